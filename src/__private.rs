@@ -82,14 +82,7 @@ pub fn undeclared<L: LoopHandle>(held: L, transition: &'static str) -> Refused<L
     let table = held.raw().table();
     let phase = table.phases[held.raw().phase()].name.to_owned();
     let legal = table.legal_in(transition).join(", ");
-    Refused::new(
-        held,
-        Refusal::Undeclared {
-            transition,
-            phase,
-            legal,
-        },
-    )
+    Refused::new(held, Refusal::Undeclared { transition, phase, legal })
 }
 
 #[cfg(test)]

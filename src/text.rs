@@ -48,8 +48,7 @@ fn is_hidden(character: char) -> bool {
 /// Returns whether a text of a person's own, such as a label, can be shown: no control and no deceptive characters but
 /// line breaks, tabs, and the joiners that emoji and Persian need.
 pub fn is_plain(text: &str) -> bool {
-    text.chars()
-        .all(|one| matches!(one, '\n' | '\t') || is_joiner(one) || !is_hidden(one))
+    text.chars().all(|one| matches!(one, '\n' | '\t') || is_joiner(one) || !is_hidden(one))
 }
 
 /// Returns a name or a path from outside on one line, as an error or a note shows it: like [`exact`], and double quotes
@@ -145,11 +144,7 @@ pub fn lines(text: &str, limit: usize) -> String {
     let text = plain(text);
     let (mut lines, mut commands, mut left) = (Vec::new(), 0, limit);
     let is_command = |line: &str| line.starts_with(COMMAND);
-    for part in text
-        .lines()
-        .collect::<Vec<_>>()
-        .chunk_by(|a, b| is_command(a) == is_command(b))
-    {
+    for part in text.lines().collect::<Vec<_>>().chunk_by(|a, b| is_command(a) == is_command(b)) {
         if !is_command(part[0]) {
             let sentence = one_line(&part.join(" "), left);
             left -= sentence.chars().count();
@@ -157,10 +152,7 @@ pub fn lines(text: &str, limit: usize) -> String {
             continue;
         }
         let room = COMMANDS.saturating_sub(commands);
-        let kept = part
-            .iter()
-            .map(|line| one_line(line, LONGEST_COMMAND))
-            .filter(|line| !line.is_empty());
+        let kept = part.iter().map(|line| one_line(line, LONGEST_COMMAND)).filter(|line| !line.is_empty());
         for command in kept.take(room) {
             commands += 1;
             lines.push(format!("{COMMAND}{command}"));

@@ -117,15 +117,8 @@ fn beside_sqlite(writers: usize, before: usize) -> Row {
     let (store, id) = started(&root, before);
     let ours = || with_writers(writers, || Writer::of(&store, &id), Writer::change);
     let theirs = sqlite::started(&root.join("sqlite"));
-    let ratio = ratio_of(ours, || {
-        with_writers(writers, || sqlite::writer(&theirs), sqlite::change)
-    });
-    Row {
-        beside: "SQLite (WAL, synchronous=FULL)".to_owned(),
-        ratio,
-        most: 1.0,
-        unit: "",
-    }
+    let ratio = ratio_of(ours, || with_writers(writers, || sqlite::writer(&theirs), sqlite::change));
+    Row { beside: "SQLite (WAL, synchronous=FULL)".to_owned(), ratio, most: 1.0, unit: "" }
 }
 
 #[cfg(feature = "sqlite")]

@@ -20,10 +20,7 @@ pub(crate) fn rows() -> Vec<Measure> {
     };
     vec![
         of("a stop after 10,000 finished loops", &[&["hook", "stop"]]),
-        of(
-            "a start and its end after 10,000 finished loops",
-            &[&START, &["cancel"]],
-        ),
+        of("a start and its end after 10,000 finished loops", &[&START, &["cancel"]]),
         of("a status after 10,000 finished loops", &[&["status"]]),
         ("a list of 10,000 finished loops", Box::new(list)),
     ]
@@ -84,10 +81,7 @@ fn finished(loops: usize) -> tempfile::TempDir {
     for number in 1..loops {
         let copy = format!("20260101-000000-{number:06x}");
         let parts = [folder.to_str().expect("UTF-8"), "plan", &copy].map(|part| format!("{part}\0"));
-        let name: String = Sha256::digest(parts.concat())
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let name: String = Sha256::digest(parts.concat()).iter().map(|byte| format!("{byte:02x}")).collect();
         fs::create_dir(folder.join(&copy)).expect("a folder");
         let journal = format!("{id}/journal.jsonl");
         for (from, to) in [

@@ -28,11 +28,7 @@ pub(crate) const WRITE: &str = "--write";
 #[expect(clippy::print_stdout, reason = "a hook's answer is what it prints")]
 pub(crate) fn write() {
     let event = std::io::read_to_string(std::io::stdin()).expect("an event");
-    let mut journal = File::options()
-        .append(true)
-        .create(true)
-        .open("journal")
-        .expect("a journal");
+    let mut journal = File::options().append(true).create(true).open("journal").expect("a journal");
     journal.write_all("x".repeat(700).as_bytes()).expect("a line");
     journal.sync_data().expect("a sync");
     std::fs::write("next", event.repeat(8)).expect("a document");
@@ -76,10 +72,7 @@ fn hook_with(root: &Path, command: &mut Command, variables: &[(&str, &str)]) {
 
 pub(crate) fn project() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let git = Command::new("git")
-        .args(["init", "-q"])
-        .current_dir(folder.path())
-        .status();
+    let git = Command::new("git").args(["init", "-q"]).current_dir(folder.path()).status();
     assert!(git.expect("git is installed").success());
     folder
 }
@@ -136,10 +129,7 @@ fn statusline() -> Row {
     };
     Row {
         beside: "cat, which reads and prints the same".to_owned(),
-        ratio: ratio(
-            || times(&program(), &["statusline"]),
-            || times(Path::new("/bin/cat"), &[]),
-        ),
+        ratio: ratio(|| times(&program(), &["statusline"]), || times(Path::new("/bin/cat"), &[])),
         most: 2.0,
         unit: "",
     }
@@ -165,16 +155,8 @@ fn hostile() -> Row {
     call(Command::new(program()).args(["start", "plan", "--from-draft", "a topic"]));
     stop();
     let mut states = std::fs::read_dir(root.join(".claude/claudex")).expect("a state folder");
-    let id = states.find_map(|entry| {
-        Some(
-            entry
-                .ok()?
-                .file_name()
-                .to_str()?
-                .strip_suffix(".state")?
-                .to_owned(),
-        )
-    });
+    let id =
+        states.find_map(|entry| Some(entry.ok()?.file_name().to_str()?.strip_suffix(".state")?.to_owned()));
     let id = id.expect("a loop");
     call(Command::new(program()).args(["review", &id, "--reviewer", "lint"]));
     let healthy = Healthy {
@@ -192,9 +174,8 @@ fn hostile() -> Row {
     };
     let mut all = Vec::new();
     for case in cases() {
-        let times: Vec<_> = (0..3)
-            .map_while(|_| once(&|| case.before.is_empty() && case.make(&healthy).is_some()))
-            .collect();
+        let times: Vec<_> =
+            (0..3).map_while(|_| once(&|| case.before.is_empty() && case.make(&healthy).is_some())).collect();
         if !times.is_empty() {
             all.push((median(times), case.name));
         }

@@ -36,11 +36,7 @@ impl Default for Config {
 impl Config {
     /// Makes the settings that crates want: with a command line where claudex-loop has its feature `program`, else types alone.
     pub fn new() -> Self {
-        Self {
-            commands: None,
-            root: None,
-            out: None,
-        }
+        Self { commands: None, root: None, out: None }
     }
 
     /// Says whether to generate the command line, which needs the feature `program` of `claudex-loop`. Unless told, it is
@@ -98,9 +94,7 @@ impl Config {
         let (root, out) = match folders {
             Ok(folders) => folders,
             Err(variable) => {
-                lines.push(error(&format!(
-                    "{variable} is not set; call this from a build script"
-                )));
+                lines.push(error(&format!("{variable} is not set; call this from a build script")));
                 return;
             }
         };
@@ -138,9 +132,7 @@ impl Config {
             return wrong.iter().for_each(|found| tell(found, lines));
         }
         let options = Options {
-            commands: self
-                .commands
-                .unwrap_or_else(|| std::env::var_os(HAS_PROGRAM).is_some()),
+            commands: self.commands.unwrap_or_else(|| std::env::var_os(HAS_PROGRAM).is_some()),
             file: name,
         };
         let name = &machine.name.value;

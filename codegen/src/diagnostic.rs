@@ -30,14 +30,7 @@ impl Diagnostic {
     /// A finding without a label, help or other places.
     pub fn new(code: &'static str, span: Range<usize>, message: impl Into<String>) -> Self {
         let (label, help, related) = (String::new(), None, Vec::new());
-        Self {
-            code,
-            message: shortened(message.into()),
-            span,
-            label,
-            help,
-            related,
-        }
+        Self { code, message: shortened(message.into()), span, label, help, related }
     }
 
     /// Sets what is written under the place.
@@ -151,11 +144,7 @@ impl Diagnostics {
         let lines = LineStarts::new(&self.source);
         self.list.iter().map(move |found| {
             let (line, column) = lines.locate(&self.source, found.span.start);
-            let help = found
-                .help
-                .as_deref()
-                .map(|help| format!("; {help}"))
-                .unwrap_or_default();
+            let help = found.help.as_deref().map(|help| format!("; {help}")).unwrap_or_default();
             let (name, code, message) = (&self.name, found.code, &found.message);
             one_line(&format!("{name}:{line}:{column}: error[{code}]: {message}{help}"))
         })
@@ -167,11 +156,7 @@ impl fmt::Display for Diagnostics {
         let lines = LineStarts::new(&self.source);
         for (at, found) in self.list.iter().enumerate() {
             let (line, column) = lines.locate(&self.source, found.span.start);
-            let help = found
-                .help
-                .as_deref()
-                .map(|help| format!(" ({help})"))
-                .unwrap_or_default();
+            let help = found.help.as_deref().map(|help| format!(" ({help})")).unwrap_or_default();
             let end = if at == 0 { "" } else { "\n" };
             let text = one_line(&format!("{}:{line}:{column}: {}{help}", self.name, found.message));
             write!(f, "{end}{text}")?;
@@ -185,11 +170,7 @@ impl std::error::Error for Diagnostics {}
 /// The line of a byte, from 1. A byte beyond the end is on the last line.
 pub fn line_of(source: &str, offset: usize) -> usize {
     let end = offset.min(source.len());
-    source.as_bytes()[..end]
-        .iter()
-        .filter(|&&byte| byte == b'\n')
-        .count()
-        + 1
+    source.as_bytes()[..end].iter().filter(|&&byte| byte == b'\n').count() + 1
 }
 
 /// A place in a file.
@@ -216,10 +197,7 @@ impl LineStarts {
         let line = self.0.partition_point(|&start| start <= offset);
         let start = self.0[line - 1];
         let inside = |(at, _): &(usize, char)| start + at < offset;
-        (
-            line,
-            source[start..].char_indices().take_while(inside).count() + 1,
-        )
+        (line, source[start..].char_indices().take_while(inside).count() + 1)
     }
 }
 
@@ -295,10 +273,7 @@ pub fn suggest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<S
             (if same { 0 } else { strsim::osa_distance(word, name) }, *name)
         });
         let allowed = word.chars().count().max(3) / 3;
-        if let Some((_, name)) = near
-            .filter(|(far, _)| *far <= allowed)
-            .min_by_key(|(far, _)| *far)
-        {
+        if let Some((_, name)) = near.filter(|(far, _)| *far <= allowed).min_by_key(|(far, _)| *far) {
             return Some(format!("did you mean `{name}`?"));
         }
     }

@@ -14,10 +14,7 @@ const NAME: &str = "^[a-z][a-z0-9]*(_[a-z0-9]+)*$";
 /// The schema of a machine file, as JSON Schema (draft 2020-12), with a line's end.
 pub fn schema() -> String {
     let mut root = Map::new();
-    root.insert(
-        "$schema".to_owned(),
-        json!("https://json-schema.org/draft/2020-12/schema"),
-    );
+    root.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
     root.insert("title".to_owned(), json!("machine.toml of claudex-loop"));
     root.extend(table(&format::MACHINE));
     root.insert("$defs".to_owned(), definitions());
@@ -61,17 +58,9 @@ fn names() -> Value {
 
 /// The schema of a table with just these keys.
 fn table(table: &Table) -> Map<String, Value> {
-    let properties: Map<String, Value> = table
-        .keys
-        .iter()
-        .map(|key| (key.name.to_owned(), property(key)))
-        .collect();
-    let required: Vec<&str> = table
-        .keys
-        .iter()
-        .filter(|key| key.required)
-        .map(|key| key.name)
-        .collect();
+    let properties: Map<String, Value> =
+        table.keys.iter().map(|key| (key.name.to_owned(), property(key))).collect();
+    let required: Vec<&str> = table.keys.iter().filter(|key| key.required).map(|key| key.name).collect();
     let mut schema = Map::new();
     schema.insert("description".to_owned(), json!(table.doc));
     schema.insert("type".to_owned(), json!("object"));
@@ -107,9 +96,7 @@ fn property(key: &Key) -> Value {
     }
     if let Value::Object(schema) = &mut schema {
         schema.insert("description".to_owned(), json!(doc));
-        let example = key
-            .example
-            .and_then(|example| serde_json::from_str::<Value>(example).ok());
+        let example = key.example.and_then(|example| serde_json::from_str::<Value>(example).ok());
         if let Some(example) = example {
             schema.insert("examples".to_owned(), json!([example]));
         }
@@ -119,9 +106,7 @@ fn property(key: &Key) -> Value {
 
 /// "\n\n- word: what it means", for each word.
 fn meanings(words: Words) -> String {
-    let lines = words()
-        .into_iter()
-        .map(|(word, meaning)| format!("\n- {word}: {meaning}"));
+    let lines = words().into_iter().map(|(word, meaning)| format!("\n- {word}: {meaning}"));
     std::iter::once("\n".to_owned()).chain(lines).collect()
 }
 
@@ -198,11 +183,7 @@ fn takes(takes: &Takes) -> Value {
 }
 
 fn path(may_leave: bool) -> Value {
-    let inside = if may_leave {
-        ""
-    } else {
-        "(?!(.*[/\\\\])?\\.\\.([/\\\\]|$))"
-    };
+    let inside = if may_leave { "" } else { "(?!(.*[/\\\\])?\\.\\.([/\\\\]|$))" };
     json!({ "type": "string", "pattern": format!("^(?![/\\\\])(?!.:){inside}.+$") })
 }
 
@@ -213,10 +194,8 @@ fn by_name(value: Value) -> Value {
 
 /// What `on_stop` takes: one behaviour of the catalogue.
 fn behaviour() -> Value {
-    let properties: Map<String, Value> = CATALOGUE
-        .iter()
-        .map(|entry| (entry.name.to_owned(), entry_of(entry)))
-        .collect();
+    let properties: Map<String, Value> =
+        CATALOGUE.iter().map(|entry| (entry.name.to_owned(), entry_of(entry))).collect();
     json!({
         "type": "object",
         "properties": properties,
@@ -289,9 +268,7 @@ fn entry_of(entry: &Entry) -> Value {
         }
         properties.insert(outcome.name.to_owned(), about);
     }
-    let needed = outcomes()
-        .filter(|outcome| outcome.required)
-        .map(|outcome| outcome.name);
+    let needed = outcomes().filter(|outcome| outcome.required).map(|outcome| outcome.name);
     // A question is given whole or not at all.
     let given = entry.required.iter().map(|parameter| parameter.name);
     let question: Vec<&str> = given.clone().chain(["options"]).collect();
@@ -310,11 +287,7 @@ fn entry_of(entry: &Entry) -> Value {
         schema["dependentRequired"] = Value::Object(together);
     }
     if let (Value::Object(schema), false) = (&mut schema, entry.one_of.is_empty()) {
-        let either: Vec<Value> = entry
-            .one_of
-            .iter()
-            .map(|name| json!({ "required": [name] }))
-            .collect();
+        let either: Vec<Value> = entry.one_of.iter().map(|name| json!({ "required": [name] })).collect();
         schema.insert("oneOf".to_owned(), json!(either));
     }
     schema

@@ -82,10 +82,7 @@ pub(crate) fn check(machine: &Machine, kind: TemplateKind, path: &str, text: &st
     let fields = machine.fields.iter().map(|field| field.name.value.as_str());
     let known: Vec<&str> = fields.chain(engine).chain(FUNCTIONS).collect();
     let found = match names(text) {
-        Ok(names) => names
-            .iter()
-            .filter_map(|name| unknown(&known, &context, text, name))
-            .collect(),
+        Ok(names) => names.iter().filter_map(|name| unknown(&known, &context, text, name)).collect(),
         Err(error) => vec![*error],
     };
     (!found.is_empty()).then(|| Diagnostics::new(path, text, found))
@@ -95,19 +92,12 @@ pub(crate) fn check(machine: &Machine, kind: TemplateKind, path: &str, text: &st
 fn names(text: &str) -> Result<Vec<String>, Box<Diagnostic>> {
     let wrong = |error: minijinja::Error| {
         let span = error.range().unwrap_or(0..0);
-        let message = format!(
-            "not a template: {}",
-            error.detail().unwrap_or("it cannot be read")
-        );
+        let message = format!("not a template: {}", error.detail().unwrap_or("it cannot be read"));
         Box::new(Diagnostic::new("claudex::machine::template", span, message).label("here"))
     };
     let mut environment = Environment::new();
     environment.set_debug(true);
-    let syntax = SyntaxConfig::builder()
-        .trim_blocks(true)
-        .lstrip_blocks(true)
-        .build()
-        .map_err(wrong)?;
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build().map_err(wrong)?;
     environment.set_syntax(syntax);
     let template = environment.template_from_str(text).map_err(wrong)?;
     Ok(template.undeclared_variables(true).into_iter().collect())

@@ -138,9 +138,7 @@ fn where_a_field_stands_is_in_the_code_and_in_the_shape() {
             ("when = \"until", "append = \"- {owner}\"\nwhen = \"until"),
         ],
     );
-    let code = claudex_build::generate("m.toml", &below)
-        .unwrap_or_else(|found| panic!("{found}"))
-        .rust;
+    let code = claudex_build::generate("m.toml", &below).unwrap_or_else(|found| panic!("{found}")).rust;
     let spaceless: String = code.split_whitespace().collect();
     assert!(spaceless.contains("rt::Form::Frontmatter(&[(\"quick\",\"how.quick\")],&[])"));
     assert!(spaceless.contains("extension:\"md\""));
@@ -185,19 +183,11 @@ fn what_is_null_is_in_the_code_and_in_the_shape() {
         &[
             ("holds = \"phase\"", "holds = \"phase\", null = \"canary\""),
             ("[phases.canary]", "[phases.canary]\nstored = \"the-canary\""),
-            (
-                "tries    = { type = \"count\"",
-                "tries = { type = \"count\", null = 0",
-            ),
-            (
-                "until    = { type = \"time\"",
-                "until = { type = \"time\", null = \"\"",
-            ),
+            ("tries    = { type = \"count\"", "tries = { type = \"count\", null = 0"),
+            ("until    = { type = \"time\"", "until = { type = \"time\", null = \"\""),
         ],
     );
-    let code = claudex_build::generate("m.toml", &null)
-        .unwrap_or_else(|found| panic!("{found}"))
-        .rust;
+    let code = claudex_build::generate("m.toml", &null).unwrap_or_else(|found| panic!("{found}")).rust;
     let spaceless: String = code.split_whitespace().collect();
     assert!(spaceless.contains("nulls:&[(\"phase\",\"the-canary\"),(\"tries\",\"0\")]"));
     assert!(code.contains(r#"\"holds\":\"phase\",\"null\":\"the-canary\""#));
@@ -453,14 +443,12 @@ fn many_fields_of_many_phases_are_checked_soon() {
     let begun = std::time::Instant::now();
     let names: Vec<String> = (0..150).map(|at| format!("p{at}")).collect();
     let within = |from: usize| {
-        let some: Vec<String> = (0..100)
-            .map(|at| format!("{:?}", names[(from + at) % names.len()]))
-            .collect();
+        let some: Vec<String> =
+            (0..100).map(|at| format!("{:?}", names[(from + at) % names.len()])).collect();
         some.join(",")
     };
-    let fields: String = (0..200)
-        .map(|at| format!("f{at} = {{ type = \"count\", in = [{}] }}\n", within(at)))
-        .collect();
+    let fields: String =
+        (0..200).map(|at| format!("f{at} = {{ type = \"count\", in = [{}] }}\n", within(at))).collect();
     let phases: String = names.iter().map(|name| format!("[phases.{name}]\n")).collect();
     let guard: Vec<String> = (0..60).map(|at| format!("f{at} > 1")).collect();
     let edges: String = names
@@ -473,15 +461,9 @@ fn many_fields_of_many_phases_are_checked_soon() {
         })
         .collect();
     let found = said(&[
-        (
-            "quick    = { type = \"flag\" }",
-            &format!("quick = {{ type = \"flag\" }}\n{fields}"),
-        ),
+        ("quick    = { type = \"flag\" }", &format!("quick = {{ type = \"flag\" }}\n{fields}")),
         ("[phases.building]", &format!("[phases.building]\n{phases}")),
-        (
-            "",
-            &format!("{edges}[[transitions.end]]\nfrom = \"*\"\nto = \"done\"\nby = [\"person\"]\n"),
-        ),
+        ("", &format!("{edges}[[transitions.end]]\nfrom = \"*\"\nto = \"done\"\nby = [\"person\"]\n")),
     ]);
     assert!(found.contains("where it does not exist"), "{found:.300}");
     assert!(begun.elapsed() < SOON, "took {:?}", begun.elapsed());

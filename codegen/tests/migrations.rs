@@ -42,11 +42,7 @@ by       = ["person"]
 
 fn said(edits: &[(&str, &str)]) -> String {
     let own = claudex_build::graph_hash(&machine(DOOR));
-    support::found(
-        &support::edited(DOOR, edits)
-            .replace("HASH", HASH)
-            .replace("OWN", &own),
-    )
+    support::found(&support::edited(DOOR, edits).replace("HASH", HASH).replace("OWN", &own))
 }
 
 cases! {
@@ -92,25 +88,13 @@ fn the_graph_hash_is_the_same_for_what_says_the_same() {
     let hash = |source: &str| claudex_build::graph_hash(&machine(source));
     let own = hash(DOOR);
     assert_eq!(own.len(), 16);
-    assert!(
-        own.bytes()
-            .all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase())
-    );
+    assert!(own.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase()));
     for (from, to) in [
         ("name = \"door\"", "# a comment\nname = 'door'\ndoc = \"a doc\""),
         ("start = \"open\"", "start = \"open\"\ndoc = \"a doc\""),
-        (
-            "{ type = \"count\" }",
-            "{ type = \"count\", initial = 0, doc = \"a doc\" }",
-        ),
-        (
-            "terminal = true",
-            "terminal = true\nmeta = { x = 1 }\nmessage = \"x.md\"",
-        ),
-        (
-            "to       = \"closed\"",
-            "to = \"closed\"\nmessage = \"x.md\"\ndoc = \"a doc\"",
-        ),
+        ("{ type = \"count\" }", "{ type = \"count\", initial = 0, doc = \"a doc\" }"),
+        ("terminal = true", "terminal = true\nmeta = { x = 1 }\nmessage = \"x.md\""),
+        ("to       = \"closed\"", "to = \"closed\"\nmessage = \"x.md\"\ndoc = \"a doc\""),
         ("[fields]", "[state]\nfolder = \".door\"\n[fields]"),
     ] {
         assert_eq!(hash(&DOOR.replace(from, to)), own, "{to}");

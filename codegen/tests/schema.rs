@@ -21,12 +21,7 @@ static VALIDATOR: LazyLock<Validator> = LazyLock::new(|| {
 /// What an editor would say of a file; None where it is no TOML.
 fn said(source: &str) -> Option<Vec<String>> {
     let value: Value = toml::from_str(source).ok()?;
-    Some(
-        VALIDATOR
-            .iter_errors(&value)
-            .map(|error| error.to_string())
-            .collect(),
-    )
+    Some(VALIDATOR.iter_errors(&value).map(|error| error.to_string()).collect())
 }
 
 /// Every machine.toml of a folder.
@@ -44,10 +39,7 @@ fn machines(folder: &Path, found: &mut Vec<String>) {
 #[test]
 fn our_machine_and_every_example_are_valid() {
     let mut all = vec![PLAN.to_owned()];
-    machines(
-        &Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples"),
-        &mut all,
-    );
+    machines(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples"), &mut all);
     for source in all {
         assert_eq!(said(&source).expect("it is TOML"), Vec::<String>::new());
     }
@@ -59,41 +51,21 @@ const SLIPS: &[(&str, &str, &str)] = &[
     ("folder     = ", "folders    = ", "folders"),
     ("ids        = \"stamp\"", "ids        = \"stamps\"", "stamps"),
     ("start   = \"drafting\"", "begin   = \"drafting\"", "begin"),
-    (
-        "type = \"count\", initial = 3",
-        "type = \"number\", initial = 3",
-        "number",
-    ),
+    ("type = \"count\", initial = 3", "type = \"number\", initial = 3", "number"),
     ("holds = \"graph-hash\"", "holds = \"graph_hash\"", "graph_hash"),
     ("at_start = \"required\"", "at_start = \"always\"", "always"),
-    (
-        "holds = \"mode\",",
-        "holds = \"mode\", initial = \"plan\",",
-        "initial",
-    ),
+    ("holds = \"mode\",", "holds = \"mode\", initial = \"plan\",", "initial"),
     ("terminal = true", "terminal = \"yes\"", "terminal"),
     ("message = \"round.md\"", "mesage = \"round.md\"", "mesage"),
-    (
-        "message = \"round.md\"",
-        "message = \"/etc/round.md\"",
-        "/etc/round.md",
-    ),
+    ("message = \"round.md\"", "message = \"/etc/round.md\"", "/etc/round.md"),
     ("written = \"begin\"", "writen = \"begin\"", "writen"),
     ("ask = {", "aks = {", "aks"),
     ("clean    = \"accept\"\n", "", "clean"),
     ("to   = \"reviewing\"", "too  = \"reviewing\"", "too"),
     ("requires = \"settled\"", "requires = \"setled\"", "setled"),
-    (
-        "by       = [\"agent\", \"person\"]",
-        "by       = [\"agents\"]",
-        "agents",
-    ),
+    ("by       = [\"agent\", \"person\"]", "by       = [\"agents\"]", "agents"),
     ("turn = \"end\"", "turn = \"ends\"", "ends"),
-    (
-        "args = { rounds = \"count\" }",
-        "args = { rounds = \"counts\" }",
-        "counts",
-    ),
+    ("args = { rounds = \"count\" }", "args = { rounds = \"counts\" }", "counts"),
     ("[phases.done]", "[phases.Done]", "Done"),
     ("name  = \"claudex\"", "name  = \"Claudex\"", "Claudex"),
     ("arguments = \"[rounds]\"", "argument = \"[rounds]\"", "argument"),
@@ -118,47 +90,27 @@ fn what_our_machine_does_not_use_is_valid_too() {
     let asks = "ask = { question = \"Go on?\", header = \"Go on\", options = [\
                 { label = \"Yes\", then = \"finish\" }, { label = \"No\", description = \"Never.\", then = \"cancel\" }] }";
     for (right, other) in [
-        (
-            "args = { rounds = \"count\" }",
-            "args = { rounds = { type = \"count\", doc = \"how many\" } }",
-        ),
+        ("args = { rounds = \"count\" }", "args = { rounds = { type = \"count\", doc = \"how many\" } }"),
         (
             "stalls           = { type = \"count\",",
             "stalls           = { type = \"count\", in = [\"reviewing\"],",
         ),
-        (
-            "[fields]",
-            "[fields]\nnotes = { type = \"list\", initial = [\"a\"] }\nsince = { type = \"time\" }",
-        ),
-        (
-            "[phases.done]",
-            "[phases.done]\nmeta = { colour = \"green\", order = [1, 2.5, { deep = true }] }",
-        ),
+        ("[fields]", "[fields]\nnotes = { type = \"list\", initial = [\"a\"] }\nsince = { type = \"time\" }"),
+        ("[phases.done]", "[phases.done]\nmeta = { colour = \"green\", order = [1, 2.5, { deep = true }] }"),
         ("ask = { unanswered = \"finish\" }", asks),
         (
             "ask = { unanswered = \"finish\" }",
             "ask = { question = \"Which?\", header = \"One\", options = \"topics\", then = \"finish\", text = \"cancel\" }",
         ),
         ("ask = { unanswered = \"finish\" }", "ask = {}"),
-        (
-            "ask = { unanswered = \"finish\" }",
-            "wait-for = { file = \"GO\", there = \"finish\" }",
-        ),
+        ("ask = { unanswered = \"finish\" }", "wait-for = { file = \"GO\", there = \"finish\" }"),
     ] {
         let source = PLAN.replacen(right, other, 1);
         assert_ne!(source, PLAN, "{right}");
-        assert_eq!(
-            said(&source).expect("it is TOML"),
-            Vec::<String>::new(),
-            "{other}"
-        );
+        assert_eq!(said(&source).expect("it is TOML"), Vec::<String>::new(), "{other}");
         claudex_build::parse("m.toml", &source).unwrap_or_else(|found| panic!("{other}: {found}"));
     }
-    let neither = PLAN.replacen(
-        "ask = { unanswered = \"finish\" }",
-        "wait-for = { there = \"finish\" }",
-        1,
-    );
+    let neither = PLAN.replacen("ask = { unanswered = \"finish\" }", "wait-for = { there = \"finish\" }", 1);
     assert!(!said(&neither).expect("it is TOML").is_empty());
 }
 
@@ -177,10 +129,7 @@ fn keys() -> Vec<String> {
         }
     }
     let mut keys = Vec::new();
-    walk(
-        &serde_json::from_str(&schema()).expect("the schema is JSON"),
-        &mut keys,
-    );
+    walk(&serde_json::from_str(&schema()).expect("the schema is JSON"), &mut keys);
     keys.sort();
     keys.dedup();
     assert!(keys.contains(&"at_start".to_owned()) && keys.contains(&"written".to_owned()));
@@ -190,10 +139,7 @@ fn keys() -> Vec<String> {
 /// The tables of our machine, by the line after their header.
 fn headers() -> Vec<usize> {
     let lines = PLAN.lines().enumerate();
-    let headers: Vec<usize> = lines
-        .filter(|(_, line)| line.starts_with('['))
-        .map(|(at, _)| at + 1)
-        .collect();
+    let headers: Vec<usize> = lines.filter(|(_, line)| line.starts_with('[')).map(|(at, _)| at + 1).collect();
     assert!(headers.len() > 20);
     headers
 }

@@ -40,17 +40,14 @@ fn constant(constant: &Constant) -> Value {
 
 fn operand(operand: &Operand, values: &Values, now: i128) -> Value {
     let read = |name: &str| {
-        values[name]
-            .clone()
-            .unwrap_or_else(|| panic!("`{name}` is read where it does not exist"))
+        values[name].clone().unwrap_or_else(|| panic!("`{name}` is read where it does not exist"))
     };
     match operand {
         Operand::Constant(value) => constant(value),
         Operand::Now { offset, .. } => Value::Number(now + i128::from(*offset)),
-        Operand::Argument { name, .. } => panic!(
-            "no machine out of the hat has a guard that reads args.{}",
-            name.value
-        ),
+        Operand::Argument { name, .. } => {
+            panic!("no machine out of the hat has a guard that reads args.{}", name.value)
+        }
         Operand::Length { name, offset } => match read(&name.value) {
             Value::List(texts) => Value::Number(texts.len() as i128 + i128::from(*offset)),
             other => panic!("{other:?} is counted"),
@@ -83,16 +80,10 @@ fn holds(guard: &Guard, values: &Values, now: i128) -> bool {
 /// What an update gives; Err(()): the engine refuses the number, Ok(None): it leaves the field as it is.
 fn updated(update: &Update, values: &Values, given: Option<&Value>, now: i128) -> Result<Option<Value>, ()> {
     let read = |name: &str| {
-        values[name]
-            .clone()
-            .unwrap_or_else(|| panic!("`{name}` is read where it does not exist"))
+        values[name].clone().unwrap_or_else(|| panic!("`{name}` is read where it does not exist"))
     };
     let number = |value: i128| {
-        if value < 0 {
-            Err(())
-        } else {
-            Ok(Some(Value::Number(value)))
-        }
+        if value < 0 { Err(()) } else { Ok(Some(Value::Number(value))) }
     };
     match update {
         Update::Constant(value) => Ok(Some(constant(value))),
@@ -103,11 +94,7 @@ fn updated(update: &Update, values: &Values, given: Option<&Value>, now: i128) -
         },
         Update::Next(name) => match read(name) {
             Value::Text(word) => {
-                let words: &[&str] = if name == "w" {
-                    &["x", "y", "3"]
-                } else {
-                    &["x", "y"]
-                };
+                let words: &[&str] = if name == "w" { &["x", "y", "3"] } else { &["x", "y"] };
                 let at = words.iter().position(|known| *known == word).unwrap();
                 Ok(Some(Value::Text(words[(at + 1) % words.len()].to_owned())))
             }
@@ -164,15 +151,8 @@ impl Simulation<'_> {
                     when.is_none_or(|when| holds(&when.value, values, now))
                 };
                 let open: Vec<_> = group.iter().filter(is_open).collect();
-                assert!(
-                    open.len() <= 1,
-                    "{name}: {} are open in {state:?} at {now}",
-                    open.len()
-                );
-                assert!(
-                    group.len() == 1 || !open.is_empty(),
-                    "{name}: none is open in {state:?} at {now}"
-                );
+                assert!(open.len() <= 1, "{name}: {} are open in {state:?} at {now}", open.len());
+                assert!(group.len() == 1 || !open.is_empty(), "{name}: none is open in {state:?} at {now}");
                 let by = &group[0].declared.by;
                 if !by.is_empty() && by.iter().all(|actor| actor.value == Actor::Person) {
                     continue;
@@ -180,9 +160,7 @@ impl Simulation<'_> {
                 for edge in open {
                     let given = arguments(edge.declared);
                     next.extend(
-                        given
-                            .iter()
-                            .filter_map(|given| self.taken(edge, values, given.as_ref(), now)),
+                        given.iter().filter_map(|given| self.taken(edge, values, given.as_ref(), now)),
                     );
                 }
             }
@@ -191,10 +169,8 @@ impl Simulation<'_> {
     }
 
     fn taken(&self, edge: &Edge<'_>, values: &Values, given: Option<&Value>, now: i128) -> Option<State> {
-        let (from, to) = (
-            &self.machine.phases[edge.from].name.value,
-            &self.machine.phases[edge.to].name.value,
-        );
+        let (from, to) =
+            (&self.machine.phases[edge.from].name.value, &self.machine.phases[edge.to].name.value);
         let mut after = values.clone();
         for field in &self.machine.fields {
             match (field.exists_in(from), field.exists_in(to)) {
@@ -206,11 +182,7 @@ impl Simulation<'_> {
             }
         }
         for (name, update) in &edge.declared.set {
-            assert!(
-                self.machine.field(&name.value).unwrap().exists_in(to),
-                "`{}` is set",
-                name.value
-            );
+            assert!(self.machine.field(&name.value).unwrap().exists_in(to), "`{}` is set", name.value);
             if let Some(value) = updated(&update.value, values, given, now).ok()? {
                 after.insert(name.value.clone(), Some(value));
             }
@@ -282,10 +254,7 @@ fn machines() -> u64 {
 }
 
 #[test]
-#[expect(
-    clippy::print_stdout,
-    reason = "the numbers are part of what the test has to say"
-)]
+#[expect(clippy::print_stdout, reason = "the numbers are part of what the test has to say")]
 fn what_is_accepted_ends_and_its_guards_neither_overlap_nor_leave_a_gap() {
     let (mut accepted, mut cyclic, mut divided, mut states, mut large) = (0, 0, 0, 0, 0);
     for seed in 0..machines() {
@@ -298,10 +267,7 @@ fn what_is_accepted_ends_and_its_guards_neither_overlap_nor_leave_a_gap() {
         let edges = machine.edges();
         cyclic += usize::from(edges.iter().any(|edge| edge.from >= edge.to));
         divided += usize::from(machine.transitions.len() > machine.transition_names().len());
-        let simulation = Simulation {
-            machine: &machine,
-            edges,
-        };
+        let simulation = Simulation { machine: &machine, edges };
         let mut seen = HashMap::new();
         let tried = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             for _ in 0..20 {
@@ -323,12 +289,6 @@ fn what_is_accepted_ends_and_its_guards_neither_overlap_nor_leave_a_gap() {
          {large} machines with too many",
         machines()
     );
-    assert!(
-        accepted as u64 * 20 > machines(),
-        "{accepted}: the hat is no good"
-    );
-    assert!(
-        large * 20 < accepted,
-        "{large} of {accepted} are not run to their end"
-    );
+    assert!(accepted as u64 * 20 > machines(), "{accepted}: the hat is no good");
+    assert!(large * 20 < accepted, "{large} of {accepted} are not run to their end");
 }

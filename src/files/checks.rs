@@ -36,7 +36,7 @@ impl Distrust {
     /// Returns what to do about it.
     pub fn help(self) -> &'static str {
         match self {
-            Self::Symlink => "what it leads to has to be there itself",
+            Self::Symlink => "remove it, or put what it leads to in its place",
             Self::NoFile => "a file of yours has to be there",
             Self::NoFolder => "a folder of yours has to be there",
             Self::OtherOwner { .. } => "run as that user, or have one of your own there",

@@ -86,12 +86,7 @@ impl Found {
     pub(crate) fn stamp(&self) -> [i128; 4] {
         let stat = &self.stat;
         let number = |number: u64| i128::from(number);
-        [
-            number(stat.st_ino),
-            number(self.size()),
-            stat.st_mtime.into(),
-            stat.st_mtime_nsec.into(),
-        ]
+        [number(stat.st_ino), number(self.size()), stat.st_mtime.into(), stat.st_mtime_nsec.into()]
     }
 
     /// Returns what an open file or folder is.
@@ -116,10 +111,7 @@ impl Found {
             FileType::Symlink => Some(Distrust::Symlink),
             kind if kind != wanted && wanted == FileType::Directory => Some(Distrust::NoFolder),
             kind if kind != wanted => Some(Distrust::NoFile),
-            _ if self.stat.st_uid != own => Some(Distrust::OtherOwner {
-                uid: self.stat.st_uid,
-                own,
-            }),
+            _ if self.stat.st_uid != own => Some(Distrust::OtherOwner { uid: self.stat.st_uid, own }),
             _ => None,
         }
     }
@@ -131,11 +123,7 @@ impl Folder {
     /// # Errors
     /// It is not there, is no folder, or the system refuses.
     pub fn open(path: &Utf8Path) -> io::Result<Self> {
-        let path = if path.as_str().is_empty() {
-            Utf8Path::new(".")
-        } else {
-            path
-        };
+        let path = if path.as_str().is_empty() { Utf8Path::new(".") } else { path };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         Ok(Self {
             fd: Arc::new(rustix::fs::open(path.as_str(), flags, Mode::empty())?),
@@ -239,10 +227,7 @@ impl Folder {
     /// Opens what stands under a name if it is what is wanted and this user's. Nothing is waited for, as the opening of a
     /// pipe would.
     fn open_as(&self, name: &str, flags: OFlags, wanted: FileType) -> io::Result<(OwnedFd, Found)> {
-        let untrusted = |why| UntrustedError {
-            path: self.path.join(name),
-            why,
-        };
+        let untrusted = |why| UntrustedError { path: self.path.join(name), why };
         if flags.intersects(OFlags::RDWR | OFlags::WRONLY) {
             kill_point();
         }
@@ -337,8 +322,7 @@ impl Folder {
     /// # Errors
     /// See [`Folder::file`].
     pub(crate) fn file_or_new(&self, name: &str) -> io::Result<File> {
-        self.file_as(name, OFlags::RDWR | OFlags::CREATE)
-            .map(|(file, _)| file)
+        self.file_as(name, OFlags::RDWR | OFlags::CREATE).map(|(file, _)| file)
     }
 
     /// Opens a regular file for writing at its end, and makes it with permissions 0600 where it is not there. Says what it is.
@@ -420,8 +404,7 @@ impl Folder {
 
     /// Makes a file that must not be there yet, with permissions 0600.
     pub(crate) fn new_file(&self, name: &str) -> io::Result<File> {
-        self.file_as(name, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)
-            .map(|(file, _)| file)
+        self.file_as(name, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL).map(|(file, _)| file)
     }
 
     /// Moves what stands under a name into another folder, under a name there. A symlink is moved as one.
@@ -430,12 +413,7 @@ impl Folder {
     /// The system refuses.
     pub fn rename(&self, name: &str, to: &Self, new: &str) -> io::Result<()> {
         kill_point();
-        Ok(rustix::fs::renameat(
-            &self.fd,
-            single(name)?,
-            &to.fd,
-            single(new)?,
-        )?)
+        Ok(rustix::fs::renameat(&self.fd, single(name)?, &to.fd, single(new)?)?)
     }
 
     /// Removes a file, or a symlink itself.
@@ -552,10 +530,7 @@ pub fn if_there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
 
 /// Returns a time of the system's; one before 1970 is 1970.
 fn time(seconds: impl TryInto<u64>, nanos: impl TryInto<u32>) -> SystemTime {
-    let since = Duration::new(
-        seconds.try_into().unwrap_or_default(),
-        nanos.try_into().unwrap_or_default(),
-    );
+    let since = Duration::new(seconds.try_into().unwrap_or_default(), nanos.try_into().unwrap_or_default());
     SystemTime::UNIX_EPOCH + since
 }
 
@@ -568,8 +543,5 @@ fn single(name: &str) -> io::Result<&str> {
 }
 
 pub(super) fn no_name(path: &str) -> io::Error {
-    io::Error::new(
-        ErrorKind::InvalidInput,
-        format!("`{path}` is no name of a file here"),
-    )
+    io::Error::new(ErrorKind::InvalidInput, format!("`{path}` is no name of a file here"))
 }

@@ -93,13 +93,7 @@ impl Place {
         }
         kill_point();
         lock.write_all(b"*\n")?;
-        Ok(Live {
-            folder,
-            place,
-            name,
-            made: std::mem::take(made),
-            _lock: lock,
-        })
+        Ok(Live { folder, place, name, made: std::mem::take(made), _lock: lock })
     }
 
     /// Removes what processes left here that are gone. A place that is not trusted is left alone, and so is what is not named

@@ -28,9 +28,6 @@ pub(crate) fn tracked_at(top: &Utf8Path, place: &Utf8Path, patience: Duration) -
     let is_whole = answer.status == 0 && !answer.cut && !answer.stderr.contains("error:");
     is_whole.then(|| {
         let names = answer.stdout.split(|byte| *byte == 0);
-        names
-            .filter(|name| !name.is_empty())
-            .map(<[u8]>::to_vec)
-            .collect()
+        names.filter(|name| !name.is_empty()).map(<[u8]>::to_vec).collect()
     })
 }

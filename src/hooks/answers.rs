@@ -57,19 +57,11 @@ pub fn of(input: &Input) -> Vec<Answer> {
             let question = asked.get("question")?.as_str()?.to_owned();
             let raw = given(&question).filter(|_| is_alone(&question))?;
             let several = asked.get("multiSelect").and_then(Value::as_bool) == Some(true);
-            let text = several
-                .then(|| choices(raw))
-                .flatten()
-                .unwrap_or_else(|| raw.to_owned());
+            let text = several.then(|| choices(raw)).flatten().unwrap_or_else(|| raw.to_owned());
             let options = asked.get("options").and_then(Value::as_array);
             let is_chosen = |option: &Value| option.get("label").and_then(Value::as_str) == Some(raw);
             let is_typed = !several && raw != NOTES && !options.into_iter().flatten().any(is_chosen);
-            (!text.trim().is_empty()).then_some(Answer {
-                header,
-                question,
-                text,
-                is_typed,
-            })
+            (!text.trim().is_empty()).then_some(Answer { header, question, text, is_typed })
         })
         .collect()
 }
@@ -177,14 +169,8 @@ mod tests {
     fn several_choices_are_taken_out_of_the_clients_quotes() {
         for (written, typed) in [
             ("Two weeks, Keep Postgres", "Two weeks, Keep Postgres"),
-            (
-                r#"Two weeks, "own, with comma; x""#,
-                "Two weeks, own, with comma; x",
-            ),
-            (
-                r#""a, b", "say \"q\" \\ and\nmore `x`", plain"#,
-                "a, b, say \"q\" \\ and\nmore `x`, plain",
-            ),
+            (r#"Two weeks, "own, with comma; x""#, "Two weeks, own, with comma; x"),
+            (r#""a, b", "say \"q\" \\ and\nmore `x`", plain"#, "a, b, say \"q\" \\ and\nmore `x`, plain"),
             (r"it's own \ y", r"it's own \ y"),
             ("line\ntwo", "line\ntwo"),
             // Not as the client writes it: kept as it is.
@@ -197,14 +183,7 @@ mod tests {
 
     #[test]
     fn what_was_not_answered_and_what_has_another_shape_is_left_out() {
-        for answer in [
-            json!(null),
-            json!(""),
-            json!(" \n"),
-            json!(7),
-            json!(["x"]),
-            json!({"a": 1}),
-        ] {
+        for answer in [json!(null), json!(""), json!(" \n"), json!(7), json!(["x"]), json!({"a": 1})] {
             assert!(one(false, &answer).is_empty(), "{answer}");
         }
         for response in [
@@ -215,10 +194,7 @@ mod tests {
             json!({"questions": [7, {}, {"question": 1, "header": "Scope"}], "answers": {"q": "x"}}),
             json!({"questions": [{"question": "q", "header": []}], "answers": {"q": "x"}}),
         ] {
-            let input = Input {
-                tool_response: Some(response.clone()),
-                ..input(&json!([]), &json!({}))
-            };
+            let input = Input { tool_response: Some(response.clone()), ..input(&json!([]), &json!({})) };
             assert!(of(&input).is_empty(), "{response}");
         }
     }
@@ -228,11 +204,7 @@ mod tests {
         let asked = |first: &str, second: &str| {
             let one = |question, header| json!({"question": question, "header": header, "options": []});
             let answers = json!({first: "Roll out", second: "Roll out"});
-            of(&input(
-                &json!([one(first, "Rollout"), one(second, "Lunch")]),
-                &answers,
-            ))
-            .len()
+            of(&input(&json!([one(first, "Rollout"), one(second, "Lunch")]), &answers)).len()
         };
         assert_eq!(asked("Roll out?", "Eat?"), 2);
         assert_eq!(asked("Roll out?", "Roll out?"), 0);
@@ -243,22 +215,10 @@ mod tests {
         let asked = input(&json!([{"question": "q", "header": "Scope"}]), &json!({"q": "x"}));
         assert_eq!(of(&asked).len(), 1);
         for other in [
-            Input {
-                hook_event_name: Some("PreToolUse".into()),
-                ..asked.clone()
-            },
-            Input {
-                tool_name: Some("Bash".into()),
-                ..asked.clone()
-            },
-            Input {
-                agent_id: Some("a1".into()),
-                ..asked.clone()
-            },
-            Input {
-                tool_response: None,
-                ..asked.clone()
-            },
+            Input { hook_event_name: Some("PreToolUse".into()), ..asked.clone() },
+            Input { tool_name: Some("Bash".into()), ..asked.clone() },
+            Input { agent_id: Some("a1".into()), ..asked.clone() },
+            Input { tool_response: None, ..asked.clone() },
         ] {
             assert!(of(&other).is_empty(), "{other:?}");
         }
@@ -267,11 +227,8 @@ mod tests {
     #[test]
     fn it_says_one_object_on_one_line_or_nothing() {
         assert_eq!(HookOutput::default().to_json("PostToolUse"), "");
-        let told = HookOutput {
-            agent: Some("a\nb".into()),
-            person: Some("c".into()),
-            ..HookOutput::default()
-        };
+        let told =
+            HookOutput { agent: Some("a\nb".into()), person: Some("c".into()), ..HookOutput::default() };
         let written = told.to_json("PostToolUse");
         assert!(written.ends_with("}\n") && written.matches('\n').count() == 1);
         assert_eq!(
@@ -288,9 +245,7 @@ mod tests {
             person: None,
         };
         let written: Value = serde_json::from_str(&told.to_json("PostToolUse")).unwrap();
-        let context = written["hookSpecificOutput"]["additionalContext"]
-            .as_str()
-            .unwrap();
+        let context = written["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
         assert!(context.starts_with("a b\n\nc\n[2Jd\nxxx"), "{}", &context[..40]);
         assert!(context.chars().count() <= LINE + 2 + MORE);
     }

@@ -42,11 +42,8 @@ impl Decision {
             Self::Block { reason, note } => {
                 let reason = shorten(&text::plain(reason), rest);
                 // The client would fill a missing reason with a word that helps nobody.
-                let reason = if reason.trim().is_empty() {
-                    "The loop is not finished.".to_owned()
-                } else {
-                    reason
-                };
+                let reason =
+                    if reason.trim().is_empty() { "The loop is not finished.".to_owned() } else { reason };
                 (json!({"decision": "block", "reason": reason}), note)
             }
         };
@@ -72,10 +69,7 @@ fn shorten(text: &str, rest: Option<&str>) -> String {
     if whole < REASON_LIMIT {
         return text.to_owned();
     }
-    let notice = match rest
-        .map(|rest| text::one_line(rest, REST_LIMIT))
-        .filter(|rest| !rest.is_empty())
-    {
+    let notice = match rest.map(|rest| text::one_line(rest, REST_LIMIT)).filter(|rest| !rest.is_empty()) {
         Some(rest) => format!("(This text was cut: it has {whole} characters. The rest is in {rest})"),
         None => format!("(This text was cut: it has {whole} characters.)"),
     };
@@ -119,10 +113,7 @@ type Fence = Option<(char, usize)>;
 fn fence_of(line: &str) -> Option<((char, usize), &str)> {
     let line = line.trim_end_matches('\n');
     let marker = line.trim_start_matches(' ');
-    let character = marker
-        .chars()
-        .next()
-        .filter(|character| matches!(character, '`' | '~'))?;
+    let character = marker.chars().next().filter(|character| matches!(character, '`' | '~'))?;
     let after = marker.trim_start_matches(character);
     let count = marker.len() - after.len();
     (line.len() - marker.len() <= 3 && count >= 3).then_some(((character, count), after))
@@ -163,11 +154,7 @@ mod tests {
     use super::*;
 
     fn reason(text: &str, rest: Option<&str>) -> String {
-        let answer = Decision::Block {
-            reason: text.to_owned(),
-            note: None,
-        }
-        .to_json(rest);
+        let answer = Decision::Block { reason: text.to_owned(), note: None }.to_json(rest);
         let answer: Value = serde_json::from_str(&answer).unwrap();
         answer["reason"].as_str().unwrap().to_owned()
     }
@@ -179,23 +166,14 @@ mod tests {
 
     #[test]
     fn the_bytes_are_those_the_client_knows() {
+        assert_eq!(Decision::Approve { note: None }.to_json(None), "{\"decision\":\"approve\"}\n");
         assert_eq!(
-            Decision::Approve { note: None }.to_json(None),
-            "{\"decision\":\"approve\"}\n"
-        );
-        assert_eq!(
-            Decision::Approve {
-                note: Some("log\nin \u{1b}x".into())
-            }
-            .to_json(None),
+            Decision::Approve { note: Some("log\nin \u{1b}x".into()) }.to_json(None),
             "{\"decision\":\"approve\",\"systemMessage\":\"log in x\"}\n"
         );
         assert_eq!(
-            Decision::Block {
-                reason: "a \"b\"\r\n\tc\u{202e}\0".into(),
-                note: Some(" ".into())
-            }
-            .to_json(None),
+            Decision::Block { reason: "a \"b\"\r\n\tc\u{202e}\0".into(), note: Some(" ".into()) }
+                .to_json(None),
             "{\"decision\":\"block\",\"reason\":\"a \\\"b\\\"\\n\\tc\"}\n"
         );
     }
@@ -225,10 +203,7 @@ mod tests {
             last,
             "(This text was cut: it has 19000 characters. The rest is in .claude/claudex/ it's here.md)"
         );
-        assert!(
-            length(&cut) > REASON_LIMIT - 200,
-            "no more than a line's worth is given away"
-        );
+        assert!(length(&cut) > REASON_LIMIT - 200, "no more than a line's worth is given away");
     }
 
     #[test]

@@ -29,11 +29,7 @@ pub struct Tally {
 impl Tally {
     /// Nothing was taken yet.
     pub fn new(table: &Table) -> Self {
-        Self {
-            hits: vec![0; table.edges.len()],
-            others: 0,
-            unreadable: 0,
-        }
+        Self { hits: vec![0; table.edges.len()], others: 0, unreadable: 0 }
     }
 
     /// Adds what a folder holds about a machine. One without a word about it adds nothing.
@@ -79,10 +75,7 @@ impl Tally {
     /// Returns the edges that never were.
     pub fn missing<'t>(&self, table: &'t Table) -> Vec<&'t EdgeInfo> {
         let edges = table.edges.iter().zip(&self.hits);
-        edges
-            .filter(|(_, hits)| **hits == 0)
-            .map(|(edge, _)| edge)
-            .collect()
+        edges.filter(|(_, hits)| **hits == 0).map(|(edge, _)| edge).collect()
     }
 }
 
@@ -102,14 +95,7 @@ impl<'l> Line<'l> {
         let [machine, graph, edge, transition, from, to] = parts[..] else {
             return None;
         };
-        Some(Self {
-            machine,
-            graph,
-            edge: edge.parse().ok()?,
-            transition,
-            from,
-            to,
-        })
+        Some(Self { machine, graph, edge: edge.parse().ok()?, transition, from, to })
     }
 
     fn is_of(&self, table: &Table) -> bool {

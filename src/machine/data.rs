@@ -29,11 +29,7 @@ impl DataType {
         Self {
             name,
             initial: || serde_json::to_value(T::default()).unwrap_or_default(),
-            misfit: |json| {
-                serde_json::from_value::<T>(json)
-                    .err()
-                    .map(|error| error.to_string())
-            },
+            misfit: |json| serde_json::from_value::<T>(json).err().map(|error| error.to_string()),
         }
     }
 

@@ -64,28 +64,9 @@ pub(crate) struct EvidenceFields {
 
 impl EvidenceRecord {
     pub(crate) fn new(fields: EvidenceFields) -> Self {
-        let EvidenceFields {
-            kind,
-            loop_id,
-            run,
-            findings,
-            round,
-            revision,
-            subject,
-            rejecting,
-            waived,
-        } = fields;
-        Self {
-            kind,
-            loop_id,
-            run,
-            findings,
-            round,
-            revision,
-            subject,
-            rejecting,
-            waived,
-        }
+        let EvidenceFields { kind, loop_id, run, findings, round, revision, subject, rejecting, waived } =
+            fields;
+        Self { kind, loop_id, run, findings, round, revision, subject, rejecting, waived }
     }
 
     /// Returns what it proves.

@@ -49,12 +49,12 @@ impl Guard {
         now: Timestamp,
     ) -> Result<bool, FieldError> {
         match self {
-            Guard::All(guards) => guards.iter().try_fold(true, |all, guard| {
-                Ok(guard.holds(table, record, given, now)? && all)
-            }),
-            Guard::Any(guards) => guards.iter().try_fold(false, |any, guard| {
-                Ok(guard.holds(table, record, given, now)? || any)
-            }),
+            Guard::All(guards) => {
+                guards.iter().try_fold(true, |all, guard| Ok(guard.holds(table, record, given, now)? && all))
+            }
+            Guard::Any(guards) => {
+                guards.iter().try_fold(false, |any, guard| Ok(guard.holds(table, record, given, now)? || any))
+            }
             Guard::Compare { left, sign, right } => {
                 let value = |operand: &Operand| operand.value(table, record, given, now);
                 if given.is_none() && [left, right].iter().any(|side| side.is_argument()) {
@@ -112,9 +112,7 @@ impl Guard {
                 (Operand::Now { .. }, _) => time::of(now).to_plain().into_owned(),
                 (Operand::Field { name, .. }, _) => {
                     let value = read(table, record, name).unwrap_or(Value::Null);
-                    let is_time = table
-                        .field(name)
-                        .is_some_and(|field| field.kind == FieldKind::Time);
+                    let is_time = table.field(name).is_some_and(|field| field.kind == FieldKind::Time);
                     match value {
                         Value::Null if is_time => "not set".to_owned(),
                         value => value.to_plain().into_owned(),
@@ -229,9 +227,7 @@ impl Update {
                 })
             }
             Update::Field { name, offset }
-                if table
-                    .field(name)
-                    .is_some_and(|field| field.kind == FieldKind::Time) =>
+                if table.field(name).is_some_and(|field| field.kind == FieldKind::Time) =>
             {
                 let value = read(table, record, name)?;
                 let seconds = time::seconds(&value).unwrap_or_default();
@@ -243,9 +239,7 @@ impl Update {
             }
             Update::Field { name, offset } => {
                 let value = read(table, record, name)?;
-                let sum = value
-                    .as_count()
-                    .and_then(|count| count.checked_add_signed(*offset));
+                let sum = value.as_count().and_then(|count| count.checked_add_signed(*offset));
                 sum.map(Value::Count).ok_or_else(|| FieldError {
                     field: (*name).to_owned(),
                     found: value.to_plain().into_owned(),
@@ -257,10 +251,7 @@ impl Update {
                 let Some(FieldKind::OneOf(words)) = table.field(name).map(|field| field.kind) else {
                     return Ok(value);
                 };
-                let at = words
-                    .iter()
-                    .position(|word| value.to_plain() == *word)
-                    .unwrap_or(0);
+                let at = words.iter().position(|word| value.to_plain() == *word).unwrap_or(0);
                 Ok(Value::Word(words[(at + 1) % words.len()].to_owned()))
             }
             Update::Argument(_) => Ok(given),
@@ -353,11 +344,7 @@ pub fn checked(field: &FieldInfo, value: Value) -> Result<Value, FieldError> {
         },
         _ => return Ok(value),
     };
-    Err(FieldError {
-        field: field.name.to_owned(),
-        found: format!("`{}`", value.to_plain()),
-        expected,
-    })
+    Err(FieldError { field: field.name.to_owned(), found: format!("`{}`", value.to_plain()), expected })
 }
 
 /// Returns whether it is an id, or none.
@@ -389,19 +376,10 @@ mod tests {
 
     #[test]
     fn an_id_is_one_of_some_characters_or_nothing() {
-        for value in [
-            Value::Null,
-            Value::Text(String::new()),
-            Value::Word("a-B_9".into()),
-            Value::Count(7),
-        ] {
+        for value in [Value::Null, Value::Text(String::new()), Value::Word("a-B_9".into()), Value::Count(7)] {
             assert!(is_id(&value), "{value:?}");
         }
-        for value in [
-            Value::Word("a b".into()),
-            Value::Word("../x".into()),
-            Value::List(vec!["a".into()]),
-        ] {
+        for value in [Value::Word("a b".into()), Value::Word("../x".into()), Value::List(vec!["a".into()])] {
             assert!(!is_id(&value), "{value:?}");
         }
     }
@@ -413,14 +391,7 @@ mod tests {
         use crate::store::{ChangeEntry, Form, HeldFields, StateSpec};
 
         const fn field(name: &'static str, kind: FieldKind) -> FieldInfo {
-            FieldInfo {
-                name,
-                doc: "",
-                kind,
-                initial: Constant::Null,
-                at_start: false,
-                within: None,
-            }
+            FieldInfo { name, doc: "", kind, initial: Constant::Null, at_start: false, within: None }
         }
         static STATE: StateSpec = StateSpec {
             machine: "m",
@@ -509,16 +480,8 @@ mod tests {
                 sign,
                 right: Operand::Constant(constant),
             };
-            assert_eq!(
-                guard(Sign::Equal).holds(&TABLE, &record, None, now),
-                Ok(true),
-                "{name}"
-            );
-            assert_eq!(
-                guard(Sign::NotEqual).holds(&TABLE, &record, None, now),
-                Ok(false),
-                "{name}"
-            );
+            assert_eq!(guard(Sign::Equal).holds(&TABLE, &record, None, now), Ok(true), "{name}");
+            assert_eq!(guard(Sign::NotEqual).holds(&TABLE, &record, None, now), Ok(false), "{name}");
         }
         let next = Update::Next("word").value(&TABLE, &record, &[], now).unwrap();
         assert_eq!(next, Some(Value::Word("4".to_owned())));

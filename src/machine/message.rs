@@ -46,11 +46,7 @@ impl Message {
     /// It, or a part that it includes, names what `facts` does not have.
     pub fn render_with(self, parts: &[Message], facts: &impl Serialize) -> Result<String, MessageError> {
         self.render_in(
-            |environment| {
-                parts
-                    .iter()
-                    .try_for_each(|part| environment.add_template(part.name, part.text))
-            },
+            |environment| parts.iter().try_for_each(|part| environment.add_template(part.name, part.text)),
             facts,
         )
     }
@@ -69,19 +65,13 @@ impl Message {
             with(&mut environment)?;
             environment.render_named_str(self.name, self.text, Serde(facts))
         };
-        rendered().map_err(|source| MessageError {
-            name: self.name,
-            source,
-        })
+        rendered().map_err(|source| MessageError { name: self.name, source })
     }
 }
 
 fn environment() -> Result<Environment<'static>, minijinja::Error> {
-    let syntax = SyntaxConfig::builder()
-        .trim_blocks(true)
-        .lstrip_blocks(true)
-        .keep_trailing_newline(true)
-        .build()?;
+    let syntax =
+        SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build()?;
     let mut environment = Environment::new();
     environment.set_syntax(syntax);
     environment.set_undefined_behavior(UndefinedBehavior::Strict);

@@ -126,18 +126,12 @@ impl Refusal {
 impl<L> Refused<L> {
     /// Pairs a loop with a reason.
     pub fn new(held: L, refusal: Refusal) -> Self {
-        Self {
-            held,
-            refusal: Box::new(refusal),
-        }
+        Self { held, refusal: Box::new(refusal) }
     }
 
     /// The same reason, with the loop in another type.
     pub fn map<T>(self, convert: impl FnOnce(L) -> T) -> Refused<T> {
-        Refused {
-            held: convert(self.held),
-            refusal: self.refusal,
-        }
+        Refused { held: convert(self.held), refusal: self.refusal }
     }
 }
 

@@ -244,10 +244,7 @@ pub struct BehaviourInfo {
 impl BehaviourInfo {
     /// Returns a parameter, where it is given.
     pub fn parameter(&self, name: &str) -> Option<&'static str> {
-        self.parameters
-            .iter()
-            .find(|(key, _)| *key == name)
-            .map(|(_, value)| *value)
+        self.parameters.iter().find(|(key, _)| *key == name).map(|(_, value)| *value)
     }
 }
 
@@ -478,9 +475,7 @@ impl Table {
         transition: &'t str,
         from: usize,
     ) -> impl Iterator<Item = &'static EdgeInfo> + 't {
-        self.edges
-            .iter()
-            .filter(move |edge| edge.transition == transition && edge.from == from)
+        self.edges.iter().filter(move |edge| edge.transition == transition && edge.from == from)
     }
 
     /// Returns the names of the phases in which a transition is legal.

@@ -88,10 +88,8 @@ impl Facts {
         let (raw, fields, personas) = (held.raw(), held.fields(), &settings.personas);
         let lines = rounds::rounds(raw, personas);
         let round = fields.round();
-        let previous: Option<Counts> = lines
-            .iter()
-            .find(|line| line.round + 1 == round)
-            .and_then(|line| line.counts);
+        let previous: Option<Counts> =
+            lines.iter().find(|line| line.round + 1 == round).and_then(|line| line.counts);
         let runs = rounds::runs(raw);
         let cause = runs.iter().rev().find_map(told);
         let reviewed = lines.last().is_some_and(|line| line.counts.is_some());

@@ -21,16 +21,11 @@ fn round_trip(root: &Utf8Path) -> Result<(), String> {
     let folder = folder.path();
     let started = child::run(hook::call(&["start", "plan", "doctor's own"], folder, root)?, "")?;
     if !started.status.success() {
-        return Err(format!(
-            "a loop in a folder of our own did not start: {}",
-            started.err
-        ));
+        return Err(format!("a loop in a folder of our own did not start: {}", started.err));
     }
     let (second, said) = hook::stop(INFO, folder, root)?;
     if second != "block" || !said.contains("PLAN.md") {
-        return Err(format!(
-            "a stop before the plan was written gave {second}: {said}"
-        ));
+        return Err(format!("a stop before the plan was written gave {second}: {said}"));
     }
     std::fs::write(folder.join("PLAN.md"), "# Plan\n").map_err(|error| format!("PLAN.md: {error}"))?;
     let (third, said) = hook::stop(INFO, folder, root)?;

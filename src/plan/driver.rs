@@ -39,10 +39,7 @@ pub const RUN: &str = "run";
 /// How often is looked whether another process ended the loop.
 const LOOK: Duration = Duration::from_secs(2);
 /// What a drafter is told.
-const DRAFT: Message = Message {
-    name: "draft.md",
-    text: include_str!("messages/draft.md"),
-};
+const DRAFT: Message = Message { name: "draft.md", text: include_str!("messages/draft.md") };
 
 /// Says how it is done.
 #[derive(Debug)]
@@ -186,10 +183,7 @@ pub enum JobError {
     Round(RoundError),
     /// The drafter failed. The loop is kept.
     #[display("the drafter failed: {problem}")]
-    #[diagnostic(
-        code(claudex::run::drafter),
-        help("to go on with it:\n    claudex-loop run --resume {id}")
-    )]
+    #[diagnostic(code(claudex::run::drafter), help("to go on with it:\n    claudex-loop run --resume {id}"))]
     Drafter {
         /// The loop.
         id: String,
@@ -208,10 +202,7 @@ pub enum JobError {
     },
     /// Another process ended the loop, as `cancel` does.
     #[display("loop {id} is {phase}: another process ended it")]
-    #[diagnostic(
-        code(claudex::run::over),
-        help("what happened:\n    claudex-loop journal {id}")
-    )]
+    #[diagnostic(code(claudex::run::over), help("what happened:\n    claudex-loop journal {id}"))]
     Over {
         /// The loop.
         id: String,
@@ -230,10 +221,7 @@ pub enum JobError {
     },
     /// A transition was refused.
     #[display("{problem}")]
-    #[diagnostic(
-        code(claudex::run::refused),
-        help("`claudex-loop journal {id}` tells what happened")
-    )]
+    #[diagnostic(code(claudex::run::refused), help("`claudex-loop journal {id}` tells what happened"))]
     Refused {
         /// The loop.
         id: String,
@@ -257,10 +245,7 @@ impl From<Refused<AnyLoop>> for JobError {
             Refusal::Stale { .. } => {
                 over(refused.held.raw().store(), refused.held.id()).unwrap_or(JobError::Elsewhere { id })
             }
-            _ => JobError::Refused {
-                id,
-                problem: refused.to_string(),
-            },
+            _ => JobError::Refused { id, problem: refused.to_string() },
         }
     }
 }
@@ -280,9 +265,7 @@ impl OnStop for Driver {
             && fields.round() < fields.max_rounds().min(self.personas)
             && let Ok(Found::Clean(settled)) = evidence::inspect(held.raw(), &REVIEWING_REVIEW)
         {
-            let next: ReviseNext = held
-                .revise(&settled)
-                .map_err(|refused| refused.map(AnyLoop::from))?;
+            let next: ReviseNext = held.revise(&settled).map_err(|refused| refused.map(AnyLoop::from))?;
             return settle(Attempt::<Loop<Reviewing>, _>::Taken(AnyLoop::from(next)));
         }
         PlanLoop.reviewing(held)
@@ -309,10 +292,8 @@ pub fn run(
     let (store, id) = (held.raw().store().clone(), held.id().clone());
     // A start is a person's; what follows is what the hook would do.
     let open = || {
-        AnyLoop::open(&store, &id, Actor::Hook).map_err(|error| JobError::Refused {
-            id: id.to_string(),
-            problem: error.to_string(),
-        })
+        AnyLoop::open(&store, &id, Actor::Hook)
+            .map_err(|error| JobError::Refused { id: id.to_string(), problem: error.to_string() })
     };
     let done = open().and_then(|held| {
         held.raw().permit(job.settings.permissions(Actor::Hook));
@@ -334,10 +315,7 @@ pub fn run(
         }
     });
     let given_up = |error: &JobError| {
-        !matches!(
-            error,
-            JobError::Interrupted { .. } | JobError::Elsewhere { .. } | JobError::Drafter { .. }
-        )
+        !matches!(error, JobError::Interrupted { .. } | JobError::Elsewhere { .. } | JobError::Drafter { .. })
     };
     if done.as_ref().is_err_and(given_up)
         && let Ok(held) = AnyLoop::open(&store, &id, Actor::Person)
@@ -349,26 +327,18 @@ pub fn run(
 }
 
 fn interrupted(held: &AnyLoop) -> JobError {
-    over(held.raw().store(), held.id()).unwrap_or_else(|| JobError::Interrupted {
-        id: held.id().to_string(),
-    })
+    over(held.raw().store(), held.id()).unwrap_or_else(|| JobError::Interrupted { id: held.id().to_string() })
 }
 
 /// Tells that a loop is over on disk, which another process has seen to while this one was at it.
 fn over(store: &Store, id: &LoopId) -> Option<JobError> {
     let phase = AnyLoop::open(store, id, Actor::Hook).ok()?.phase();
-    phase.is_terminal().then(|| JobError::Over {
-        id: id.to_string(),
-        phase,
-    })
+    phase.is_terminal().then(|| JobError::Over { id: id.to_string(), phase })
 }
 
 /// Gives a loop up; that it could not be is the lesser trouble by then.
 fn cancel(held: AnyLoop) {
-    let verb = super::Verb::Cancel {
-        id: None,
-        from_prompt: false,
-    };
+    let verb = super::Verb::Cancel { id: None, from_prompt: false };
     if let Ok(cancelled) = verb.run(held) {
         let _ = runner::clear(cancelled.raw());
     }
@@ -380,10 +350,8 @@ fn through(
     reviewer: &dyn Reviewer,
     listener: &mut Listener<'_>,
 ) -> Result<Outcome, JobError> {
-    let driver = Driver {
-        has_drafter: job.drafter.is_some(),
-        personas: job.settings.personas.all().len() as u64,
-    };
+    let driver =
+        Driver { has_drafter: job.drafter.is_some(), personas: job.settings.personas.all().len() as u64 };
     let program = super::program();
     let mut summary = String::new();
     loop {
@@ -394,11 +362,8 @@ fn through(
         if held.phase() == Phase::Reviewing {
             let fields = held.fields();
             let persona = job.settings.personas.of_round(fields.round());
-            let round = Event::Round {
-                round: fields.round(),
-                of: fields.max_rounds(),
-                persona: &persona.label,
-            };
+            let round =
+                Event::Round { round: fields.round(), of: fields.max_rounds(), persona: &persona.label };
             if listener(round).is_break() {
                 return Err(interrupted(&held));
             }
@@ -408,21 +373,17 @@ fn through(
                 settings: job.settings,
                 limits: job.limits,
             };
-            let report = review::run(&program, &held, &round, reviewer, &mut |said| {
-                listener(Event::Review(said))
-            })
-            .map_err(|error| match error {
-                RoundError::Interrupted => interrupted(&held),
-                error => JobError::Round(error),
-            })?;
+            let report =
+                review::run(&program, &held, &round, reviewer, &mut |said| listener(Event::Review(said)))
+                    .map_err(|error| match error {
+                        RoundError::Interrupted => interrupted(&held),
+                        error => JobError::Round(error),
+                    })?;
             let notes = match report.how.digest() {
                 Some(_) => report::after_review(&held),
                 None => Vec::new(),
             };
-            let reviewed = Event::Reviewed {
-                report: &report,
-                notes: &notes,
-            };
+            let reviewed = Event::Reviewed { report: &report, notes: &notes };
             if listener(reviewed).is_break() {
                 return Err(interrupted(&held));
             }
@@ -434,10 +395,7 @@ fn through(
             Step::Over(now) => return Ok(outcome(&now, job, summary)),
             // A phase that machine.toml gains waits for whom it is made for: the rounds are over, and the loop stays.
             Step::Waits(now) if !matches!(now.phase(), Phase::Drafting | Phase::Reviewing) => {
-                return Ok(Outcome {
-                    waits: Some(words::waiting(now.raw())),
-                    ..outcome(&now, job, summary)
-                });
+                return Ok(Outcome { waits: Some(words::waiting(now.raw())), ..outcome(&now, job, summary) });
             }
             Step::Waits(now) => {
                 return Err(JobError::Refused {
@@ -454,10 +412,8 @@ fn through(
                     });
                 }
                 // The outcome has what a summary, printed with it, could not say.
-                super::entered(&now, job.settings).map_err(|problem| JobError::Refused {
-                    id: now.id().to_string(),
-                    problem,
-                })?;
+                super::entered(&now, job.settings)
+                    .map_err(|problem| JobError::Refused { id: now.id().to_string(), problem })?;
                 if now.phase().is_terminal() {
                     return Ok(outcome(&now, job, summary));
                 }
@@ -495,10 +451,7 @@ fn outcome(held: &AnyLoop, job: &Job<'_>, summary: String) -> Outcome {
         (_, DecisionSignal::MaxReached | DecisionSignal::None) => Ending::StoppedAtMaxRounds,
     };
     let (report, fixes) = report::there(held);
-    let cause = rounds::runs(raw)
-        .iter()
-        .rev()
-        .find_map(|run| Some(run.ended.as_ref()?.cause()?.to_string()));
+    let cause = rounds::runs(raw).iter().rev().find_map(|run| Some(run.ended.as_ref()?.cause()?.to_string()));
     Outcome {
         id: held.id().to_string(),
         ending,
@@ -527,9 +480,7 @@ fn draft(held: &AnyLoop, drafter: &str, job: &Job<'_>, listener: &mut Listener<'
     let text = text::plain(&findings.map_err(JobError::Io)?);
     let mut own = context::of(held, job.settings, Timestamp::now());
     own.insert("text".to_owned(), json!(text));
-    let message = words::said(raw, Some(DRAFT), own)
-        .map_err(JobError::Render)?
-        .unwrap_or_default();
+    let message = words::said(raw, Some(DRAFT), own).map_err(JobError::Render)?.unwrap_or_default();
     if listener(Event::Drafting).is_break() {
         return Err(interrupted(held));
     }
@@ -562,10 +513,7 @@ fn draft(held: &AnyLoop, drafter: &str, job: &Job<'_>, listener: &mut Listener<'
                 ProcessEnd::Idle { after } => format!("silent for {} s", after.as_secs()),
                 how => format!("{how:?}"),
             };
-            Err(JobError::Drafter {
-                id: held.id().to_string(),
-                problem: text::one_line(&problem, 300),
-            })
+            Err(JobError::Drafter { id: held.id().to_string(), problem: text::one_line(&problem, 300) })
         }
     }
 }

@@ -47,10 +47,8 @@ impl OnStop for PlanLoop {
     /// Asks what becomes of a plan that its rounds did not settle. A loop of `run` has no agent that could ask.
     fn summarizing_asks(&self, held: &Loop<Summarizing>) -> Result<Option<Asked>, String> {
         let fields = held.fields();
-        let is_open = matches!(
-            fields.decision_signal(),
-            DecisionSignal::MaxReached | DecisionSignal::Stalled
-        );
+        let is_open =
+            matches!(fields.decision_signal(), DecisionSignal::MaxReached | DecisionSignal::Stalled);
         if !is_open || fields.mode() != Mode::Plan.to_string() || fields.session_id() == driver::RUN {
             return Ok(None);
         }
@@ -126,9 +124,7 @@ pub fn entered(held: &AnyLoop, settings: &Settings) -> Result<Vec<String>, Strin
     match held.phase() {
         phase if phase.is_terminal() => {
             if let Err(error) = runner::clear(held.raw()) {
-                held.raw()
-                    .store()
-                    .log(&format!("{} clean-up: {error}", held.id()));
+                held.raw().store().log(&format!("{} clean-up: {error}", held.id()));
             }
             return Ok(closing::at_end(held));
         }

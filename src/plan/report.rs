@@ -24,14 +24,8 @@ use claudex_loop::review::reports::{self, FOLDER};
 use claudex_loop::review::runs::RunOutcome;
 use claudex_loop::text;
 
-const REPORT: Message = Message {
-    name: "report.md",
-    text: include_str!("messages/report.md"),
-};
-const FIXES: Message = Message {
-    name: "fixes.md",
-    text: include_str!("messages/fixes.md"),
-};
+const REPORT: Message = Message { name: "report.md", text: include_str!("messages/report.md") };
+const FIXES: Message = Message { name: "fixes.md", text: include_str!("messages/fixes.md") };
 
 /// What was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,20 +44,14 @@ pub struct Written {
 pub enum ReportError {
     /// The folder is a link: what is written there would land elsewhere.
     #[display("{folder} is a symbolic link, so no report was written there", folder = claudex_loop::text::shown(folder))]
-    #[diagnostic(
-        code(claudex::report::link),
-        help("put a folder there, then run the same command again")
-    )]
+    #[diagnostic(code(claudex::report::link), help("put a folder there, then run the same command again"))]
     Link {
         /// The folder.
         folder: Utf8PathBuf,
     },
     /// Something else stands where the folder should be.
     #[display("{folder} is not a folder, so no report was written there", folder = claudex_loop::text::shown(folder))]
-    #[diagnostic(
-        code(claudex::report::folder),
-        help("move it aside, then run the same command again")
-    )]
+    #[diagnostic(code(claudex::report::folder), help("move it aside, then run the same command again"))]
     NoFolder {
         /// The folder.
         folder: Utf8PathBuf,
@@ -205,11 +193,7 @@ pub fn write(held: &AnyLoop) -> Result<Written, ReportError> {
             fixes: proposed.all,
             report: report.to_string(),
             findings_json: code(
-                held.raw()
-                    .store()
-                    .loop_folder(held.id())
-                    .join("findings-round-<N>.json")
-                    .as_str(),
+                held.raw().store().loop_folder(held.id()).join("findings-round-<N>.json").as_str(),
                 500,
             ),
         };
@@ -220,9 +204,7 @@ pub fn write(held: &AnyLoop) -> Result<Written, ReportError> {
 
 /// The reports of a loop that are there, from the project's root: for who sums up.
 pub fn there(held: &AnyLoop) -> (Option<Utf8PathBuf>, Option<Utf8PathBuf>) {
-    let folder = Folder::open(held.raw().store().root())
-        .and_then(|root| root.below(FOLDER))
-        .ok();
+    let folder = Folder::open(held.raw().store().root()).and_then(|root| root.below(FOLDER)).ok();
     let is = |path: Utf8PathBuf| {
         let found = folder.as_ref()?.look(path.file_name()?).ok()??;
         found.is_file().then_some(path)
@@ -245,13 +227,11 @@ fn remove_temporary(folder: &Folder) {
 fn folder(root: &Utf8Path) -> Result<Folder, ReportError> {
     let folder = root.join(FOLDER);
     let made = Folder::open(root).and_then(|root| root.make(FOLDER));
-    made.map_err(
-        |source| match UntrustedError::of(&source).map(|found| found.why) {
-            Some(Distrust::Symlink) => ReportError::Link { folder },
-            Some(Distrust::NoFolder) => ReportError::NoFolder { folder },
-            _ => ReportError::Io { path: folder, source },
-        },
-    )
+    made.map_err(|source| match UntrustedError::of(&source).map(|found| found.why) {
+        Some(Distrust::Symlink) => ReportError::Link { folder },
+        Some(Distrust::NoFolder) => ReportError::NoFolder { folder },
+        _ => ReportError::Io { path: folder, source },
+    })
 }
 
 /// The last verdict of each round, oldest first, from files that are as the journal noted them.
@@ -286,12 +266,8 @@ fn round_facts(rounds: &[FindingsJson], proposed: &Fixes) -> Vec<RoundFacts> {
             persona: prose(&verdict.persona, 100),
             reviewer: code(&verdict.reviewer, 100),
             counts: verdict.findings.counts().to_string(),
-            changed: (!verdict.changed.is_empty()).then(|| {
-                prose(
-                    &claudex_loop::review::side_effects::while_it_ran(&verdict.changed),
-                    2000,
-                )
-            }),
+            changed: (!verdict.changed.is_empty())
+                .then(|| prose(&claudex_loop::review::side_effects::while_it_ran(&verdict.changed), 2000)),
             sections: severities
                 .into_iter()
                 .map(|severity| Section {
@@ -310,12 +286,7 @@ fn round_facts(rounds: &[FindingsJson], proposed: &Fixes) -> Vec<RoundFacts> {
                                 finding.recommendation.as_deref().unwrap_or_default(),
                                 1000,
                             ),
-                            detail: finding
-                                .detail
-                                .iter()
-                                .take(10)
-                                .map(|line| prose(line, 300))
-                                .collect(),
+                            detail: finding.detail.iter().take(10).map(|line| prose(line, 300)).collect(),
                             patch: proposed.number(verdict.round, index),
                         })
                         .collect(),

@@ -20,7 +20,7 @@ const AGAIN: [&str; 4] = ["reviewer", "drafter", "timeout", "idle_timeout"];
 /// The note of them, for whoever looks from another terminal.
 const GIVEN: &str = "given";
 
-/// Flags of [`AGAIN`] that were given: the value, or `true` where a message cannot show it.
+/// Flags that whoever goes on gives again, as they were given: the value, or `true` where a message cannot show it.
 pub type Given = Map<String, Json>;
 
 /// Returns the flags that were given on a command line. A message has no quotes that a shell takes, so a value that needs some is
@@ -46,18 +46,14 @@ pub fn note(held: &AnyLoop, given: &Given) {
         && let Err(error) = raw.store().note(raw.id(), GIVEN, given.clone())
     {
         // The line that goes on lacks them then.
-        raw.store()
-            .log(&format!("{} could not note {GIVEN}: {error}", raw.id()));
+        raw.store().log(&format!("{} could not note {GIVEN}: {error}", raw.id()));
     }
 }
 
 /// Returns the flag with its value as it is typed again, where a message can show it.
 pub fn typed(given: &Given, name: &str) -> Option<String> {
     // A journal can be written by others.
-    let value = given
-        .get(name)?
-        .as_str()
-        .filter(|value| shell::quoted(value) == *value)?;
+    let value = given.get(name)?.as_str().filter(|value| shell::quoted(value) == *value)?;
     Some(format!(" --{} {value}", name.replace('_', "-")))
 }
 
@@ -88,31 +84,21 @@ pub fn held(id: &str) -> Result<AnyLoop, Failure> {
     let (store, id) = loops::find(INFO, Some(id))?;
     let refused = |problem: String, help: String| {
         let problem = format!("run does not go on with loop {id}: {problem}");
-        Err(Failure::plain(
-            Exit::Refused,
-            "claudex::run::resume",
-            problem,
-            &help,
-        ))
+        Err(Failure::plain(Exit::Refused, "claudex::run::resume", problem, &help))
     };
     let is_a_sessions = |session: &str| {
         let owner = match session {
             UNKNOWN => {
                 "no session has taken it up yet, and the next one that ends a turn here does".to_owned()
             }
-            session => format!(
-                "it is session {}’s, whose stops drive it",
-                text::one_line(session, 80)
-            ),
+            session => format!("it is session {}’s, whose stops drive it", text::one_line(session, 80)),
         };
         let help = format!("where it is, and what comes next:\n    claudex-loop status {id}");
         refused(owner, help)
     };
     if let Some(swept) = store.swept().into_iter().find(|swept| swept.id == id) {
         match swept.session.as_deref() {
-            Some(RUN) => store
-                .bring_back(&id)
-                .map_err(|error| Failure::new(Exit::Refused, error))?,
+            Some(RUN) => store.bring_back(&id).map_err(|error| Failure::new(Exit::Refused, error))?,
             session => return is_a_sessions(session.unwrap_or(UNKNOWN)),
         };
     }
@@ -125,10 +111,9 @@ pub fn held(id: &str) -> Result<AnyLoop, Failure> {
         return AnyLoop::open(&store, &id, Actor::Hook).map_err(|error| Failure::new(Exit::Refused, error));
     }
     match held.phase() {
-        phase if phase.is_terminal() => refused(
-            format!("it is over ({phase})"),
-            format!("what happened:\n    claudex-loop journal {id}"),
-        ),
+        phase if phase.is_terminal() => {
+            refused(format!("it is over ({phase})"), format!("what happened:\n    claudex-loop journal {id}"))
+        }
         _ if session != RUN => is_a_sessions(&session),
         _ if store.is_running(&id) => refused(
             "its review is running in another process".to_owned(),
@@ -145,14 +130,9 @@ pub fn held(id: &str) -> Result<AnyLoop, Failure> {
 fn tried_anew(held: &AnyLoop) -> Result<AnyLoop, Failure> {
     let (store, id) = (held.raw().store(), held.id());
     let open = |actor| AnyLoop::open(store, id, actor).map_err(|error| Failure::new(Exit::Refused, error));
-    let verb = Verb::Resume {
-        id: None,
-        from_prompt: false,
-    };
+    let verb = Verb::Resume { id: None, from_prompt: false };
     let resumed = verb.run(open(Actor::Person)?).map_err(JobError::from);
-    resumed
-        .map_err(|error| Failure::new(Exit::Refused, error))
-        .and_then(|_| open(Actor::Hook))
+    resumed.map_err(|error| Failure::new(Exit::Refused, error)).and_then(|_| open(Actor::Hook))
 }
 
 /// Returns whether a loop reviews changes, is not over, and belongs to no session.

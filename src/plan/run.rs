@@ -75,10 +75,7 @@ pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Fai
     let arguments = Run::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?;
     let work = match (&arguments.resume, &arguments.plan) {
         (Some(id), _) => Work::Kept(resume::held(id)?),
-        (None, plan) => Work::Plan(plan_path(
-            &loops::here()?,
-            plan.as_deref().unwrap_or(PLAN.into()),
-        )?),
+        (None, plan) => Work::Plan(plan_path(&loops::here()?, plan.as_deref().unwrap_or(PLAN.into()))?),
     };
     drive(info, work, &arguments, matches)
 }
@@ -119,11 +116,7 @@ pub fn drive(
             resume::note(held, &given);
         }
         display.show(&event, &chosen.shown);
-        if interrupted.load(Ordering::Relaxed) {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        if interrupted.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     display.finish();
     let outcome = outcome.map_err(|error| match error {
@@ -239,11 +232,7 @@ impl Display {
             bar.enable_steady_tick(Duration::from_millis(120));
             bar
         });
-        Self {
-            lines: review::Lines::limited(bar.is_none()),
-            bar,
-            to_stderr: json,
-        }
+        Self { lines: review::Lines::limited(bar.is_none()), bar, to_stderr: json }
     }
 
     /// Says a line that is left whole, such as one of a program.
@@ -302,11 +291,7 @@ impl Display {
                     let severity = finding.severity.to_string().to_lowercase();
                     let label = format!("    {severity:<6}  ");
                     for line in screen::wrap(&label, &bullet(finding), columns) {
-                        let word = if line.starts_with(&label) {
-                            severity.as_str()
-                        } else {
-                            ""
-                        };
+                        let word = if line.starts_with(&label) { severity.as_str() } else { "" };
                         self.say_toned(&line, word, finding.severity.into());
                     }
                 }

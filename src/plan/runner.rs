@@ -20,10 +20,7 @@ use claudex_loop::store::{LoopId, StoreError};
 use claudex_loop::text;
 
 /// The runner script.
-const RUNNER: Message = Message {
-    name: "runner.sh",
-    text: include_str!("messages/runner.sh"),
-};
+const RUNNER: Message = Message { name: "runner.sh", text: include_str!("messages/runner.sh") };
 /// Most loops that are looked through for findings, each the one that the other goes on from.
 const CHAIN: usize = 10;
 
@@ -55,8 +52,7 @@ pub fn line(raw: &Raw) -> String {
 /// # Errors
 /// A file cannot be removed.
 pub fn clear(raw: &Raw) -> Result<(), StoreError> {
-    raw.store()
-        .clear(raw.id(), &["-runner.sh", "-prompt.txt", ".lock"])
+    raw.store().clear(raw.id(), &["-runner.sh", "-prompt.txt", ".lock"])
 }
 
 #[derive(Serialize)]
@@ -80,9 +76,7 @@ pub fn write(held: &AnyLoop, personas: &Personas) -> Result<(), StoreError> {
     let spec = raw.store().spec();
     let folder = raw.store().folder();
     let usual = raw.store().root().join(spec.folder) == *folder;
-    let binary = std::env::current_exe()
-        .ok()
-        .and_then(|path| path.into_os_string().into_string().ok());
+    let binary = std::env::current_exe().ok().and_then(|path| path.into_os_string().into_string().ok());
     let facts = RunnerFacts {
         id: held.id().to_string(),
         mode: fields.mode(),
@@ -93,16 +87,9 @@ pub fn write(held: &AnyLoop, personas: &Personas) -> Result<(), StoreError> {
         state_dir: (!usual).then(|| quoted(folder.as_str())),
         binary: quoted(binary.as_deref().unwrap_or("claudex-loop")),
     };
-    let failed = |source| StoreError::Io {
-        doing: "write",
-        path: path(raw),
-        source,
-    };
-    let script = RUNNER
-        .render(&facts)
-        .map_err(|error| failed(io::Error::other(error)))?;
-    raw.store()
-        .write_beside(raw.id(), "-runner.sh", script.as_bytes())
+    let failed = |source| StoreError::Io { doing: "write", path: path(raw), source };
+    let script = RUNNER.render(&facts).map_err(|error| failed(io::Error::other(error)))?;
+    raw.store().write_beside(raw.id(), "-runner.sh", script.as_bytes())
 }
 
 /// Returns the findings files of the loops that this one goes on from, oldest first.
@@ -117,11 +104,7 @@ pub fn history(held: &AnyLoop) -> Vec<Utf8PathBuf> {
         && let Ok(earlier) = AnyLoop::open(store, &id, Actor::Person)
     {
         let rounds = 1..=earlier.fields().round();
-        loops.push(
-            rounds
-                .map(|round| findings_json::findings_path(store, &id, round))
-                .collect(),
-        );
+        loops.push(rounds.map(|round| findings_json::findings_path(store, &id, round)).collect());
         before = earlier.fields().continues();
     }
     loops.into_iter().rev().flatten().collect()

@@ -27,18 +27,14 @@ pub fn caveats(held: &AnyLoop, settings: &Settings) -> Vec<String> {
     let records = rounds::records(&journal);
     let mut admitted = closing::noted(held, &journal);
     let is_settled = held.fields().decision_signal() == DecisionSignal::NoMaterialFindings;
-    if let Some((_, settled)) = records
-        .iter()
-        .rev()
-        .find(|(what, _)| is_settled && (*what == "mark_done" || *what == "accept"))
+    if let Some((_, settled)) =
+        records.iter().rev().find(|(what, _)| is_settled && (*what == "mark_done" || *what == "accept"))
         && let Some(subject) = settled.subject()
     {
         let plan = held.fields().subject();
         let now = raw.read("{subject}").map(|bytes| Digest::of(&bytes));
         if now.ok().is_none_or(|now| now.as_str() != subject) {
-            admitted.push(format!(
-                "{plan} was changed after it was settled; that change was not reviewed."
-            ));
+            admitted.push(format!("{plan} was changed after it was settled; that change was not reviewed."));
         }
     }
     admitted.extend(edited_when_clean(held));
@@ -77,10 +73,8 @@ fn edited_when_clean(held: &AnyLoop) -> Option<String> {
 /// very bytes that the last review saw, or from a point of view that no later round had. An edit answers a finding only as far as someone says so.
 fn unanswered(held: &AnyLoop, personas: &Personas, rejected: bool) -> Vec<String> {
     let runs = rounds::runs(held.raw());
-    let verdicts: Vec<&Run> = runs
-        .iter()
-        .filter(|run| run.ended.as_ref().is_some_and(|how| how.digest().is_some()))
-        .collect();
+    let verdicts: Vec<&Run> =
+        runs.iter().filter(|run| run.ended.as_ref().is_some_and(|how| how.digest().is_some())).collect();
     let Some(last) = verdicts.last() else {
         return Vec::new();
     };
@@ -105,9 +99,7 @@ fn unanswered(held: &AnyLoop, personas: &Personas, rejected: bool) -> Vec<String
                 told.push(format!("{found}; {unchanged}, so they are open."));
             }
         } else if !seen_by(&run.began.persona) {
-            told.push(format!(
-                "{found}; {revised}, and no later round looked from that point of view."
-            ));
+            told.push(format!("{found}; {revised}, and no later round looked from that point of view."));
         }
     }
     told

@@ -89,10 +89,7 @@ pub enum ProcessEnd {
 pub enum StartError {
     /// No such executable.
     #[display("`{program}` is not installed, or not in an absolute folder of PATH outside of the project")]
-    #[diagnostic(
-        code(claudex::review::not_installed),
-        help("install it, or choose another reviewer")
-    )]
+    #[diagnostic(code(claudex::review::not_installed), help("install it, or choose another reviewer"))]
     NotInstalled {
         /// Its name as it was asked for.
         program: String,

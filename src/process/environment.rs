@@ -30,10 +30,7 @@ pub struct Environment {
 impl Environment {
     /// Allows the fixed list and these names, each exact.
     pub fn allowing<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
-        Self {
-            names: names.into_iter().map(Into::into).collect(),
-            ..Self::default()
-        }
+        Self { names: names.into_iter().map(Into::into).collect(), ..Self::default() }
     }
 
     /// Allows these names, too.
@@ -101,14 +98,8 @@ impl Environment {
             let value: OsString = value.as_ref()?.into();
             Some((name.into(), value))
         });
-        let all: Vec<_> = (ours.into_iter())
-            .filter(|(name, _)| !is_pinned(name))
-            .chain(pinned)
-            .collect();
-        let home = all
-            .iter()
-            .find(|(name, _)| name == "HOME")
-            .map(|(_, home)| home.clone());
+        let all: Vec<_> = (ours.into_iter()).filter(|(name, _)| !is_pinned(name)).chain(pinned).collect();
+        let home = all.iter().find(|(name, _)| name == "HOME").map(|(_, home)| home.clone());
         let mut variables: Vec<_> = (all.into_iter())
             .filter(|(name, value)| allowed(name) && !is_relative_home(name, value))
             .map(|(name, value)| match name == "PATH" {
@@ -128,8 +119,7 @@ impl Environment {
 /// Returns whether a variable names a person's folder by a relative path, which would be a folder of the repository. It
 /// counts as not set.
 pub fn is_relative_home(name: &OsStr, value: &OsStr) -> bool {
-    name.to_str()
-        .is_some_and(|name| name == "HOME" || name.ends_with("_HOME") || name == "CLAUDE_CONFIG_DIR")
+    name.to_str().is_some_and(|name| name == "HOME" || name.ends_with("_HOME") || name == "CLAUDE_CONFIG_DIR")
         && !value.is_empty()
         && !Path::new(value).is_absolute()
 }
@@ -157,9 +147,7 @@ pub fn find_by(
         let file = Path::new(name);
         return (file.is_absolute() && is_executable(file)).then(|| file.to_owned());
     }
-    trusted(path?, home, project)
-        .map(|folder| folder.join(name))
-        .find(|file| is_executable(file))
+    trusted(path?, home, project).map(|folder| folder.join(name)).find(|file| is_executable(file))
 }
 
 /// Returns a PATH with its absolute folders outside of the project alone.
@@ -192,8 +180,7 @@ fn joined(folders: impl Iterator<Item = PathBuf>) -> OsString {
 
 /// Returns whether it is a file (links followed) that someone may execute.
 fn is_executable(file: &Path) -> bool {
-    file.metadata()
-        .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    file.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(test)]
@@ -244,17 +231,10 @@ mod tests {
     fn the_guard_is_set_by_us_alone_and_holds_the_run() {
         let ours = || [pair(GUARD, "someone else's"), pair("KEY", "k")];
         let run = Environment::default().and(["KEY"]).of_run("20261122-1/r1-ab");
-        assert_eq!(
-            resolved(&run, ours()),
-            [pair("KEY", "k"), pair(GUARD, "20261122-1/r1-ab")]
-        );
+        assert_eq!(resolved(&run, ours()), [pair("KEY", "k"), pair(GUARD, "20261122-1/r1-ab")]);
         assert_eq!(run.mark(), Some("20261122-1/r1-ab"));
         let none = Environment::default().of_run("");
-        assert_eq!(
-            resolved(&none, ours()),
-            [pair(GUARD, "1")],
-            "an empty guard would be none"
-        );
+        assert_eq!(resolved(&none, ours()), [pair(GUARD, "1")], "an empty guard would be none");
     }
 
     #[test]
@@ -264,19 +244,10 @@ mod tests {
             .setting("A", "1")
             .setting("A", "2")
             .setting(GUARD, "0");
-        let ours = [
-            pair("LC_ALL", "de_DE.UTF-8"),
-            pair("A", "0"),
-            pair("PATH", "/bin"),
-        ];
+        let ours = [pair("LC_ALL", "de_DE.UTF-8"), pair("A", "0"), pair("PATH", "/bin")];
         assert_eq!(
             resolved(&environment, ours),
-            [
-                pair("PATH", "/bin"),
-                pair("LC_ALL", "C"),
-                pair("A", "2"),
-                pair(GUARD, "1")
-            ]
+            [pair("PATH", "/bin"), pair("LC_ALL", "C"), pair("A", "2"), pair(GUARD, "1")]
         );
     }
 
@@ -288,11 +259,7 @@ mod tests {
             pinned("HOME", None),
             pinned("CODEX_HOME", Some("/x")),
         ]);
-        let ours = [
-            pair("PATH", "/tmp/fake"),
-            pair("HOME", "/tmp/fake"),
-            pair("LANG", "C"),
-        ];
+        let ours = [pair("PATH", "/tmp/fake"), pair("HOME", "/tmp/fake"), pair("LANG", "C")];
         assert_eq!(
             resolved(&environment, ours),
             [pair("LANG", "C"), pair("PATH", "/usr/bin"), pair(GUARD, "1")]
@@ -305,11 +272,7 @@ mod tests {
         let file = folder.path().join("reviewer with 'quotes'");
         std::fs::write(&file, "#!/bin/sh\n").unwrap();
         let name = "reviewer with 'quotes'";
-        assert_eq!(
-            find(name, Some(folder.path().as_os_str())),
-            None,
-            "not executable"
-        );
+        assert_eq!(find(name, Some(folder.path().as_os_str())), None, "not executable");
 
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
         assert_eq!(find(name, Some(folder.path().as_os_str())), Some(file.clone()));
@@ -325,10 +288,7 @@ mod tests {
     #[test]
     fn nothing_of_the_project_is_found_and_a_childs_path_leads_nowhere_there() {
         let made = tempfile::tempdir().unwrap();
-        let top = Utf8Path::from_path(made.path())
-            .unwrap()
-            .canonicalize_utf8()
-            .unwrap();
+        let top = Utf8Path::from_path(made.path()).unwrap().canonicalize_utf8().unwrap();
         let (project, outside) = (top.join("project"), top.join("outside"));
         let bin = project.join("node_modules/.bin");
         for folder in [&bin, &outside] {
@@ -345,18 +305,11 @@ mod tests {
         let found = |root: &Utf8Path| find_program("git", Some(path), root);
         assert_eq!(found(&project), Some(outside.join("git").into()));
         assert_eq!(found(&top.join("other")), Some(bin.join("git").into()));
-        assert_eq!(
-            found("/".into()),
-            Some(bin.join("git").into()),
-            "all is the person's"
-        );
+        assert_eq!(found("/".into()), Some(bin.join("git").into()), "all is the person's");
 
         let ours = || [("PATH".into(), path.to_owned())];
         let environment = Environment::default();
-        assert_eq!(
-            environment.resolve(ours(), &project)[0],
-            pair("PATH", &format!("{outside}:/usr/bin"))
-        );
+        assert_eq!(environment.resolve(ours(), &project)[0], pair("PATH", &format!("{outside}:/usr/bin")));
         assert_eq!(
             environment.with_projects_programs().resolve(ours(), &project)[0],
             pair("PATH", &format!("{bin}:{link}:{later}:{outside}:/usr/bin"))
@@ -373,9 +326,6 @@ mod tests {
             pair("CARGO_HOME", "/home/x/.cargo"),
         ];
         let all = Environment::allowing(ours.clone().map(|(name, _)| name.into_string().unwrap()));
-        assert_eq!(
-            resolved(&all, ours),
-            [pair("CARGO_HOME", "/home/x/.cargo"), pair(GUARD, "1")]
-        );
+        assert_eq!(resolved(&all, ours), [pair("CARGO_HOME", "/home/x/.cargo"), pair(GUARD, "1")]);
     }
 }

@@ -119,9 +119,7 @@ fn begin(call: &Call<'_>, interpret: Option<&mut Interpret<'_>>, watch: &mut Wat
             let how = ours.unwrap_or_else(|| match status {
                 Ok(status) => match ended_by_itself(status) {
                     ProcessEnd::Signalled(KILLED) if begun.elapsed() >= call.limits.timeout => {
-                        ProcessEnd::TimedOut {
-                            after: call.limits.timeout,
-                        }
+                        ProcessEnd::TimedOut { after: call.limits.timeout }
                     }
                     how => how,
                 },
@@ -143,17 +141,11 @@ fn begin(call: &Call<'_>, interpret: Option<&mut Interpret<'_>>, watch: &mut Wat
 
 /// Ends what left the group.
 fn end_orphans(call: &Call<'_>, watch: &mut Watch<'_>) {
-    let ended = call
-        .environment
-        .mark()
-        .map_or(0, |mark| orphans::end(mark, GRACE));
+    let ended = call.environment.mark().map_or(0, |mark| orphans::end(mark, GRACE));
     if ended > 0 {
         let text = format!("ended what the reviewer had left running ({ended})");
         // It is over already: a request to stop says nothing new.
-        let _ = watch(Event::Line {
-            stream: Stream::Stderr,
-            text: &text,
-        });
+        let _ = watch(Event::Line { stream: Stream::Stderr, text: &text });
     }
 }
 
@@ -193,32 +185,17 @@ impl<'i, 'f> Running<'i, 'f> {
     ) -> Result<Self, StartError> {
         let program = || call.program.to_owned();
         let variables = call.environment.resolve(std::env::vars_os(), call.directory);
-        let path = variables
-            .iter()
-            .find(|(name, _)| name == "PATH")
-            .map(|(_, value)| value.as_os_str());
+        let path = variables.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
         let file = find_program(call.program, path, call.directory)
             .ok_or_else(|| StartError::NotInstalled { program: program() })?;
         if !call.directory.is_dir() {
-            return Err(StartError::NoDirectory {
-                directory: call.directory.to_owned(),
-            });
+            return Err(StartError::NoDirectory { directory: call.directory.to_owned() });
         }
         let mut command = Command::new(file);
-        command
-            .args(call.arguments)
-            .current_dir(call.directory)
-            .env_clear()
-            .envs(variables);
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        command.args(call.arguments).current_dir(call.directory).env_clear().envs(variables);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
 
-        let failed = |source| StartError::Io {
-            program: program(),
-            source,
-        };
+        let failed = |source| StartError::Io { program: program(), source };
         let mut group = Group::spawn(command).map_err(failed)?;
         let (stdin, stdout, stderr) = group.streams();
         // Few and bounded: a child that writes faster than we look has to wait, not our memory to grow.
@@ -243,16 +220,7 @@ impl<'i, 'f> Running<'i, 'f> {
             None => Output::default(),
         };
         let last_output = Instant::now();
-        Ok(Self {
-            interpret,
-            group,
-            messages,
-            _sender: sender,
-            output,
-            open,
-            begun,
-            last_output,
-        })
+        Ok(Self { interpret, group, messages, _sender: sender, output, open, begun, last_output })
     }
 
     /// Waits until the child has ended, or has to be; says why in the second case.
@@ -276,9 +244,7 @@ impl<'i, 'f> Running<'i, 'f> {
                 Some(since) if self.open == 0 || since.elapsed() >= LINGER => return None,
                 Some(_) => {}
                 None if self.begun.elapsed() >= limits.timeout => {
-                    return Some(ProcessEnd::TimedOut {
-                        after: limits.timeout,
-                    });
+                    return Some(ProcessEnd::TimedOut { after: limits.timeout });
                 }
                 None if self.last_output.elapsed() >= limits.idle => {
                     return Some(ProcessEnd::Idle { after: limits.idle });
@@ -326,10 +292,7 @@ impl<'i, 'f> Running<'i, 'f> {
             }
             watch(Event::Line { stream, text: &text })
         };
-        match self
-            .messages
-            .recv_timeout(if self.open == 0 { POLL } else { TICK })
-        {
+        match self.messages.recv_timeout(if self.open == 0 { POLL } else { TICK }) {
             Ok(Message::Bytes(stream, bytes)) => {
                 let taken = self.output.take(stream, &bytes, &mut hand);
                 // Behind that: a watcher that takes its time is no silence.

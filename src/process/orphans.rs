@@ -105,9 +105,7 @@ mod system {
         if file.take(ENVIRONMENT).read_to_end(&mut environment).is_err() {
             return false;
         }
-        environment
-            .split(|byte| *byte == 0)
-            .any(|entry| entry == variable)
+        environment.split(|byte| *byte == 0).any(|entry| entry == variable)
     }
 }
 
@@ -133,20 +131,14 @@ mod tests {
     /// Starts a process with a mark, which is ready once this returns.
     fn marked(mark: &str, script: &str) -> Child {
         let mut child = Command::new("/bin/sh")
-            .args([
-                "-c",
-                &format!("{script} echo ready; while :; do sleep 0.05; done"),
-            ])
+            .args(["-c", &format!("{script} echo ready; while :; do sleep 0.05; done")])
             .env(GUARD, mark)
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
         let mut line = String::new();
-        std::io::BufRead::read_line(
-            &mut std::io::BufReader::new(child.stdout.take().unwrap()),
-            &mut line,
-        )
-        .unwrap();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut line)
+            .unwrap();
         assert_eq!(line, "ready\n");
         child
     }

@@ -87,9 +87,7 @@ impl Output {
 
     /// Returns the end of stderr, made plain.
     pub(super) fn stderr_tail(&self) -> String {
-        text::plain(&String::from_utf8_lossy(
-            &self.stderr[self.stderr.len().saturating_sub(TAIL)..],
-        ))
+        text::plain(&String::from_utf8_lossy(&self.stderr[self.stderr.len().saturating_sub(TAIL)..]))
     }
 }
 
@@ -111,10 +109,7 @@ struct Lines {
 
 impl Default for Lines {
     fn default() -> Self {
-        Self {
-            partial: Vec::new(),
-            limit: LINE,
-        }
+        Self { partial: Vec::new(), limit: LINE }
     }
 }
 
@@ -135,11 +130,7 @@ impl Lines {
 
     fn flush(&mut self, hand: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> ControlFlow<()> {
         let line = std::mem::take(&mut self.partial);
-        if line.iter().all(u8::is_ascii_whitespace) {
-            ControlFlow::Continue(())
-        } else {
-            hand(&line)
-        }
+        if line.iter().all(u8::is_ascii_whitespace) { ControlFlow::Continue(()) } else { hand(&line) }
     }
 }
 
@@ -182,19 +173,11 @@ mod tests {
         let mut output = Output::default();
         let chunk = vec![b'a'; 1024 * 1024];
         for _ in 0..6 {
-            assert!(
-                output
-                    .take(Stream::Stdout, &chunk, &mut |_, _| ControlFlow::Continue(()))
-                    .is_continue()
-            );
+            assert!(output.take(Stream::Stdout, &chunk, &mut |_, _| ControlFlow::Continue(())).is_continue());
         }
         assert_eq!((output.stdout.len(), output.dropped), (KEPT, 2 * 1024 * 1024));
         let last = [b'b'; 10];
-        assert!(
-            output
-                .take(Stream::Stdout, &last, &mut |_, _| ControlFlow::Continue(()))
-                .is_continue()
-        );
+        assert!(output.take(Stream::Stdout, &last, &mut |_, _| ControlFlow::Continue(())).is_continue());
         assert_eq!(output.stdout_end().len(), TAIL);
         assert!(output.stdout_end().ends_with(b"aabbbbbbbbbb"));
     }
@@ -220,11 +203,7 @@ mod tests {
     #[test]
     fn a_request_to_stop_is_passed_on() {
         let mut output = Output::default();
-        assert!(
-            output
-                .take(Stream::Stdout, b"a\nb\n", &mut |_, _| ControlFlow::Break(()))
-                .is_break()
-        );
+        assert!(output.take(Stream::Stdout, b"a\nb\n", &mut |_, _| ControlFlow::Break(())).is_break());
         assert_eq!(output.stdout, b"a\nb\n");
     }
 }

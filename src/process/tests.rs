@@ -16,9 +16,7 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        Self {
-            folder: tempfile::tempdir().unwrap(),
-        }
+        Self { folder: tempfile::tempdir().unwrap() }
     }
 
     fn path(&self) -> Utf8PathBuf {
@@ -51,17 +49,10 @@ impl Bench {
             .lines()
             .map(|id| id.parse().unwrap())
             .collect();
-        assert_eq!(
-            ids.len(),
-            expected,
-            "the script did not get far enough to prove anything"
-        );
+        assert_eq!(ids.len(), expected, "the script did not get far enough to prove anything");
         let since = Instant::now();
         while let Some(id) = ids.iter().find(|id| is_alive(**id)) {
-            assert!(
-                since.elapsed() < Duration::from_secs(5),
-                "process {id} is still alive"
-            );
+            assert!(since.elapsed() < Duration::from_secs(5), "process {id} is still alive");
             thread::sleep(Duration::from_millis(10));
         }
     }
@@ -74,12 +65,7 @@ fn is_alive(id: i32) -> bool {
         return false;
     }
     match fs::read_to_string(format!("/proc/{id}/stat")) {
-        Ok(stat) => !stat
-            .rsplit(')')
-            .next()
-            .unwrap_or_default()
-            .trim_start()
-            .starts_with(['Z', 'X']),
+        Ok(stat) => !stat.rsplit(')').next().unwrap_or_default().trim_start().starts_with(['Z', 'X']),
         Err(_) => fs::metadata("/proc/self/stat").is_err(),
     }
 }
@@ -91,11 +77,7 @@ fn limits(timeout: Duration, idle: Duration) -> Limits {
 #[test]
 fn exit_zero_with_output_and_the_prompt_on_stdin() {
     let bench = Bench::new();
-    let ended = bench.run(
-        "printf 'got: '; cat; echo note >&2",
-        "a\nprompt ü".as_bytes(),
-        limits(LONG, LONG),
-    );
+    let ended = bench.run("printf 'got: '; cat; echo note >&2", "a\nprompt ü".as_bytes(), limits(LONG, LONG));
     assert!(matches!(ended.how, ProcessEnd::Exited(0)), "{:?}", ended.how);
     assert_eq!(String::from_utf8_lossy(&ended.stdout), "got: a\nprompt ü");
     assert_eq!(ended.stderr_tail, "note\n");
@@ -136,16 +118,8 @@ fn a_hang_is_ended_with_its_children() {
     let bench = Bench::new();
     let script = "sleep 600 & echo $! >>pids; echo $$ >>pids; wait";
     let ended = bench.run(script, b"", limits(SHORT, LONG));
-    assert!(
-        matches!(ended.how, ProcessEnd::TimedOut { after: SHORT }),
-        "{:?}",
-        ended.how
-    );
-    assert!(
-        ended.elapsed < SHORT + GRACE,
-        "TERM was enough, yet it took {:?}",
-        ended.elapsed
-    );
+    assert!(matches!(ended.how, ProcessEnd::TimedOut { after: SHORT }), "{:?}", ended.how);
+    assert!(ended.elapsed < SHORT + GRACE, "TERM was enough, yet it took {:?}", ended.elapsed);
     bench.all_dead("pids", 2);
 }
 
@@ -155,16 +129,8 @@ fn a_hang_that_ignores_term_is_killed() {
     let script = "trap '' TERM; (trap '' TERM; while :; do sleep 1; done) & echo $! >>pids; echo $$ >>pids; \
                   while :; do sleep 1; done";
     let ended = bench.run(script, b"", limits(SHORT, LONG));
-    assert!(
-        matches!(ended.how, ProcessEnd::TimedOut { .. }),
-        "{:?}",
-        ended.how
-    );
-    assert!(
-        ended.elapsed >= SHORT + GRACE && ended.elapsed < LONG / 2,
-        "{:?}",
-        ended.elapsed
-    );
+    assert!(matches!(ended.how, ProcessEnd::TimedOut { .. }), "{:?}", ended.how);
+    assert!(ended.elapsed >= SHORT + GRACE && ended.elapsed < LONG / 2, "{:?}", ended.elapsed);
     bench.all_dead("pids", 2);
 }
 
@@ -204,16 +170,8 @@ fn a_silent_grandchild_without_the_pipes_does_not_outlive_the_run() {
 #[test]
 fn a_child_that_closes_its_streams_is_still_limited() {
     let bench = Bench::new();
-    let ended = bench.run(
-        "echo $$ >>pids; exec sleep 600 >&- 2>&-",
-        b"",
-        limits(SHORT, LONG),
-    );
-    assert!(
-        matches!(ended.how, ProcessEnd::TimedOut { .. }),
-        "{:?}",
-        ended.how
-    );
+    let ended = bench.run("echo $$ >>pids; exec sleep 600 >&- 2>&-", b"", limits(SHORT, LONG));
+    assert!(matches!(ended.how, ProcessEnd::TimedOut { .. }), "{:?}", ended.how);
     bench.all_dead("pids", 1);
 }
 
@@ -225,11 +183,7 @@ fn a_child_that_never_reads_does_not_block_us() {
     assert_eq!(ended.stdout, b"fine\n");
 
     let ended = bench.run("sleep 600", &vec![b'x'; 10 * 1024 * 1024], limits(SHORT, LONG));
-    assert!(
-        matches!(ended.how, ProcessEnd::TimedOut { .. }),
-        "{:?}",
-        ended.how
-    );
+    assert!(matches!(ended.how, ProcessEnd::TimedOut { .. }), "{:?}", ended.how);
 }
 
 #[test]
@@ -242,11 +196,7 @@ fn ten_megabytes_of_prompt_reach_a_child_that_reads() {
 #[test]
 fn a_hundred_megabytes_of_output_are_bounded_and_counted() {
     let bench = Bench::new();
-    let ended = bench.run(
-        "head -c 104857600 /dev/zero; echo end >&2",
-        b"",
-        limits(LONG, LONG),
-    );
+    let ended = bench.run("head -c 104857600 /dev/zero; echo end >&2", b"", limits(LONG, LONG));
     assert!(matches!(ended.how, ProcessEnd::Exited(0)), "{:?}", ended.how);
     assert!(ended.truncated());
     assert_eq!(ended.stdout.len(), KEPT);
@@ -258,21 +208,14 @@ fn a_hundred_megabytes_of_output_are_bounded_and_counted() {
 fn silence_is_idle_and_a_ticking_stderr_is_not() {
     let bench = Bench::new();
     let ended = bench.run("echo begin; exec sleep 600", b"", limits(LONG, SHORT));
-    assert!(
-        matches!(ended.how, ProcessEnd::Idle { after: SHORT }),
-        "{:?}",
-        ended.how
-    );
+    assert!(matches!(ended.how, ProcessEnd::Idle { after: SHORT }), "{:?}", ended.how);
     assert_eq!(ended.stdout, b"begin\n");
 
     let two = 2 * SHORT;
     let script = "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo $i >&2; sleep 0.2; done; echo done";
     let ended = bench.run(script, b"", limits(LONG, two));
     assert!(matches!(ended.how, ProcessEnd::Exited(0)), "{:?}", ended.how);
-    assert!(
-        ended.elapsed > two,
-        "it ran for less than the idle limit and proves nothing"
-    );
+    assert!(ended.elapsed > two, "it ran for less than the idle limit and proves nothing");
 }
 
 #[test]
@@ -309,20 +252,9 @@ fn the_child_sees_the_short_environment_only() {
     let bench = Bench::new();
     let ended = bench.run("env | cut -d= -f1", b"", limits(LONG, LONG));
     let seen = String::from_utf8(ended.stdout).unwrap();
-    assert!(
-        seen.lines().any(|name| name == "CLAUDEX_REVIEWER_CHILD"),
-        "{seen}"
-    );
+    assert!(seen.lines().any(|name| name == "CLAUDEX_REVIEWER_CHILD"), "{seen}");
     let of_the_shell = ["PWD", "OLDPWD", "SHLVL", "_"];
-    let fixed = [
-        "PATH",
-        "HOME",
-        "LANG",
-        "TZ",
-        "TMPDIR",
-        "USER",
-        "CLAUDEX_REVIEWER_CHILD",
-    ];
+    let fixed = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "USER", "CLAUDEX_REVIEWER_CHILD"];
     for name in seen.lines() {
         assert!(
             fixed.contains(&name) || of_the_shell.contains(&name) || name.starts_with("LC_"),
@@ -350,11 +282,7 @@ fn the_watcher_sees_each_line_and_ticks_in_silence() {
     let line = |stream, text: &str| (stream, text.to_owned());
     assert_eq!(
         lines,
-        [
-            line(Stream::Stdout, "out[2J"),
-            line(Stream::Stderr, "err"),
-            line(Stream::Stderr, "last")
-        ]
+        [line(Stream::Stdout, "out[2J"), line(Stream::Stderr, "err"), line(Stream::Stderr, "last")]
     );
     assert!(ticks >= 2, "{ticks}");
 }
@@ -366,11 +294,7 @@ fn the_watcher_can_stop_it_at_a_tick_and_at_a_line() {
     let mut ready = false;
     let ended = bench.watched(script, b"", limits(LONG, LONG), &mut |event| {
         ready |= matches!(event, Event::Line { .. });
-        if ready && event == Event::Tick {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        if ready && event == Event::Tick { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     assert!(matches!(ended.how, ProcessEnd::Stopped), "{:?}", ended.how);
     let ended = bench.watched(script, b"", limits(LONG, LONG), &mut |event| match event {

@@ -46,11 +46,7 @@ pub(super) fn take<M: CommandLine>(
                 let line = text::note(&problem, 300);
                 store.log(&format!("{id} answer: {line}"));
                 let line = info.line(&format!("the answer changed nothing in loop {id}: {line}"));
-                return HookOutput {
-                    agent: Some(line.clone()),
-                    more: None,
-                    person: Some(line),
-                };
+                return HookOutput { agent: Some(line.clone()), more: None, person: Some(line) };
             }
         }
     }
@@ -71,12 +67,7 @@ pub(super) fn by_hand<M: CommandLine>(
     let held = loops::open::<M>(&store, &id, actor)?;
     program.prepare(&held, &settings, actor);
     let refused = |why: String, help: &str| {
-        Failure::plain(
-            Exit::Refused,
-            "claudex::answer",
-            format!("loop {id}: {why}"),
-            help,
-        )
+        Failure::plain(Exit::Refused, "claudex::answer", format!("loop {id}: {why}"), help)
     };
     let unchanged = messages::unchanged(held.raw());
     let asked = program
@@ -84,21 +75,13 @@ pub(super) fn by_hand<M: CommandLine>(
         .map_err(|problem| refused(format!("it cannot ask: {problem}"), &unchanged))?
         .ok_or_else(|| {
             let help = (program.refused)(&held, "answer");
-            refused(
-                "it asks nothing now".to_owned(),
-                help.as_deref().unwrap_or(&unchanged),
-            )
+            refused("it asks nothing now".to_owned(), help.as_deref().unwrap_or(&unchanged))
         })?;
-    let answer = asked
-        .answer(label, true)
-        .map_err(|problem| refused(problem, &unchanged))?
-        .ok_or_else(|| {
+    let answer =
+        asked.answer(label, true).map_err(|problem| refused(problem, &unchanged))?.ok_or_else(|| {
             let label = text::one_line(&text::shown(label), 80);
             let why = format!("“{label}” is no answer to: {}", asked.question);
-            refused(
-                why,
-                &format!("the options are {}; nothing was changed", asked.labels()),
-            )
+            refused(why, &format!("the options are {}; nothing was changed", asked.labels()))
         })?;
     let verb = verbs::of_answer::<M>(&answer, &id).map_err(|problem| refused(problem, &unchanged))?;
     let name = answer.transition.replace('_', "-");
@@ -125,9 +108,7 @@ fn taken<M: CommandLine>(
     // What is wrong with a question is said at a stop.
     let asked = program.question(&held).ok().flatten();
     let chosen = asked.iter().find_map(|asked| {
-        let mut ours = answers
-            .iter()
-            .filter(|answer| asked.is(&answer.header, &answer.question));
+        let mut ours = answers.iter().filter(|answer| asked.is(&answer.header, &answer.question));
         ours.find_map(|answer| asked.answer(&answer.text, answer.is_typed).transpose())
     });
     let Some(chosen) = chosen.transpose()? else {

@@ -304,12 +304,8 @@ impl<M: CommandLine> Program<M> {
     /// given.
     #[must_use]
     pub fn verb(mut self, command: impl Fn() -> clap::Command + 'static, run: RunVerb<M::Any>) -> Self {
-        let id = || {
-            clap::Arg::new(LOOP)
-                .long("id")
-                .value_name("LOOP")
-                .help("The loop [default: the active one]")
-        };
+        let id =
+            || clap::Arg::new(LOOP).long("id").value_name("LOOP").help("The loop [default: the active one]");
         let command = Box::new(move || command().arg(id()));
         self.verbs.push(OwnVerb { command, run });
         self
@@ -425,20 +421,14 @@ impl<M: CommandLine> Program<M> {
     #[must_use]
     pub fn takes_up(mut self, command: &'static str) -> Self {
         // As for a reviewer: it lives as long as the program.
-        self.info = Box::leak(Box::new(ProgramInfo {
-            take_up: Some(command),
-            ..*self.info
-        }));
+        self.info = Box::leak(Box::new(ProgramInfo { take_up: Some(command), ..*self.info }));
         self
     }
 
     /// Names the command of the program's own, and of its plugin, by which a loop begins. The help has it instead of `start`.
     #[must_use]
     pub fn begins_with(mut self, command: &'static str) -> Self {
-        self.info = Box::leak(Box::new(ProgramInfo {
-            begin: Some(command),
-            ..*self.info
-        }));
+        self.info = Box::leak(Box::new(ProgramInfo { begin: Some(command), ..*self.info }));
         self
     }
 

@@ -66,14 +66,10 @@ fn there_are(info: &ProgramInfo, caller: &Caller) -> Result<String, Failure> {
     });
     let program = info.program;
     if active.is_empty() {
-        return Ok(format!(
-            "there is none to choose; those that there are:\n    {program} list"
-        ));
+        return Ok(format!("there is none to choose; those that there are:\n    {program} list"));
     }
-    let lines: Vec<String> = active
-        .iter()
-        .map(|(_, listed)| format!("{program} use {}", listed.id))
-        .collect();
+    let lines: Vec<String> =
+        active.iter().map(|(_, listed)| format!("{program} use {}", listed.id)).collect();
     Ok(format!("name one:{}", words::lines(&lines)))
 }
 
@@ -109,37 +105,20 @@ pub(super) fn choose<M: CommandLine>(id: Option<&str>) -> Result<Exit, Failure> 
         Some(session) if is_nobodys || *session == owner => session.clone(),
         Some(_) => {
             let help = format!("a person takes it over:{}", info.command(&format!("adopt {id}")));
-            return Err(refused(
-                Exit::Refused,
-                format!("loop {id} belongs to another session"),
-                &help,
-            ));
+            return Err(refused(Exit::Refused, format!("loop {id} belongs to another session"), &help));
         }
         None if is_nobodys => {
             let help = "nothing has to be chosen: the first session that ends a turn here takes it";
-            return Err(refused(
-                Exit::Refused,
-                format!("loop {id} belongs to no session yet"),
-                help,
-            ));
+            return Err(refused(Exit::Refused, format!("loop {id} belongs to no session yet"), help));
         }
         None => owner,
     };
     let home = StateHome::of_user(info.program);
-    let home = home
-        .checked()
-        .map_err(|error| Failure::new(Exit::Internal, error))?;
-    let chosen = Chosen {
-        folder: store.folder().to_owned(),
-        id: id.to_string(),
-    };
+    let home = home.checked().map_err(|error| Failure::new(Exit::Internal, error))?;
+    let chosen = Chosen { folder: store.folder().to_owned(), id: id.to_string() };
     chosen.keep(&session, home).map_err(|error| {
         let why = format!("which loop session {session} drives cannot be kept: {error}");
-        refused(
-            Exit::Internal,
-            why,
-            "make the folder writable for you alone, and try again",
-        )
+        refused(Exit::Internal, why, "make the folder writable for you alone, and try again")
     })?;
     store.log(&format!("{id} chosen for the stops of session {session}"));
     out::line(&format!(

@@ -37,11 +37,8 @@ impl Places {
             path.filter(|path| path.is_absolute())
         };
         let home = absolute("HOME");
-        let mut project: Vec<_> = here
-            .ancestors()
-            .take_while(|folder| folder.starts_with(root))
-            .map(Utf8Path::to_owned)
-            .collect();
+        let mut project: Vec<_> =
+            here.ancestors().take_while(|folder| folder.starts_with(root)).map(Utf8Path::to_owned).collect();
         project.reverse();
         Self {
             config: absolute("CLAUDE_CONFIG_DIR").or_else(|| Some(home.as_ref()?.join(".claude"))),
@@ -54,11 +51,9 @@ impl Places {
     /// The settings files that the client reads, there or not, those that win last. Each stands here once.
     pub fn candidates(&self) -> Vec<Utf8PathBuf> {
         let user = self.config.iter().map(|folder| folder.join("settings.json"));
-        let project = ["settings.json", "settings.local.json"].iter().flat_map(|name| {
-            self.project
-                .iter()
-                .map(move |folder| folder.join(".claude").join(name))
-        });
+        let project = ["settings.json", "settings.local.json"]
+            .iter()
+            .flat_map(|name| self.project.iter().map(move |folder| folder.join(".claude").join(name)));
         let managed = self.managed.iter().flat_map(|folder| {
             let further = folder.join("managed-settings.d");
             let mut files: Vec<_> = further
@@ -85,14 +80,7 @@ impl Places {
     /// Those that are there and can be read.
     pub fn settings(&self) -> Vec<Settings> {
         let files = self.candidates().into_iter();
-        files
-            .filter_map(|file| {
-                Some(Settings {
-                    value: json(&file)?,
-                    file,
-                })
-            })
-            .collect()
+        files.filter_map(|file| Some(Settings { value: json(&file)?, file })).collect()
     }
 
     /// Those that are there and are no JSON.
@@ -120,11 +108,7 @@ impl Places {
             let copies = installed.get("plugins")?.get(key)?.as_array()?;
             let copy = copies.iter().find_map(|copy| copy.get("installPath")?.as_str());
             let root = in_place(&markets, key).or_else(|| copy.map(Utf8PathBuf::from))?;
-            Some(Plugin {
-                key: key.to_owned(),
-                data: folder.join("data").join(key.replace('@', "-")),
-                root,
-            })
+            Some(Plugin { key: key.to_owned(), data: folder.join("data").join(key.replace('@', "-")), root })
         })
         .collect()
     }
@@ -204,12 +188,7 @@ impl Plugin {
             None => {}
         }
         files.dedup();
-        found.extend(files.into_iter().filter_map(|file| {
-            Some(Settings {
-                value: json(&file)?,
-                file,
-            })
-        }));
+        found.extend(files.into_iter().filter_map(|file| Some(Settings { value: json(&file)?, file })));
         found
     }
 }

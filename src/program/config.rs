@@ -53,11 +53,7 @@ fn path(info: &ProgramInfo, json: bool) -> Result<Exit, Failure> {
             Ok(_) => "",
             Err(_) => " (not there)",
         };
-        out::exact(&format!(
-            "{:<8} {}{there}",
-            format!("{whose}:"),
-            plain(path.as_str())
-        ));
+        out::exact(&format!("{:<8} {}{there}", format!("{whose}:"), plain(path.as_str())));
     }
     Ok(Exit::Complete)
 }
@@ -117,38 +113,20 @@ fn init(info: &ProgramInfo) -> Result<Exit, Failure> {
     let problem = |error: std::io::Error| {
         let there = error.kind() == std::io::ErrorKind::AlreadyExists;
         let (exit, help) = if there {
-            (
-                Exit::Refused,
-                "it is left as it is; edit it, or move it away first",
-            )
+            (Exit::Refused, "it is left as it is; edit it, or move it away first")
         } else {
-            (
-                Exit::Internal,
-                "see who owns the folder and whether the disk is full",
-            )
+            (Exit::Internal, "see who owns the folder and whether the disk is full")
         };
         let message = format!("cannot make {}: {error}", plain(path.as_str()));
         Failure::plain(exit, "claudex::config::init", message, help)
     };
     if let Some(folder) = path.parent() {
-        std::fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)
-            .map_err(problem)?;
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(problem)?;
     }
-    let mut file = std::fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&path)
-        .map_err(problem)?;
-    file.write_all(example_to_edit(info).as_bytes())
-        .map_err(problem)?;
-    out::exact(&format!(
-        "{}: written, with every setting commented out",
-        plain(path.as_str())
-    ));
+    let mut file =
+        std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).map_err(problem)?;
+    file.write_all(example_to_edit(info).as_bytes()).map_err(problem)?;
+    out::exact(&format!("{}: written, with every setting commented out", plain(path.as_str())));
     Ok(Exit::Complete)
 }
 

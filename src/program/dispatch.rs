@@ -88,11 +88,7 @@ fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Resul
         return (own.run)(info, given);
     }
     let is_given = |flag| given.value_source(flag) == Some(ValueSource::CommandLine);
-    if let Some(own) = program
-        .flags
-        .iter()
-        .find(|own| own.command == name && is_given(own.flag))
-    {
+    if let Some(own) = program.flags.iter().find(|own| own.command == name && is_given(own.flag)) {
         not_inside_a_reviewer(name)?;
         return (own.run)(info, given);
     }
@@ -148,13 +144,9 @@ fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Resul
         Command::Doctor(format) => doctor::doctor(program, format.json),
         Command::Config(command) => config::config(info, &command),
         #[cfg(feature = "machine-tools")]
-        Command::Machine(command) => machine::run(
-            command,
-            &machine::Own {
-                source: M::SOURCE,
-                table: M::TABLE,
-            },
-        ),
+        Command::Machine(command) => {
+            machine::run(command, &machine::Own { source: M::SOURCE, table: M::TABLE })
+        }
         Command::Hooks { by_name } => hooks::print(info, arguments::asks(M::TABLE), by_name),
         Command::Plugin(command) => plugin::run(program, &command),
         Command::Statusline => Ok(answer_client(program, &Frequent::Statusline)),
@@ -174,9 +166,9 @@ fn answer_client<M: CommandLine>(program: &Program<M>, call: &Frequent) -> Exit 
     let surroundings = Surroundings::from_env();
     let budget = &surroundings.budget;
     match hook {
-        Hook::Stop => hooks::stop(info, budget, |input| {
-            stop::decide(program, input, &surroundings, Timestamp::now())
-        }),
+        Hook::Stop => {
+            hooks::stop(info, budget, |input| stop::decide(program, input, &surroundings, Timestamp::now()))
+        }
         Hook::Prompt => hooks::prompt(info, &surroundings),
         Hook::Answer => hooks::answer(budget, |input| answer::take(program, input, &surroundings)),
         Hook::SessionStart => hooks::session_start(budget, |input| {

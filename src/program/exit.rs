@@ -115,9 +115,7 @@ impl Failure {
 pub fn set_up_reports() {
     // Only a second call fails, and it would set the same.
     let _ = miette::set_hook(Box::new(|_| {
-        let opts = miette::MietteHandlerOpts::new()
-            .wrap_lines(false)
-            .color(color::is_on_for_errors());
+        let opts = miette::MietteHandlerOpts::new().wrap_lines(false).color(color::is_on_for_errors());
         Box::new(opts.without_cause_chain().build())
     }));
 }

@@ -73,11 +73,7 @@ pub struct Own<'a> {
 
 impl From<&ProgramInfo> for Own<'static> {
     fn from(info: &ProgramInfo) -> Self {
-        Self {
-            program: info.program,
-            plugin: info.plugin,
-            folder: info.state.folder,
-        }
+        Self { program: info.program, plugin: info.plugin, folder: info.state.folder }
     }
 }
 
@@ -106,20 +102,13 @@ pub fn survey(places: &Places, own: Own<'_>) -> Survey {
         let one = managed.find(|one| flag(one, "allowManagedHooksOnly") == Some(true))?;
         Some((one.file.clone(), "allowManagedHooksOnly"))
     };
-    Survey {
-        hooks,
-        off: disabled.or_else(managed_only),
-    }
+    Survey { hooks, off: disabled.or_else(managed_only) }
 }
 
 /// The Stop hooks that a file declares.
 fn stop_hooks(declared: &Settings, plugin: Option<&Plugin>, places: &Places, own: Own<'_>) -> Vec<StopHook> {
     let groups = declared.value.pointer("/hooks/Stop").and_then(Value::as_array);
-    let hooks = groups
-        .into_iter()
-        .flatten()
-        .filter_map(|group| group.get("hooks")?.as_array())
-        .flatten();
+    let hooks = groups.into_iter().flatten().filter_map(|group| group.get("hooks")?.as_array()).flatten();
     hooks
         .map(|hook| {
             let command = command(hook);
@@ -141,10 +130,7 @@ fn command(hook: &Value) -> String {
     };
     let arguments = hook.get("args").and_then(Value::as_array);
     let arguments = arguments.into_iter().flatten().filter_map(Value::as_str);
-    std::iter::once(command)
-        .chain(arguments)
-        .collect::<Vec<_>>()
-        .join(" ")
+    std::iter::once(command).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 
 fn nature(hook: &Value, command: &str, plugin: Option<&Plugin>, places: &Places, own: Own<'_>) -> HookKind {
@@ -158,9 +144,7 @@ fn nature(hook: &Value, command: &str, plugin: Option<&Plugin>, places: &Places,
     }
     let words = words(hook, command);
     let is_ours = words.ends_with(&["hook".to_owned(), "stop".to_owned()])
-        && words
-            .iter()
-            .any(|word| Utf8Path::new(word).file_name() == Some(program));
+        && words.iter().any(|word| Utf8Path::new(word).file_name() == Some(program));
     if is_ours {
         return HookKind::Ours;
     }
@@ -171,9 +155,7 @@ fn nature(hook: &Value, command: &str, plugin: Option<&Plugin>, places: &Places,
         };
     }
     let files = words.iter().filter_map(|word| file(word, plugin, places));
-    let texts: Vec<String> = files
-        .filter_map(|file| files::read_to_string(&file).ok())
-        .collect();
+    let texts: Vec<String> = files.filter_map(|file| files::read_to_string(&file).ok()).collect();
     let calls_ours = |text: &String| {
         let calls = [format!("{program} hook stop"), format!("{program}\" hook stop")];
         // A plugin's script reads the launcher into its own shell.
@@ -190,12 +172,7 @@ fn nature(hook: &Value, command: &str, plugin: Option<&Plugin>, places: &Places,
         || names_folder(command, own.folder)
     {
         HookKind::SharesState
-    } else if texts
-        .iter()
-        .map(String::as_str)
-        .chain([command])
-        .any(speaks_of_blocking)
-    {
+    } else if texts.iter().map(String::as_str).chain([command]).any(speaks_of_blocking) {
         HookKind::Blocks
     } else {
         HookKind::Other
@@ -205,8 +182,7 @@ fn nature(hook: &Value, command: &str, plugin: Option<&Plugin>, places: &Places,
 /// Whether a text names a folder, and not one whose name only begins in the same way.
 fn names_folder(text: &str, folder: &str) -> bool {
     let goes_on = |rest: &str| rest.starts_with(|next: char| next.is_alphanumeric() || "-_".contains(next));
-    text.match_indices(folder)
-        .any(|(at, _)| !goes_on(&text[at + folder.len()..]))
+    text.match_indices(folder).any(|(at, _)| !goes_on(&text[at + folder.len()..]))
 }
 
 /// Whether a text has one of the two ways in which a hook blocks: a decision, or exit status 2.

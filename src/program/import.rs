@@ -55,17 +55,13 @@ pub(super) fn import<M: CommandLine>(
         error => {
             let mut help = format!("mend it and try again; a document has {MAX_BYTES} bytes at most");
             if cfg!(feature = "machine-tools") {
-                help += &format!(
-                    ", and what its fields are says:\n    {} machine show",
-                    info.program
-                );
+                help += &format!(", and what its fields are says:\n    {} machine show", info.program);
             }
             refused(error.to_string(), &help)
         }
     })?;
     let raw = held.raw();
-    raw.store()
-        .log(&format!("{} import by {}", raw.id(), raw.actor()));
+    raw.store().log(&format!("{} import by {}", raw.id(), raw.actor()));
     for repair in raw.repairs() {
         out::note(&info.line(&repair.to_string()));
     }

@@ -60,11 +60,7 @@ pub fn find(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Fai
         None => locate::active(info, &here),
     };
     found.map_err(|error| {
-        let exit = if matches!(error, locate::NotFound::BadId { .. }) {
-            Exit::Usage
-        } else {
-            Exit::Refused
-        };
+        let exit = if matches!(error, locate::NotFound::BadId { .. }) { Exit::Usage } else { Exit::Refused };
         Failure::new(exit, error)
     })
 }
@@ -173,13 +169,8 @@ pub fn bring_back(store: &Store, id: &LoopId) -> Result<bool, Failure> {
     if !store.swept().iter().any(|listed| listed.id == *id) {
         return Ok(false);
     }
-    store
-        .bring_back(id)
-        .map_err(|error| Failure::new(Exit::Refused, error))?;
-    out::line(&format!(
-        "Loop {id} was brought back from {}/swept",
-        text::shown(store.folder())
-    ));
+    store.bring_back(id).map_err(|error| Failure::new(Exit::Refused, error))?;
+    out::line(&format!("Loop {id} was brought back from {}/swept", text::shown(store.folder())));
     Ok(true)
 }
 
@@ -191,10 +182,7 @@ pub fn take_up(info: &ProgramInfo, store: &Store, id: &LoopId, actor: Actor) -> 
     let taken = store.take_up(id, &actor.to_string());
     if taken.map_err(|error| incompatible::failure(info, OpenError::Store(error)))? {
         store.log(&format!("{id} taken up by {actor}"));
-        out::line(&format!(
-            "Loop {id} was taken up: it belongs to {} now.",
-            store.root()
-        ));
+        out::line(&format!("Loop {id} was taken up: it belongs to {} now.", store.root()));
     }
     Ok(())
 }
@@ -290,9 +278,7 @@ pub fn can_be_given_up<T>(opened: &Result<T, OpenError>, table: &Table, transiti
 /// # Errors
 /// A review or a command of it is running, or the files cannot be moved.
 pub fn give_up(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
-    let moved = store
-        .give_up(id, Timestamp::now())
-        .map_err(|error| Failure::new(Exit::Internal, error))?;
+    let moved = store.give_up(id, Timestamp::now()).map_err(|error| Failure::new(Exit::Internal, error))?;
     let Some(folder) = moved else {
         return Err(Failure::plain(
             Exit::Refused,
@@ -451,10 +437,8 @@ pub(super) fn resume<M: CommandLine>(
         }
     }
     let raw = held.raw();
-    let round = messages::phase(raw)
-        .review
-        .filter(|spec| !spec.is_numbered())
-        .map(|spec| rounds::of_most(raw, spec));
+    let round =
+        messages::phase(raw).review.filter(|spec| !spec.is_numbered()).map(|spec| rounds::of_most(raw, spec));
     out::line(&format!(
         "Loop {id} goes on in phase {}{}.",
         messages::phase(raw).name,

@@ -151,12 +151,7 @@ pub fn ended(info: &ProgramInfo, raw: &Raw, caveats: &[String], own: Option<Next
 /// Says to the agent where a loop is, and what to do next, where the message for that cannot be shown.
 pub fn fallback(info: &ProgramInfo, raw: &Raw, next: &str) -> String {
     let phase = phase(raw);
-    let line = info.line(&format!(
-        "loop {} is in phase {}{}",
-        raw.id(),
-        phase.name,
-        doc(phase)
-    ));
+    let line = info.line(&format!("loop {} is in phase {}{}", raw.id(), phase.name, doc(phase)));
     format!("{line}.\nNext: {next}\n")
 }
 
@@ -165,9 +160,7 @@ fn last_failure(raw: &Raw) -> Option<String> {
     let edge = raw.taken()?;
     let reviewed = raw.table().phases[edge.from].on_stop.as_ref()?.name == "review";
     let journal = raw.recent().ok().filter(|_| reviewed)?;
-    let last = runs::read(&journal)
-        .into_iter()
-        .rfind(|run| run.ended.is_some())?;
+    let last = runs::read(&journal).into_iter().rfind(|run| run.ended.is_some())?;
     let cause = last.ended?.cause()?.to_string();
     Some(cause.trim_end_matches(['.', ' ']).to_owned())
 }

@@ -52,11 +52,7 @@ fn follow<M: CommandLine>(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
                 }
             }
         }
-        if interrupted.load(Ordering::Relaxed) {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        if interrupted.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })
     .map_err(|error| match error {
         // The review goes on without who watched it.
@@ -68,20 +64,14 @@ fn follow<M: CommandLine>(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
         ),
         error => Failure::new(Exit::Internal, error),
     })?;
-    let entries = store
-        .journal(id)
-        .map_err(|error| Failure::new(Exit::Internal, error))?;
+    let entries = store.journal(id).map_err(|error| Failure::new(Exit::Internal, error))?;
     let told = Past::of(store, id, entries.into());
     let Some(run) = told.runs.last() else {
         out::line(&info.line(&format!("no review of loop {id} has run yet")));
         return Ok(Exit::Complete);
     };
     if !running {
-        let which = if lines == 0 {
-            "and it left no lines"
-        } else {
-            "its last lines are above"
-        };
+        let which = if lines == 0 { "and it left no lines" } else { "its last lines are above" };
         out::line(&info.line(&format!("no review is running; this was the last one, {which}")));
     }
     out::line(&info.line(&format!(
@@ -93,17 +83,9 @@ fn follow<M: CommandLine>(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
     )));
     let has_verdict = run.ended.as_ref().is_some_and(|how| how.digest().is_some());
     if has_verdict {
-        out::text(&format!(
-            "{}: {}\n",
-            info.name,
-            text::exact(run.findings_path(store, id))
-        ));
+        out::text(&format!("{}: {}\n", info.name, text::exact(run.findings_path(store, id))));
     }
-    Ok(if has_verdict || !running {
-        Exit::Complete
-    } else {
-        Exit::Reviewer
-    })
+    Ok(if has_verdict || !running { Exit::Complete } else { Exit::Reviewer })
 }
 
 /// Who reviews is the person's choice: an agent that could name another reviewer could name one that finds nothing.
@@ -159,20 +141,13 @@ pub(super) fn review<M: CommandLine>(program: &Program<M>, arguments: &Review) -
         return Err(Failure::plain(
             Exit::Refused,
             "claudex::review::phase",
-            format!(
-                "loop {id} is in phase {}, where nothing is reviewed",
-                messages::phase(raw).name
-            ),
+            format!("loop {id} is in phase {}, where nothing is reviewed", messages::phase(raw).name),
             &format!("`{} status` shows what the loop waits for", info.program),
         ));
     };
     let personas = settings.personas.of_phase(spec);
     let round = raw.count(spec.round);
-    let line = format!(
-        "{}, {}",
-        rounds::of_most(raw, spec),
-        personas.of_round(round).label
-    );
+    let line = format!("{}, {}", rounds::of_most(raw, spec), personas.of_round(round).label);
     out::prose(&info.line(&line), "");
     let name = chosen.reviewer.name();
     let seen = Settings::seen(info, &caller, session.as_deref());
@@ -188,21 +163,13 @@ pub(super) fn review<M: CommandLine>(program: &Program<M>, arguments: &Review) -
     let shown_as = chosen.shown_in(raw, round);
     let interrupted = interrupts();
     let mut lines = Lines::of_stdout();
-    let job = Job {
-        spec,
-        personas: &personas,
-        settings: &settings,
-        limits: arguments.time.limits(chosen.limits),
-    };
+    let job =
+        Job { spec, personas: &personas, settings: &settings, limits: arguments.time.limits(chosen.limits) };
     let report = run(program, &held, &job, chosen.reviewer.as_ref(), &mut |said| {
         if let Some(line) = lines.shown(said, &shown_as) {
             out::line(&info.line(&line));
         }
-        if interrupted.load(Ordering::Relaxed) {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        if interrupted.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })
     .map_err(failure)?;
     for line in screen::prose(&info.line(&result(&report)), screen::columns()) {
@@ -210,11 +177,7 @@ pub(super) fn review<M: CommandLine>(program: &Program<M>, arguments: &Review) -
     }
     let output = round::output_path(&store, &id, &report.run.began.run);
     if report.how.cause().is_some() && output.exists() {
-        out::text(&format!(
-            "{}: what it wrote: {}\n",
-            info.name,
-            text::exact(output)
-        ));
+        out::text(&format!("{}: what it wrote: {}\n", info.name, text::exact(output)));
     }
     if let RunOutcome::Findings { .. } = report.how
         && let Ok(findings) = store.read(&report.path).and_then(crate::files::text)
@@ -330,11 +293,8 @@ pub fn run<M: CommandLine>(
     let raw = held.raw();
     let environment = Environment::default();
     verify_first(raw, job.spec, listener)?;
-    let brief = Brief {
-        prompt: prompt_of(program, held, job),
-        limits: job.limits,
-        environment: &environment,
-    };
+    let brief =
+        Brief { prompt: prompt_of(program, held, job), limits: job.limits, environment: &environment };
     round::run(&brief, reviewer, listener)
 }
 
@@ -346,16 +306,10 @@ fn verify_first(raw: &Raw, spec: &ReviewSpec, listener: &mut round::Listener<'_>
         return Ok(());
     }
     let ran = verify::verify(raw, Purpose::Review, &mut |line| match line {
-        Some(line) => listener(RoundEvent::Line(&format!(
-            "running {}",
-            text::one_line(line, 200)
-        ))),
+        Some(line) => listener(RoundEvent::Line(&format!("running {}", text::one_line(line, 200)))),
         None => listener(RoundEvent::Tick),
     });
-    match ran
-        .map_err(|refusal| RoundError::Verify(refusal.to_string()))?
-        .came_to()
-    {
+    match ran.map_err(|refusal| RoundError::Verify(refusal.to_string()))?.came_to() {
         Verification::Interrupted => Err(RoundError::Interrupted),
         Verification::Missing(why) => {
             let line = format!("the commands that verify the work were not run: {why}");
@@ -404,11 +358,7 @@ fn shortened(findings: &str) -> String {
 /// Set once the process is asked to end.
 pub fn interrupts() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
-    for signal in [
-        signal_hook::consts::SIGINT,
-        signal_hook::consts::SIGTERM,
-        signal_hook::consts::SIGHUP,
-    ] {
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
         // The second signal ends the process at once, whatever it is waiting for.
         let _ = signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&flag));
         let _ = signal_hook::flag::register(signal, Arc::clone(&flag));
@@ -436,10 +386,7 @@ impl Lines {
 
     /// Makes one with a limit, or without.
     pub fn limited(limited: bool) -> Self {
-        Self {
-            left: limited.then_some(WATCHED),
-            limited,
-        }
+        Self { left: limited.then_some(WATCHED), limited }
     }
 
     /// Returns a line of progress, where there is one.
@@ -474,11 +421,9 @@ pub fn result(report: &Report) -> String {
     };
     match &report.how {
         RunOutcome::Clean { .. } => format!("{before}{NOTHING}. {}", text::shown(&report.path)),
-        RunOutcome::Findings { .. } => format!(
-            "{before}{}. Findings: {}",
-            report.findings.counts(),
-            text::shown(&report.path)
-        ),
+        RunOutcome::Findings { .. } => {
+            format!("{before}{}. Findings: {}", report.findings.counts(), text::shown(&report.path))
+        }
         RunOutcome::CouldNotRun { cause } => format!("could not run: {cause}"),
         RunOutcome::Unreadable { cause } => format!("unreadable: {cause}"),
     }

@@ -48,9 +48,7 @@ impl fmt::Display for RoundLine {
 /// Returns what is reviewed of a loop: in its phase, else in the first phase of its machine that reviews.
 pub fn spec(raw: &Raw) -> Option<&'static ReviewSpec> {
     let phases = raw.table().phases;
-    phases[raw.phase()]
-        .review
-        .or_else(|| phases.iter().find_map(|phase| phase.review))
+    phases[raw.phase()].review.or_else(|| phases.iter().find_map(|phase| phase.review))
 }
 
 /// Names what is reviewed in a loop's phase: its round, as `round 2`; where its findings files count on their own, the phase.
@@ -126,10 +124,7 @@ pub fn table(lines: &[RoundLine]) -> String {
     let mut rows: Vec<String> = lines.iter().map(ToString::to_string).collect();
     if rows.len() > SHOWN {
         let (first, last) = (SHOWN / 2, rows.len() - SHOWN / 2);
-        let note = format!(
-            "- (rounds {} to {last} are left out here; `status` shows them)",
-            first + 1
-        );
+        let note = format!("- (rounds {} to {last} are left out here; `status` shows them)", first + 1);
         rows.splice(first..last, [note]);
     }
     rows.join("\n")
@@ -198,11 +193,7 @@ pub fn note_replaced(
     reviewer: &str,
     program: &str,
 ) -> Result<(), StoreError> {
-    let data = [
-        ("round", round.into()),
-        ("reviewer", reviewer.into()),
-        ("program", program.into()),
-    ];
+    let data = [("round", round.into()), ("reviewer", reviewer.into()), ("program", program.into())];
     let data = data.map(|(name, value): (&str, serde_json::Value)| (name.to_owned(), value));
     store.note(id, REPLACED, data.into_iter().collect())
 }
@@ -215,10 +206,7 @@ fn replaced(journal: &[Entry]) -> impl Iterator<Item = String> {
     });
     notes.map(|data| {
         let text = |name: &str| data.get(name).and_then(|value| value.as_str()).unwrap_or("?");
-        let round = data
-            .get("round")
-            .and_then(serde_json::Value::as_u64)
-            .unwrap_or_default();
+        let round = data.get("round").and_then(serde_json::Value::as_u64).unwrap_or_default();
         let line = format!(
             "Round {round}: the program of {} was updated or replaced after the session began: {}.",
             text("reviewer"),
@@ -231,9 +219,7 @@ fn replaced(journal: &[Entry]) -> impl Iterator<Item = String> {
 /// Returns the evidence that transitions were taken with, by transition, oldest first.
 pub fn records(journal: &[Entry]) -> Vec<(&str, EvidenceRecord)> {
     let changes = journal.iter().filter_map(Entry::change);
-    changes
-        .filter_map(|change| Some((change.what.as_str(), record(change)?)))
-        .collect()
+    changes.filter_map(|change| Some((change.what.as_str(), record(change)?))).collect()
 }
 
 /// Returns the evidence that a change was made with.
@@ -251,9 +237,7 @@ pub fn rejections(journal: &[Entry]) -> Vec<(&str, EvidenceRecord)> {
         standing.extend(record.map(|record| (change, record)));
     }
     let named = standing.into_iter();
-    named
-        .map(|(change, record)| (change.what.as_str(), record))
-        .collect()
+    named.map(|(change, record)| (change.what.as_str(), record)).collect()
 }
 
 /// Returns what has to be admitted of any loop's reviews, each a sentence.
@@ -274,11 +258,7 @@ pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
         let mut rounds: Vec<u64> = waived.iter().map(|(_, record)| record.round()).collect();
         rounds.dedup();
         let info = super::info::ProgramInfo::of(raw.table());
-        admitted.push(format!(
-            "Not reviewed ({}=optional): {}.",
-            info.variable("EVIDENCE"),
-            listed(&rounds)
-        ));
+        admitted.push(format!("Not reviewed ({}=optional): {}.", info.variable("EVIDENCE"), listed(&rounds)));
     }
     for run in runs::read(journal).iter().filter(|run| !run.changed.is_empty()) {
         admitted.push(text::one_line(
@@ -299,18 +279,12 @@ pub fn reviewers(raw: &Raw) -> String {
             names.push(run.began.reviewer);
         }
     }
-    if names.is_empty() {
-        "nobody".to_owned()
-    } else {
-        names.join(", ")
-    }
+    if names.is_empty() { "nobody".to_owned() } else { names.join(", ") }
 }
 
 /// Returns the runs of a loop, oldest first.
 pub fn runs(raw: &Raw) -> Vec<Run> {
-    raw.journal()
-        .map(|journal| runs::read(&journal))
-        .unwrap_or_default()
+    raw.journal().map(|journal| runs::read(&journal)).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -329,16 +303,8 @@ mod tests {
 
     #[test]
     fn a_round_without_findings_file_says_so() {
-        let line = RoundLine {
-            round: 2,
-            persona: "Ops and SRE review".to_owned(),
-            counts: None,
-            file: None,
-        };
-        assert_eq!(
-            line.to_string(),
-            "- Round 2 (Ops and SRE review): no findings file"
-        );
+        let line = RoundLine { round: 2, persona: "Ops and SRE review".to_owned(), counts: None, file: None };
+        assert_eq!(line.to_string(), "- Round 2 (Ops and SRE review): no findings file");
     }
 
     #[test]
@@ -358,10 +324,7 @@ mod tests {
         assert!(long.len() < 4000, "{}", long.len());
         let rows: Vec<&str> = long.lines().collect();
         assert!(rows[19].starts_with("- Round 20 (") && rows[21].starts_with("- Round 981 ("));
-        assert_eq!(
-            rows[20],
-            "- (rounds 21 to 980 are left out here; `status` shows them)"
-        );
+        assert_eq!(rows[20], "- (rounds 21 to 980 are left out here; `status` shows them)");
         assert!(rows[40].starts_with("- Round 1000 ("));
         assert_eq!(listed(&[1, 2, 5]), "round 1, 2, 5");
         let many: Vec<u64> = (1..=1000).collect();

@@ -181,10 +181,7 @@ fn own<M: CommandLine>(
         Ok(held) => held,
         Err(error) => {
             let said = incompatible::line(info, &store.path_of(id), &error);
-            let line = format!(
-                "loop {id} of this session cannot go on: {}",
-                text::note(&said, 300)
-            );
+            let line = format!("loop {id} of this session cannot go on: {}", text::note(&said, 300));
             return both(info, &line);
         }
     };
@@ -195,10 +192,7 @@ fn own<M: CommandLine>(
         true => format!("loop {id}"),
         false => format!("loop {id} of this session"),
     };
-    let (waits_for, next) = (
-        text::one_line(&next.waits_for, PART),
-        text::note(&next.next, PART),
-    );
+    let (waits_for, next) = (text::one_line(&next.waits_for, PART), text::note(&next.next, PART));
     let resume = info.table.edges_at("resume", raw.phase()).next();
     let resume = resume.map(|_| format!("resume {id}"));
     let agent = match (compacted, &resume, info.plugin) {
@@ -216,10 +210,9 @@ fn own<M: CommandLine>(
     };
     let how = match &resume {
         Some(resume) => format!("To take it up:{}", info.command(resume)),
-        None => format!(
-            "The next stop of this session goes on with it. Where it is:{}",
-            info.command("status")
-        ),
+        None => {
+            format!("The next stop of this session goes on with it. Where it is:{}", info.command("status"))
+        }
     };
     let person = format!("{named} is in phase {phase} and waits for {waits_for}. {how}");
     // Opening it was the one time that this can be told.
@@ -269,9 +262,7 @@ fn entered_by(raw: &Raw) -> Option<&'static EdgeInfo> {
 
 /// A loop of another session, which may be at work, or over: after `/clear` a session has another id.
 fn anothers(info: &ProgramInfo, store: &Store, listed: &Listed, cleared: bool) -> HookOutput {
-    let idle = SystemTime::now()
-        .duration_since(listed.modified)
-        .unwrap_or_default();
+    let idle = SystemTime::now().duration_since(listed.modified).unwrap_or_default();
     let running = store.is_running(&listed.id);
     if running && !cleared {
         return HookOutput::default();
@@ -291,10 +282,7 @@ fn anothers(info: &ProgramInfo, store: &Store, listed: &Listed, cleared: bool) -
         let line = format!(
             "another session has loop {id} (phase {phase}) in its hands; its last sign of life was {age} ago. If that session is over, this takes it over:{adopt}"
         );
-        return HookOutput {
-            person: Some(info.line(&line)),
-            ..HookOutput::default()
-        };
+        return HookOutput { person: Some(info.line(&line)), ..HookOutput::default() };
     }
     both(
         info,
@@ -307,9 +295,9 @@ fn anothers(info: &ProgramInfo, store: &Store, listed: &Listed, cleared: bool) -
 /// A line for the person; the agent gets it as news, not as work.
 fn both(info: &ProgramInfo, line: &str) -> HookOutput {
     HookOutput {
-        agent: Some(info.line(&format!(
-            "{line}\nThis is for the person to decide: do nothing about it unasked"
-        ))),
+        agent: Some(
+            info.line(&format!("{line}\nThis is for the person to decide: do nothing about it unasked")),
+        ),
         more: None,
         person: Some(info.line(line)),
     }

@@ -55,10 +55,7 @@ impl StartRequest<'_> {
 
     /// Returns whether a flag was set, the field's or the program's own.
     pub fn flag(&self, name: &str) -> bool {
-        let of_field = self
-            .given
-            .iter()
-            .any(|(given, value)| *given == name && *value == Value::Flag(true));
+        let of_field = self.given.iter().any(|(given, value)| *given == name && *value == Value::Flag(true));
         of_field || matches!(self.arguments.try_get_one::<bool>(name), Ok(Some(true)))
     }
 }
@@ -98,10 +95,7 @@ pub(super) fn command<M: CommandLine>() -> Command {
         modes => modes
             .iter()
             .map(|mode| {
-                with_arguments::<M>(
-                    Command::new(mode.name).about(mode.doc.trim_end_matches('.')),
-                    mode,
-                )
+                with_arguments::<M>(Command::new(mode.name).about(mode.doc.trim_end_matches('.')), mode)
             })
             .fold(command, Command::subcommand)
             .subcommand_required(true)
@@ -149,11 +143,7 @@ fn with_arguments<M: CommandLine>(mut command: Command, mode: &ModeInfo) -> Comm
 
 /// The flag that names the loop, where people choose its id.
 fn id_flag(table: &'static Table) -> &'static str {
-    if fields(table).any(|field| field.name == "id") {
-        "loop-id"
-    } else {
-        "id"
-    }
+    if fields(table).any(|field| field.name == "id") { "loop-id" } else { "id" }
 }
 
 fn flag(field: &'static FieldInfo, mode: &ModeInfo) -> Arg {
@@ -164,12 +154,7 @@ fn flag(field: &'static FieldInfo, mode: &ModeInfo) -> Arg {
         _ => kebab(field.name).to_uppercase(),
     };
     let mut letters = field.doc.chars();
-    let doc: String = letters
-        .next()
-        .into_iter()
-        .flat_map(char::to_uppercase)
-        .chain(letters)
-        .collect();
+    let doc: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
     let arg = Arg::new(field.name)
         .long(kebab(field.name))
         .value_name(value)
@@ -212,8 +197,7 @@ fn usual(field: &FieldInfo, mode: &ModeInfo) -> String {
 }
 
 fn parse_time(text: &str) -> Result<Timestamp, String> {
-    text.parse()
-        .map_err(|_| "a time looks like 2026-11-22T07:00:00Z".to_owned())
+    text.parse().map_err(|_| "a time looks like 2026-11-22T07:00:00Z".to_owned())
 }
 
 fn parse_id(text: &str) -> Result<LoopId, InvalidId> {
@@ -228,12 +212,10 @@ fn value(field: &FieldInfo, matches: &ArgMatches) -> Option<Value> {
         FieldKind::Flag => matches.get_one::<bool>(field.name).copied().map(Value::Flag),
         FieldKind::Text => text().map(Value::Text),
         FieldKind::Time => matches.get_one(field.name).copied().map(time::of),
-        FieldKind::Id => matches
-            .get_one::<LoopId>(field.name)
-            .map(|id| Value::Word(id.as_str().to_owned())),
-        FieldKind::List => matches
-            .get_many::<String>(field.name)
-            .map(|texts| Value::List(texts.cloned().collect())),
+        FieldKind::Id => matches.get_one::<LoopId>(field.name).map(|id| Value::Word(id.as_str().to_owned())),
+        FieldKind::List => {
+            matches.get_many::<String>(field.name).map(|texts| Value::List(texts.cloned().collect()))
+        }
         FieldKind::OneOf(_) | FieldKind::Path | FieldKind::Data(_) | FieldKind::Held => {
             text().map(Value::Word)
         }
@@ -380,11 +362,7 @@ fn from_typed<M: CommandLine>(
     mode: &ModeInfo,
     caller: &Caller,
 ) -> Result<ArgMatches, Failure> {
-    let name = if M::TABLE.modes.len() > 1 {
-        kebab(mode.name)
-    } else {
-        "start".to_owned()
-    };
+    let name = if M::TABLE.modes.len() > 1 { kebab(mode.name) } else { "start".to_owned() };
     let typed = typed::taken(program.info, &name, caller)?;
     let mut command = of_mode(&super::arguments::command(program), mode.name)
         .unwrap_or_else(command::<M>)
@@ -395,9 +373,7 @@ fn from_typed<M: CommandLine>(
     if !rest.is_empty() {
         given.extend(["--", rest]);
     }
-    command
-        .try_get_matches_from_mut(given)
-        .map_err(|error| Failure::usage(&error))
+    command.try_get_matches_from_mut(given).map_err(|error| Failure::usage(&error))
 }
 
 /// Loads the settings that hold for a call in a store's project.
@@ -422,29 +398,15 @@ fn begin<M: CommandLine>(
         IdForm::Stamp => None,
         IdForm::Name => matches.get_one::<String>(ID),
     };
-    let named = named
-        .map(|name| LoopId::parse(name, IdForm::Name))
-        .transpose()
-        .map_err(|error| {
-            Failure::plain(
-                Exit::Usage,
-                "claudex::start::id",
-                error.to_string(),
-                "nothing was started",
-            )
-        })?;
+    let named = named.map(|name| LoopId::parse(name, IdForm::Name)).transpose().map_err(|error| {
+        Failure::plain(Exit::Usage, "claudex::start::id", error.to_string(), "nothing was started")
+    })?;
     not_a_flag(program, mode, matches)?;
     let given = given::<M>(mode, matches)?;
     let now = Timestamp::now();
     remove_scratch_on_signals();
-    let own = (program.start)(StartRequest {
-        mode,
-        given: given.clone(),
-        arguments: matches,
-        here,
-        store,
-        now,
-    })?;
+    let own =
+        (program.start)(StartRequest { mode, given: given.clone(), arguments: matches, here, store, now })?;
     let settings = settings(info, store, caller)?;
     let mut fields = own.fields;
     for (name, value) in given.into_iter().chain(settings.start_values(mode)) {
@@ -475,9 +437,7 @@ fn not_a_flag<M: CommandLine>(
     mode: &ModeInfo,
     matches: &ArgMatches,
 ) -> Result<(), Failure> {
-    let words = M::REQUIRED
-        .first()
-        .and_then(|_| matches.try_get_many::<String>(WORDS).ok().flatten());
+    let words = M::REQUIRED.first().and_then(|_| matches.try_get_many::<String>(WORDS).ok().flatten());
     let first = words.and_then(|mut words| words.next());
     let typed = std::env::args().any(|argument| argument == "--") || matches.get_flag(typed::FROM_PROMPT);
     let Some(flag) =
@@ -494,10 +454,7 @@ fn not_a_flag<M: CommandLine>(
         .collect();
     let (name, _) = flag.split_once('=').unwrap_or((flag, ""));
     let near = suggest::word(name, known.iter().map(String::as_str));
-    let otherwise = format!(
-        "flags: {}; a text that begins with `--` goes after ` -- `",
-        known.join(", ")
-    );
+    let otherwise = format!("flags: {}; a text that begins with `--` goes after ` -- `", known.join(", "));
     Err(Failure::plain(
         Exit::Usage,
         "claudex::start::flag",
@@ -532,10 +489,7 @@ fn complete<M: CommandLine>(mode: &ModeInfo, fields: &[(&'static str, Value)]) -
         Some((name, bytes)) => Err(Failure::plain(
             Exit::Usage,
             "claudex::start::long",
-            format!(
-                "the {} is {bytes} bytes long, and {LONGEST} are the most",
-                name.replace('_', " ")
-            ),
+            format!("the {} is {bytes} bytes long, and {LONGEST} are the most", name.replace('_', " ")),
             "put the details into a file of the project and name it there",
         )),
     }
@@ -559,12 +513,7 @@ pub fn refused(info: &ProgramInfo, error: StartError) -> Failure {
             let words = info.take_up.map_or_else(import, str::to_owned);
             let command = info.command(&words);
             let help = format!("move it away, or a person takes it up as it is:{command}");
-            Failure::plain(
-                Exit::Refused,
-                "claudex::store::file_taken",
-                error.to_string(),
-                &help,
-            )
+            Failure::plain(Exit::Refused, "claudex::store::file_taken", error.to_string(), &help)
         }
         error @ StartError::Store(StoreError::Exists { .. } | StoreError::OtherFileSystem { .. }) => {
             Failure::new(Exit::Refused, error)
@@ -575,9 +524,7 @@ pub fn refused(info: &ProgramInfo, error: StartError) -> Failure {
 
 /// Returns the refusal for another loop's sake, with the ways out of it.
 fn active(info: &ProgramInfo, id: &str, message: &str) -> Failure {
-    let listed = loops::here()
-        .map(|here| locate::active_loops(info.state, &here))
-        .unwrap_or_default();
+    let listed = loops::here().map(|here| locate::active_loops(info.state, &here)).unwrap_or_default();
     let program = info.program;
     let help = if listed.iter().any(|(_, one)| one.id.as_str() == id && one.ours) {
         let give_up = incompatible::way_out(info, id).map(|way| format!("\nto give it up:\n    {way}"));

@@ -70,12 +70,7 @@ pub(super) fn state<M: CommandLine>(program: &Program<M>, command: State) -> Res
         State::Write { file } => {
             if let Some((store, id)) = ours(info, &file) {
                 let failure = owned(info, &file, "writing it whole");
-                noted(
-                    &store,
-                    &id,
-                    "state write",
-                    "it would go past the machine’s transitions",
-                );
+                noted(&store, &id, "state write", "it would go past the machine’s transitions");
                 return Err(failure);
             }
             partial::state_write(&absolute(&file)?, &stdin()?).map_err(refused)?;
@@ -145,11 +140,7 @@ pub(super) fn state<M: CommandLine>(program: &Program<M>, command: State) -> Res
 }
 
 fn absolute(file: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
-    Ok(if file.is_absolute() {
-        file.to_owned()
-    } else {
-        loops::here()?.join(file)
-    })
+    Ok(if file.is_absolute() { file.to_owned() } else { loops::here()?.join(file) })
 }
 
 fn stdin() -> Result<Vec<u8>, Failure> {
@@ -160,12 +151,7 @@ fn stdin() -> Result<Vec<u8>, Failure> {
         Ok(_) => format!("more than {LONGEST} bytes came on stdin"),
         Err(error) => format!("could not read stdin: {error}"),
     };
-    Err(Failure::plain(
-        Exit::Usage,
-        "claudex::state::stdin",
-        problem,
-        "nothing was changed",
-    ))
+    Err(Failure::plain(Exit::Usage, "claudex::state::stdin", problem, "nothing was changed"))
 }
 
 fn text(bytes: Vec<u8>) -> Result<String, Failure> {
@@ -195,22 +181,9 @@ fn ours(info: &ProgramInfo, file: &Utf8Path) -> Option<(Store, LoopId)> {
     }
     let id = LoopId::parse(file.file_stem()?, info.state.ids).ok()?;
     let folder = file.parent()?;
-    let root = field_of(info, &file, info.state.fields.root)
-        .ok()
-        .flatten()
-        .map(Utf8PathBuf::from);
-    let root = root
-        .filter(|root| root.is_absolute())
-        .unwrap_or_else(|| folder.to_owned());
-    Some((
-        Store::at(
-            folder.to_owned(),
-            root,
-            info.state,
-            StateHome::of_user(info.program),
-        ),
-        id,
-    ))
+    let root = field_of(info, &file, info.state.fields.root).ok().flatten().map(Utf8PathBuf::from);
+    let root = root.filter(|root| root.is_absolute()).unwrap_or_else(|| folder.to_owned());
+    Some((Store::at(folder.to_owned(), root, info.state, StateHome::of_user(info.program)), id))
 }
 
 fn owned(info: &ProgramInfo, file: &Utf8Path, what: &str) -> Failure {
@@ -222,10 +195,7 @@ fn owned(info: &ProgramInfo, file: &Utf8Path, what: &str) -> Failure {
             text::shown(file),
             info.state.machine
         ),
-        &format!(
-            "use the verbs, which `{} --help` lists; nothing was changed",
-            info.program
-        ),
+        &format!("use the verbs, which `{} --help` lists; nothing was changed", info.program),
     )
 }
 
@@ -260,9 +230,7 @@ fn move_phase<M: CommandLine>(
 ) -> Result<Exit, Failure> {
     let (info, table) = (program.info, M::TABLE);
     let Some((store, id)) = ours(info, file) else {
-        return Ok(yes_or_no(
-            partial::transition(&absolute(file)?, from, to).map_err(refused)?,
-        ));
+        return Ok(yes_or_no(partial::transition(&absolute(file)?, from, to).map_err(refused)?));
     };
     let actor = Caller::from_env().actor(false);
     let held = M::open(&store, &id, actor).map_err(|error| incompatible::failure(info, error))?;
@@ -280,10 +248,7 @@ fn move_phase<M: CommandLine>(
         if plain.is_some() && edge.requires.is_none() {
             verb = plain;
         } else {
-            why = format!(
-                "‘{}’ leads from {from} to {to}, and it is not open to a helper",
-                edge.transition
-            );
+            why = format!("‘{}’ leads from {from} to {to}, and it is not open to a helper", edge.transition);
         }
     }
     let refused = |why: String| {

@@ -41,9 +41,7 @@ impl Surroundings {
     /// Reads what the environment says. The call's time begins here.
     pub fn from_env() -> Self {
         let budget = Budget::of_hook();
-        let project = std::env::var("CLAUDE_PROJECT_DIR")
-            .ok()
-            .filter(|path| !path.is_empty());
+        let project = std::env::var("CLAUDE_PROJECT_DIR").ok().filter(|path| !path.is_empty());
         Self {
             project: project.map(Utf8PathBuf::from),
             here: locate::here().ok(),
@@ -108,15 +106,8 @@ pub(super) fn stores_of(info: &ProgramInfo, input: &Input, surroundings: &Surrou
 /// Returns the folders that a hook's call comes from, the project first.
 pub(super) fn folders_of<'a>(input: &'a Input, surroundings: &'a Surroundings) -> Vec<&'a Utf8Path> {
     let cwd = input.cwd.as_deref().map(Utf8Path::new);
-    let folders = [
-        surroundings.project.as_deref(),
-        cwd.or(surroundings.here.as_deref()),
-    ];
-    folders
-        .into_iter()
-        .flatten()
-        .filter(|path| path.is_absolute())
-        .collect()
+    let folders = [surroundings.project.as_deref(), cwd.or(surroundings.here.as_deref())];
+    folders.into_iter().flatten().filter(|path| path.is_absolute()).collect()
 }
 
 /// The loop that is not over and belongs to this session, as a stop would choose it.
@@ -152,10 +143,7 @@ pub(super) fn all_owned(
         }
     }
     chosen::order(info, session, &mut owned);
-    owned
-        .into_iter()
-        .map(|(store, listed)| (store, listed.id))
-        .collect()
+    owned.into_iter().map(|(store, listed)| (store, listed.id)).collect()
 }
 
 /// The turn may end, and the person reads why.
@@ -187,13 +175,8 @@ fn choose(info: &ProgramInfo, stores: &[Store], session: Option<&str>, repairs: 
                 left_alone.get_or_insert_with(|| {
                     let what = text::one_line(listed.problem.as_deref().unwrap_or_default(), 700);
                     let id = listed.id.as_str();
-                    let taken_up = store
-                        .has_journal(&listed.id)
-                        .then(|| incompatible::take_up(info, id));
-                    format!(
-                        "{what}; {}",
-                        taken_up.unwrap_or_else(|| incompatible::NO_LOOP.to_owned())
-                    )
+                    let taken_up = store.has_journal(&listed.id).then(|| incompatible::take_up(info, id));
+                    format!("{what}; {}", taken_up.unwrap_or_else(|| incompatible::NO_LOOP.to_owned()))
                 });
                 continue;
             }
@@ -262,10 +245,9 @@ fn repair(info: &ProgramInfo, store: &Store, repairs: &mut Vec<String>) -> Vec<L
             }
             Err(error) => {
                 let kept = match &error {
-                    StoreError::Unreadable {
-                        quarantined: Some(kept),
-                        ..
-                    } => Some(format!("; it was set aside as {}", text::shown(kept))),
+                    StoreError::Unreadable { quarantined: Some(kept), .. } => {
+                        Some(format!("; it was set aside as {}", text::shown(kept)))
+                    }
                     _ => None,
                 };
                 let help = incompatible::help(info, &error).map(|help| format!("; {help}"));
@@ -280,16 +262,10 @@ fn repair(info: &ProgramInfo, store: &Store, repairs: &mut Vec<String>) -> Vec<L
         }
     }
     if repaired {
-        let problems: Vec<_> = listed
-            .into_iter()
-            .filter(|listed| listed.problem.is_some())
-            .collect();
+        let problems: Vec<_> = listed.into_iter().filter(|listed| listed.problem.is_some()).collect();
         listed = store.list_active();
         for old in problems {
-            if let Some(new) = listed
-                .iter_mut()
-                .find(|new| new.id == old.id && new.problem.is_some())
-            {
+            if let Some(new) = listed.iter_mut().find(|new| new.id == old.id && new.problem.is_some()) {
                 new.problem = old.problem;
             }
         }
@@ -342,22 +318,14 @@ fn drive<M: CommandLine>(
     }
     held.raw().end_orphans();
     if is_worked_on(info, input, held.raw()) {
-        store.log(&format!(
-            "{id} {LET_END}its review or a helper of the agent is at work"
-        ));
-        return Decision::Approve {
-            note: note_of(info, &repairs),
-        };
+        store.log(&format!("{id} {LET_END}its review or a helper of the agent is at work"));
+        return Decision::Approve { note: note_of(info, &repairs) };
     }
     if input.stop_hook_active == Some(true) && has_let_turn_end(held.raw()) {
         // The turn was let end, and another Stop hook held it. Its blocks are none of our loop's: a reminder, or the
         // next try of what has just failed twice, is for a turn of the person's.
-        store.log(&format!(
-            "{id} {LET_END}it was let end before, and another hook held it"
-        ));
-        return Decision::Approve {
-            note: note_of(info, &repairs),
-        };
+        store.log(&format!("{id} {LET_END}it was let end before, and another hook held it"));
+        return Decision::Approve { note: note_of(info, &repairs) };
     }
     let settings = match settings(info, store, input) {
         Ok(settings) => settings,
@@ -460,11 +428,7 @@ fn said<M: CommandLine>(
             return Ok(Decision::Approve { note: None });
         }
         // Of a review that comes next every program says how it is run.
-        let reviews = || {
-            table.phases[edge.to]
-                .review
-                .map(|_| next_action::of(program, held))
-        };
+        let reviews = || table.phases[edge.to].review.map(|_| next_action::of(program, held));
         let next = (program.next_action)(held).or_else(reviews);
         return Ok(noted(messages::ended(info, raw, &caveats, next)));
     }
@@ -510,10 +474,7 @@ fn with_repairs(info: &ProgramInfo, decision: Decision, repairs: &[String]) -> D
         |note: Option<String>| Some(note.map_or(repaired.clone(), |note| format!("{repaired}\n{note}")));
     match decision {
         Decision::Approve { note } => Decision::Approve { note: join(note) },
-        Decision::Block { reason, note } => Decision::Block {
-            reason,
-            note: join(note),
-        },
+        Decision::Block { reason, note } => Decision::Block { reason, note: join(note) },
     }
 }
 

@@ -33,10 +33,8 @@ pub fn word<'k>(given: &str, known: impl IntoIterator<Item = &'k str>) -> Option
 pub fn id<'k>(given: &str, known: impl IntoIterator<Item = &'k str> + Clone) -> Option<&'k str> {
     let given = given.trim().to_lowercase();
     if given.chars().count() >= BEGINNING {
-        let mut same = known
-            .clone()
-            .into_iter()
-            .filter(|known| known.starts_with(&given) || known.ends_with(&given));
+        let mut same =
+            known.clone().into_iter().filter(|known| known.starts_with(&given) || known.ends_with(&given));
         match (same.next(), same.next()) {
             (Some(one), None) => return Some(one),
             (Some(_), Some(_)) => return None,
@@ -88,11 +86,7 @@ mod tests {
     use super::*;
 
     const FLAGS: [&str; 4] = ["--rounds", "--from-draft", "--continue", "--plan"];
-    const IDS: [&str; 3] = [
-        "20261122-005333-0a1b2c",
-        "20261122-005401-ffee00",
-        "20261123-101112-123456",
-    ];
+    const IDS: [&str; 3] = ["20261122-005333-0a1b2c", "20261122-005401-ffee00", "20261123-101112-123456"];
 
     #[test]
     fn a_slip_finds_the_word_and_another_word_finds_none() {
@@ -109,11 +103,7 @@ mod tests {
             assert_eq!(word(given, FLAGS), meant, "{given}");
         }
         assert_eq!(word("lnit", ["lint", "codex", "claude"]), Some("lint"));
-        assert_eq!(
-            word("x", ["a", "b"]),
-            None,
-            "a word with no letter in common is another word"
-        );
+        assert_eq!(word("x", ["a", "b"]), None, "a word with no letter in common is another word");
     }
 
     #[test]
@@ -136,10 +126,7 @@ mod tests {
 
     #[test]
     fn a_help_names_what_was_meant_first() {
-        assert_eq!(
-            help(Some("--rounds"), "flags: x"),
-            "did you mean `--rounds`? flags: x"
-        );
+        assert_eq!(help(Some("--rounds"), "flags: x"), "did you mean `--rounds`? flags: x");
         assert_eq!(help(None, "flags: x"), "flags: x");
     }
 

@@ -43,19 +43,9 @@ mod tests {
 
     fn rows(topics: &[&str]) -> Vec<(Vec<String>, String)> {
         let cells = |cells: [&str; 6]| cells.map(str::to_owned).to_vec();
-        let head = (
-            cells(["LOOP", "MODE", "PHASE", "ROUND", "H/M/L", "AGE"]),
-            "TOPIC".to_owned(),
-        );
+        let head = (cells(["LOOP", "MODE", "PHASE", "ROUND", "H/M/L", "AGE"]), "TOPIC".to_owned());
         let row = |topic: &&str| {
-            let row = [
-                "20261122-005333-0a1b2c",
-                "plan",
-                "summarizing*",
-                "3/3",
-                "1/22/0",
-                "2h",
-            ];
+            let row = ["20261122-005333-0a1b2c", "plan", "summarizing*", "3/3", "1/22/0", "2h"];
             (cells(row), (*topic).to_owned())
         };
         std::iter::once(head).chain(topics.iter().map(row)).collect()
@@ -63,11 +53,7 @@ mod tests {
 
     #[test]
     fn a_row_is_one_line_that_fits_the_terminal_in_whatever_script_its_topic_is() {
-        let rows = rows(&[
-            "Move the queue to Postgres before winter",
-            "計画を".repeat(40).as_str(),
-            "",
-        ]);
+        let rows = rows(&["Move the queue to Postgres before winter", "計画を".repeat(40).as_str(), ""]);
         let lines = lines(&rows, Some(80));
         assert_eq!(lines.len(), 4, "{lines:#?}");
         assert!(lines.iter().all(|line| screen::width(line) <= 80), "{lines:#?}");

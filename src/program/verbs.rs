@@ -57,9 +57,7 @@ pub(super) fn own<M: CommandLine>(
     let held = loops::opened::<M>(M::open(&store, &id, actor))?;
     program.prepare(&held, &settings, actor);
     let before = held.raw().record().revision();
-    let now = taken(program, (name, actor), held, &settings, |held| {
-        (own.run)(held, given)
-    })?;
+    let now = taken(program, (name, actor), held, &settings, |held| (own.run)(held, given))?;
     // With `--json` the verb itself has said what it did.
     let is_json = matches!(given.try_get_one("json"), Ok(Some(&true)));
     if now.raw().record().revision() != before && !is_json {
@@ -77,16 +75,10 @@ pub(super) fn tell<M: CommandLine>(program: &Program<M>, name: &str, now: &M::An
     let message = edge.and_then(|edge| edge.words(M::TABLE));
     let over = messages::phase(raw).terminal;
     if edge.is_none_or(|edge| edge.message.is_none()) || over {
-        out::line(&format!(
-            "Loop {id}: {name}, now in phase {}",
-            messages::phase(raw).name
-        ));
+        out::line(&format!("Loop {id}: {name}, now in phase {}", messages::phase(raw).name));
     }
     if over {
-        out::line(&format!(
-            "It is over. Its files stay in {}",
-            text::shown(raw.store().folder())
-        ));
+        out::line(&format!("It is over. Its files stay in {}", text::shown(raw.store().folder())));
         return;
     }
     let own = program.words(now, settings, Timestamp::now());
@@ -130,11 +122,7 @@ pub(super) fn of_answer<M: CommandLine>(answer: &Answer, id: &LoopId) -> Result<
     words.extend(["--".to_owned(), id.to_string()]);
     let refused = |error: clap::Error| {
         let why = error.to_string();
-        let why = why
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .trim_start_matches("error: ");
+        let why = why.lines().next().unwrap_or_default().trim_start_matches("error: ");
         format!("{name} cannot be taken: {}", text::one_line(why, 300))
     };
     let matches = command.try_get_matches_from(words).map_err(refused)?;
@@ -159,12 +147,8 @@ fn from_typed<M: CommandLine>(program: &Program<M>, name: &str, typed: &str) -> 
         info.state.ids == crate::store::IdForm::Stamp || loops::find(info, Some(id.as_str())).is_ok()
     };
     let given = typed::of_verb(&verb, typed, is_there, info);
-    let all = [info.program.to_owned(), name.to_owned()]
-        .into_iter()
-        .chain(given);
-    let matches = command
-        .try_get_matches_from_mut(all)
-        .map_err(|error| Failure::usage(&error))?;
+    let all = [info.program.to_owned(), name.to_owned()].into_iter().chain(given);
+    let matches = command.try_get_matches_from_mut(all).map_err(|error| Failure::usage(&error))?;
     M::Verb::from_arg_matches(&matches).map_err(|error| Failure::usage(&error))
 }
 
@@ -198,9 +182,7 @@ pub(super) fn take<M: CommandLine>(
     settings: &Settings,
 ) -> Result<M::Any, Failure> {
     let (name, actor) = (M::transition(&verb).replace('_', "-"), held.raw().actor());
-    taken(program, (&name, actor), held, settings, |held| {
-        program.run(verb, held)
-    })
+    taken(program, (&name, actor), held, settings, |held| program.run(verb, held))
 }
 
 /// Has somebody change a loop, says why where that is refused, and does what follows where it is not.
@@ -244,20 +226,14 @@ fn taken<M: CommandLine>(
             &help,
         )
     })?;
-    store.log(&format!(
-        "{id} {name} by {actor}: now {}",
-        messages::phase(now.raw()).name
-    ));
+    store.log(&format!("{id} {name} by {actor}: now {}", messages::phase(now.raw()).name));
     messages::clear(now.raw());
     (program.entered)(&now, settings).map_err(|problem| {
         Failure::plain(
             Exit::Internal,
             "claudex::verb::entered",
             format!("loop {id}: {name} was done, and what follows from it was not: {problem}"),
-            &format!(
-                "make room or the folder writable, then:\n    {} resume {id}",
-                info.program
-            ),
+            &format!("make room or the folder writable, then:\n    {} resume {id}", info.program),
         )
     })?;
     Ok(now)

@@ -35,12 +35,7 @@ pub(super) fn verify<M: CommandLine>(
     program.prepare(&held, &settings, actor);
     let refused = |why: String| {
         let help = messages::unchanged(raw);
-        Failure::plain(
-            Exit::Refused,
-            "claudex::verify",
-            format!("loop {id}: {why}"),
-            &help,
-        )
+        Failure::plain(Exit::Refused, "claudex::verify", format!("loop {id}: {why}"), &help)
     };
     let internal = |error: crate::store::StoreError| Failure::new(Exit::Internal, error);
     match verify::ready(raw).map_err(internal)? {
@@ -55,10 +50,7 @@ pub(super) fn verify<M: CommandLine>(
                 return Ok(Exit::Refused);
             }
             commands.permit(raw).map_err(internal)?;
-            store.log(&format!(
-                "{id} verify: a person permitted {} commands",
-                commands.lines().len()
-            ));
+            store.log(&format!("{id} verify: a person permitted {} commands", commands.lines().len()));
         }
         Ok(commands) if permit => {
             show(&commands);
@@ -113,10 +105,7 @@ fn permitted(raw: &Raw, commands: &Commands, actor: Actor, permit: bool) -> Resu
         return Err(Failure::plain(
             Exit::Refused,
             "claudex::verify::permission",
-            format!(
-                "loop {}: a person has not permitted the commands that verify the work",
-                raw.id()
-            ),
+            format!("loop {}: a person has not permitted the commands that verify the work", raw.id()),
             &format!(
                 "nothing was run; ask the person to look at them and to run in a terminal:\n    {call} --permit"
             ),
@@ -127,10 +116,7 @@ fn permitted(raw: &Raw, commands: &Commands, actor: Actor, permit: bool) -> Resu
         return Err(Failure::plain(
             Exit::Refused,
             "claudex::verify::terminal",
-            format!(
-                "loop {}: there is no terminal to show the commands on that verify the work",
-                raw.id()
-            ),
+            format!("loop {}: there is no terminal to show the commands on that verify the work", raw.id()),
             &format!("nothing was run; run it in a terminal:\n    {call}"),
         ));
     }
@@ -138,9 +124,7 @@ fn permitted(raw: &Raw, commands: &Commands, actor: Actor, permit: bool) -> Resu
     if permit {
         return Ok(true);
     }
-    Ok(consent::asked(
-        "Permit exactly these commands in this project, and run them now?",
-    ))
+    Ok(consent::asked("Permit exactly these commands in this project, and run them now?"))
 }
 
 /// Shows the commands, one a line: each is plain, and what is shown is all of it.

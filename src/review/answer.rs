@@ -98,10 +98,7 @@ pub fn read(answer: &str) -> Result<Verdict, NoAnswer> {
         return Err(NoAnswer::Empty);
     }
     if answer.len() > MAX_FILE_BYTES {
-        return Err(NoAnswer::Form(Unreadable::TooLarge {
-            bytes: answer.len(),
-            limit: MAX_FILE_BYTES,
-        }));
+        return Err(NoAnswer::Form(Unreadable::TooLarge { bytes: answer.len(), limit: MAX_FILE_BYTES }));
     }
     let found = objects(trimmed);
     let answers: Vec<&Object> = found.iter().filter(|object| object.stands).collect();
@@ -176,11 +173,7 @@ fn objects(text: &str) -> Vec<Object> {
         let Some(begin) = text[at..].find('{').map(|offset| at + offset) else {
             break;
         };
-        let stands = if begin < around.0 {
-            around.1
-        } else {
-            begins_a_line(&text[..begin])
-        };
+        let stands = if begin < around.0 { around.1 } else { begins_a_line(&text[..begin]) };
         let mut values = serde_json::Deserializer::from_str(&text[begin..]).into_iter::<Value>();
         at = begin + 1;
         if let Some(Ok(Value::Object(map))) = values.next() {
@@ -235,21 +228,13 @@ fn is_answer(object: &Map<String, Value>) -> bool {
 
 /// Returns whether a text was meant as JSON by the schema: a Markdown answer does not begin like this.
 fn looks_like_json(text: &str) -> bool {
-    let bare = text
-        .trim_start_matches("```json")
-        .trim_start_matches("```")
-        .trim_start();
+    let bare = text.trim_start_matches("```json").trim_start_matches("```").trim_start();
     bare.starts_with('{') && (bare.contains("\"verdict\"") || bare.contains("\"findings\""))
 }
 
 fn by_schema(answer: &Map<String, Value>) -> Result<Verdict, NoAnswer> {
-    if let Some(other) = answer
-        .keys()
-        .find(|key| !["verdict", "findings"].contains(&key.as_str()))
-    {
-        return Err(NoAnswer::Unknown {
-            property: text::one_line(other, 40),
-        });
+    if let Some(other) = answer.keys().find(|key| !["verdict", "findings"].contains(&key.as_str())) {
+        return Err(NoAnswer::Unknown { property: text::one_line(other, 40) });
     }
     let lacks = |property| NoAnswer::Lacks { property };
     let verdict = answer.get("verdict").ok_or_else(|| lacks("verdict"))?;
@@ -270,9 +255,7 @@ fn by_schema(answer: &Map<String, Value>) -> Result<Verdict, NoAnswer> {
         "clean" | "findings" if !findings.is_empty() => Ok(Verdict::Findings(Findings(findings))),
         "clean" => Ok(Verdict::Clean),
         "findings" => Err(NoAnswer::Announced),
-        other => Err(NoAnswer::Verdict {
-            word: text::one_line(other, 40),
-        }),
+        other => Err(NoAnswer::Verdict { word: text::one_line(other, 40) }),
     }
 }
 
@@ -296,9 +279,7 @@ fn read_finding(number: usize, finding: &Value) -> Result<Finding, NoAnswer> {
         id: line_of("id", MAX_ID_CHARS),
         recommendation: line_of("recommendation", MAX_FINDING_CHARS),
         file: line_of("file", MAX_FILE_CHARS),
-        line: line
-            .and_then(|line| u32::try_from(line).ok())
-            .filter(|line| *line > 0),
+        line: line.and_then(|line| u32::try_from(line).ok()).filter(|line| *line > 0),
         // As it is: a patch with other bytes is another patch. Whoever shows it makes it plain.
         patch: patch
             .filter(|patch| !patch.trim().is_empty() && patch.len() <= MAX_PATCH_BYTES)

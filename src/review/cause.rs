@@ -25,10 +25,7 @@ pub struct Cause {
 impl Cause {
     /// Makes a cause, its detail made one short plain line.
     pub fn new(kind: CauseKind, detail: &str) -> Self {
-        Self {
-            kind,
-            detail: text::one_line(detail, DETAIL),
-        }
+        Self { kind, detail: text::one_line(detail, DETAIL) }
     }
 }
 
@@ -125,16 +122,9 @@ mod tests {
         let after = Duration::from_millis(1500);
         let cause = Cause::new(CauseKind::Idle { after }, "waiting");
         let stored = serde_json::to_string(&cause).unwrap();
-        assert_eq!(
-            stored,
-            r#"{"kind":{"idle":{"after_ms":1500}},"detail":"waiting"}"#
-        );
+        assert_eq!(stored, r#"{"kind":{"idle":{"after_ms":1500}},"detail":"waiting"}"#);
         assert_eq!(serde_json::from_str::<Cause>(&stored).unwrap(), cause);
-        assert!(
-            cause
-                .to_string()
-                .starts_with("the reviewer was ended after 1s500ms without output;")
-        );
+        assert!(cause.to_string().starts_with("the reviewer was ended after 1s500ms without output;"));
 
         let name = Outcome::CouldNotRun(cause).name();
         assert_eq!(serde_json::to_string(&name).unwrap(), r#""could-not-run""#);

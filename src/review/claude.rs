@@ -65,10 +65,7 @@ pub struct Claude {
 impl Claude {
     /// Returns the reviewer of this name in the configuration.
     pub fn new(name: &str, settings: ReviewerSettings) -> Self {
-        Self {
-            name: name.to_owned(),
-            settings,
-        }
+        Self { name: name.to_owned(), settings }
     }
 }
 
@@ -79,12 +76,8 @@ impl Reviewer for Claude {
 
     fn review(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Outcome {
         let variables = variables();
-        let client = Client {
-            settings: &self.settings,
-            program: PROGRAM,
-            variables: &variables,
-            own_sandbox: false,
-        };
+        let client =
+            Client { settings: &self.settings, program: PROGRAM, variables: &variables, own_sandbox: false };
         let prompt = format!("{}\n{CLOSING}", request.prompt);
         let mut seen = Seen::new(request.root, request.opened);
         match client.ask(request, &arguments(&self.settings), &prompt, &mut seen, watch) {
@@ -125,14 +118,7 @@ struct Seen<'r> {
 
 impl<'r> Seen<'r> {
     fn new(root: &'r Utf8Path, opened: &'r Opened) -> Self {
-        Self {
-            root,
-            opened,
-            events: 0,
-            error: None,
-            result: None,
-            retrying: None,
-        }
+        Self { root, opened, events: 0, error: None, result: None, retrying: None }
     }
 
     fn judge(&self, ended: &ProcessOutput) -> Outcome {
@@ -258,9 +244,7 @@ impl Events for Seen<'_> {
     }
 
     fn retrying(&self) -> Option<(Instant, &str)> {
-        self.retrying
-            .as_ref()
-            .map(|(since, said)| (*since, said.as_str()))
+        self.retrying.as_ref().map(|(since, said)| (*since, said.as_str()))
     }
 }
 

@@ -95,10 +95,7 @@ impl Client<'_> {
         let Some(program) = self.find(request.root) else {
             return Ok(not_installed(self.program()));
         };
-        let program = program
-            .into_os_string()
-            .into_string()
-            .unwrap_or_else(|_| self.program().to_owned());
+        let program = program.into_os_string().into_string().unwrap_or_else(|_| self.program().to_owned());
         let wrapped = if self.own_sandbox || self.settings.sandbox == SandboxPolicy::Off {
             None
         } else {
@@ -145,9 +142,7 @@ impl Client<'_> {
     fn environment(&self, request: &Request<'_>) -> Environment {
         let environment = request.environment.clone();
         let named = self.variables.iter().chain(&self.settings.environment);
-        environment
-            .and(named.cloned())
-            .pinning(self.settings.pinned.clone())
+        environment.and(named.cloned()).pinning(self.settings.pinned.clone())
     }
 
     /// bubblewrap's program and arguments, where it works.
@@ -180,23 +175,16 @@ impl Client<'_> {
 /// Returns where the program's temporary files go, without links.
 fn temporary() -> Option<Utf8PathBuf> {
     let folder = std::env::var("TMPDIR").ok().filter(|folder| !folder.is_empty());
-    Utf8Path::new(folder.as_deref().unwrap_or("/tmp"))
-        .canonicalize_utf8()
-        .ok()
+    Utf8Path::new(folder.as_deref().unwrap_or("/tmp")).canonicalize_utf8().ok()
 }
 
 fn say(line: &str, watch: &mut Watch<'_>) -> ControlFlow<()> {
-    watch(Event::Line {
-        stream: Stream::Stderr,
-        text: line,
-    })
+    watch(Event::Line { stream: Stream::Stderr, text: line })
 }
 
 fn not_installed(program: &str) -> ProcessOutput {
     ProcessOutput {
-        how: ProcessEnd::CouldNotStart(StartError::NotInstalled {
-            program: program.to_owned(),
-        }),
+        how: ProcessEnd::CouldNotStart(StartError::NotInstalled { program: program.to_owned() }),
         stdout: Vec::new(),
         dropped: 0,
         stdout_end: Vec::new(),

@@ -175,11 +175,7 @@ pub enum Missing {
 impl Missing {
     /// As the refusal of a transition.
     pub fn refusal(self, transition: &'static str, requirement: Requirement) -> Refusal {
-        Refusal::Evidence {
-            transition,
-            requirement,
-            problem: self.to_string(),
-        }
+        Refusal::Evidence { transition, requirement, problem: self.to_string() }
     }
 }
 
@@ -207,9 +203,7 @@ pub fn inspect(raw: &Raw, spec: &ReviewSpec) -> io::Result<Found> {
     }
     if let Some(failed) = round.failure() {
         if !failed.counted {
-            return Ok(Found::Failed {
-                run: failed.began.run.clone(),
-            });
+            return Ok(Found::Failed { run: failed.began.run.clone() });
         }
     } else if raw.policy() == EvidencePolicy::Optional {
         return Ok(Found::Findings(round.waived()));
@@ -270,9 +264,7 @@ pub fn is_clean(raw: &Raw, spec: &ReviewSpec) -> bool {
 /// # Errors
 /// The journal or a findings JSON cannot be read.
 pub(crate) fn verdict(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<(Run, FindingsJson)>> {
-    Ok(Round::of(raw, spec)?
-        .verdict()?
-        .map(|(run, findings_json)| (run.clone(), findings_json)))
+    Ok(Round::of(raw, spec)?.verdict()?.map(|(run, findings_json)| (run.clone(), findings_json)))
 }
 
 /// Returns how many of these keep a round from being clean.
@@ -371,9 +363,7 @@ impl<'r> Round<'r> {
 
     /// Returns the newest run of the round, if it failed.
     fn failure(&self) -> Option<&Run> {
-        self.of_round()
-            .next_back()
-            .filter(|run| run.ended.as_ref().is_some_and(|how| how.cause().is_some()))
+        self.of_round().next_back().filter(|run| run.ended.as_ref().is_some_and(|how| how.cause().is_some()))
     }
 
     fn demand(&self) -> Result<Reviewed, Missing> {
@@ -388,20 +378,10 @@ impl<'r> Round<'r> {
         if self.raw.policy() == EvidencePolicy::Optional {
             return Ok(self.waived());
         }
-        if let Some(cause) = self
-            .failure()
-            .and_then(|run| run.ended.as_ref())
-            .and_then(RunOutcome::cause)
-        {
-            return Err(Missing::Failed {
-                round,
-                cause: cause.to_string(),
-                review,
-            });
+        if let Some(cause) = self.failure().and_then(|run| run.ended.as_ref()).and_then(RunOutcome::cause) {
+            return Err(Missing::Failed { round, cause: cause.to_string(), review });
         }
-        let told = self
-            .of_round()
-            .any(|run| run.ended.as_ref().is_some_and(|how| how.digest().is_some()));
+        let told = self.of_round().any(|run| run.ended.as_ref().is_some_and(|how| how.digest().is_some()));
         Err(if told {
             Missing::Tampered { round, review }
         } else if let Some(file) = self.unexplained() {
@@ -427,11 +407,7 @@ impl<'r> Round<'r> {
             findings_json::json_path(store, id, self.number),
         ]
         .into_iter()
-        .find(|path| {
-            store
-                .folder_of(path)
-                .is_ok_and(|(folder, name)| folder.has(&name))
-        })
+        .find(|path| store.folder_of(path).is_ok_and(|(folder, name)| folder.has(&name)))
         .filter(|_| !noted())
     }
 
@@ -456,21 +432,12 @@ impl<'r> Round<'r> {
             subject: Some(run.began.subject.to_string()),
             ..self.fields(Requirement::Reviewed)
         };
-        Reviewed {
-            record: EvidenceRecord::new(fields),
-            findings: findings_json.findings,
-        }
+        Reviewed { record: EvidenceRecord::new(fields), findings: findings_json.findings }
     }
 
     fn waived(&self) -> Reviewed {
-        let fields = EvidenceFields {
-            waived: true,
-            ..self.fields(Requirement::Reviewed)
-        };
-        Reviewed {
-            record: EvidenceRecord::new(fields),
-            findings: Findings::default(),
-        }
+        let fields = EvidenceFields { waived: true, ..self.fields(Requirement::Reviewed) };
+        Reviewed { record: EvidenceRecord::new(fields), findings: Findings::default() }
     }
 
     /// From reviewed to settled: the subject unchanged, nothing material open, or a reason given.
@@ -483,9 +450,7 @@ impl<'r> Round<'r> {
                 round: self.number,
             });
         }
-        let rejecting = rejecting
-            .map(|why| why.trim().to_owned())
-            .filter(|why| !why.is_empty());
+        let rejecting = rejecting.map(|why| why.trim().to_owned()).filter(|why| !why.is_empty());
         let open = self.open().map_err(Missing::Unreadable)?;
         let unsettled = match self.spec.blocking {
             Blocking::Low | Blocking::Medium => open.material(),
@@ -505,10 +470,7 @@ impl<'r> Round<'r> {
             waived: reviewed.is_waived(),
             ..self.fields(Requirement::Settled)
         };
-        Ok(Settled(Reviewed {
-            record: EvidenceRecord::new(fields),
-            findings: reviewed.findings,
-        }))
+        Ok(Settled(Reviewed { record: EvidenceRecord::new(fields), findings: reviewed.findings }))
     }
 
     /// Returns what is open on the subject as it is now: the findings of every round that reviewed exactly these bytes, unless each visit

@@ -110,9 +110,7 @@ pub fn name(earlier: &[Round], new: &mut Findings) {
     for round in earlier {
         for finding in &round.findings.0 {
             if let Some(id) = &finding.id
-                && !known
-                    .iter()
-                    .any(|(other, key, _)| other == id && *key == Key::of(finding))
+                && !known.iter().any(|(other, key, _)| other == id && *key == Key::of(finding))
             {
                 let since = known.iter().find(|(other, ..)| other == id);
                 let since = since.map_or(round.number, |(_, _, since)| *since);
@@ -226,20 +224,12 @@ pub fn standings(rounds: &[Round]) -> Vec<FindingHistory> {
                 .any(|round| finders.contains(&round.persona.as_str()))
         };
         tracked.standing = if latest < last.number {
-            if looked(latest) {
-                Standing::Gone
-            } else {
-                Standing::Unseen
-            }
+            if looked(latest) { Standing::Gone } else { Standing::Unseen }
         } else if let [.., before, _] = tracked.rounds[..] {
             let between = rounds.iter().any(|round| {
                 round.number > before && round.number < latest && finders.contains(&round.persona.as_str())
             });
-            if between {
-                Standing::BackAgain
-            } else {
-                Standing::Carried
-            }
+            if between { Standing::BackAgain } else { Standing::Carried }
         } else {
             Standing::New
         };
@@ -269,18 +259,8 @@ pub fn is_stalled(rounds: &[Round]) -> bool {
 /// Returns what is material among those that stand.
 pub fn open(tracked: &[FindingHistory]) -> Counts {
     let open = |tracked: &&FindingHistory| tracked.standing != Standing::Gone;
-    let of = |severity| {
-        tracked
-            .iter()
-            .filter(open)
-            .filter(|one| one.severity == severity)
-            .count()
-    };
-    Counts {
-        high: of(Severity::High),
-        medium: of(Severity::Medium),
-        low: of(Severity::Low),
-    }
+    let of = |severity| tracked.iter().filter(open).filter(|one| one.severity == severity).count();
+    Counts { high: of(Severity::High), medium: of(Severity::Medium), low: of(Severity::Low) }
 }
 
 #[cfg(test)]
@@ -295,11 +275,7 @@ mod tests {
             name(&rounds, &mut findings);
             let number = rounds.len() as u64 + 1;
             let persona = (*persona).to_owned();
-            rounds.push(Round {
-                number,
-                persona,
-                findings,
-            });
+            rounds.push(Round { number, persona, findings });
         }
         rounds
     }
@@ -307,22 +283,13 @@ mod tests {
     fn ids(rounds: &[Round]) -> Vec<Vec<&str>> {
         let of = |round| -> Vec<&str> {
             let round: &Round = round;
-            round
-                .findings
-                .0
-                .iter()
-                .filter_map(|one| one.id.as_deref())
-                .collect()
+            round.findings.0.iter().filter_map(|one| one.id.as_deref()).collect()
         };
         rounds.iter().map(of).collect()
     }
 
     fn standing(rounds: &[Round], id: &str) -> Standing {
-        standings(rounds)
-            .into_iter()
-            .find(|one| one.id == id)
-            .unwrap()
-            .standing
+        standings(rounds).into_iter().find(|one| one.id == id).unwrap().standing
     }
 
     #[test]
@@ -352,11 +319,7 @@ mod tests {
             name(&all, &mut findings);
             let number = all.len() as u64 + 1;
             let persona = "a".to_owned();
-            all.push(Round {
-                number,
-                persona,
-                findings,
-            });
+            all.push(Round { number, persona, findings });
         }
         assert_eq!(ids(&all), [["F1", "F2"], ["F1", "F3"]]);
     }
@@ -371,21 +334,14 @@ mod tests {
         let mut new = Findings(vec![named("F1"), named("F77"), named("F1")]);
         name(&earlier, &mut new);
         let ids: Vec<_> = new.0.iter().filter_map(|one| one.id.as_deref()).collect();
-        assert_eq!(
-            ids,
-            ["F1", "F2", "F3"],
-            "each id once in a round, and no other than ours"
-        );
+        assert_eq!(ids, ["F1", "F2", "F3"], "each id once in a round, and no other than ours");
     }
 
     #[test]
     fn an_id_may_stand_before_the_text_and_is_taken_off_it() {
         let earlier = rounds(&[("a", &["no rollback"])]);
         let finding = |what: &str| Finding::new(Severity::Low, what);
-        let mut new = Findings(vec![
-            finding("F1: still no way back"),
-            finding("F9: is a name of theirs"),
-        ]);
+        let mut new = Findings(vec![finding("F1: still no way back"), finding("F9: is a name of theirs")]);
         name(&earlier, &mut new);
         assert_eq!(new.0[0].what, "still no way back");
         assert_eq!((new.0[0].id.as_deref(), new.0[0].since), (Some("F1"), Some(1)));
@@ -407,10 +363,7 @@ mod tests {
         assert_eq!(standing(&all, "F4"), Standing::Unseen);
         assert_eq!(standing(&all, "F5"), Standing::New);
         let tally = Tally::of(&standings(&all));
-        assert_eq!(
-            tally.to_string(),
-            "1 new, 1 carried, 1 back again, 1 gone, 1 not looked at again"
-        );
+        assert_eq!(tally.to_string(), "1 new, 1 carried, 1 back again, 1 gone, 1 not looked at again");
         assert_eq!(open(&standings(&all)).high, 4);
         assert_eq!(Tally::default().to_string(), "none");
         assert_eq!(standings(&[]), []);
@@ -421,20 +374,11 @@ mod tests {
         let same: (&str, &[&str]) = ("a", &["one", "two"]);
         assert!(!is_stalled(&rounds(&[same, same])));
         assert!(is_stalled(&rounds(&[same, same, same])));
-        assert!(
-            !is_stalled(&rounds(&[same, same, ("b", same.1)])),
-            "another persona"
-        );
-        assert!(
-            !is_stalled(&rounds(&[same, same, ("a", &["one"])])),
-            "one was dealt with"
-        );
+        assert!(!is_stalled(&rounds(&[same, same, ("b", same.1)])), "another persona");
+        assert!(!is_stalled(&rounds(&[same, same, ("a", &["one"])])), "one was dealt with");
         let flip: (&str, &[&str]) = ("a", &["three"]);
         assert!(is_stalled(&rounds(&[same, flip, same, flip, same])));
         let clean: (&str, &[&str]) = ("a", &[]);
-        assert!(
-            !is_stalled(&rounds(&[clean, clean, clean])),
-            "nothing is no stall"
-        );
+        assert!(!is_stalled(&rounds(&[clean, clean, clean])), "nothing is no stall");
     }
 }

@@ -107,17 +107,8 @@ impl Finding {
 impl Findings {
     /// Returns how many of each severity there are.
     pub fn counts(&self) -> Counts {
-        let of = |severity| {
-            self.0
-                .iter()
-                .filter(|finding| finding.severity == severity)
-                .count()
-        };
-        Counts {
-            high: of(Severity::High),
-            medium: of(Severity::Medium),
-            low: of(Severity::Low),
-        }
+        let of = |severity| self.0.iter().filter(|finding| finding.severity == severity).count();
+        Counts { high: of(Severity::High), medium: of(Severity::Medium), low: of(Severity::Low) }
     }
 
     /// Returns whether there are none.

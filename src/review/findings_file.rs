@@ -179,14 +179,9 @@ pub fn bullet(finding: &Finding) -> String {
         (None, None) => {}
     }
     let what = text::fold(&finding.what, MAX_FINDING_CHARS);
-    let recommendation = finding
-        .recommendation
-        .as_deref()
-        .map(|it| text::fold(it, MAX_FINDING_CHARS));
-    let recommendation = recommendation
-        .filter(|it| !it.is_empty())
-        .map(|it| format!(" ({it})"))
-        .unwrap_or_default();
+    let recommendation = finding.recommendation.as_deref().map(|it| text::fold(it, MAX_FINDING_CHARS));
+    let recommendation =
+        recommendation.filter(|it| !it.is_empty()).map(|it| format!(" ({it})")).unwrap_or_default();
     // A bullet that reads "None" would be taken for no finding at all. With a place before it, it reads otherwise.
     let alone = line.is_empty() && words::is_none(&what);
     if alone || words::is_none(&format!("{line}{what}{recommendation}")) {

@@ -64,10 +64,7 @@ fn kept(store: &Store, id: &LoopId, run: &str, extension: &str) -> Utf8PathBuf {
 
 /// Returns whether a run's id can be part of a file's name. It stands in the journal, which anyone can write.
 pub(super) fn is_name(run: &str) -> bool {
-    run.len() <= 60
-        && run
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    run.len() <= 60 && run.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
 /// Keeps what a run found where the next one of the same round will not replace it. What is not that run's is left.
@@ -75,11 +72,7 @@ pub(super) fn is_name(run: &str) -> bool {
 /// # Errors
 /// The system refuses.
 pub(crate) fn keep(store: &Store, id: &LoopId, run: &Run) -> io::Result<()> {
-    let Some(digest) = run
-        .ended
-        .as_ref()
-        .and_then(RunOutcome::digest)
-        .filter(|_| is_name(&run.began.run))
+    let Some(digest) = run.ended.as_ref().and_then(RunOutcome::digest).filter(|_| is_name(&run.began.run))
     else {
         return Ok(());
     };
@@ -87,10 +80,9 @@ pub(crate) fn keep(store: &Store, id: &LoopId, run: &Run) -> io::Result<()> {
         return Ok(());
     }
     let folder = store.open_loop_folder(id)?;
-    for (from, extension) in [
-        (findings_path(store, id, run.began.round), "md"),
-        (json_path(store, id, run.began.round), "json"),
-    ] {
+    for (from, extension) in
+        [(findings_path(store, id, run.began.round), "md"), (json_path(store, id, run.began.round), "json")]
+    {
         let to = kept(store, id, &run.began.run, extension);
         let names = from.file_name().zip(to.file_name());
         if let Some((from, to)) = names {

@@ -21,10 +21,7 @@ impl Reviewer for Lint {
     fn review(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Outcome {
         let lines = request.subject.lines().count();
         let said = format!("reading {} ({lines} lines)", request.subject_name);
-        if let ControlFlow::Break(()) = watch(Event::Line {
-            stream: Stream::Stderr,
-            text: &said,
-        }) {
+        if let ControlFlow::Break(()) = watch(Event::Line { stream: Stream::Stderr, text: &said }) {
             return Outcome::CouldNotRun(Cause::new(CauseKind::Stopped, ""));
         }
         let is_one = request.parts.len() == 1;
@@ -39,11 +36,7 @@ impl Reviewer for Lint {
             found
         };
         let findings: Vec<_> = request.parts.iter().flat_map(of_part).collect();
-        if findings.is_empty() {
-            Outcome::Clean
-        } else {
-            Outcome::Findings(ours(findings))
-        }
+        if findings.is_empty() { Outcome::Clean } else { Outcome::Findings(ours(findings)) }
     }
 
     /// Reviews the same changes for another persona: the checks of changes have nothing new to say on them.
@@ -55,10 +48,7 @@ impl Reviewer for Lint {
             "{} is as it was in an earlier round, and the checks are the same for every persona",
             request.subject_name
         );
-        match watch(Event::Line {
-            stream: Stream::Stderr,
-            text: &said,
-        }) {
+        match watch(Event::Line { stream: Stream::Stderr, text: &said }) {
             ControlFlow::Continue(()) => Outcome::Clean,
             ControlFlow::Break(()) => Outcome::CouldNotRun(Cause::new(CauseKind::Stopped, "")),
         }
@@ -109,10 +99,7 @@ mod tests {
     fn findings_survive_their_file() {
         let plan = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/plans/thin.md");
         let plan = std::fs::read_to_string(plan).unwrap();
-        let mut found = ours(claudex_lint::review_document(
-            &plan,
-            point_of_view(Focus::Operations),
-        ));
+        let mut found = ours(claudex_lint::review_document(&plan, point_of_view(Focus::Operations)));
         for finding in &mut found.0 {
             finding.check = None;
         }
@@ -142,10 +129,7 @@ mod tests {
             "src/a b.js",
             "one();\ndebugger;\ntwo();\nthree();\nconsole.log(x, y.z);\nfour();\nfive();\ndebugger;",
         );
-        repo.write(
-            "p.py",
-            "def f():\n    x = 1\n    import pdb; pdb.set_trace()\n    return x\n",
-        );
+        repo.write("p.py", "def f():\n    x = 1\n    import pdb; pdb.set_trace()\n    return x\n");
         repo.write("crlf.js", "one();\r\ndebugger;\r\ntwo();\r\n");
         repo.write("only.js", "debugger;\n");
         let changes = collect(&repo.root, worktree::testing::ours(&repo.root), "").unwrap();

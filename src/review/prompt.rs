@@ -28,10 +28,7 @@ const FIELD: usize = 1000;
 
 macro_rules! message {
     ($name:literal, $file:literal) => {
-        Message {
-            name: $name,
-            text: include_str!($file),
-        }
+        Message { name: $name, text: include_str!($file) }
     };
 }
 
@@ -101,10 +98,7 @@ impl Prompt<'_> {
         let newest = self.earlier.len().saturating_sub(EARLIER);
         let read = |path: &Utf8PathBuf| self.raw.store().read(path).and_then(crate::files::text).ok();
         let texts = self.earlier[newest..].iter().filter_map(read);
-        texts
-            .map(|findings| text::plain(&findings))
-            .collect::<Vec<_>>()
-            .join("\n")
+        texts.map(|findings| text::plain(&findings)).collect::<Vec<_>>().join("\n")
     }
 
     /// Returns what the rounds of this loop found, each with its id, the latest ones.

@@ -160,10 +160,7 @@ pub(super) fn failure(ended: &ProcessOutput) -> Option<Cause> {
         ProcessEnd::Stopped => return Some(Cause::new(CauseKind::Stopped, "")),
         ProcessEnd::CouldNotStart(error) => return Some(Cause::new(start_kind(error), &error.to_string())),
         ProcessEnd::StatusLost(error) => {
-            return Some(Cause::new(
-                CauseKind::Io,
-                &format!("its exit status is lost: {error}"),
-            ));
+            return Some(Cause::new(CauseKind::Io, &format!("its exit status is lost: {error}")));
         }
     };
     Some(Cause::new(kind, &complaint(ended)))
@@ -197,15 +194,9 @@ fn start_kind(error: &StartError) -> CauseKind {
 /// last of stderr, else the last of stdout that is no event for a program. A line that ends with a colon says nothing
 /// without the next one.
 fn complaint(ended: &ProcessOutput) -> String {
-    let stderr: Vec<&str> = (ended.stderr_tail.lines())
-        .filter(|line| !line.trim().is_empty())
-        .collect();
+    let stderr: Vec<&str> = (ended.stderr_tail.lines()).filter(|line| !line.trim().is_empty()).collect();
     let says_error = |line: &&str| line.to_ascii_lowercase().contains("error");
-    if let Some(place) = stderr
-        .iter()
-        .rposition(says_error)
-        .or(stderr.len().checked_sub(1))
-    {
+    if let Some(place) = stderr.iter().rposition(says_error).or(stderr.len().checked_sub(1)) {
         let line = stderr[place].trim_end();
         return match stderr.get(place + 1) {
             Some(next) if line.ends_with(':') => format!("{line} {}", next.trim()),
@@ -252,16 +243,10 @@ mod tests {
             ProcessEnd::Idle { after },
             ProcessEnd::Stopped,
             ProcessEnd::StatusLost(io::Error::other("gone")),
-            ProcessEnd::CouldNotStart(StartError::NotInstalled {
-                program: "codex".into(),
-            }),
+            ProcessEnd::CouldNotStart(StartError::NotInstalled { program: "codex".into() }),
         ] {
             let shown = format!("{how:?}");
-            assert_eq!(
-                judge(&ended(how, CLEAN, "")).name(),
-                OutcomeName::CouldNotRun,
-                "{shown}"
-            );
+            assert_eq!(judge(&ended(how, CLEAN, "")).name(), OutcomeName::CouldNotRun, "{shown}");
         }
     }
 
@@ -276,34 +261,21 @@ mod tests {
         };
         assert_eq!(kind("", 0), CauseKind::NoOutput);
         assert_eq!(kind(" \r\n\t\n", 0), CauseKind::NoOutput);
-        assert_eq!(
-            kind("I looked at the plan and it is fine.", 0),
-            CauseKind::NotAVerdict
-        );
-        assert_eq!(
-            kind(CLEAN, 1),
-            CauseKind::NotAVerdict,
-            "what was cut off may say otherwise"
-        );
+        assert_eq!(kind("I looked at the plan and it is fine.", 0), CauseKind::NotAVerdict);
+        assert_eq!(kind(CLEAN, 1), CauseKind::NotAVerdict, "what was cut off may say otherwise");
     }
 
     #[test]
     fn a_status_of_127_is_a_program_that_is_not_there() {
-        let outcome = judge(&ended(
-            ProcessEnd::Exited(127),
-            "",
-            "env: 'node': No such file or directory\n",
-        ));
+        let outcome = judge(&ended(ProcessEnd::Exited(127), "", "env: 'node': No such file or directory\n"));
         assert_eq!(outcome.cause().unwrap().kind, CauseKind::NotInstalled);
     }
 
     #[test]
     fn findings_come_through() {
-        let Outcome::Findings(findings) = judge(&ended(
-            ProcessEnd::Exited(0),
-            "## High\n- no rollback\n",
-            "error: noise",
-        )) else {
+        let Outcome::Findings(findings) =
+            judge(&ended(ProcessEnd::Exited(0), "## High\n- no rollback\n", "error: noise"))
+        else {
             panic!("expected findings");
         };
         assert_eq!(findings.counts().high, 1);
@@ -330,13 +302,7 @@ mod tests {
         let outcome = judge(&ended(ProcessEnd::Exited(3), "said on stdout\n", "  \n"));
         assert_eq!(outcome.cause().unwrap().detail, "said on stdout");
         let outcome = judge(&ended(ProcessEnd::Signalled(11), "", ""));
-        assert!(
-            outcome
-                .cause()
-                .unwrap()
-                .to_string()
-                .ends_with("see whether memory ran out")
-        );
+        assert!(outcome.cause().unwrap().to_string().ends_with("see whether memory ran out"));
         let long = judge(&ended(ProcessEnd::Exited(1), "", &"x".repeat(8000)));
         assert_eq!(long.cause().unwrap().detail.chars().count(), 300);
     }

@@ -86,11 +86,6 @@ impl ReviewerSettings {
             Some((_, value)) => value.as_ref().map(OsString::from),
             None => std::env::var_os(name),
         };
-        find_by(
-            program,
-            variable("PATH").as_deref(),
-            variable("HOME").as_deref(),
-            root,
-        )
+        find_by(program, variable("PATH").as_deref(), variable("HOME").as_deref(), root)
     }
 }

@@ -65,9 +65,7 @@ impl SideEffects {
                 changed
             }
             Err(error) => {
-                self.problem = Some(format!(
-                    "whether the reviewer changed files was not seen: {error}"
-                ));
+                self.problem = Some(format!("whether the reviewer changed files was not seen: {error}"));
                 Vec::new()
             }
         }

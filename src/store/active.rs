@@ -47,16 +47,10 @@ impl Store {
             let id = LoopId::parse(&file.stem, self.spec().ids);
             let healed = match &id {
                 Ok(id) => repair(self, lock, id, Look::Newest, Older::Leave),
-                Err(_) => Err(StoreError::NoMachine {
-                    path: file.path.clone(),
-                }),
+                Err(_) => Err(StoreError::NoMachine { path: file.path.clone() }),
             };
             let mut aside = |reason: String, quarantined: Utf8PathBuf| {
-                let set_aside = Repair::SetAside {
-                    path: file.path.clone(),
-                    reason,
-                    quarantined,
-                };
+                let set_aside = Repair::SetAside { path: file.path.clone(), reason, quarantined };
                 self.log(&set_aside.to_string());
                 repairs.push(set_aside);
             };
@@ -79,11 +73,9 @@ impl Store {
                         return Err(error);
                     }
                 }
-                Err(StoreError::Unreadable {
-                    error,
-                    quarantined: Some(kept),
-                    ..
-                }) => aside(error.to_string(), kept),
+                Err(StoreError::Unreadable { error, quarantined: Some(kept), .. }) => {
+                    aside(error.to_string(), kept)
+                }
                 Err(error @ StoreError::NoJournal { .. }) => {
                     aside(error.to_string(), set_aside(here, (here, &file.name))?);
                 }

@@ -37,9 +37,7 @@ impl Store {
                 .next()
                 .and_then(|last| text(&last.fields, spec.fields.root));
             let (Some(loaded), Some(root)) = (loaded, root) else {
-                return Err(StoreError::NoJournal {
-                    path: self.path_of(id),
-                });
+                return Err(StoreError::NoJournal { path: self.path_of(id) });
             };
             if known.as_ref().is_some_and(|known| known.root == root) {
                 return Ok(false);
@@ -58,10 +56,8 @@ impl Store {
             }
             let graphs = known.map_or_else(
                 || {
-                    let mut graphs: Vec<String> = loaded
-                        .changes()
-                        .filter_map(|change| change.graph_hash(spec))
-                        .collect();
+                    let mut graphs: Vec<String> =
+                        loaded.changes().filter_map(|change| change.graph_hash(spec)).collect();
                     graphs.sort();
                     graphs.dedup();
                     graphs

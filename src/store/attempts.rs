@@ -44,9 +44,7 @@ impl Store {
         let mut entry = NoteEntry {
             at: Timestamp::now(),
             note: note.to_owned(),
-            data: (data.iter())
-                .map(|(key, text)| ((*key).to_owned(), json!(shortened(text))))
-                .collect(),
+            data: (data.iter()).map(|(key, text)| ((*key).to_owned(), json!(shortened(text)))).collect(),
         };
         let before = loaded.entries.iter().filter(|entry| is_attempt(entry)).count();
         if before >= MOST_ATTEMPTS || is_repeated(&loaded, &entry) {
@@ -70,9 +68,7 @@ fn is_repeated(loaded: &Loaded, entry: &NoteEntry) -> bool {
         Entry::Note(note) => Some(note),
         Entry::Change(_) => None,
     });
-    since
-        .into_iter()
-        .any(|known| known.note == entry.note && known.data == entry.data)
+    since.into_iter().any(|known| known.note == entry.note && known.data == entry.data)
 }
 
 fn shortened(text: &str) -> String {

@@ -20,10 +20,7 @@ impl Store {
     pub fn bring_back(&self, id: &LoopId) -> Result<Record, StoreError> {
         let swept = self.swept_store(id.as_str());
         if !swept.is_there()? {
-            return Err(StoreError::NoLoop {
-                id: id.to_string(),
-                folder: self.swept_folder(),
-            });
+            return Err(StoreError::NoLoop { id: id.to_string(), folder: self.swept_folder() });
         }
         self.locked(|lock| {
             let here = lock.folder();
@@ -33,10 +30,7 @@ impl Store {
             let from = here.below(SWEPT).and_then(|folder| folder.below(id.as_str()));
             let from = from.map_err(io_error("open", swept.folder()))?;
             // An open may have made the state of a move that was cut off anew: the old one must not come back over it.
-            let exists = || StoreError::Exists {
-                id: id.to_string(),
-                folder: self.folder().to_owned(),
-            };
+            let exists = || StoreError::Exists { id: id.to_string(), folder: self.folder().to_owned() };
             self.check_is_of(here, id)?;
             if here.has(&self.name_of(id)) {
                 return Err(exists());
@@ -57,12 +51,9 @@ impl Store {
                 if here.has(name) && !cut_off {
                     return Err(exists());
                 }
-                from.rename(name, here, name)
-                    .map_err(io_error("bring back", &swept.folder().join(name)))?;
+                from.rename(name, here, name).map_err(io_error("bring back", &swept.folder().join(name)))?;
             }
-            let _ = here
-                .below(SWEPT)
-                .and_then(|folder| folder.remove_folder(id.as_str()));
+            let _ = here.below(SWEPT).and_then(|folder| folder.remove_folder(id.as_str()));
             let found = repair(self, lock, id, Look::Newest, Older::Migrate)?.record;
             self.apply(lock, found, Change::bare("bring-back", PERSON))
         })

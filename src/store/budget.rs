@@ -176,10 +176,7 @@ mod tests {
         assert!(bound <= NAP);
         drop(counted);
         nap();
-        assert!(
-            !budget.wait_for_lock(LONG).1.is_zero(),
-            "time between them is none of theirs"
-        );
+        assert!(!budget.wait_for_lock(LONG).1.is_zero(), "time between them is none of theirs");
         let counted = budget.wait_for_lock(LONG).0;
         nap();
         drop(counted);

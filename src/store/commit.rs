@@ -25,10 +25,7 @@ impl Store {
             let to = change.to.as_deref().filter(|_| change.by != PERSON);
             let ends = to.is_some_and(|to| self.spec().is_terminal(to));
             let look = if ends { Look::Whole } else { Look::Newest };
-            let Opened {
-                record: found,
-                repairs,
-            } = repair(self, lock, &held.id, look, Older::Migrate)?;
+            let Opened { record: found, repairs } = repair(self, lock, &held.id, look, Older::Migrate)?;
             let cleaned = repairs.into_iter().find_map(Repair::cleaned);
             if let Some(lines) = cleaned.filter(|_| ends) {
                 let path = self.journal_path(&held.id);
@@ -58,17 +55,8 @@ impl Store {
         what: &str,
         by: &str,
     ) -> Result<Record, CommitError> {
-        let edits = vec![(
-            self.spec().fields.session.to_owned(),
-            Value::Word(session.to_owned()),
-        )];
-        self.commit(
-            held,
-            Change {
-                edits,
-                ..Change::bare(what, by)
-            },
-        )
+        let edits = vec![(self.spec().fields.session.to_owned(), Value::Word(session.to_owned()))];
+        self.commit(held, Change { edits, ..Change::bare(what, by) })
     }
 
     /// Sets one field outside of the machine's transitions, and journals that.
@@ -88,16 +76,9 @@ impl Store {
         allow_owned: bool,
     ) -> Result<Record, StoreError> {
         let spec = self.spec();
-        let refuse = |owner| {
-            Err(StoreError::FieldOwned {
-                field: field.to_owned(),
-                owner,
-            })
-        };
+        let refuse = |owner| Err(StoreError::FieldOwned { field: field.to_owned(), owner });
         if !is_field_name(field) {
-            return Err(StoreError::FieldName {
-                field: field.to_owned(),
-            });
+            return Err(StoreError::FieldName { field: field.to_owned() });
         }
         if spec.is_structural(field) {
             return refuse("the store");
@@ -110,10 +91,7 @@ impl Store {
             self.apply(
                 lock,
                 found,
-                Change {
-                    edits: vec![(field.to_owned(), value)],
-                    ..Change::bare("set-field", by)
-                },
+                Change { edits: vec![(field.to_owned(), value)], ..Change::bare("set-field", by) },
             )
         })
     }

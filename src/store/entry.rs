@@ -109,10 +109,7 @@ impl ChangeEntry {
     /// apart.
     pub(super) fn graph_hash(&self, spec: &StateSpec) -> Option<String> {
         let field = spec.fields.graph_hash?;
-        Some(
-            self.field(field)
-                .map_or(String::new(), |hash| hash.to_plain().into_owned()),
-        )
+        Some(self.field(field).map_or(String::new(), |hash| hash.to_plain().into_owned()))
     }
 }
 
@@ -180,11 +177,7 @@ impl Serialize for ChangeEntry {
             run: self.run.clone(),
             evidence: self.evidence.clone(),
             visit: self.visit,
-            fields: self
-                .fields
-                .iter()
-                .map(|(name, value)| (name.clone(), value.to_json()))
-                .collect(),
+            fields: self.fields.iter().map(|(name, value)| (name.clone(), value.to_json())).collect(),
             quoted: self.fields.iter().filter_map(quoted).collect(),
         }
         .serialize(out)
@@ -212,11 +205,7 @@ impl Entry {
         let mut json: Map<String, serde_json::Value> = serde_json::from_slice(line).ok()?;
         if json.contains_key("note") {
             let NoteLine { at, note, data } = serde_json::from_value(json.into()).ok()?;
-            return Some(Self::Note(NoteEntry {
-                at: at.parse().ok()?,
-                note,
-                data,
-            }));
+            return Some(Self::Note(NoteEntry { at: at.parse().ok()?, note, data }));
         }
         // Most of the line, and taken as it is.
         let Some(serde_json::Value::Object(fields)) = json.remove("fields") else {

@@ -59,13 +59,7 @@ impl Frontmatter {
     fn of((keys, data): (Keys, Data), open: &str, mut lines: Lines, rest: &str) -> Self {
         lines.style = Style::Theirs;
         lines.crlf = open.ends_with("\r\n");
-        Self {
-            keys,
-            data,
-            open: open.to_owned(),
-            lines,
-            rest: rest.to_owned(),
-        }
+        Self { keys, data, open: open.to_owned(), lines, rest: rest.to_owned() }
     }
 
     /// Returns where a field stands.
@@ -117,17 +111,13 @@ impl Document for Frontmatter {
         let is_data = |path: &str| {
             let mut data = self.data.iter().map(|field| self.path(field));
             data.any(|data| {
-                path.strip_prefix(data)
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+                path.strip_prefix(data).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
             })
         };
         let fields = self.lines.fields().into_iter();
         let fields = fields.filter(|(path, _)| !is_data(path));
         let fields = fields.filter_map(|(path, value)| Some((self.name(&path)?.to_owned(), value)));
-        let data = self
-            .data
-            .iter()
-            .filter_map(|field| Some(((*field).to_owned(), self.get(field)?)));
+        let data = self.data.iter().filter_map(|field| Some(((*field).to_owned(), self.get(field)?)));
         fields.chain(data).collect()
     }
 
@@ -165,8 +155,7 @@ fn parts(text: &str) -> Option<(&str, &str, &str)> {
 }
 
 fn is_fence(line: &str) -> bool {
-    line.strip_prefix("---")
-        .is_some_and(|rest| rest.trim().is_empty())
+    line.strip_prefix("---").is_some_and(|rest| rest.trim().is_empty())
 }
 
 #[cfg(test)]
@@ -197,11 +186,7 @@ mod tests {
         changed.set("tags", &Value::List(vec!["c".into()]));
         changed.set("signal", &Value::Null);
         let written = text(&changed);
-        assert_eq!(
-            parse(&written).fields(),
-            changed.fields(),
-            "what is held is what is read"
-        );
+        assert_eq!(parse(&written).fields(), changed.fields(), "what is held is what is read");
         written
     }
 
@@ -221,10 +206,7 @@ mod tests {
         let expected = DOCUMENT
             .replace("round: 1  #", "round: 2  #")
             .replace("'drafting'   #", "\"reviewing\"   #")
-            .replace(
-                "run: x}\n",
-                "run: x}\n    deep:\n      note: \"new: \\\"x\\\"\"\n",
-            )
+            .replace("run: x}\n", "run: x}\n    deep:\n      note: \"new: \\\"x\\\"\"\n")
             .replace("tags:\n- a\n- b\n\n---", "tags: [\"c\"]\n\nsignal: null\n---");
         assert_eq!(changed(DOCUMENT), expected);
         let crlf = DOCUMENT.replace('\n', "\r\n");
@@ -252,11 +234,7 @@ mod tests {
             let mut document = parse(&format!("---\nloop:{value}\nround: 1\n---\n"));
             assert_eq!(document.get("phase"), None);
             document.set("phase", &word("b"));
-            assert_eq!(
-                text(&document),
-                "---\nloop:\n  phase: b\nround: 1\n---\n",
-                "{value}"
-            );
+            assert_eq!(text(&document), "---\nloop:\n  phase: b\nround: 1\n---\n", "{value}");
         }
         let mut elsewhere = parse("---\nphase: theirs\nloop:\n  phase: ours\n---\n");
         assert_eq!(elsewhere.fields(), [("phase".to_owned(), word("ours"))]);
@@ -285,10 +263,7 @@ mod tests {
         for name in ["a", "b", "c"] {
             lists.set(name, &Value::List(vec!["b".into()]));
         }
-        assert_eq!(
-            text(&lists),
-            "---\na: [\"b\"] # z\nb: [\"b\"] # z\nc: [\"b\"]\n---\n"
-        );
+        assert_eq!(text(&lists), "---\na: [\"b\"] # z\nb: [\"b\"] # z\nc: [\"b\"]\n---\n");
     }
 
     #[test]
@@ -386,11 +361,7 @@ mod tests {
                     assert!(blank || read.is_err(), "{begin}{part}");
                     let _ = Frontmatter::salvage(KEYS, &[], text.as_bytes());
                     // A debug build on a busy machine takes a second; brackets took the reader a minute.
-                    assert!(
-                        begun.elapsed().as_secs() < 20,
-                        "{begin}{part}: {:?}",
-                        begun.elapsed()
-                    );
+                    assert!(begun.elapsed().as_secs() < 20, "{begin}{part}: {:?}", begun.elapsed());
                 }
             }
         }
@@ -436,11 +407,6 @@ mod tests {
     }
 
     fn parse_fields(document: &Frontmatter) -> Option<usize> {
-        Some(
-            Frontmatter::parse(KEYS, &[], &document.to_bytes())
-                .ok()?
-                .fields()
-                .len(),
-        )
+        Some(Frontmatter::parse(KEYS, &[], &document.to_bytes()).ok()?.fields().len())
     }
 }

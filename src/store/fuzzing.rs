@@ -30,10 +30,7 @@ pub(crate) fn document(bytes: &[u8]) {
         assert_eq!(document.to_bytes(), bytes, "{form:?}");
         assert_eq!(document.check(), Ok(()), "{form:?}");
         let fields = document.fields();
-        let names = fields
-            .iter()
-            .map(|(name, _)| name.as_str())
-            .filter(|name| is_field_name(name));
+        let names = fields.iter().map(|(name, _)| name.as_str()).filter(|name| is_field_name(name));
         for name in names.take(3).chain(["unheard_of", "a"]) {
             for value in values.iter().map(Some).chain([None]) {
                 if matches!(value, Some(Value::Data(_))) && !form.data().contains(&name) {
@@ -50,9 +47,7 @@ pub(crate) fn document(bytes: &[u8]) {
                 }
                 // A list that is given as text is a list where one stands.
                 let is_list = |value: &Value| {
-                    let stands = document
-                        .get(name)
-                        .is_some_and(|stands| stands.as_list().is_some());
+                    let stands = document.get(name).is_some_and(|stands| stands.as_list().is_some());
                     stands && serde_json::from_str::<Vec<String>>(&value.to_plain()).is_ok()
                 };
                 if value.is_some_and(is_list) {
@@ -63,23 +58,12 @@ pub(crate) fn document(bytes: &[u8]) {
                     continue;
                 }
                 let written = changed.to_bytes();
-                let shown = || {
-                    format!(
-                        "{form:?}, {name}, {value:?}: {:?}",
-                        String::from_utf8_lossy(&written)
-                    )
-                };
-                let again = form
-                    .parse(&written)
-                    .unwrap_or_else(|error| panic!("{error}: {}", shown()));
+                let shown =
+                    || format!("{form:?}, {name}, {value:?}: {:?}", String::from_utf8_lossy(&written));
+                let again = form.parse(&written).unwrap_or_else(|error| panic!("{error}: {}", shown()));
                 let plain =
                     |value: &Value| (value.to_plain().into_owned(), value.as_list().map(<[_]>::to_vec));
-                assert_eq!(
-                    again.get(name).as_ref().map(plain),
-                    value.map(plain),
-                    "{}",
-                    shown()
-                );
+                assert_eq!(again.get(name).as_ref().map(plain), value.map(plain), "{}", shown());
                 let others = |fields: Vec<(String, Value)>| -> Vec<_> {
                     fields.into_iter().filter(|(field, _)| field != name).collect()
                 };

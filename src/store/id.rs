@@ -105,9 +105,7 @@ impl std::str::FromStr for LoopId {
 
 /// `now` as ISO 8601 in UTC, whole seconds: `2026-11-22T00:53:33Z`.
 pub(super) fn iso(now: Timestamp) -> String {
-    now.to_zoned(TimeZone::UTC)
-        .strftime("%Y-%m-%dT%H:%M:%SZ")
-        .to_string()
+    now.to_zoned(TimeZone::UTC).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 /// `now` as it stands in ids and in names of quarantined files: `20261122-005333`.
@@ -127,9 +125,7 @@ fn is_stamp(text: &str) -> bool {
 
 fn is_name(text: &str) -> bool {
     (1..=64).contains(&text.len())
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
         && !RESERVED.contains(&text)
 }
 
@@ -143,11 +139,7 @@ mod tests {
         let id = LoopId::new_stamp(now).unwrap();
         assert!(id.as_str().starts_with("20261122-005333-"), "{id}");
         assert_eq!(LoopId::parse(id.as_str(), IdForm::Stamp).unwrap(), id);
-        assert_ne!(
-            LoopId::new_stamp(now).unwrap(),
-            id,
-            "two ids of one second differ"
-        );
+        assert_ne!(LoopId::new_stamp(now).unwrap(), id, "two ids of one second differ");
         assert_eq!(iso(now), "2026-11-22T00:53:33Z");
     }
 
@@ -167,18 +159,7 @@ mod tests {
             assert!(LoopId::parse(text, IdForm::Stamp).is_err(), "{text:?}");
         }
         let long = "a".repeat(65);
-        for text in [
-            "",
-            "a/b",
-            "..",
-            "a.b",
-            "a b",
-            "é",
-            "a\0",
-            "swept",
-            "quarantine",
-            long.as_str(),
-        ] {
+        for text in ["", "a/b", "..", "a.b", "a b", "é", "a\0", "swept", "quarantine", long.as_str()] {
             assert!(LoopId::parse(text, IdForm::Name).is_err(), "{text:?}");
         }
         assert!(LoopId::parse("stage-3_b", IdForm::Name).is_ok());

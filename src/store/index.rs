@@ -203,9 +203,7 @@ impl Store {
         let mark = self.mark_of(&index);
         if index.active.remove(id) {
             let _ = match index == Index::default() {
-                true => self
-                    .indexes()
-                    .and_then(|folder| folder.remove(&self.index_name())),
+                true => self.indexes().and_then(|folder| folder.remove(&self.index_name())),
                 false => self.keep_index(lock, &mark, &index, false),
             };
         }

@@ -116,12 +116,7 @@ impl Reader<'_> {
         owned: Option<Ownership>,
         load: impl FnOnce(&dyn Storage, Possible<'_>) -> Result<Option<Loaded>, StoreError>,
     ) -> Result<Found, StoreError> {
-        let &Self {
-            store,
-            here,
-            tracking,
-            versions,
-        } = self;
+        let &Self { store, here, tracking, versions } = self;
         let storage = store.storage(here, id)?;
         let bytes = Bytes::of(storage.document());
         let bytes = bytes.map_err(io_error("read", &storage.document_path()))?;
@@ -148,11 +143,7 @@ impl Reader<'_> {
             }
             (bytes, _) => state(bytes)?,
         };
-        Ok(Found {
-            state,
-            journal,
-            owned,
-        })
+        Ok(Found { state, journal, owned })
     }
 }
 
@@ -207,9 +198,7 @@ impl Store {
     /// Says why a loop without a record is not driven: it is no loop of this machine, or nobody started it here.
     pub(super) fn why_not_ours(&self, id: &LoopId, state: &State) -> StoreError {
         let path = self.path_of(id);
-        let machine = state
-            .document()
-            .map(|document| document.get(self.spec().fields.machine));
+        let machine = state.document().map(|document| document.get(self.spec().fields.machine));
         match machine {
             Some(None) => StoreError::NoMachine { path },
             Some(Some(machine)) if machine.to_plain() != self.spec().machine => {
@@ -223,10 +212,9 @@ impl Store {
     /// Returns the phase that stands in a state file, and what is wrong with the file.
     pub(super) fn phase_in(&self, here: &Folder, file: &StateFile) -> (Option<String>, Option<String>) {
         match read_state(self, here, &self.tracking(), file) {
-            Ok(state) => (
-                text_in(&state, self.spec().fields.phase),
-                state.error().map(|error| error.to_string()),
-            ),
+            Ok(state) => {
+                (text_in(&state, self.spec().fields.phase), state.error().map(|error| error.to_string()))
+            }
             Err(error) => (None, Some(error.to_string())),
         }
     }
@@ -240,9 +228,5 @@ pub(super) fn text_in(state: &State, field: &str) -> Option<String> {
 
 /// Makes the error of a document that another machine wrote.
 pub(super) fn other_machine(store: &Store, path: Utf8PathBuf, found: &Value) -> StoreError {
-    StoreError::OtherMachine {
-        path,
-        found: found.to_plain().into_owned(),
-        expected: store.spec().machine,
-    }
+    StoreError::OtherMachine { path, found: found.to_plain().into_owned(), expected: store.spec().machine }
 }

@@ -130,10 +130,7 @@ impl Loaded {
             let Some(entries) = last_entries(&tail, from == 0) else {
                 return Ok(None);
             };
-            let newest = Self {
-                entries: Arc::new(entries),
-                ..Self::default()
-            };
+            let newest = Self { entries: Arc::new(entries), ..Self::default() };
             let mut changes = newest.changes();
             let (last, before) = (changes.next(), changes.next());
             if before.is_none() && from > 0 && most < TAILS[2] {
@@ -164,10 +161,7 @@ impl Loaded {
                 0 => 0,
                 _ => memchr::memchr(b'\n', &tail).map_or(tail.len(), |at| at + 1),
             };
-            let mut loaded = Self {
-                begin: from + cut as u64,
-                ..Self::default()
-            };
+            let mut loaded = Self { begin: from + cut as u64, ..Self::default() };
             loaded.take(&tail[cut..], possible);
             if loaded.damage.is_some() {
                 return Ok(None);
@@ -233,11 +227,7 @@ pub(super) fn append_up_to(storage: &dyn Storage, entry: &Entry, most: u64) -> R
 
 fn failed(doing: &'static str, storage: &dyn Storage, error: io::Error) -> StoreError {
     let path = storage.journal_path();
-    if TooLong::is(&error) {
-        StoreError::JournalFull { path }
-    } else {
-        io_error(doing, &path)(error)
-    }
+    if TooLong::is(&error) { StoreError::JournalFull { path } } else { io_error(doing, &path)(error) }
 }
 
 #[cfg(test)]
@@ -268,15 +258,8 @@ mod tests {
     }
 
     fn note() -> Entry {
-        let data = serde_json::json!({"hash": "é\u{2028}"})
-            .as_object()
-            .unwrap()
-            .clone();
-        Entry::Note(NoteEntry {
-            at: "2026-11-22T00:53:33Z".parse().unwrap(),
-            note: "run-began".into(),
-            data,
-        })
+        let data = serde_json::json!({"hash": "é\u{2028}"}).as_object().unwrap().clone();
+        Entry::Note(NoteEntry { at: "2026-11-22T00:53:33Z".parse().unwrap(), note: "run-began".into(), data })
     }
 
     fn revisions(loaded: &Loaded) -> Vec<u64> {
@@ -340,11 +323,7 @@ mod tests {
         assert!(whole.is_whole() && whole.entries == read(&disk).entries);
         append(&disk, &note()).unwrap();
         assert!(since(1000).is_some());
-        assert!(
-            Loaded::since(&journal(&[&lines, &b"x\n"[..]].concat()), 999, &any)
-                .unwrap()
-                .is_none()
-        );
+        assert!(Loaded::since(&journal(&[&lines, &b"x\n"[..]].concat()), 999, &any).unwrap().is_none());
         assert!(Loaded::since(&Disk::default(), 1, &any).unwrap().is_none());
     }
 
@@ -359,9 +338,7 @@ mod tests {
         assert_eq!(*loaded.entries, [change(1), note(), change(2)]);
         assert_eq!(loaded.damage, None);
         assert_eq!(loaded.repaired(), bytes(&disk));
-        let Entry::Change(read) = &loaded.entries[0] else {
-            panic!()
-        };
+        let Entry::Change(read) = &loaded.entries[0] else { panic!() };
         assert!(matches!(&read.fields[2], (name, Value::Text(_)) if name == "topic"));
         assert!(matches!(&read.fields[1], (name, Value::Word(_)) if name == "phase"));
         assert_eq!(revisions(&loaded), [2, 1]);
@@ -372,13 +349,7 @@ mod tests {
         let disk = Disk::default();
         append(&disk, &change(1)).unwrap();
         let whole = bytes(&disk);
-        for tail in [
-            &b"{\"revis"[..],
-            b"\0\0\0\0",
-            b"{}\n",
-            b"\xff\n",
-            b"{\"revision\":-1}",
-        ] {
+        for tail in [&b"{\"revis"[..], b"\0\0\0\0", b"{}\n", b"\xff\n", b"{\"revision\":-1}"] {
             let loaded = read(&journal(&[&whole, tail].concat()));
             assert_eq!(
                 (loaded.damage.clone(), loaded.repaired()),
@@ -387,10 +358,7 @@ mod tests {
             );
         }
         let loaded = read(&journal(&[b"nonsense\n", &whole[..]].concat()));
-        assert_eq!(
-            (loaded.damage.clone(), loaded.repaired()),
-            (Some(Damage::Lines(vec![1])), &whole[..])
-        );
+        assert_eq!((loaded.damage.clone(), loaded.repaired()), (Some(Damage::Lines(vec![1])), &whole[..]));
         let loaded = read(&journal(whole.trim_ascii_end()));
         assert_eq!(
             (loaded.entries.len(), loaded.repaired()),
@@ -415,15 +383,10 @@ mod tests {
         ] {
             let hostile = part.repeat((8 << 20) / part.len());
             let loaded = read(&journal(&[whole.as_slice(), hostile.as_bytes(), &whole].concat()));
-            assert!(
-                matches!(&loaded.damage, Some(Damage::Lines(bad)) if bad.len() == lines),
-                "{lines}"
-            );
+            assert!(matches!(&loaded.damage, Some(Damage::Lines(bad)) if bad.len() == lines), "{lines}");
             assert_eq!(loaded.repaired(), whole.repeat(2), "what is ours is kept");
         }
-        let notes = read(&journal(
-            &[whole.as_slice(), deep(14).repeat(100_000).as_bytes()].concat(),
-        ));
+        let notes = read(&journal(&[whole.as_slice(), deep(14).repeat(100_000).as_bytes()].concat()));
         assert_eq!(notes.entries.len(), 1 + MOST_BRACKETS / 16);
         let fits = read(&journal(&[whole.as_slice(), deep(14).as_bytes()].concat()));
         assert_eq!((fits.entries.len(), fits.damage), (2, None));
@@ -455,10 +418,7 @@ mod tests {
     fn a_full_journal_takes_no_line_and_says_so() {
         let full = usize::try_from(MOST_JOURNAL).unwrap() - 10;
         let disk = journal(&vec![b'\n'; full]);
-        assert!(matches!(
-            append(&disk, &change(1)),
-            Err(StoreError::JournalFull { .. })
-        ));
+        assert!(matches!(append(&disk, &change(1)), Err(StoreError::JournalFull { .. })));
         assert_eq!(bytes(&disk).len(), full);
     }
 }

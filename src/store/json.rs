@@ -34,15 +34,12 @@ pub(super) struct Json {
 
 impl Json {
     pub(super) fn parse(data: Data, bytes: &[u8]) -> Result<Self, DocumentError> {
-        let text = std::str::from_utf8(bytes).map_err(|error| DocumentError::NotUtf8 {
-            at: error.valid_up_to(),
-        })?;
+        let text =
+            std::str::from_utf8(bytes).map_err(|error| DocumentError::NotUtf8 { at: error.valid_up_to() })?;
         if !is_simple(bytes, DEEPEST, MOST_VALUES) {
             return Err(DocumentError::NotObject);
         }
-        let syntax = |error: serde_json::Error| DocumentError::Syntax {
-            reason: error.to_string(),
-        };
+        let syntax = |error: serde_json::Error| DocumentError::Syntax { reason: error.to_string() };
         let mut reader = serde_json::Deserializer::from_str(text);
         let entries = reader.deserialize_map(Entries).map_err(syntax)?;
         reader.end().map_err(syntax)?;
@@ -54,10 +51,7 @@ impl Json {
     }
 
     pub(super) fn empty(data: Data) -> Self {
-        Self {
-            data,
-            ..Self::default()
-        }
+        Self { data, ..Self::default() }
     }
 
     /// Returns the value of a field, which stands there like this.
@@ -75,9 +69,8 @@ impl Json {
         if let Some(read) = &self.read {
             return read.clone();
         }
-        let lines: Vec<String> = (self.entries.iter())
-            .map(|(name, value)| format!("  {}: {value}", string(name)))
-            .collect();
+        let lines: Vec<String> =
+            (self.entries.iter()).map(|(name, value)| format!("  {}: {value}", string(name))).collect();
         if lines.is_empty() {
             return "{}\n".to_owned();
         }
@@ -119,8 +112,7 @@ impl Document for Json {
 
     fn put_first(&mut self, fields: &[(String, Value)]) {
         let place = |entry: &(String, String)| fields.iter().position(|(name, _)| *name == entry.0);
-        self.entries
-            .sort_by_key(|entry| place(entry).unwrap_or(fields.len()));
+        self.entries.sort_by_key(|entry| place(entry).unwrap_or(fields.len()));
         self.read = None;
     }
 
@@ -186,9 +178,7 @@ fn value_of(raw: &str) -> Value {
         Ok(Read::String(text)) => Value::Text(text),
         Ok(Read::Array(items)) => {
             let texts = items.iter().map(|item| item.as_str().map(str::to_owned));
-            texts
-                .collect::<Option<_>>()
-                .map_or_else(as_it_stands, Value::List)
+            texts.collect::<Option<_>>().map_or_else(as_it_stands, Value::List)
         }
         Ok(Read::Object(_)) | Err(_) => as_it_stands(),
     }
@@ -305,30 +295,14 @@ mod tests {
 
     #[test]
     fn what_is_no_object_is_refused() {
-        for text in [
-            "",
-            "[]",
-            "1",
-            "{",
-            "{}x",
-            "{\"a\":1,\"a\":2}",
-            "{\"a\":}",
-            "\u{feff}{}",
-            "{\"a\":01}",
-        ] {
+        for text in ["", "[]", "1", "{", "{}x", "{\"a\":1,\"a\":2}", "{\"a\":}", "\u{feff}{}", "{\"a\":01}"] {
             assert!(Json::parse(&[], text.as_bytes()).is_err(), "{text}");
         }
         let deep = |depth: usize| format!("{{\"a\":{}{}}}", "[".repeat(depth), "]".repeat(depth));
         assert!(Json::parse(&[], deep(DEEPEST - 1).as_bytes()).is_ok());
-        assert_eq!(
-            Json::parse(&[], deep(DEEPEST).as_bytes()).unwrap_err(),
-            DocumentError::NotObject
-        );
+        assert_eq!(Json::parse(&[], deep(DEEPEST).as_bytes()).unwrap_err(), DocumentError::NotObject);
         let many = format!("{{\"a\":[{}1]}}", "1,".repeat(MOST_VALUES));
-        assert_eq!(
-            Json::parse(&[], many.as_bytes()).unwrap_err(),
-            DocumentError::NotObject
-        );
+        assert_eq!(Json::parse(&[], many.as_bytes()).unwrap_err(), DocumentError::NotObject);
     }
 
     proptest! {

@@ -82,9 +82,7 @@ impl Store {
         let is_it = |one: &Listed| one.terminal && self.is_for(one.root.as_deref());
         let last = self.index().and_then(|index| index.last);
         let listed = last.and_then(|id| self.listed_of(|_| vec![id]).pop());
-        listed
-            .filter(is_it)
-            .or_else(|| self.list_for_index().into_iter().find(is_it))
+        listed.filter(is_it).or_else(|| self.list_for_index().into_iter().find(is_it))
     }
 
     /// Returns the loops that are not over and the newest of the others, this many at most, newest first, and how many it left out.
@@ -158,16 +156,8 @@ impl Store {
     pub(super) fn foreign_of(&self, here: &Folder, stems: &[impl Display]) -> Vec<Foreign> {
         let foreign = |file: StateFile| {
             let (phase, problem) = self.phase_in(here, &file);
-            let terminal = phase
-                .as_deref()
-                .is_some_and(|phase| self.spec().is_terminal(phase));
-            Foreign {
-                path: file.path,
-                modified: file.modified,
-                phase,
-                terminal,
-                problem,
-            }
+            let terminal = phase.as_deref().is_some_and(|phase| self.spec().is_terminal(phase));
+            Foreign { path: file.path, modified: file.modified, phase, terminal, problem }
         };
         self.state_files(here, stems).into_iter().map(foreign).collect()
     }
@@ -194,20 +184,13 @@ impl Store {
             problem: None,
             newest: None,
         };
-        let reader = Reader {
-            store: self,
-            here,
-            tracking,
-            versions,
-        };
+        let reader = Reader { store: self, here, tracking, versions };
         let found = match reader.inspect_newest(&listed.id, None) {
             Ok(found) => found,
             Err(error) => {
                 listed.owned = !error.is_about_ownership();
-                listed.left_alone = matches!(
-                    error,
-                    StoreError::NotStartedHere { .. } | StoreError::NoJournal { .. }
-                );
+                listed.left_alone =
+                    matches!(error, StoreError::NotStartedHere { .. } | StoreError::NoJournal { .. });
                 listed.problem = Some(error.to_string());
                 if !listed.owned
                     && let Ok(state) = read_state(self, here, tracking, &file)
@@ -229,10 +212,7 @@ impl Store {
                 listed.session = judged.record.session();
                 listed.root = judged.record.root();
                 listed.ours = true;
-                listed.newest = found
-                    .journal
-                    .as_ref()
-                    .and_then(|loaded| loaded.changes().next().cloned());
+                listed.newest = found.journal.as_ref().and_then(|loaded| loaded.changes().next().cloned());
             }
             Err(error) => {
                 if let StoreError::OtherGraph { over: is_over, .. } = &error {

@@ -49,10 +49,7 @@ impl LockGuard {
     /// The lock's file has the folder's time of modification, which each holder passes on to it. Where the system's clock is too
     /// coarse to tell a later change from the holder's own, nothing is taken for a mark.
     pub(super) fn mark(&self) -> Option<String> {
-        let mark = self
-            .is_marked
-            .get()
-            .then(|| self.folder.read(PROJECT, LONGEST_MARK));
+        let mark = self.is_marked.get().then(|| self.folder.read(PROJECT, LONGEST_MARK));
         String::from_utf8(mark?.ok()?).ok()
     }
 
@@ -105,10 +102,7 @@ pub enum LockError {
     },
     /// The lock file could not be opened or locked.
     #[display("cannot lock {path}: {source}", path = crate::text::shown(path), source = crate::text::shown(source.to_string()))]
-    #[diagnostic(
-        code(claudex::store::lock_io),
-        help("the folder must exist and be writable for you")
-    )]
+    #[diagnostic(code(claudex::store::lock_io), help("the folder must exist and be writable for you"))]
     Io {
         /// The lock file.
         path: Utf8PathBuf,
@@ -131,10 +125,7 @@ pub fn with_lock<R>(
 ) -> Result<R, LockError> {
     match Folder::open(folder) {
         Ok(folder) => with_lock_in(folder, deadline, work),
-        Err(source) => Err(LockError::Io {
-            path: folder.join(PROJECT),
-            source,
-        }),
+        Err(source) => Err(LockError::Io { path: folder.join(PROJECT), source }),
     }
 }
 
@@ -148,10 +139,7 @@ pub(super) fn with_lock_in<R>(
     let held = LockGuard { folder, is_marked };
     let folder = &held.folder;
     let path = folder.path().join(PROJECT);
-    let failed = |source| LockError::Io {
-        path: path.clone(),
-        source,
-    };
+    let failed = |source| LockError::Io { path: path.clone(), source };
     let open = || folder.file_or_new(PROJECT).map_err(failed);
     let begun = Instant::now();
     let mut lock = fd_lock::RwLock::new(open()?);
@@ -204,10 +192,7 @@ impl RunLock {
     /// # Errors
     /// When the file cannot be opened or locked.
     pub fn try_take(folder: &Folder) -> Result<Option<Self>, LockError> {
-        let failed = |source| LockError::Io {
-            path: folder.path().join(RUN),
-            source,
-        };
+        let failed = |source| LockError::Io { path: folder.path().join(RUN), source };
         // Someone who only asks (`is_held`) holds it too, for an instant, so one refusal is no answer.
         for last in [false, false, false, true] {
             let file = folder.file_or_new(RUN).map_err(failed)?;
@@ -322,29 +307,23 @@ mod tests {
         set_time(1).unwrap();
         with_lock(&folder, Duration::ZERO, |lock| lock.set_mark("known")).unwrap();
         assert_eq!(mark().as_deref(), Some("known"));
-        with_lock(&folder, Duration::ZERO, |_| add("by-a-holder", 2))
-            .unwrap()
-            .unwrap();
+        with_lock(&folder, Duration::ZERO, |_| add("by-a-holder", 2)).unwrap().unwrap();
         assert_eq!(mark().as_deref(), Some("known"));
         add("by-another", 3).unwrap();
         assert_eq!(mark(), None);
         // The lock's file is as old as the folder, and has changed no later: the clock tells nothing.
         with_lock(&folder, Duration::ZERO, |lock| lock.set_mark("anew")).unwrap();
         set_time(1_000_000_000_000).unwrap();
-        File::open(folder.join(PROJECT))
-            .unwrap()
-            .set_modified(at(1_000_000_000_000))
-            .unwrap();
+        File::open(folder.join(PROJECT)).unwrap().set_modified(at(1_000_000_000_000)).unwrap();
         assert_eq!(mark(), None);
     }
 
     #[test]
     fn a_lock_that_stays_held_is_a_typed_error() {
         let (_kept, folder) = folder();
-        let inner = with_lock(&folder, Duration::ZERO, |_| {
-            with_lock(&folder, Duration::from_millis(20), |_| ())
-        })
-        .unwrap();
+        let inner =
+            with_lock(&folder, Duration::ZERO, |_| with_lock(&folder, Duration::from_millis(20), |_| ()))
+                .unwrap();
         match inner.unwrap_err() {
             LockError::TimedOut { path, waited } => {
                 assert_eq!(path, folder.join(".lock"));
@@ -367,10 +346,7 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         std::os::unix::fs::symlink("elsewhere", &path).unwrap();
         assert!(
-            matches!(
-                with_lock(&folder, Duration::ZERO, |_| ()),
-                Err(LockError::Io { .. })
-            ),
+            matches!(with_lock(&folder, Duration::ZERO, |_| ()), Err(LockError::Io { .. })),
             "no symlink"
         );
         assert!(!folder.join("elsewhere").exists());
@@ -387,10 +363,7 @@ mod tests {
         assert!(RunLock::try_take(&opened).unwrap().is_none());
         drop(held);
         assert!(!RunLock::is_held(&opened));
-        assert_eq!(
-            RunLock::try_hold(&opened, |_| RunLock::is_held(&opened)).unwrap(),
-            Some(true)
-        );
+        assert_eq!(RunLock::try_hold(&opened, |_| RunLock::is_held(&opened)).unwrap(), Some(true));
     }
 
     #[test]

@@ -129,11 +129,7 @@ impl Storage for Disk {
         if durable {
             self.step(|_| ())?;
         }
-        Ok(Box::new(New {
-            disk: self,
-            bytes: bytes.to_vec(),
-            durable,
-        }))
+        Ok(Box::new(New { disk: self, bytes: bytes.to_vec(), durable }))
     }
 
     fn stamp(&self) -> io::Result<Option<Stamp>> {

@@ -38,11 +38,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         self.locked_on(id, |held| {
             repair(self, held, id, Look::Newest, Older::Migrate)?;
-            let entry = Entry::Note(NoteEntry {
-                at: Timestamp::now(),
-                note: note.to_owned(),
-                data,
-            });
+            let entry = Entry::Note(NoteEntry { at: Timestamp::now(), note: note.to_owned(), data });
             journal::append(&*self.storage(held.folder(), id)?, &entry).map(drop)
         })
     }
@@ -74,9 +70,7 @@ impl Store {
         let none = || self.no_loop(id);
         let here = if_there(self.open_folder()).map_err(io_error("open", self.folder()))?;
         let storage = self.storage(&here.ok_or_else(none)?, id)?;
-        let stamp = storage
-            .stamp()
-            .map_err(io_error("look at", &storage.journal_path()))?;
+        let stamp = storage.stamp().map_err(io_error("look at", &storage.journal_path()))?;
         let (owned, versions) = (self.ownership(id).unwrap_or_default(), Versions::default());
         let possible = validation::possible(self, owned.as_ref(), &versions);
         let mut loaded = known.take().map(|known| known.loaded);
@@ -94,11 +88,7 @@ impl Store {
         self.tracking().untracked(&storage.journal_path())?;
         let loaded = loaded.ok_or_else(none)?;
         let entries = Arc::clone(&loaded.entries);
-        *known = Some(Known {
-            storage,
-            stamp,
-            loaded,
-        });
+        *known = Some(Known { storage, stamp, loaded });
         Ok(entries)
     }
 
@@ -111,10 +101,9 @@ impl Store {
         let mut loaded = None;
         let lines = self.journal_on(id, &mut loaded, None)?.len();
         match loaded.and_then(|known| known.loaded.damage) {
-            Some(Damage::Lines(lines)) => Err(StoreError::JournalForged {
-                path: self.journal_path(id),
-                lines,
-            }),
+            Some(Damage::Lines(lines)) => {
+                Err(StoreError::JournalForged { path: self.journal_path(id), lines })
+            }
             Some(Damage::Torn) | None => Ok(lines),
         }
     }

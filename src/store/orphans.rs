@@ -51,13 +51,9 @@ impl Store {
 
 /// Returns the last run that began, unless it ended.
 fn cut_off(journal: &[Entry]) -> Option<&str> {
-    let at = journal
-        .iter()
-        .rposition(|entry| run_of(entry, "-began").is_some())?;
+    let at = journal.iter().rposition(|entry| run_of(entry, "-began").is_some())?;
     let began = run_of(&journal[at], "-began")?;
-    let ended = journal[at..]
-        .iter()
-        .any(|entry| run_of(entry, "-ended") == Some(began));
+    let ended = journal[at..].iter().any(|entry| run_of(entry, "-ended") == Some(began));
     (!ended).then_some(began)
 }
 

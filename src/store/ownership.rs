@@ -67,10 +67,7 @@ impl Store {
 
     /// Records a loop as this user's, begun or changed by these versions of the machine. Survives a power loss.
     pub(super) fn own(&self, id: &LoopId, graphs: Vec<String>) -> Result<(), StoreError> {
-        self.save(&Ownership {
-            graphs,
-            ..self.unowned(id)
-        })
+        self.save(&Ownership { graphs, ..self.unowned(id) })
     }
 
     /// Adds this version of the machine to the record of a loop, before its first change by it.
@@ -102,10 +99,7 @@ impl Store {
 
     /// Makes the error of a loop that no record of this user's knows.
     pub(super) fn not_started_here(&self, id: &LoopId) -> StoreError {
-        StoreError::NotStartedHere {
-            id: id.to_string(),
-            folder: self.folder().to_owned(),
-        }
+        StoreError::NotStartedHere { id: id.to_string(), folder: self.folder().to_owned() }
     }
 
     fn save(&self, record: &Ownership) -> Result<(), StoreError> {

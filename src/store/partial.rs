@@ -64,9 +64,7 @@ pub fn is_ours(path: &Utf8Path) -> bool {
 /// When the file is one of ours, is not there, is a symlink or no document, or cannot be written.
 pub fn set_field(path: &Utf8Path, field: &str, text: &str) -> Result<(), StoreError> {
     if !is_field_name(field) {
-        return Err(StoreError::FieldName {
-            field: field.to_owned(),
-        });
+        return Err(StoreError::FieldName { field: field.to_owned() });
     }
     locked(path, |folder| {
         let mut document = read_foreign(folder, path)?;
@@ -153,11 +151,7 @@ fn read_in(parse: Parse<'_>, folder: &Folder, path: &Utf8Path) -> Result<Box<dyn
         Err(error) if error.kind() == ErrorKind::NotFound => return Err(missing(path)),
         other => other.map_err(io_error("read", path))?,
     };
-    let unreadable = |error| StoreError::Unreadable {
-        path: path.to_owned(),
-        error,
-        quarantined: None,
-    };
+    let unreadable = |error| StoreError::Unreadable { path: path.to_owned(), error, quarantined: None };
     parse(&bytes).map_err(unreadable)
 }
 
@@ -169,10 +163,7 @@ fn read_foreign(folder: &Folder, path: &Utf8Path) -> Result<Box<dyn Document>, S
 
 fn refuse_ours(path: &Utf8Path, ours: bool) -> Result<(), StoreError> {
     if ours {
-        return Err(StoreError::FieldOwned {
-            field: path.to_string(),
-            owner: "the machine that it names",
-        });
+        return Err(StoreError::FieldOwned { field: path.to_string(), owner: "the machine that it names" });
     }
     Ok(())
 }
@@ -187,13 +178,8 @@ fn write(
         document.set(UPDATED, &Value::Word(iso(Timestamp::now())));
     }
     let bytes = document.to_bytes();
-    lines(&bytes).map_err(|error| StoreError::Unwritable {
-        path: path.to_owned(),
-        error,
-    })?;
-    folder
-        .replace(name(path), &bytes)
-        .map_err(io_error("write", path))
+    lines(&bytes).map_err(|error| StoreError::Unwritable { path: path.to_owned(), error })?;
+    folder.replace(name(path), &bytes).map_err(io_error("write", path))
 }
 
 #[cfg(test)]
@@ -215,38 +201,22 @@ mod tests {
         set_field(&path, "topic", "a|b&c/d\n\"e\"").unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(text.starts_with("phase: drafting\nlast_updated_at: 20"), "{text}");
-        assert!(
-            text.ends_with("\nround: 2\ntopic: \"a|b&c/d\\n\\\"e\\\"\"\n"),
-            "{text}"
-        );
-        assert_ne!(
-            read_field(&path, UPDATED).unwrap().unwrap(),
-            "2020-01-01T00:00:00Z"
-        );
+        assert!(text.ends_with("\nround: 2\ntopic: \"a|b&c/d\\n\\\"e\\\"\"\n"), "{text}");
+        assert_ne!(read_field(&path, UPDATED).unwrap().unwrap(), "2020-01-01T00:00:00Z");
         assert_eq!(read_field(&path, "topic").unwrap().unwrap(), "a|b&c/d\n\"e\"");
         assert_eq!(read_field(&path, "none").unwrap(), None);
         set_field(&path, UPDATED, "2021-01-01T00:00:00Z").unwrap();
-        assert_eq!(
-            read_field(&path, UPDATED).unwrap().unwrap(),
-            "2021-01-01T00:00:00Z"
-        );
+        assert_eq!(read_field(&path, UPDATED).unwrap().unwrap(), "2021-01-01T00:00:00Z");
     }
 
     #[test]
     fn a_transition_happens_only_from_its_phase() {
         let (_kept, path) = file("phase: drafting\n");
         assert!(!transition(&path, "reviewing", "done").unwrap());
-        assert_eq!(
-            std::fs::read(&path).unwrap(),
-            b"phase: drafting\n",
-            "a stale one writes nothing"
-        );
+        assert_eq!(std::fs::read(&path).unwrap(), b"phase: drafting\n", "a stale one writes nothing");
         assert!(transition(&path, "drafting", "reviewing").unwrap());
         assert_eq!(read_field(&path, PHASE).unwrap().unwrap(), "reviewing");
-        assert!(
-            read_field(&path, UPDATED).unwrap().is_some(),
-            "added in the same write"
-        );
+        assert!(read_field(&path, UPDATED).unwrap().is_some(), "added in the same write");
     }
 
     #[test]
@@ -256,10 +226,7 @@ mod tests {
             let tries: Vec<_> = (0..16)
                 .map(|_| scope.spawn(|| transition(&path, "drafting", "reviewing").unwrap()))
                 .collect();
-            tries
-                .into_iter()
-                .filter_map(|tried| tried.join().unwrap().then_some(()))
-                .count()
+            tries.into_iter().filter_map(|tried| tried.join().unwrap().then_some(())).count()
         });
         assert_eq!(won, 1);
     }
@@ -269,52 +236,25 @@ mod tests {
         let (_kept, path) = file("phase: drafting\nmachine: plan\n");
         assert!(is_ours(&path));
         assert_eq!(read_field(&path, PHASE).unwrap().unwrap(), "drafting");
-        assert!(matches!(
-            set_field(&path, "x", "1"),
-            Err(StoreError::FieldOwned { .. })
-        ));
-        assert!(matches!(
-            transition(&path, "drafting", "done"),
-            Err(StoreError::FieldOwned { .. })
-        ));
-        assert!(matches!(
-            state_write(&path, b"phase: done\n"),
-            Err(StoreError::FieldOwned { .. })
-        ));
+        assert!(matches!(set_field(&path, "x", "1"), Err(StoreError::FieldOwned { .. })));
+        assert!(matches!(transition(&path, "drafting", "done"), Err(StoreError::FieldOwned { .. })));
+        assert!(matches!(state_write(&path, b"phase: done\n"), Err(StoreError::FieldOwned { .. })));
     }
 
     #[test]
     fn what_is_no_file_of_fields_is_an_error() {
         let (_kept, path) = file("\0\0");
         assert!(!is_ours(&path));
-        assert!(matches!(
-            set_field(&path, "x", "1"),
-            Err(StoreError::Unreadable { .. })
-        ));
+        assert!(matches!(set_field(&path, "x", "1"), Err(StoreError::Unreadable { .. })));
         state_write(&path, b"phase: x\n").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"phase: x\n");
-        assert!(matches!(
-            set_field(&path, "a: b", "1"),
-            Err(StoreError::FieldName { .. })
-        ));
-        assert!(matches!(
-            read_field(&path.with_extension("no"), "x"),
-            Err(StoreError::NoLoop { .. })
-        ));
+        assert!(matches!(set_field(&path, "a: b", "1"), Err(StoreError::FieldName { .. })));
+        assert!(matches!(read_field(&path.with_extension("no"), "x"), Err(StoreError::NoLoop { .. })));
         let link = path.with_file_name("link.state");
         std::os::unix::fs::symlink(&path, &link).unwrap();
-        assert!(matches!(
-            read_field(&link, PHASE),
-            Err(StoreError::Untrusted { .. })
-        ));
-        assert!(matches!(
-            set_field(&link, PHASE, "y"),
-            Err(StoreError::Untrusted { .. })
-        ));
-        assert!(matches!(
-            state_write(&link, b""),
-            Err(StoreError::Untrusted { .. })
-        ));
+        assert!(matches!(read_field(&link, PHASE), Err(StoreError::Untrusted { .. })));
+        assert!(matches!(set_field(&link, PHASE, "y"), Err(StoreError::Untrusted { .. })));
+        assert!(matches!(state_write(&link, b""), Err(StoreError::Untrusted { .. })));
         assert_eq!(read_field(&path, PHASE).unwrap().unwrap(), "x");
     }
 
@@ -326,12 +266,7 @@ mod tests {
         std::fs::write(&older, "").unwrap();
         std::fs::write(folder.join("newer.txt"), "").unwrap();
         let past = std::time::SystemTime::now() - Duration::from_secs(100);
-        std::fs::File::options()
-            .write(true)
-            .open(&older)
-            .unwrap()
-            .set_modified(past)
-            .unwrap();
+        std::fs::File::options().write(true).open(&older).unwrap().set_modified(past).unwrap();
         assert_eq!(newest(folder).unwrap(), path);
         assert_eq!(newest(&folder.join("none")), None);
     }

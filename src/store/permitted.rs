@@ -105,21 +105,11 @@ mod tests {
         assert!(one.has_permitted(&root, &permitted).unwrap());
         // Nothing of it is in the project.
         assert!(!root.join(".state").exists());
-        for lines in [
-            &["a b"][..],
-            &["a", "b", "c"],
-            &["a b c"],
-            &["c", "a b"],
-            &["a b", "c", ""],
-            &[],
-        ] {
+        for lines in [&["a b"][..], &["a", "b", "c"], &["a b c"], &["c", "a b"], &["a b", "c", ""], &[]] {
             assert!(!one.has_permitted(&root, &list(lines)).unwrap(), "{lines:?}");
         }
         assert!(!one.has_permitted(&other, &permitted).unwrap(), "another root");
-        assert!(
-            !store(".moved").has_permitted(&root, &permitted).unwrap(),
-            "another state folder"
-        );
+        assert!(!store(".moved").has_permitted(&root, &permitted).unwrap(), "another state folder");
     }
 
     #[test]

@@ -49,8 +49,7 @@ impl Store {
 
     /// Returns whether something stands in the place of a loop's state file.
     pub(super) fn has_state_file(&self, here: &Folder, id: &LoopId) -> bool {
-        self.state_file(here, id)
-            .is_ok_and(|(folder, name)| folder.has(&name))
+        self.state_file(here, id).is_ok_and(|(folder, name)| folder.has(&name))
     }
 
     /// Refuses the state file of a loop that is none of ours.

@@ -83,10 +83,7 @@ mod tests {
     fn hidden_characters_are_shown_as_escapes() {
         let hostile = "a\nb\r\t\0\u{7f}\u{85}\u{2028}\u{202e}\u{feff}\u{ffff}\u{e0041}é \"\\";
         let written = write(&Value::Text(hostile.into()), false);
-        assert_eq!(
-            written,
-            r#""a\nb\r\t\u0000\u007F\u0085\u2028\u202E\uFEFF\uFFFF\U000E0041é \"\\""#
-        );
+        assert_eq!(written, r#""a\nb\r\t\u0000\u007F\u0085\u2028\u202E\uFEFF\uFFFF\U000E0041é \"\\""#);
         assert_eq!(serde_yaml::from_str::<String>(&written).unwrap(), hostile);
     }
 }

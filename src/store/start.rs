@@ -176,9 +176,7 @@ impl Store {
         let in_place = import.as_ref().is_some_and(|import| import.file == path);
         let is_here = |import: &&Import| in_place || import.file.parent() == Some(self.folder());
         let taken = import.as_ref().filter(is_here);
-        let taken = taken
-            .and_then(|import| import.file.file_name())
-            .map(str::to_owned);
+        let taken = taken.and_then(|import| import.file.file_name()).map(str::to_owned);
         let is_left = match lines_left(here, &id) {
             Some(1) => !self.has_state_file(here, &id),
             lines => lines == Some(0),
@@ -187,15 +185,10 @@ impl Store {
             || here.has(id.as_str()) && !is_left
             || swept_folder.is_some_and(|swept| swept.has(id.as_str()))
         {
-            return Err(StoreError::Exists {
-                id: id.to_string(),
-                folder: self.folder().to_owned(),
-            }
-            .into());
+            return Err(StoreError::Exists { id: id.to_string(), folder: self.folder().to_owned() }.into());
         }
         if is_left {
-            here.remove_tree(id.as_str())
-                .map_err(io_error("remove", &self.loop_folder(&id)))?;
+            here.remove_tree(id.as_str()).map_err(io_error("remove", &self.loop_folder(&id)))?;
         }
         let fields = (plan.fields)(&id);
         let (what, document) = match import {
@@ -212,19 +205,11 @@ impl Store {
             repairs.push(repair);
         }
         let parents = match path.parent().filter(|_| self.spec().file.is_some()) {
-            Some(parent) => {
-                make_all(self.root(), parent)
-                    .map_err(io_error("create", parent))?
-                    .1
-            }
+            Some(parent) => make_all(self.root(), parent).map_err(io_error("create", parent))?.1,
             None => Vec::new(),
         };
         // Before the loop can be seen, so that no crash leaves one that is nobody's.
-        let graph = self
-            .spec()
-            .fields
-            .graph_hash
-            .map(|_| self.spec().graph_hash.to_owned());
+        let graph = self.spec().fields.graph_hash.map(|_| self.spec().graph_hash.to_owned());
         self.own(&record.id, vec![graph.unwrap_or_default()])?;
         self.index_active(lock, &record.id)?;
         let kept = versions::keep(self);
@@ -258,14 +243,9 @@ impl Store {
         kept.and(created)?;
         // Its bytes are in the quarantine.
         if let Some(taken) = taken.filter(|_| !in_place) {
-            here.remove(&taken)
-                .map_err(io_error("remove", &self.folder().join(&taken)))?;
+            here.remove(&taken).map_err(io_error("remove", &self.folder().join(&taken)))?;
         }
-        Ok(Started {
-            record,
-            repairs,
-            swept,
-        })
+        Ok(Started { record, repairs, swept })
     }
 
     fn new_record(
@@ -293,11 +273,7 @@ impl Store {
             put(field, word(&iso(now)), true);
         }
         if let Some(field) = names.started_epoch {
-            put(
-                field,
-                Value::Count(u64::try_from(now.as_second()).unwrap_or(0)),
-                true,
-            );
+            put(field, Value::Count(u64::try_from(now.as_second()).unwrap_or(0)), true);
         }
         if let Some(field) = names.updated {
             put(field, word(&iso(now)), true);
@@ -320,20 +296,9 @@ impl Store {
             document.set(field, value);
         }
         document.put_first(&fields);
-        let phase = document
-            .get(names.phase)
-            .map(|phase| phase.to_plain().into_owned());
-        let phase = phase
-            .filter(|phase| !phase.is_empty())
-            .ok_or(StartError::NoPhase)?;
-        Ok(Record {
-            id,
-            revision: 1,
-            visit: Some(1),
-            phase,
-            document,
-            spec,
-        })
+        let phase = document.get(names.phase).map(|phase| phase.to_plain().into_owned());
+        let phase = phase.filter(|phase| !phase.is_empty()).ok_or(StartError::NoPhase)?;
+        Ok(Record { id, revision: 1, visit: Some(1), phase, document, spec })
     }
 
     fn create(

@@ -194,14 +194,12 @@ impl Storage for Files {
         }
         kill_point();
         let half = fault::is_armed(Point::HalfLine).then_some(line.len() / 2);
-        let written = file
-            .write_all(&line[..half.unwrap_or(line.len())])
-            .and_then(|()| {
-                if half.is_some() {
-                    fault::die();
-                }
-                file.sync_data()
-            });
+        let written = file.write_all(&line[..half.unwrap_or(line.len())]).and_then(|()| {
+            if half.is_some() {
+                fault::die();
+            }
+            file.sync_data()
+        });
         if let Err(error) = written {
             let _ = file.set_len(before);
             return Err(error);

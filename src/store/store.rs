@@ -81,12 +81,7 @@ impl Store {
 
     /// The same machine's store in a folder below this one, to which a loop was moved.
     pub(super) fn below(&self, folder: Utf8PathBuf) -> Self {
-        Self {
-            above: Some(self.folder.clone()),
-            kept: Kept::default(),
-            folder,
-            ..self.clone()
-        }
+        Self { above: Some(self.folder.clone()), kept: Kept::default(), folder, ..self.clone() }
     }
 
     /// Returns the project's state folder, also where this is one below it.
@@ -288,14 +283,8 @@ impl Store {
         let is_swept = self.swept_store(id.as_str()).is_there().unwrap_or(false);
         let id = id.to_string();
         match is_swept {
-            true => StoreError::Swept {
-                id,
-                folder: self.swept_folder(),
-            },
-            false => StoreError::NoLoop {
-                id,
-                folder: self.folder.clone(),
-            },
+            true => StoreError::Swept { id, folder: self.swept_folder() },
+            false => StoreError::NoLoop { id, folder: self.folder.clone() },
         }
     }
 
@@ -355,16 +344,10 @@ impl Store {
                 }
             };
             let journal = || here.below(&stem).and_then(|folder| folder.look(JOURNAL)).ok()?;
-            let written = self
-                .spec
-                .file
-                .and_then(|_| journal())
-                .map(|found| found.modified());
+            let written = self.spec.file.and_then(|_| journal()).map(|found| found.modified());
             (!found.is_folder()).then(|| StateFile {
                 path,
-                modified: written
-                    .max(Some(found.modified()))
-                    .unwrap_or_else(|| found.modified()),
+                modified: written.max(Some(found.modified())).unwrap_or_else(|| found.modified()),
                 stem,
                 name,
             })
@@ -392,15 +375,13 @@ impl Store {
                 }
                 None => (self.path_of(id), here.file_to_change(&self.name_of(id))),
             };
-            file.and_then(|file| file.set_modified(SystemTime::now()))
-                .map_err(io_error("touch", &path))
+            file.and_then(|file| file.set_modified(SystemTime::now())).map_err(io_error("touch", &path))
         })
     }
 
     /// Returns whether a review of the loop is running.
     pub fn is_running(&self, id: &LoopId) -> bool {
-        self.open_loop_folder(id)
-            .is_ok_and(|folder| RunLock::is_held(&folder))
+        self.open_loop_folder(id).is_ok_and(|folder| RunLock::is_held(&folder))
     }
 
     /// Removes files beside the loop's state file, named by their suffixes (`-runner.sh`, `.lock`).
@@ -422,11 +403,7 @@ impl Store {
     /// Appends a line to the folder's `log`, with the time before it. Only where the folder exists, on one line, cut
     /// after 4,000 characters, and never failing: a log must not stop a loop.
     pub fn log(&self, line: &str) {
-        let text: String = line
-            .chars()
-            .take(4000)
-            .map(|c| if is_hidden(c) { ' ' } else { c })
-            .collect();
+        let text: String = line.chars().take(4000).map(|c| if is_hidden(c) { ' ' } else { c }).collect();
         let line = format!("{} {}\n", iso(Timestamp::now()), text.trim());
         let file = self.open_folder().and_then(|here| here.file_to_append("log"));
         let _ = file.and_then(|(mut file, _)| file.write_all(line.as_bytes()));

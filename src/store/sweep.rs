@@ -72,9 +72,7 @@ impl Store {
                     with_folders_below(aside, ASIDE_DEPTH, &mut folders);
                 }
             }
-            let leftovers = folders
-                .iter()
-                .flat_map(|folder| leftovers_in(folder, now, dry_run));
+            let leftovers = folders.iter().flat_map(|folder| leftovers_in(folder, now, dry_run));
             swept.leftovers.extend(leftovers);
             Ok(swept)
         })
@@ -108,20 +106,14 @@ impl Store {
                 continue;
             }
             let target = [SWEPT, file.path.file_stem().unwrap_or_default()];
-            match if dry_run {
-                Ok(())
-            } else {
-                move_into(here, &target, here, name)
-            } {
+            match if dry_run { Ok(()) } else { move_into(here, &target, here, name) } {
                 Ok(()) => swept.foreign.push(file.path),
                 Err(error) => self.log(&format!("{name}: not swept: {error}")),
             }
         }
         let loops = present.ids.iter().filter_map(|id| here.below(id.as_str()).ok());
         swept.leftovers = leftovers(here, &present.temporary, now, dry_run);
-        swept
-            .leftovers
-            .extend(loops.flat_map(|folder| leftovers_in(&folder, now, dry_run)));
+        swept.leftovers.extend(loops.flat_map(|folder| leftovers_in(&folder, now, dry_run)));
         if !dry_run {
             self.scratch().sweep();
         }
@@ -189,18 +181,10 @@ impl Store {
             let has_journal = |folder: Folder| folder.look(JOURNAL).is_ok_and(|found| found.is_some());
             !self.has_state_file(here, id) && here.below(id.as_str()).is_ok_and(has_journal)
         };
-        let reader = Reader {
-            store: self,
-            here,
-            tracking: &self.tracking(),
-            versions: &Versions::default(),
-        };
+        let reader = Reader { store: self, here, tracking: &self.tracking(), versions: &Versions::default() };
         let lost = ids.iter().filter(|id| is_lost(id));
         let judged = lost.filter_map(|id| reader.look(id, None).ok());
-        judged
-            .map(|(_, Judged { record, .. })| record)
-            .filter(|record| !record.is_terminal())
-            .collect()
+        judged.map(|(_, Judged { record, .. })| record).filter(|record| !record.is_terminal()).collect()
     }
 
     /// Takes the lock of a loop's reviews where the loop has a folder; `None` if a review of it runs.
@@ -242,11 +226,7 @@ impl Store {
         ids.extend(self.ids(here));
         ids.sort();
         ids.dedup();
-        Present {
-            foreign,
-            temporary,
-            ids,
-        }
+        Present { foreign, temporary, ids }
     }
 
     /// Returns folders that are named like loops.
@@ -280,10 +260,7 @@ impl Store {
         let mut listed: Vec<Listed> = entries(&swept)
             .take_while(|_| !self.budget().is_over())
             .filter_map(|(name, _)| {
-                self.swept_store(&name)
-                    .list()
-                    .into_iter()
-                    .find(|one| one.id.as_str() == name)
+                self.swept_store(&name).list().into_iter().find(|one| one.id.as_str() == name)
             })
             .collect();
         listed.sort_by(|a, b| (b.modified, &b.id).cmp(&(a.modified, &a.id)));

@@ -56,11 +56,7 @@ pub(crate) fn home(root: &camino::Utf8Path) -> StateHome {
 }
 
 /// The same machine with documents of JSON.
-pub(crate) static JSON: StateSpec = StateSpec {
-    form: Form::Json(&[]),
-    extension: "json",
-    ..SPEC
-};
+pub(crate) static JSON: StateSpec = StateSpec { form: Form::Json(&[]), extension: "json", ..SPEC };
 
 /// The same machine with documents of frontmatter, two of whose fields stand below another key.
 pub(crate) static FRONTMATTER: StateSpec = StateSpec {
@@ -79,12 +75,8 @@ pub(crate) static OWN: StateSpec = StateSpec {
 };
 
 /// The same machine with one such document for all loops.
-pub(crate) static SHARED: StateSpec = StateSpec {
-    folder: ".other",
-    file: Some("plans/state.md"),
-    form: Form::Frontmatter(&[], &[]),
-    ..SPEC
-};
+pub(crate) static SHARED: StateSpec =
+    StateSpec { folder: ".other", file: Some("plans/state.md"), form: Form::Frontmatter(&[], &[]), ..SPEC };
 
 /// A store in a folder that does not exist yet.
 pub(crate) fn store() -> (tempfile::TempDir, Store) {
@@ -145,10 +137,7 @@ pub(crate) fn change(what: &str, from: &str, to: &str, edits: &[(&str, Value)]) 
         by: "hook".into(),
         from: Some(from.into()),
         to: Some(to.into()),
-        edits: edits
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), value.clone()))
-            .collect(),
+        edits: edits.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect(),
         append: None,
         run: None,
         evidence: None,

@@ -59,10 +59,7 @@ struct Asked {
 impl GitTracking {
     /// Makes one for a call that has this budget: git is asked within it.
     pub(super) fn within(budget: &Budget) -> Self {
-        Self {
-            index: std::cell::OnceCell::new(),
-            budget: budget.clone(),
-        }
+        Self { index: std::cell::OnceCell::new(), budget: budget.clone() }
     }
 
     /// Refuses a file that git tracks. Its path is canonical, as that of everything in a state folder is: no symlink is followed there.
@@ -70,10 +67,7 @@ impl GitTracking {
         if !self.is_tracked(path) {
             return Ok(());
         }
-        Err(StoreError::Untrusted {
-            path: path.to_owned(),
-            why: Distrust::Tracked,
-        })
+        Err(StoreError::Untrusted { path: path.to_owned(), why: Distrust::Tracked })
     }
 
     fn is_tracked(&self, path: &Utf8Path) -> bool {
@@ -102,9 +96,7 @@ impl Index {
             Err(_) => return None,
         };
         // Version 4 shortens paths, and split or sparse indexes leave some out.
-        let version = bytes
-            .get(4..8)
-            .map(|version| version == [0, 0, 0, 2] || version == [0, 0, 0, 3]);
+        let version = bytes.get(4..8).map(|version| version == [0, 0, 0, 2] || version == [0, 0, 0, 3]);
         let extended = [b"link\0\0".as_slice(), b"sdir\0\0"]
             .iter()
             .any(|sign| memchr::memmem::find(&bytes, sign).is_some());

@@ -52,20 +52,17 @@ struct Edge<'s> {
 
 impl<'s> Edges<'s> {
     fn of(shape: &'s Shape) -> Self {
-        let phases = shape.phases.iter().map(|phase| Phase {
-            name: Cow::from(&phase.name),
-            stored: Cow::from(&phase.stored),
-        });
+        let phases = shape
+            .phases
+            .iter()
+            .map(|phase| Phase { name: Cow::from(&phase.name), stored: Cow::from(&phase.stored) });
         let edges = shape.edges.iter().map(|edge| Edge {
             transition: Cow::from(&edge.transition),
             from: Cow::from(&edge.from),
             to: Cow::from(&edge.to),
             requires: edge.requires.as_ref().map(|_| IgnoredAny),
         });
-        Self {
-            phases: phases.collect(),
-            edges: edges.collect(),
-        }
+        Self { phases: phases.collect(), edges: edges.collect() }
     }
 }
 
@@ -132,9 +129,7 @@ fn follows(before: Option<&ChangeEntry>, change: &ChangeEntry) -> bool {
     before.is_none_or(|before| {
         let next = before.revision + 1 == change.revision;
         // An earlier version of the engine, to which somebody went back, names no visit.
-        let visit = change
-            .visit
-            .is_none_or(|visit| Some(visit) == before.visit || visit == change.revision);
+        let visit = change.visit.is_none_or(|visit| Some(visit) == before.visit || visit == change.revision);
         // Lines between the two may have been lost to damage.
         before.revision < change.revision && (!next || before.to == change.from && visit)
     })

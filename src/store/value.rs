@@ -226,9 +226,7 @@ impl<'de> Deserialize<'de> for Value {
 
 /// Returns the value of a field among fields.
 pub(super) fn value_in<'a>(fields: &'a [(String, Value)], field: &str) -> Option<&'a Value> {
-    fields
-        .iter()
-        .find_map(|(name, value)| (name == field).then_some(value))
+    fields.iter().find_map(|(name, value)| (name == field).then_some(value))
 }
 
 #[cfg(test)]
@@ -247,21 +245,14 @@ mod tests {
     #[test]
     fn shell_text_becomes_what_it_looks_like() {
         for (text, count) in [("9007199254740991", true), ("9007199254740992", false)] {
-            assert_eq!(
-                matches!(Value::from_plain(text), Value::Count(_)),
-                count,
-                "{text}"
-            );
+            assert_eq!(matches!(Value::from_plain(text), Value::Count(_)), count, "{text}");
             let read: Value = serde_json::from_str(text).unwrap();
             assert_eq!(matches!(read, Value::Count(_)), count, "{text}");
         }
         assert!(matches!(Value::from_plain("12"), Value::Count(12)));
         assert!(matches!(Value::from_plain("true"), Value::Flag(true)));
         for word in ["012", "+1", "-1", "1.0", "yes", "", "99999999999999999999"] {
-            assert!(
-                matches!(Value::from_plain(word), Value::Word(text) if text == word),
-                "{word:?}"
-            );
+            assert!(matches!(Value::from_plain(word), Value::Word(text) if text == word), "{word:?}");
         }
     }
 

@@ -66,9 +66,7 @@ impl Versions {
             return Rc::clone(known);
         }
         let version = Rc::new(self.look(store, hash));
-        self.known
-            .borrow_mut()
-            .insert(hash.to_owned(), Rc::clone(&version));
+        self.known.borrow_mut().insert(hash.to_owned(), Rc::clone(&version));
         version
     }
 
@@ -82,20 +80,14 @@ impl Versions {
         let old = match kept(store, hash) {
             Ok(old) => old,
             Err(why) => {
-                return Version {
-                    shape: None,
-                    way: Err(why),
-                };
+                return Version { shape: None, way: Err(why) };
             }
         };
         let way = match self.own(store.spec()) {
             Ok(own) => judge(&old, own),
             Err(why) => Err(why.to_owned()),
         };
-        Version {
-            shape: Some(Arc::new(old)),
-            way,
-        }
+        Version { shape: Some(Arc::new(old)), way }
     }
 
     fn own(&self, spec: &StateSpec) -> Result<&Own, &str> {
@@ -152,11 +144,7 @@ fn judge(old: &Shape, own: &Own) -> Result<Acceptance, String> {
         .map(|one| plain(&one.what))
         .collect();
     if in_the_way.is_empty() {
-        return Ok(if own.migrations.takes(&old.hash) {
-            Acceptance::Migrated
-        } else {
-            Acceptance::Accepted
-        });
+        return Ok(if own.migrations.takes(&old.hash) { Acceptance::Migrated } else { Acceptance::Accepted });
     }
     let mut reasons = in_the_way;
     let more = reasons.len().saturating_sub(REASONS);
@@ -188,9 +176,7 @@ fn kept(store: &Store, hash: &str) -> Result<Shape, String> {
     let (bytes, path) = match open(store).and_then(read) {
         Ok(read) => read,
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Err(format!(
-                "{short}, which would say what that version was, is missing"
-            ));
+            return Err(format!("{short}, which would say what that version was, is missing"));
         }
         Err(error) if error.kind() == ErrorKind::FileTooLarge => {
             return Err(format!("{short} is larger than {LARGEST} bytes"));
@@ -218,16 +204,8 @@ pub(super) fn keep(store: &Store) -> Result<bool, StoreError> {
         return Ok(false);
     }
     let failed = |error| io_error("write", &store.folder().join(FOLDER))(error);
-    let (folder, name) = (
-        store
-            .open_top()
-            .and_then(|top| top.make(FOLDER))
-            .map_err(failed)?,
-        own_name(spec),
-    );
-    let is_kept = folder
-        .read(&name, LARGEST)
-        .is_ok_and(|bytes| bytes == spec.shape.as_bytes());
+    let (folder, name) = (store.open_top().and_then(|top| top.make(FOLDER)).map_err(failed)?, own_name(spec));
+    let is_kept = folder.read(&name, LARGEST).is_ok_and(|bytes| bytes == spec.shape.as_bytes());
     if is_kept && store.tracking().untracked(&folder.path().join(&name)).is_ok() {
         return Ok(false);
     }

@@ -88,14 +88,7 @@ impl Store {
         if let Some((field, run)) = spec.fields.run.zip(run) {
             document.set(field, &Value::Word(run.to_owned()));
         }
-        let record = Record {
-            id: found.id,
-            revision,
-            visit,
-            phase: phase.clone(),
-            document,
-            spec,
-        };
+        let record = Record { id: found.id, revision, visit, phase: phase.clone(), document, spec };
         let entry = ChangeEntry {
             revision,
             at,
@@ -125,20 +118,13 @@ impl Store {
         let path = storage.document_path();
         let bytes = record.document.to_bytes();
         // Never write what could not be read again.
-        record.document.check().map_err(|error| StoreError::Unwritable {
-            path: path.clone(),
-            error,
-        })?;
+        record.document.check().map_err(|error| StoreError::Unwritable { path: path.clone(), error })?;
         let durable = written(self.spec(), &entry.fields).to_bytes() != bytes;
         // The new document is there before the journal announces it, so that a full disk refuses the change here.
         let staged = storage.stage(&bytes, durable).map_err(io_error("write", &path))?;
         fault::point(Point::Prepared);
         // However long a journal is, a person ends the loop.
-        let most = if entry.by == PERSON && record.is_terminal() {
-            u64::MAX
-        } else {
-            MOST_JOURNAL
-        };
+        let most = if entry.by == PERSON && record.is_terminal() { u64::MAX } else { MOST_JOURNAL };
         let length = journal::append_up_to(&*storage, &Entry::Change(entry), most)?;
         fault::point(Point::Journaled);
         if record.revision == 1 {
@@ -151,10 +137,9 @@ impl Store {
             // open rolls the change forward.
             let _ = storage.cut(length);
             return Err(match error.kind() {
-                ErrorKind::CrossesDevices => StoreError::OtherFileSystem {
-                    path,
-                    folder: self.folder().to_owned(),
-                },
+                ErrorKind::CrossesDevices => {
+                    StoreError::OtherFileSystem { path, folder: self.folder().to_owned() }
+                }
                 _ => io_error("replace", &path)(error),
             });
         }

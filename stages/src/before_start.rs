@@ -93,10 +93,7 @@ pub(crate) fn before_start(request: &StartRequest<'_>) -> Result<(), Failure> {
     };
     let (told, can_resume) = (foreign(at), can_resume(root));
     if caller.inside {
-        out::text(&put_to_the_person(
-            std::slice::from_ref(&told),
-            &question(can_resume),
-        ));
+        out::text(&put_to_the_person(std::slice::from_ref(&told), &question(can_resume)));
     }
     let help = match can_resume {
         true => {
@@ -122,11 +119,7 @@ pub(crate) fn answered(input: &Input, surroundings: &Surroundings) -> Option<Hoo
         .unwrap_or_else(|problem| (format!("the answer changed nothing: {problem}"), None));
     let (line, more) = told;
     store.log(&format!("lock: {}: {}", chosen.label, text::one_line(&line, 300)));
-    Some(HookOutput {
-        agent: Some(Stages::INFO.line(&line)),
-        more,
-        person: None,
-    })
+    Some(HookOutput { agent: Some(Stages::INFO.line(&line)), more, person: None })
 }
 
 /// Does what a person chose; returns what happened, and what the agent does now.
@@ -141,25 +134,16 @@ fn decided(choice: &str, store: &Store, session: String) -> Result<(String, Opti
         "anew" => {
             let moved = move_aside(root).map_err(|error| error.to_string())?;
             let next = "Begin, with the flags that the person gave, if any:\n\n    stages start\n";
-            (
-                moved.unwrap_or_else(|| "nothing lies there any more.".to_owned()),
-                Some(next.to_owned()),
-            )
+            (moved.unwrap_or_else(|| "nothing lies there any more.".to_owned()), Some(next.to_owned()))
         }
         "show" => {
             let shown = [(LOCK, MOST_BYTES), (STATE, MAX_BYTES as u64)].map(|(name, most)| {
                 let text = read(root, name, most).unwrap_or_else(|| "none\n".to_owned());
                 let lines: Vec<&str> = text.lines().take(MOST_LINES).collect();
-                format!(
-                    "requirements/{name}:\n\n```\n{}\n```\n\n",
-                    lines.join("\n").replace("```", "'''")
-                )
+                format!("requirements/{name}:\n\n```\n{}\n```\n\n", lines.join("\n").replace("```", "'''"))
             });
             let line = "show this to the person, then ask again.".to_owned();
-            (
-                line,
-                Some(shown.concat() + &put_to_the_person(&[], &question(can_resume(root)))),
-            )
+            (line, Some(shown.concat() + &put_to_the_person(&[], &question(can_resume(root)))))
         }
         _ => ("nothing was started. End your turn.".to_owned(), None),
     })
@@ -170,10 +154,7 @@ fn move_aside(root: &Utf8Path) -> io::Result<Option<String>> {
     let Some(folder) = if_there(Folder::open(root)?.below("requirements"))? else {
         return Ok(None);
     };
-    let there: Vec<&str> = [SUMMARIES, STATE, LOCK]
-        .into_iter()
-        .filter(|name| folder.has(name))
-        .collect();
+    let there: Vec<&str> = [SUMMARIES, STATE, LOCK].into_iter().filter(|name| folder.has(name)).collect();
     if there.is_empty() {
         return Ok(None);
     }

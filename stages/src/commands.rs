@@ -24,26 +24,13 @@ const ID: &str = "id";
 
 /// Adds the commands to the program.
 pub(crate) fn add(program: Program<Stages>) -> Program<Stages> {
-    let json = || {
-        Arg::new(JSON)
-            .long("json")
-            .action(ArgAction::SetTrue)
-            .help("As JSON")
-    };
-    let file = || {
-        Arg::new(FILE)
-            .value_name("FILE")
-            .value_parser(value_parser!(Utf8PathBuf))
-    };
+    let json = || Arg::new(JSON).long("json").action(ArgAction::SetTrue).help("As JSON");
+    let file = || Arg::new(FILE).value_name("FILE").value_parser(value_parser!(Utf8PathBuf));
     let next_command = move || {
         Command::new("next")
             .about("Say the one thing that is to be done now; it moves nothing")
             .display_order(Group::Look.place())
-            .arg(
-                Arg::new(ID)
-                    .value_name("LOOP")
-                    .help("The pipeline; else the active one"),
-            )
+            .arg(Arg::new(ID).value_name("LOOP").help("The pipeline; else the active one"))
             .arg(json())
     };
     let validate_command = move || {
@@ -106,12 +93,7 @@ fn next(info: &'static ProgramInfo, given: &ArgMatches) -> Result<Exit, Failure>
     })?;
     let instruction = Instruction::of(&held).map_err(|problem| {
         let message = format!("pipeline {id} has no instruction: {problem}");
-        Failure::plain(
-            Exit::Refused,
-            "claudex::next",
-            message,
-            "tell the person, and end your turn",
-        )
+        Failure::plain(Exit::Refused, "claudex::next", message, "tell the person, and end your turn")
     })?;
     match given.get_flag(JSON) {
         true => out::json(&instruction),
@@ -169,10 +151,7 @@ fn taken(held: AnyLoop, given: &ArgMatches) -> Result<AnyLoop, NotTaken<AnyLoop>
     }
     let taken = report::report(held, &bytes, &name);
     let next = taken.as_ref().ok().and_then(|now| Instruction::of(now).ok());
-    out::json(&Reported {
-        report: contract::report(&reading),
-        next,
-    });
+    out::json(&Reported { report: contract::report(&reading), next });
     taken
 }
 

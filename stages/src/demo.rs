@@ -134,10 +134,7 @@ pub(crate) fn demo(_: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit
         )
     })?;
     // A project of its own, whatever lies around it.
-    let git = Command::new("git")
-        .args(["init", "--quiet"])
-        .current_dir(&root)
-        .status();
+    let git = Command::new("git").args(["init", "--quiet"]).current_dir(&root).status();
     if !git.as_ref().is_ok_and(std::process::ExitStatus::success) {
         return Err(failed(format!("git init in {} failed", text::shown(&root))));
     }
@@ -171,17 +168,11 @@ impl Demo {
         command.args(arguments).current_dir(&self.root);
         command.env("XDG_STATE_HOME", self.root.join(STATE_HOME));
         // The person of the demo is the script.
-        command
-            .env_remove("CLAUDECODE")
-            .env_remove("CLAUDE_CODE_SESSION_ID");
+        command.env_remove("CLAUDECODE").env_remove("CLAUDE_CODE_SESSION_ID");
         let output = command.output().map_err(|error| error.to_string())?;
         match output.status.success() {
             true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-            false => Err(format!(
-                "{}: {}",
-                arguments.join(" "),
-                String::from_utf8_lossy(&output.stderr)
-            )),
+            false => Err(format!("{}: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr))),
         }
     }
 
@@ -202,10 +193,7 @@ impl Demo {
 
     /// Does one thing, and says what.
     fn act(&self, act: &Act, next: &Json) -> Result<String, String> {
-        let stage = next["stage"]
-            .as_u64()
-            .and_then(Stage::of_number)
-            .unwrap_or(Stage::Setup);
+        let stage = next["stage"].as_u64().and_then(Stage::of_number).unwrap_or(Stage::Setup);
         match act {
             Act::Writes(status, flags) => {
                 if stage == Stage::AnalysisQuestions {
@@ -238,9 +226,8 @@ impl Demo {
                 Ok("the person resumes".to_owned())
             }
             Act::Mends => {
-                let parts = REQUIRED_SECTIONS
-                    .iter()
-                    .map(|name| format!("## {name}\n\nPeople can do it.\n\n"));
+                let parts =
+                    REQUIRED_SECTIONS.iter().map(|name| format!("## {name}\n\nPeople can do it.\n\n"));
                 self.write(
                     "requirements/PRD.md",
                     &format!("# Requirements\n\n{}", parts.collect::<String>()),
@@ -267,11 +254,9 @@ fn told(next: &Json) -> String {
     let word = |key: &str| next[key].as_str().unwrap_or_default();
     match word("instruction") {
         "dispatch" => format!("stage {} begins, round {}", next["stage"], next["round"]),
-        "ask" => format!(
-            "{} asks: {}",
-            word("key"),
-            next["questions"][0]["question"].as_str().unwrap_or_default()
-        ),
+        "ask" => {
+            format!("{} asks: {}", word("key"), next["questions"][0]["question"].as_str().unwrap_or_default())
+        }
         "stop" => format!("the turn ends: {}", word("reason")),
         other => other.to_owned(),
     }

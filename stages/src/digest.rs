@@ -30,14 +30,7 @@ pub fn digest(kept: &Kept, before: Round, decisions: &[Recorded], generated_at: 
     let mut lines: Vec<String> = rounds.iter().map(|round| line(kept, *round)).collect();
     let mut chosen: Vec<String> = decisions
         .iter()
-        .map(|one| {
-            format!(
-                "| {} | {} | {} |",
-                cell(&one.key),
-                cell(&one.value),
-                one.round.get()
-            )
-        })
+        .map(|one| format!("| {} | {} | {} |", cell(&one.key), cell(&one.value), one.round.get()))
         .collect();
     let (mut resolved, mut open) = (Vec::new(), Vec::new());
     for (at, gap) in gaps(kept, before).iter().enumerate() {
@@ -47,24 +40,13 @@ pub fn digest(kept: &Kept, before: Round, decisions: &[Recorded], generated_at: 
         };
         let (number, section, first) = (at + 1, section(&gap.text), gap.first_seen.get());
         let row = format!("| GAP-{number:03} | {section} | {first} | {status} | {round} |");
-        if gap.resolved_in.is_some() {
-            resolved.push(row)
-        } else {
-            open.push(row)
-        }
+        if gap.resolved_in.is_some() { resolved.push(row) } else { open.push(row) }
     }
     let head = head(kept, &rounds, generated_at);
     let titles: usize = TABLES.iter().map(|table| table.len() + 1).sum();
-    let rest = [&lines, &resolved, &chosen, &open, &rows]
-        .into_iter()
-        .map(Vec::len)
-        .sum::<usize>();
+    let rest = [&lines, &resolved, &chosen, &open, &rows].into_iter().map(Vec::len).sum::<usize>();
     let total = head.len() + titles + rest;
-    let mut over = if total > MOST_LINES {
-        total + 2 - MOST_LINES
-    } else {
-        0
-    };
+    let mut over = if total > MOST_LINES { total + 2 - MOST_LINES } else { 0 };
     let mut gone = Vec::new();
     for (pool, name) in [
         (&mut lines, "lines per round"),
@@ -88,10 +70,7 @@ pub fn digest(kept: &Kept, before: Round, decisions: &[Recorded], generated_at: 
         all.extend(body);
     }
     if !gone.is_empty() {
-        all.extend([
-            String::new(),
-            format!("Left out, the oldest first: {}.", gone.join(", ")),
-        ]);
+        all.extend([String::new(), format!("Left out, the oldest first: {}.", gone.join(", "))]);
     }
     all.join("\n") + "\n"
 }
@@ -105,12 +84,7 @@ const TABLES: [&[&str]; 4] = [
         "|---|---|---|---|---|---|---|",
     ],
     &["## Decisions", "", "| Key | Value | Round |", "|---|---|---|"],
-    &[
-        "## Gaps",
-        "",
-        "| Gap | Section | First Seen | Status | Resolved In |",
-        "|---|---|---|---|---|",
-    ],
+    &["## Gaps", "", "| Gap | Section | First Seen | Status | Resolved In |", "|---|---|---|---|---|"],
     &["## In short", ""],
 ];
 
@@ -139,15 +113,11 @@ fn head(kept: &Kept, rounds: &[Round], generated_at: Timestamp) -> Vec<String> {
 }
 
 fn questions(kept: &Kept, round: Round) -> Option<u32> {
-    flags(kept, round, Stage::AnalysisQuestions)?
-        .questions_count
-        .map(|count| count.get())
+    flags(kept, round, Stage::AnalysisQuestions)?.questions_count.map(|count| count.get())
 }
 
 fn rate(kept: &Kept, round: Round) -> Option<f64> {
-    flags(kept, round, Stage::ResponseAnalysis)?
-        .completion_rate
-        .map(|rate| rate.get())
+    flags(kept, round, Stage::ResponseAnalysis)?.completion_rate.map(|rate| rate.get())
 }
 
 fn row(kept: &Kept, round: Round) -> String {
@@ -171,29 +141,19 @@ fn row(kept: &Kept, round: Round) -> String {
 fn outcome(kept: &Kept, round: Round) -> String {
     let validated = flags(kept, round, Stage::ValidationGeneration);
     if let Some((decision, flags)) = validated.and_then(|flags| Some((flags.validation_decision?, flags))) {
-        let score = flags
-            .validation_score
-            .map(|score| format!(" ({:.1})", score.get()));
+        let score = flags.validation_score.map(|score| format!(" ({:.1})", score.get()));
         return format!("{decision}{}", score.unwrap_or_default());
     }
     let looped = flags(kept, round, Stage::ResponseAnalysis).and_then(|flags| flags.next_action);
-    let last = kept
-        .range((round, Stage::Setup)..=(round, Stage::Retrospective))
-        .next_back();
-    let ended = || {
-        last.map_or_else(
-            || "-".to_owned(),
-            |((_, stage), summary)| format!("{stage} {}", summary.status),
-        )
-    };
+    let last = kept.range((round, Stage::Setup)..=(round, Stage::Retrospective)).next_back();
+    let ended =
+        || last.map_or_else(|| "-".to_owned(), |((_, stage), summary)| format!("{stage} {}", summary.status));
     looped.map_or_else(ended, |action| action.to_string())
 }
 
 /// Returns what the last stage of a round said.
 fn line(kept: &Kept, round: Round) -> String {
-    let last = kept
-        .range((round, Stage::Setup)..=(round, Stage::Retrospective))
-        .next_back();
+    let last = kept.range((round, Stage::Setup)..=(round, Stage::Retrospective)).next_back();
     let said = last.map_or("", |(_, summary)| summary.summary.as_str());
     format!("- Round {}: {}", round.get(), text::one_line(said, 300))
 }
@@ -201,9 +161,7 @@ fn line(kept: &Kept, round: Round) -> String {
 /// Returns the section that a gap is about, else the gap itself.
 fn section(gap: &str) -> String {
     let lower = gap.to_lowercase();
-    let named = REQUIRED_SECTIONS
-        .into_iter()
-        .find(|section| lower.contains(&section.to_lowercase()));
+    let named = REQUIRED_SECTIONS.into_iter().find(|section| lower.contains(&section.to_lowercase()));
     match named {
         Some(section) if gap.len() == section.len() => section.to_owned(),
         Some(section) => format!("{section}: {}", cell(gap)),

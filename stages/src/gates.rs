@@ -167,11 +167,7 @@ struct Page<'t> {
 
 impl<'t> Page<'t> {
     fn new(name: &'t str, bytes: Option<&'t [u8]>) -> Self {
-        let mut page = Self {
-            name,
-            text: None,
-            findings: Vec::new(),
-        };
+        let mut page = Self { name, text: None, findings: Vec::new() };
         match bytes.map(|bytes| (bytes.len() <= MOST_BYTES, std::str::from_utf8(bytes))) {
             None => page.block(0, format!("{name} is missing"), "write it"),
             Some((false, _)) => page.block(0, format!("{name} has more than 256 KiB"), "write less"),
@@ -206,9 +202,7 @@ impl<'t> Page<'t> {
 
     fn gate(mut self) -> Gate {
         self.findings.sort_by_key(|one| one.line);
-        Gate {
-            findings: self.findings,
-        }
+        Gate { findings: self.findings }
     }
 
     fn check_round(&mut self) {
@@ -238,9 +232,7 @@ impl<'t> Page<'t> {
             }
             let (at, id) = (question.heading.start, text::shown(&question.id));
             if let Some(first) = ids.insert(question.id.as_str(), at) {
-                let line = self
-                    .text
-                    .map_or(1, |text| text[..first].matches('\n').count() + 1);
+                let line = self.text.map_or(1, |text| text[..first].matches('\n').count() + 1);
                 let message = format!("the question {id} is there twice: line {line} has it, too");
                 self.block(at, message, "give this one an id of its own");
             }
@@ -250,11 +242,7 @@ impl<'t> Page<'t> {
             }
             for box_at in question.broken.iter().take(MOST_FINDINGS) {
                 let message = format!("a box of the question {id} is broken");
-                self.block(
-                    *box_at,
-                    message,
-                    "write `- [ ] …`, or `- [x] …` where it is chosen",
-                );
+                self.block(*box_at, message, "write `- [ ] …`, or `- [x] …` where it is chosen");
             }
         }
         if !questions.iter().any(|question| question.is_critical) {
@@ -347,14 +335,8 @@ fn outline(text: &str) -> Vec<Heading> {
                 let at = span.start + body;
                 open.retain(|(above, _)| *above < level);
                 open.push((level, all.len()));
-                all.push(Heading {
-                    at,
-                    name: plain(&text[at..span.end + body]),
-                    has_text: false,
-                });
-                events
-                    .by_ref()
-                    .find(|(event, _)| matches!(event, Event::End(TagEnd::Heading(_))));
+                all.push(Heading { at, name: plain(&text[at..span.end + body]), has_text: false });
+                events.by_ref().find(|(event, _)| matches!(event, Event::End(TagEnd::Heading(_))));
             }
             Event::Text(part) | Event::Code(part) if !part.trim().is_empty() => {
                 for (_, index) in &open {
@@ -385,9 +367,7 @@ fn body_of(text: &str) -> usize {
 /// Returns the words of a text in lower case, with one space between them and `and` for `&`.
 fn plain(text: &str) -> String {
     let text = text.replace('&', " and ").to_lowercase();
-    let words = text
-        .split(|one: char| !one.is_alphanumeric())
-        .filter(|word| !word.is_empty());
+    let words = text.split(|one: char| !one.is_alphanumeric()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")
 }
 

@@ -80,18 +80,12 @@ pub fn write(pipeline: Pipeline<'_>, is_over: bool) -> io::Result<()> {
         requirements.remove(LOCK)?;
     }
     if let Some(reflection) = reflection(pipeline) {
-        put(
-            &format!("reflection-round-{}.md", pipeline.round().get()),
-            reflection.text,
-        )?;
+        put(&format!("reflection-round-{}.md", pipeline.round().get()), reflection.text)?;
     }
     if digest_is_due(pipeline) && !is_over {
         // The time of the dispatch, so that what is written again is the same.
         let at: Timestamp = pipeline.open_since().parse().unwrap_or_default();
-        put(
-            "rounds-digest.md",
-            digest(&pipeline.kept(), pipeline.round(), &decisions(pipeline), at),
-        )?;
+        put("rounds-digest.md", digest(&pipeline.kept(), pipeline.round(), &decisions(pipeline), at))?;
     }
     Ok(())
 }
@@ -105,11 +99,7 @@ fn decisions(pipeline: Pipeline<'_>) -> Vec<Recorded> {
         let value = value.as_str()?;
         let is_time = key.ends_with("_timestamp");
         let round = Round::new(digits.parse().ok()?)?;
-        (!is_time).then(|| Recorded {
-            key: key.clone(),
-            value: text::one_line(value, 200),
-            round,
-        })
+        (!is_time).then(|| Recorded { key: key.clone(), value: text::one_line(value, 200), round })
     });
     recorded.collect()
 }

@@ -77,18 +77,13 @@ fn pause() -> Answer {
 
 /// Returns a label as a dialog can show it.
 fn plain_label(label: &str) -> String {
-    text::one_line(&text::plain(label), LABEL)
-        .replace('`', "'")
-        .trim()
-        .to_owned()
+    text::one_line(&text::plain(label), LABEL).replace('`', "'").trim().to_owned()
 }
 
 /// Returns the digest by which a question is known again: its text and its labels.
 pub fn digest(question: &Question) -> Digest {
     let labels = question.options.iter().map(|option| option.label.as_str());
-    let parts: Vec<&str> = std::iter::once(question.question.as_str())
-        .chain(labels)
-        .collect();
+    let parts: Vec<&str> = std::iter::once(question.question.as_str()).chain(labels).collect();
     Digest::of(parts.join("\0").as_bytes())
 }
 
@@ -105,11 +100,7 @@ pub fn choosing(raw: &Raw) -> Asked {
     let options = modes
         .iter()
         .skip(if has_models { 0 } else { 2 })
-        .map(|(mode, what)| {
-            Answer::new(*mode, Transition::Choose)
-                .argument("mode", mode)
-                .description(*what)
-        });
+        .map(|(mode, what)| Answer::new(*mode, Transition::Choose).argument("mode", mode).description(*what));
     let question = format!("How deep does round {} go?", raw.count("round"));
     Asked::new(question, "Analysis", options.collect())
 }
@@ -124,9 +115,7 @@ pub fn failed(raw: &Raw) -> Asked {
     };
     let mut options = vec![Answer::new("Retry", Transition::Retry).description("The stage runs again.")];
     let is_there = stage == Stage::Setup
-        || key_artifacts(stage, pipeline.round())
-            .iter()
-            .any(|path| pipeline.is_new(path));
+        || key_artifacts(stage, pipeline.round()).iter().any(|path| pipeline.is_new(path));
     if is_there && stage != Stage::ResponseAnalysis {
         options.push(
             Answer::new("Use what is there", Transition::UseFound)
@@ -140,9 +129,7 @@ pub fn failed(raw: &Raw) -> Asked {
         }
         Stage::ResponseAnalysis => {
             let back = |label: &str, action: NextAction| {
-                Answer::new(label, Transition::GoBack)
-                    .argument("action", action)
-                    .argument("answer", label)
+                Answer::new(label, Transition::GoBack).argument("action", action).argument("answer", label)
             };
             options.push(
                 Answer::new("Proceed", Transition::GoOn)
@@ -160,11 +147,7 @@ pub fn failed(raw: &Raw) -> Asked {
         _ => {}
     }
     options.push(pause());
-    let question = format!(
-        "Stage {}, {stage}, {what}.{} What now?",
-        stage.number(),
-        said(&open.tell)
-    );
+    let question = format!("Stage {}, {stage}, {what}.{} What now?", stage.number(), said(&open.tell));
     Asked::new(question, header, options)
 }
 

@@ -19,12 +19,7 @@ pub(crate) fn now() -> String {
 
 /// Notes that a question was answered from the record.
 pub(crate) fn note_repeated(held: &mut AnyLoop, summary: &Summary, step: &Step) -> Result<(), FieldError> {
-    let Some(question) = summary
-        .flags
-        .question_context
-        .as_ref()
-        .filter(|_| *step != Step::Ask)
-    else {
+    let Some(question) = summary.flags.question_context.as_ref().filter(|_| *step != Step::Ask) else {
         return Ok(());
     };
     let round = Pipeline(held.raw()).round().get();
@@ -48,17 +43,11 @@ pub(crate) fn entry(stage: Stage, summary: Option<&Summary>, step: &Step) -> Str
         (_, Some(summary)) if summary.status == Status::Completed => "SUCCESS",
         _ => "PARTIAL",
     };
-    let told = summary.map_or_else(
-        || "no summary".to_owned(),
-        |summary| text::one_line(&summary.summary, 200),
-    );
+    let told =
+        summary.map_or_else(|| "no summary".to_owned(), |summary| text::one_line(&summary.summary, 200));
     let artifacts = summary.into_iter().flat_map(|summary| &summary.artifacts);
     let artifacts: Vec<&str> = artifacts.map(|path| path.as_str()).collect();
-    let outputs = if artifacts.is_empty() {
-        "none".to_owned()
-    } else {
-        artifacts.join(", ")
-    };
+    let outputs = if artifacts.is_empty() { "none".to_owned() } else { artifacts.join(", ") };
     format!(
         "### {} - Stage {}: {}\n- Action: {told}\n- Outcome: {outcome}\n- Key Outputs: {outputs}\n",
         now(),
@@ -210,22 +199,12 @@ fn of_stage(stage: Stage, flags: &Flags, held: &AnyLoop, step: &Step) -> Keys {
             ("decision", json!(flags.validation_decision)),
             ("prd_mode", json!(flags.prd_mode)),
             // Which of the other ways was taken is in no summary.
-            (
-                "validation_mode",
-                if skips_validation {
-                    json!("skipped")
-                } else {
-                    Json::Null
-                },
-            ),
+            ("validation_mode", if skips_validation { json!("skipped") } else { Json::Null }),
         ],
         _ => Vec::new(),
     };
     known.extend(more.into_iter().filter(|(_, value)| !value.is_null()));
-    known
-        .into_iter()
-        .map(|(key, value)| (key.to_owned(), value))
-        .collect()
+    known.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
 /// Notes the questions of a round, and that they were answered.

@@ -23,19 +23,13 @@ pub struct Reflection {
 pub fn reflection(kept: &Kept, round: Round) -> Option<Reflection> {
     let validations = not_ready(kept, round);
     let (last, now) = *validations.last()?;
-    let gaps: Vec<Gap> = gaps(kept, round)
-        .into_iter()
-        .filter(|gap| gap.resolved_in.is_none())
-        .collect();
+    let gaps: Vec<Gap> = gaps(kept, round).into_iter().filter(|gap| gap.resolved_in.is_none()).collect();
     let (earlier, new): (Vec<&Gap>, Vec<&Gap>) = gaps.iter().partition(|gap| gap.first_seen < last);
     let blind_spots = blind_spots(&validations);
     let weak = weak(now);
 
-    let mut before = format!(
-        "# Reflection for round {}\n\n## What was tried in round {}\n\n",
-        round.get(),
-        last.get()
-    );
+    let mut before =
+        format!("# Reflection for round {}\n\n## What was tried in round {}\n\n", round.get(), last.get());
     before += &tried(kept, last);
     before += "\n## Why it was not enough\n\n";
     before += &scores(now, &weak);
@@ -46,22 +40,10 @@ pub fn reflection(kept: &Kept, round: Round) -> Option<Reflection> {
     after += &differently(now, &weak, &blind_spots);
     // What is said of all of them has its place; the gaps have what is left.
     let left = MOST_CHARACTERS.saturating_sub(before.chars().count() + after.chars().count());
-    let listed = listed(
-        &[
-            ("Gaps", &new),
-            ("Gaps of earlier rounds that are still open", &earlier),
-        ],
-        left,
-    );
+    let listed = listed(&[("Gaps", &new), ("Gaps of earlier rounds that are still open", &earlier)], left);
     let text = before + &listed + &after;
-    let cut = text
-        .char_indices()
-        .nth(MOST_CHARACTERS)
-        .map_or(text.len(), |(at, _)| at);
-    Some(Reflection {
-        text: text[..cut].to_owned(),
-        blind_spots,
-    })
+    let cut = text.char_indices().nth(MOST_CHARACTERS).map_or(text.len(), |(at, _)| at);
+    Some(Reflection { text: text[..cut].to_owned(), blind_spots })
 }
 
 /// Returns dimensions that are weak in the last three validations, the last of them not above the first.
@@ -90,10 +72,7 @@ fn tried(kept: &Kept, round: Round) -> String {
 
 fn scores(now: &Flags, weak: &[Dimension]) -> String {
     let mut text = match now.validation_score {
-        Some(score) => format!(
-            "- Score: {:.1} of 20; CONDITIONAL begins at 12, READY at 16\n",
-            score.get()
-        ),
+        Some(score) => format!("- Score: {:.1} of 20; CONDITIONAL begins at 12, READY at 16\n", score.get()),
         None => "- Score: none; CONDITIONAL begins at 12, READY at 16\n".to_owned(),
     };
     let _ = writeln!(text, "- Weak dimensions: {}", names(weak));
@@ -119,17 +98,8 @@ fn compared(then: &Flags, now: &Flags) -> String {
             .to_owned();
     for dimension in weak {
         let (before, after) = (score(then, dimension), score(now, dimension));
-        let is = if after > before {
-            "improved"
-        } else {
-            "not improved"
-        };
-        let _ = writeln!(
-            text,
-            "| {dimension} | {} | {} | {is} |",
-            shown(before),
-            shown(after)
-        );
+        let is = if after > before { "improved" } else { "not improved" };
+        let _ = writeln!(text, "| {dimension} | {} | {} | {is} |", shown(before), shown(after));
     }
     text
 }
@@ -143,23 +113,16 @@ fn differently(now: &Flags, weak: &[Dimension], blind_spots: &[Dimension]) -> St
     }
     let strong: Vec<Dimension> = match (&now.strong_dimensions, &now.dimension_scores) {
         (Some(strong), _) => strong.clone(),
-        (None, Some(scores)) => scores
-            .0
-            .keys()
-            .filter(|dimension| !weak.contains(dimension))
-            .copied()
-            .collect(),
+        (None, Some(scores)) => {
+            scores.0.keys().filter(|dimension| !weak.contains(dimension)).copied().collect()
+        }
         (None, None) => Vec::new(),
     };
     if !strong.is_empty() {
         let _ = writeln!(text, "- Leave alone: {}", names(&strong));
     }
     if !blind_spots.is_empty() {
-        let _ = writeln!(
-            text,
-            "- Weak three times running, without a gain: {}",
-            names(blind_spots)
-        );
+        let _ = writeln!(text, "- Weak three times running, without a gain: {}", names(blind_spots));
     }
     text
 }
@@ -185,13 +148,8 @@ fn listed(lists: &[(&str, &[&Gap])], mut left: usize) -> String {
             break;
         }
         let rest = gaps.len() - shown.len();
-        let part = title
-            + &shown.concat()
-            + &if rest > 0 {
-                format!("- and {rest} more\n")
-            } else {
-                String::new()
-            };
+        let part =
+            title + &shown.concat() + &if rest > 0 { format!("- and {rest} more\n") } else { String::new() };
         left = left.saturating_sub(part.chars().count());
         text += &part;
     }
@@ -200,9 +158,5 @@ fn listed(lists: &[(&str, &[&Gap])], mut left: usize) -> String {
 
 fn names(dimensions: &[Dimension]) -> String {
     let names: Vec<String> = dimensions.iter().map(Dimension::to_string).collect();
-    if names.is_empty() {
-        "none named".to_owned()
-    } else {
-        names.join(", ")
-    }
+    if names.is_empty() { "none named".to_owned() } else { names.join(", ") }
 }

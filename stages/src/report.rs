@@ -71,10 +71,7 @@ fn refused(message: String, help: &str) -> Failure {
 /// Reads a summary, and compares it with the open dispatch.
 pub(crate) fn reading(pipeline: Pipeline<'_>, bytes: &[u8]) -> Reading {
     let root = pipeline.0.root();
-    let context = Context {
-        project: Some(&root),
-        dispatch: Some(&pipeline.dispatch()),
-    };
+    let context = Context { project: Some(&root), dispatch: Some(&pipeline.dispatch()) };
     contract::read(bytes, &context)
 }
 
@@ -95,11 +92,7 @@ fn taken(held: AnyLoop, summary: &Summary, bytes: &[u8], lines: &[String]) -> Ta
     let flags = &summary.flags;
     if flags.timeout == Some(true) || flags.partial == Some(true) {
         let steps = flags.completed_steps.clone().unwrap_or_default();
-        tell.push(format!(
-            "Stage {} is done in part: {}.",
-            summary.stage.number(),
-            steps.join(", ")
-        ));
+        tell.push(format!("Stage {} is done in part: {}.", summary.stage.number(), steps.join(", ")));
     }
     if summary.status == Status::Failed {
         tell.push(summary.summary.clone());
@@ -124,16 +117,8 @@ fn recovered(held: AnyLoop, lines: &[String]) -> Taken {
     if matches!(step, Step::Fail | Step::Block) {
         return go(held, Step::Fail, None, tell);
     }
-    tell.push(format!(
-        "Stage {} left no summary; what it wrote counts.",
-        stage.number()
-    ));
-    go(
-        held,
-        step,
-        Some((&summary, Some(summary.to_text().as_bytes()))),
-        tell,
-    )
+    tell.push(format!("Stage {} left no summary; what it wrote counts.", stage.number()));
+    go(held, step, Some((&summary, Some(summary.to_text().as_bytes()))), tell)
 }
 
 /// Goes on with what is there, on a person's word: the summary as it lies there now, or as it counted, else what was found.
@@ -161,12 +146,7 @@ fn on_a_persons_word(held: AnyLoop) -> Taken {
     }
     let summary = minimal(stage, pipeline.round(), &new);
     let (step, said) = as_done(pipeline, &summary);
-    go(
-        held,
-        step,
-        Some((&summary, Some(summary.to_text().as_bytes()))),
-        said,
-    )
+    go(held, step, Some((&summary, Some(summary.to_text().as_bytes()))), said)
 }
 
 /// Returns what follows a stage that is done, and what its gate says.
@@ -186,11 +166,7 @@ fn is_enough(pipeline: Pipeline<'_>, new: &[String]) -> bool {
 
 /// Makes the summary of a stage that left none.
 fn minimal(stage: Stage, round: Round, new: &[String]) -> Summary {
-    let mut summary = Summary::new(
-        stage,
-        Status::Completed,
-        "Recovered: the coordinator left no summary.",
-    );
+    let mut summary = Summary::new(stage, Status::Completed, "Recovered: the coordinator left no summary.");
     summary.artifacts = new.iter().map(Into::into).collect();
     let flags = &mut summary.flags;
     (flags.round_number, flags.recovered) = (Some(round), Some(true));
@@ -254,28 +230,16 @@ fn go(mut held: AnyLoop, step: Step, summary: Option<(&Summary, Option<&[u8]>)>,
     let mut open = match &step {
         Step::Repeat(answer) => {
             let asked = summary.and_then(|(summary, _)| summary.flags.question_context.as_ref());
-            let answer = asked.map(|asked| UserAnswer {
-                question: asked.question.clone(),
-                answer: answer.clone(),
-            });
-            Open {
-                answer,
-                skip_validation: before.skip_validation,
-                ..pipeline.opened()
-            }
+            let answer =
+                asked.map(|asked| UserAnswer { question: asked.question.clone(), answer: answer.clone() });
+            Open { answer, skip_validation: before.skip_validation, ..pipeline.opened() }
         }
-        Step::Wait(_) => Open {
-            re_entry: true,
-            answer: None,
-            ..before
-        },
+        Step::Wait(_) => Open { re_entry: true, answer: None, ..before },
         Step::Ask | Step::Fail | Step::Block | Step::Doubt | Step::Decide => before,
         _ => pipeline.opened(),
     };
-    let stays = matches!(
-        step,
-        Step::Wait(_) | Step::Ask | Step::Fail | Step::Block | Step::Doubt | Step::Decide
-    );
+    let stays =
+        matches!(step, Step::Wait(_) | Step::Ask | Step::Fail | Step::Block | Step::Doubt | Step::Decide);
     if let Some((summary, Some(bytes))) = summary {
         let digest = pipeline.keep(bytes).map_err(|error| {
             let what = format!("the summary cannot be kept: {error}");
@@ -287,11 +251,7 @@ fn go(mut held: AnyLoop, step: Step, summary: Option<(&Summary, Option<&[u8]>)>,
             )
         })?;
         let mut counted = pipeline.counted();
-        counted.push(Counted {
-            round: round.get(),
-            stage: stage.number(),
-            digest: digest.clone(),
-        });
+        counted.push(Counted { round: round.get(), stage: stage.number(), digest: digest.clone() });
         if stays {
             (open.summary, open.crashed) = (Some(digest), false);
         }
@@ -327,31 +287,17 @@ fn verb(step: Step) -> Verb {
     match step {
         Step::Complete => Verb::Complete { id, from_prompt },
         Step::Proceed => Verb::Proceed { id, from_prompt },
-        Step::Back(contract::NextAction::LoopResearch) => Verb::Back {
-            id,
-            from_prompt,
-            action: BackAction::LoopResearch,
-        },
-        Step::Back(_) => Verb::Back {
-            id,
-            from_prompt,
-            action: BackAction::LoopQuestions,
-        },
+        Step::Back(contract::NextAction::LoopResearch) => {
+            Verb::Back { id, from_prompt, action: BackAction::LoopResearch }
+        }
+        Step::Back(_) => Verb::Back { id, from_prompt, action: BackAction::LoopQuestions },
         Step::Decide => Verb::Decide { id, from_prompt },
         Step::Pass => Verb::Pass { id, from_prompt },
-        Step::NotReady(score) => Verb::NotReady {
-            id,
-            from_prompt,
-            score,
-        },
+        Step::NotReady(score) => Verb::NotReady { id, from_prompt, score },
         Step::Unscored => Verb::Unscored { id, from_prompt },
         Step::Block => Verb::Block { id, from_prompt },
         Step::Doubt => Verb::Doubt { id, from_prompt },
-        Step::Wait(reason) => Verb::Wait {
-            id,
-            from_prompt,
-            reason,
-        },
+        Step::Wait(reason) => Verb::Wait { id, from_prompt, reason },
         Step::Ask => Verb::Ask { id, from_prompt },
         Step::Repeat(_) => Verb::Repeat { id, from_prompt },
         Step::Fail => Verb::Fail { id, from_prompt },

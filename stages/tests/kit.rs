@@ -12,9 +12,7 @@ const STATE: &str = "requirements/.requirements-state.local.md";
 /// Returns a number of the state document.
 fn number(project: &Project, key: &str) -> u64 {
     let text = fs::read_to_string(project.root().join(STATE)).unwrap_or_default();
-    let found = text
-        .lines()
-        .find_map(|line| line.trim().strip_prefix(key)?.strip_prefix(": "));
+    let found = text.lines().find_map(|line| line.trim().strip_prefix(key)?.strip_prefix(": "));
     found.and_then(|value| value.parse().ok()).unwrap_or_default()
 }
 
@@ -76,10 +74,7 @@ fn found(project: &Project) -> io::Result<()> {
     project.write("requirements/research/research-synthesis.md", &text)?;
     project.write("requirements/completion-report.md", &text)?;
     project.write("requirements/decision-log.md", &text)?;
-    let questions = format!(
-        "requirements/working/QUESTIONS-{:03}.md",
-        number(project, "current_round")
-    );
+    let questions = format!("requirements/working/QUESTIONS-{:03}.md", number(project, "current_round"));
     project.write(&questions, &text)
 }
 
@@ -144,19 +139,11 @@ fn the_pipeline_passes_the_kit() {
         ("back", true, "completed\n  next_action: ACTION"),
         ("decide", true, "completed"),
         ("pass", true, "completed\n  validation_decision: CONDITIONAL"),
-        (
-            "not_ready",
-            true,
-            "completed\n  validation_decision: NOT_READY\n  validation_score: SCORE",
-        ),
+        ("not_ready", true, "completed\n  validation_decision: NOT_READY\n  validation_score: SCORE"),
         ("unscored", true, "completed\n  validation_decision: NOT_READY"),
         ("block", false, "completed\n  validation_decision: CONDITIONAL"),
         ("doubt", true, SHALLOW),
-        (
-            "wait",
-            true,
-            "needs-user-input\n  pause_type: exit_cli\n  block_reason: REASON",
-        ),
+        ("wait", true, "needs-user-input\n  pause_type: exit_cli\n  block_reason: REASON"),
         ("ask", true, QUESTION),
         ("repeat", true, QUESTION),
         ("fail", true, "failed"),
@@ -188,19 +175,9 @@ fn the_pipeline_passes_the_kit() {
     }
     kit = kit.verb("recovering", "fail", Actor::Agent, move |project, _| {
         // What lies there is as it was.
-        for part in [
-            "PRD.md",
-            "completion-report.md",
-            "decision-log.md",
-            "research",
-            "working",
-        ] {
+        for part in ["PRD.md", "completion-report.md", "decision-log.md", "research", "working"] {
             let path = project.root().join("requirements").join(part);
-            let gone = if path.is_dir() {
-                fs::remove_dir_all(&path)
-            } else {
-                fs::remove_file(&path)
-            };
+            let gone = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
             gone.or_else(|error| match error.kind() {
                 io::ErrorKind::NotFound => Ok(()),
                 _ => Err(error),

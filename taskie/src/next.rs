@@ -139,12 +139,7 @@ impl Row {
         when: &'static str,
         steps: &'static [&'static str],
     ) -> Self {
-        Self {
-            name,
-            words,
-            when,
-            steps,
-        }
+        Self { name, words, when, steps }
     }
 }
 
@@ -163,20 +158,10 @@ pub const ROWS: [Row; 26] = [
     Row::new("C6", &["plan-review"], "plan.md is complete", END),
     Row::new("C7", &["plan-review"], "else", &["new-plan"]),
     Row::new("C8", &["tasks-review"], ANSWERED, END),
-    Row::new(
-        "C9",
-        &["tasks-review"],
-        "tasks.md has a row that can be read",
-        END,
-    ),
+    Row::new("C9", &["tasks-review"], "tasks.md has a row that can be read", END),
     Row::new("C10", &["tasks-review"], "else", &["create-tasks"]),
     Row::new("C11", &["code-review"], ANSWERED, END),
-    Row::new(
-        "C12",
-        &["code-review"],
-        "no current task is known whose file has subtasks",
-        ASK,
-    ),
+    Row::new("C12", &["code-review"], "no current task is known whose file has subtasks", ASK),
     Row::new("C13", &["code-review"], "all of its subtasks are completed", END),
     Row::new("C14", &["code-review"], "else", &["continue-task"]),
     Row::new("C15", &["all-code-review"], ANSWERED, END),
@@ -196,19 +181,9 @@ pub const ROWS: [Row; 26] = [
         "of null: `phase` is complete",
         &["nothing: it is over"],
     ),
-    Row::new(
-        "C22",
-        &["null"],
-        "a task ran last, by `phase`",
-        &["continue-task"],
-    ),
+    Row::new("C22", &["null"], "a task ran last, by `phase`", &["continue-task"]),
     Row::new("C23", STANDALONE, "anything else ran last", ASK),
-    Row::new(
-        "C24",
-        &["any other word"],
-        "",
-        &["nothing: mend next_phase in state.json"],
-    ),
+    Row::new("C24", &["any other word"], "", &["nothing: mend next_phase in state.json"]),
     Row::new(
         "C25",
         &[],
@@ -219,13 +194,7 @@ pub const ROWS: [Row; 26] = [
         "C26",
         &[],
         "no state that can be read, and no journal; by the files: a task in progress, one that is done and not reviewed, the newest verdict of a code review",
-        &[
-            "continue-task",
-            "code-review",
-            "complete-task",
-            "post-code-review",
-            "ask",
-        ],
+        &["continue-task", "code-review", "complete-task", "post-code-review", "ask"],
     ),
 ];
 
@@ -233,13 +202,8 @@ pub const ROWS: [Row; 26] = [
 pub fn markdown() -> String {
     let mut table = "| row | `next_phase` | where | next step |\n|---|---|---|---|\n".to_owned();
     for row in &ROWS {
-        let code = |words: &[&str]| {
-            words
-                .iter()
-                .map(|word| format!("`{word}`"))
-                .collect::<Vec<_>>()
-                .join(", ")
-        };
+        let code =
+            |words: &[&str]| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
         let words = match row.words {
             [] => "–".to_owned(),
             [only] if only.contains(' ') => (*only).to_owned(),
@@ -275,14 +239,8 @@ pub const WORDS: [&str; 19] = [
 ];
 
 /// Lists what `phase` is where a task was being done without automation.
-const BY_HAND: [&str; 6] = [
-    "implementation",
-    "next-task",
-    "next-task-tdd",
-    "complete-task",
-    "complete-task-tdd",
-    "continue-task",
-];
+const BY_HAND: [&str; 6] =
+    ["implementation", "next-task", "next-task-tdd", "complete-task", "complete-task-tdd", "continue-task"];
 
 /// Returns the first row of the table that fits.
 pub fn next(state: &State, files: &Directory) -> Next {
@@ -295,11 +253,9 @@ pub fn next(state: &State, files: &Directory) -> Next {
                 "state.json is no JSON object, and the journal has the last state",
             );
         }
-        State::There {
-            next_phase,
-            phase,
-            current_task,
-        } => (next_phase.as_deref(), phase.as_str(), *current_task),
+        State::There { next_phase, phase, current_task } => {
+            (next_phase.as_deref(), phase.as_str(), *current_task)
+        }
     };
     match word {
         None => standalone(phase, task),
@@ -322,10 +278,7 @@ pub fn next(state: &State, files: &Directory) -> Next {
             ),
             _ => {
                 let shown = claudex_loop::text::one_line(&claudex_loop::text::shown(word), 60);
-                let why = format!(
-                    "next_phase is “{shown}”; the legal words are null, {}",
-                    WORDS.join(", ")
-                );
+                let why = format!("next_phase is “{shown}”; the legal words are null, {}", WORDS.join(", "));
                 Next::new("C24", Step::Refuse, why)
             }
         },
@@ -337,22 +290,11 @@ fn standalone(phase: &str, task: Option<u64>) -> Next {
         return Next::new("C21", Step::Finished, "every task is done and reviewed");
     }
     if BY_HAND.contains(&phase) {
-        let step = Step::ContinueTask {
-            task,
-            automated: false,
-        };
-        return Next::new(
-            "C22",
-            step,
-            format!("there is no automation, and {phase} ran last"),
-        );
+        let step = Step::ContinueTask { task, automated: false };
+        return Next::new("C22", step, format!("there is no automation, and {phase} ran last"));
     }
     let shown = claudex_loop::text::one_line(&claudex_loop::text::shown(phase), 60);
-    Next::new(
-        "C23",
-        Step::Ask,
-        format!("there is no automation, and “{shown}” ran last"),
-    )
+    Next::new("C23", Step::Ask, format!("there is no automation, and “{shown}” ran last"))
 }
 
 fn of_task(word: &str, tdd: bool, files: &Directory) -> Next {
@@ -387,10 +329,7 @@ fn of_review(kind: Kind, phase: &str, task: Option<u64>, files: &Directory) -> N
             }
             Some((task, file)) => Next::new(
                 "C14",
-                Step::ContinueTask {
-                    task: Some(task),
-                    automated: true,
-                },
+                Step::ContinueTask { task: Some(task), automated: true },
                 format!(
                     "{} of {} subtasks of task {task} are completed",
                     file.completed(),
@@ -416,21 +355,12 @@ fn from_files(files: &Directory) -> Next {
     let rows = || files.table().into_iter().flat_map(|tasks| &tasks.rows);
     let begun = |task: u64| {
         files.task(task).is_some_and(|file| {
-            let begun = file
-                .subtasks
-                .iter()
-                .any(|one| one.status != SubtaskStatus::Pending);
+            let begun = file.subtasks.iter().any(|one| one.status != SubtaskStatus::Pending);
             begun && !file.is_completed()
         })
     };
-    if let Some(row) = rows()
-        .filter(|row| row.status == Status::Pending)
-        .find(|row| begun(row.id))
-    {
-        let step = Step::ContinueTask {
-            task: Some(row.id),
-            automated: true,
-        };
+    if let Some(row) = rows().filter(|row| row.status == Status::Pending).find(|row| begun(row.id)) {
+        let step = Step::ContinueTask { task: Some(row.id), automated: true };
         return found(step, format!("task {} is in progress", row.id));
     }
     let code_reviews = files.names().filter_map(|name| match name {
@@ -442,14 +372,8 @@ fn from_files(files: &Directory) -> Next {
         let done = files.task(task).is_some_and(|file| file.is_completed());
         done && !code_reviews.iter().any(|(of, _)| *of == task)
     };
-    if let Some(row) = rows()
-        .filter(|row| row.is_active())
-        .find(|row| is_unreviewed(row.id))
-    {
-        return found(
-            Step::CodeReview(row.id),
-            format!("task {} is done and not reviewed", row.id),
-        );
+    if let Some(row) = rows().filter(|row| row.is_active()).find(|row| is_unreviewed(row.id)) {
+        return found(Step::CodeReview(row.id), format!("task {} is done and not reviewed", row.id));
     }
     let modified = |(task, number): &(u64, u64)| {
         let name = Name::Review(Group::TaskCode(*task), *number).to_string();
@@ -466,15 +390,12 @@ fn from_files(files: &Directory) -> Next {
             let step = Step::CompleteTask { task, tdd: false };
             found(step, format!("the newest review, {name}, says PASS"))
         }
-        Some((name, false)) => found(
-            Step::PostReview(Kind::Code),
-            format!("the newest review, {name}, says FAIL"),
-        ),
-        None => Next::new(
-            "C26",
-            Step::Ask,
-            "there is no state, and the files do not say how far the plan is",
-        ),
+        Some((name, false)) => {
+            found(Step::PostReview(Kind::Code), format!("the newest review, {name}, says FAIL"))
+        }
+        None => {
+            Next::new("C26", Step::Ask, "there is no state, and the files do not say how far the plan is")
+        }
     }
 }
 
@@ -485,32 +406,25 @@ impl fmt::Display for Step {
             None => "the task".to_owned(),
         };
         match self {
-            Self::PostReview(kind) => write!(
-                f,
-                "post-{}: deal with the newest review and write its answer",
-                kind.word()
-            ),
+            Self::PostReview(kind) => {
+                write!(f, "post-{}: deal with the newest review and write its answer", kind.word())
+            }
             Self::EndTurn(kind) => write!(f, "end the turn: {} comes next", kind.word()),
             Self::NewPlan => write!(f, "new-plan: write plan.md, or go on with what is there"),
             Self::CreateTasks => write!(f, "create-tasks: write tasks.md and a file for each task"),
             Self::CompleteTask { task: None, .. } => {
                 write!(f, "ask: no task is pending; a person adds or drops one")
             }
-            Self::CompleteTask {
-                task: Some(task),
-                tdd,
-            } => {
+            Self::CompleteTask { task: Some(task), tdd } => {
                 let tdd = if *tdd { "-tdd" } else { "" };
                 write!(f, "complete-task{tdd}: do task {task} with all of its subtasks")
             }
-            Self::ContinueTask {
-                task: of,
-                automated: true,
-            } => write!(f, "continue-task: go on with {}, then end the turn", task(of)),
-            Self::ContinueTask {
-                task: of,
-                automated: false,
-            } => write!(f, "continue-task: go on with {}, without automation", task(of)),
+            Self::ContinueTask { task: of, automated: true } => {
+                write!(f, "continue-task: go on with {}, then end the turn", task(of))
+            }
+            Self::ContinueTask { task: of, automated: false } => {
+                write!(f, "continue-task: go on with {}, without automation", task(of))
+            }
             Self::CodeReview(task) => write!(f, "code-review: have task {task} reviewed"),
             Self::Ask => write!(f, "ask the person"),
             Self::Finished => write!(f, "nothing: it is over"),

@@ -72,10 +72,8 @@ impl OnStop for Taskie {
             _ => active(&directory),
         };
         let mut commands = Vec::new();
-        for command in tasks
-            .into_iter()
-            .filter_map(|task| directory.task(task))
-            .flat_map(|file| file.must_run())
+        for command in
+            tasks.into_iter().filter_map(|task| directory.task(task)).flat_map(|file| file.must_run())
         {
             if !commands.contains(&command) {
                 commands.push(command);
@@ -98,9 +96,9 @@ impl OnStop for Taskie {
             Err(refusal) => Err(Refused::new(held.into_any(), refusal)),
             Ok(Work::Untouched) => silent(held),
             Ok(Work::Begun) => settle(or_else(attempt(held), Loop::remind)),
-            Ok(Work::Complete(counted)) => settle(or_else(attempt(held), |held| {
-                held.tasks_written(counted.total, counted.done)
-            })),
+            Ok(Work::Complete(counted)) => {
+                settle(or_else(attempt(held), |held| held.tasks_written(counted.total, counted.done)))
+            }
         }
     }
 
@@ -126,9 +124,9 @@ impl OnStop for Taskie {
         match tasks_answered(held.raw()) {
             Err(refusal) => Err(Refused::new(held.into_any(), refusal)),
             Ok(None) => settle(or_else(attempt(held), Loop::remind)),
-            Ok(Some(counted)) => settle(or_else(attempt(held), |held| {
-                held.tasks_addressed(counted.total, counted.done)
-            })),
+            Ok(Some(counted)) => {
+                settle(or_else(attempt(held), |held| held.tasks_addressed(counted.total, counted.done)))
+            }
         }
     }
 
@@ -174,31 +172,22 @@ pub fn broken(held: &AnyLoop, directory: &Directory) -> Vec<Violation> {
 fn rules_of(held: &AnyLoop, directory: &Directory, journal: &[Entry]) -> Context {
     let raw = held.raw();
     let of = |current, added| {
-        Some(Coding {
-            total: raw.count("tasks_total"),
-            done: raw.count("tasks_done"),
-            current,
-            added,
-        })
+        Some(Coding { total: raw.count("tasks_total"), done: raw.count("tasks_done"), current, added })
     };
     let coding = match held.phase() {
         Phase::TasksReview | Phase::AllCodeReview | Phase::PostAllCodeReview => of(Some(0), false),
         Phase::CompleteTask | Phase::CompleteTaskTdd => of(None, false),
         // The table is nobody's to write here: a row that a person added is asked for once the next task is.
-        Phase::CodeReview | Phase::PostCodeReview => of(
-            Some(raw.count("current_task")),
-            is_row_to_come(journal, directory),
-        ),
+        Phase::CodeReview | Phase::PostCodeReview => {
+            of(Some(raw.count("current_task")), is_row_to_come(journal, directory))
+        }
         _ => None,
     };
     let by_hand = journal.iter().filter_map(|entry| match entry {
         Entry::Note(note) if note.note == BY_HAND => Name::parse(note.data.get("file")?.as_str()?),
         _ => None,
     });
-    Context {
-        coding,
-        by_hand: by_hand.collect(),
-    }
+    Context { coding, by_hand: by_hand.collect() }
 }
 
 /// Returns whether a person added a task since tasks.md was written, in whole seconds as the journal has them.
@@ -214,10 +203,8 @@ fn is_row_to_come(journal: &[Entry], directory: &Directory) -> bool {
 /// Looks at the work of a loop's phase, which a stop takes only where something was written since the phase was entered: a file that was
 /// there before is nobody's answer.
 fn seen<T>(raw: &Raw, work: impl FnOnce(&Raw, &Directory) -> Option<Work<T>>) -> Result<Work<T>, Refusal> {
-    let directory = directory(raw).map_err(|source| Refusal::Observe {
-        what: crate::context::dir(raw),
-        source,
-    })?;
+    let directory =
+        directory(raw).map_err(|source| Refusal::Observe { what: crate::context::dir(raw), source })?;
     let entered = entered_at(raw);
     let is_new = |(name, entry): (&String, &crate::files::Entry)| {
         let of_work = matches!(Name::parse(name), Some(Name::Plan | Name::Tasks | Name::Task(_)));
@@ -257,10 +244,7 @@ pub fn tasks_written(_: &Raw, directory: &Directory) -> Option<Work<Counted>> {
 pub fn counted(directory: &Directory) -> Option<Counted> {
     let tasks = directory.table()?;
     tasks.next()?;
-    Some(Counted {
-        total: tasks.active().count() as u64,
-        done: tasks.done().count() as u64,
-    })
+    Some(Counted { total: tasks.active().count() as u64, done: tasks.done().count() as u64 })
 }
 
 /// Looks for the task that was done since the last one passed its review: its row is done, and all of its subtasks are completed.
@@ -281,8 +265,7 @@ pub fn newest_done(raw: &Raw, directory: &Directory) -> Option<u64> {
     let modified = |id: u64| Some(directory.entries.get(&Name::Task(id).to_string())?.modified);
     let done = tasks.done().filter(|row| !reviewed.contains(&row.id));
     // Of tasks that were done before the plan was taken up nobody knows which were reviewed: the newest is the one.
-    done.max_by_key(|row| (modified(row.id), row.id))
-        .map(|row| row.id)
+    done.max_by_key(|row| (modified(row.id), row.id)).map(|row| row.id)
 }
 
 /// Returns the tasks that came to their review under this journal.
@@ -308,10 +291,8 @@ pub fn tasks_answered(raw: &Raw) -> Result<Option<Counted>, Refusal> {
     match wait_for(raw, answer, "")?.seen {
         WaitForSeen::Waiting => Ok(None),
         WaitForSeen::There => {
-            let found = directory(raw).map_err(|source| Refusal::Observe {
-                what: crate::context::dir(raw),
-                source,
-            })?;
+            let found = directory(raw)
+                .map_err(|source| Refusal::Observe { what: crate::context::dir(raw), source })?;
             Ok(counted(&found))
         }
     }
@@ -322,10 +303,7 @@ pub fn counted_on_import(directory: &Directory, next_phase: &str, current: u64) 
     let tasks = directory.table()?;
     let under_review = ["code-review", "post-code-review"].contains(&next_phase);
     let done = tasks.done().filter(|row| !(under_review && row.id == current));
-    Some(Counted {
-        total: tasks.active().count() as u64,
-        done: done.count() as u64,
-    })
+    Some(Counted { total: tasks.active().count() as u64, done: done.count() as u64 })
 }
 
 /// Writes down what a document that was taken up does not say: how many tasks there are, and which review is to be answered. Once it
@@ -341,9 +319,7 @@ pub fn taken_up(held: &AnyLoop) -> Result<(), String> {
     }
     let directory = directory(raw).map_err(|error| error.to_string())?;
     let set = |field: &str, value: u64| {
-        let set = raw
-            .store()
-            .set_field(raw.id(), field, Value::Count(value), "person", true);
+        let set = raw.store().set_field(raw.id(), field, Value::Count(value), "person", true);
         set.map(drop).map_err(|error| error.to_string())
     };
     let word = crate::context::stored(held.phase());
@@ -357,9 +333,7 @@ pub fn taken_up(held: &AnyLoop) -> Result<(), String> {
             Name::Review(of, number) if of == group => Some(number),
             _ => None,
         });
-        numbers
-            .max()
-            .map_or(Ok(()), |newest| set("review_file", newest))?;
+        numbers.max().map_or(Ok(()), |newest| set("review_file", newest))?;
     }
     Ok(())
 }
@@ -374,9 +348,7 @@ fn accepted(raw: &Raw, phase: &str) -> Result<(), String> {
     let Some(last) = last.filter(|change| change.from.as_deref() == Some(phase)) else {
         return Ok(());
     };
-    let run = runs::read(&journal)
-        .into_iter()
-        .find(|run| last.run.as_ref() == Some(&run.began.run));
+    let run = runs::read(&journal).into_iter().find(|run| last.run.as_ref() == Some(&run.began.run));
     let found = run.and_then(|run| FindingsJson::of_run(raw.store(), raw.id(), &run).ok()?);
     let open = found.iter().flat_map(|found| &found.findings.0).map(bullet);
     let note = Map::from_iter([("open".to_owned(), open.collect::<Vec<_>>().into())]);
@@ -403,9 +375,7 @@ pub fn entered(held: &AnyLoop, _: &Settings) -> Result<Vec<String>, String> {
         && let Some(commit) = commit(raw)
     {
         let keep = |field: &str| {
-            let set = raw
-                .store()
-                .set_field(raw.id(), field, Value::Text(commit.clone()), "hook", true);
+            let set = raw.store().set_field(raw.id(), field, Value::Text(commit.clone()), "hook", true);
             set.map(drop).map_err(|error| error.to_string())
         };
         keep("task_base")?;

@@ -109,11 +109,7 @@ fn reviews(directory: &Directory) -> Vec<String> {
     let of_task = |(group, _): &(Group, _)| matches!(group, Group::Task(_) | Group::TaskCode(_));
     let (tasks, others): (Vec<_>, Vec<_>) = groups.into_iter().partition(of_task);
     let tasks = tasks.into_iter().map(line).collect::<Vec<_>>().join("; ");
-    let lines = others
-        .into_iter()
-        .map(line)
-        .chain([tasks])
-        .filter(|line| !line.is_empty());
+    let lines = others.into_iter().map(line).chain([tasks]).filter(|line| !line.is_empty());
     lines.map(|line| format!("reviews of {line}")).collect()
 }
 

@@ -54,14 +54,10 @@ fn taskie_passes_the_kit() {
     let mut kit = Kit::new("machine.toml", env!("CARGO_BIN_EXE_taskie"));
     let begun = plan.clone();
     kit = kit.project(move |project| project.write(&begun, "# Plan\n"));
-    kit = kit.own("*", "violation", |project, _| {
-        project.write(&format!("{PLAN}/notes.txt"), "Mine.\n")
-    });
+    kit = kit.own("*", "violation", |project, _| project.write(&format!("{PLAN}/notes.txt"), "Mine.\n"));
     for (transition, text) in [("remind", "# Plan\n"), ("planned", "# Plan\n\n## Overview\n")] {
         let plan = plan.clone();
-        kit = kit.own("new_plan", transition, move |project, _| {
-            project.write(&plan, text)
-        });
+        kit = kit.own("new_plan", transition, move |project, _| project.write(&plan, text));
     }
     kit = kit.own("create_tasks", "remind", |project, _| tasks(project, 0, 0, 100));
     let counted = |project: &Project, given: &std::collections::BTreeMap<String, String>| {
@@ -89,23 +85,14 @@ fn taskie_passes_the_kit() {
 /// The commands by which people take what has no verb.
 fn people(mut kit: Kit) -> Kit {
     let words = |words: &[&str]| Ok(words.iter().map(|word| (*word).to_owned()).collect());
-    kit = kit.verb("*", "grant", Actor::Person, move |_, given| {
-        words(&["more", &given["reviews"]])
-    });
-    kit = kit.verb("*", "limit", Actor::Person, move |_, given| {
-        words(&["max-reviews", &given["count"]])
-    });
+    kit = kit.verb("*", "grant", Actor::Person, move |_, given| words(&["more", &given["reviews"]]));
+    kit = kit.verb("*", "limit", Actor::Person, move |_, given| words(&["max-reviews", &given["count"]]));
     kit = kit.verb("*", "leave", Actor::Person, move |project, given| {
         row(project, &given["task"], "pending")?;
         words(&[&given["command"]])
     });
-    kit = kit.verb("*", "begin_tasks", Actor::Person, move |_, _| {
-        words(&["create-tasks"])
-    });
-    for (transition, command) in [
-        ("begin_task", "complete-task"),
-        ("begin_task_tdd", "complete-task-tdd"),
-    ] {
+    kit = kit.verb("*", "begin_tasks", Actor::Person, move |_, _| words(&["create-tasks"]));
+    for (transition, command) in [("begin_task", "complete-task"), ("begin_task_tdd", "complete-task-tdd")] {
         kit = kit.verb("*", transition, Actor::Person, move |project, given| {
             let of = |name: &str| given[name].parse().unwrap_or_default();
             tasks(project, of("total"), of("done"), 100)?;
@@ -119,12 +106,7 @@ fn people(mut kit: Kit) -> Kit {
     });
     kit.verb("*", "drop", Actor::Person, move |project, _| {
         let of = |key| number(project, key);
-        tasks(
-            project,
-            of("tasks_total").saturating_sub(1),
-            of("tasks_done"),
-            100,
-        )?;
+        tasks(project, of("tasks_total").saturating_sub(1), of("tasks_done"), 100)?;
         words(&["drop-task", "900"])
     })
 }

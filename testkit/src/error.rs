@@ -92,11 +92,7 @@ pub struct Failure {
 
 impl Failure {
     pub(crate) fn new(suite: Suite, place: &str, wrong: impl Into<Wrong>) -> Self {
-        Self {
-            suite,
-            place: place.to_owned(),
-            what: wrong.into().0,
-        }
+        Self { suite, place: place.to_owned(), what: wrong.into().0 }
     }
 }
 
@@ -114,9 +110,7 @@ impl fmt::Display for Failures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (count, machine) = (self.list.len(), &self.report.machine);
         writeln!(f, "{count} promises of the machine `{machine}` are broken:")?;
-        self.list
-            .iter()
-            .try_for_each(|failure| writeln!(f, "{failure}"))?;
+        self.list.iter().try_for_each(|failure| writeln!(f, "{failure}"))?;
         self.report.fmt(f)
     }
 }

@@ -46,9 +46,7 @@ impl Case {
 
 impl std::fmt::Debug for Case {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Case")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
+        f.debug_struct("Case").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
@@ -76,8 +74,7 @@ impl Healthy {
 
     fn state(&self, name: &str) -> PathBuf {
         let name = name.replace("ID", &self.id);
-        self.root
-            .join(format!("{}/{name}", self.folder).trim_end_matches('/'))
+        self.root.join(format!("{}/{name}", self.folder).trim_end_matches('/'))
     }
 
     fn document(&self) -> PathBuf {
@@ -90,19 +87,13 @@ impl Healthy {
 
     fn record(&self) -> PathBuf {
         let records = fs::read_dir(self.user("loops")).expect("records");
-        records
-            .map(|entry| entry.expect("a record").path())
-            .next()
-            .expect("a record")
+        records.map(|entry| entry.expect("a record").path()).next().expect("a record")
     }
 
     /// Has the loop be one of another version, whose shape is read.
     fn shape(&self) -> PathBuf {
         let machines = fs::read_dir(self.state("machines")).expect("shapes");
-        let shape = machines
-            .map(|entry| entry.expect("a shape").path())
-            .next()
-            .expect("a shape");
+        let shape = machines.map(|entry| entry.expect("a shape").path()).next().expect("a shape");
         let hash = shape.file_stem().expect("a hash").to_string_lossy().into_owned();
         for file in [self.document(), self.state("ID/journal.jsonl"), self.record()] {
             replace(&file, &hash, "00ff00ff00ff00ff");
@@ -128,12 +119,8 @@ const FILES: [Place; 11] = [
     ("the findings JSON", |of| of.state("ID/findings-round-1.json")),
     ("a shape", Healthy::shape),
     ("the record", Healthy::record),
-    ("the configuration", |of| {
-        of.home.join("config/claudex-loop/config.toml")
-    }),
-    ("the project's configuration", |of| {
-        of.root.join(format!(".claude/{}.toml", of.names.1))
-    }),
+    ("the configuration", |of| of.home.join("config/claudex-loop/config.toml")),
+    ("the project's configuration", |of| of.root.join(format!(".claude/{}.toml", of.names.1))),
 ];
 
 const FOLDERS: [Place; 5] = [
@@ -164,11 +151,7 @@ const ANY: [Kind; 7] = [
     ("a device", |place, _| {
         remove(place);
         let zero = ["c", "1", "5"].map(Path::new);
-        let made = Command::new("mknod")
-            .arg(place)
-            .args(zero)
-            .stderr(std::process::Stdio::null())
-            .status();
+        let made = Command::new("mknod").arg(place).args(zero).stderr(std::process::Stdio::null()).status();
         made.is_ok_and(|status| status.success())
     }),
     ("a link to itself", |place, _| {
@@ -203,11 +186,7 @@ const IN_FILES: [Kind; 5] = [
     }),
     ("a mebibyte of brackets", |place, _| {
         let begin = fs::read_to_string(place).unwrap_or_default();
-        let open = if place.extension().is_some_and(|is| is == "toml") {
-            "x = "
-        } else {
-            "x: "
-        };
+        let open = if place.extension().is_some_and(|is| is == "toml") { "x = " } else { "x: " };
         let open = if begin.starts_with('{') { "{\"x\":" } else { open };
         fs::write(place, begin + open + &"[".repeat(1 << 20)).is_ok()
     }),
@@ -222,15 +201,7 @@ const IN_FILES: [Kind; 5] = [
         } else {
             (0..20_000).map(name).collect()
         };
-        fs::write(
-            place,
-            if names.starts_with('{') {
-                names
-            } else {
-                begin + &names
-            },
-        )
-        .is_ok()
+        fs::write(place, if names.starts_with('{') { names } else { begin + &names }).is_ok()
     }),
     ("20,000 of what it holds", |place, _| {
         let whole = fs::read_to_string(place).unwrap_or_default();
@@ -269,18 +240,11 @@ pub fn cases() -> Vec<Case> {
                     put(&place, of).then_some(place)
                 };
                 let name = format!("{kind} in the place of {what}");
-                cases.push(Case {
-                    name,
-                    before: "",
-                    make: Box::new(make),
-                });
+                cases.push(Case { name, before: "", make: Box::new(make) });
             }
         }
     }
-    for (name, by) in [
-        ("a clock that is a year behind", 1),
-        ("a clock that is a year ahead", -1),
-    ] {
+    for (name, by) in [("a clock that is a year behind", 1), ("a clock that is a year ahead", -1)] {
         let make = move |of: &Healthy| {
             let year = i32::from(jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).year());
             for file in [of.document(), of.state("ID/journal.jsonl"), of.record()] {
@@ -297,11 +261,7 @@ pub fn cases() -> Vec<Case> {
             }
             Some(of.document())
         };
-        cases.push(Case {
-            name: name.to_owned(),
-            before: "",
-            make: Box::new(make),
-        });
+        cases.push(Case { name: name.to_owned(), before: "", make: Box::new(make) });
     }
     for (name, before) in [
         (
@@ -315,17 +275,11 @@ pub fn cases() -> Vec<Case> {
         ),
     ] {
         let make = |of: &Healthy| {
-            let may = Command::new("unshare")
-                .args(["-Urm", "true"])
-                .stderr(std::process::Stdio::null())
-                .status();
+            let may =
+                Command::new("unshare").args(["-Urm", "true"]).stderr(std::process::Stdio::null()).status();
             may.is_ok_and(|status| status.success()).then(|| of.document())
         };
-        cases.push(Case {
-            name: name.to_owned(),
-            before,
-            make: Box::new(make),
-        });
+        cases.push(Case { name: name.to_owned(), before, make: Box::new(make) });
     }
     cases
 }
@@ -352,8 +306,5 @@ fn replace(file: &Path, from: &str, to: &str) {
 
 fn run(program: &str, arguments: &[&Path]) {
     let status = Command::new(program).args(arguments).status();
-    assert!(
-        status.expect("it is installed").success(),
-        "{program} {arguments:?}"
-    );
+    assert!(status.expect("it is installed").success(), "{program} {arguments:?}");
 }

@@ -62,9 +62,7 @@ pub(crate) struct Setup {
 
 impl fmt::Debug for Kit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Kit")
-            .field("file", &self.file)
-            .finish_non_exhaustive()
+        f.debug_struct("Kit").field("file", &self.file).finish_non_exhaustive()
     }
 }
 
@@ -119,9 +117,7 @@ impl Kit {
     ) -> Self {
         let own =
             move |project: &Project, given: &BTreeMap<String, String>| prepare(project, given).map(|()| None);
-        self.given
-            .own
-            .push((phase.to_owned(), transition.to_owned(), Box::new(own)));
+        self.given.own.push((phase.to_owned(), transition.to_owned(), Box::new(own)));
         self
     }
 
@@ -138,9 +134,7 @@ impl Kit {
         let own = move |project: &Project, given: &BTreeMap<String, String>| {
             Ok(Some((by, arguments(project, given)?)))
         };
-        self.given
-            .own
-            .push((phase.to_owned(), transition.to_owned(), Box::new(own)));
+        self.given.own.push((phase.to_owned(), transition.to_owned(), Box::new(own)));
         self
     }
 
@@ -199,10 +193,7 @@ impl Kit {
         report.took = begun.elapsed();
         match list.is_empty() {
             true => Ok(report),
-            false => Err(Failures {
-                list,
-                report: Box::new(report),
-            }),
+            false => Err(Failures { list, report: Box::new(report) }),
         }
     }
 
@@ -246,26 +237,18 @@ impl Setup {
     /// Makes a project that has what the machine needs.
     pub(crate) fn project(&self) -> io::Result<Project> {
         let project = Project::new(&self.given.program)?;
-        self.given
-            .projects
-            .iter()
-            .try_for_each(|prepare| prepare(&project))?;
+        self.given.projects.iter().try_for_each(|prepare| prepare(&project))?;
         Ok(project)
     }
 
     pub(crate) fn search(&self) -> Search<'_> {
-        Search::new(
-            &self.machine,
-            |phase, name| self.own(phase, name).is_some(),
-            self.now,
-        )
+        Search::new(&self.machine, |phase, name| self.own(phase, name).is_some(), self.now)
     }
 
     fn own(&self, phase: &str, transition: &str) -> Option<&Own> {
         let is_it = |of: &str, name: &str| (of == phase || of == "*") && name == transition;
         let mut own = self.given.own.iter();
-        own.find(|(of, name, _)| is_it(of, name))
-            .map(|(.., prepare)| prepare)
+        own.find(|(of, name, _)| is_it(of, name)).map(|(.., prepare)| prepare)
     }
 
     /// Has the machine's own Rust take a transition: at the next stop, or by the call that is returned.
@@ -307,10 +290,7 @@ impl Setup {
     /// Returns the form of a phase in documents and journals.
     pub(crate) fn stored(&self, phase: usize) -> &str {
         let phase = &self.machine.phases[phase];
-        phase
-            .stored
-            .as_ref()
-            .map_or(&phase.name.value, |stored| &stored.value)
+        phase.stored.as_ref().map_or(&phase.name.value, |stored| &stored.value)
     }
 
     pub(crate) fn holder_of_id(&self) -> String {
@@ -338,9 +318,7 @@ impl Setup {
     /// Names a step: `a review that finds something`, `a stop that sees written takes begin`.
     pub(crate) fn step_text(&self, step: &Step) -> String {
         let edges = self.machine.edges();
-        let taken = step
-            .edge
-            .map(|edge| format!(" takes {}", edges[edge].declared.name.value));
+        let taken = step.edge.map(|edge| format!(" takes {}", edges[edge].declared.name.value));
         let taken = taken.unwrap_or_default();
         match &step.act {
             Act::Stop(outcome) => format!("a stop that sees {outcome}{taken}"),

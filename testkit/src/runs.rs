@@ -42,10 +42,7 @@ pub(crate) struct Journal {
 impl Journal {
     /// Returns the fields after the last change.
     pub(crate) fn fields(&self) -> Map<String, Json> {
-        let last = self
-            .changes
-            .last()
-            .and_then(|change| change["fields"].as_object());
+        let last = self.changes.last().and_then(|change| change["fields"].as_object());
         last.cloned().unwrap_or_default()
     }
 }
@@ -111,9 +108,7 @@ impl<'k> Loop<'k> {
             line.push(mode.name.value.clone());
         }
         if machine.state.ids.value == IdForm::Name {
-            let taken = machine
-                .field("id")
-                .is_some_and(|field| field.at_start != Default::default());
+            let taken = machine.field("id").is_some_and(|field| field.at_start != Default::default());
             line.push(format!("--{}={id}", if taken { "loop-id" } else { "id" }));
         }
         for (field, value) in &way.given {
@@ -122,9 +117,7 @@ impl<'k> Loop<'k> {
             let texts = match value {
                 Value::Absent => continue,
                 Value::Number(time) if field.kind == FieldKind::Time => {
-                    let time = i64::try_from(*time)
-                        .ok()
-                        .and_then(|time| Timestamp::from_second(time).ok());
+                    let time = i64::try_from(*time).ok().and_then(|time| Timestamp::from_second(time).ok());
                     vec![time.map(|time| time.to_string()).unwrap_or_default()]
                 }
                 Value::List(texts) => texts.clone(),
@@ -212,7 +205,7 @@ impl<'k> Loop<'k> {
         let [change] = new[..] else {
             let (made, said) = (new.len(), said.short());
             return Err(
-                format!("one change was expected, and {made} were made; the program says: {said}").into(),
+                format!("one change was expected, and {made} were made; the program says: {said}").into()
             );
         };
         let expected = self.setup.search().after(&self.state, step);
@@ -221,9 +214,7 @@ impl<'k> Loop<'k> {
         let edges = self.setup.machine.edges();
         let by = match &step.act {
             Act::Verb { by: Actor::Agent, .. } => "agent",
-            Act::Verb {
-                by: Actor::Person, ..
-            } => "person",
+            Act::Verb { by: Actor::Person, .. } => "person",
             _ => "hook",
         };
         // By whom a verb of the program's own is called is its caller's to say.

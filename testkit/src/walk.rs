@@ -33,10 +33,7 @@ pub(crate) fn run(setup: &Setup, ways: &[Way], report: &mut Report, failures: &m
     let (all, taken) = (setup.machine.edges().len(), counts.taken.into_inner());
     let taken = taken.unwrap_or_default().len();
     report.edges = (all, taken);
-    let said = format!(
-        "{} walks of {steps} steps took {taken} of {all} edges",
-        short.len()
-    );
+    let said = format!("{} walks of {steps} steps took {taken} of {all} edges", short.len());
     report.tried(Suite::Walks, said);
     if !long.is_empty() {
         let why = format!("{} walks wait longer than {LONGEST} s", long.len());
@@ -72,11 +69,7 @@ fn walk(setup: &Setup, way: &Way, counts: &Counts) -> Result<(), Failure> {
 /// Tries what is refused, once for each phase and verdict; where everything is tried, for each state.
 fn refuse(held: &mut Loop<'_>, counts: &Counts) -> Result<(), Failure> {
     let state = &held.state;
-    let values = if held.setup.given.whole {
-        format!("{:?}", state.values)
-    } else {
-        String::new()
-    };
+    let values = if held.setup.given.whole { format!("{:?}", state.values) } else { String::new() };
     let key = format!("{} {:?} {values}", state.phase, state.visit);
     let new = counts.refused.lock().is_ok_and(|mut refused| refused.insert(key));
     if new {

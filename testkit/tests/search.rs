@@ -60,11 +60,7 @@ fn a_start_value_that_opens_an_edge_is_found_however_long_the_way_is() {
     );
     assert_eq!(found.unreached, []);
     assert_eq!(found.ways[0].steps.len(), 26, "25 reminders, then it goes");
-    let most = machine
-        .fields
-        .iter()
-        .position(|field| field.name.value == "most")
-        .unwrap();
+    let most = machine.fields.iter().position(|field| field.name.value == "most").unwrap();
     let skipped = found.ways.iter().find(|way| way.steps.len() == 1).unwrap();
     assert_eq!(skipped.given[0].0, most);
     assert_eq!(skipped.given[0].1.to_string(), "0");
@@ -80,10 +76,7 @@ fn a_time_is_waited_for() {
          [[transitions.remind]]\nfrom = \"open\"\nto = \"shut\"",
     );
     assert_eq!(found.unreached, []);
-    assert!(
-        found.ways.iter().any(|way| way.steps.len() == 3),
-        "go, a wait, skip"
-    );
+    assert!(found.ways.iter().any(|way| way.steps.len() == 3), "go, a wait, skip");
 }
 
 #[test]
@@ -95,11 +88,7 @@ fn what_cannot_be_reached_is_named_with_the_reason() {
          [[transitions.go]]\nfrom = \"open\"\nto = \"shut\"\n\
          [[transitions.remind]]\nfrom = \"open\"\nto = \"shut\"\nwhen = \"done == true\"\n",
     );
-    let why: Vec<_> = found
-        .unreached
-        .iter()
-        .map(|one| format!("{}: {}", one.what, one.why))
-        .collect();
+    let why: Vec<_> = found.unreached.iter().map(|one| format!("{}: {}", one.what, one.why)).collect();
     assert_eq!(
         why,
         [

@@ -31,9 +31,7 @@ fn lines(project: &Project, name: &str, count: usize) -> Vec<String> {
 /// Whether a process runs; one that only waits to be reaped does not.
 fn is_alive(id: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-    stat.rsplit(')')
-        .next()
-        .is_some_and(|rest| !rest.is_empty() && !rest.trim_start().starts_with(['Z', 'X']))
+    stat.rsplit(')').next().is_some_and(|rest| !rest.is_empty() && !rest.trim_start().starts_with(['Z', 'X']))
 }
 
 #[test]
@@ -49,15 +47,9 @@ fn status_zero_has_passed_and_the_log_is_kept() {
         notes[0].contains("\"note\":\"command-began\"") && notes[0].contains("\"command\":\"build\""),
         "{journal}"
     );
-    assert!(
-        notes[1].contains("\"outcome\":\"exited\",\"status\":0"),
-        "{journal}"
-    );
+    assert!(notes[1].contains("\"outcome\":\"exited\",\"status\":0"), "{journal}");
     let change = journal.lines().find(|line| line.contains("promote")).unwrap();
-    assert!(
-        change.contains("\"run\":\"c-"),
-        "the change names its run: {change}"
-    );
+    assert!(change.contains("\"run\":\"c-"), "the change names its run: {change}");
 }
 
 #[test]
@@ -81,14 +73,7 @@ fn another_status_is_told_to_the_agent_with_the_end_of_the_output_until_it_is_gi
 fn a_signal_and_a_deadline_have_failed() {
     let project = building("kill -9 $$");
     assert!(project.stop().contains("\nbuild: signal 9 (1 of 3).\n"));
-    project.permit(&[
-        "build",
-        "/bin/sh",
-        "",
-        "3",
-        "-c",
-        "echo $$ >> pids; exec sleep 600",
-    ]);
+    project.permit(&["build", "/bin/sh", "", "3", "-c", "echo $$ >> pids; exec sleep 600"]);
     let said = project.stop();
     has(&said, "\nbuild: ended after 3s (2 of 3).\n");
     assert!(!is_alive(&lines(&project, "pids", 1)[0]));
@@ -127,23 +112,14 @@ fn the_command_gets_a_short_environment_no_stdin_and_its_arguments_as_they_are()
     let project = Project::start("run", "");
     project.permit(&["build", "/bin/sh", "NAMED", "50", "-c", script, "sh", hostile]);
     let mut command = project.command(&["stop"]);
-    command
-        .env("NAMED", "x")
-        .env("A_SECRET", "y")
-        .env("CLAUDECODE", "1");
-    assert_eq!(
-        said(command.output().unwrap()),
-        "moved promote built\nends true\n"
-    );
+    command.env("NAMED", "x").env("A_SECRET", "y").env("CLAUDECODE", "1");
+    assert_eq!(said(command.output().unwrap()), "moved promote built\nends true\n");
     assert_eq!(project.read("argument"), hostile);
     assert!(!project.file("ran").exists());
     let seen = project.read("seen");
     has(&seen, "NAMED=x\n");
     assert!(seen.contains("\nPATH=") | seen.starts_with("PATH="), "{seen}");
-    assert!(
-        !seen.contains("A_SECRET") && !seen.contains("CLAUDECODE"),
-        "{seen}"
-    );
+    assert!(!seen.contains("A_SECRET") && !seen.contains("CLAUDECODE"), "{seen}");
     assert!(
         seen.contains(&format!("CLAUDEX_REVIEWER_CHILD={}/c-", project.id())),
         "a hook of ours in it does nothing"
@@ -167,11 +143,7 @@ fn inside_of_a_reviewer_nothing_runs() {
 fn endless_output_is_bounded() {
     let project = building("head -c 20000000 /dev/zero; head -c 3000000 /dev/zero >&2; exit 1");
     let said = project.stop();
-    assert!(
-        said.starts_with("moved retry building\n") && said.len() < 9_000,
-        "{} bytes",
-        said.len()
-    );
+    assert!(said.starts_with("moved retry building\n") && said.len() < 9_000, "{} bytes", said.len());
     let log = fs::metadata(project.kept("run-build.log")).unwrap().len();
     assert!((4_000_000..5_000_000).contains(&log), "{log}");
 }
@@ -185,10 +157,7 @@ fn a_stop_that_is_killed_leaves_nothing_that_the_next_one_does_not_end() {
     let left = lines(&project, "pids", 2);
     stop.kill().unwrap();
     stop.wait().unwrap();
-    assert!(
-        left.iter().all(|id| is_alive(id)),
-        "the kill alone ends them: this proves nothing"
-    );
+    assert!(left.iter().all(|id| is_alive(id)), "the kill alone ends them: this proves nothing");
 
     project.permit_script("echo fine");
     assert_eq!(project.stop(), "moved promote built\nends true\n");
@@ -212,11 +181,7 @@ fn at_the_gate(project: &Project, count: usize) -> Vec<Child> {
     let stops: Vec<_> = (0..count).map(|_| stop.spawn().unwrap()).collect();
     let since = Instant::now();
     while waiting_at(project) < count {
-        assert!(
-            since.elapsed() < Duration::from_secs(60),
-            "{} of them opened the loop",
-            waiting_at(project)
-        );
+        assert!(since.elapsed() < Duration::from_secs(60), "{} of them opened the loop", waiting_at(project));
         std::thread::sleep(Duration::from_millis(10));
     }
     stops
@@ -239,10 +204,7 @@ fn of_sixteen_stops_at_once_one_runs_it() {
     let project = building("echo ran >> ran; sleep 0.4; exit 1");
     let stops = at_the_gate(&project, 16);
     project.write("gate", "");
-    let told: Vec<String> = stops
-        .into_iter()
-        .map(|stop| said(stop.wait_with_output().unwrap()))
-        .collect();
+    let told: Vec<String> = stops.into_iter().map(|stop| said(stop.wait_with_output().unwrap())).collect();
     assert_eq!(project.read("ran"), "ran\n", "{told:#?}");
     let count = |begin: &str| told.iter().filter(|line| line.starts_with(begin)).count();
     let late = "refused the loop moved on meanwhile";

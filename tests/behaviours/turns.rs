@@ -22,10 +22,7 @@ fn a_phase_of_ones_own_is_one_method() {
     project.write("LINES", "1\n2\n");
     assert_eq!(project.stop(), "moved remind counting\nends false\n");
     let id = project.id();
-    assert_eq!(
-        project.stop(),
-        format!("waits\nloop {id} waits for phase counting to go on\n")
-    );
+    assert_eq!(project.stop(), format!("waits\nloop {id} waits for phase counting to go on\n"));
     project.write("LINES", "1\n2\n3\n");
     assert!(project.stop().starts_with("moved finish done\nends true\n"));
 

@@ -40,19 +40,12 @@ fn everything(project: &Arc<Project>, id: &str, what: &str) -> (String, String) 
     let note = stop.note.unwrap_or_default();
     let mut said = note.clone();
     for arguments in commands(id) {
-        let (called, owned) = (
-            Arc::clone(project),
-            arguments.iter().map(|text| (*text).to_owned()),
-        );
+        let (called, owned) = (Arc::clone(project), arguments.iter().map(|text| (*text).to_owned()));
         let owned: Vec<String> = owned.collect();
         let ran: Ran = in_time(&format!("{what}: {arguments:?}"), move || {
             called.run(&owned.iter().map(String::as_str).collect::<Vec<_>>())
         });
-        assert!(
-            !ran.err.contains("panicked"),
-            "{what}: {arguments:?}: {}",
-            ran.err
-        );
+        assert!(!ran.err.contains("panicked"), "{what}: {arguments:?}: {}", ran.err);
         // The terminal's lines are broken where they are too long.
         said.push_str(&format!("{}{}", ran.out, ran.err).replace(['\n', '│', ' '], ""));
     }
@@ -76,10 +69,7 @@ fn a_clone_whose_state_folder_leads_into_git_loses_no_branch() {
     let branches = tree(&cloned.root.join(".git/refs/heads"));
     assert!(!branches.is_empty(), "there is a branch");
     let note = cloned.fire().approved();
-    assert!(
-        note.contains(".claude/claudex is not trusted: it is a symlink; remove it"),
-        "{note}"
-    );
+    assert!(note.contains(".claude/claudex is not trusted: it is a symlink; remove it"), "{note}");
     let refused = cloned.run(&["start", "plan", "Another"]);
     assert_ne!(refused.code, 0);
     refused.says("it is a symlink");
@@ -87,11 +77,7 @@ fn a_clone_whose_state_folder_leads_into_git_loses_no_branch() {
         let ran = cloned.run(&arguments);
         assert_ne!(ran.code, 0, "{arguments:?}: {}{}", ran.out, ran.err);
         ran.says("is a symlink");
-        assert_eq!(
-            tree(&cloned.root.join(".git/refs/heads")),
-            branches,
-            "{arguments:?}"
-        );
+        assert_eq!(tree(&cloned.root.join(".git/refs/heads")), branches, "{arguments:?}");
     }
 }
 
@@ -105,10 +91,7 @@ fn nothing_is_read_or_written_through_a_link_on_the_way_to_the_state() {
         let before = tree(&outside);
         let project = Arc::new(project);
         let (note, _) = everything(&project, &id, at);
-        assert!(
-            note.contains(&format!("{at} is not trusted: it is a symlink")),
-            "{at}: {note}"
-        );
+        assert!(note.contains(&format!("{at} is not trusted: it is a symlink")), "{at}: {note}");
         assert_eq!(tree(&outside), before, "{at}");
     }
     for at in ["<id>", "swept", "quarantine", "machines", "rolled-back"] {
@@ -125,11 +108,7 @@ fn nothing_is_read_or_written_through_a_link_on_the_way_to_the_state() {
             write(&project.state_path(&id), "\u{1}");
         }
         let old = std::time::SystemTime::now() - Duration::from_secs(60 * 24 * 60 * 60);
-        for aged in [
-            outside.clone(),
-            outside.join("20200101-000000-abcdef"),
-            outside.join(".loop-tmp-1"),
-        ] {
+        for aged in [outside.clone(), outside.join("20200101-000000-abcdef"), outside.join(".loop-tmp-1")] {
             std::fs::File::open(aged).unwrap().set_modified(old).unwrap();
         }
         let before = tree(&outside);
@@ -137,10 +116,7 @@ fn nothing_is_read_or_written_through_a_link_on_the_way_to_the_state() {
         let (_, said) = everything(&project, &id, at);
         assert_eq!(tree(&outside), before, "{at}");
         let name = at.replace("<id>", &id);
-        assert!(
-            ["machines", "swept"].contains(&at) || said.contains(&name),
-            "{at} is not named: {said}"
-        );
+        assert!(["machines", "swept"].contains(&at) || said.contains(&name), "{at} is not named: {said}");
     }
 }
 
@@ -172,29 +148,17 @@ fn pipes_devices_and_huge_files_hold_and_fill_nobody() {
                 let _ = std::fs::remove_file(&place);
             }
             match kind {
-                "pipe" => assert!(
-                    std::process::Command::new("mkfifo")
-                        .arg(&place)
-                        .status()
-                        .unwrap()
-                        .success()
-                ),
+                "pipe" => {
+                    assert!(std::process::Command::new("mkfifo").arg(&place).status().unwrap().success())
+                }
                 "device" => link("/dev/zero", &place),
                 _ => std::fs::File::create(&place).unwrap().set_len(5 << 30).unwrap(),
             }
             let (_, said) = everything(&Arc::new(project), &id, &what);
-            let name = Path::new(at)
-                .file_name()
-                .unwrap()
-                .to_str()
-                .unwrap()
-                .replace("<id>", &id);
+            let name = Path::new(at).file_name().unwrap().to_str().unwrap().replace("<id>", &id);
             // A lock or an ignore file of five gigabytes is one all the same.
             let is_fine = kind == "huge" && [".lock", ".gitignore", "run.lock"].contains(&&*name);
-            assert!(
-                !is_told || is_fine || said.contains(&name),
-                "{what}: not named: {said}"
-            );
+            assert!(!is_told || is_fine || said.contains(&name), "{what}: not named: {said}");
         }
     }
 }
@@ -205,15 +169,8 @@ fn a_plan_behind_a_link_is_refused_by_all_alike() {
         let plan = if at == "docs" { "docs/PLAN.md" } else { at };
         let project = Project::new();
         let outside = project.home.join("outside");
-        write(
-            &outside.join("PLAN.md"),
-            "# Plan\n\nThe secret of another project.\n",
-        );
-        let target = if at == "docs" {
-            outside.clone()
-        } else {
-            outside.join("PLAN.md")
-        };
+        write(&outside.join("PLAN.md"), "# Plan\n\nThe secret of another project.\n");
+        let target = if at == "docs" { outside.clone() } else { outside.join("PLAN.md") };
         link(target, &project.root.join(at));
         let before = tree(&outside);
         for arguments in [vec!["start", "plan", "--plan", plan, "x"], vec!["run", plan]] {

@@ -60,26 +60,12 @@ fn a_drawing_comes_alone_and_what_is_missing_beside_it() {
     project.start(&[]);
     project.run(&["cancel"]).exits(0);
     let plain = project.run(&["machine", "diagram"]).exits(0);
-    let drawn = project
-        .run(&["machine", "coverage", "--format", "mermaid", &record])
-        .exits(0);
+    let drawn = project.run(&["machine", "coverage", "--format", "mermaid", &record]).exits(0);
     assert_ne!(drawn.out, plain.out, "what was taken is marked");
-    assert!(
-        drawn.out.contains("drafting") && !drawn.out.contains("not taken"),
-        "{}",
-        drawn.out
-    );
-    assert!(
-        drawn
-            .err
-            .starts_with("1 of 23 edges of `plan` were taken\nnot taken: begin, "),
-        "{}",
-        drawn.err
-    );
+    assert!(drawn.out.contains("drafting") && !drawn.out.contains("not taken"), "{}", drawn.out);
+    assert!(drawn.err.starts_with("1 of 23 edges of `plan` were taken\nnot taken: begin, "), "{}", drawn.err);
     for (format, head) in [("dot", "digraph"), ("svg", "<svg")] {
-        let drawn = project
-            .run(&["machine", "coverage", "--format", format, &record])
-            .exits(0);
+        let drawn = project.run(&["machine", "coverage", "--format", format, &record]).exits(0);
         assert!(drawn.out.contains(head), "{}", drawn.out);
     }
 }
@@ -90,10 +76,7 @@ fn an_edge_that_is_missing_is_a_refusal_where_all_are_required() {
     project.start(&[]);
     project.run(&["cancel"]).exits(0);
     let required = ["machine", "coverage", "--require-all", &record];
-    project
-        .run(&required)
-        .exits(1)
-        .says("not taken: begin, drafting -> reviewing (machine.toml:");
+    project.run(&required).exits(1).says("not taken: begin, drafting -> reviewing (machine.toml:");
 
     // The same record with one line for each edge, and what is not to be counted.
     let file = std::path::Path::new(&record).join("plan.edges");
@@ -114,9 +97,7 @@ fn an_edge_that_is_missing_is_a_refusal_where_all_are_required() {
         .run(&required)
         .exits(0)
         .says("23 of 23 edges of `plan` were taken")
-        .says(&format!(
-            "not counted: 1 of another version of the machine than {hash}"
-        ))
+        .says(&format!("not counted: 1 of another version of the machine than {hash}"))
         .says("not counted: 1 lines that are none");
 }
 

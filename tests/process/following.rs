@@ -67,31 +67,21 @@ fn who_stops_following_leaves_the_review_alone() {
     let review = project.background_review(&id, &["--reviewer", "fake-hang"]);
     let mut command = project.command(&["review", &id, "--follow"]);
     let log = project.home.join("followed");
-    command
-        .stdout(std::fs::File::create(&log).unwrap())
-        .stderr(Stdio::piped());
+    command.stdout(std::fs::File::create(&log).unwrap()).stderr(Stdio::piped());
     let follower = Background::of(command.spawn().unwrap());
-    wait_for("a follower that follows", || {
-        std::fs::read_to_string(&log).unwrap().contains("following")
-    });
+    wait_for("a follower that follows", || std::fs::read_to_string(&log).unwrap().contains("following"));
     follower.signal("TERM");
     let ran = follower.end();
     assert_eq!(ran.code, 130, "{ran:?}");
     assert!(ran.err.contains("the review itself goes on"), "{ran:?}");
-    project
-        .run(&["status"])
-        .exits(0)
-        .says("(running)")
-        .says("--follow");
+    project.run(&["status"]).exits(0).says("(running)").says("--follow");
     drop(review);
 }
 
 #[test]
 fn follow_takes_no_reviewer() {
     let (project, id) = Project::reviewing(&[]);
-    project
-        .run(&["review", &id, "--follow", "--reviewer", "lint"])
-        .exits(2);
+    project.run(&["review", &id, "--follow", "--reviewer", "lint"]).exits(2);
     project.run(&["review", &id, "--folow"]).exits(2).says("--follow");
 }
 

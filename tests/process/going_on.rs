@@ -52,12 +52,9 @@ fn more_begins_the_next_round() {
         .says("3 in all")
         .says("round 2 of 3 (Security and data-integrity review)");
     has(&granted.out, "The findings of round 1 stand");
-    for (field, value) in [
-        ("phase", "reviewing"),
-        ("round", "2"),
-        ("max_rounds", "3"),
-        ("decision_signal", "none"),
-    ] {
+    for (field, value) in
+        [("phase", "reviewing"), ("round", "2"), ("max_rounds", "3"), ("decision_signal", "none")]
+    {
         assert_eq!(project.field(&id, field), value, "{field}");
     }
     assert!(
@@ -111,11 +108,7 @@ fn who_has_not_looked_where_a_loop_ended_early_looks_after_all() {
     project.type_line("s1", "/claudex:more 1");
     let granted = project.run_in_session("s1", &["more", "--from-prompt"]).exits(0);
     has(&granted.out, "round 3 of 3 (Ops and SRE review)");
-    assert!(
-        !granted.out.contains("findings of round"),
-        "there were none: {}",
-        granted.out
-    );
+    assert!(!granted.out.contains("findings of round"), "there were none: {}", granted.out);
     project.review(&id, "fake-clean").exits(0);
     let summary = project.fire().blocked();
     has(&summary, "\n\nEnded after 3 of 3 rounds.\nLoop `");
@@ -216,10 +209,7 @@ fn more_is_refused_with_the_reason_and_the_way_on() {
     let ran = project.run(&["resume", &id]).exits(1);
     has(&ran.err, &format!("--continue {id}"));
     // Where there is no loop at all.
-    Project::new()
-        .run(&["more"])
-        .exits(1)
-        .says("claudex::locate::none");
+    Project::new().run(&["more"]).exits(1).says("claudex::locate::none");
 }
 
 // --- --continue --------------------------------------------------------------------------------------------------
@@ -245,27 +235,16 @@ fn a_loop_that_goes_on_has_the_topic_the_plan_and_the_findings_of_the_one_before
     ] {
         assert_eq!(project.field(&second, field), value, "{field}");
     }
-    assert_eq!(
-        std::fs::read(project.root.join("PLAN.md")).unwrap(),
-        plan,
-        "the draft is kept"
-    );
+    assert_eq!(std::fs::read(project.root.join("PLAN.md")).unwrap(), plan, "the draft is kept");
 
     // The plan that is there counts as written, and the reviewer is shown what was found before.
     let reason = project.fire().blocked();
     has(&reason, "### Claudex round 1 of 2, Senior-engineer review");
     project.review(&second, "fake-clean").exits(0);
     let prompt = std::fs::read_to_string(project.folder().join(format!("{second}-prompt.txt"))).unwrap();
-    has(
-        &prompt,
-        "The plan has no way back when the migration fails half way",
-    );
+    has(&prompt, "The plan has no way back when the migration fails half way");
     project.answers(&["status"], 0, &format!("continues: {first}"));
-    assert_eq!(
-        project.field(&first, "phase"),
-        "done",
-        "the one before is left as it was"
-    );
+    assert_eq!(project.field(&first, "phase"), "done", "the one before is left as it was");
     assert!(project.findings(&first, 1).exists());
 }
 
@@ -274,24 +253,12 @@ fn a_topic_that_is_given_wins_over_the_one_before() {
     let project = Project::new();
     let first = over(&project, &[]);
     let started = project
-        .run(&[
-            "start",
-            "plan",
-            "--continue",
-            &first,
-            "--rounds=1",
-            "The same, for the mail queue",
-        ])
+        .run(&["start", "plan", "--continue", &first, "--rounds=1", "The same, for the mail queue"])
         .exits(0);
-    assert_eq!(
-        project.field(&id_of(&started), "topic"),
-        "The same, for the mail queue"
-    );
+    assert_eq!(project.field(&id_of(&started), "topic"), "The same, for the mail queue");
     project.run(&["cancel"]).exits(0);
     project.type_line("s2", &format!("/claudex:plan --continue {first} --rounds 4"));
-    let started = project
-        .run_in_session("s2", &["start", "plan", "--from-prompt"])
-        .exits(0);
+    let started = project.run_in_session("s2", &["start", "plan", "--from-prompt"]).exits(0);
     let id = id_of(&started);
     assert_eq!(project.field(&id, "topic"), "Move the queue");
     assert_eq!(project.field(&id, "max_rounds"), "4");
@@ -303,16 +270,9 @@ fn a_chain_of_three_carries_all_of_its_findings_oldest_first() {
     let project = Project::new();
     let first = over(&project, &[]);
     let second = over(&project, &["--continue", &first]);
-    std::fs::write(
-        project.findings(&first, 1),
-        "# Round 1 findings\n\n## High\n\n- of the first\n",
-    )
-    .unwrap();
-    std::fs::write(
-        project.findings(&second, 1),
-        "# Round 1 findings\n\n## Low\n\n- of the second\n",
-    )
-    .unwrap();
+    std::fs::write(project.findings(&first, 1), "# Round 1 findings\n\n## High\n\n- of the first\n").unwrap();
+    std::fs::write(project.findings(&second, 1), "# Round 1 findings\n\n## Low\n\n- of the second\n")
+        .unwrap();
     let third = id_of(&project.run(&["start", "plan", "--continue", &second]).exits(0));
     assert_eq!(project.field(&third, "topic"), "Move the queue");
     project.fire().blocked();
@@ -357,11 +317,7 @@ fn what_cannot_be_gone_on_from_is_refused_with_the_reason_and_leaves_nothing() {
     for given in [&first[..15], &first[16..], &format!("{}0", &first[..21])] {
         if given != first {
             let ran = refused(&project, given);
-            assert!(
-                ran.err.contains(&format!("did you mean `{first}`?")),
-                "{given}: {}",
-                ran.err
-            );
+            assert!(ran.err.contains(&format!("did you mean `{first}`?")), "{given}: {}", ran.err);
         }
     }
     project
@@ -377,10 +333,7 @@ fn what_cannot_be_gone_on_from_is_refused_with_the_reason_and_leaves_nothing() {
     let running = project.start(&[]);
     let ran = refused(&project, &running);
     has(&ran.err, "not over yet (phase drafting)");
-    crate::support::age(
-        &project.state_path(&running),
-        std::time::Duration::from_secs(3600),
-    );
+    crate::support::age(&project.state_path(&running), std::time::Duration::from_secs(3600));
     project.run(&["sweep"]).exits(0);
     let ran = refused(&project, &running);
     has(&ran.err, &format!("claudex-loop resume {running}"));
@@ -390,11 +343,7 @@ fn what_cannot_be_gone_on_from_is_refused_with_the_reason_and_leaves_nothing() {
     std::fs::write(project.state_path(&first), text).unwrap();
     let journal = project.folder().join(&first).join("journal.jsonl");
     let lines = std::fs::read_to_string(&journal).unwrap();
-    std::fs::write(
-        &journal,
-        lines.replace("\"mode\":\"plan\"", "\"mode\":\"review\""),
-    )
-    .unwrap();
+    std::fs::write(&journal, lines.replace("\"mode\":\"plan\"", "\"mode\":\"review\"")).unwrap();
     let ran = refused(&project, &first);
     has(&ran.err, "it reviewed changes, not a plan");
 }
@@ -452,34 +401,19 @@ fn the_question_is_asked_once_and_unanswered_the_next_stop_ends_the_loop() {
     let (project, id) = Project::reviewing(&["--rounds", "1"]);
     project.review(&id, "fake-findings").exits(0);
     let block = project.fire().blocked();
-    let call = block
-        .split("```json\n")
-        .nth(1)
-        .and_then(|call| call.split("\n```").next());
+    let call = block.split("```json\n").nth(1).and_then(|call| call.split("\n```").next());
     let call: serde_json::Value = serde_json::from_str(call.unwrap()).unwrap();
     let question = &call["questions"][0];
-    assert_eq!(
-        (&question["question"], &question["header"]),
-        (&json!(QUESTION), &json!("Plan"))
-    );
-    let labels: Vec<_> = question["options"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|option| &option["label"])
-        .collect();
+    assert_eq!((&question["question"], &question["header"]), (&json!(QUESTION), &json!("Plan")));
+    let labels: Vec<_> =
+        question["options"].as_array().unwrap().iter().map(|option| &option["label"]).collect();
     assert_eq!(labels, ["Revise manually", "More rounds", "Accept it incomplete"]);
     // Neither an agent's word nor another text is an answer.
-    project
-        .run_in_session("s1", &["answer", &id, "More rounds"])
-        .exits(1);
+    project.run_in_session("s1", &["answer", &id, "More rounds"]).exits(1);
     choose(&project, "more, please").exits(0);
     assert_eq!(project.field(&id, "phase"), "summarizing");
     let over = project.fire().approved();
-    assert!(
-        over.ends_with("is over: done (The summary was delivered), by finish"),
-        "{over}"
-    );
+    assert!(over.ends_with("is over: done (The summary was delivered), by finish"), "{over}");
     assert_eq!(project.field(&id, "phase"), "done");
     // An answer that comes too late changes nothing.
     choose(&project, "More rounds").exits(0);

@@ -7,11 +7,7 @@ fn a_slip_gets_the_name_that_was_probably_meant() {
     let project = Project::new();
     let id = project.start(&[]);
     let slip = format!("{}0", &id[..21]);
-    let slip = if slip == id {
-        format!("{}1", &id[..21])
-    } else {
-        slip
-    };
+    let slip = if slip == id { format!("{}1", &id[..21]) } else { slip };
     let meant = format!("did you mean `{id}`?");
     for (arguments, says) in [
         (&["stauts"][..], "‘status’"),
@@ -19,22 +15,10 @@ fn a_slip_gets_the_name_that_was_probably_meant() {
         (&["mark_done"], "‘mark-done’"),
         (&["status", "--jsno"], "‘--json’"),
         (&["start", "paln", "x"], "‘plan’"),
-        (
-            &["start", "--rounds", "2", "plan", "x"],
-            "‘plan --rounds’ works: the flag stands behind that word",
-        ),
-        (
-            &["start", "plan", "--round", "2", "x"],
-            "did you mean `--rounds`?",
-        ),
-        (
-            &["start", "plan", "--form-draft", "x"],
-            "did you mean `--from-draft`?",
-        ),
-        (
-            &["start", "plan", "--continu=x", "x"],
-            "did you mean `--continue`?",
-        ),
+        (&["start", "--rounds", "2", "plan", "x"], "‘plan --rounds’ works: the flag stands behind that word"),
+        (&["start", "plan", "--round", "2", "x"], "did you mean `--rounds`?"),
+        (&["start", "plan", "--form-draft", "x"], "did you mean `--from-draft`?"),
+        (&["start", "plan", "--continu=x", "x"], "did you mean `--continue`?"),
         (&["review", &id, "--reviewer", "lnit"], "did you mean `lint`?"),
         (&["review", &id[..15]], &meant),
         (&["journal", &id[16..]], &meant),
@@ -48,9 +32,7 @@ fn a_slip_gets_the_name_that_was_probably_meant() {
     assert_eq!(project.changes(&id), ["start"], "nothing was guessed and done");
     // What was typed after a slash command gets the same.
     project.type_line("s1", "/claudex:plan --ruonds 2 x");
-    let ran = project
-        .run_in_session("s1", &["start", "plan", "--from-prompt"])
-        .exits(2);
+    let ran = project.run_in_session("s1", &["start", "plan", "--from-prompt"]).exits(2);
     assert!(ran.err.contains("did you mean `--rounds`?"), "{}", ran.err);
 }
 
@@ -80,10 +62,7 @@ fn a_start_lists_the_flags_of_its_mode_with_their_values_and_defaults() {
     let project = Project::new();
     let shows = |mode: &str, wanted: &[&str]| {
         let help = project.run(&["start", mode, "--help"]).exits(0).out;
-        let flags = help
-            .lines()
-            .filter(|line| line.trim_start().starts_with("--"))
-            .count();
+        let flags = help.lines().filter(|line| line.trim_start().starts_with("--")).count();
         assert_eq!(flags, wanted.len() + ["--color"].len(), "{help}");
         let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
         for flag in wanted {
@@ -104,10 +83,7 @@ fn a_start_lists_the_flags_of_its_mode_with_their_values_and_defaults() {
     let rounds = "--rounds <N> How many rounds at most [default: 1, or as configured]";
     shows("review", &[of_plan[0], rounds, of_plan[6]]);
     let modes = project.run(&["start", "--help"]).exits(0).out;
-    assert!(
-        modes.contains("\nModes:\n  plan    The agent drafts PLAN.md"),
-        "{modes}"
-    );
+    assert!(modes.contains("\nModes:\n  plan    The agent drafts PLAN.md"), "{modes}");
 }
 
 #[test]
@@ -122,66 +98,29 @@ fn the_help_fits_a_screen_and_lists_each_command_once_in_the_group_that_its_defi
         let lines = after.lines().take_while(|line| !line.is_empty());
         lines.filter_map(|line| line.split_whitespace().next()).collect()
     };
-    assert_eq!(
-        commands("Loops"),
-        ["run", "start", "review", "mark-done", "cancel"]
-    );
+    assert_eq!(commands("Loops"), ["run", "start", "review", "mark-done", "cancel"]);
     let of_person = commands("A person decides");
-    assert_eq!(
-        of_person,
-        ["resume", "adopt", "import", "rollback", "answer", "more"]
-    );
-    assert_eq!(
-        commands("Look"),
-        [
-            "status", "list", "journal", "explain", "report", "personas", "doctor"
-        ]
-    );
+    assert_eq!(of_person, ["resume", "adopt", "import", "rollback", "answer", "more"]);
+    assert_eq!(commands("Look"), ["status", "list", "journal", "explain", "report", "personas", "doctor"]);
     assert!(groups.contains("\nSet up: new, sweep, "), "{groups}");
     for command in of_person {
         project.answers(&[command, "--help"], 0, "A person decides this");
     }
-    assert!(
-        !project
-            .run(&["cancel", "--help"])
-            .out
-            .contains("A person decides")
-    );
+    assert!(!project.run(&["cancel", "--help"]).out.contains("A person decides"));
 }
 
 #[test]
 fn one_word_stands_for_a_loop_in_every_help() {
     let project = Project::new();
-    for command in [
-        "status",
-        "journal",
-        "review",
-        "resume",
-        "adopt",
-        "answer",
-        "cancel",
-        "mark-done",
-        "more",
-    ] {
+    for command in ["status", "journal", "review", "resume", "adopt", "answer", "cancel", "mark-done", "more"]
+    {
         let help = project.run(&[command, "--help"]).exits(0).out;
-        assert!(
-            help.contains("  [LOOP]") && !help.contains("ID]"),
-            "{command}: {help}"
-        );
+        assert!(help.contains("  [LOOP]") && !help.contains("ID]"), "{command}: {help}");
     }
 }
 
 /// Verbs that people type.
-const VERBS: [&str; 8] = [
-    "run",
-    "start",
-    "review",
-    "status",
-    "mark-done",
-    "more",
-    "cancel",
-    "doctor",
-];
+const VERBS: [&str; 8] = ["run", "start", "review", "status", "mark-done", "more", "cancel", "doctor"];
 
 #[test]
 fn completions_know_the_verbs_and_nothing_that_is_hidden() {
@@ -197,10 +136,7 @@ fn completions_know_the_verbs_and_nothing_that_is_hidden() {
     let script = project.run(&["completions", "bash"]).out;
     let file = project.home.join("completions");
     std::fs::write(&file, &script).unwrap();
-    let checked = project
-        .shell("bash", &["-n", file.to_str().unwrap()])
-        .output()
-        .unwrap();
+    let checked = project.shell("bash", &["-n", file.to_str().unwrap()]).output().unwrap();
     assert!(checked.status.success(), "{checked:?}");
     // And it completes: a word that is begun, in a bash that has just read it.
     let line = format!(

@@ -35,11 +35,7 @@ fn a_plan_that_is_a_pipe_or_a_device_holds_nobody() {
                 (note, review)
             })
             .unwrap_or_else(|| panic!("{phase}, {what}: it hangs"));
-            let why = if what == "pipe" {
-                "no regular file"
-            } else {
-                "it is a symlink"
-            };
+            let why = if what == "pipe" { "no regular file" } else { "it is a symlink" };
             assert!(note.contains(why), "{phase}, {what}: {note}");
             assert_ne!(review, 0, "{phase}, {what}");
         }
@@ -52,13 +48,7 @@ fn a_findings_file_that_is_a_pipe_holds_nobody() {
     project.review(&id, "lint");
     let findings = project.findings(&id, 1);
     std::fs::remove_file(&findings).unwrap();
-    assert!(
-        std::process::Command::new("mkfifo")
-            .arg(&findings)
-            .status()
-            .unwrap()
-            .success()
-    );
+    assert!(std::process::Command::new("mkfifo").arg(&findings).status().unwrap().success());
     let done = in_time(move || {
         project.run(&["status"]).exits(0).says("no findings file");
         project.fire().blocked()

@@ -45,10 +45,7 @@ fn the_project_dir_finds_the_loop_wherever_the_shell_went() {
     let id = project.start(&[]);
     let home = project.home.clone();
     let root = project.root.to_str().unwrap().to_owned();
-    assert_eq!(
-        project.fire_from(&home, json!({"session_id": "s1"})).approved(),
-        ""
-    );
+    assert_eq!(project.fire_from(&home, json!({"session_id": "s1"})).approved(), "");
     let project = project.with("CLAUDE_PROJECT_DIR", &root);
     let reason = project.fire_from(&home, json!({"session_id": "s1"})).blocked();
     has(&reason, &id);
@@ -103,10 +100,7 @@ fn an_older_loop_that_runs_is_found_beside_a_newer_one_that_is_over() {
     project.run(&["cancel", &over]).exits(0);
     let active = project.start(&[]);
     let later = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
-    let file = std::fs::File::options()
-        .append(true)
-        .open(project.state_path(&over))
-        .unwrap();
+    let file = std::fs::File::options().append(true).open(project.state_path(&over)).unwrap();
     file.set_modified(later).unwrap();
     let reason = project.fire().blocked();
     has(&reason, &active);
@@ -125,11 +119,7 @@ fn a_relative_state_dir_is_looked_for_in_each_folder_above() {
     let reason = project.fire_from(&deep, json!({"session_id": "s1"})).blocked();
     has(&reason, "round 1 of 3");
     has(&reason, &id);
-    assert!(
-        std::fs::read_to_string(&state)
-            .unwrap()
-            .contains("phase: reviewing")
-    );
+    assert!(std::fs::read_to_string(&state).unwrap().contains("phase: reviewing"));
 
     // The runner finds it without the variable: the agent's shell may not have it.
     let runner = project.root.join(format!("var/my loops/{id}-runner.sh"));
@@ -174,39 +164,18 @@ fn projects_that_share_a_state_folder_do_not_stand_in_each_others_way() {
 #[test]
 fn resume_without_an_id_means_ones_own_loop_even_when_it_was_swept() {
     let project = Project::new();
-    let started = project
-        .run_in_session("mine", &["start", "plan", "topic"])
-        .exits(0);
+    let started = project.run_in_session("mine", &["start", "plan", "topic"]).exits(0);
     let mine = id_of(&started);
-    crate::support::age(
-        &project.state_path(&mine),
-        std::time::Duration::from_secs(16 * 60),
-    );
-    let other = project
-        .run_in_session("theirs", &["start", "plan", "topic"])
-        .exits(0);
-    assert!(
-        other.out.contains(&mine),
-        "what was put aside is told: {}",
-        other.out
-    );
+    crate::support::age(&project.state_path(&mine), std::time::Duration::from_secs(16 * 60));
+    let other = project.run_in_session("theirs", &["start", "plan", "topic"]).exits(0);
+    assert!(other.out.contains(&mine), "what was put aside is told: {}", other.out);
     let theirs = id_of(&other);
     let before = project.state(&theirs);
 
     project.type_line("mine", "/claudex:resume");
-    let refused = project
-        .run_in_session("mine", &["resume", "--from-prompt"])
-        .exits(1);
-    assert!(
-        refused.err.contains(&theirs),
-        "the other one is in the way: {}",
-        refused.err
-    );
-    assert_eq!(
-        project.state(&theirs),
-        before,
-        "its counters are not ours to reset"
-    );
+    let refused = project.run_in_session("mine", &["resume", "--from-prompt"]).exits(1);
+    assert!(refused.err.contains(&theirs), "the other one is in the way: {}", refused.err);
+    assert_eq!(project.state(&theirs), before, "its counters are not ours to reset");
 
     project.run(&["cancel", &theirs]).exits(0);
     project.type_line("mine", "/claudex:resume");

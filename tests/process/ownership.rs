@@ -55,11 +55,7 @@ pub(crate) fn record_file(project: &Project, machine: &str, id: &str) -> PathBuf
         digest.update(part);
         digest.update([0]);
     }
-    let name: String = digest
-        .finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let name: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
     project.home.join(format!("state/claudex-loop/loops/{name}.json"))
 }
 
@@ -78,8 +74,7 @@ fn a_loop_from_an_archive_is_named_in_one_line_and_nothing_is_written() {
     let home = project.home.to_str().unwrap().to_owned();
     write(&project.home.join(".bashrc"), "# mine\n");
     unpack(&theirs, &project, |text| {
-        text.replace(theirs.root.to_str().unwrap(), &home)
-            .replace("PLAN.md", ".bashrc")
+        text.replace(theirs.root.to_str().unwrap(), &home).replace("PLAN.md", ".bashrc")
     });
     let before = (files(&project.root), files(&project.home));
     for _ in 0..2 {
@@ -100,8 +95,7 @@ fn a_loop_from_an_archive_is_named_in_one_line_and_nothing_is_written() {
     ] {
         let ran = project.run(command);
         assert_ne!(ran.code, 0, "{command:?}");
-        ran.says("was not started here")
-            .says(&format!("claudex-loop adopt {id}"));
+        ran.says("was not started here").says(&format!("claudex-loop adopt {id}"));
     }
     project.run(&["list"]).exits(0).says("was not started here");
     project.run(&["status"]).exits(0).says("was not started here");
@@ -110,10 +104,7 @@ fn a_loop_from_an_archive_is_named_in_one_line_and_nothing_is_written() {
     let in_root = |files: Vec<(PathBuf, Vec<u8>)>| -> Vec<(PathBuf, Vec<u8>)> {
         // A start locks the folder and keeps it out of git; both are its own files.
         let own = [".lock", ".gitignore", "log"].map(|name| project.folder().join(name));
-        files
-            .into_iter()
-            .filter(|(path, _)| !own.contains(path))
-            .collect()
+        files.into_iter().filter(|(path, _)| !own.contains(path)).collect()
     };
     assert_eq!(in_root(files(&project.root)), in_root(before.0));
     project.run_in_session("s1", &["adopt", &id]).exits(1);
@@ -130,10 +121,7 @@ fn a_copied_project_and_a_moved_one_are_taken_up_by_a_person() {
         if moved {
             std::fs::rename(&from, &to).unwrap();
         } else {
-            let copied = std::process::Command::new("cp")
-                .arg("-a")
-                .args([&from, &to])
-                .status();
+            let copied = std::process::Command::new("cp").arg("-a").args([&from, &to]).status();
             assert!(copied.unwrap().success());
         }
         project.root = to.clone();
@@ -149,10 +137,7 @@ fn a_copied_project_and_a_moved_one_are_taken_up_by_a_person() {
         assert_eq!(records(&project).len(), 2);
         assert_eq!(project.field(&id, "repo_root"), to.to_str().unwrap());
         let changes = project.changes(&id);
-        assert!(
-            changes.iter().filter(|what| *what == "adopt").count() >= 1,
-            "{changes:?}"
-        );
+        assert!(changes.iter().filter(|what| *what == "adopt").count() >= 1, "{changes:?}");
         project.review(&id, "lint").exits(0);
         project.fire().blocked();
         assert!(project.quarantine().is_empty());
@@ -209,9 +194,7 @@ fn where_no_record_can_be_written_a_start_names_the_folder_and_leaves_nothing() 
     let ran = project.run(&["start", "plan", "x"]).exits(3);
     ran.says(state.to_str().unwrap());
     assert_eq!(files(&project.root), before);
-    let project = Project::new()
-        .with("XDG_STATE_HOME", "here")
-        .with("HOME", "not/absolute");
+    let project = Project::new().with("XDG_STATE_HOME", "here").with("HOME", "not/absolute");
     let ran = project.run(&["start", "plan", "x"]).exits(3);
     ran.says("HOME is relative and XDG_STATE_HOME is relative");
     assert!(!project.root.join("here").exists() && !project.root.join("not").exists());
@@ -270,9 +253,7 @@ fn sixteen_projects_at_once_lose_no_record_in_one_state_home() {
     let shared = tempfile::tempdir().unwrap();
     let state = shared.path().join("state");
     let home = state.to_str().unwrap();
-    let projects: Vec<Project> = (0..16)
-        .map(|_| Project::new().with("XDG_STATE_HOME", home))
-        .collect();
+    let projects: Vec<Project> = (0..16).map(|_| Project::new().with("XDG_STATE_HOME", home)).collect();
     let ids = at_once(|number| {
         let id = projects[number].start(&[]);
         projects[number].plan("# Plan\n\nMove the queue.\n");
@@ -308,21 +289,13 @@ fn sixteen_at_once_in_one_project_are_one_loop_with_one_record() {
     let adopted = at_once(|_| project.run(&["adopt", &id]).code);
     assert!(adopted.contains(&0), "{adopted:?}");
     has_records(&state, 1);
-    let adoptions = project
-        .changes(&id)
-        .iter()
-        .filter(|what| *what == "adopt")
-        .count();
+    let adoptions = project.changes(&id).iter().filter(|what| *what == "adopt").count();
     assert!(adoptions >= 1, "{:?}", project.changes(&id));
     project.plan("# Plan\n\nMove the queue.\n");
     at_once(|_| project.fire());
     has_records(&state, 1);
     assert_eq!(project.field(&id, "phase"), "reviewing");
-    let begun = project
-        .changes(&id)
-        .iter()
-        .filter(|what| *what == "begin")
-        .count();
+    let begun = project.changes(&id).iter().filter(|what| *what == "begin").count();
     assert_eq!(begun, 1, "{:?}", project.changes(&id));
     assert!(project.quarantine().is_empty());
 }
@@ -384,10 +357,7 @@ fn a_line_that_moves_the_loop_to_another_folder_is_taken_out() {
 fn a_journal_of_another_folder_in_the_place_of_a_loops_own_is_left_alone() {
     let (project, id) = Project::reviewing(&[]);
     let (root, home) = (project.root.to_str().unwrap(), project.home.to_str().unwrap());
-    for path in [
-        project.folder().join(&id).join("journal.jsonl"),
-        project.state_path(&id),
-    ] {
+    for path in [project.folder().join(&id).join("journal.jsonl"), project.state_path(&id)] {
         let text = std::fs::read_to_string(&path).unwrap();
         has(&text, root);
         std::fs::write(&path, text.replace(root, home)).unwrap();
@@ -439,10 +409,7 @@ fn thousands_of_files_that_are_no_loops_of_ours_hold_no_stop() {
     }
     let before = files(&project.root).len();
     let note = timed(|| project.fire()).approved();
-    assert!(
-        note.contains("so nothing was done") || note.contains("has no journal"),
-        "{note}"
-    );
+    assert!(note.contains("so nothing was done") || note.contains("has no journal"), "{note}");
     assert_eq!(files(&project.root).len(), before);
 }
 
@@ -465,9 +432,7 @@ fn an_input_that_never_ends_holds_no_stop() {
     project.start(&[]);
     let begun = Instant::now();
     let mut command = project.command(&["hook", "stop"]);
-    command
-        .stdin(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::piped());
+    command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     std::io::Write::write_all(&mut stdin, b"{\"session_id\":").unwrap();
@@ -480,9 +445,7 @@ fn an_input_that_never_ends_holds_no_stop() {
 
 /// A stop whose input comes late and never ends.
 fn fire_late(mut command: std::process::Command) -> Stop {
-    command
-        .stdin(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::piped());
+    command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     std::thread::sleep(Duration::from_secs(1));
@@ -512,12 +475,7 @@ fn where_everything_is_slow_at_once_a_stop_ends_within_one_budget_and_says_so() 
     let text = std::fs::read_to_string(&journal).unwrap();
     std::fs::write(&journal, format!("{text}{began}\n")).unwrap();
     let ready = project.home.join("ready");
-    let deaf = [
-        "-c",
-        "trap '' TERM; : >\"$1\"; while :; do sleep 0.1; done",
-        "sh",
-        ready.to_str().unwrap(),
-    ];
+    let deaf = ["-c", "trap '' TERM; : >\"$1\"; while :; do sleep 0.1; done", "sh", ready.to_str().unwrap()];
     let mut orphan = project.shell("sh", &deaf);
     orphan.env("CLAUDEX_REVIEWER_CHILD", format!("{id}/r1-lost"));
     let orphan = Background::of(orphan.spawn().unwrap());
@@ -532,10 +490,7 @@ fn where_everything_is_slow_at_once_a_stop_ends_within_one_budget_and_says_so() 
     has(&note, "so nothing was done");
     has(&note, ".claude/claudex,");
     let note = timed(|| fire_late(project.command(&["hook", "stop"]))).approved();
-    assert!(
-        note.contains(".lock is still held") || note.contains("so nothing was done"),
-        "{note}"
-    );
+    assert!(note.contains(".lock is still held") || note.contains("so nothing was done"), "{note}");
     assert_eq!(note.lines().count(), 1, "{note}");
     assert_eq!(project.field(&id, "phase"), "reviewing");
 

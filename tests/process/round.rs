@@ -49,11 +49,7 @@ fn the_findings_are_printed_where_the_review_ran() {
     let file = std::fs::read_to_string(project.findings(&id, 1)).unwrap();
     assert!(ran.out.ends_with(&file), "{}", ran.out);
     let again = project.review(&id, "fake-findings").exits(0);
-    assert!(
-        again.out.ends_with(&file),
-        "also when it was reviewed before: {}",
-        again.out
-    );
+    assert!(again.out.ends_with(&file), "also when it was reviewed before: {}", again.out);
 }
 
 #[test]
@@ -74,13 +70,8 @@ fn each_outcome_has_its_exit_code_its_note_and_only_a_verdict_leaves_findings() 
         let before = project.state(&id);
         project.review(&id, reviewer).exits(code);
         let journal = project.journal(&id);
-        let [began, ended] = &journal[journal.len() - 2..] else {
-            panic!("{journal:?}")
-        };
-        assert_eq!(
-            (&began["note"], &ended["note"]),
-            (&"run-began".into(), &"run-ended".into())
-        );
+        let [began, ended] = &journal[journal.len() - 2..] else { panic!("{journal:?}") };
+        assert_eq!((&began["note"], &ended["note"]), (&"run-began".into(), &"run-ended".into()));
         assert_eq!(began["data"]["run"], ended["data"]["run"]);
         assert_eq!(ended["data"]["outcome"], outcome, "{reviewer}");
         assert_eq!(
@@ -88,16 +79,8 @@ fn each_outcome_has_its_exit_code_its_note_and_only_a_verdict_leaves_findings() 
             files,
             "{reviewer}: a findings file only with a verdict"
         );
-        assert_eq!(
-            project.findings(&id, 1).with_extension("json").exists(),
-            files,
-            "{reviewer}"
-        );
-        assert_eq!(
-            project.state(&id),
-            before,
-            "{reviewer}: a review changes no field of the loop"
-        );
+        assert_eq!(project.findings(&id, 1).with_extension("json").exists(), files, "{reviewer}");
+        assert_eq!(project.state(&id), before, "{reviewer}: a review changes no field of the loop");
     }
 }
 
@@ -130,10 +113,7 @@ fn findings_are_written_in_the_seeds_form_with_a_twin_that_says_the_same() {
 #[test]
 fn a_clean_round_is_the_one_line() {
     let (project, id) = Project::reviewing(&[]);
-    project
-        .review(&id, "fake-clean")
-        .exits(0)
-        .says("no substantive findings");
+    project.review(&id, "fake-clean").exits(0).says("no substantive findings");
     let text = std::fs::read_to_string(project.findings(&id, 1)).unwrap();
     let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
     assert_eq!(lines, ["# Round 1 findings", "No substantive findings."]);
@@ -142,18 +122,9 @@ fn a_clean_round_is_the_one_line() {
 #[test]
 fn the_form_of_an_answer_is_read_tolerantly_and_its_absence_strictly() {
     for (said, counts) in [
-        (
-            "# x\r\n\r\n## HIGH\r\n* a\r\n1. b\r\n",
-            Some("high=2 medium=0 low=0"),
-        ),
-        (
-            "# x\n## Critical\n- a\n## low\n- None\n",
-            Some("high=1 medium=0 low=0"),
-        ),
-        (
-            "## High\n- None\n## Medium\n- none.\n## Low\nNone\n",
-            Some("no substantive findings"),
-        ),
+        ("# x\r\n\r\n## HIGH\r\n* a\r\n1. b\r\n", Some("high=2 medium=0 low=0")),
+        ("# x\n## Critical\n- a\n## low\n- None\n", Some("high=1 medium=0 low=0")),
+        ("## High\n- None\n## Medium\n- none.\n## Low\nNone\n", Some("no substantive findings")),
         ("## High\n- a\n  - detail of a\n", Some("high=1 medium=0 low=0")),
         ("Looks good to me!", None),
         ("{}", None),
@@ -179,10 +150,7 @@ fn a_hostile_answer_is_quoted_as_plain_text() {
     for text in [&ran.out, &block, &findings] {
         assert!(!text.contains(['\u{1b}', '\u{202e}', '\u{7}']), "{text:?}");
     }
-    assert!(
-        findings.contains("{{ 7*7 }}"),
-        "and nothing is evaluated: {findings}"
-    );
+    assert!(findings.contains("{{ 7*7 }}"), "and nothing is evaluated: {findings}");
 }
 
 #[test]
@@ -203,10 +171,7 @@ fn the_flag_goes_before_the_environment_and_that_before_auto() {
     let (project, id) = Project::reviewing(&[]);
     let project = project.with("CLAUDEX_REVIEWER", "fake-could-not-run");
     project.answers(&["review", &id], 5, "reviewer: fake-could-not-run");
-    project
-        .review(&id, "fake-unreadable")
-        .exits(5)
-        .says("reviewer: fake-unreadable");
+    project.review(&id, "fake-unreadable").exits(5).says("reviewer: fake-unreadable");
     let project = project.with("CLAUDEX_REVIEWER", " ");
     project.answers(&["review", &id], 0, "reviewer: lint (auto)");
 }
@@ -216,15 +181,9 @@ fn what_cannot_be_reviewed_is_said_and_leaves_no_run() {
     let (project, id) = Project::reviewing(&[]);
     let plan = project.root.join("PLAN.md");
     std::fs::remove_file(&plan).unwrap();
-    project
-        .review(&id, "fake-clean")
-        .exits(1)
-        .says("is not there to be reviewed");
+    project.review(&id, "fake-clean").exits(1).says("is not there to be reviewed");
     project.plan(b"# Pl\xffn\n");
-    project
-        .review(&id, "fake-clean")
-        .exits(1)
-        .says("is not UTF-8 text");
+    project.review(&id, "fake-clean").exits(1).says("is not UTF-8 text");
     assert_eq!(project.runs(&id), 0);
     project.plan("# Plan\n");
     project.review(&id, "fake-clean").exits(0);
@@ -248,15 +207,9 @@ fn where_nothing_is_to_be_reviewed_the_command_says_why() {
     project.review(&id, "fake-clean").exits(1).says("phase drafting");
     project.run(&["cancel", &id]).exits(0);
     project.review(&id, "fake-clean").exits(1).says("phase cancelled");
-    project
-        .review("20261122-010203-0a1b2c", "fake-clean")
-        .exits(1)
-        .says("there is no loop");
+    project.review("20261122-010203-0a1b2c", "fake-clean").exits(1).says("there is no loop");
     for bad in ["../../../etc/passwd", "", "20261122-010203-0A1B2C"] {
-        project
-            .review(bad, "fake-clean")
-            .exits(2)
-            .says("is not the id of a loop");
+        project.review(bad, "fake-clean").exits(2).says("is not the id of a loop");
     }
     for nobody in ["nobody", "fake:clean"] {
         let ran = project.review(&id, nobody).exits(2);
@@ -274,17 +227,9 @@ fn a_file_is_reviewed_without_a_loop_and_nothing_of_ours_is_written_over() {
     project.plan("# Plan\n\nWe will move it soon.\n");
     let file = |number: u32| project.root.join(format!("reviews/PLAN-review-{number}.md"));
     for number in 1..=2 {
-        let ran = project
-            .run(&["review", "--file", "PLAN.md", "--reviewer", "lint"])
-            .exits(0);
-        ran.says("reviewer: lint")
-            .says(&format!("reviews/PLAN-review-{number}.md"))
-            .says("## High");
-        assert!(
-            std::fs::read_to_string(file(number))
-                .unwrap()
-                .starts_with("# Findings\n")
-        );
+        let ran = project.run(&["review", "--file", "PLAN.md", "--reviewer", "lint"]).exits(0);
+        ran.says("reviewer: lint").says(&format!("reviews/PLAN-review-{number}.md")).says("## High");
+        assert!(std::fs::read_to_string(file(number)).unwrap().starts_with("# Findings\n"));
     }
     std::fs::write(file(2), "Mine.\n").unwrap();
     project
@@ -295,14 +240,9 @@ fn a_file_is_reviewed_without_a_loop_and_nothing_of_ours_is_written_over() {
     assert!(file(3).exists());
     // A loop counts none of them, and a reviewer that fails writes none.
     let (project, id) = Project::reviewing(&[]);
-    project
-        .run(&["review", "--file", "PLAN.md", "--reviewer", "fake-clean"])
-        .exits(0);
+    project.run(&["review", "--file", "PLAN.md", "--reviewer", "fake-clean"]).exits(0);
     assert_eq!(project.runs(&id), 0);
-    project
-        .run(&["review", "--file", "PLAN.md", "--reviewer", "fake-crash"])
-        .exits(5)
-        .says("could not run");
+    project.run(&["review", "--file", "PLAN.md", "--reviewer", "fake-crash"]).exits(5).says("could not run");
     assert!(!project.root.join("reviews/PLAN-review-2.md").exists());
     project.answers(&["review", "--file", "GONE.md"], 1, "is not there to be reviewed");
     project.answers(&["review", "--file", "/etc/passwd"], 1, "leads out of");
@@ -318,10 +258,7 @@ fn a_round_that_was_reviewed_is_not_reviewed_twice() {
     let (project, id) = Project::reviewing(&[]);
     project.review(&id, "fake-findings").exits(0);
     let before = tree(&project.folder());
-    project
-        .review(&id, "fake-clean")
-        .exits(0)
-        .says("reviewed before: high=1 medium=1 low=1");
+    project.review(&id, "fake-clean").exits(0).says("reviewed before: high=1 medium=1 low=1");
     assert_eq!(project.runs(&id), 1);
     assert_eq!(tree(&project.folder()), before);
 }
@@ -340,11 +277,7 @@ fn each_rounds_findings_are_kept() {
     };
     assert_eq!(
         [1, 2, 3].map(count),
-        [
-            "high=1 medium=1 low=1",
-            "high=0 medium=0 low=1",
-            "high=0 medium=0 low=0"
-        ]
+        ["high=1 medium=1 low=1", "high=0 medium=0 low=1", "high=0 medium=0 low=0"]
     );
 }
 
@@ -361,9 +294,7 @@ fn follower(project: &Project, id: &str, arguments: &[&str]) -> (Background, imp
         .unwrap();
     let second = Background::of(child);
     let said = move || std::fs::read_to_string(&log).unwrap();
-    wait_for("the second to attach", || {
-        said().contains("is running already; following it")
-    });
+    wait_for("the second to attach", || said().contains("is running already; following it"));
     (second, said)
 }
 
@@ -377,10 +308,7 @@ fn who_comes_second_follows_the_review_that_runs_and_both_get_its_findings() {
     first.end().exits(0).says("high=1 medium=0 low=0");
     second.end().exits(0);
     let said = said();
-    assert!(
-        said.contains("claudex: high=1 medium=0 low=0. Findings: "),
-        "{said}"
-    );
+    assert!(said.contains("claudex: high=1 medium=0 low=0. Findings: "), "{said}");
     assert!(said.contains("no way back"), "and it saw the progress: {said}");
     assert_eq!(project.runs(&id), 1, "one reviewer for both");
 }
@@ -438,17 +366,11 @@ fn a_reviewer_that_takes_too_long_or_is_silent_is_ended_and_could_not_run() {
         let mut seen = Vec::new();
         wait_for("its run to end", || {
             seen.extend(descendants(review.id()));
-            project
-                .journal(&id)
-                .iter()
-                .any(|entry| entry["note"] == "run-ended")
+            project.journal(&id).iter().any(|entry| entry["note"] == "run-ended")
         });
         review.end().exits(5).says("could not run");
         assert!(!seen.iter().any(|pid| is_alive(*pid)), "its processes are gone");
-        assert_eq!(
-            project.journal(&id).last().unwrap()["data"]["outcome"],
-            "could-not-run"
-        );
+        assert_eq!(project.journal(&id).last().unwrap()["data"]["outcome"], "could-not-run");
         project.fire().blocked();
         assert_eq!(project.field(&id, "failures"), "1");
     }
@@ -463,9 +385,7 @@ fn a_signal_ends_the_reviewer_and_leaves_nothing_alive() {
         assert!(!processes.is_empty());
         review.signal(signal);
         review.end().exits(130).says("was interrupted");
-        wait_for("its processes to be gone", || {
-            !processes.iter().any(|pid| is_alive(*pid))
-        });
+        wait_for("its processes to be gone", || !processes.iter().any(|pid| is_alive(*pid)));
 
         let reason = project.fire().blocked();
         assert!(

@@ -109,10 +109,7 @@ fn a_person_adopts_a_loop_for_whichever_session_comes_next() {
     project.fire_as("fresh").blocked();
     assert_eq!(project.field(&id, "session_id"), "fresh");
     assert_eq!(project.fire_as("crashed").approved(), "");
-    assert!(
-        project.changes(&id).contains(&"adopt".to_owned()),
-        "it is journaled"
-    );
+    assert!(project.changes(&id).contains(&"adopt".to_owned()), "it is journaled");
 }
 
 #[test]
@@ -120,10 +117,7 @@ fn a_loop_is_taken_from_a_session_that_may_be_at_work_by_who_says_so_alone() {
     let (project, id) = Project::reviewing(&[]);
     let before = project.state(&id);
     for command in [&["adopt"][..], &["adopt", &id], &["resume", &id, "--adopt"]] {
-        let ran = project
-            .run(command)
-            .exits(1)
-            .says("session s1 may be at work on loop");
+        let ran = project.run(command).exits(1).says("session s1 may be at work on loop");
         let again = match command[0] {
             "adopt" => format!("    claudex-loop adopt {id} --yes\n"),
             _ => format!("    claudex-loop resume {id} --adopt --yes\n"),
@@ -150,10 +144,7 @@ fn a_loop_is_taken_from_a_session_that_may_be_at_work_by_who_says_so_alone() {
     assert_eq!(project.field(&id, "session_id"), "s2");
     // The slash command is the person's word, and a session takes its own.
     project.type_line("s3", "/claudex:adopt");
-    project
-        .run_in_session("s3", &["adopt", "--from-prompt"])
-        .exits(0)
-        .says("belongs to this session now");
+    project.run_in_session("s3", &["adopt", "--from-prompt"]).exits(0).says("belongs to this session now");
 }
 
 #[test]
@@ -169,19 +160,13 @@ fn a_person_who_resumes_in_a_terminal_is_told_whose_stops_drive_the_loop() {
         .says("goes on in phase reviewing, round 1 of 3.")
         .says("belongs to nobody now");
     assert_eq!(project.field(&id, "session_id"), "unknown");
-    project
-        .run(&["resume", &id])
-        .exits(0)
-        .says("It belongs to nobody: the next session that ends a turn");
+    project.run(&["resume", &id]).exits(0).says("It belongs to nobody: the next session that ends a turn");
     project.fire_as("fresh").blocked();
     assert_eq!(project.field(&id, "session_id"), "fresh");
     assert_eq!(project.fire_as("s1").approved(), "");
     // Inside a session it is that one which takes it.
     project.type_line("s1", &format!("/claudex:resume {id} --adopt"));
-    project
-        .run_in_session("s1", &["resume", "--from-prompt"])
-        .exits(0)
-        .says("belongs to this session now");
+    project.run_in_session("s1", &["resume", "--from-prompt"]).exits(0).says("belongs to this session now");
     assert_eq!(project.field(&id, "session_id"), "s1");
     // An agent takes over nothing.
     let before = project.state(&id);
@@ -193,11 +178,7 @@ fn a_person_who_resumes_in_a_terminal_is_told_whose_stops_drive_the_loop() {
 fn a_session_that_takes_a_loop_up_as_it_sums_up_is_handed_the_summary() {
     for (rounds, reviewer, title) in [
         ("3", "fake-clean", "### Claudex plan loop complete ✓"),
-        (
-            "1",
-            "fake-findings",
-            "### Claudex plan loop stopped at max rounds (round 1 of 1)",
-        ),
+        ("1", "fake-findings", "### Claudex plan loop stopped at max rounds (round 1 of 1)"),
     ] {
         let project = Project::new();
         let id = project.start(&["--rounds", rounds]);
@@ -242,15 +223,9 @@ fn resume_begins_the_counters_anew() {
     project.review(&id, "fake-could-not-run").exits(5);
     project.fire().blocked();
     project.fire().blocked();
-    assert_eq!(
-        (project.field(&id, "failures"), project.field(&id, "reminders")),
-        ("1".into(), "1".into())
-    );
+    assert_eq!((project.field(&id, "failures"), project.field(&id, "reminders")), ("1".into(), "1".into()));
     project.run(&["resume", &id]).exits(0).says("round 1 of 3");
-    assert_eq!(
-        (project.field(&id, "failures"), project.field(&id, "reminders")),
-        ("0".into(), "0".into())
-    );
+    assert_eq!((project.field(&id, "failures"), project.field(&id, "reminders")), ("0".into(), "0".into()));
 }
 
 #[test]
@@ -263,12 +238,7 @@ fn what_is_a_persons_decision_is_refused_to_an_agent() {
         (files, project.changes(&id))
     };
     let before = files();
-    for command in [
-        &["resume", &id][..],
-        &["adopt", &id],
-        &["rollback", "--yes"],
-        &["resume"],
-    ] {
+    for command in [&["resume", &id][..], &["adopt", &id], &["rollback", "--yes"], &["resume"]] {
         project.answers_in("s1", command, 1, "is a person’s decision");
     }
     assert_eq!(files(), before);
@@ -280,10 +250,7 @@ fn an_agent_may_mark_done_and_cancel() {
     project.review(&id, "fake-clean").exits(0);
     project.run_in_session("s1", &["mark-done", &id]).exits(0);
     assert_eq!(project.journal(&id).last().unwrap()["by"], "agent");
-    project
-        .run_in_session("s1", &["mark-done", &id])
-        .exits(1)
-        .says("marked done already: end the turn");
+    project.run_in_session("s1", &["mark-done", &id]).exits(1).says("marked done already: end the turn");
     project.run_in_session("s1", &["cancel", &id]).exits(0);
     assert_eq!(project.field(&id, "phase"), "cancelled");
 }
@@ -293,8 +260,6 @@ fn inside_a_client_without_a_session_id_nothing_is_started() {
     let project = Project::new();
     let before = tree(&project.root);
     let mut start = project.command(&["start", "plan", "topic"]);
-    Ran::of(start.env("CLAUDECODE", "1").output().unwrap())
-        .exits(2)
-        .says("CLAUDE_CODE_SESSION_ID");
+    Ran::of(start.env("CLAUDECODE", "1").output().unwrap()).exits(2).says("CLAUDE_CODE_SESSION_ID");
     assert_eq!(tree(&project.root), before);
 }

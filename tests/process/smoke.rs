@@ -12,10 +12,7 @@ fn a_plan_goes_from_its_start_to_the_summary() {
     project.review(&id, "fake-clean").exits(0);
     let summary = project.fire().blocked();
     assert!(summary.contains("### Claudex plan loop complete ✓"), "{summary}");
-    assert!(
-        summary.contains("- Round 1 (Senior-engineer review): high=1"),
-        "{summary}"
-    );
+    assert!(summary.contains("- Round 1 (Senior-engineer review): high=1"), "{summary}");
     assert_eq!(project.fire().approved(), "");
     assert_eq!(project.field(&id, "phase"), "done");
     project.run(&["status"]).exits(0).says(&id).says("done");
@@ -26,16 +23,12 @@ fn what_a_person_types_after_a_slash_command_arrives_byte_for_byte() {
     let project = Project::new();
     let topic = "fix `it`; $(x) --rounds 9\n\"quoted\"";
     project.type_line("s1", &format!("/claudex:plan --rounds 2 {topic}"));
-    let ran = project
-        .run_in_session("s1", &["start", "plan", "--from-prompt"])
-        .exits(0);
+    let ran = project.run_in_session("s1", &["start", "plan", "--from-prompt"]).exits(0);
     let id = crate::support::id_of(&ran);
     assert_eq!(project.field(&id, "topic"), topic);
     assert_eq!(project.field(&id, "max_rounds"), "2");
     project.type_line("s1", &format!("/claudex:cancel {id}"));
-    project
-        .run_in_session("s1", &["cancel", "--from-prompt"])
-        .exits(0);
+    project.run_in_session("s1", &["cancel", "--from-prompt"]).exits(0);
     assert_eq!(project.field(&id, "phase"), "cancelled");
 }
 

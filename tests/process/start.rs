@@ -12,9 +12,7 @@ use crate::support::{Background, Project, Ran, id_of, tree, yaml};
 #[test]
 fn a_start_says_what_users_and_scripts_look_for() {
     let project = Project::new();
-    let ran = project
-        .run(&["start", "plan", "--rounds", "4", "Move", "the", "queue"])
-        .exits(0);
+    let ran = project.run(&["start", "plan", "--rounds", "4", "Move", "the", "queue"]).exits(0);
     let id = id_of(&ran);
     let lower = ran.out.to_lowercase();
     for phrase in ["plan mode initialized", "review id:", "max rounds: 4"] {
@@ -35,15 +33,9 @@ fn a_start_says_what_users_and_scripts_look_for() {
 fn a_draft_is_named_and_an_old_plan_is_not_taken_for_one() {
     let project = Project::new();
     project.plan("# Old\n");
-    let ran = project
-        .run(&["start", "plan", "topic"])
-        .exits(0)
-        .says("existing PLAN.md");
+    let ran = project.run(&["start", "plan", "topic"]).exits(0).says("existing PLAN.md");
     project.run(&["cancel", &id_of(&ran)]).exits(0);
-    let ran = project
-        .run(&["start", "plan", "--from-draft", "topic"])
-        .exits(0)
-        .says("existing PLAN.md");
+    let ran = project.run(&["start", "plan", "--from-draft", "topic"]).exits(0).says("existing PLAN.md");
     assert_eq!(project.field(&id_of(&ran), "from_draft"), "true");
 }
 
@@ -68,10 +60,7 @@ fn bad_arguments_exit_with_2_say_why_and_leave_nothing() {
         (&["plan", "--rounds=1.5", "x"], "positive integer"),
         (&["plan", "--rounds", "three", "x"], "positive integer"),
         (&["plan", "--rounds=", "x"], "positive integer"),
-        (
-            &["plan", "--rounds", "99999999999999999999", "x"],
-            "positive integer",
-        ),
+        (&["plan", "--rounds", "99999999999999999999", "x"], "positive integer"),
         (&["plan", "--rounds"], "a value is required"),
         (&["plan", "--from-draft", "x"], "requires PLAN.md to exist"),
         (&["plan", "--frobnicate", "x"], "`--frobnicate`"),
@@ -80,10 +69,7 @@ fn bad_arguments_exit_with_2_say_why_and_leave_nothing() {
         (&["banana", "x"], "banana"),
     ];
     for (arguments, phrase) in cases {
-        let ran = project
-            .run(&[&["start"], arguments].concat())
-            .exits(2)
-            .says(phrase);
+        let ran = project.run(&[&["start"], arguments].concat()).exits(2).says(phrase);
         assert_eq!(ran.out, "", "{arguments:?}");
         assert_eq!(tree(&project.root), before, "{arguments:?}");
     }
@@ -107,11 +93,7 @@ fn the_environment_sets_the_rounds_and_a_value_that_is_none_is_an_error() {
     ] {
         let project = Project::new().with(name, value);
         let before = tree(&project.root);
-        project
-            .run(&["start", "plan", "x"])
-            .exits(2)
-            .says("positive integer")
-            .says(name);
+        project.run(&["start", "plan", "x"]).exits(2).says("positive integer").says(name);
         assert_eq!(tree(&project.root), before);
     }
 }
@@ -125,11 +107,7 @@ fn a_start_is_refused_in_every_phase_that_is_not_terminal() {
     let refused = |phase: &str| {
         assert_eq!(project.field(&id, "phase"), phase);
         let before = tree(&project.folder());
-        let ran = project
-            .run(&["start", "plan", "another"])
-            .exits(1)
-            .says("already active")
-            .says(&id);
+        let ran = project.run(&["start", "plan", "another"]).exits(1).says("already active").says(&id);
         assert_eq!(ran.err.matches("already active").count(), 1, "once: {}", ran.err);
         assert_eq!(tree(&project.folder()), before, "{phase}");
     };
@@ -160,17 +138,10 @@ fn of_sixteen_starts_at_once_exactly_one_wins() {
         .map(|number| {
             let topic = format!("topic {number}");
             let mut start = project.command(&["start", "plan", &topic]);
-            start
-                .stdout(Stdio::piped())
-                .stderr(Stdio::piped())
-                .spawn()
-                .unwrap()
+            start.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
         })
         .collect();
-    let ended: Vec<Ran> = starts
-        .into_iter()
-        .map(|start| Background::of(start).end())
-        .collect();
+    let ended: Vec<Ran> = starts.into_iter().map(|start| Background::of(start).end()).collect();
     let (won, lost): (Vec<_>, Vec<_>) = ended.into_iter().partition(|ran| ran.code == 0);
     assert_eq!(won.len(), 1, "{won:?}");
     let id = id_of(&won[0]);
@@ -184,12 +155,7 @@ fn of_sixteen_starts_at_once_exactly_one_wins() {
         .filter(|name| ![".lock", ".gitignore", "log"].contains(&name.as_str()))
         .collect();
     left.sort();
-    let expected = [
-        id.clone(),
-        format!("{id}.lock"),
-        format!("{id}.state"),
-        "machines".to_owned(),
-    ];
+    let expected = [id.clone(), format!("{id}.lock"), format!("{id}.state"), "machines".to_owned()];
     assert_eq!(left, expected);
     assert_eq!(project.changes(&id), ["start"]);
 }
@@ -232,10 +198,7 @@ fn the_state_file_has_the_fields_that_are_known_in_their_order() {
     let project = Project::new();
     let id = project.start(&["--rounds", "2"]);
     let text = project.state(&id);
-    let names: Vec<&str> = text
-        .lines()
-        .map(|line| line.split_once(": ").unwrap().0)
-        .collect();
+    let names: Vec<&str> = text.lines().map(|line| line.split_once(": ").unwrap().0).collect();
     assert_eq!(
         names[..14],
         [
@@ -258,11 +221,7 @@ fn the_state_file_has_the_fields_that_are_known_in_their_order() {
     for name in ["revision", "machine", "graph_hash"] {
         assert!(names.contains(&name), "{names:?}");
     }
-    assert_eq!(
-        names.iter().filter(|name| **name == "phase").count(),
-        1,
-        "stored once"
-    );
+    assert_eq!(names.iter().filter(|name| **name == "phase").count(), 1, "stored once");
 
     let fields = yaml(&text);
     assert_eq!(fields.len(), names.len(), "valid YAML, each field once");
@@ -284,14 +243,8 @@ fn the_state_file_has_the_fields_that_are_known_in_their_order() {
     let started: jiff::Timestamp = project.field(&id, "started_at").parse().unwrap();
     assert_eq!(started.as_second(), epoch);
     assert!(project.field(&id, "last_updated_at").ends_with('Z'));
-    assert!(
-        text.contains("\ntopic: \"Move the queue\"\n"),
-        "a topic is quoted: {text}"
-    );
-    let mode = std::fs::metadata(project.state_path(&id))
-        .unwrap()
-        .permissions()
-        .mode();
+    assert!(text.contains("\ntopic: \"Move the queue\"\n"), "a topic is quoted: {text}");
+    let mode = std::fs::metadata(project.state_path(&id)).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 }
 
@@ -320,9 +273,7 @@ fn a_hostile_topic_is_kept_byte_for_byte_and_breaks_nothing() {
         let id = id_of(&ran);
         assert_eq!(project.field(&id, "topic"), topic);
         assert_eq!(project.field(&id, "phase"), "drafting", "{topic:?}");
-        let got = project
-            .run(&["state", "get", project.state_path(&id).to_str().unwrap(), "topic"])
-            .exits(0);
+        let got = project.run(&["state", "get", project.state_path(&id).to_str().unwrap(), "topic"]).exits(0);
         assert_eq!(got.out.strip_suffix('\n'), Some(topic));
         project.plan("# Plan\n");
         let block = project.fire().blocked();
@@ -333,11 +284,7 @@ fn a_hostile_topic_is_kept_byte_for_byte_and_breaks_nothing() {
         );
         let mut runner = project.shell(
             "sh",
-            &[
-                project.folder().join(format!("{id}-runner.sh")).to_str().unwrap(),
-                "--reviewer",
-                "fake-clean",
-            ],
+            &[project.folder().join(format!("{id}-runner.sh")).to_str().unwrap(), "--reviewer", "fake-clean"],
         );
         Ran::of(runner.output().unwrap()).exits(0);
         project.fire().blocked();
@@ -350,9 +297,7 @@ fn a_hostile_topic_is_kept_byte_for_byte_and_breaks_nothing() {
 #[test]
 fn a_topic_that_begins_like_a_flag_goes_after_two_dashes() {
     let project = Project::new();
-    let ran = project
-        .run(&["start", "plan", "--rounds", "2", "--", "--rounds", "are many"])
-        .exits(0);
+    let ran = project.run(&["start", "plan", "--rounds", "2", "--", "--rounds", "are many"]).exits(0);
     let id = id_of(&ran);
     assert_eq!(project.field(&id, "topic"), "--rounds are many");
     assert_eq!(project.field(&id, "max_rounds"), "2");
@@ -393,16 +338,8 @@ fn a_start_sweeps_what_is_stale_first_and_loses_nothing_of_it() {
         assert!(!folder.join(format!("{id}{name}")).exists(), "{id}{name}");
     }
     let swept: Vec<_> = tree(&folder.join("swept").join(&id));
-    assert!(
-        swept.iter().any(|(_, bytes)| bytes.as_ref() == Some(&kept)),
-        "{swept:?}"
-    );
-    assert!(
-        swept
-            .iter()
-            .any(|(path, _)| path.extension().is_some_and(|ext| ext == "state")),
-        "{swept:?}"
-    );
+    assert!(swept.iter().any(|(_, bytes)| bytes.as_ref() == Some(&kept)), "{swept:?}");
+    assert!(swept.iter().any(|(path, _)| path.extension().is_some_and(|ext| ext == "state")), "{swept:?}");
 }
 
 #[test]

@@ -79,11 +79,7 @@ fn assert_plain(what: &str, text: &str) {
         .chars()
         .filter(|character| *character != '\t' && *character != '\n' && is_hidden(*character))
         .collect();
-    assert!(
-        hidden.is_empty(),
-        "{what}: {hidden:?} in\n{}",
-        text.escape_debug()
-    );
+    assert!(hidden.is_empty(), "{what}: {hidden:?} in\n{}", text.escape_debug());
 }
 
 /// Checks the output of a command, in which no name may make a line of its own either.
@@ -159,10 +155,7 @@ fn hostile() -> (Project, String) {
     let project = Project::named(NAME);
     project.git(&["init", "--quiet"]);
     project.git(&["checkout", "--quiet", "-b", "a\u{202e}b\u{200b}\u{e0041}"]);
-    let topic = format!(
-        "Move{}it\nFORGED `claudex-loop -f cancel` $(cancel)",
-        all_hidden()
-    );
+    let topic = format!("Move{}it\nFORGED `claudex-loop -f cancel` $(cancel)", all_hidden());
     let id = id_of(&project.run(&["start", "plan", &topic]).exits(0));
     (project, id)
 }
@@ -201,11 +194,7 @@ fn situations() -> Vec<(&'static str, Make)> {
             "another version",
             Box::new(|project, id| {
                 let state = project.state(id);
-                let hash = state
-                    .lines()
-                    .find(|line| line.starts_with("graph_hash"))
-                    .unwrap()
-                    .to_owned();
+                let hash = state.lines().find(|line| line.starts_with("graph_hash")).unwrap().to_owned();
                 project.edit(id, &hash, "graph_hash: \"\\e[31m\\u202e`cancel`\"");
             }),
         ),
@@ -243,11 +232,7 @@ fn nothing_that_any_command_prints_steers_a_terminal_hides_or_runs_between_quote
         let (last, first): (Vec<_>, Vec<_>) = commands.iter().partition(ends);
         for words in first.into_iter().chain(last) {
             for given in &arguments {
-                let line: Vec<&str> = words
-                    .iter()
-                    .map(String::as_str)
-                    .chain(given.iter().copied())
-                    .collect();
+                let line: Vec<&str> = words.iter().map(String::as_str).chain(given.iter().copied()).collect();
                 let in_session = given.len() == 1 && given[0] == id;
                 let what = format!("{situation}: {}", line.join(" ").escape_debug());
                 let ran = match in_session {
@@ -279,25 +264,12 @@ fn every_finding_about_a_file_runs_nothing_between_quotes() {
     // A word in backquotes, such as the key `state`, is no program.
     let mut shell = Shell::new(["cancel".to_owned()]);
     let hostile = "'; cancel; '";
-    write(
-        &project.project_file(),
-        format!("\"a{hostile}\" = 1\n\"b{hostile}\" = 1\n\"c $(cancel)\" = 1\n"),
-    );
+    write(&project.project_file(), format!("\"a{hostile}\" = 1\n\"b{hostile}\" = 1\n\"c $(cancel)\" = 1\n"));
     let file = project.root.join("machine.toml");
-    write(
-        &file,
-        format!("name = \"m\"\n\"a{hostile}\" = 1\n\"b{hostile}\" = 1\n\"c $(cancel)\" = 1\n"),
-    );
-    for line in [
-        vec!["config", "check"],
-        vec!["machine", "check", file.to_str().unwrap()],
-    ] {
+    write(&file, format!("name = \"m\"\n\"a{hostile}\" = 1\n\"b{hostile}\" = 1\n\"c $(cancel)\" = 1\n"));
+    for line in [vec!["config", "check"], vec!["machine", "check", file.to_str().unwrap()]] {
         let ran = project.run(&line);
-        assert!(
-            ran.err.contains("b’; cancel; ‘"),
-            "the second finding: {}",
-            ran.err
-        );
+        assert!(ran.err.contains("b’; cancel; ‘"), "the second finding: {}", ran.err);
         shell.check_message(&line.join(" "), &ran.err);
     }
 }
@@ -320,10 +292,7 @@ fn nothing_that_a_hook_says_steers_a_terminal_hides_or_runs_between_quotes() {
                     "answer",
                     json!({"tool_name": "AskUserQuestion", "tool_input": {"questions": []}, "tool_response": ARGUMENT}),
                 ),
-                (
-                    "prompt",
-                    json!({"prompt": format!("/claudex:plan {ARGUMENT}"), "prompt_id": "p"}),
-                ),
+                ("prompt", json!({"prompt": format!("/claudex:plan {ARGUMENT}"), "prompt_id": "p"})),
             ] {
                 let mut input = more;
                 input["session_id"] = session.into();
@@ -354,10 +323,7 @@ fn what_a_reviewer_and_changed_files_are_called_and_say_is_plain() {
     let findings = format!("# Round 1 findings\n\n## High\n- line 1: a{}b\n", all_hidden());
     write(&project.home.join("findings.md"), &findings);
     let cat = format!("cat '{}'", project.home.join("findings.md").display());
-    executable(
-        &reviewer,
-        &format!("printf 'says \\033[31m\\342\\200\\256' >&2\n{cat}"),
-    );
+    executable(&reviewer, &format!("printf 'says \\033[31m\\342\\200\\256' >&2\n{cat}"));
     let project = project.configured(format!(
         "reviewer = \"own\"\n[reviewers.own]\nkind = \"command\"\nprogram = \"{}\"\n",
         reviewer.display()
@@ -433,18 +399,13 @@ fn inline(file: &std::path::Path, verbs: &BTreeSet<String>, alone: &BTreeSet<Str
     // "{} more" is no command.
     let is_named: BTreeSet<String> = alone.iter().filter(|verb| *verb != "more").cloned().collect();
     let mut found = Vec::new();
-    for (program, verbs) in [
-        ("claudex-loop ", verbs),
-        ("release-train ", verbs),
-        ("{program} ", verbs),
-        ("{} ", &is_named),
-    ] {
+    for (program, verbs) in
+        [("claudex-loop ", verbs), ("release-train ", verbs), ("{program} ", verbs), ("{} ", &is_named)]
+    {
         for (at, _) in text.match_indices(program) {
             let rest = &text[at + program.len()..];
-            let verb: String = rest
-                .chars()
-                .take_while(|one| one.is_ascii_lowercase() || *one == '-')
-                .collect();
+            let verb: String =
+                rest.chars().take_while(|one| one.is_ascii_lowercase() || *one == '-').collect();
             let before = &text[..at];
             let is_alone =
                 before.ends_with('"') || before.ends_with("\\n    ") || before.ends_with("{COMMAND}");
@@ -474,19 +435,12 @@ fn no_message_has_a_command_that_changes_a_loop_in_backquotes_or_in_a_sentence()
         .map(|edge| edge.transition.replace('_', "-"))
         .chain(["adopt", "rollback", "sweep"].map(str::to_owned))
         .collect();
-    assert!(
-        alone.contains("cancel") && verbs.contains("mark-done"),
-        "{alone:?}, {verbs:?}"
-    );
+    assert!(alone.contains("cancel") && verbs.contains("mark-done"), "{alone:?}, {verbs:?}");
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut folders: Vec<PathBuf> = [
-        "src",
-        "codegen/src",
-        "plugin/commands",
-        "examples/release-train/messages",
-    ]
-    .map(|folder| root.join(folder))
-    .to_vec();
+    let mut folders: Vec<PathBuf> =
+        ["src", "codegen/src", "plugin/commands", "examples/release-train/messages"]
+            .map(|folder| root.join(folder))
+            .to_vec();
     let (mut read, mut found) = (0, Vec::new());
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
@@ -514,9 +468,7 @@ fn no_message_has_a_command_that_changes_a_loop_in_backquotes_or_in_a_sentence()
                         Some(verb) if is_program => verbs.contains(verb) || verb.starts_with('{'),
                         _ => {
                             alone.contains(first)
-                                || first
-                                    .strip_prefix("/claudex:")
-                                    .is_some_and(|verb| verbs.contains(verb))
+                                || first.strip_prefix("/claudex:").is_some_and(|verb| verbs.contains(verb))
                         }
                     };
                     if changes {

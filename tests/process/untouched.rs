@@ -37,14 +37,8 @@ fn a_project_that_never_starts_a_loop_is_left_byte_for_byte_as_it_was() {
         }
         for (hook, event) in [
             ("stop", json!({"hook_event_name": "Stop"})),
-            (
-                "stop",
-                json!({"hook_event_name": "SubagentStop", "agent_id": "a1"}),
-            ),
-            (
-                "prompt",
-                json!({"hook_event_name": "UserPromptSubmit", "prompt": "fix the build"}),
-            ),
+            ("stop", json!({"hook_event_name": "SubagentStop", "agent_id": "a1"})),
+            ("prompt", json!({"hook_event_name": "UserPromptSubmit", "prompt": "fix the build"})),
             (
                 "prompt",
                 json!({"hook_event_name": "UserPromptExpansion", "command_name": "other:plan", "command_args": "x",
@@ -55,24 +49,14 @@ fn a_project_that_never_starts_a_loop_is_left_byte_for_byte_as_it_was() {
                 json!({"hook_event_name": "PostToolUse", "tool_name": "AskUserQuestion", "tool_response": {
                        "questions": [{"question": "q", "header": "Scope"}], "answers": {"q": "a"}}}),
             ),
-            (
-                "session-start",
-                json!({"hook_event_name": "SessionStart", "source": "startup"}),
-            ),
-            (
-                "session-start",
-                json!({"hook_event_name": "SessionStart", "source": "compact"}),
-            ),
+            ("session-start", json!({"hook_event_name": "SessionStart", "source": "startup"})),
+            ("session-start", json!({"hook_event_name": "SessionStart", "source": "compact"})),
         ] {
             let mut event = event;
             event["session_id"] = "s1".into();
             event["cwd"] = project.root.join("src").to_str().unwrap().into();
             feed(project.command(&["hook", hook]), event.to_string().as_bytes()).exits(0);
-            assert_eq!(
-                (tree(&project.root), tree(&project.home)),
-                before,
-                "{hook} {event}"
-            );
+            assert_eq!((tree(&project.root), tree(&project.home)), before, "{hook} {event}");
         }
     }
 }
@@ -84,16 +68,10 @@ fn a_command_that_was_typed_is_kept_in_the_persons_state_folder_alone() {
     let before = tree(&project.root);
     project.type_line("s1", "/claudex:plan move the queue");
     assert_eq!(tree(&project.root), before);
-    let files: Vec<_> = tree(&project.home)
-        .into_iter()
-        .filter(|(_, bytes)| bytes.is_some())
-        .map(|(path, _)| path)
-        .collect();
+    let files: Vec<_> =
+        tree(&project.home).into_iter().filter(|(_, bytes)| bytes.is_some()).map(|(path, _)| path).collect();
     let own = project.home.join("state/claudex-loop");
-    assert!(
-        !files.is_empty() && files.iter().all(|file| file.starts_with(&own)),
-        "{files:?}"
-    );
+    assert!(!files.is_empty() && files.iter().all(|file| file.starts_with(&own)), "{files:?}");
 }
 
 fn git(project: &Project, arguments: &[&str]) -> String {
@@ -117,10 +95,7 @@ fn unignore(project: &Project) {
     write(&project.root.join(".gitignore"), everything);
     write(&project.root.join(".claude/.gitignore"), everything);
     write(&project.root.join(".git/info/exclude"), everything);
-    git(
-        project,
-        &["config", "core.excludesFile", excludes.to_str().unwrap()],
-    );
+    git(project, &["config", "core.excludesFile", excludes.to_str().unwrap()]);
 }
 
 #[test]

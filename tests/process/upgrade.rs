@@ -29,9 +29,7 @@ fn left(day: &Path) -> Project {
 }
 
 fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
-    let entries = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries
         .flat_map(|path| match path.is_dir() {
             true => walk(&path),
@@ -52,10 +50,7 @@ fn of_phase(project: &Project, phase: &str) -> String {
     let rows: serde_json::Value = serde_json::from_str(&listed).unwrap();
     let is_it = |row: &&serde_json::Value| row["phase"] == phase && row["problem"].is_null();
     let found = rows.as_array().unwrap().iter().find(is_it);
-    found.unwrap_or_else(|| panic!("no loop is {phase}: {listed}"))["id"]
-        .as_str()
-        .unwrap()
-        .to_owned()
+    found.unwrap_or_else(|| panic!("no loop is {phase}: {listed}"))["id"].as_str().unwrap().to_owned()
 }
 
 #[test]
@@ -83,11 +78,7 @@ fn what_was_under_way_goes_on_and_counts_what_was_reviewed() {
         project.run(&["review", &id, "--reviewer", "lint"]).exits(0);
         let said = project.fire_as("s1").blocked();
         assert!(said.contains("Previous round"), "{said}");
-        assert_eq!(
-            project.field(&id, "round"),
-            "3",
-            "the round was reviewed, so the loop goes on"
-        );
+        assert_eq!(project.field(&id, "round"), "3", "the round was reviewed, so the loop goes on");
         project.run(&["journal", &id, "--verify"]).exits(0);
         project.run(&["cancel", &id]).exits(0);
     }
@@ -100,12 +91,7 @@ fn what_was_put_aside_comes_back() {
         let id = of_phase(&project, "reviewing");
         project.run(&["cancel", &id]).exits(0);
         let swept = project.folder().join("swept");
-        let swept = std::fs::read_dir(swept)
-            .unwrap()
-            .next()
-            .unwrap()
-            .unwrap()
-            .file_name();
+        let swept = std::fs::read_dir(swept).unwrap().next().unwrap().unwrap().file_name();
         let swept = swept.to_str().unwrap();
         project.run(&["resume", swept]).exits(0);
         assert_eq!(project.field(swept, "phase"), "drafting");

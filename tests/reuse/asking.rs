@@ -240,10 +240,7 @@ fn calls(said: &str) -> Vec<Vec<String>> {
     let call = |text: &str| {
         let call: Value = serde_json::from_str(text.split_once("\n```").unwrap().0).unwrap();
         let options = call["questions"][0]["options"].as_array().unwrap();
-        options
-            .iter()
-            .map(|option| option["label"].as_str().unwrap().to_owned())
-            .collect()
+        options.iter().map(|option| option["label"].as_str().unwrap().to_owned()).collect()
     };
     fences.map(call).collect()
 }
@@ -305,9 +302,7 @@ fn more_than_four_are_put_in_several_dialogs_and_an_answer_to_any_counts() {
 
 #[test]
 fn the_most_and_longest_options_fit_into_a_block() {
-    let labels: Vec<String> = (10..22)
-        .map(|number| format!("{number}{}", "\u{8a08}".repeat(78)))
-        .collect();
+    let labels: Vec<String> = (10..22).map(|number| format!("{number}{}", "\u{8a08}".repeat(78))).collect();
     let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
     let ferry = Ferry::new(&labels);
     let said = ferry.stop().1;
@@ -362,10 +357,7 @@ fn a_label_that_cannot_be_an_option_is_named_and_nothing_changes() {
     // The stop that leads to such a question has moved on, and lets the turn end.
     let ferry = Ferry::new(&[]);
     let (decision, said) = ferry.stop();
-    assert_eq!(
-        (decision.as_str(), ferry.phase().as_str()),
-        ("approve", "choosing")
-    );
+    assert_eq!((decision.as_str(), ferry.phase().as_str()), ("approve", "choosing"));
     has(&said, "the field labels gives no options");
 }
 
@@ -410,10 +402,7 @@ fn an_answer_is_for_the_loop_that_asked_whichever_a_stop_would_drive() {
     second.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", "s");
     assert!(second.output().unwrap().status.success());
     let shown = ferry.done(&["status"]);
-    assert!(
-        !shown.contains(&format!("its stops drive loop {asking}")),
-        "the other one is newer: {shown}"
-    );
+    assert!(!shown.contains(&format!("its stops drive loop {asking}")), "the other one is newer: {shown}");
     let told = ferry.dialog(WHICH, &["red"], "red");
     has(&told, &format!("took loop {asking} by pick"));
 }
@@ -433,11 +422,7 @@ fn whoever_sits_in_a_terminal_answers_there() {
     let (decision, said) = ferry.stop();
     assert!(decision == "approve" && note(&said), "{said}");
     let before = ferry.journal();
-    let agent = ferry
-        .command(&["answer", "-b lue"])
-        .env("CLAUDECODE", "1")
-        .output()
-        .unwrap();
+    let agent = ferry.command(&["answer", "-b lue"]).env("CLAUDECODE", "1").output().unwrap();
     let refused = String::from_utf8(agent.stderr).unwrap();
     assert_eq!(agent.status.code(), Some(1), "{refused}");
     has(&refused, "answer is a person’s decision");
@@ -447,11 +432,7 @@ fn whoever_sits_in_a_terminal_answers_there() {
     assert_eq!(noted.strip_prefix(&before).unwrap().lines().count(), 1, "{noted}");
     for (arguments, code, why) in [
         (&["answer"][..], 2, "LABEL"),
-        (
-            &["answer", "20261122-005333-0a1b2c", "-b lue"],
-            1,
-            "there is no loop",
-        ),
+        (&["answer", "20261122-005333-0a1b2c", "-b lue"], 1, "there is no loop"),
         (&["answer", "a/b", "-b lue"], 2, "is not the id of a loop"),
         (&["answer", &id, "-b lue", "more"], 2, "unexpected argument"),
         (&["answer", &id, &"x".repeat(2_001)], 1, "2001 characters"),
@@ -471,10 +452,7 @@ fn an_unknown_label_is_answered_with_those_that_there_are() {
     let ferry = Ferry::new(&["red"]);
     ferry.stop();
     let (_, said) = ferry.run(&["answer", "anything else"]);
-    assert!(
-        said.contains("say, now in phase drafting"),
-        "it takes a text: {said}"
-    );
+    assert!(said.contains("say, now in phase drafting"), "it takes a text: {said}");
     let (code, said) = ferry.run(&["answer", "1.1"]);
     assert_eq!(code, Some(1));
     has(&said, "it cannot ask: No such file");
@@ -495,10 +473,7 @@ fn an_unknown_label_is_answered_with_those_that_there_are() {
     assert_eq!(code, Some(2), "{said}");
     has(&said, "unrecognized subcommand ‘count’");
     ferry.done(&["answer", "Once"]);
-    assert_eq!(
-        (ferry.field("times"), ferry.field("quick")),
-        (json!(1), json!(false))
-    );
+    assert_eq!((ferry.field("times"), ferry.field("quick")), (json!(1), json!(false)));
 }
 
 #[test]

@@ -64,9 +64,7 @@ when = "tries < 2 and tries > 5"
 /// The errors of a build, each without cargo's own beginning.
 fn errors(said: &str) -> Vec<&str> {
     let lines = said.lines().filter_map(|line| line.strip_prefix("error: "));
-    lines
-        .map(|line| line.strip_prefix("door@0.1.0: ").unwrap_or(line))
-        .collect()
+    lines.map(|line| line.strip_prefix("door@0.1.0: ").unwrap_or(line)).collect()
 }
 
 #[test]
@@ -79,10 +77,7 @@ fn everything_that_is_wrong_is_said_at_once_each_on_a_line_with_its_place_and_no
         ("20:9", "nothing leads from `cellar` to a terminal phase"),
         ("25:15", "no edge of `shut` from `open` is open when tries = 0"),
         ("30:15", "nothing bounds the cycle open -> open (by shut)"),
-        (
-            "33:8",
-            "two edges of `shut` from `open` are open at once when tries = 3",
-        ),
+        ("33:8", "two edges of `shut` from `open` are open at once when tries = 3"),
         ("35:15", "nothing bounds the cycle open -> open (by remind)"),
         ("40:8", "`reopen` leaves `closed`, which is terminal"),
         ("48:18", "`tries` is a count and `word` is a text"),
@@ -91,9 +86,7 @@ fn everything_that_is_wrong_is_said_at_once_each_on_a_line_with_its_place_and_no
     for (place, what) in expected {
         let start = format!("machine.toml:{place}: ");
         assert!(
-            errors
-                .iter()
-                .any(|error| error.starts_with(&start) && error.contains(what)),
+            errors.iter().any(|error| error.starts_with(&start) && error.contains(what)),
             "{start}{what}\n{said}"
         );
     }
@@ -112,10 +105,7 @@ fn a_machine_file_that_is_not_there_is_one_line() {
     let said = fails(&stranger);
     assert_eq!(
         errors(&said),
-        [
-            "machine.toml: there is no such file",
-            "build script logged errors"
-        ],
+        ["machine.toml: there is no such file", "build script logged errors"],
         "{said}"
     );
 }
@@ -123,10 +113,8 @@ fn a_machine_file_that_is_not_there_is_one_line() {
 #[test]
 fn a_change_of_the_machine_or_of_a_template_builds_again_and_another_files_does_not() {
     let machine = MACHINE.replace("tries + 1\" }\n", "tries + 1\" }\nmessage = \"remind.md\"\n");
-    let stranger = door(
-        &machine.replace("name = \"door\"\n", "name = \"door\"\nmessages = \"words\"\n"),
-        MAIN,
-    );
+    let stranger =
+        door(&machine.replace("name = \"door\"\n", "name = \"door\"\nmessages = \"words\"\n"), MAIN);
     stranger.write("words/remind.md", "Bring the key.\n");
     // What has been built again.
     let built = || {
@@ -148,10 +136,7 @@ fn a_change_of_the_machine_or_of_a_template_builds_again_and_another_files_does_
     let (fine, again, said) = built();
     assert!(fine && again, "{said}");
 
-    stranger.write(
-        "machine.toml",
-        &machine.replace("[phases.closed]", "[phases.shut]"),
-    );
+    stranger.write("machine.toml", &machine.replace("[phases.closed]", "[phases.shut]"));
     let (fine, _, said) = built();
     assert!(!fine, "{said}");
     assert!(said.contains("no phase is named `closed`"), "{said}");

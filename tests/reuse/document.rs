@@ -54,11 +54,7 @@ pub(crate) fn blocks(document: &str) -> Vec<Block> {
             (None, "console fails") => Kind::Console { fails: true },
             (None, info) => panic!("line {}: nobody runs or writes this `{info}` block", number + 1),
         };
-        let block = Block {
-            line: number + 1,
-            kind,
-            text: String::new(),
-        };
+        let block = Block { line: number + 1, kind, text: String::new() };
         open = Some((line[..ticks].to_owned(), block));
     }
     assert!(open.is_none(), "a fence is not closed");
@@ -66,10 +62,7 @@ pub(crate) fn blocks(document: &str) -> Vec<Block> {
 }
 
 fn marked(line: &str) -> Option<Kind> {
-    let (what, path) = line
-        .strip_prefix("<!-- ")?
-        .strip_suffix(" -->")?
-        .split_once(": ")?;
+    let (what, path) = line.strip_prefix("<!-- ")?.strip_suffix(" -->")?.split_once(": ")?;
     let path = path.to_owned();
     match what {
         "file" => Some(Kind::File(path)),
@@ -121,12 +114,7 @@ impl Reader {
             .unwrap();
         writeln!(shell.stdin.as_mut().unwrap(), "exec 2>&1").unwrap();
         let printed = BufReader::new(shell.stdout.take().unwrap());
-        Self {
-            home: home.to_owned(),
-            shell,
-            printed,
-            work: work.to_owned(),
-        }
+        Self { home: home.to_owned(), shell, printed, work: work.to_owned() }
     }
 
     /// Does what a block says.
@@ -191,9 +179,8 @@ impl Reader {
             let before = printed.len();
             let read = self.printed.read_line(&mut printed).unwrap();
             assert!(read > 0, "the shell is gone after: {command}{printed}");
-            if let Some(status) = printed
-                .strip_suffix(&format!("{END}\n"))
-                .filter(|text| text[before..].contains(END))
+            if let Some(status) =
+                printed.strip_suffix(&format!("{END}\n")).filter(|text| text[before..].contains(END))
             {
                 let (text, status) = status.rsplit_once(END).unwrap();
                 let text = text.replace(self.home.to_str().unwrap(), "/home/you");
@@ -256,11 +243,7 @@ fn fits(line: &str, expected: &str) -> bool {
 /// A line with one id in place of every id, one time of every time, and one graph hash of every graph hash. `9` is any digit there, `f` any of the
 /// hexadecimal ones.
 fn plain(line: &str) -> String {
-    const FORMS: [&str; 3] = [
-        "99999999-999999-ffffff",
-        "9999-99-99T99:99:99Z",
-        "ffffffffffffffff",
-    ];
+    const FORMS: [&str; 3] = ["99999999-999999-ffffff", "9999-99-99T99:99:99Z", "ffffffffffffffff"];
     let mut plain = String::new();
     let mut rest = line;
     while let Some(next) = rest.chars().next() {
@@ -307,10 +290,7 @@ fn what_is_printed_is_compared_but_for_ids_times_and_what_is_left_out() {
 fn a_block_that_nobody_would_follow_is_an_error() {
     let one = blocks("<!-- file: a -->\n````md\n```\ninner\n```\n````\n");
     assert_eq!(one.len(), 1);
-    assert_eq!(
-        (&one[0].kind, one[0].text.as_str()),
-        (&Kind::File("a".into()), "```\ninner\n```\n")
-    );
+    assert_eq!((&one[0].kind, one[0].text.as_str()), (&Kind::File("a".into()), "```\ninner\n```\n"));
     assert!(std::panic::catch_unwind(|| blocks("```toml\na = 1\n```\n")).is_err());
     assert!(std::panic::catch_unwind(|| blocks("```console\n$ true\n")).is_err());
     assert_eq!(changed("a\nb\nc\n", " a\n-b\n+d\n", 1), "a\nd\nc\n");

@@ -27,8 +27,7 @@ fn said(format: &str) -> String {
                 let old = "const FORMAT: u32 = 1;";
                 assert!(text.contains(old), "the constant has another form now");
                 // What a later generator would write: names that this runtime does not have.
-                text.replace(old, format)
-                    .replace("__private as rt", "__private::later as rt")
+                text.replace(old, format).replace("__private as rt", "__private::later as rt")
             }
             _ => text,
         };

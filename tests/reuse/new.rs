@@ -18,10 +18,7 @@ impl Desk {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a beginner's désk");
         fs::create_dir(&path).unwrap();
-        Self {
-            _folder: folder,
-            path,
-        }
+        Self { _folder: folder, path }
     }
 
     fn make(&self, name: &str) -> Output {
@@ -53,18 +50,12 @@ fn the_crate_that_is_written_builds_without_a_warning_and_its_loop_goes_its_way(
     assert!(made.status.success(), "{}", said(&made));
     assert!(said(&made).contains("\n    cargo run --quiet -- start \"a haiku\"\n"));
     let folder = desk.path.join("first-loop");
-    let lines = [
-        "Cargo.toml",
-        "build.rs",
-        "machine.toml",
-        "messages/writing.md",
-        "src/main.rs",
-    ]
-    .map(|file| fs::read_to_string(folder.join(file)).unwrap())
-    .iter()
-    .flat_map(|text| text.lines())
-    .filter(|line| !line.is_empty())
-    .count();
+    let lines = ["Cargo.toml", "build.rs", "machine.toml", "messages/writing.md", "src/main.rs"]
+        .map(|file| fs::read_to_string(folder.join(file)).unwrap())
+        .iter()
+        .flat_map(|text| text.lines())
+        .filter(|line| !line.is_empty())
+        .count();
     assert!(lines <= 45, "{lines} lines");
     // Offline there are the versions of our lock file, and it may be that no others are there.
     fs::copy(ours().join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();
@@ -78,10 +69,7 @@ fn the_crate_that_is_written_builds_without_a_warning_and_its_loop_goes_its_way(
     run(&program, &project, &["start", "a", "haiku"], "");
     let stop = || run(&program, &project, &["hook", "stop"], "{\"session_id\": \"s\"}");
     let told = stop();
-    assert!(
-        told.contains("\"block\"") && told.contains("Write a haiku into `TEXT.md`"),
-        "{told}"
-    );
+    assert!(told.contains("\"block\"") && told.contains("Write a haiku into `TEXT.md`"), "{told}");
     fs::write(project.join("TEXT.md"), "An old silent pond.\n").unwrap();
     let told = stop();
     assert!(told.contains("is over: done"), "{told}");

@@ -21,14 +21,7 @@ fn shell(home: &Path) -> Command {
     let mut shell = Command::new("sh");
     shell
         .env_clear()
-        .env(
-            "PATH",
-            format!(
-                "{}:{}/tools:/usr/local/bin:/usr/bin:/bin",
-                tools.display(),
-                home.display()
-            ),
-        )
+        .env("PATH", format!("{}:{}/tools:/usr/local/bin:/usr/bin:/bin", tools.display(), home.display()))
         .env("CARGO_HOME", kept("CARGO_HOME", ".cargo"))
         .env("RUSTUP_HOME", kept("RUSTUP_HOME", ".rustup"))
         .env("LANG", "C.UTF-8")
@@ -91,9 +84,7 @@ fn the_walk_through_writes_the_example_file_by_file() {
     }
     // The plugin is written by the program itself.
     let its_own = |path: &String| {
-        let apart = ["tests/", "plugin/"]
-            .iter()
-            .any(|folder| path.starts_with(folder));
+        let apart = ["tests/", "plugin/"].iter().any(|folder| path.starts_with(folder));
         !["Cargo.toml", "README.md"].contains(&path.as_str()) && !apart
     };
     let there: Vec<String> = sources(&example).into_iter().filter(its_own).collect();

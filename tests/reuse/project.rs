@@ -54,21 +54,13 @@ impl Project {
         }
         stranger.write("src/main.rs", main);
         let built = stranger.cargo(&["build"]);
-        assert!(
-            built.status.success(),
-            "{}",
-            String::from_utf8_lossy(&built.stderr)
-        );
+        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("a person's project");
         fs::create_dir_all(root.join(".git")).unwrap();
         let program = folder.path().join(name);
         fs::copy(target().join("debug").join(name), &program).unwrap();
-        let project = Self {
-            folder,
-            root,
-            program,
-        };
+        let project = Self { folder, root, program };
         project.write(".config/claudex-loop/config.toml", configuration);
         project
     }
@@ -151,12 +143,8 @@ impl Project {
 
 /// Runs a command with this on its stdin.
 pub(crate) fn fed(mut command: Command, stdin: &str) -> Output {
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
     child.wait_with_output().unwrap()
 }

@@ -106,11 +106,7 @@ fn project() -> (Project, String) {
         ".config/claudex-loop/config.toml",
         &format!("[reviewers.claude]\nprogram = {client:?}\nsandbox = \"off\"\n"),
     );
-    for (name, text) in [
-        ("tasks.md", "Two.\n"),
-        ("task-1.md", "First.\n"),
-        ("task-2.md", "Second.\n"),
-    ] {
+    for (name, text) in [("tasks.md", "Two.\n"), ("task-1.md", "First.\n"), ("task-2.md", "Second.\n")] {
         project.write(name, text);
     }
     fs::remove_dir(project.root.join(".git")).unwrap();
@@ -118,16 +114,8 @@ fn project() -> (Project, String) {
     let git = |arguments: &[&str]| {
         let mut command = Command::new("git");
         command.args(["-c", "user.name=a", "-c", "user.email=a@example.org"]);
-        let output = command
-            .args(arguments)
-            .current_dir(&project.root)
-            .output()
-            .unwrap();
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        let output = command.args(arguments).current_dir(&project.root).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     };
     git(&["init", "--quiet"]);
@@ -208,9 +196,7 @@ fn a_verdict_without_a_look_at_the_subject_is_none() {
     let noted = format!("\"opened\":[\"{}\"]", project.root.join("task-1.md").display());
     assert!(journal.contains(&noted), "{journal}");
     assert!(
-        project
-            .read("reviews/tasks-review-1.md")
-            .ends_with("No substantive findings.\n\nVERDICT: PASS\n")
+        project.read("reviews/tasks-review-1.md").ends_with("No substantive findings.\n\nVERDICT: PASS\n")
     );
     assert_eq!(project.stop(), "code");
 }
@@ -226,18 +212,12 @@ fn changes_are_reviewed_since_a_commit_with_the_task_that_they_are_for() {
     let said = project.run(&["review"], "");
     assert!(said.contains("findings-round-1.md"), "{said}");
     let told = fs::read_to_string(project.outside().join("told")).unwrap();
-    for part in [
-        "=== task-1.md ===\nFirst.\n",
-        "+Made for the first task.",
-        &base[..12],
-    ] {
+    for part in ["=== task-1.md ===\nFirst.\n", "+Made for the first task.", &base[..12]] {
         assert!(told.contains(part), "{part} in {told}");
     }
     // The first phase's findings of round 1 are kept.
     let kept = |folder: &std::path::Path| {
-        let names = fs::read_dir(folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name());
+        let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
         let names = names.map(|name| name.into_string().unwrap());
         names.filter(|name| name.starts_with("findings-r1-")).count()
     };

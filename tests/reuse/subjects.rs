@@ -131,18 +131,9 @@ fn why_nothing_can_be_reviewed_is_said() {
     fs::remove_file(project.root.join("TABLE")).unwrap();
     for (table, why) in [
         (None, "TABLE: "),
-        (
-            Some("open ../tea.md: the tea\n"),
-            "../tea.md is no path below the loop’s root",
-        ),
-        (
-            Some("open /tea.md: the tea\n"),
-            "/tea.md is no path below the loop’s root",
-        ),
-        (
-            Some("done tea.md: the tea\n"),
-            "nothing that the program gives is there",
-        ),
+        (Some("open ../tea.md: the tea\n"), "../tea.md is no path below the loop’s root"),
+        (Some("open /tea.md: the tea\n"), "/tea.md is no path below the loop’s root"),
+        (Some("done tea.md: the tea\n"), "nothing that the program gives is there"),
     ] {
         if let Some(table) = table {
             project.write("TABLE", table);

@@ -126,10 +126,7 @@ fn project(commands: &[&str]) -> Project {
     project.write(".gitignore", ".depot/\n.config/\n.local/\n*.ignored\n");
     project.write("TEXT.md", "Text.\n");
     project.write("COMMANDS", "");
-    let made = Command::new("git")
-        .args(["init", "--quiet"])
-        .current_dir(&project.root)
-        .status();
+    let made = Command::new("git").args(["init", "--quiet"]).current_dir(&project.root).status();
     assert!(made.unwrap().success());
     project.run(&["start"], "");
     commands.iter().for_each(|line| add(&project, line));
@@ -218,10 +215,7 @@ fn a_person_permits_a_list_once_and_an_agent_cannot() {
     assert_eq!(project.stop(), "reviewing");
     assert_eq!(ran(&project), 1);
     let journal = journal(&project);
-    let edge = journal
-        .lines()
-        .find(|line| line.contains("\"what\":\"pass\""))
-        .unwrap();
+    let edge = journal.lines().find(|line| line.contains("\"what\":\"pass\"")).unwrap();
     has(edge, "\"kind\":\"verified\"");
     has(edge, "\"run\":\"c-");
     // Once for this project, whichever loop it is, and whoever runs it then.
@@ -249,11 +243,8 @@ fn a_changed_list_asks_again_whatever_journal_and_project_say() {
     let more = text.replace("ran.ignored\"]", "ran.ignored\",\"echo more >> ran.ignored\"]");
     assert_ne!(more, text);
     fs::write(&record, more).unwrap();
-    let notes: String = before
-        .lines()
-        .filter(|line| line.contains("\"verify-"))
-        .map(|line| format!("{line}\n"))
-        .collect();
+    let notes: String =
+        before.lines().filter(|line| line.contains("\"verify-")).map(|line| format!("{line}\n")).collect();
     assert_eq!(notes.lines().count(), 2, "{before}");
     let file = folder(&project).join("journal.jsonl");
     fs::write(&file, journal(&project) + &notes).unwrap();
@@ -308,11 +299,7 @@ fn what_passed_counts_for_the_work_tree_as_it_was() {
     let project = project(&[RUN]);
     permit(&project);
     project.write("TEXT.md", "Another text.\n");
-    refuses(
-        &project,
-        &["sign"],
-        "the work tree was changed after the commands began",
-    );
+    refuses(&project, &["sign"], "the work tree was changed after the commands began");
     // What git ignores is none of it.
     assert!(project.agent(&["verify"]).0);
     project.write("x.ignored", "");
@@ -349,18 +336,8 @@ fn a_run_that_is_killed_is_no_result_and_leaves_nothing_running() {
     fs::remove_file(project.root.join("go.ignored")).unwrap();
     project.write("TEXT.md", "Another text.\n");
     let mut run = project.command(&["verify"]);
-    let mut run = run
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let pid = || {
-        fs::read_to_string(project.root.join("pid.ignored"))
-            .unwrap_or_default()
-            .trim()
-            .to_owned()
-    };
+    let mut run = run.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let pid = || fs::read_to_string(project.root.join("pid.ignored")).unwrap_or_default().trim().to_owned();
     let begun = Instant::now();
     while pid().is_empty() {
         assert!(begun.elapsed() < Duration::from_secs(30), "it never began");
@@ -390,11 +367,7 @@ fn of_sixteen_at_once_one_runs_them() {
     let calls: Vec<_> = (0..16)
         .map(|_| {
             let mut call = project.command(&["verify"]);
-            call.stdin(Stdio::null())
-                .stdout(Stdio::piped())
-                .stderr(Stdio::piped())
-                .spawn()
-                .unwrap()
+            call.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
         })
         .collect();
     for call in calls {
@@ -411,9 +384,7 @@ fn output_is_capped() {
     let project = project(&["head -c 20000000 /dev/zero | tr '\\0' 'x'; head -c 3000000 /dev/zero >&2"]);
     let said = permit(&project);
     assert!(said.len() < 8_000, "{} bytes", said.len());
-    let log = fs::metadata(folder(&project).join("verify-1.log"))
-        .unwrap()
-        .size();
+    let log = fs::metadata(folder(&project).join("verify-1.log")).unwrap().size();
     assert!((4_000_000..5_000_000).contains(&log), "{log}");
     assert!(journal(&project).len() < 20_000);
 }
@@ -423,18 +394,9 @@ fn what_cannot_be_shown_is_not_run() {
     let project = project(&[]);
     project.run(&["leave"], "");
     for (hostile, shown) in [
-        (
-            "echo fine\rrm -r x",
-            r"command 1 has characters that cannot be shown: echo fine\u{d}rm -r x",
-        ),
-        (
-            "echo \u{202e}enif ohce",
-            r"cannot be shown: echo \u{202e}enif ohce",
-        ),
-        (
-            "echo a\ntouch ran.ignored",
-            r"cannot be shown: echo a\ntouch ran.ignored",
-        ),
+        ("echo fine\rrm -r x", r"command 1 has characters that cannot be shown: echo fine\u{d}rm -r x"),
+        ("echo \u{202e}enif ohce", r"cannot be shown: echo \u{202e}enif ohce"),
+        ("echo a\ntouch ran.ignored", r"cannot be shown: echo a\ntouch ran.ignored"),
         ("echo \u{1b}[8mhidden", r"cannot be shown: echo \u{1b}[8mhidden"),
         (" ", "command 1 is empty"),
     ] {
@@ -443,10 +405,7 @@ fn what_cannot_be_shown_is_not_run() {
         let (succeeded, said) = project.on_terminal(&["verify", "--permit"], "");
         assert!(!succeeded && said.contains(shown), "{said:?}");
         let told = project.stop_saying().to_string();
-        assert!(
-            told.contains("cannot be shown") || told.contains("is empty"),
-            "{told}"
-        );
+        assert!(told.contains("cannot be shown") || told.contains("is empty"), "{told}");
         assert_eq!(ran(&project), 0);
         project.run(&["leave"], "");
     }
@@ -460,14 +419,8 @@ fn a_reviewer_is_shown_what_ran_and_what_failed_is_a_high_finding() {
     // The program gives the commands here. What is not permitted is not run, and the reviewer is told so.
     project.write("COMMANDS", &format!("{RUN}\ntest -e MENDED.md\n"));
     let said = project.run(&["review", "--reviewer", "fine"], "");
-    has(
-        &said,
-        "the commands that verify the work were not run: a person has not permitted",
-    );
-    has(
-        &prompt(),
-        &format!("$ {RUN}\nnot run: a person has not permitted it\n"),
-    );
+    has(&said, "the commands that verify the work were not run: a person has not permitted");
+    has(&prompt(), &format!("$ {RUN}\nnot run: a person has not permitted it\n"));
     assert_eq!(ran(&project), 0);
 
     let (succeeded, said) = project.on_terminal(&["verify", "--permit"], "");

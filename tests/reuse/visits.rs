@@ -101,16 +101,8 @@ fn a_review_counts_for_the_visit_in_which_it_began() {
     project.review("fine");
     assert_eq!(project.stop(), "second");
     // The same subject, the same round, and another phase.
-    assert_eq!(
-        project.stop(),
-        "second",
-        "the first phase was reviewed, and not this one"
-    );
-    assert!(
-        project
-            .run(&["status"], "")
-            .contains("waits for: the review of round 1")
-    );
+    assert_eq!(project.stop(), "second", "the first phase was reviewed, and not this one");
+    assert!(project.run(&["status"], "").contains("waits for: the review of round 1"));
     project.review("fine");
     project.run(&["back"], "");
     assert_eq!(project.status("phase"), "first");
@@ -121,10 +113,7 @@ fn a_review_counts_for_the_visit_in_which_it_began() {
     assert_eq!(project.stop(), "second");
     project.review("fine");
     project.stop();
-    let (journal, verified) = (
-        project.run(&["journal"], ""),
-        project.run(&["journal", "--verify"], ""),
-    );
+    let (journal, verified) = (project.run(&["journal"], ""), project.run(&["journal", "--verify"], ""));
     assert!(journal.contains("done"), "{journal}");
     assert!(!verified.is_empty());
 }
@@ -133,30 +122,17 @@ fn a_review_counts_for_the_visit_in_which_it_began() {
 fn the_document_names_the_last_run_of_its_visit() {
     let project = project();
     project.stop();
-    let run = || {
-        project
-            .run(&["state", "get", &project.status("state"), "run"], "")
-            .trim()
-            .to_owned()
-    };
+    let run = || project.run(&["state", "get", &project.status("state"), "run"], "").trim().to_owned();
     assert_eq!(run(), "");
     for _ in 0..2 {
         let before = run();
         project.try_run(&["review", "--reviewer", "broken"], "");
-        assert_eq!(
-            project.stop(),
-            "first",
-            "a review that could not run is one miss more"
-        );
+        assert_eq!(project.stop(), "first", "a review that could not run is one miss more");
         assert!(run() != before && run().starts_with("r1-"), "{}", run());
     }
     project.review("fine");
     assert_eq!(project.stop(), "second");
-    assert_eq!(
-        run(),
-        "",
-        "what the visit before rested on says nothing of this one"
-    );
+    assert_eq!(run(), "", "what the visit before rested on says nothing of this one");
 }
 
 #[test]
@@ -187,13 +163,7 @@ fn words_that_cannot_be_shown_leave_the_agent_with_what_is_next() {
     project.review("fine");
     let answer = project.stop_saying();
     let (reason, note) = (answer["reason"].to_string(), answer["systemMessage"].to_string());
-    assert_eq!(
-        (&answer["decision"], project.status("phase").as_str()),
-        (&json!("block"), "second")
-    );
-    assert!(
-        reason.contains("is in phase second") && reason.contains("twice review"),
-        "{answer}"
-    );
+    assert_eq!((&answer["decision"], project.status("phase").as_str()), (&json!("block"), "second"));
+    assert!(reason.contains("is in phase second") && reason.contains("twice review"), "{answer}");
     assert!(note.contains("second.md"), "{answer}");
 }

@@ -25,9 +25,7 @@ pub(crate) fn store(root: &Utf8Path) -> Store {
 /// A store in a new folder, whose name is no simple one. Where there is memory that looks like a disk it lies there: these
 /// tests sync some ten thousand times, and end no computer.
 pub(crate) fn new_store() -> (tempfile::TempDir, Store) {
-    let made = tempfile::tempdir_in("/dev/shm")
-        .or_else(|_| tempfile::tempdir())
-        .unwrap();
+    let made = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
     let root = Utf8PathBuf::try_from(made.path().canonicalize().unwrap()).unwrap();
     let root = root.join("a b 'é\"");
     std::fs::create_dir(&root).unwrap();
@@ -57,13 +55,8 @@ pub(crate) fn start(store: &Store) -> Result<Record, Answer> {
             ("note".into(), Value::Count(0)),
         ]
     };
-    let plan = StartPlan {
-        now: jiff::Timestamp::now(),
-        stale_after: None,
-        by: "test".to_owned(),
-        id: None,
-        fields,
-    };
+    let plan =
+        StartPlan { now: jiff::Timestamp::now(), stale_after: None, by: "test".to_owned(), id: None, fields };
     store.start(plan).map_err(|error| match error {
         StartError::Active { .. } => Answer::Active,
         other => Answer::Other(other.to_string()),
@@ -107,10 +100,7 @@ pub(crate) fn answer(error: &StoreError) -> Answer {
 pub(crate) fn content(record: &Record) -> Content {
     let fields = record.document().fields();
     content_of(|name| {
-        fields
-            .iter()
-            .find(|(field, _)| field == name)
-            .map(|(_, value)| value.to_plain().into_owned())
+        fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.to_plain().into_owned())
     })
     .unwrap_or_else(|| panic!("{fields:?}"))
 }
@@ -147,11 +137,7 @@ pub(crate) fn history(store: &Store, id: &LoopId) -> Vec<(String, Content)> {
                 value.map(|(_, value)| value.to_plain().into_owned())
             };
             let content = content_of(plain).unwrap();
-            assert_eq!(
-                u64::from(content.revision),
-                change.revision,
-                "the line says it twice"
-            );
+            assert_eq!(u64::from(content.revision), change.revision, "the line says it twice");
             Some((change.what, content))
         }
         Entry::Note(_) => None,

@@ -41,10 +41,7 @@ impl Implementation {
     }
 
     fn open(&self, id: &LoopId) -> Result<Record, Answer> {
-        self.store
-            .open(id)
-            .map(|opened| opened.record)
-            .map_err(|error| answer(&error))
+        self.store.open(id).map(|opened| opened.record).map_err(|error| answer(&error))
     }
 
     /// Does what happens, and says what the call answered.
@@ -67,16 +64,12 @@ impl Implementation {
                 self.told(result)
             }
             Happens::Go(what) => {
-                let result = self
-                    .open(&self.newest())
-                    .and_then(|held| commit(&self.store, &held, what));
+                let result = self.open(&self.newest()).and_then(|held| commit(&self.store, &held, what));
                 self.told(result)
             }
             Happens::Note(number, note) => {
                 let note = Value::Count(note.into());
-                let result = self
-                    .store
-                    .set_field(&self.id(number), "note", note, "test", false);
+                let result = self.store.set_field(&self.id(number), "note", note, "test", false);
                 self.told(result.map_err(|error| answer(&error)))
             }
             Happens::Touch(number) => match self.store.touch(&self.id(number)) {
@@ -149,11 +142,7 @@ impl Implementation {
             let killed =
                 programs::killed_at(&self.store, Killed::Commit(&id, what), length + u64::from(bytes));
             assert!(killed, "the commit came through");
-            assert_eq!(
-                std::fs::read(&path).unwrap(),
-                before,
-                "the document is the old one"
-            );
+            assert_eq!(std::fs::read(&path).unwrap(), before, "the document is the old one");
             assert_eq!(
                 std::fs::metadata(&journal).unwrap().len(),
                 length + u64::from(bytes),
@@ -163,13 +152,8 @@ impl Implementation {
         }
         let held = self.open(&id).unwrap();
         let index = self.store.root().join("state-home/active");
-        let indexes = index
-            .read_dir_utf8()
-            .unwrap()
-            .map(|file| file.unwrap().into_path());
-        let indexes: Vec<_> = indexes
-            .map(|file| (std::fs::read(&file).unwrap(), file))
-            .collect();
+        let indexes = index.read_dir_utf8().unwrap().map(|file| file.unwrap().into_path());
+        let indexes: Vec<_> = indexes.map(|file| (std::fs::read(&file).unwrap(), file)).collect();
         commit(&self.store, &held, what).unwrap();
         if let Point::Journaled = point {
             std::fs::write(&path, before).unwrap();
@@ -217,12 +201,7 @@ impl StateMachineTest for Implementation {
 
     fn init_test(_: &Folder) -> Self {
         let (kept, store) = new_store();
-        Self {
-            _kept: kept,
-            store,
-            ids: Vec::new(),
-            held: Vec::new(),
-        }
+        Self { _kept: kept, store, ids: Vec::new(), held: Vec::new() }
     }
 
     fn apply(mut state: Self, expected: &Folder, happens: Happens) -> Self {
@@ -235,12 +214,8 @@ impl StateMachineTest for Implementation {
         let store = &state.store;
         assert_eq!(state.ids.len(), expected.loops.len());
         assert!(expected.loops.iter().filter(|one| one.is_active()).count() <= 1);
-        let active: Vec<LoopId> = store
-            .list()
-            .into_iter()
-            .filter(|one| !one.terminal)
-            .map(|one| one.id)
-            .collect();
+        let active: Vec<LoopId> =
+            store.list().into_iter().filter(|one| !one.terminal).map(|one| one.id).collect();
         for (id, one) in state.ids.iter().zip(&expected.loops) {
             if !one.may_be_repaired {
                 assert_eq!(document(&store.path_of(id)), one.document, "the document of {id}");
@@ -249,16 +224,8 @@ impl StateMachineTest for Implementation {
             assert_eq!(active.contains(id), is_listed, "{id} among {active:?}");
             assert_eq!(store.loop_folder(id).exists(), one.is_here, "the folder of {id}");
             let swept = store.folder().join("swept").join(id.as_str());
-            assert_eq!(
-                document(&swept.join(format!("{id}.state"))),
-                one.swept,
-                "the swept document of {id}"
-            );
-            let place = if one.is_here {
-                store.clone()
-            } else {
-                swept_store(store, id)
-            };
+            assert_eq!(document(&swept.join(format!("{id}.state"))), one.swept, "the swept document of {id}");
+            let place = if one.is_here { store.clone() } else { swept_store(store, id) };
             let told = history(&place, id);
             assert_eq!(why_impossible(&told), None, "the journal of {id}");
             let told: Vec<Content> = told.into_iter().map(|(_, content)| content).collect();

@@ -101,10 +101,7 @@ impl Files {
         document: None,
         swept: None,
         folder: Place::Nowhere,
-        journal: Journal {
-            lines: Vec::new(),
-            torn: false,
-        },
+        journal: Journal { lines: Vec::new(), torn: false },
         unsynced_line: false,
         unsynced_name: false,
         is_begun: false,
@@ -129,8 +126,7 @@ impl Files {
     }
 
     pub(crate) fn is_active(&self) -> bool {
-        self.judge()
-            .is_ok_and(|judged| !judged.content.phase.is_terminal())
+        self.judge().is_ok_and(|judged| !judged.content.phase.is_terminal())
     }
 }
 
@@ -237,11 +233,7 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    pub(crate) const NEW: Self = Self {
-        at: At::Idle,
-        held: None,
-        reviews: None,
-    };
+    pub(crate) const NEW: Self = Self { at: At::Idle, held: None, reviews: None };
 }
 
 /// What went wrong on the way to a state, where the state alone does not tell.
@@ -265,9 +257,7 @@ pub(crate) struct State {
 
 impl State {
     pub(crate) fn is_locked(&self) -> bool {
-        self.processes
-            .iter()
-            .any(|process| matches!(process.at, At::Inside(..)))
+        self.processes.iter().any(|process| matches!(process.at, At::Inside(..)))
     }
 
     /// Whether someone has the run lock of a loop: a review, or a move of it.
@@ -343,10 +333,7 @@ impl Model for Protocol {
                 used: true,
                 document: Some(Content::FIRST),
                 folder: Place::Here,
-                journal: Journal {
-                    lines: vec![Content::FIRST],
-                    torn: false,
-                },
+                journal: Journal { lines: vec![Content::FIRST], torn: false },
                 acknowledged: vec![Content::FIRST],
                 won: 1,
                 ..Files::NONE
@@ -386,28 +373,14 @@ impl Model for Protocol {
             }
         }
         let unsynced = |files: &Files| (files.unsynced_line || files.unsynced_name, files.before.len());
-        let (line, before) = state
-            .files
-            .iter()
-            .map(unsynced)
-            .fold((false, 0), |all, one| (all.0 || one.0, all.1.max(one.1)));
+        let (line, before) =
+            state.files.iter().map(unsynced).fold((false, 0), |all, one| (all.0 || one.0, all.1.max(one.1)));
         // Where everything is synced, a power loss is a crash.
         if state.budget.crashes > 0 && (line || before > 0) {
-            for line in if line {
-                &[Kept::None, Kept::Half, Kept::All][..]
-            } else {
-                &[Kept::All]
-            } {
+            for line in if line { &[Kept::None, Kept::Half, Kept::All][..] } else { &[Kept::All] } {
                 let begun = (before > 0).then_some(Left::Begin);
-                for document in [Left::All]
-                    .into_iter()
-                    .chain(begun)
-                    .chain((0..before).map(Left::Before))
-                {
-                    actions.push(Action::PowerLoss {
-                        line: *line,
-                        document,
-                    });
+                for document in [Left::All].into_iter().chain(begun).chain((0..before).map(Left::Before)) {
+                    actions.push(Action::PowerLoss { line: *line, document });
                 }
             }
         }
@@ -437,11 +410,7 @@ impl Protocol {
         let process = state.processes[at];
         let mut call = |call| {
             let waits = self.queues || call == Call::Sweep && self.broken == Broken::SweepLooksBeforeTheLock;
-            actions.push(if waits {
-                Action::Call(at, call)
-            } else {
-                Action::Enter(at, call)
-            });
+            actions.push(if waits { Action::Call(at, call) } else { Action::Enter(at, call) });
         };
         if state.files.iter().any(|files| !files.used) {
             call(Call::Start);

@@ -88,10 +88,7 @@ impl Loop {
             swept: Document::Missing,
             is_here: true,
             swept_folder: false,
-            journal: Journal {
-                lines: vec![Content::FIRST],
-                torn: false,
-            },
+            journal: Journal { lines: vec![Content::FIRST], torn: false },
             document_is_old: false,
             journal_is_old: false,
             missing_is_noted: false,
@@ -105,8 +102,7 @@ impl Loop {
     }
 
     pub(crate) fn is_active(&self) -> bool {
-        self.judge()
-            .is_ok_and(|judged| !judged.content.phase.is_terminal())
+        self.judge().is_ok_and(|judged| !judged.content.phase.is_terminal())
     }
 
     fn is_whole(&self) -> bool {
@@ -170,11 +166,7 @@ impl Folder {
             }
         }
         let is_refused = self.loops.iter().any(Loop::is_active);
-        for one in self
-            .loops
-            .iter_mut()
-            .filter(|one| one.document != Document::Missing)
-        {
+        for one in self.loops.iter_mut().filter(|one| one.document != Document::Missing) {
             let is_sure = one.is_whole() && !one.may_be_repaired;
             if !one.is_active() {
                 // What the index knows as over is not looked at.
@@ -277,24 +269,13 @@ impl ReferenceStateMachine for Folder {
     type Transition = Happens;
 
     fn init_state() -> BoxedStrategy<Self> {
-        Just(Self {
-            loops: Vec::new(),
-            held: Vec::new(),
-            answer: Answer::Done,
-            moved: Vec::new(),
-        })
-        .boxed()
+        Just(Self { loops: Vec::new(), held: Vec::new(), answer: Answer::Done, moved: Vec::new() }).boxed()
     }
 
     fn transitions(_: &Self) -> BoxedStrategy<Happens> {
         let what = || prop_oneof![4 => Just(What::Step), 1 => Just(What::Finish), 1 => Just(What::Cancel)];
-        let point = || {
-            prop_oneof![
-                (0..=200_u8).prop_map(Point::Line),
-                Just(Point::Journaled),
-                Just(Point::Renamed)
-            ]
-        };
+        let point =
+            || prop_oneof![(0..=200_u8).prop_map(Point::Line), Just(Point::Journaled), Just(Point::Renamed)];
         let damage = prop_oneof![
             Just(Damage::Garbled),
             Just(Damage::CutOff),
@@ -338,10 +319,7 @@ impl ReferenceStateMachine for Folder {
                 // The crash is to come in the start itself, not in a repair before it.
                 let needs_nothing =
                     |one: &Loop| one.document == Document::Missing || one.is_whole() && !one.may_be_repaired;
-                state
-                    .loops
-                    .iter()
-                    .all(|one| !one.is_active() && needs_nothing(one))
+                state.loops.iter().all(|one| !one.is_active() && needs_nothing(one))
             }
             Happens::CrashInCommit(..) => newest.is_some_and(|one| one.is_whole() && one.is_active()),
             Happens::CrashInSweep(id) => {
@@ -382,9 +360,7 @@ impl ReferenceStateMachine for Folder {
                 state.told(id, result);
             }
             Happens::Go(what) => {
-                let result = state
-                    .open(newest)
-                    .and_then(|held| state.change(newest, Some(held), what));
+                let result = state.open(newest).and_then(|held| state.change(newest, Some(held), what));
                 state.told(newest, result);
             }
             Happens::Note(number, note) => {

@@ -61,10 +61,7 @@ impl Protocol {
 
     /// Takes the lock and does the first step, which is to look: a crash in between would leave nothing.
     fn lock(&self, state: &mut State, at: usize, call: Call, seen: Option<u8>) {
-        let first = Next::Read {
-            id: 0,
-            refusing: true,
-        };
+        let first = Next::Read { id: 0, refusing: true };
         let next = match call {
             Call::Start if self.broken == Broken::StartRefusesNothing => Next::Folder,
             Call::Start | Call::BringBack(_) => first,
@@ -256,11 +253,7 @@ impl Protocol {
     }
 
     fn first_of_write(&self) -> Part {
-        if self.broken == Broken::RenameBeforeJournal {
-            Part::Rename
-        } else {
-            Part::HalfALine
-        }
+        if self.broken == Broken::RenameBeforeJournal { Part::Rename } else { Part::HalfALine }
     }
 
     /// Journal first, document second.
@@ -298,11 +291,7 @@ impl Protocol {
             Part::Rename => {
                 rename(files, new);
                 files.document_is_old = false;
-                if rename_first {
-                    Part::HalfALine
-                } else {
-                    Part::Finish
-                }
+                if rename_first { Part::HalfALine } else { Part::Finish }
             }
             Part::Finish => {
                 if call == Call::Start {
@@ -346,10 +335,7 @@ fn after_cut(id: usize, refusing: bool, judged: Judged) -> Next {
 /// What comes once the loop `id` does not refuse a start or a way back.
 fn after_refusing(state: &State, call: Call, id: usize) -> Next {
     match call {
-        _ if id + 1 < state.files.len() => Next::Read {
-            id: id + 1,
-            refusing: true,
-        },
+        _ if id + 1 < state.files.len() => Next::Read { id: id + 1, refusing: true },
         Call::BringBack(id) => Next::FolderBack { id },
         _ => Next::Folder,
     }
@@ -383,12 +369,7 @@ fn stale(state: &State) -> u8 {
         };
         is_old && !state.is_running(id)
     };
-    state
-        .files
-        .iter()
-        .enumerate()
-        .filter(|one| is_stale(*one))
-        .fold(0, |stale, (id, _)| stale | 1 << id)
+    state.files.iter().enumerate().filter(|one| is_stale(*one)).fold(0, |stale, (id, _)| stale | 1 << id)
 }
 
 fn is_reviewed(state: &State, id: usize) -> bool {

@@ -45,9 +45,6 @@ pub(crate) fn check_marketplace(plugin: &str) {
     let plugins = marketplace["plugins"].as_array().unwrap();
     let ours = plugins.iter().find(|one| one["name"] == plugin).unwrap();
     assert_eq!(ours["source"], format!("./{plugin}/plugin"));
-    let line = format!(
-        "/plugin install {plugin}@{}",
-        marketplace["name"].as_str().unwrap()
-    );
+    let line = format!("/plugin install {plugin}@{}", marketplace["name"].as_str().unwrap());
     assert!(read(&format!("docs/{plugin}.md")).contains(&line), "{line}");
 }

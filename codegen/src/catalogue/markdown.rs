@@ -54,12 +54,7 @@ fn section(entry: &Entry) -> String {
         Turn::Ends => text.push_str("\nIts transitions must let the turn end.\n"),
         Turn::GoesOn => text.push_str("\nIts transitions must have words, and must not let the turn end.\n"),
     }
-    let _ = write!(
-        text,
-        "\n{}\n\n```toml\n{}\n```\n",
-        entry.details.trim(),
-        entry.example.trim()
-    );
+    let _ = write!(text, "\n{}\n\n```toml\n{}\n```\n", entry.details.trim(), entry.example.trim());
     text
 }
 

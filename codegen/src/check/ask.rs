@@ -21,15 +21,10 @@ pub(super) fn questions(
     adrift: &HashSet<String>,
     found: &mut Vec<Diagnostic>,
 ) {
-    let asking = index
-        .machine
-        .phases
-        .iter()
-        .enumerate()
-        .filter_map(|(source, phase)| {
-            let behaviour = phase.on_stop.as_ref().filter(|_| !phase.terminal)?;
-            behaviour.asks().then_some((source, phase, behaviour))
-        });
+    let asking = index.machine.phases.iter().enumerate().filter_map(|(source, phase)| {
+        let behaviour = phase.on_stop.as_ref().filter(|_| !phase.terminal)?;
+        behaviour.asks().then_some((source, phase, behaviour))
+    });
     for (source, phase, behaviour) in asking {
         words(behaviour, found);
         if let Options::Field { field, .. } = &behaviour.options {
@@ -40,19 +35,14 @@ pub(super) fn questions(
             if !index.transitions.contains_key(name) || adrift.contains(name) {
                 continue;
             }
-            let edge = edges
-                .iter()
-                .find(|edge| edge.from == source && edge.declared.name.value == name);
+            let edge = edges.iter().find(|edge| edge.from == source && edge.declared.name.value == name);
             match edge {
                 None => found.push(no_edge(index, name, &phase.name.value, then.span.clone())),
                 Some(edge) => {
                     let typed = behaviour.text.as_ref().is_some_and(|text| text.span == then.span);
                     let mut choices = behaviour.choices().iter().map(|choice| &choice.call);
                     let call = choices.find(|call| call.then.span == then.span);
-                    let call = call.cloned().unwrap_or_else(|| Call {
-                        then: then.clone(),
-                        with: Vec::new(),
-                    });
+                    let call = call.cloned().unwrap_or_else(|| Call { then: then.clone(), with: Vec::new() });
                     open_to_persons(phase, &call, edge, typed, found);
                 }
             }
@@ -113,11 +103,7 @@ fn text(key: &str, text: &At<String>, found: &mut Vec<Diagnostic>) {
 
 /// A field whose texts are what is named here.
 pub(super) fn list_field(index: &Index<'_>, name: &At<String>, what: &str, found: &mut Vec<Diagnostic>) {
-    let lists = index
-        .machine
-        .fields
-        .iter()
-        .filter(|field| field.kind == FieldKind::List);
+    let lists = index.machine.fields.iter().filter(|field| field.kind == FieldKind::List);
     match index.fields.get(name.value.as_str()) {
         Some(field) if field.kind == FieldKind::List => {}
         Some(_) => {

@@ -20,18 +20,9 @@ pub(super) fn before_stop<'m>(
             continue;
         };
         let wrong = [
-            (
-                declared.by.first().map(|by| by.span.clone()),
-                "only agents or persons take it",
-            ),
-            (
-                declared.requires.as_ref().map(|needs| needs.span.clone()),
-                "it requires evidence",
-            ),
-            (
-                declared.args.first().map(|argument| argument.name.span.clone()),
-                "it takes an argument",
-            ),
+            (declared.by.first().map(|by| by.span.clone()), "only agents or persons take it"),
+            (declared.requires.as_ref().map(|needs| needs.span.clone()), "it requires evidence"),
+            (declared.args.first().map(|argument| argument.name.span.clone()), "it takes an argument"),
         ];
         for (span, why) in wrong {
             let Some(span) = span else { continue };

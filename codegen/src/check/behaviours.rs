@@ -18,9 +18,7 @@ pub(super) fn behaviours(
 ) {
     let mut at_phase: HashMap<(usize, &str), &Edge<'_>> = HashMap::new();
     for edge in edges {
-        at_phase
-            .entry((edge.from, &edge.declared.name.value))
-            .or_insert(edge);
+        at_phase.entry((edge.from, &edge.declared.name.value)).or_insert(edge);
     }
     let mut named: HashSet<(usize, &str)> = HashSet::new();
     for (source, phase) in index.machine.phases.iter().enumerate() {
@@ -53,10 +51,8 @@ pub(super) fn behaviours(
                     needs.filter(|needs| !given.is_some_and(|given| given.suffices(needs.value)))
                 {
                     let word = word_of(&Evidence::ALL, &needs.value);
-                    let message = format!(
-                        "`{outcome}` has no evidence for `{}`, which requires {word}",
-                        name.value
-                    );
+                    let message =
+                        format!("`{outcome}` has no evidence for `{}`, which requires {word}", name.value);
                     let one = Diagnostic::new("claudex::machine::evidence", name.span.clone(), message);
                     let one = one.related(needs.span.clone(), "required here");
                     let help = "of `review`, `clean` gives settled and reviewed, `findings` and `stalled` give reviewed; of `verify`, \
@@ -127,9 +123,7 @@ fn finding(span: &Range<usize>, message: String) -> Diagnostic {
 
 pub(super) fn no_edge(index: &Index<'_>, name: &str, phase: &str, span: Range<usize>) -> Diagnostic {
     let message = format!("`{name}` does not leave `{phase}`");
-    let entries = index.transitions[name]
-        .iter()
-        .map(|&at| &index.machine.transitions[at]);
+    let entries = index.transitions[name].iter().map(|&at| &index.machine.transitions[at]);
     let sources: Vec<&str> = entries
         .filter_map(|entry| match &entry.from {
             From::Phases(names) => Some(names.iter().map(|name| name.value.as_str())),
@@ -140,10 +134,7 @@ pub(super) fn no_edge(index: &Index<'_>, name: &str, phase: &str, span: Range<us
         .collect();
     let help = match sources.as_slice() {
         [] => format!("add an entry with `from = \"{phase}\"`"),
-        some => format!(
-            "it leaves {}; add `{phase}` to its `from`, or name another transition",
-            list(some)
-        ),
+        some => format!("it leaves {}; add `{phase}` to its `from`, or name another transition", list(some)),
     };
     Diagnostic::new("claudex::machine::no_edge", span, message).help(help)
 }
@@ -163,10 +154,7 @@ fn unused(
         names.any(|name| !index.transitions.contains_key(name.value.as_str()))
     };
     let misspelt: Vec<bool> = index.machine.phases.iter().map(misspelt).collect();
-    for edge in edges
-        .iter()
-        .filter(|edge| edge.declared.by.is_empty() && !misspelt[edge.from])
-    {
+    for edge in edges.iter().filter(|edge| edge.declared.by.is_empty() && !misspelt[edge.from]) {
         let source = &index.machine.phases[edge.from];
         let name = edge.declared.name.value.as_str();
         if source.terminal {
@@ -182,10 +170,9 @@ fn unused(
     for edge in idle {
         let (source, name) = (index.phase(edge.from), &edge.declared.name);
         let span = match &edge.declared.from {
-            From::Phases(names) => names
-                .iter()
-                .find(|name| name.value == source)
-                .map(|name| name.span.clone()),
+            From::Phases(names) => {
+                names.iter().find(|name| name.value == source).map(|name| name.span.clone())
+            }
             From::Any(span) => {
                 let entry = index.entry(edge);
                 if used_any.contains(&entry) || !told.insert(entry) {
@@ -195,11 +182,8 @@ fn unused(
             }
         };
         let message = format!("nothing takes `{}` from `{source}`", name.value);
-        let one = Diagnostic::new(
-            "claudex::machine::unused_edge",
-            span.unwrap_or(name.span.clone()),
-            message,
-        );
+        let one =
+            Diagnostic::new("claudex::machine::unused_edge", span.unwrap_or(name.span.clone()), message);
         let help =
             format!("name it in an outcome of `{source}`'s `on_stop`, open it with `by`, or take it out");
         found.push(one.help(help));

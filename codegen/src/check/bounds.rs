@@ -83,10 +83,8 @@ fn effects<'m>(
             effect.words.extend(initial.as_ref().map(word));
         }
         for (field, update) in &edge.declared.set {
-            let is_list = index
-                .fields
-                .get(field.value.as_str())
-                .is_some_and(|field| field.kind == FieldKind::List);
+            let is_list =
+                index.fields.get(field.value.as_str()).is_some_and(|field| field.kind == FieldKind::List);
             let effect = effects.entry(&field.value).or_default();
             match &update.value {
                 Update::Field { name: source, offset } if *source == field.value && *offset >= 0 => {
@@ -155,10 +153,7 @@ fn is_bounded(index: &Index<'_>, edge: &Edge<'_>, effects: &Effects<'_>) -> bool
 
 /// Whether an update makes a list longer, whatever is given: an argument that is left out appends nothing.
 fn appends(index: &Index<'_>, edge: &Edge<'_>, field: &str, update: &Update) -> bool {
-    let list = index
-        .fields
-        .get(field)
-        .is_some_and(|field| field.kind == FieldKind::List);
+    let list = index.fields.get(field).is_some_and(|field| field.kind == FieldKind::List);
     let given = update.argument().is_some_and(|name| {
         let mut arguments = edge.declared.args.iter();
         arguments.any(|argument| argument.name.value == name && !argument.optional)
@@ -177,9 +172,9 @@ fn has_ceiling(guard: &Guard, field: &str, length: bool, effects: &Effects<'_>) 
                 Operand::Constant(_) => true,
                 // Time goes on, so what is below `now` once is below it for ever. An argument may be another one each time.
                 Operand::Now { .. } | Operand::Argument { .. } => false,
-                Operand::Field { name, .. } | Operand::Length { name, .. } => !effects
-                    .get(name.value.as_str())
-                    .is_some_and(|effect| effect.changed),
+                Operand::Field { name, .. } | Operand::Length { name, .. } => {
+                    !effects.get(name.value.as_str()).is_some_and(|effect| effect.changed)
+                }
             })
         }
     }
@@ -296,20 +291,13 @@ fn report<'m>(
     }
     let mut begun = HashSet::new();
     let between = others.iter().filter(|edge| begun.insert((edge.from, edge.to)));
-    let cycles = between
-        .take(MOST_BEGUN)
-        .filter_map(|edge| shortest_cycle(&others, edge));
+    let cycles = between.take(MOST_BEGUN).filter_map(|edge| shortest_cycle(&others, edge));
     let Some(cycle) = cycles.min_by_key(Vec::len) else {
         return;
     };
     let entries = |edges: &[&Edge<'m>]| edges.iter().map(|edge| index.entry(edge)).collect::<HashSet<_>>();
     let more = entries(&others).difference(&entries(&cycle)).count();
-    found.push(unbounded(
-        index,
-        &cycle,
-        &effects[&component[cycle[0].from]],
-        more,
-    ));
+    found.push(unbounded(index, &cycle, &effects[&component[cycle[0].from]], more));
 }
 
 /// The shortest cycle that begins with an edge.
@@ -342,49 +330,26 @@ fn shortest_cycle<'e, 'm>(edges: &[&'e Edge<'m>], first: &'e Edge<'m>) -> Option
 fn unbounded(index: &Index<'_>, cycle: &[&Edge<'_>], effects: &Effects<'_>, more: usize) -> Diagnostic {
     /// A longer way is not read to its end.
     const SHOWN: usize = 6;
-    let mut way: Vec<&str> = cycle
-        .iter()
-        .take(SHOWN)
-        .map(|edge| index.phase(edge.from))
-        .collect();
+    let mut way: Vec<&str> = cycle.iter().take(SHOWN).map(|edge| index.phase(edge.from)).collect();
     way.extend((cycle.len() > SHOWN).then_some("..."));
     way.push(index.phase(cycle[0].from));
-    let names: Vec<&str> = cycle
-        .iter()
-        .take(SHOWN)
-        .map(|edge| edge.declared.name.value.as_str())
-        .collect();
+    let names: Vec<&str> = cycle.iter().take(SHOWN).map(|edge| edge.declared.name.value.as_str()).collect();
     let more = match more {
         0 => String::new(),
         1 => ", nor another one on which one more transition is".to_owned(),
         _ => format!(", nor others on which {more} more transitions are"),
     };
-    let message = format!(
-        "nothing bounds the cycle {} (by {}){more}",
-        way.join(" -> "),
-        names.join(", ")
-    );
-    let mut one = Diagnostic::new(
-        "claudex::machine::unbounded_cycle",
-        cycle[0].declared.name.span.clone(),
-        message,
-    );
+    let message = format!("nothing bounds the cycle {} (by {}){more}", way.join(" -> "), names.join(", "));
+    let mut one =
+        Diagnostic::new("claudex::machine::unbounded_cycle", cycle[0].declared.name.span.clone(), message);
     for edge in cycle.iter().take(SHOWN).skip(1) {
         one = one.related(edge.declared.name.span.clone(), "then this one");
     }
-    let reasons: Vec<String> = cycle
-        .iter()
-        .flat_map(|edge| nearly(index, edge, effects))
-        .take(3)
-        .collect();
+    let reasons: Vec<String> = cycle.iter().flat_map(|edge| nearly(index, edge, effects)).take(3).collect();
     let remedy = "a cycle ends if one of its edges raises a count under a guard, such as `when = \"tries < 3\"` with \
                   `set = { tries = \"tries + 1\" }`, and nothing on the way lowers it; or if only a person takes it: \
                   `by = [\"person\"]`";
-    let reasons = if reasons.is_empty() {
-        String::new()
-    } else {
-        format!("{}; ", reasons.join("; "))
-    };
+    let reasons = if reasons.is_empty() { String::new() } else { format!("{}; ", reasons.join("; ")) };
     one.help(format!("{reasons}{remedy}"))
 }
 

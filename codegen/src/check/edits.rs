@@ -38,11 +38,7 @@ pub(super) fn edits(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
             );
         }
         if field.within.is_some() {
-            bad(
-                name,
-                format!("`{shown}` exists in some phases alone"),
-                "leave its `in` out",
-            );
+            bad(name, format!("`{shown}` exists in some phases alone"), "leave its `in` out");
         }
     }
     for field in &machine.fields {

@@ -20,10 +20,7 @@ pub(super) fn guards(
     duplicated: &HashSet<usize>,
     found: &mut Vec<Diagnostic>,
 ) {
-    let mut solver = Solver {
-        fields: &index.fields,
-        left: STEPS,
-    };
+    let mut solver = Solver { fields: &index.fields, left: STEPS };
     let mut never: HashSet<usize> = HashSet::new();
     for (at, entry) in index.machine.transitions.iter().enumerate() {
         if let Some(when) = entry.when.as_ref().filter(|_| !broken.contains(&at)) {
@@ -48,19 +45,10 @@ pub(super) fn guards(
             continue;
         }
         if let Some(beyond) = group.get(MOST_EDGES) {
-            let message = format!(
-                "`{name}` has {} edges from `{}`",
-                group.len(),
-                index.phase(source)
-            );
-            let one = Diagnostic::new(
-                "claudex::machine::too_large",
-                beyond.declared.name.span.clone(),
-                message,
-            );
-            found.push(one.help(format!(
-                "{MOST_EDGES} are the most: give some of them a name of their own"
-            )));
+            let message = format!("`{name}` has {} edges from `{}`", group.len(), index.phase(source));
+            let one =
+                Diagnostic::new("claudex::machine::too_large", beyond.declared.name.span.clone(), message);
+            found.push(one.help(format!("{MOST_EDGES} are the most: give some of them a name of their own")));
             continue;
         }
         overlaps(&mut solver, index.phase(source), &group, found);
@@ -85,10 +73,8 @@ fn overlaps<'m>(solver: &mut Solver<'m, '_>, source: &str, group: &[&Edge<'m>], 
                 }
                 Answer::Example(values) => {
                     let span = second.when.as_ref().map_or(&second.name.span, |when| &when.span);
-                    let message = format!(
-                        "two edges of `{name}` from `{source}` are open at once{}",
-                        shown(&values)
-                    );
+                    let message =
+                        format!("two edges of `{name}` from `{source}` are open at once{}", shown(&values));
                     let one = Diagnostic::new("claudex::machine::guards_overlap", span.clone(), message);
                     let place = first.when.as_ref().map_or(&first.name.span, |when| &when.span);
                     let one = one.related(place.clone(), "open at once with this one");
@@ -100,10 +86,8 @@ fn overlaps<'m>(solver: &mut Solver<'m, '_>, source: &str, group: &[&Edge<'m>], 
 }
 
 fn gap<'m>(solver: &mut Solver<'m, '_>, source: &str, group: &[&Edge<'m>], found: &mut Vec<Diagnostic>) {
-    let guards: Option<Vec<_>> = group
-        .iter()
-        .map(|edge| edge.declared.when.as_ref().map(|when| (&when.value, false)))
-        .collect();
+    let guards: Option<Vec<_>> =
+        group.iter().map(|edge| edge.declared.when.as_ref().map(|when| (&when.value, false))).collect();
     // An edge without a guard leaves no gap.
     let (Some(mut guards), Some(first)) = (guards, group.first()) else {
         return;
@@ -122,11 +106,7 @@ fn gap<'m>(solver: &mut Solver<'m, '_>, source: &str, group: &[&Edge<'m>], found
         Answer::GaveUp => found.push(gave_up(first.declared)),
         Answer::Example(values) => {
             let name = &first.declared.name;
-            let message = format!(
-                "no edge of `{}` from `{source}` is open{}",
-                name.value,
-                shown(&values)
-            );
+            let message = format!("no edge of `{}` from `{source}` is open{}", name.value, shown(&values));
             let mut one = Diagnostic::new("claudex::machine::guards_gap", name.span.clone(), message);
             for edge in &group[1..] {
                 one = one.related(edge.declared.name.span.clone(), "nor is this one");
@@ -145,19 +125,12 @@ fn parts(guard: &Guard) -> &[Guard] {
 }
 
 fn shown(values: &[String]) -> String {
-    if values.is_empty() {
-        String::new()
-    } else {
-        format!(" when {}", values.join(" and "))
-    }
+    if values.is_empty() { String::new() } else { format!(" when {}", values.join(" and ")) }
 }
 
 fn gave_up(entry: &Transition) -> Diagnostic {
     let span = entry.when.as_ref().map_or(&entry.name.span, |when| &when.span);
-    let message = format!(
-        "the guards of `{}` are too complicated to be checked",
-        entry.name.value
-    );
+    let message = format!("the guards of `{}` are too complicated to be checked", entry.name.value);
     let one = Diagnostic::new("claudex::machine::guards_too_complicated", span.clone(), message);
     one.help("use fewer `or`s and fields, or keep a field that says it shorter")
 }

@@ -12,9 +12,8 @@ use crate::source::guard::NOW;
 const CODE: &str = "claudex::machine::name_collision";
 
 /// Methods that every loop has.
-const METHODS: [&str; 9] = [
-    "id", "phase", "raw", "reload", "noting", "folder", "into_any", "fields", "add_text",
-];
+const METHODS: [&str; 9] =
+    ["id", "phase", "raw", "reload", "noting", "folder", "into_any", "fields", "add_text"];
 /// What a verb or a method has besides its transition's arguments.
 const ARGUMENTS: [&str; 6] = ["id", "from_prompt", "help", "rejecting", "evidence", "held"];
 /// The words of Rust that cannot be written as `r#word`, in any form.
@@ -59,16 +58,10 @@ struct Space {
 
 impl Space {
     fn new(what: &'static str, own: &[&str]) -> Self {
-        let taken = own.iter().map(|name| {
-            (
-                (*name).to_owned(),
-                (format!("the {what} `{name}` that every module has"), None),
-            )
-        });
-        Self {
-            what,
-            taken: taken.collect(),
-        }
+        let taken = own
+            .iter()
+            .map(|name| ((*name).to_owned(), (format!("the {what} `{name}` that every module has"), None)));
+        Self { what, taken: taken.collect() }
     }
 
     fn add(&mut self, identifier: String, kind: &str, name: &At<String>, found: &mut Vec<Diagnostic>) {
@@ -77,10 +70,7 @@ impl Space {
             self.taken.insert(identifier, (this, Some(name.span.clone())));
             return;
         };
-        let message = format!(
-            "{this} and {other} both give the Rust {} `{identifier}`",
-            self.what
-        );
+        let message = format!("{this} and {other} both give the Rust {} `{identifier}`", self.what);
         let mut one = Diagnostic::new(CODE, name.span.clone(), message).help(format!("rename the {kind}"));
         if let Some(place) = place {
             one = one.related(place.clone(), "the other one");
@@ -91,11 +81,8 @@ impl Space {
 
 pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
     let machine = index.machine;
-    let transitions: Vec<_> = index
-        .transitions
-        .values()
-        .map(|entries| &machine.transitions[entries[0]])
-        .collect();
+    let transitions: Vec<_> =
+        index.transitions.values().map(|entries| &machine.transitions[entries[0]]).collect();
     let mut transitions = transitions;
     transitions.sort_by_key(|entry| entry.name.span.start);
 
@@ -132,12 +119,7 @@ pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
             variants(words, &field.name.value, found);
         }
         if field.within.is_some() {
-            types.add(
-                format!("Has{}", camel(&field.name.value)),
-                "field",
-                &field.name,
-                found,
-            );
+            types.add(format!("Has{}", camel(&field.name.value)), "field", &field.name, found);
         }
         if field.name.value == NOW {
             let one = Diagnostic::new(CODE, field.name.span.clone(), "a field is named `now`");
@@ -148,11 +130,7 @@ pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
             found.push(one.help("rename the field, or leave `at_start` out"));
         }
         if field.name.value == "help" && field.at_start != AtStart::Never {
-            let one = Diagnostic::new(
-                CODE,
-                field.name.span.clone(),
-                "`start --help` shows its help already",
-            );
+            let one = Diagnostic::new(CODE, field.name.span.clone(), "`start --help` shows its help already");
             found.push(one.help("rename the field, or leave `at_start` out"));
         }
     }
@@ -160,10 +138,7 @@ pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
     let mut methods = Space::new("method", &METHODS);
     for entry in &transitions {
         if let Some(field) = index.fields.get(entry.name.value.as_str()) {
-            let message = format!(
-                "the transition `{0}` and the field `{0}` have one name",
-                entry.name.value
-            );
+            let message = format!("the transition `{0}` and the field `{0}` have one name", entry.name.value);
             let one = Diagnostic::new(CODE, entry.name.span.clone(), message);
             let one = one.related(field.name.span.clone(), "the field");
             found.push(one.help("rename the transition"));
@@ -177,10 +152,7 @@ pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
                 types.add(format!("{name}Iter"), "argument", &argument.name, found);
                 types.add(name, "argument", &argument.name, found);
                 let place = &argument.kind.span;
-                let words: Vec<_> = words
-                    .iter()
-                    .map(|word| At::new(word.clone(), place.clone()))
-                    .collect();
+                let words: Vec<_> = words.iter().map(|word| At::new(word.clone(), place.clone())).collect();
                 variants(&words, &argument.name.value, found);
             }
         }
@@ -200,11 +172,7 @@ pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
     stored_forms(index, found);
     reserved_words(index, found);
     for (at, entry) in machine.transitions.iter().enumerate() {
-        if index
-            .transitions
-            .get(entry.name.value.as_str())
-            .is_some_and(|entries| entries[0] == at)
-        {
+        if index.transitions.get(entry.name.value.as_str()).is_some_and(|entries| entries[0] == at) {
             verb(index, &entry.name, found);
         }
     }
@@ -244,28 +212,17 @@ fn stored_forms(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
 
 fn reserved_words(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
     let machine = index.machine;
-    let args = machine
-        .transitions
-        .iter()
-        .flat_map(|entry| &entry.args)
-        .map(|argument| ("argument", &argument.name));
+    let args =
+        machine.transitions.iter().flat_map(|entry| &entry.args).map(|argument| ("argument", &argument.name));
     let names = std::iter::once(("machine", &machine.name))
         .chain(machine.modes.iter().map(|mode| ("mode", &mode.name)))
         .chain(machine.fields.iter().map(|field| ("field", &field.name)))
         .chain(machine.phases.iter().map(|phase| ("phase", &phase.name)))
-        .chain(
-            machine
-                .transitions
-                .iter()
-                .map(|entry| ("transition", &entry.name)),
-        )
+        .chain(machine.transitions.iter().map(|entry| ("transition", &entry.name)))
         .chain(args.clone());
     for (kind, name) in names {
         if WORDS.contains(&name.value.as_str()) {
-            let message = format!(
-                "the {kind} `{}` is a word of Rust that nothing can be named",
-                name.value
-            );
+            let message = format!("the {kind} `{}` is a word of Rust that nothing can be named", name.value);
             found.push(Diagnostic::new(CODE, name.span.clone(), message).help(format!("rename the {kind}")));
         }
     }
@@ -288,12 +245,7 @@ fn branches(index: &Index<'_>, types: &mut Space, found: &mut Vec<Diagnostic>) {
             }
         }
         for source in sources {
-            types.add(
-                format!("{name}From{}", camel(source)),
-                "transition",
-                &entry.name,
-                found,
-            );
+            types.add(format!("{name}From{}", camel(source)), "transition", &entry.name, found);
         }
     }
 }
@@ -305,11 +257,7 @@ fn method(machine: &Machine, name: &str) -> Option<&'static str> {
         return Some("gives the commands");
     }
     if name == "subjects"
-        && machine
-            .phases
-            .iter()
-            .filter_map(|phase| phase.on_stop.as_ref())
-            .any(Behaviour::reviews_in_rust)
+        && machine.phases.iter().filter_map(|phase| phase.on_stop.as_ref()).any(Behaviour::reviews_in_rust)
     {
         return Some("gives what is reviewed");
     }
@@ -339,11 +287,7 @@ fn verb(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
             "the command line’s resume is a person’s: write by = [\"person\"], or rename it".to_owned(),
         ),
         other => {
-            let mut on_stops = index
-                .machine
-                .phases
-                .iter()
-                .filter_map(|phase| phase.on_stop.as_ref());
+            let mut on_stops = index.machine.phases.iter().filter_map(|phase| phase.on_stop.as_ref());
             let verify = on_stops.any(|one| one.commands().is_some()).then_some("verify");
             let verbs: Vec<&str> = VERBS.into_iter().chain(verify).chain(["resume"]).collect();
             let help = format!("rename it, or leave `by` out; taken are {}", list(&verbs));
@@ -351,10 +295,8 @@ fn verb(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
         }
     };
     if taken {
-        let message = format!(
-            "the transition `{}` would be the verb `{verb}`, which the command line has",
-            name.value
-        );
+        let message =
+            format!("the transition `{}` would be the verb `{verb}`, which the command line has", name.value);
         found.push(Diagnostic::new("claudex::machine::reserved_verb", name.span.clone(), message).help(help));
     }
 }

@@ -59,20 +59,13 @@ impl<'m> Maps<'m> {
         Self {
             phases: map(&entry.phases),
             fields: map(&entry.fields),
-            words: entry
-                .words
-                .iter()
-                .map(|(field, pairs)| (field.value.as_str(), map(pairs)))
-                .collect(),
+            words: entry.words.iter().map(|(field, pairs)| (field.value.as_str(), map(pairs))).collect(),
         }
     }
 }
 
 fn map(pairs: &[(At<String>, At<String>)]) -> HashMap<&str, &str> {
-    pairs
-        .iter()
-        .map(|(old, new)| (old.value.as_str(), new.value.as_str()))
-        .collect()
+    pairs.iter().map(|(old, new)| (old.value.as_str(), new.value.as_str())).collect()
 }
 
 /// Each version is taken by one entry, and never the present one.
@@ -106,13 +99,7 @@ fn phases(index: &Index<'_>, entry: &Migration, later: &[Maps<'_>], found: &mut 
         }
         let known = index.machine.phases.iter().map(|phase| phase.name.value.as_str());
         let help = suggest(end, known);
-        found.push(nowhere(
-            "phase",
-            new,
-            end,
-            help,
-            "map it to a phase of this machine",
-        ));
+        found.push(nowhere("phase", new, end, help, "map it to a phase of this machine"));
     }
 }
 
@@ -217,12 +204,7 @@ fn follow_word<'n>(field: &'n str, word: &'n str, later: &'n [Maps<'_>]) -> &'n 
     let (mut field, mut word) = (field, word);
     for maps in later {
         field = maps.fields.get(field).copied().unwrap_or(field);
-        word = maps
-            .words
-            .get(field)
-            .and_then(|words| words.get(word))
-            .copied()
-            .unwrap_or(word);
+        word = maps.words.get(field).and_then(|words| words.get(word)).copied().unwrap_or(word);
     }
     word
 }

@@ -98,14 +98,8 @@ impl<'m> Index<'m> {
         let phases = machine.phases.iter().enumerate();
         Self {
             machine,
-            phases: phases
-                .map(|(at, phase)| (phase.name.value.as_str(), at))
-                .collect(),
-            fields: machine
-                .fields
-                .iter()
-                .map(|field| (field.name.value.as_str(), field))
-                .collect(),
+            phases: phases.map(|(at, phase)| (phase.name.value.as_str(), at)).collect(),
+            fields: machine.fields.iter().map(|field| (field.name.value.as_str(), field)).collect(),
             transitions,
         }
     }
@@ -128,10 +122,7 @@ impl<'m> Index<'m> {
 fn groups<'e, 'm>(edges: &'e [Edge<'m>]) -> BTreeMap<(usize, &'m str), Vec<&'e Edge<'m>>> {
     let mut groups: BTreeMap<(usize, &str), Vec<&Edge<'_>>> = BTreeMap::new();
     for edge in edges {
-        groups
-            .entry((edge.from, &edge.declared.name.value))
-            .or_default()
-            .push(edge);
+        groups.entry((edge.from, &edge.declared.name.value)).or_default().push(edge);
     }
     groups
 }

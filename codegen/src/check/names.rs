@@ -22,12 +22,7 @@ pub(super) struct Unknown {
 pub(super) fn references(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> Unknown {
     let mut unknown = Unknown::default();
     let machine = index.machine;
-    for name in machine
-        .fields
-        .iter()
-        .filter_map(|field| field.within.as_ref())
-        .flatten()
-    {
+    for name in machine.fields.iter().filter_map(|field| field.within.as_ref()).flatten() {
         if found.len() > ENOUGH {
             break;
         }
@@ -163,9 +158,9 @@ fn argument(entry: &Transition, argument: &At<String>, kind: &str, found: &mut V
 
 fn guard(index: &Index<'_>, entry: &Transition, guard: &Guard, found: &mut Vec<Diagnostic>) {
     match guard {
-        Guard::All(parts) | Guard::Any(parts) => parts
-            .iter()
-            .for_each(|part| self::guard(index, entry, part, found)),
+        Guard::All(parts) | Guard::Any(parts) => {
+            parts.iter().for_each(|part| self::guard(index, entry, part, found))
+        }
         Guard::Compare { left, right, .. } => {
             for operand in [left, right] {
                 if let Some(name) = operand.field() {
@@ -181,11 +176,7 @@ fn guard(index: &Index<'_>, entry: &Transition, guard: &Guard, found: &mut Vec<D
 
 /// The name that was probably meant, while few have been misspelt: comparing names takes time.
 fn near<'a>(found: &[Diagnostic], word: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
-    if found.len() > ENOUGH / 5 {
-        None
-    } else {
-        suggest(word, known)
-    }
+    if found.len() > ENOUGH / 5 { None } else { suggest(word, known) }
 }
 
 fn phase(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) -> bool {
@@ -215,10 +206,8 @@ fn field(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
 
 /// Refuses a field that is called as what the engine means by a name in this parameter.
 fn two_meanings(parameter: &str, name: &At<String>, field: &Field) -> Diagnostic {
-    let message = format!(
-        "`{{{}}}` has a meaning of its own in `{parameter}`, and is a field, too",
-        name.value
-    );
+    let message =
+        format!("`{{{}}}` has a meaning of its own in `{parameter}`, and is a field, too", name.value);
     let one = Diagnostic::new("claudex::machine::two_meanings", name.span.clone(), message);
     let one = one.related(field.name.span.clone(), "the field");
     one.help("give the field another name")
@@ -237,19 +226,12 @@ fn transition(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>)
 /// What the engine keeps has to have a field, and one only.
 pub(super) fn holders(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
     for (word, held) in Held::ALL {
-        let mut holders = index
-            .machine
-            .fields
-            .iter()
-            .filter(|field| field.kind == FieldKind::Held(held));
+        let mut holders = index.machine.fields.iter().filter(|field| field.kind == FieldKind::Held(held));
         let Some(first) = holders.next() else {
             if held.is_required() {
                 let message = format!("no field holds the {word}");
-                let one = Diagnostic::new(
-                    "claudex::machine::no_holder",
-                    index.machine.name.span.clone(),
-                    message,
-                );
+                let one =
+                    Diagnostic::new("claudex::machine::no_holder", index.machine.name.span.clone(), message);
                 let name = word.replace('-', "_");
                 found.push(one.help(format!("add `{name} = {{ holds = \"{word}\" }}` to [fields]")));
             }
@@ -300,10 +282,7 @@ pub(super) fn places(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
         let above = at.value.match_indices('.').map(|(end, _)| &at.value[..end]);
         let other = above.chain([at.value.as_str()]).find_map(|key| taken.get(key));
         if let Some(other) = other.filter(|other| other.value != *name) {
-            let message = format!(
-                "`{name}` and `{}` stand in the same place of a document",
-                other.value
-            );
+            let message = format!("`{name}` and `{}` stand in the same place of a document", other.value);
             let one = Diagnostic::new("claudex::machine::bad_key", at.span.clone(), message);
             let one = one.related(other.span.clone(), "the other");
             found.push(one.help("give one of them another `key`"));
@@ -319,7 +298,5 @@ fn is_key(part: &str) -> bool {
     part.len() <= 128
         && part.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && part.bytes().all(allowed)
-        && !["null", "true", "false"]
-            .iter()
-            .any(|word| part.eq_ignore_ascii_case(word))
+        && !["null", "true", "false"].iter().any(|word| part.eq_ignore_ascii_case(word))
 }

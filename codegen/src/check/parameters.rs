@@ -10,12 +10,7 @@ use crate::model::{At, FieldKind};
 const LONGEST: usize = 64;
 
 pub(super) fn parameters(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
-    for behaviour in index
-        .machine
-        .phases
-        .iter()
-        .filter_map(|phase| phase.on_stop.as_ref())
-    {
+    for behaviour in index.machine.phases.iter().filter_map(|phase| phase.on_stop.as_ref()) {
         let Some(entry) = catalogue::find(&behaviour.name.value) else {
             continue;
         };
@@ -43,10 +38,7 @@ pub(super) fn parameters(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
             findings_file(file, found);
         }
         for (key, needed) in [("model", "reviewer"), ("verdicts", "findings_file")] {
-            if let Some(value) = behaviour
-                .parameter(key)
-                .filter(|_| behaviour.parameter(needed).is_none())
-            {
+            if let Some(value) = behaviour.parameter(key).filter(|_| behaviour.parameter(needed).is_none()) {
                 found.push(alone(key, value, needed));
             }
         }
@@ -61,19 +53,13 @@ fn field(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
         let hint = suggest(&name.value, names);
         let hint =
             hint.unwrap_or_else(|| format!("add `{} = {{ type = \"flag\" }}` to [fields]", name.value));
-        let one = finding(
-            "claudex::machine::unknown_field",
-            format!("no field is named `{}`", name.value),
-        );
+        let one = finding("claudex::machine::unknown_field", format!("no field is named `{}`", name.value));
         found.push(one.label("not a field").help(hint));
         return;
     };
     let (message, help) = match &field.kind {
         FieldKind::OneOf(_) => (
-            format!(
-                "`{}` is one of some words, and none of them means yes",
-                name.value
-            ),
+            format!("`{}` is one of some words, and none of them means yes", name.value),
             "wait for a flag, or tell the words apart by a guard (`when`) on the transition",
         ),
         FieldKind::Data(_) => (

@@ -38,10 +38,8 @@ pub(super) fn commands(machine: &Machine, found: &mut Vec<Diagnostic>) {
             Does::Take => "the transition",
             Does::Start(_) | Does::Own => "the engine",
         };
-        let message = format!(
-            "the slash command `{}` would be this mode’s and that of {other}",
-            command.name
-        );
+        let message =
+            format!("the slash command `{}` would be this mode’s and that of {other}", command.name);
         let one = Diagnostic::new("claudex::machine::command_twice", span.clone(), message);
         found.push(one.help("rename one of them"));
     }

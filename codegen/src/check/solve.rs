@@ -107,17 +107,13 @@ impl<'m> Solver<'m, '_> {
         let arguments = arguments.iter();
         let mut search = Search {
             fields: self.fields,
-            arguments: arguments
-                .map(|argument| (argument.name.value.as_str(), kind_of(argument)))
-                .collect(),
+            arguments: arguments.map(|argument| (argument.name.value.as_str(), kind_of(argument))).collect(),
             counts: vec![Variable::Zero],
             domains: BTreeMap::new(),
             steps: STEPS.min(self.left),
         };
         let mut texts = BTreeSet::new();
-        wanted
-            .iter()
-            .for_each(|(guard, _)| search.learn(guard, &mut texts));
+        wanted.iter().for_each(|(guard, _)| search.learn(guard, &mut texts));
         search.fill_domains(texts);
         let before = search.steps;
         let mut branch = Branch::default();
@@ -184,20 +180,10 @@ impl<'g> Search<'g, '_> {
     fn fill_domains(&mut self, texts: BTreeSet<String>) {
         // As many as there are fields, whatever texts the guards name: `t == "text 1"` leaves other texts open.
         let several = self.domains.len();
-        let fresh = (1..)
-            .map(|at| format!("text {at}"))
-            .filter(|text| !texts.contains(text))
-            .take(several);
-        let others = (1..)
-            .map(|at| format!("id-{at}"))
-            .filter(|id| !texts.contains(id))
-            .take(several);
+        let fresh = (1..).map(|at| format!("text {at}")).filter(|text| !texts.contains(text)).take(several);
+        let others = (1..).map(|at| format!("id-{at}")).filter(|id| !texts.contains(id)).take(several);
         let none = (!texts.contains("")).then(String::new);
-        let ids: Vec<String> = none
-            .into_iter()
-            .chain(others)
-            .chain(texts.iter().cloned())
-            .collect();
+        let ids: Vec<String> = none.into_iter().chain(others).chain(texts.iter().cloned()).collect();
         let texts: Vec<String> = texts.iter().cloned().chain(fresh).collect();
         let mut domains = std::mem::take(&mut self.domains);
         for (name, domain) in &mut domains {
@@ -226,10 +212,8 @@ impl<'g> Search<'g, '_> {
                 (Guard::All(parts), false) | (Guard::Any(parts), true) => choices.push((parts, wanted)),
                 (Guard::Compare { left, sign, right }, _) => {
                     let sign = if wanted { *sign } else { negated(*sign) };
-                    let Some((left, offset)) = self
-                        .count_of(left)
-                        .zip(self.count_of(right))
-                        .map(|(l, r)| ((l.0, r.0), r.1 - l.1))
+                    let Some((left, offset)) =
+                        self.count_of(left).zip(self.count_of(right)).map(|(l, r)| ((l.0, r.0), r.1 - l.1))
                     else {
                         branch.equations.extend(equation(left, sign, right));
                         continue;
@@ -330,12 +314,8 @@ impl<'g> Search<'g, '_> {
         if !self.assign(&names, &branch.equations, &mut chosen)? {
             return Some(None);
         }
-        let counts = self
-            .counts
-            .iter()
-            .zip(counts)
-            .skip(1)
-            .map(|(variable, value)| self.shown(*variable, value));
+        let counts =
+            self.counts.iter().zip(counts).skip(1).map(|(variable, value)| self.shown(*variable, value));
         let words = chosen.iter().map(|(name, word)| match self.kind(*name) {
             Some(FieldKind::Flag) => format!("{name} = {word}"),
             _ => format!("{name} = {word:?}"),
@@ -420,16 +400,8 @@ fn negated(sign: Sign) -> Sign {
 
 /// `left SIGN right + offset` as differences.
 fn differences((left, right): (usize, usize), sign: Sign, offset: i128) -> Vec<Difference> {
-    let below = |bound| Difference {
-        high: left,
-        low: right,
-        bound,
-    };
-    let above = |bound| Difference {
-        high: right,
-        low: left,
-        bound,
-    };
+    let below = |bound| Difference { high: left, low: right, bound };
+    let above = |bound| Difference { high: right, low: left, bound };
     match sign {
         Sign::Less => vec![below(offset - 1)],
         Sign::LessOrEqual => vec![below(offset)],

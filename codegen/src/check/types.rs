@@ -62,11 +62,7 @@ fn round_parameter(index: &Index<'_>, round: &At<String>, found: &mut Vec<Diagno
     if field.is_some_and(|field| field.kind == FieldKind::Count) {
         return;
     }
-    let counts = index
-        .machine
-        .fields
-        .iter()
-        .filter(|field| field.kind == FieldKind::Count);
+    let counts = index.machine.fields.iter().filter(|field| field.kind == FieldKind::Count);
     let hint = suggest(&round.value, counts.map(|field| field.name.value.as_str()));
     let message = format!("`round` names a count, and `{}` is none", round.value);
     let one = Diagnostic::new(CODE, round.span.clone(), message);
@@ -89,10 +85,8 @@ fn describe(kind: &FieldKind) -> &'static str {
 }
 
 pub(super) fn held(field: &Field, span: Range<usize>) -> Diagnostic {
-    let message = format!(
-        "`{}` is the engine's: only the engine writes it, and no guard reads it",
-        field.name.value
-    );
+    let message =
+        format!("`{}` is the engine's: only the engine writes it, and no guard reads it", field.name.value);
     Diagnostic::new("claudex::machine::held_field", span, message).help("use a field of the machine's own")
 }
 
@@ -135,14 +129,7 @@ fn misfit(name: &str, kind: &FieldKind, constant: &Constant) -> Option<(String, 
                 FieldKind::Data(_) => format!("leave it out: Rust sets it, with `set_{name}`"),
                 FieldKind::Held(_) => "leave it to the engine".to_owned(),
             };
-            Some((
-                format!(
-                    "`{name}` is {}, and {} is none",
-                    describe(kind),
-                    constant_text(constant)
-                ),
-                help,
-            ))
+            Some((format!("`{name}` is {}, and {} is none", describe(kind), constant_text(constant)), help))
         }
     }
 }
@@ -157,12 +144,7 @@ pub(super) fn kind_of(argument: &Argument) -> FieldKind {
         ArgumentKind::Id => FieldKind::Id,
         ArgumentKind::OneOf(words) => {
             let place = &argument.kind.span;
-            FieldKind::OneOf(
-                words
-                    .iter()
-                    .map(|word| At::new(word.clone(), place.clone()))
-                    .collect(),
-            )
+            FieldKind::OneOf(words.iter().map(|word| At::new(word.clone(), place.clone())).collect())
         }
     }
 }
@@ -172,20 +154,14 @@ pub(super) fn misfit_of_argument(argument: &Argument, constant: &Constant) -> Op
     let name = &argument.name.value;
     if argument.kind.value == ArgumentKind::Id {
         let help = "leave it out where it is optional, name another transition, or write the phase in Rust";
-        return Some((
-            format!("`{name}` is an id, which is no constant"),
-            help.to_owned(),
-        ));
+        return Some((format!("`{name}` is an id, which is no constant"), help.to_owned()));
     }
     misfit(name, &kind_of(argument), constant)
 }
 
 /// Whether it is an id, or none.
 fn is_id(text: &str) -> bool {
-    text.len() <= 64
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+    text.len() <= 64 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
 }
 
 pub(super) fn constant(field: &Field, value: &At<Constant>, found: &mut Vec<Diagnostic>) {
@@ -198,10 +174,9 @@ pub(super) fn constant(field: &Field, value: &At<Constant>, found: &mut Vec<Diag
 
 fn same_kind(a: &FieldKind, b: &FieldKind) -> bool {
     match (a, b) {
-        (FieldKind::OneOf(a), FieldKind::OneOf(b)) => a
-            .iter()
-            .map(|word| &word.value)
-            .eq(b.iter().map(|word| &word.value)),
+        (FieldKind::OneOf(a), FieldKind::OneOf(b)) => {
+            a.iter().map(|word| &word.value).eq(b.iter().map(|word| &word.value))
+        }
         (FieldKind::Text | FieldKind::Path, FieldKind::Text | FieldKind::Path) => true,
         (a, b) => a == b,
     }
@@ -228,10 +203,7 @@ fn side(
         Operand::Argument { name, offset } => {
             let argument = entry.args.iter().find(|known| known.name.value == name.value)?;
             if argument.optional {
-                let message = format!(
-                    "`args.{}` may be left out, and a guard has to know it",
-                    name.value
-                );
+                let message = format!("`args.{}` may be left out, and a guard has to know it", name.value);
                 let one = Diagnostic::new(CODE, name.span.clone(), message);
                 found.push(
                     one.help("take `optional` off the argument, or keep what the guard reads in a field"),
@@ -307,9 +279,7 @@ fn guard(
 ) {
     let (left, sign, right) = match guard {
         Guard::All(parts) | Guard::Any(parts) => {
-            parts
-                .iter()
-                .for_each(|part| self::guard(index, entry, part, whole, found));
+            parts.iter().for_each(|part| self::guard(index, entry, part, whole, found));
             return;
         }
         Guard::Compare { left, sign, right } => (left, *sign, right),
@@ -349,13 +319,8 @@ fn guard(
             }
         }
         ([a, b], ..) if !same_kind(&a.kind, &b.kind) => {
-            let message = format!(
-                "`{}` is {} and `{}` is {}",
-                a.name,
-                describe(&a.kind),
-                b.name,
-                describe(&b.kind)
-            );
+            let message =
+                format!("`{}` is {} and `{}` is {}", a.name, describe(&a.kind), b.name, describe(&b.kind));
             let help = match (&a.kind, &b.kind) {
                 (FieldKind::OneOf(_), FieldKind::OneOf(_)) => {
                     "their words differ: compare fields with the same words"
@@ -393,12 +358,7 @@ fn misfit_into(field: &Field, argument: &Argument) -> Option<(String, String)> {
         _ => "a text or a path goes into either, a count into a count, a flag into a flag, an id into an id or a text, a word into a one_of or a text"
             .to_owned(),
     };
-    (!fits).then(|| {
-        (
-            format!("`{target}` is {of}, and the argument `{known}` is {is}"),
-            help,
-        )
-    })
+    (!fits).then(|| (format!("`{target}` is {of}, and the argument `{known}` is {is}"), help))
 }
 
 fn set(
@@ -440,25 +400,13 @@ fn set(
             let words = matches!(field.kind, FieldKind::OneOf(_));
             (!words || !same_kind(&field.kind, &source.kind)).then(|| {
                 let message = format!("`{target}` cannot take the next word of `{}`", source.name.value);
-                (
-                    message,
-                    "next() goes from a one_of to a field with the same words".to_owned(),
-                )
+                (message, "next() goes from a one_of to a field with the same words".to_owned())
             })
         }
-        Update::Plus {
-            name: source,
-            argument,
-        } => {
+        Update::Plus { name: source, argument } => {
             let source = index.fields.get(source.as_str());
             let argument = entry.args.iter().find(|known| known.name.value == *argument);
-            let (
-                Some(source),
-                Some(Argument {
-                    name: known, kind, ..
-                }),
-            ) = (source, argument)
-            else {
+            let (Some(source), Some(Argument { name: known, kind, .. })) = (source, argument) else {
                 return;
             };
             let fits = match (&field.kind, &source.kind) {

@@ -19,11 +19,7 @@ pub(super) fn write(picture: &Picture) -> String {
         let _ = writeln!(text, "    graph [labelloc=b, labeljust=l, label=\"{lines}\"]");
     }
     for (at, (mode, _)) in picture.entries.iter().enumerate() {
-        let _ = writeln!(
-            text,
-            "    mode_{at} [label={}, shape=ellipse, style=dotted]",
-            quoted(mode)
-        );
+        let _ = writeln!(text, "    mode_{at} [label={}, shape=ellipse, style=dotted]", quoted(mode));
     }
     for phase in &picture.phases {
         let form = match phase.shape {

@@ -37,9 +37,7 @@ pub(super) fn write(picture: &Picture) -> String {
     for group in &groups {
         let Some(first) = group.first() else { continue };
         let (from, to) = (&picture.phases[first.from].id, &picture.phases[first.to].id);
-        let solid = group
-            .iter()
-            .any(|arrow| arrow.kind == Kind::Hook && arrow.taken != Some(false));
+        let solid = group.iter().any(|arrow| arrow.kind == Kind::Hook && arrow.taken != Some(false));
         let line = if solid { "-->" } else { "-.->" };
         let labels: Vec<_> = group.iter().flat_map(|arrow| labels(arrow)).collect();
         let _ = if first.from == first.to {
@@ -61,11 +59,7 @@ pub(super) fn write(picture: &Picture) -> String {
         });
         let links: Vec<_> = links.map(|(at, _)| (first + at).to_string()).collect();
         if !links.is_empty() {
-            let _ = writeln!(
-                text,
-                "    linkStyle {} stroke:{colour},color:{colour}",
-                links.join(",")
-            );
+            let _ = writeln!(text, "    linkStyle {} stroke:{colour},color:{colour}", links.join(","));
         }
     }
     text.push_str("    classDef mode fill:none,stroke-dasharray:2 3\n");

@@ -136,51 +136,28 @@ impl Picture {
             let name = &edge.declared.name.value;
             let (kind, hit) = (Kind::of(edge, machine), hit(at));
             let taken = hit.map(|hit| hit > 0);
-            let divided = ways
-                .get(&(edge.from, name.as_str()))
-                .is_some_and(|ways| *ways > 1);
+            let divided = ways.get(&(edge.from, name.as_str())).is_some_and(|ways| *ways > 1);
             let guard = edge.declared.when.as_ref().filter(|_| divided);
             let guard = guard.map(|guard| one_line(&guard_text(&guard.value)));
             if taken == Some(false) {
-                let when = guard
-                    .as_ref()
-                    .map(|guard| format!(" ({guard})"))
-                    .unwrap_or_default();
-                missed.push(format!(
-                    "{name}: {} -> {}{when}",
-                    phase(edge.from),
-                    phase(edge.to)
-                ));
+                let when = guard.as_ref().map(|guard| format!(" ({guard})")).unwrap_or_default();
+                missed.push(format!("{name}: {} -> {}{when}", phase(edge.from), phase(edge.to)));
             }
             let is_scattered = scattered.contains(&(name.as_str(), taken));
             let from = if is_scattered { anywhere } else { edge.from };
             let place = *places.entry((from, edge.to, kind, taken)).or_insert_with(|| {
                 let (to, labels) = (edge.to, Vec::new());
-                arrows.push(Arrow {
-                    from,
-                    to,
-                    kind,
-                    taken,
-                    labels,
-                });
+                arrows.push(Arrow { from, to, kind, taken, labels });
                 arrows.len() - 1
             });
             let hits = hit.filter(|hit| *hit > 0);
             let labels = &mut arrows[place].labels;
-            match labels
-                .iter_mut()
-                .find(|label| is_scattered && label.transition == *name)
-            {
+            match labels.iter_mut().find(|label| is_scattered && label.transition == *name) {
                 Some(label) => {
                     label.edges.push(at);
                     label.hits = label.hits.zip(hits).map(|(one, other)| one.saturating_add(other))
                 }
-                None => labels.push(Label {
-                    transition: name.clone(),
-                    edges: vec![at],
-                    guard,
-                    hits,
-                }),
+                None => labels.push(Label { transition: name.clone(), edges: vec![at], guard, hits }),
             }
         }
         let index: HashMap<&str, usize> = (0..machine.phases.len()).map(|at| (phase(at), at)).collect();
@@ -200,11 +177,7 @@ impl Picture {
                     (None, false) => "written in Rust".to_owned(),
                 },
                 doc: one_line(&phase.doc),
-                shape: if phase.terminal {
-                    Shape::Terminal
-                } else {
-                    Shape::Phase
-                },
+                shape: if phase.terminal { Shape::Terminal } else { Shape::Phase },
             })
             .collect();
         if !scattered.is_empty() {

@@ -39,10 +39,8 @@ pub(super) fn question(context: &Context<'_>, phase: &Phase) -> TokenStream {
         Options::None | Options::Program => quote! { Program },
         Options::These(choices) => {
             let choices = choices.iter().map(|choice| {
-                let (label, taker) = (
-                    &choice.label.value,
-                    taker(context, &choice.call.then, &choice.call.with),
-                );
+                let (label, taker) =
+                    (&choice.label.value, taker(context, &choice.call.then, &choice.call.with));
                 let description = description(context, choice);
                 quote! { rt::Choice { label: #label, description: #description, taker: #taker } }
             });
@@ -59,11 +57,7 @@ pub(super) fn question(context: &Context<'_>, phase: &Phase) -> TokenStream {
 fn taker(context: &Context<'_>, then: &At<String>, with: &[(At<String>, At<Constant>)]) -> TokenStream {
     let transition = &then.value;
     let is_given = |argument: &&Argument| with.iter().any(|(name, _)| name.value == argument.name.value);
-    let mut open = context
-        .first(transition)
-        .args
-        .iter()
-        .filter(|argument| !is_given(argument));
+    let mut open = context.first(transition).args.iter().filter(|argument| !is_given(argument));
     let argument = option(open.next().map(|argument| &argument.name.value));
     let with = with.iter().map(|(name, value)| {
         let (name, value) = (&name.value, table::plain_text(&value.value));

@@ -54,11 +54,7 @@ pub(crate) const TYPES: [&str; 22] = [
 /// The type of the words of a `one_of` field: as the field is named, with `Word` behind where every module has a type of that name.
 pub(crate) fn type_of_words(field: &str) -> String {
     let name = camel(field);
-    if TYPES.contains(&name.as_str()) {
-        name + "Word"
-    } else {
-        name
-    }
+    if TYPES.contains(&name.as_str()) { name + "Word" } else { name }
 }
 
 /// The type's identifier.

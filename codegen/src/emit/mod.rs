@@ -72,9 +72,7 @@ impl<'m> Context<'m> {
         let names = machine.transition_names();
         let mut transitions: HashMap<&str, (&Transition, Vec<usize>)> = HashMap::new();
         for declared in &machine.transitions {
-            transitions
-                .entry(&declared.name.value)
-                .or_insert((declared, Vec::new()));
+            transitions.entry(&declared.name.value).or_insert((declared, Vec::new()));
         }
         for (at, edge) in edges.iter().enumerate() {
             if let Some((_, its)) = transitions.get_mut(edge.declared.name.value.as_str()) {
@@ -86,9 +84,7 @@ impl<'m> Context<'m> {
             options,
             edges,
             lines: source.match_indices('\n').map(|(at, _)| at).collect(),
-            phases: phases
-                .map(|(at, phase)| (phase.name.value.as_str(), at))
-                .collect(),
+            phases: phases.map(|(at, phase)| (phase.name.value.as_str(), at)).collect(),
             names,
             transitions,
         }
@@ -112,10 +108,7 @@ impl<'m> Context<'m> {
 
     /// The edges of a transition, in the order of the file.
     fn edges_of(&self, transition: &str) -> Vec<Edge<'m>> {
-        let its = self
-            .transitions
-            .get(transition)
-            .map(|(_, edges)| edges.as_slice());
+        let its = self.transitions.get(transition).map(|(_, edges)| edges.as_slice());
         its.unwrap_or_default().iter().map(|at| self.edges[*at]).collect()
     }
 
@@ -157,10 +150,7 @@ pub(crate) fn emit(machine: &Machine, source: &str, options: &Options) -> String
 
 /// The machine in words.
 pub(crate) fn spec_of(machine: &Machine, source: &str, file: &str) -> String {
-    let options = Options {
-        commands: false,
-        file: file.to_owned(),
-    };
+    let options = Options { commands: false, file: file.to_owned() };
     spec::markdown(&Context::new(machine, source, &options))
 }
 
@@ -168,10 +158,7 @@ pub(crate) fn spec_of(machine: &Machine, source: &str, file: &str) -> String {
 pub(crate) fn templates(machine: &Machine, kind: TemplateKind) -> Vec<(String, std::ops::Range<usize>)> {
     let modes = machine.modes.iter().filter_map(|mode| mode.message.as_ref());
     let phases = machine.phases.iter().filter_map(|phase| phase.message.as_ref());
-    let edges = machine
-        .transitions
-        .iter()
-        .filter_map(|transition| transition.message.as_ref());
+    let edges = machine.transitions.iter().filter_map(|transition| transition.message.as_ref());
     let prompts = machine.phases.iter().filter_map(|phase| {
         let behaviour = phase.on_stop.as_ref()?;
         let entry = catalogue::find(&behaviour.name.value)?;
@@ -200,11 +187,8 @@ fn below_messages<'m>(
     let mut seen = HashSet::new();
     for message in paths {
         let folder = machine.messages.trim_matches('/');
-        let path = if folder.is_empty() {
-            message.value.clone()
-        } else {
-            format!("{folder}/{}", message.value)
-        };
+        let path =
+            if folder.is_empty() { message.value.clone() } else { format!("{folder}/{}", message.value) };
         if seen.insert(path.clone()) {
             found.push((path, message.span.clone()));
         }
@@ -220,10 +204,8 @@ fn header() -> TokenStream {
 
 /// `SOURCE`, `SPEC`, `DIAGRAM`, `SHAPE` and `MIGRATIONS`.
 fn documents(context: &Context<'_>) -> TokenStream {
-    let (spec, diagram) = (
-        spec::markdown(context),
-        crate::draw(context.machine, crate::Format::Mermaid, None),
-    );
+    let (spec, diagram) =
+        (spec::markdown(context), crate::draw(context.machine, crate::Format::Mermaid, None));
     let path = format!("/{}", context.options.file);
     let (shape, migrations) = (shape::shape(context.machine), shape::migrations(context.machine));
     quote! {

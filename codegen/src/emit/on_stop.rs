@@ -15,12 +15,7 @@ use crate::catalogue::{self, ParameterKind};
 use crate::model::{Argument, ArgumentKind, Behaviour, Call, Constant, Evidence, Phase};
 
 pub(super) fn emit(context: &Context<'_>) -> TokenStream {
-    let open: Vec<_> = context
-        .machine
-        .phases
-        .iter()
-        .filter(|phase| !phase.terminal)
-        .collect();
+    let open: Vec<_> = context.machine.phases.iter().filter(|phase| !phase.terminal).collect();
     let methods = open.iter().map(|phase| method(context, phase));
     let arms = context.machine.phases.iter().map(|phase| {
         let (ident, method) = (type_of(&phase.name.value), value_of(&phase.name.value));
@@ -71,19 +66,14 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         }
     });
     let review_arms = reviews.iter().map(|(phase, _)| {
-        let (ident, name) = (
-            type_of(&phase.name.value),
-            constant_of(&format!("{}_review", phase.name.value)),
-        );
+        let (ident, name) =
+            (type_of(&phase.name.value), constant_of(&format!("{}_review", phase.name.value)));
         quote! { Phase::#ident => Some(&#name) }
     });
     let review_of = if reviews.is_empty() {
         quote! { None }
     } else {
-        let known: HashSet<&str> = reviews
-            .iter()
-            .map(|(phase, _)| phase.name.value.as_str())
-            .collect();
+        let known: HashSet<&str> = reviews.iter().map(|(phase, _)| phase.name.value.as_str()).collect();
         let others: Vec<_> = context
             .machine
             .phases
@@ -150,14 +140,10 @@ fn before_stop(context: &Context<'_>, open: &[&Phase]) -> (TokenStream, TokenStr
     }
     let from = |name: &str| -> HashSet<&str> {
         let edges = context.edges_of(name).into_iter();
-        edges
-            .map(|edge| context.machine.phases[edge.from].name.value.as_str())
-            .collect()
+        edges.map(|edge| context.machine.phases[edge.from].name.value.as_str()).collect()
     };
     let arms = open.iter().filter_map(|phase| {
-        let leaving = names
-            .iter()
-            .filter(|name| from(&name.value).contains(phase.name.value.as_str()));
+        let leaving = names.iter().filter(|name| from(&name.value).contains(phase.name.value.as_str()));
         let attempts = leaving.fold(None, |before, name| {
             let before = before.unwrap_or(quote! { attempt });
             let method = value_of(&name.value);
@@ -202,10 +188,7 @@ fn verifies(open: &[&Phase]) -> (TokenStream, TokenStream) {
         /// A sentence says why they are not known: nothing is run then.
         fn verifies(&self, held: &AnyLoop) -> Result<Vec<String>, String>;
     };
-    (
-        method,
-        quote! { rt::verify::tell(held.raw(), || self.verifies(&held)); },
-    )
+    (method, quote! { rt::verify::tell(held.raw(), || self.verifies(&held)); })
 }
 
 /// By what the program gives what is reviewed: a method to write, and where a stop tells the loop of it.
@@ -222,10 +205,7 @@ fn subjects(open: &[&Phase]) -> (TokenStream, TokenStream) {
         /// A sentence says why it is not known: nothing is reviewed then.
         fn subjects(&self, held: &AnyLoop) -> Result<Vec<rt::Subject>, String>;
     };
-    (
-        method,
-        quote! { rt::subject::tell(held.raw(), || self.subjects(&held)); },
-    )
+    (method, quote! { rt::subject::tell(held.raw(), || self.subjects(&held)); })
 }
 
 /// The methods by which the program asks: one for each phase whose question is Rust's, and one for a loop in any phase where
@@ -251,10 +231,7 @@ fn asks(context: &Context<'_>, open: &[&Phase]) -> (Vec<TokenStream>, TokenStrea
         }
     });
     let arms = asking.iter().map(|phase| {
-        let (ident, method) = (
-            type_of(&phase.name.value),
-            format_ident!("{}_asks", phase.name.value),
-        );
+        let (ident, method) = (type_of(&phase.name.value), format_ident!("{}_asks", phase.name.value));
         quote! { AnyLoop::#ident(held) => self.#method(held) }
     });
     let is_other = |phase: &&Phase| !asking.iter().any(|one| one.name.value == phase.name.value);
@@ -351,9 +328,7 @@ fn adapter(context: &Context<'_>, phase: &Phase, behaviour: &Behaviour) -> Token
             .parameters()
             .filter(|parameter| !matches!(parameter.kind, ParameterKind::Words | ParameterKind::Commands));
         let values = looked_by.map(|parameter| {
-            let value = behaviour
-                .parameter(parameter.name)
-                .map_or("", |value| &value.value);
+            let value = behaviour.parameter(parameter.name).map_or("", |value| &value.value);
             quote! { #value }
         });
         quote! { #(#values),* }
@@ -364,17 +339,13 @@ fn adapter(context: &Context<'_>, phase: &Phase, behaviour: &Behaviour) -> Token
         let variant = type_of(outcome.name);
         let of = |wanted: &str| {
             let named = behaviour.outcomes.iter().find(|(name, _)| name == wanted);
-            named
-                .map(|(_, transitions)| transitions.as_slice())
-                .unwrap_or_default()
+            named.map(|(_, transitions)| transitions.as_slice()).unwrap_or_default()
         };
         let transitions = match (of(outcome.name), outcome.instead) {
             ([], Some(instead)) => of(instead),
             (transitions, _) => transitions,
         };
-        let uses = transitions
-            .iter()
-            .any(|call| context.first(&call.then.value).requires.is_some());
+        let uses = transitions.iter().any(|call| context.first(&call.then.value).requires.is_some());
         let binding = match (outcome.evidence.is_some(), uses) {
             (false, _) => quote! {},
             (true, true) => quote! { (evidence) },
@@ -395,11 +366,7 @@ fn adapter(context: &Context<'_>, phase: &Phase, behaviour: &Behaviour) -> Token
         let same = |arm: &&mut Arm| arm.shown == shown && arm.attempts.to_string() == attempts.to_string();
         match arms.iter_mut().find(same) {
             Some(arm) => arm.patterns.push(pattern),
-            None => arms.push(Arm {
-                patterns: vec![pattern],
-                shown,
-                attempts,
-            }),
+            None => arms.push(Arm { patterns: vec![pattern], shown, attempts }),
         }
     }
     let arms = arms.iter().map(|arm| {

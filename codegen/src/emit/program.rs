@@ -23,11 +23,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         .iter()
         .filter(|field| field.at_start == AtStart::Required)
         .map(|field| &field.name.value);
-    let no_verbs = machine
-        .transitions
-        .iter()
-        .all(|transition| transition.by.is_empty())
-        .then(empty_verb);
+    let no_verbs = machine.transitions.iter().all(|transition| transition.by.is_empty()).then(empty_verb);
     let declared = declared(context);
     let any = |is: fn(&Behaviour) -> bool| {
         let mut phases = machine.phases.iter().filter_map(|phase| phase.on_stop.as_ref());
@@ -151,23 +147,19 @@ fn declared(context: &Context<'_>) -> TokenStream {
     let machine = context.machine;
     let open = || machine.phases.iter().filter(|phase| !phase.terminal);
     let left: Vec<&Phase> = open().filter(|phase| phase.on_stop.is_none()).collect();
-    let asking: Vec<&Phase> = open()
-        .filter(|phase| phase.on_stop.as_ref().is_some_and(Behaviour::asks_in_rust))
-        .collect();
+    let asking: Vec<&Phase> =
+        open().filter(|phase| phase.on_stop.as_ref().is_some_and(Behaviour::asks_in_rust)).collect();
     let named = |what: &str, phases: &[&Phase]| {
-        let names = phases
-            .iter()
-            .map(|phase| format!("`{}` ({})", phase.name.value, context.place(&phase.span)));
+        let names =
+            phases.iter().map(|phase| format!("`{}` ({})", phase.name.value, context.place(&phase.span)));
         let names: Vec<String> = names.collect();
         let noun = if phases.len() == 1 { "phase" } else { "the phases" };
         (!phases.is_empty()).then(|| format!("{what} in {noun} {}", names.join(", ")))
     };
-    let verifying: Vec<&Phase> = open()
-        .filter(|phase| phase.on_stop.as_ref().is_some_and(Behaviour::verifies_in_rust))
-        .collect();
-    let reviewing: Vec<&Phase> = open()
-        .filter(|phase| phase.on_stop.as_ref().is_some_and(Behaviour::reviews_in_rust))
-        .collect();
+    let verifying: Vec<&Phase> =
+        open().filter(|phase| phase.on_stop.as_ref().is_some_and(Behaviour::verifies_in_rust)).collect();
+    let reviewing: Vec<&Phase> =
+        open().filter(|phase| phase.on_stop.as_ref().is_some_and(Behaviour::reviews_in_rust)).collect();
     let checks = machine.before_stop.first();
     let missing = [
         named("no `on_stop` says what a stop does", &left),
@@ -275,10 +267,7 @@ to   = "closed"
 "#;
 
     fn rust(open: &str, commands: bool) -> String {
-        let options = Options {
-            commands,
-            file: "machine.toml".to_owned(),
-        };
+        let options = Options { commands, file: "machine.toml".to_owned() };
         let source = format!("{HEAD}\n[phases.open]\n{open}\n{REST}");
         generate_with(&source, &options).unwrap().rust
     }

@@ -58,18 +58,10 @@ pub(crate) fn shape(machine: &Machine) -> String {
         ),
         (
             "fields",
-            lines(
-                machine
-                    .fields
-                    .iter()
-                    .map(|one| field(machine, one, owned.contains(&one.name.value))),
-            ),
+            lines(machine.fields.iter().map(|one| field(machine, one, owned.contains(&one.name.value)))),
         ),
         ("phases", lines(phases)),
-        (
-            "edges",
-            lines(machine.edges().iter().map(|one| edge(machine, one))),
-        ),
+        ("edges", lines(machine.edges().iter().map(|one| edge(machine, one)))),
     ])
 }
 
@@ -91,10 +83,7 @@ pub(crate) fn migrations(machine: &Machine) -> String {
 }
 
 fn field(machine: &Machine, field: &Field, owned: bool) -> String {
-    let mut parts = vec![
-        ("name", string(&field.name.value)),
-        ("kind", string(kind(&field.kind))),
-    ];
+    let mut parts = vec![("name", string(&field.name.value)), ("kind", string(kind(&field.kind)))];
     match &field.kind {
         FieldKind::OneOf(words) => parts.push(("words", array(words.iter().map(|word| string(&word.value))))),
         FieldKind::Held(held) => {
@@ -181,29 +170,16 @@ fn edge(machine: &Machine, edge: &Edge<'_>) -> String {
 
 fn migration(migration: &Migration) -> String {
     let pairs = |pairs: &[(crate::model::At<String>, crate::model::At<String>)]| {
-        object(
-            pairs
-                .iter()
-                .map(|(old, new)| (old.value.as_str(), string(&new.value))),
-        )
+        object(pairs.iter().map(|(old, new)| (old.value.as_str(), string(&new.value))))
     };
-    let words = migration
-        .words
-        .iter()
-        .map(|(field, words)| (field.value.as_str(), pairs(words)));
+    let words = migration.words.iter().map(|(field, words)| (field.value.as_str(), pairs(words)));
     let set = migration.set.iter();
     object([
-        (
-            "from",
-            array(migration.from.iter().map(|hash| string(&hash.value))),
-        ),
+        ("from", array(migration.from.iter().map(|hash| string(&hash.value)))),
         ("phases", pairs(&migration.phases)),
         ("fields", pairs(&migration.fields)),
         ("words", object(words)),
-        (
-            "set",
-            object(set.map(|(name, value)| (name.value.as_str(), constant(&value.value)))),
-        ),
+        ("set", object(set.map(|(name, value)| (name.value.as_str(), constant(&value.value))))),
     ])
 }
 
@@ -251,9 +227,7 @@ fn lines(items: impl IntoIterator<Item = String>) -> String {
 }
 
 fn object<'k>(parts: impl IntoIterator<Item = (&'k str, String)>) -> String {
-    let parts: Vec<String> = parts
-        .into_iter()
-        .map(|(key, value)| format!("{}:{value}", string(key)))
-        .collect();
+    let parts: Vec<String> =
+        parts.into_iter().map(|(key, value)| format!("{}:{value}", string(key))).collect();
     format!("{{{}}}", parts.join(","))
 }

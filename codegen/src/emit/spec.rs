@@ -12,9 +12,7 @@ use crate::model::{
 /// Says which value a document has as null.
 fn null(machine: &Machine, field: &Field) -> String {
     let value = field.null(machine);
-    value.map_or_else(String::new, |(_, value)| {
-        format!("; null for `{}`", cell(&constant_text(&value)))
-    })
+    value.map_or_else(String::new, |(_, value)| format!("; null for `{}`", cell(&constant_text(&value))))
 }
 
 /// `; only in canary and rollout, else null`, or nothing.
@@ -58,18 +56,11 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
         super::shape::graph_hash(&super::shape::shape(machine)),
     );
 
-    let _ = writeln!(
-        text,
-        "## Fields\n\n| field | value | at the start | owned by |\n|---|---|---|---|"
-    );
+    let _ = writeln!(text, "## Fields\n\n| field | value | at the start | owned by |\n|---|---|---|---|");
     let owned = super::owned(machine);
     for field in &machine.fields {
         let (name, held) = (&field.name.value, matches!(field.kind, FieldKind::Held(_)));
-        let doc = if field.doc.is_empty() {
-            String::new()
-        } else {
-            format!("{}; ", cell(&field.doc))
-        };
+        let doc = if field.doc.is_empty() { String::new() } else { format!("{}; ", cell(&field.doc)) };
         let start = match field.at_start {
             AtStart::Never => "",
             AtStart::Optional => "optional",
@@ -91,21 +82,14 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
         );
     }
 
-    let _ = writeln!(
-        text,
-        "\n## Phases\n\n| phase | what it is | at a stop |\n|---|---|---|"
-    );
+    let _ = writeln!(text, "\n## Phases\n\n| phase | what it is | at a stop |\n|---|---|---|");
     for phase in &machine.phases {
         let stop = match (&phase.on_stop, phase.terminal) {
             (_, true) => "the loop is over".to_owned(),
             (None, false) => "written in Rust".to_owned(),
             (Some(behaviour), false) => {
                 let options = behaviour.choices().iter().map(|choice| {
-                    format!(
-                        "\"{}\": {}",
-                        cell(&choice.label.value),
-                        cell(&call_text(&choice.call))
-                    )
+                    format!("\"{}\": {}", cell(&choice.label.value), cell(&call_text(&choice.call)))
                 });
                 let others = match &behaviour.options {
                     Options::Field { field, then } => {
@@ -114,10 +98,7 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
                     Options::Program => Some("options of the program".to_owned()),
                     Options::None | Options::These(_) => None,
                 };
-                let typed = behaviour
-                    .text
-                    .as_ref()
-                    .map(|then| format!("another text: `{}`", then.value));
+                let typed = behaviour.text.as_ref().map(|then| format!("another text: `{}`", then.value));
                 let options = options.chain(others).chain(typed);
                 let outcomes = behaviour
                     .outcomes
@@ -160,11 +141,7 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
                 Actor::Person => "person",
             })
             .collect();
-        let by = if by.is_empty() {
-            "hook".to_owned()
-        } else {
-            by.join(", ")
-        };
+        let by = if by.is_empty() { "hook".to_owned() } else { by.join(", ") };
         let set: Vec<_> = declared
             .set
             .iter()

@@ -21,10 +21,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         }
         None => quote! { None },
     };
-    let slash = machine
-        .slash_commands()
-        .into_iter()
-        .map(|command| kebab(command.name));
+    let slash = machine.slash_commands().into_iter().map(|command| kebab(command.name));
     let modes = machine.modes.iter().map(|mode| {
         let (name, doc) = (&mode.name.value, &mode.doc);
         let start = index(context.phase(&mode.start.value));
@@ -48,10 +45,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         let (name, doc, terminal) = (&phase.name.value, &phase.doc, phase.terminal);
         let meta = &phase.meta;
         let stored = stored(phase);
-        let message = message(
-            context,
-            phase.message.as_ref().map(|message| message.value.as_str()),
-        );
+        let message = message(context, phase.message.as_ref().map(|message| message.value.as_str()));
         let line = context.line(&phase.span);
         let (on_stop, question) = (behaviours::on_stop(phase), behaviours::question(context, phase));
         let review = match &phase.on_stop {
@@ -72,10 +66,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         let (name, label) = (&persona.name.value, &persona.label.value);
         let prompt = template(context, &persona.prompt.value);
         let focus = type_of(
-            Focus::ALL
-                .iter()
-                .find(|(_, focus)| *focus == persona.focus)
-                .map_or("", |(word, _)| word),
+            Focus::ALL.iter().find(|(_, focus)| *focus == persona.focus).map_or("", |(word, _)| word),
         );
         quote! {
             rt::PersonaInfo { name: #name, label: #label, prompt: #prompt, focus: rt::Focus::#focus }
@@ -217,21 +208,11 @@ fn state(context: &Context<'_>) -> TokenStream {
         quote! { (#name, #value) }
     });
     let required = |held| machine.holder(held).unwrap_or_default();
-    let (phase, id, revision) = (
-        required(Held::Phase),
-        required(Held::Id),
-        required(Held::Revision),
-    );
-    let (held_machine, session, root) = (
-        required(Held::Machine),
-        required(Held::Session),
-        required(Held::Root),
-    );
+    let (phase, id, revision) = (required(Held::Phase), required(Held::Id), required(Held::Revision));
+    let (held_machine, session, root) =
+        (required(Held::Machine), required(Held::Session), required(Held::Root));
     let (mode, started) = (holder(machine, Held::Mode), holder(machine, Held::Started));
-    let (started_epoch, updated) = (
-        holder(machine, Held::StartedEpoch),
-        holder(machine, Held::Updated),
-    );
+    let (started_epoch, updated) = (holder(machine, Held::StartedEpoch), holder(machine, Held::Updated));
     let (graph, visit) = (holder(machine, Held::GraphHash), holder(machine, Held::Visit));
     let findings = holder(machine, Held::Findings);
     let run = holder(machine, Held::Run);
@@ -279,9 +260,7 @@ fn field(context: &Context<'_>, field: &crate::model::Field) -> TokenStream {
         }
         FieldKind::Held(_) => quote! { rt::FieldKind::Held },
     };
-    let initial = field
-        .initial()
-        .map_or_else(|| quote! { rt::Constant::Null }, |initial| constant(&initial));
+    let initial = field.initial().map_or_else(|| quote! { rt::Constant::Null }, |initial| constant(&initial));
     let within = match &field.within {
         None => quote! { None },
         Some(names) => {
@@ -320,10 +299,7 @@ pub(super) fn template(context: &Context<'_>, name: &str) -> TokenStream {
 }
 
 fn stored(phase: &Phase) -> &str {
-    phase
-        .stored
-        .as_ref()
-        .map_or(&phase.name.value, |stored| &stored.value)
+    phase.stored.as_ref().map_or(&phase.name.value, |stored| &stored.value)
 }
 
 fn index(position: Option<usize>) -> usize {

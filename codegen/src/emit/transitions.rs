@@ -16,18 +16,11 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
     let idents: Vec<_> = names.iter().map(|name| type_of(name)).collect();
     let variants = names.iter().zip(&idents).map(|(name, ident)| {
         let doc = &context.first(name).doc;
-        let doc = if doc.is_empty() {
-            format!(" `{name}`")
-        } else {
-            comment(doc)
-        };
+        let doc = if doc.is_empty() { format!(" `{name}`") } else { comment(doc) };
         quote! { #[doc = #doc] #[strum(serialize = #name)] #ident }
     });
     let each = names.iter().map(|name| transition(context, name));
-    let sealed = format!(
-        "transitions are declared in {}, not implemented",
-        context.options.file
-    );
+    let sealed = format!("transitions are declared in {}, not implemented", context.options.file);
     let seals = names.iter().zip(&idents).map(|(name, ident)| {
         let message = format!("`{name}` is sealed: `{{Self}}` cannot be given this transition here");
         quote! {
@@ -80,11 +73,7 @@ fn transition(context: &Context<'_>, name: &str) -> TokenStream {
     if sources.is_empty() {
         notes = vec![format!("`{name}` is legal in no phase")];
     }
-    let doc = if declared.doc.is_empty() {
-        format!(" `{name}`")
-    } else {
-        comment(&declared.doc)
-    };
+    let doc = if declared.doc.is_empty() { format!(" `{name}`") } else { comment(&declared.doc) };
     let trait_doc = format!(
         " The phases in which [`Loop::{method}`] is legal. Sealed: `{}` decides.",
         context.options.file
@@ -107,11 +96,7 @@ fn transition(context: &Context<'_>, name: &str) -> TokenStream {
             } else {
                 let several = sources.iter().filter(|&&other| divides(&edges, other)).count() > 1;
                 let next = if several {
-                    format_ident!(
-                        "{}From{}",
-                        camel(name),
-                        camel(&context.machine.phases[from].name.value)
-                    )
+                    format_ident!("{}From{}", camel(name), camel(&context.machine.phases[from].name.value))
                 } else {
                     format_ident!("{}Next", camel(name))
                 };
@@ -166,18 +151,15 @@ fn transition(context: &Context<'_>, name: &str) -> TokenStream {
     };
     let (evidence, claim) = match declared.requires.as_ref().map(|evidence| evidence.value) {
         None => (quote! {}, quote! { None }),
-        Some(Evidence::Reviewed) => (
-            quote! { , evidence: &rt::Reviewed },
-            quote! { Some(rt::record_of(evidence)) },
-        ),
-        Some(Evidence::Settled) => (
-            quote! { , evidence: &rt::Settled },
-            quote! { Some(rt::record_of(evidence)) },
-        ),
-        Some(Evidence::Verified) => (
-            quote! { , evidence: &rt::Verified },
-            quote! { Some(evidence.record()) },
-        ),
+        Some(Evidence::Reviewed) => {
+            (quote! { , evidence: &rt::Reviewed }, quote! { Some(rt::record_of(evidence)) })
+        }
+        Some(Evidence::Settled) => {
+            (quote! { , evidence: &rt::Settled }, quote! { Some(rt::record_of(evidence)) })
+        }
+        Some(Evidence::Verified) => {
+            (quote! { , evidence: &rt::Verified }, quote! { Some(evidence.record()) })
+        }
     };
     // Inside the method `P` and `N` are its type parameters.
     let legal = if ["P", "N"].contains(&ident.to_string().as_str()) {
@@ -185,21 +167,13 @@ fn transition(context: &Context<'_>, name: &str) -> TokenStream {
     } else {
         quote! { #ident }
     };
-    let words = declared
-        .args
-        .iter()
-        .filter_map(|argument| match &argument.kind.value {
-            ArgumentKind::OneOf(words) => {
-                let (kind, of) = (words_of_argument(name, argument), &argument.name.value);
-                Some(fields::word_enum(
-                    &quote! { #kind },
-                    of,
-                    &argument.doc,
-                    words.iter(),
-                ))
-            }
-            _ => None,
-        });
+    let words = declared.args.iter().filter_map(|argument| match &argument.kind.value {
+        ArgumentKind::OneOf(words) => {
+            let (kind, of) = (words_of_argument(name, argument), &argument.name.value);
+            Some(fields::word_enum(&quote! { #kind }, of, &argument.doc, words.iter()))
+        }
+        _ => None,
+    });
     quote! {
         #(#words)*
 
@@ -266,10 +240,8 @@ fn divides(edges: &[Edge<'_>], from: usize) -> bool {
 }
 
 fn next_enum(context: &Context<'_>, ident: &Ident, transition: &str, targets: &[usize]) -> TokenStream {
-    let idents: Vec<_> = targets
-        .iter()
-        .map(|&target| type_of(&context.machine.phases[target].name.value))
-        .collect();
+    let idents: Vec<_> =
+        targets.iter().map(|&target| type_of(&context.machine.phases[target].name.value)).collect();
     let variants = idents.iter().map(|ident| {
         let doc = format!(" Now in [`{ident}`].");
         quote! { #[doc = #doc] #ident(Loop<#ident>) }
@@ -311,20 +283,14 @@ fn legal_in(context: &Context<'_>, edges: &[Edge<'_>]) -> String {
             None => parts.push((phase, vec![place])),
         }
     }
-    let parts: Vec<_> = parts
-        .into_iter()
-        .map(|(phase, places)| format!("{phase} ({})", places.join(", ")))
-        .collect();
+    let parts: Vec<_> =
+        parts.into_iter().map(|(phase, places)| format!("{phase} ({})", places.join(", "))).collect();
     parts.join(", ")
 }
 
 fn edge_doc(context: &Context<'_>, edge: &Edge<'_>) -> String {
     let phase = |index: usize| &context.machine.phases[index].name.value;
-    let when = edge
-        .declared
-        .when
-        .as_ref()
-        .map(|guard| format!(", when `{}`", guard_text(&guard.value)));
+    let when = edge.declared.when.as_ref().map(|guard| format!(", when `{}`", guard_text(&guard.value)));
     format!(
         " - [`{}`] → [`{}`]{} ({})",
         camel(phase(edge.from)),

@@ -105,10 +105,7 @@ impl Held {
 
     /// Whether a machine has to declare a field that holds it.
     pub fn is_required(self) -> bool {
-        matches!(
-            self,
-            Held::Phase | Held::Id | Held::Revision | Held::Machine | Held::Session | Held::Root
-        )
+        matches!(self, Held::Phase | Held::Id | Held::Revision | Held::Machine | Held::Session | Held::Root)
     }
 }
 
@@ -143,10 +140,7 @@ impl Field {
     /// The smallest and the largest count that an edit by hand may give.
     pub fn counts(&self) -> (u64, u64) {
         let of = |bound: &Option<At<u64>>| bound.as_ref().map(|bound| bound.value);
-        (
-            of(&self.range.0).unwrap_or(0),
-            of(&self.range.1).unwrap_or(i64::MAX.unsigned_abs()),
-        )
+        (of(&self.range.0).unwrap_or(0), of(&self.range.1).unwrap_or(i64::MAX.unsigned_abs()))
     }
 
     /// Whether it exists in a phase.

@@ -111,9 +111,7 @@ impl Behaviour {
     /// The value of a parameter, if it was given.
     pub fn parameter(&self, name: &str) -> Option<&At<String>> {
         let mut parameters = self.parameters.iter();
-        parameters
-            .find(|(key, _)| key.value == name)
-            .map(|(_, value)| value)
+        parameters.find(|(key, _)| key.value == name).map(|(_, value)| value)
     }
 
     /// The texts of a parameter that is a list.
@@ -170,7 +168,6 @@ impl Behaviour {
 
     /// Returns whether the program gives those commands, in Rust.
     pub fn verifies_in_rust(&self) -> bool {
-        self.commands()
-            .is_some_and(|value| value.value == catalogue::PROGRAM)
+        self.commands().is_some_and(|value| value.value == catalogue::PROGRAM)
     }
 }

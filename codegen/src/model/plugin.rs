@@ -61,19 +61,14 @@ impl Machine {
     pub fn possible_slash_commands(&self) -> Vec<SlashCommand<'_>> {
         let is_only = self.modes.len() == 1;
         let starts = self.modes.iter().map(|mode| {
-            let name = if is_only {
-                "start"
-            } else {
-                mode.name.value.as_str()
-            };
+            let name = if is_only { "start" } else { mode.name.value.as_str() };
             (name, Does::Start(mode))
         });
         let own = OWN.map(|name| (name, Does::Own));
         let persons = self.open_to(Actor::Person);
         let taken = self.transition_names().into_iter();
-        let taken = taken
-            .filter(|name| *name != "resume" && persons.contains(name))
-            .map(|name| (name, Does::Take));
+        let taken =
+            taken.filter(|name| *name != "resume" && persons.contains(name)).map(|name| (name, Does::Take));
         let declared: HashMap<&str, &PluginCommand> = self
             .plugin
             .iter()
@@ -81,12 +76,7 @@ impl Machine {
             .map(|command| (command.name.value.as_str(), command))
             .collect();
         let all = starts.chain(own).chain(taken);
-        all.map(|(name, does)| SlashCommand {
-            name,
-            does,
-            declared: declared.get(name).copied(),
-        })
-        .collect()
+        all.map(|(name, does)| SlashCommand { name, does, declared: declared.get(name).copied() }).collect()
     }
 
     /// Returns the slash commands that the plugin has: of the transitions that an agent may take as well, those that the file names.

@@ -81,9 +81,8 @@ pub fn update_text(update: &Update) -> String {
 /// A transition of an outcome, for people: the name, and what it is given.
 pub fn call_text(call: &Call) -> String {
     let given = call.with.iter();
-    let given: Vec<_> = given
-        .map(|(name, value)| format!("{} = {}", name.value, constant_text(&value.value)))
-        .collect();
+    let given: Vec<_> =
+        given.map(|(name, value)| format!("{} = {}", name.value, constant_text(&value.value))).collect();
     match given.as_slice() {
         [] => format!("`{}`", call.then.value),
         given => format!("`{}` ({})", call.then.value, given.join(", ")),
@@ -106,10 +105,7 @@ pub fn kind_text(kind: &FieldKind) -> String {
         }
         FieldKind::Data(kind) => format!("data, a `{kind}`"),
         FieldKind::Held(held) => {
-            let word = Held::ALL
-                .iter()
-                .find(|(_, known)| known == held)
-                .map_or("", |(word, _)| word);
+            let word = Held::ALL.iter().find(|(_, known)| known == held).map_or("", |(word, _)| word);
             format!("kept by the engine ({word})")
         }
     }

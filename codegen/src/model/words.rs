@@ -5,11 +5,8 @@ use super::{Active, Actor, ArgumentKind, AtStart, Evidence, FieldKind, Focus, Fo
 
 impl Form {
     /// What `form` takes.
-    pub const ALL: [(&'static str, Form); 3] = [
-        ("lines", Form::Lines),
-        ("json", Form::Json),
-        ("frontmatter", Form::Frontmatter),
-    ];
+    pub const ALL: [(&'static str, Form); 3] =
+        [("lines", Form::Lines), ("json", Form::Json), ("frontmatter", Form::Frontmatter)];
 
     /// What it means.
     pub fn doc(self) -> &'static str {
@@ -23,11 +20,8 @@ impl Form {
 
 impl Active {
     /// What `active` takes.
-    pub const ALL: [(&'static str, Active); 3] = [
-        ("one", Active::One),
-        ("session", Active::Session),
-        ("many", Active::Many),
-    ];
+    pub const ALL: [(&'static str, Active); 3] =
+        [("one", Active::One), ("session", Active::Session), ("many", Active::Many)];
 
     /// What it means.
     pub fn doc(self) -> &'static str {
@@ -140,11 +134,8 @@ impl AtStart {
 
 impl Evidence {
     /// What `requires` takes.
-    pub const ALL: [(&'static str, Evidence); 3] = [
-        ("reviewed", Evidence::Reviewed),
-        ("settled", Evidence::Settled),
-        ("verified", Evidence::Verified),
-    ];
+    pub const ALL: [(&'static str, Evidence); 3] =
+        [("reviewed", Evidence::Reviewed), ("settled", Evidence::Settled), ("verified", Evidence::Verified)];
 
     /// What it means.
     pub fn doc(self) -> &'static str {
@@ -198,7 +189,5 @@ impl ArgumentKind {
 
 /// The word that a list has for a value.
 pub fn word_of<T: PartialEq>(all: &[(&'static str, T)], value: &T) -> &'static str {
-    all.iter()
-        .find(|(_, known)| known == value)
-        .map_or("", |(word, _)| *word)
+    all.iter().find(|(_, known)| known == value).map_or("", |(word, _)| *word)
 }

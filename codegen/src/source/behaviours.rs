@@ -17,11 +17,7 @@ const OPTIONS: [&str; 3] = ["options", "then", "text"];
 /// `announce = { then = "transition" }`: how a behaviour is written, with the first of its outcomes.
 fn in_braces(entry: &Entry) -> String {
     let first = entry.outcomes.first().map_or("then", |outcome| outcome.name);
-    let more = if entry.parameters().next().is_some() || entry.outcomes.len() > 1 {
-        ", .."
-    } else {
-        ""
-    };
+    let more = if entry.parameters().next().is_some() || entry.outcomes.len() > 1 { ", .." } else { "" };
     format!("{} = {{ {first} = \"TRANSITION\"{more} }}", entry.name)
 }
 
@@ -42,11 +38,8 @@ pub(super) fn behaviour(reader: &mut Reader<'_>, value: Value<'_>) -> Option<Beh
     let (name, value) = match entries.as_slice() {
         [only] => *only,
         [] => {
-            let found = Diagnostic::new(
-                "claudex::machine::behaviour",
-                value.span(),
-                "`on_stop` names no behaviour",
-            );
+            let found =
+                Diagnostic::new("claudex::machine::behaviour", value.span(), "`on_stop` names no behaviour");
             let help = format!(
                 "name one of {}; without `on_stop` the phase is written in Rust",
                 diagnostic::list(&known)
@@ -58,9 +51,7 @@ pub(super) fn behaviour(reader: &mut Reader<'_>, value: Value<'_>) -> Option<Beh
             let message = "`on_stop` names more than one behaviour";
             let found = Diagnostic::new("claudex::machine::behaviour", second.span(), message);
             reader.note(
-                found
-                    .label("a second one")
-                    .help("keep one; what needs both is a phase written in Rust"),
+                found.label("a second one").help("keep one; what needs both is a phase written in Rust"),
             );
             return None;
         }
@@ -69,11 +60,8 @@ pub(super) fn behaviour(reader: &mut Reader<'_>, value: Value<'_>) -> Option<Beh
         let message = format!("there is no behaviour `{}`", name.get_ref());
         let found = Diagnostic::new("claudex::machine::unknown_behaviour", name.span(), message);
         let help = diagnostic::suggest(name.get_ref(), known.iter().copied()).unwrap_or_default();
-        let help = if help.ends_with('?') {
-            help
-        } else {
-            format!("{help}; without `on_stop` the phase is Rust's")
-        };
+        let help =
+            if help.ends_with('?') { help } else { format!("{help}; without `on_stop` the phase is Rust's") };
         reader.note(found.help(help));
         return None;
     };
@@ -87,11 +75,8 @@ pub(super) fn behaviour(reader: &mut Reader<'_>, value: Value<'_>) -> Option<Beh
     let outcomes = outcomes.map(|outcome| outcome.name);
     let options: &[&str] = if entry.options { &OPTIONS } else { &[] };
     let personas = entry.personas.then_some("personas");
-    let known: Vec<&str> = parameters
-        .chain(options.iter().copied())
-        .chain(personas)
-        .chain(outcomes)
-        .collect();
+    let known: Vec<&str> =
+        parameters.chain(options.iter().copied()).chain(personas).chain(outcomes).collect();
     let what = format!("`{}`", entry.name);
     let keys = reader.keys(table, &what, &known);
     // A question that the file says nothing of is the program's.
@@ -103,25 +88,14 @@ pub(super) fn behaviour(reader: &mut Reader<'_>, value: Value<'_>) -> Option<Beh
         true if in_rust => Options::Program,
         true => options_of(reader, &keys, name.span()),
     };
-    let text = keys
-        .value("text")
-        .filter(|_| entry.options)
-        .and_then(|value| reader.string("text", value));
-    let personas = keys
-        .value("personas")
-        .map(|value| reader.strings("personas", value))
-        .unwrap_or_default();
+    let text = keys.value("text").filter(|_| entry.options).and_then(|value| reader.string("text", value));
+    let personas = keys.value("personas").map(|value| reader.strings("personas", value)).unwrap_or_default();
     let mut outcomes = Vec::new();
     for outcome in entry.outcomes {
         let value = keys.value(outcome.name).filter(|_| !outcome.waits);
         let named = value.map(|value| calls(reader, outcome.name, value));
         if named.is_none() && outcome.required {
-            reader.missing(
-                name.span(),
-                outcome.name,
-                &what,
-                &format!("{} = \"transition\"", outcome.name),
-            );
+            reader.missing(name.span(), outcome.name, &what, &format!("{} = \"transition\"", outcome.name));
         }
         outcomes.push((outcome.name.to_owned(), named.unwrap_or_default()));
     }
@@ -177,11 +151,7 @@ fn parameters_of(
         (None, _) if !entry.one_of.is_empty() => {
             let message = format!("{what} has none of {}", diagnostic::list(entry.one_of));
             let found = Diagnostic::new("claudex::machine::missing_key", whole.clone(), message);
-            let help = entry
-                .one_of
-                .iter()
-                .map(|name| format!("`{name} = \"...\"`"))
-                .collect::<Vec<_>>();
+            let help = entry.one_of.iter().map(|name| format!("`{name} = \"...\"`")).collect::<Vec<_>>();
             reader.note(found.help(format!("add {}", help.join(" or "))));
         }
         (Some((first, _)), Some((second, _))) => {
@@ -203,12 +173,7 @@ fn calls(reader: &mut Reader<'_>, outcome: &str, value: Value<'_>) -> Vec<Call> 
         DeValue::Table(_) => return call(reader, outcome, value).into_iter().collect(),
         _ => {
             let names = reader.strings(outcome, value).into_iter();
-            return names
-                .map(|then| Call {
-                    then,
-                    with: Vec::new(),
-                })
-                .collect();
+            return names.map(|then| Call { then, with: Vec::new() }).collect();
         }
     };
     let (mut calls, mut seen) = (Vec::new(), HashSet::new());
@@ -231,19 +196,11 @@ fn calls(reader: &mut Reader<'_>, outcome: &str, value: Value<'_>) -> Vec<Call> 
 fn call(reader: &mut Reader<'_>, outcome: &str, item: Value<'_>) -> Option<Call> {
     let Some(table) = item.get_ref().as_table() else {
         let then = reader.string(outcome, item)?;
-        return Some(Call {
-            then,
-            with: Vec::new(),
-        });
+        return Some(Call { then, with: Vec::new() });
     };
     let keys = reader.known(table, &format::CALL);
     let Some(then) = keys.value("then") else {
-        reader.missing(
-            item.span(),
-            "then",
-            &format!("an entry of `{outcome}`"),
-            "then = \"transition\"",
-        );
+        reader.missing(item.span(), "then", &format!("an entry of `{outcome}`"), "then = \"transition\"");
         return None;
     };
     let then = reader.string("then", then)?;
@@ -275,12 +232,7 @@ fn options_of(reader: &mut Reader<'_>, keys: &Keys<'_>, whole: Range<usize>) -> 
         }
         Some(field) if field.get_ref().as_str().is_some() => {
             let Some((_, then)) = then else {
-                reader.missing(
-                    whole,
-                    "then",
-                    "`ask` with the options of a field",
-                    "then = \"transition\"",
-                );
+                reader.missing(whole, "then", "`ask` with the options of a field", "then = \"transition\"");
                 return Options::These(Vec::new());
             };
             let named = (reader.string("options", field), reader.string("then", then));
@@ -315,11 +267,7 @@ fn choices(reader: &mut Reader<'_>, value: Value<'_>) -> Vec<Choice> {
         reader
             .note(found.help("a question has 2 to 4 options; a person can always answer in their own words"));
     }
-    items
-        .iter()
-        .take(*format::OPTIONS.end())
-        .filter_map(|item| choice(reader, item))
-        .collect()
+    items.iter().take(*format::OPTIONS.end()).filter_map(|item| choice(reader, item)).collect()
 }
 
 fn choice(reader: &mut Reader<'_>, item: Value<'_>) -> Option<Choice> {
@@ -334,15 +282,9 @@ fn choice(reader: &mut Reader<'_>, item: Value<'_>) -> Option<Choice> {
     };
     let label = needed("label", "label = \"Yes\"");
     let then = needed("then", "then = \"transition\"");
-    let description = keys
-        .value("description")
-        .and_then(|value| reader.string("description", value));
+    let description = keys.value("description").and_then(|value| reader.string("description", value));
     let (then, with) = (then?, constants(reader, &keys)?);
-    Some(Choice {
-        label: label?,
-        description,
-        call: Call { then, with },
-    })
+    Some(Choice { label: label?, description, call: Call { then, with } })
 }
 
 /// Notes braces that do not hold a field's name.

@@ -13,10 +13,7 @@ pub(super) fn fields(reader: &mut Reader<'_>, keys: &Keys<'_>) -> Vec<Field> {
     if let Some((key, _)) = entries.get(MOST_FIELDS) {
         too_many(reader, key.span(), "fields", entries.len(), MOST_FIELDS);
     }
-    entries
-        .into_iter()
-        .map(|(key, value)| field(reader, key, value))
-        .collect()
+    entries.into_iter().map(|(key, value)| field(reader, key, value)).collect()
 }
 
 fn field(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Field {
@@ -38,10 +35,8 @@ fn field(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Field {
     };
     let keys = reader.known(table, &format::FIELD);
     field.doc = reader.doc(&keys);
-    let kinds: Vec<_> = format::FIELD_KINDS
-        .into_iter()
-        .filter_map(|key| Some((key, keys.get(key)?)))
-        .collect();
+    let kinds: Vec<_> =
+        format::FIELD_KINDS.into_iter().filter_map(|key| Some((key, keys.get(key)?))).collect();
     match kinds.as_slice() {
         [] => {
             let what = format!("the field `{}`", field.name.value);
@@ -67,13 +62,9 @@ fn field(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Field {
     let mut count = |name: &str| reader.count(name, keys.value(name)?);
     field.range = (count("min"), count("max"));
     field.within = keys.value("in").map(|value| reader.strings("in", value));
-    if let Some(text) = keys
-        .value("at_start")
-        .and_then(|value| reader.string("at_start", value))
-    {
-        field.at_start = reader
-            .choice("at_start", &text, &AtStart::ALL)
-            .map_or(AtStart::Never, |word| word.value);
+    if let Some(text) = keys.value("at_start").and_then(|value| reader.string("at_start", value)) {
+        field.at_start =
+            reader.choice("at_start", &text, &AtStart::ALL).map_or(AtStart::Never, |word| word.value);
     }
     for (kind, without, is) in format::WITHOUT {
         let given = without.iter().filter(|_| keys.get(kind).is_some());
@@ -117,11 +108,8 @@ pub(super) fn words(reader: &mut Reader<'_>, value: Value<'_>) -> Vec<At<String>
         return Vec::new();
     };
     if items.is_empty() {
-        let found = Diagnostic::new(
-            "claudex::machine::empty_list",
-            value.span(),
-            "`one_of` is an empty list",
-        );
+        let found =
+            Diagnostic::new("claudex::machine::empty_list", value.span(), "`one_of` is an empty list");
         reader.note(found.help("name at least the initial word"));
     }
     let (mut words, mut seen) = (Vec::new(), HashSet::new());

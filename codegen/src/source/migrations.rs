@@ -16,10 +16,7 @@ pub(super) fn migrations(reader: &mut Reader<'_>, keys: &Keys<'_>, fields: &[Fie
         return Vec::new();
     };
     let DeValue::Array(entries) = value.get_ref() else {
-        let message = format!(
-            "`migrations` is a list of entries, not {}",
-            kind_of(value.get_ref())
-        );
+        let message = format!("`migrations` is a list of entries, not {}", kind_of(value.get_ref()));
         let found = Diagnostic::new("claudex::machine::wrong_type", key.span(), message);
         reader.note(found.help("write `[[migrations]]`, with two brackets"));
         return Vec::new();
@@ -85,15 +82,7 @@ fn migration(reader: &mut Reader<'_>, table: &DeTable<'_>, entry: Value<'_>, kno
             .collect(),
         None => Vec::new(),
     };
-    Migration {
-        from,
-        doc,
-        phases,
-        fields,
-        words,
-        set,
-        span: entry.span(),
-    }
+    Migration { from, doc, phases, fields, words, set, span: entry.span() }
 }
 
 /// `{ old = "new" }` of names.
@@ -103,9 +92,7 @@ fn names(reader: &mut Reader<'_>, keys: &Keys<'_>, key: &str, what: &str) -> Vec
     };
     let pairs = pairs(reader, table);
     let named = pairs.into_iter();
-    named
-        .map(|(old, new)| (reader.name(what, old), reader.name(what, new)))
-        .collect()
+    named.map(|(old, new)| (reader.name(what, old), reader.name(what, new))).collect()
 }
 
 /// `{ old = "new" }` of any words.

@@ -59,10 +59,7 @@ pub(crate) fn read(source: &str) -> (Option<Machine>, Vec<Diagnostic>) {
     if !errors.is_empty() {
         return (None, errors.iter().map(|error| syntax(source, error)).collect());
     }
-    let mut reader = Reader {
-        source,
-        found: Vec::new(),
-    };
+    let mut reader = Reader { source, found: Vec::new() };
     let machine = machine(&mut reader, root.get_ref());
     let fits = machine.phases.len() <= MOST_PHASES
         && machine.fields.len() <= MOST_FIELDS
@@ -93,11 +90,8 @@ fn deep_key(source: &str) -> Option<Diagnostic> {
 /// A syntax error of the TOML parser as a finding.
 fn syntax(source: &str, error: &toml::de::Error) -> Diagnostic {
     let span = error.span().unwrap_or(source.len()..source.len());
-    let found = Diagnostic::new(
-        "claudex::machine::syntax",
-        span.clone(),
-        format!("not TOML: {}", error.message()),
-    );
+    let found =
+        Diagnostic::new("claudex::machine::syntax", span.clone(), format!("not TOML: {}", error.message()));
     match error.message() {
         "duplicate key" => found.help("the key was given above; keep one of them"),
         _ => found.label("here"),
@@ -115,22 +109,14 @@ fn machine(reader: &mut Reader<'_>, root: &DeTable<'_>) -> Machine {
     };
     let readable = name.is_some();
     let name = name.unwrap_or_else(|| At::new("machine".to_owned(), 0..0));
-    let name = if readable {
-        reader.name("the machine", name)
-    } else {
-        name
-    };
-    let messages = keys
-        .value("messages")
-        .and_then(|value| reader.string("messages", value));
+    let name = if readable { reader.name("the machine", name) } else { name };
+    let messages = keys.value("messages").and_then(|value| reader.string("messages", value));
     let messages = messages.map(|path| reader.relative("messages", path, true).value);
     let context = match keys.value("context") {
         Some(value) => reader.strings("context", value),
         None => Vec::new(),
     };
-    let context = context
-        .into_iter()
-        .map(|name| reader.name("a variable of templates", name));
+    let context = context.into_iter().map(|name| reader.name("a variable of templates", name));
     let context = context.collect();
     let before_stop = keys.value("before_stop");
     let before_stop = before_stop.map(|value| reader.strings("before_stop", value));
@@ -177,16 +163,10 @@ fn state(reader: &mut Reader<'_>, keys: &Keys<'_>, name: &At<String>) -> State {
         return state;
     };
     let keys = reader.known(table, &format::STATE);
-    if let Some(folder) = keys
-        .value("folder")
-        .and_then(|value| reader.string("folder", value))
-    {
+    if let Some(folder) = keys.value("folder").and_then(|value| reader.string("folder", value)) {
         state.folder = reader.relative("folder", folder, false);
     }
-    if let Some(variable) = keys
-        .value("folder_env")
-        .and_then(|value| reader.string("folder_env", value))
-    {
+    if let Some(variable) = keys.value("folder_env").and_then(|value| reader.string("folder_env", value)) {
         let rest = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
         let fits =
             variable.value.starts_with(|c: char| c.is_ascii_uppercase()) && variable.value.bytes().all(rest);
@@ -200,10 +180,7 @@ fn state(reader: &mut Reader<'_>, keys: &Keys<'_>, name: &At<String>) -> State {
     if let Some(file) = keys.value("file").and_then(|value| reader.string("file", value)) {
         state.file = Some(reader.relative("file", file, false));
     }
-    if let Some(extension) = keys
-        .value("extension")
-        .and_then(|value| reader.string("extension", value))
-    {
+    if let Some(extension) = keys.value("extension").and_then(|value| reader.string("extension", value)) {
         let rest = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
         let text = &extension.value;
         let fits =
@@ -219,11 +196,8 @@ fn state(reader: &mut Reader<'_>, keys: &Keys<'_>, name: &At<String>) -> State {
         if state.file.is_some() {
             let message =
                 "`extension` is of documents in the engine's folder, and `file` puts them elsewhere";
-            let found = Diagnostic::new(
-                "claudex::machine::bad_file",
-                extension.span.clone(),
-                message.to_owned(),
-            );
+            let found =
+                Diagnostic::new("claudex::machine::bad_file", extension.span.clone(), message.to_owned());
             reader.note(found.help("leave one of them out"));
         }
         state.extension = extension;
@@ -233,11 +207,7 @@ fn state(reader: &mut Reader<'_>, keys: &Keys<'_>, name: &At<String>) -> State {
     {
         state.form = form;
         if keys.value("extension").is_none() {
-            state
-                .form
-                .value
-                .extension()
-                .clone_into(&mut state.extension.value);
+            state.form.value.extension().clone_into(&mut state.extension.value);
         }
     }
     if let Some(ids) = keys.value("ids").and_then(|value| reader.string("ids", value))
@@ -248,9 +218,7 @@ fn state(reader: &mut Reader<'_>, keys: &Keys<'_>, name: &At<String>) -> State {
     if let Some(edits) = keys.value("edits") {
         state.edits = reader.strings("edits", edits);
     }
-    if let Some(active) = keys
-        .value("active")
-        .and_then(|value| reader.string("active", value))
+    if let Some(active) = keys.value("active").and_then(|value| reader.string("active", value))
         && let Some(active) = reader.choice("active", &active, &Active::ALL)
     {
         state.active = active;
@@ -260,11 +228,7 @@ fn state(reader: &mut Reader<'_>, keys: &Keys<'_>, name: &At<String>) -> State {
 
 /// Notes that there is more of something than a machine may have.
 fn too_many(reader: &mut Reader<'_>, span: std::ops::Range<usize>, what: &str, number: usize, most: usize) {
-    let found = Diagnostic::new(
-        "claudex::machine::too_large",
-        span,
-        format!("there are {number} {what}"),
-    );
+    let found = Diagnostic::new("claudex::machine::too_large", span, format!("there are {number} {what}"));
     reader.note(found.help(format!("{most} are the most")));
 }
 
@@ -291,9 +255,7 @@ fn key_name(reader: &mut Reader<'_>, what: &str, key: read::Key<'_>) -> At<Strin
 fn actors(reader: &mut Reader<'_>, keys: &Keys<'_>) -> Vec<At<Actor>> {
     let by = keys.value("by").map(|value| reader.strings("by", value));
     let by = by.unwrap_or_default();
-    by.iter()
-        .filter_map(|text| reader.choice("by", text, &Actor::ALL))
-        .collect()
+    by.iter().filter_map(|text| reader.choice("by", text, &Actor::ALL)).collect()
 }
 
 /// Whether a value is `true`; noted where it is no boolean.

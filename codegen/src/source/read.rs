@@ -30,10 +30,7 @@ pub(super) struct Keys<'t> {
 
 impl<'t> Keys<'t> {
     pub(super) fn get(&self, name: &str) -> Option<(Key<'t>, Value<'t>)> {
-        self.entries
-            .iter()
-            .copied()
-            .find(|(key, _)| key.get_ref() == name)
+        self.entries.iter().copied().find(|(key, _)| key.get_ref() == name)
     }
 
     pub(super) fn value(&self, name: &str) -> Option<Value<'t>> {
@@ -92,11 +89,7 @@ impl Reader<'_> {
     pub(super) fn missing(&mut self, span: Range<usize>, key: &str, what: &str, example: &str) {
         let message = format!("{what} has no `{key}`");
         let found = Diagnostic::new("claudex::machine::missing_key", span, message);
-        self.note(
-            found
-                .label(format!("`{key}` is missing here"))
-                .help(format!("add `{example}`")),
-        );
+        self.note(found.label(format!("`{key}` is missing here")).help(format!("add `{example}`")));
     }
 
     /// Notes a value of another type than the key takes.
@@ -317,11 +310,7 @@ fn unescaped(inner: &str) -> Option<Vec<usize>> {
                 _ => return None,
             };
             let code: String = rest.by_ref().take(digits).map(|(_, digit)| digit).collect();
-            if digits == 0 {
-                '\\'
-            } else {
-                char::from_u32(u32::from_str_radix(&code, 16).ok()?)?
-            }
+            if digits == 0 { '\\' } else { char::from_u32(u32::from_str_radix(&code, 16).ok()?)? }
         };
         places.extend(std::iter::repeat_n(at, meant.len_utf8()));
     }

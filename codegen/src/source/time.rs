@@ -22,9 +22,9 @@ pub(super) fn in_guard(guard: &mut Guard, fields: &[Field]) {
     };
     let is_time = |operand: &Operand| match operand {
         Operand::Now { .. } => true,
-        Operand::Field { name, .. } => fields
-            .iter()
-            .any(|field| field.name.value == name.value && field.kind == FieldKind::Time),
+        Operand::Field { name, .. } => {
+            fields.iter().any(|field| field.name.value == name.value && field.kind == FieldKind::Time)
+        }
         Operand::Argument { .. } | Operand::Length { .. } | Operand::Constant(_) => false,
     };
     let (left_is, right_is) = (is_time(left), is_time(right));

@@ -51,13 +51,7 @@ pub(super) fn transitions(reader: &mut Reader<'_>, keys: &Keys<'_>, fields: &[Fi
     transitions.sort_by_key(|transition| transition.span.start);
     say_once(&mut transitions);
     if let Some(beyond) = transitions.get(MOST_TRANSITIONS) {
-        too_many(
-            reader,
-            beyond.span.clone(),
-            "transitions",
-            transitions.len(),
-            MOST_TRANSITIONS,
-        );
+        too_many(reader, beyond.span.clone(), "transitions", transitions.len(), MOST_TRANSITIONS);
     }
     transitions
 }
@@ -66,9 +60,7 @@ pub(super) fn transitions(reader: &mut Reader<'_>, keys: &Keys<'_>, fields: &[Fi
 fn say_once(transitions: &mut [Transition]) {
     let mut first: HashMap<String, String> = HashMap::new();
     for transition in transitions {
-        let known = first
-            .entry(transition.name.value.clone())
-            .or_insert_with(|| transition.doc.clone());
+        let known = first.entry(transition.name.value.clone()).or_insert_with(|| transition.doc.clone());
         if transition.doc.is_empty() {
             transition.doc.clone_from(known);
         }
@@ -108,11 +100,7 @@ fn transition(
 ) -> Transition {
     let what = format!("the transition `{}`", name.value);
     let keys = reader.known(table, &format::TRANSITION);
-    let end = in_order(table)
-        .iter()
-        .map(|(_, value)| value.span().end)
-        .max()
-        .unwrap_or(0);
+    let end = in_order(table).iter().map(|(_, value)| value.span().end).max().unwrap_or(0);
     let span = header.start..header.end.max(end);
     let from = match keys.value("from") {
         Some(value) => from(reader, value),
@@ -149,9 +137,7 @@ fn transition(
             }
         }
     });
-    let requires = keys
-        .value("requires")
-        .and_then(|value| reader.string("requires", value));
+    let requires = keys.value("requires").and_then(|value| reader.string("requires", value));
     let requires = requires.and_then(|text| reader.choice("requires", &text, &Evidence::ALL));
     let by = actors(reader, &keys);
     let own = keys.get("own");
@@ -167,45 +153,20 @@ fn transition(
     let args = args(reader, &keys);
     let set = keys.value("set").and_then(|value| reader.table("set", value));
     let set = set.map(|table| set_of(reader, table, fields)).unwrap_or_default();
-    let append = keys
-        .value("append")
-        .and_then(|value| reader.string("append", value));
+    let append = keys.value("append").and_then(|value| reader.string("append", value));
     if let Some(text) = &append
         && let Err(part) = template::interpolated(&text.value)
     {
         let span = reader.inside(text, part);
-        let found = Diagnostic::new(
-            "claudex::machine::bad_append",
-            span,
-            "a brace holds no field's name",
-        );
+        let found = Diagnostic::new("claudex::machine::bad_append", span, "a brace holds no field's name");
         reader.note(found.help("write `{field}`; text that is added has no other braces"));
     }
-    let message = keys
-        .value("message")
-        .and_then(|value| reader.string("message", value));
+    let message = keys.value("message").and_then(|value| reader.string("message", value));
     let message = message.map(|path| reader.relative("message", path, false));
     let turn = keys.value("turn").and_then(|value| reader.string("turn", value));
-    let ends_turn = turn
-        .and_then(|text| reader.choice("turn", &text, &format::TURNS))
-        .is_some();
+    let ends_turn = turn.and_then(|text| reader.choice("turn", &text, &format::TURNS)).is_some();
     let doc = reader.doc(&keys);
-    Transition {
-        name,
-        from,
-        to,
-        when,
-        requires,
-        by,
-        own,
-        args,
-        set,
-        append,
-        message,
-        ends_turn,
-        doc,
-        span,
-    }
+    Transition { name, from, to, when, requires, by, own, args, set, append, message, ends_turn, doc, span }
 }
 
 fn from(reader: &mut Reader<'_>, value: Value<'_>) -> From {
@@ -247,10 +208,7 @@ fn argument(reader: &mut Reader<'_>, name: At<String>, value: Value<'_>) -> Opti
                 (Some(kind), None) => plain(reader, &name, kind)?,
                 (None, Some((_, words))) => {
                     let all = super::fields::words(reader, words).into_iter();
-                    At::new(
-                        ArgumentKind::OneOf(all.map(|word| word.value).collect()),
-                        words.span(),
-                    )
+                    At::new(ArgumentKind::OneOf(all.map(|word| word.value).collect()), words.span())
                 }
                 (Some(_), Some((key, _))) => {
                     let message = format!("`{}` has both `type` and `one_of`", name.value);
@@ -267,20 +225,11 @@ fn argument(reader: &mut Reader<'_>, name: At<String>, value: Value<'_>) -> Opti
             (kind, doc, optional)
         }
         _ => {
-            reader.wrong_type(
-                &name.value,
-                value,
-                "a type such as \"text\", or a table with `type`",
-            );
+            reader.wrong_type(&name.value, value, "a type such as \"text\", or a table with `type`");
             return None;
         }
     };
-    Some(Argument {
-        name,
-        kind,
-        doc,
-        optional,
-    })
+    Some(Argument { name, kind, doc, optional })
 }
 
 fn plain(reader: &mut Reader<'_>, name: &At<String>, kind: Value<'_>) -> Option<At<ArgumentKind>> {
@@ -308,10 +257,7 @@ fn update(
     value: Value<'_>,
     fields: &[Field],
 ) -> Option<Update> {
-    let kind = fields
-        .iter()
-        .find(|known| known.name.value == field.value)
-        .map(|known| &known.kind);
+    let kind = fields.iter().find(|known| known.name.value == field.value).map(|known| &known.kind);
     let DeValue::String(text) = value.get_ref() else {
         return reader
             .constant(key.get_ref(), value)
@@ -333,12 +279,8 @@ fn update(
         let text = At::new(text.clone().into_owned(), value.span());
         let span = reader.inside(&text, part);
         reader.note(
-            Diagnostic::new(
-                "claudex::machine::set",
-                span,
-                format!("`{}`: {message}", field.value),
-            )
-            .help(help),
+            Diagnostic::new("claudex::machine::set", span, format!("`{}`: {message}", field.value))
+                .help(help),
         );
     })
     .ok()

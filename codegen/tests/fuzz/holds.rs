@@ -52,9 +52,7 @@ pub(crate) fn holds(source: &str) -> Option<Generated> {
             }
             // The picture slices the text by the spans, too.
             let mut picture = String::new();
-            miette::NarratableReportHandler::new()
-                .render_report(&mut picture, &found)
-                .unwrap();
+            miette::NarratableReportHandler::new().render_report(&mut picture, &found).unwrap();
             None
         }
     }

@@ -44,17 +44,11 @@ fn batches_go_their_way_and_keys_of_others_stay_as_they_stand() {
     write(&project, "tables-1.md", "moved\n");
     let (_, said) = project.stop();
     has(&said, "Batch 2 of 2");
-    assert_eq!(
-        (&state(&project)["batch"], &state(&project)["reminders"]),
-        (&json!(2), &json!(0))
-    );
+    assert_eq!((&state(&project)["batch"], &state(&project)["reminders"]), (&json!(2), &json!(0)));
     write(&project, "tables-2.md", "moved\n");
     assert_eq!(project.stop().0, "approve");
     let text = project.read(STATE);
-    assert!(
-        text.starts_with("{\n  \"what\": \"Move the tables\",\n  \"batches\": 2,"),
-        "{text}"
-    );
+    assert!(text.starts_with("{\n  \"what\": \"Move the tables\",\n  \"batches\": 2,"), "{text}");
     assert!(text.ends_with(THEIRS), "{text}");
     assert_eq!(state(&project)["phase"], "done");
     assert_eq!(project.run(&["journal", "tables", "--verify"]).0, Some(0));
@@ -64,19 +58,13 @@ fn batches_go_their_way_and_keys_of_others_stay_as_they_stand() {
 fn an_edit_is_taken_over_within_its_bounds_and_any_other_is_set_back() {
     let project = started();
     let before = with_theirs(&project);
-    write(
-        &project,
-        STATE,
-        &before.replace("\"batches\": 2", "\"batches\": 3"),
-    );
+    write(&project, STATE, &before.replace("\"batches\": 2", "\"batches\": 3"));
     let (_, said) = project.stop();
     has(&said, "taken over: batches: 3");
     has(&said, "Batch 1 of 3");
-    for (from, to) in [
-        ("\"batches\": 3", "\"batches\": \"all\""),
-        ("\"batch\": 1", "\"batch\": 3"),
-        ("working", "done"),
-    ] {
+    for (from, to) in
+        [("\"batches\": 3", "\"batches\": \"all\""), ("\"batch\": 1", "\"batch\": 3"), ("working", "done")]
+    {
         let edited = project.read(STATE).replacen(from, to, 1);
         write(&project, STATE, &edited);
         project.stop();
@@ -94,14 +82,7 @@ fn an_edit_is_taken_over_within_its_bounds_and_any_other_is_set_back() {
 fn what_is_no_object_is_written_anew_from_the_journal() {
     let project = started();
     let deep = format!("{{\"x\": {}", "[".repeat(100_000));
-    for damage in [
-        "",
-        "[]",
-        "{\"phase\": \"done\"",
-        "{\"phase\": \"done\"}",
-        "\0",
-        &deep,
-    ] {
+    for damage in ["", "[]", "{\"phase\": \"done\"", "{\"phase\": \"done\"}", "\0", &deep] {
         write(&project, STATE, damage);
         project.stop();
         let now = state(&project);
@@ -110,10 +91,7 @@ fn what_is_no_object_is_written_anew_from_the_journal() {
             (&json!("working"), &json!("Move the tables")),
             "{damage:.20}"
         );
-        assert!(
-            damage.trim_matches('\0').is_empty() || project.is_kept(".batches", damage),
-            "{damage:.20}"
-        );
+        assert!(damage.trim_matches('\0').is_empty() || project.is_kept(".batches", damage), "{damage:.20}");
     }
     assert_eq!(project.run(&["journal", "tables", "--verify"]).0, Some(0));
 }
@@ -129,10 +107,7 @@ fn a_document_of_another_program_is_taken_up_with_its_own_keys_behind_ours() {
     let text = project.read(".batches/views.json");
     let whole = "{\n  \"what\": \"Move them\",\n  \"batches\": 3,\n  \"batch\": 2,\n  \"reminders\": 0,\n  \"phase\": \"working\",\n  \"id\": \"views\",";
     assert!(text.starts_with(whole), "{text}");
-    assert!(
-        text.ends_with(",\n  \"rate\": 1.50,\n  \"note\": null\n}\n"),
-        "{text}"
-    );
+    assert!(text.ends_with(",\n  \"rate\": 1.50,\n  \"note\": null\n}\n"), "{text}");
     assert!(project.stop().1.contains("Batch 2 of 3"));
 }
 
@@ -156,10 +131,7 @@ fn each_session_has_batches_of_its_own() {
 fn a_document_that_came_with_the_repository_is_never_driven() {
     let project = started();
     let git = |arguments: &[&str]| {
-        let ran = std::process::Command::new("git")
-            .args(arguments)
-            .current_dir(project.path(""))
-            .output();
+        let ran = std::process::Command::new("git").args(arguments).current_dir(project.path("")).output();
         assert!(ran.unwrap().status.success());
     };
     git(&["init", "-q"]);

@@ -17,10 +17,7 @@ fn batches_pass_the_kit() {
 fn a_version_whose_machine_file_is_not_given_is_named() {
     let kit = Kit::new("machine.toml", PROGRAM).only(Suite::Migrations);
     let report = kit.quick().unwrap().to_string();
-    assert!(
-        report.contains("not tried") && report.contains("f288f0f010e4d0a7"),
-        "{report}"
-    );
+    assert!(report.contains("not tried") && report.contains("f288f0f010e4d0a7"), "{report}");
 }
 
 /// The machine file says of the first version what the program does not do.

@@ -59,10 +59,7 @@ fn pay(held: errand::AnyLoop, given: &ArgMatches) -> Result<errand::AnyLoop, Not
         .into());
     };
     let (amount, what) = (given.get_one("amount"), given.get_one::<String>("what"));
-    let (amount, what) = (
-        amount.copied().unwrap_or_default(),
-        what.cloned().unwrap_or_default(),
-    );
+    let (amount, what) = (amount.copied().unwrap_or_default(), what.cloned().unwrap_or_default());
     let mut costs = held.fields().costs();
     held.add_text(&format!("Paid {amount:.2} for {what}."));
     costs.push(Cost { what, amount });

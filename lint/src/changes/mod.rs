@@ -44,11 +44,7 @@ pub fn review(text: &str) -> Vec<Finding> {
             any_file::long_file,
             any_file::long_line,
         ];
-        found.extend(
-            checks
-                .iter()
-                .filter_map(|check| Some(finding(file, check(file)?))),
-        );
+        found.extend(checks.iter().filter_map(|check| Some(finding(file, check(file)?))));
     }
     found.extend(about_the_whole(&diff));
     found.sort_by(|one, two| {

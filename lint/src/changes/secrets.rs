@@ -10,12 +10,8 @@ const SHOWN: usize = 6;
 /// `-----BEGIN ... PRIVATE KEY-----`
 pub(super) fn keys(file: &PatchFile) -> Option<FileHit> {
     let is_key = |line: &str| {
-        let rest = line
-            .find("-----BEGIN ")
-            .map(|at| &line[at + "-----BEGIN ".len()..]);
-        let kind = rest
-            .and_then(|rest| rest.split_once("-----"))
-            .map(|(kind, _)| kind);
+        let rest = line.find("-----BEGIN ").map(|at| &line[at + "-----BEGIN ".len()..]);
+        let kind = rest.and_then(|rest| rest.split_once("-----")).map(|(kind, _)| kind);
         kind.is_some_and(|kind| {
             (kind.ends_with("PRIVATE KEY") || kind == "PGP PRIVATE KEY BLOCK")
                 && kind.len() < 40
@@ -57,9 +53,7 @@ fn is_body(line: &str) -> bool {
     let body = body.split("\\n").next().unwrap_or(body);
     body.starts_with("Proc-Type:")
         || body.len() >= 32
-            && body
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte))
+            && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte))
             && !placeholder(body)
 }
 
@@ -82,13 +76,7 @@ const fn form(
     least: usize,
     most: usize,
 ) -> Form {
-    Form {
-        name,
-        start,
-        allowed,
-        least,
-        most,
-    }
+    Form { name, start, allowed, least, most }
 }
 
 const FORMS: [Form; 20] = [
@@ -154,11 +142,7 @@ fn token<'a>(line: &'a str, form: &Form) -> Option<&'a str> {
         let before = line[..at].bytes().next_back();
         let rest = &line[at + start.len()..];
         // One more than fits: what goes on for ever is not counted to its end.
-        let length = rest
-            .bytes()
-            .take(form.most + 1)
-            .take_while(|byte| (form.allowed)(*byte))
-            .count();
+        let length = rest.bytes().take(form.most + 1).take_while(|byte| (form.allowed)(*byte)).count();
         let token = line.get(at..at + start.len() + length)?;
         let whole = before.is_none_or(|byte| !word(byte)) && (form.least..=form.most).contains(&length);
         (whole && !placeholder(token) && mixed(&rest[..length])).then_some(token)
@@ -211,10 +195,7 @@ pub(super) fn passwords(file: &PatchFile) -> Option<FileHit> {
         .filter_map(|line| {
             let (value, by_lot) = assigned(line.text(), bare)?;
             drawn |= by_lot;
-            Some((
-                line.number,
-                format!("a value that begins with {}", redacted(value)),
-            ))
+            Some((line.number, format!("a value that begins with {}", redacted(value))))
         })
         .collect();
     (!places.is_empty()).then(|| FileHit {
@@ -244,10 +225,7 @@ fn assigned(line: &str, bare: bool) -> Option<(&str, bool)> {
         "access_token",
     ];
     let trimmed = line.trim_start();
-    if ["//", "#", "*", "--", "<!--", ";"]
-        .iter()
-        .any(|mark| trimmed.starts_with(mark))
-    {
+    if ["//", "#", "*", "--", "<!--", ";"].iter().any(|mark| trimmed.starts_with(mark)) {
         return None;
     }
     let at = line.find(['=', ':'])?;
@@ -256,31 +234,22 @@ fn assigned(line: &str, bare: bool) -> Option<(&str, bool)> {
         .to_ascii_lowercase()
         .replace('-', "_");
     let ends = |known: &&str| {
-        name.strip_suffix(*known).is_some_and(|rest| {
-            rest.bytes()
-                .next_back()
-                .is_none_or(|byte| !byte.is_ascii_alphabetic())
-        })
+        name.strip_suffix(*known)
+            .is_some_and(|rest| rest.bytes().next_back().is_none_or(|byte| !byte.is_ascii_alphabetic()))
     };
     NAMES.iter().find(|known| ends(known))?;
     let value = line[at + 1..].trim_start_matches(['=', ':', '>', ' ', '\t']);
     let quoted = ['"', '\''].into_iter().find_map(|mark| {
         let (value, rest) = value.strip_prefix(mark)?.split_once(mark)?;
         // What goes on after the literal is put together, or is a call.
-        rest.trim_start()
-            .bytes()
-            .next()
-            .is_none_or(|next| b",;)}#/".contains(&next))
-            .then_some(value)
+        rest.trim_start().bytes().next().is_none_or(|next| b",;)}#/".contains(&next)).then_some(value)
     });
     let value = match quoted {
         Some(value) => value,
         None if bare && !value.starts_with(['"', '\'']) => value.split_whitespace().next()?,
         None => return None,
     };
-    let refers = [
-        "$", "{", "<", "%", "(", "env", "ENC[", "!", "/", "http", "vault", "secret", "file:",
-    ];
+    let refers = ["$", "{", "<", "%", "(", "env", "ENC[", "!", "/", "http", "vault", "secret", "file:"];
     let by_lot = value.len() >= 10 && mixed(value);
     let is_secret = (6..=200).contains(&value.len())
         && value.is_ascii()

@@ -173,11 +173,7 @@ fn steps(plan: &Plan) -> Option<Hit> {
     let blocks = plan.outline.blocks.iter();
     let listed = blocks.filter(|block| block.kind != BlockKind::Paragraph).count();
     plan.steps.is_empty().then(|| Hit {
-        severity: if listed + plan.outline.sections.len() < FORM {
-            Severity::High
-        } else {
-            Severity::Low
-        },
+        severity: if listed + plan.outline.sections.len() < FORM { Severity::High } else { Severity::Low },
         line: plan.place(Topic::Steps),
         what: "the plan has no steps: nothing says what is done first and what after it".to_owned(),
         add: "write the steps in their order, each small enough to be checked and undone by itself",
@@ -187,34 +183,18 @@ fn steps(plan: &Plan) -> Option<Hit> {
 
 /// Returns whether the plan as a whole says when it is accepted; step outcomes matter less then.
 fn accepted(plan: &Plan) -> bool {
-    let titled = plan
-        .sentences
-        .iter()
-        .any(|sentence| sentence.topic == Topic::Acceptance && question::says(sentence));
+    let titled =
+        plan.sentences.iter().any(|sentence| sentence.topic == Topic::Acceptance && question::says(sentence));
     titled || answered(plan, ACCEPTED) || plan.sentences.iter().any(target)
 }
 
 /// "Every shard should be <= 45 % full", or a bound among the goals.
 fn target(sentence: &Sentence) -> bool {
-    let bound = sentence
-        .text
-        .split(['\u{2264}', '\u{2265}', '<', '>'])
-        .skip(1)
-        .any(|after| {
-            after
-                .trim_start_matches(['=', ' ', '$', '\u{20ac}'])
-                .starts_with(|c: char| c.is_ascii_digit())
-        })
-        || any(
-            &patterns(&["under|below|over|above|least|most|within|than #"]),
-            &sentence.words,
-        );
+    let bound = sentence.text.split(['\u{2264}', '\u{2265}', '<', '>']).skip(1).any(|after| {
+        after.trim_start_matches(['=', ' ', '$', '\u{20ac}']).starts_with(|c: char| c.is_ascii_digit())
+    }) || any(&patterns(&["under|below|over|above|least|most|within|than #"]), &sentence.words);
     let wanted = any(
-        &patterns(&[
-            "should|shall|must",
-            "after this",
-            "want|wants|target|targets|aim|goal",
-        ]),
+        &patterns(&["should|shall|must", "after this", "want|wants|target|targets|aim|goal"]),
         &sentence.words,
     );
     sentence.block.is_some() && bound && (wanted || sentence.topic == Topic::Goal)
@@ -282,11 +262,7 @@ fn acceptance(plan: &Plan) -> Option<Hit> {
     let outcomes = plan.steps.iter().filter(|step| step.outcome).count();
     let most = !plan.steps.is_empty() && 3 * outcomes >= 2 * plan.steps.len();
     (!accepted(plan) && !most).then(|| Hit {
-        severity: if plan.names(AIMED) {
-            Severity::Low
-        } else {
-            Severity::High
-        },
+        severity: if plan.names(AIMED) { Severity::Low } else { Severity::High },
         line: plan.place(Topic::Acceptance),
         what: "nothing says when the work is accepted".to_owned(),
         add: "say what must be observed, with numbers, and for how long, before the work counts as done",

@@ -80,10 +80,7 @@ pub(super) fn sentences(text: &str) -> Vec<std::ops::Range<usize>> {
 }
 
 fn abbreviation(before: &str) -> bool {
-    let last = before
-        .rsplit(|c: char| c.is_whitespace() || c == '(')
-        .next()
-        .unwrap_or_default();
+    let last = before.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
     matches!(last, "e.g" | "i.e" | "vs" | "approx" | "etc" | "no" | "No") && !matches!(last, "etc")
 }
 
@@ -120,10 +117,7 @@ impl Pattern {
 
     /// Returns how many words a match has, gaps aside.
     pub(super) fn len(&self) -> usize {
-        self.0
-            .iter()
-            .filter(|piece| matches!(piece, Piece::OneOf(_)))
-            .count()
+        self.0.iter().filter(|piece| matches!(piece, Piece::OneOf(_))).count()
     }
 
     /// Returns the index of the first word of the first match.
@@ -183,18 +177,12 @@ mod tests {
 
     #[test]
     fn numbers_stay_whole() {
-        assert_eq!(
-            words("10,000 units, 0.05 each."),
-            ["10000", "units", "0.05", "each"]
-        );
+        assert_eq!(words("10,000 units, 0.05 each."), ["10000", "units", "0.05", "each"]);
     }
 
     #[test]
     fn a_request_differs_from_prose() {
-        assert_eq!(
-            words("`DELETE /v2/users` now"),
-            ["http", "delete", "v2", "users", "now"]
-        );
+        assert_eq!(words("`DELETE /v2/users` now"), ["http", "delete", "v2", "users", "now"]);
         assert_eq!(
             words("delete v2 / users, GET and /v1, BGET /a"),
             ["delete", "v2", "users", "get", "and", "v1", "bget", "a"]
@@ -205,10 +193,7 @@ mod tests {
     #[test]
     fn sentences_end_where_they_end() {
         let text = "Use v1.2 here. See e.g. this? Yes!";
-        let all: Vec<&str> = sentences(text)
-            .into_iter()
-            .map(|range| text[range].trim())
-            .collect();
+        let all: Vec<&str> = sentences(text).into_iter().map(|range| text[range].trim()).collect();
         assert_eq!(all, ["Use v1.2 here.", "See e.g. this?", "Yes!"]);
     }
 }

@@ -42,11 +42,7 @@ pub(super) fn ask(
     }
     Some(Hit {
         // What is named somewhere, though in no sentence that answers, is not certainly missing.
-        severity: if plan.names(question.answered) {
-            Severity::Low
-        } else {
-            severity
-        },
+        severity: if plan.names(question.answered) { Severity::Low } else { severity },
         line: quotes.first()?.line,
         what: question.what.to_owned(),
         add: question.add,
@@ -57,9 +53,7 @@ pub(super) fn ask(
 /// Quotes the first of what was found.
 pub(super) fn quotes(plan: &Plan, found: &[Found<'_>]) -> Vec<Quote> {
     let first = found.iter().take(QUOTES);
-    first
-        .map(|(sentence, word)| sentence.quote(&plan.outline, *word))
-        .collect()
+    first.map(|(sentence, word)| sentence.quote(&plan.outline, *word)).collect()
 }
 
 /// Returns sentences in which the plan does one of these things: not what it leaves out, looks back on, or denies.
@@ -106,10 +100,7 @@ pub(super) fn answered(plan: &Plan, sources: &[&'static str]) -> bool {
 /// Returns the sentences that say one of these things.
 pub(super) fn answers<'a>(plan: &'a Plan, sources: &[&'static str]) -> Vec<&'a Sentence> {
     let wanted = patterns(sources);
-    plan.sentences
-        .iter()
-        .filter(|sentence| says(sentence) && any(&wanted, &sentence.words))
-        .collect()
+    plan.sentences.iter().filter(|sentence| says(sentence) && any(&wanted, &sentence.words)).collect()
 }
 
 /// Returns whether a sentence can answer anything: no heading, no open question, no catchword.

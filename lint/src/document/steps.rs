@@ -98,10 +98,7 @@ pub(super) fn find(outline: &Outline, topics: &[Topic], sentences: &[Sentence]) 
                 depth == 0 && (task || ordered && (stated || !no_steps(topic)) || topic == Topic::Steps)
             }
             BlockKind::Row => {
-                !no_steps(topic)
-                    && block
-                        .header
-                        .is_some_and(|header| step_table(&outline.headers[header]))
+                !no_steps(topic) && block.header.is_some_and(|header| step_table(&outline.headers[header]))
             }
             BlockKind::Paragraph => false,
         };
@@ -128,9 +125,7 @@ pub(super) fn find(outline: &Outline, topics: &[Topic], sentences: &[Sentence]) 
         let items = outline.blocks.iter().enumerate().filter(|(_, block)| {
             matches!(block.kind, BlockKind::Item { depth: 0, .. }) && !no_steps(topic(block.section))
         });
-        out = items
-            .map(|(index, _)| step(outline, index, &outcome, arrows))
-            .collect();
+        out = items.map(|(index, _)| step(outline, index, &outcome, arrows)).collect();
         // A list in which some items say when they are done is a list of steps.
         if out.iter().filter(|step| step.outcome).count() < 2 {
             out.clear();
@@ -152,10 +147,7 @@ fn labelled(
     let named = Pattern::new(NAMED);
     let mut out = Vec::new();
     for (index, block) in outline.blocks.iter().enumerate() {
-        let form = matches!(
-            block.kind,
-            BlockKind::Paragraph | BlockKind::Item { depth: 0, .. }
-        );
+        let form = matches!(block.kind, BlockKind::Paragraph | BlockKind::Item { depth: 0, .. });
         if form && may_be(block) && named.find(&unnumbered(&block.text)) == Some(0) {
             out.push(step(outline, index, outcome, arrows));
         }
@@ -166,10 +158,7 @@ fn labelled(
 /// Returns the words of a text without the number in front.
 fn unnumbered(text: &str) -> Vec<String> {
     let mut words = pattern::words(text);
-    if words
-        .first()
-        .is_some_and(|word| word.starts_with(|c: char| c.is_ascii_digit()))
-    {
+    if words.first().is_some_and(|word| word.starts_with(|c: char| c.is_ascii_digit())) {
         words.remove(0);
     }
     words
@@ -179,10 +168,7 @@ fn step_table(header: &[String]) -> bool {
     let heads = patterns(&["step*|phase*|item*|change*|task*|week|day|milestone*|action*|stage*|work"]);
     let has = |heads: &[Pattern]| header.iter().any(|cell| any(heads, &pattern::words(cell)));
     // A table that says of each row when it is done, or by whom and when, has steps for rows.
-    header
-        .iter()
-        .take(3)
-        .any(|cell| any(&heads, &pattern::words(cell)))
+    header.iter().take(3).any(|cell| any(&heads, &pattern::words(cell)))
         || has(&patterns(&["done|finished|ready|complete|accepted when|if|once"]))
         || has(&patterns(&["when|date|start|due"])) && has(&patterns(&["who|owner|lead|responsible"]))
 }
@@ -201,10 +187,7 @@ fn headed(outline: &Outline, topics: &[Topic], outcome: &[Pattern]) -> Vec<Step>
             let number = word.strip_prefix(|c: char| c.is_ascii_alphabetic());
             number.unwrap_or(word).starts_with(|c: char| c.is_ascii_digit())
         });
-        let below = section
-            .parent
-            .is_some_and(|parent| topics[parent] == Topic::Steps)
-            && section.level < 7;
+        let below = section.parent.is_some_and(|parent| topics[parent] == Topic::Steps) && section.level < 7;
         let deeper = last_level.is_some_and(|level| section.level > level);
         let step = named.find(&words) == Some(0) || numbered && (below || delivers.contains(&index));
         if deeper || !step {
@@ -213,12 +196,7 @@ fn headed(outline: &Outline, topics: &[Topic], outcome: &[Pattern]) -> Vec<Step>
         }
         last_level = Some(section.level);
         owner.push(Some(out.len()));
-        out.push(Step {
-            line: section.line,
-            title: section.title.trim().to_owned(),
-            words,
-            outcome: false,
-        });
+        out.push(Step { line: section.line, title: section.title.trim().to_owned(), words, outcome: false });
     }
     for block in &outline.blocks {
         if let Some(step) = block.section.and_then(|section| owner[section]) {
@@ -258,8 +236,7 @@ const ARROWS: usize = 3;
 
 /// Returns whether something stands behind an arrow.
 fn states(text: &str) -> bool {
-    text.split_once('\u{2192}')
-        .is_some_and(|(_, after)| pattern::words(after).len() > 1)
+    text.split_once('\u{2192}').is_some_and(|(_, after)| pattern::words(after).len() > 1)
 }
 
 fn step(outline: &Outline, index: usize, outcome: &[Pattern], arrows: bool) -> Step {
@@ -276,28 +253,13 @@ fn step(outline: &Outline, index: usize, outcome: &[Pattern], arrows: bool) -> S
         "result*|outcome*|shown|check*|accept*|verif*|deliverable*|proof|evidence",
     ]);
     let column = block.header.and_then(|header| {
-        let cell = outline.headers[header]
-            .iter()
-            .position(|head| any(&heads, &pattern::words(head)))?;
-        block
-            .text
-            .split('\n')
-            .nth(cell)
-            .filter(|text| pattern::words(text).len() > 1)
+        let cell = outline.headers[header].iter().position(|head| any(&heads, &pattern::words(head)))?;
+        block.text.split('\n').nth(cell).filter(|text| pattern::words(text).len() > 1)
     });
     let known = column.is_some() || all.len() >= OUTCOME_WORDS && any(outcome, &all);
     let known = known || arrows && states(&block.text);
-    let title = block
-        .text
-        .lines()
-        .find(|line| pattern::words(line).len() > 1)
-        .unwrap_or(&block.text);
-    Step {
-        line: block.line(),
-        title: title.trim().to_owned(),
-        words: all,
-        outcome: known,
-    }
+    let title = block.text.lines().find(|line| pattern::words(line).len() > 1).unwrap_or(&block.text);
+    Step { line: block.line(), title: title.trim().to_owned(), words: all, outcome: known }
 }
 
 /// Steps told in prose: "First ... Then ... Finally ...".

@@ -7,11 +7,7 @@ use super::sentence::Sentence;
 use crate::{PointOfView, Severity};
 
 pub(super) const EMPTY: &str = "PLAN-EMPTY";
-const EVERY: &[PointOfView] = &[
-    PointOfView::Engineering,
-    PointOfView::Security,
-    PointOfView::Operations,
-];
+const EVERY: &[PointOfView] = &[PointOfView::Engineering, PointOfView::Security, PointOfView::Operations];
 
 /// Fewer words than this are a title, not a plan.
 const EMPTY_WORDS: usize = 12;

@@ -37,9 +37,7 @@ pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
         let source = io::Error::other("this is a process of a reviewer or of a command, and may not run one");
         return Err(refused(format!("command {command}"), source));
     }
-    let found = raw
-        .permissions()
-        .and_then(|permitted| permitted.commands.get(command));
+    let found = raw.permissions().and_then(|permitted| permitted.commands.get(command));
     // A program that is not there is nothing that the agent could mend.
     let Some(configured) = found.filter(|command| command.is_installed(&raw.root())) else {
         return Ok(RunSeen::Missing.into());
@@ -70,10 +68,7 @@ fn perform(
     })?;
     // What an earlier run wrote is not this one's.
     let file = log.file_name().unwrap_or_default();
-    if_there(folder.remove(file)).map_err(|source| Refusal::Observe {
-        what: log.to_string(),
-        source,
-    })?;
+    if_there(folder.remove(file)).map_err(|source| Refusal::Observe { what: log.to_string(), source })?;
     command_runs::began(raw, run, name).map_err(Refusal::Store)?;
     let ended = command_runs::supervised(raw, run, command, &mut || false);
     if let Err(error) = ended.keep(folder, file) {

@@ -62,10 +62,7 @@ impl Commands {
             Some(field) => raw.list(field),
         };
         if lines.len() > MOST {
-            return Err(format!(
-                "there are {} commands, and {MOST} are the most",
-                lines.len()
-            ));
+            return Err(format!("there are {} commands, and {MOST} are the most", lines.len()));
         }
         for (at, line) in lines.iter().enumerate() {
             let problem = if line.trim().is_empty() {
@@ -210,11 +207,7 @@ pub enum Missing {
 impl Missing {
     /// As the refusal of a transition.
     pub fn refusal(self, transition: &'static str, requirement: Requirement) -> Refusal {
-        Refusal::Evidence {
-            transition,
-            requirement,
-            problem: self.to_string(),
-        }
+        Refusal::Evidence { transition, requirement, problem: self.to_string() }
     }
 }
 

@@ -114,8 +114,7 @@ pub(super) fn ended(
     tree: Option<Digest>,
 ) -> Result<(), StoreError> {
     let (run, commands) = (run.to_owned(), commands.to_vec());
-    raw.store()
-        .note(raw.id(), ENDED, object(&Ended { run, commands, tree }))
+    raw.store().note(raw.id(), ENDED, object(&Ended { run, commands, tree }))
 }
 
 /// Notes of a run whose process was ended in the middle that it was cut off. The run lock has to be held.
@@ -203,10 +202,7 @@ pub fn failed(raw: &Raw) -> Vec<Finding> {
             let line = text::one_line(&text::shown(&command.command), 200);
             Finding {
                 recommendation: Some("mend what it shows".to_owned()),
-                ..Finding::new(
-                    Severity::High,
-                    format!("the command {line} failed: {}", command.exit),
-                )
+                ..Finding::new(Severity::High, format!("the command {line} failed: {}", command.exit))
             }
         })
         .collect()

@@ -71,11 +71,7 @@ impl Ran {
 
 impl From<Verification> for Ran {
     fn from(came_to: Verification) -> Self {
-        Self {
-            came_to,
-            run: None,
-            lock: None,
-        }
+        Self { came_to, run: None, lock: None }
     }
 }
 
@@ -88,10 +84,8 @@ pub type Watch<'w> = dyn FnMut(Option<&str>) -> ControlFlow<()> + 'w;
 /// The loop moved on meanwhile, the journal or the work tree cannot be read, or this is a process that a reviewer or a command of
 /// ours started.
 pub fn verify(raw: &Raw, purpose: Purpose, watch: &mut Watch<'_>) -> Result<Ran, Refusal> {
-    let refused = |source: io::Error| Refusal::Observe {
-        what: "the commands that verify the work".to_owned(),
-        source,
-    };
+    let refused =
+        |source: io::Error| Refusal::Observe { what: "the commands that verify the work".to_owned(), source };
     if std::env::var_os(GUARD).is_some() {
         let inside = "this is a process of a reviewer or of a command, and may not run one";
         return Err(refused(io::Error::other(inside)));
@@ -148,23 +142,14 @@ pub fn verify(raw: &Raw, purpose: Purpose, watch: &mut Watch<'_>) -> Result<Ran,
             let (Some(commands), Some(after)) = (ended, after) else {
                 return Ok(Verification::Interrupted.into());
             };
-            VerifyRun {
-                began,
-                commands,
-                after,
-                counted: false,
-            }
+            VerifyRun { began, commands, after, counted: false }
         }
     };
     let came_to = match judge(raw, &run, &run.after) {
         Ok(verified) => Verification::Passed(verified),
         Err(missing) => Verification::Failed(missing.to_string()),
     };
-    Ok(Ran {
-        came_to,
-        run: Some(run.began.run),
-        lock: Some(lock),
-    })
+    Ok(Ran { came_to, run: Some(run.began.run), lock: Some(lock) })
 }
 
 /// Runs each command to its end, also after one that failed; `None` where whoever watches wanted the end.
@@ -184,9 +169,7 @@ fn perform(
     let mut ends = Vec::new();
     for (at, line) in commands.lines().iter().enumerate() {
         let left = time.saturating_sub(begun.elapsed());
-        let named = raw
-            .permissions()
-            .and_then(|permitted| permitted.commands.get(line));
+        let named = raw.permissions().and_then(|permitted| permitted.commands.get(line));
         let command = match named {
             Some(named) => named.clone(),
             None => ConfiguredCommand::of_shell(line, left),
@@ -212,11 +195,7 @@ fn perform(
         if exit == Exit::CutOff {
             return Ok(None);
         }
-        ends.push(CommandEnd {
-            command: text::one_line(line, LONGEST),
-            passed: exit.passed(),
-            exit,
-        });
+        ends.push(CommandEnd { command: text::one_line(line, LONGEST), passed: exit.passed(), exit });
     }
     Ok(Some(ends))
 }

@@ -46,10 +46,7 @@ impl Fixes {
             .flat_map(|verdict| {
                 let findings = verdict.findings.0.iter().enumerate();
                 findings.filter_map(move |(index, finding)| {
-                    let patch = finding
-                        .patch
-                        .as_deref()
-                        .filter(|patch| !patch.trim().is_empty())?;
+                    let patch = finding.patch.as_deref().filter(|patch| !patch.trim().is_empty())?;
                     Some((verdict, index, finding, patch))
                 })
             })
@@ -82,10 +79,7 @@ impl Fixes {
             })
             .collect();
         let tree = snapshot.map(|snapshot| snapshot.tree().to_owned());
-        Self {
-            all,
-            tree: tree.unwrap_or_else(|_| "unknown".to_owned()),
-        }
+        Self { all, tree: tree.unwrap_or_else(|_| "unknown".to_owned()) }
     }
 
     /// How many apply.

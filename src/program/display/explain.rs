@@ -76,10 +76,7 @@ fn facts(raw: &Raw, past: &Past, now: Timestamp) -> Vec<(&'static str, String)> 
             },
             format!("{}, {}; {ended}", stop.at, words::ago(stop.at, now)),
         ),
-        (
-            "took",
-            format!("{}{}", text::one_line(&stop.what, 80), words::way(stop)),
-        ),
+        ("took", format!("{}{}", text::one_line(&stop.what, 80), words::way(stop))),
         ("because", past.why(table, stop)),
     ]);
     if let (Some(before), Some(record)) = (before, record) {
@@ -117,9 +114,7 @@ fn idle(raw: &Raw, changed: Option<&ChangeEntry>, now: Timestamp) -> Option<Stri
     let (at, said) = lines.find(|(_, said)| said.starts_with(LET_END) || is_change(said))?;
     let (at, why): (Timestamp, _) = (at.parse().ok()?, said.strip_prefix(LET_END)?);
     let (ago, why) = (words::ago(at, now), text::one_line(why, 500));
-    Some(format!(
-        "{at}, {ago}; it let the turn end and changed nothing: {why}"
-    ))
+    Some(format!("{at}, {ago}; it let the turn end and changed nothing: {why}"))
 }
 
 /// Returns whether the agent is told something after an edge; a stop that has nothing to say lets the turn end.
@@ -153,16 +148,7 @@ fn closed(table: &'static Table, record: &Record, stop: &ChangeEntry) -> Vec<Str
 
 /// Returns the machine's own fields that a change gave another value: `round = 3`.
 fn changed(table: &Table, before: &ChangeEntry, after: &ChangeEntry) -> Vec<String> {
-    let own = |name: &str| {
-        table
-            .field(name)
-            .is_some_and(|field| field.kind != FieldKind::Held)
-    };
-    let fields = after
-        .fields
-        .iter()
-        .filter(|field| own(&field.0) && !before.fields.contains(field));
-    fields
-        .map(|(name, value)| format!("{name} = {}", text::one_line(&value.to_plain(), VALUE)))
-        .collect()
+    let own = |name: &str| table.field(name).is_some_and(|field| field.kind != FieldKind::Held);
+    let fields = after.fields.iter().filter(|field| own(&field.0) && !before.fields.contains(field));
+    fields.map(|(name, value)| format!("{name} = {}", text::one_line(&value.to_plain(), VALUE))).collect()
 }

@@ -21,33 +21,20 @@ pub(in crate::program) fn journal<M: CommandLine>(
         let listed = super::list::<M>(json)?;
         if !json && !super::listing::is_empty::<M>()? {
             out::line("");
-            out::line(&format!(
-                "The history of one:{}",
-                info.named_command("history", "journal LOOP")
-            ));
+            out::line(&format!("The history of one:{}", info.named_command("history", "journal LOOP")));
         }
         return Ok(listed);
     };
     let (store, id) = loops::find(info, Some(&id))?;
     // What was swept is read where it lies.
     let is_swept = store.swept().iter().any(|swept| swept.id == id);
-    let store = if is_swept {
-        store.swept_store(id.as_str())
-    } else {
-        store
-    };
+    let store = if is_swept { store.swept_store(id.as_str()) } else { store };
     if *verify {
-        let lines = store
-            .verify(&id)
-            .map_err(|error| Failure::new(Exit::Refused, error))?;
-        out::line(&format!(
-            "Loop {id}: {lines} lines, and each change follows from the one before it"
-        ));
+        let lines = store.verify(&id).map_err(|error| Failure::new(Exit::Refused, error))?;
+        out::line(&format!("Loop {id}: {lines} lines, and each change follows from the one before it"));
         return Ok(Exit::Complete);
     }
-    let entries = store
-        .journal(&id)
-        .map_err(|error| Failure::new(Exit::Internal, error))?;
+    let entries = store.journal(&id).map_err(|error| Failure::new(Exit::Internal, error))?;
     if json {
         out::json_lines(&entries);
         return Ok(Exit::Complete);
@@ -93,11 +80,7 @@ pub(super) fn of_change(table: &'static Table, past: &Past, change: &ChangeEntry
         about if about.starts_with("for run ") => format!(", {about}"),
         about => format!(": {about}"),
     };
-    format!(
-        "{} by {}{way}{round}{about}",
-        text::one_line(&change.what, 80),
-        words::who(&change.by)
-    )
+    format!("{} by {}{way}{round}{about}", text::one_line(&change.what, 80), words::who(&change.by))
 }
 
 /// Shows a note of what a program found when it looked: its caveats, or what changes were compared with.
@@ -106,11 +89,7 @@ fn look(note: &NoteEntry) -> Option<String> {
     if let Some(tree) = note.data.get("tree").and_then(|tree| tree.as_str()) {
         let base = note.data.get("base").and_then(|base| base.as_str());
         let base = base.unwrap_or("nothing");
-        return Some(format!(
-            "{name}: {} on {}",
-            text::one_line(tree, 64),
-            text::one_line(base, 64)
-        ));
+        return Some(format!("{name}: {} on {}", text::one_line(tree, 64), text::one_line(base, 64)));
     }
     let caveats = note.data.get("caveats")?.as_array()?;
     let caveats: Vec<&str> = caveats.iter().filter_map(|line| line.as_str()).collect();
@@ -133,10 +112,7 @@ fn of_verify(note: &NoteEntry) -> String {
     };
     let passed = |command: &&serde_json::Value| command.get("passed") == Some(&serde_json::Value::Bool(true));
     let count = commands.iter().filter(passed).count();
-    format!(
-        "verify-ended {run}: {count} of {} commands passed",
-        commands.len()
-    )
+    format!("verify-ended {run}: {count} of {} commands passed", commands.len())
 }
 
 /// `run-began r1-…: round 1, lint as Senior-engineer review`
@@ -163,11 +139,7 @@ pub(super) fn of_note(past: &Past, note: &NoteEntry) -> String {
                 0 => String::new(),
                 count => format!("; {count} files of the work tree changed meanwhile"),
             };
-            format!(
-                "run-ended {}: {}{changed}",
-                plain(&run.began.run),
-                past.outcome(run)
-            )
+            format!("run-ended {}: {}{changed}", plain(&run.began.run), past.outcome(run))
         }
         ("verify-began" | "verify-ended", _) => of_verify(note),
         (name, _) => {

@@ -66,9 +66,7 @@ impl Row {
         let spec = machine.phases.iter().find_map(|phase| phase.review);
         let round = spec.and_then(|spec| count(spec.round));
         let found = (1..=round.unwrap_or_default().min(1000)).rev().find_map(|round| {
-            let file = store
-                .read(&findings_json::findings_path(store, &listed.id, round))
-                .ok()?;
+            let file = store.read(&findings_json::findings_path(store, &listed.id, round)).ok()?;
             Some((round, rounds::counts_of(&file)?))
         });
         let modified = listed
@@ -119,9 +117,10 @@ impl Row {
                 (Some(round), None) => round.to_string(),
                 _ => dash(),
             });
-            cells.push(self.findings.map_or_else(dash, |found| {
-                format!("{}/{}/{}", found.high, found.medium, found.low)
-            }));
+            cells.push(
+                self.findings
+                    .map_or_else(dash, |found| format!("{}/{}/{}", found.high, found.medium, found.low)),
+            );
         }
         cells.push(words::age(self.age_seconds));
         cells
@@ -147,10 +146,7 @@ fn head(machine: &Table) -> (Vec<String>, String) {
         head.extend(["ROUND", "H/M/L"]);
     }
     head.push("AGE");
-    let title = about(machine)
-        .unwrap_or_default()
-        .replace('_', " ")
-        .to_uppercase();
+    let title = about(machine).unwrap_or_default().replace('_', " ").to_uppercase();
     (head.into_iter().map(str::to_owned).collect(), title)
 }
 
@@ -175,10 +171,7 @@ fn rows<M: CommandLine>(over: usize) -> Result<(Vec<Row>, usize), Failure> {
     });
     let swept = locate::swept(state, &here);
     let rows = loops.iter().map(|found| row(found, false));
-    Ok((
-        rows.chain(swept.iter().map(|found| row(found, true))).collect(),
-        more,
-    ))
+    Ok((rows.chain(swept.iter().map(|found| row(found, true))).collect(), more))
 }
 
 /// Returns whether there is nothing to list.
@@ -225,9 +218,7 @@ pub(in crate::program) fn list<M: CommandLine>(json: bool) -> Result<Exit, Failu
     }
     if !legend.is_empty() {
         out::line("");
-        screen::wrap("", &legend.join("\n"), columns)
-            .iter()
-            .for_each(|line| out::line(line));
+        screen::wrap("", &legend.join("\n"), columns).iter().for_each(|line| out::line(line));
     }
     Ok(Exit::Complete)
 }

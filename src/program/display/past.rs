@@ -35,11 +35,7 @@ impl Past {
                 Some((run.began.run.clone(), counts))
             })
             .collect();
-        Self {
-            entries,
-            runs,
-            counts,
-        }
+        Self { entries, runs, counts }
     }
 
     /// The last change that someone decided on. That a session took the loop is none: the stop that does it decides next.
@@ -59,10 +55,7 @@ impl Past {
                 .runs
                 .iter()
                 .find(|known| known.began.run == *run)
-                .map_or_else(
-                    || "which the journal does not tell of".to_owned(),
-                    |run| self.outcome(run),
-                );
+                .map_or_else(|| "which the journal does not tell of".to_owned(), |run| self.outcome(run));
             reasons.push(format!("for run {}: {came_to}", text::one_line(run, 60)));
         }
         if let Some(record) = rounds::record(change) {

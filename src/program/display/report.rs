@@ -135,11 +135,7 @@ pub(in crate::program) fn report<M: CommandLine>(
         runs: past.runs.iter().map(|run| run_facts(raw, &past, run)).collect(),
         findings: findings(raw, &past),
         changes: changes::changes(raw, &past),
-        journal: past
-            .entries
-            .iter()
-            .map(|entry| event(raw, &past, entry))
-            .collect(),
+        journal: past.entries.iter().map(|entry| event(raw, &past, entry)).collect(),
     };
     match format {
         ReportFormat::Json => out::json(&report),
@@ -152,15 +148,11 @@ pub(in crate::program) fn report<M: CommandLine>(
 /// Returns the edges that the loop took, by their places in the machine's table.
 fn taken(raw: &Raw, past: &Past) -> BTreeSet<usize> {
     let (table, mut before) = (raw.table(), None);
-    let edges = past
-        .entries
-        .iter()
-        .filter_map(Entry::change)
-        .filter_map(|change| {
-            let edge = edge_of(table, before.as_ref(), change);
-            before = Some(Record::of_change(table.state, raw.id(), change));
-            coverage::index_of(table, edge?)
-        });
+    let edges = past.entries.iter().filter_map(Entry::change).filter_map(|change| {
+        let edge = edge_of(table, before.as_ref(), change);
+        before = Some(Record::of_change(table.state, raw.id(), change));
+        coverage::index_of(table, edge?)
+    });
     edges.collect()
 }
 
@@ -273,14 +265,8 @@ fn findings(raw: &Raw, past: &Past) -> Vec<FindingFacts> {
         let review = phase_of(raw, past, run).and_then(|phase| phase.review);
         let is_fresh = review.is_some_and(|spec| spec.fresh);
         let visit = run.began.visit.filter(|_| is_fresh);
-        let known = groups
-            .iter_mut()
-            .find(|group| (group.is_fresh, group.visit) == (is_fresh, visit));
-        let round = Round {
-            number: run.began.round,
-            persona: json.persona,
-            findings: json.findings,
-        };
+        let known = groups.iter_mut().find(|group| (group.is_fresh, group.visit) == (is_fresh, visit));
+        let round = Round { number: run.began.round, persona: json.persona, findings: json.findings };
         match known {
             Some(group) => {
                 // Of several reviews of a round the last one counts.
@@ -288,12 +274,9 @@ fn findings(raw: &Raw, past: &Past) -> Vec<FindingFacts> {
                 group.rounds.push(round);
                 group.rounds.sort_by_key(|round| round.number);
             }
-            None => groups.push(Group {
-                visit,
-                is_fresh,
-                phase: phase_name(raw, past, run),
-                rounds: vec![round],
-            }),
+            None => {
+                groups.push(Group { visit, is_fresh, phase: phase_name(raw, past, run), rounds: vec![round] })
+            }
         }
     }
     groups.iter().flat_map(of_group).collect()
@@ -311,12 +294,9 @@ fn of_group(group: &Group) -> Vec<FindingFacts> {
             severity: one.severity,
             what: line(&one.what),
             place: latest.and_then(place),
-            recommendation: latest
-                .and_then(|finding| finding.recommendation.as_ref())
-                .map(line),
-            detail: latest.map_or_else(Vec::new, |finding| {
-                finding.detail.iter().take(10).map(line).collect()
-            }),
+            recommendation: latest.and_then(|finding| finding.recommendation.as_ref()).map(line),
+            detail: latest
+                .map_or_else(Vec::new, |finding| finding.detail.iter().take(10).map(line).collect()),
             rounds: one.rounds,
             standing,
             stands: standing.map(|standing| standing.to_string()),
@@ -342,10 +322,6 @@ fn event(raw: &Raw, past: &Past, entry: &Entry) -> Event {
             revision: Some(change.revision),
             text: history::of_change(raw.table(), past, change),
         },
-        Entry::Note(note) => Event {
-            at: note.at,
-            revision: None,
-            text: history::of_note(past, note),
-        },
+        Entry::Note(note) => Event { at: note.at, revision: None, text: history::of_note(past, note) },
     }
 }

@@ -43,13 +43,7 @@ fn line<M: CommandLine>(input: &Input, surroundings: &Surroundings) -> Option<St
         true => found.to_string(),
         false => format!("round {of} found {found}"),
     });
-    let parts = [
-        Some(row.phase),
-        round,
-        running,
-        findings,
-        Some(words::age(row.age_seconds)),
-    ];
+    let parts = [Some(row.phase), round, running, findings, Some(words::age(row.age_seconds))];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     Some(text::one_line(&parts.join(", "), 200))
 }

@@ -11,11 +11,7 @@ use crate::program::settings::{Settings, user_path};
 /// Checks each command that a phase runs, once, in the order of the phases.
 pub(super) fn checks(info: &ProgramInfo, settings: &Settings, root: &Utf8Path) -> Vec<Check> {
     let mut seen = BTreeSet::new();
-    let behaviours = info
-        .table
-        .phases
-        .iter()
-        .filter_map(|phase| phase.on_stop.as_ref());
+    let behaviours = info.table.phases.iter().filter_map(|phase| phase.on_stop.as_ref());
     behaviours
         .filter(|behaviour| behaviour.name == "run")
         .filter_map(|behaviour| behaviour.parameter("command"))

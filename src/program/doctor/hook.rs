@@ -23,10 +23,7 @@ pub(super) fn check(info: &ProgramInfo, root: &Utf8Path) -> Check {
             false => Ok(format!("a stop without a loop lets the turn end, {through}")),
         }
     });
-    Check::required(
-        "hook",
-        stopped.map_err(|what| Problem::new(format!("{what} ({through})"), REMEDY)),
-    )
+    Check::required("hook", stopped.map_err(|what| Problem::new(format!("{what} ({through})"), REMEDY)))
 }
 
 /// Says which way the stops of these checks take.
@@ -94,10 +91,5 @@ fn decision(output: &child::Answer) -> Result<(String, String), String> {
         .map_err(|error| format!("the hook printed no single JSON value: {error}"))?;
     let text = |name: &str| answer.get(name).and_then(Value::as_str).map(str::to_owned);
     let decision = text("decision").ok_or("the hook printed no decision")?;
-    Ok((
-        decision,
-        text("reason")
-            .or_else(|| text("systemMessage"))
-            .unwrap_or_default(),
-    ))
+    Ok((decision, text("reason").or_else(|| text("systemMessage")).unwrap_or_default()))
 }

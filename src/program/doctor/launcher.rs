@@ -31,9 +31,7 @@ enum Found {
 /// The program itself, the first one on PATH, and the plugin's launcher.
 pub(super) fn checks(info: &ProgramInfo, protocol: &str, root: &Utf8Path) -> Vec<Check> {
     let own = std::env::current_exe();
-    let shown = own
-        .as_ref()
-        .map_or_else(|_| "an unknown path".to_owned(), |own| own.display().to_string());
+    let shown = own.as_ref().map_or_else(|_| "an unknown path".to_owned(), |own| own.display().to_string());
     let program = format!("{} {protocol}, {shown}", info.program);
     let own = own.ok();
     let on_path = on_path(info, root);
@@ -103,18 +101,12 @@ fn first(
         let inode = |file: &Path| file.metadata().map(|found| (found.dev(), found.ino())).ok();
         own.is_some_and(|own| inode(own).is_some() && inode(own) == inode(file))
     };
-    let programs: Vec<_> = on_path
-        .iter()
-        .filter(|(_, found)| !matches!(found, Found::Launcher))
-        .collect();
+    let programs: Vec<_> = on_path.iter().filter(|(_, found)| !matches!(found, Found::Launcher)).collect();
     let Some((file, found)) = programs.first() else {
         let Some((launcher, _)) = on_path.first() else {
             return Err(Problem::new(format!("no {name} is on PATH"), REMEDY));
         };
-        return Ok(format!(
-            "only the plugin's launcher is on PATH: {}",
-            launcher.display()
-        ));
+        return Ok(format!("only the plugin's launcher is on PATH: {}", launcher.display()));
     };
     let others = match programs.len() {
         1 => String::new(),
@@ -122,10 +114,9 @@ fn first(
     };
     match found {
         _ if is_own(file) => Ok(format!("this program is the first on PATH{others}")),
-        Found::Program(version) if version == protocol => Ok(format!(
-            "the first on PATH is {}, the same version{others}",
-            file.display()
-        )),
+        Found::Program(version) if version == protocol => {
+            Ok(format!("the first on PATH is {}, the same version{others}", file.display()))
+        }
         Found::Program(version) => Err(Problem::new(
             format!(
                 "the first on PATH is {} with {version}, and this is {}{others}",
@@ -148,13 +139,8 @@ fn launchers(info: &ProgramInfo, on_path: &[(PathBuf, Found)]) -> Vec<PathBuf> {
     let of_plugin = plugin
         .map(|root| root.join("bin").join(info.program))
         .filter(|file| file.is_absolute() && file.is_file());
-    let found = on_path
-        .iter()
-        .filter(|(_, found)| matches!(found, Found::Launcher));
-    of_plugin
-        .into_iter()
-        .chain(found.map(|(file, _)| file.clone()))
-        .collect()
+    let found = on_path.iter().filter(|(_, found)| matches!(found, Found::Launcher));
+    of_plugin.into_iter().chain(found.map(|(file, _)| file.clone())).collect()
 }
 
 /// What the plugin's hooks and scripts get.
@@ -173,10 +159,7 @@ fn launched(info: &ProgramInfo, protocol: &str, launcher: &Path, root: &Utf8Path
                 named(info)
             ),
         )),
-        Found::Other(problem) => Err(Problem::new(
-            format!("{shown}: {problem}"),
-            "install the plugin again",
-        )),
+        Found::Other(problem) => Err(Problem::new(format!("{shown}: {problem}"), "install the plugin again")),
     }
 }
 

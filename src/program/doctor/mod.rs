@@ -78,10 +78,7 @@ pub struct Problem {
 impl Problem {
     /// Says what is wrong, and what to do about it.
     pub fn new(what: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self {
-            what: what.into(),
-            remedy: remedy.into(),
-        }
+        Self { what: what.into(), remedy: remedy.into() }
     }
 
     /// A diagnostic with its own help, else with this one.
@@ -143,12 +140,7 @@ fn print(checks: &[Check]) {
             }
         }
     }
-    let count = |required| {
-        checks
-            .iter()
-            .filter(|check| !check.ok && check.required == required)
-            .count()
-    };
+    let count = |required| checks.iter().filter(|check| !check.ok && check.required == required).count();
     out::line(&match (count(true), count(false)) {
         (0, 0) => "Everything that was looked at is as it should be.".to_owned(),
         (0, _) => "Loops can run; what is marked `warn` takes something away.".to_owned(),

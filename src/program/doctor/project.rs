@@ -54,18 +54,12 @@ fn scratch(existing: &Utf8Path) -> Result<(tempfile::TempDir, Utf8PathBuf), Stri
 
 /// Whether files can be replaced there as the store does it.
 fn writable(info: &ProgramInfo, folder: &Utf8Path, existing: &Utf8Path) -> Result<String, Problem> {
-    let remedy = format!(
-        "make the project's folder writable{}",
-        or_set(info, "one that is")
-    );
+    let remedy = format!("make the project's folder writable{}", or_set(info, "one that is"));
     let problem = |what: String| Problem::new(what, remedy.clone());
-    let in_the_way = folder
-        .ancestors()
-        .take_while(|folder| *folder != existing)
-        .find(|folder| {
-            // A link to a folder is one; a link to nothing is in the way.
-            folder.symlink_metadata().is_ok()
-        });
+    let in_the_way = folder.ancestors().take_while(|folder| *folder != existing).find(|folder| {
+        // A link to a folder is one; a link to nothing is in the way.
+        folder.symlink_metadata().is_ok()
+    });
     if let Some(file) = in_the_way {
         return Err(Problem::new(
             format!("{file} is no folder, so {folder} cannot be made"),
@@ -75,11 +69,7 @@ fn writable(info: &ProgramInfo, folder: &Utf8Path, existing: &Utf8Path) -> Resul
     let (_kept, path) = scratch(existing).map_err(problem)?;
     crate::files::replace(&path.join("x.state"), b"phase: drafting\n")
         .map_err(|error| problem(format!("{path}: {error}")))?;
-    let note = if folder.is_dir() {
-        ""
-    } else {
-        " (made by the first start)"
-    };
+    let note = if folder.is_dir() { "" } else { " (made by the first start)" };
     Ok(format!("{folder}{note}"))
 }
 
@@ -105,26 +95,15 @@ fn locks(info: &ProgramInfo, existing: &Utf8Path) -> Result<String, Problem> {
 /// Whether every loop of the project can be read.
 fn loops(info: &'static ProgramInfo, here: &Utf8Path) -> Result<String, Problem> {
     let loops = locate::loops(info.state, here);
-    let broken: Vec<_> = loops
-        .iter()
-        .filter(|(_, listed)| listed.problem.is_some())
-        .collect();
-    let active = loops
-        .iter()
-        .filter(|(_, listed)| listed.problem.is_none() && !listed.terminal)
-        .count();
+    let broken: Vec<_> = loops.iter().filter(|(_, listed)| listed.problem.is_some()).collect();
+    let active = loops.iter().filter(|(_, listed)| listed.problem.is_none() && !listed.terminal).count();
     let mut under_way = loops.iter().filter(|(_, listed)| listed.ours && !listed.terminal);
     if let Some(error) = under_way.find_map(|(store, listed)| store.verify(&listed.id).err()) {
         return Err(Problem::of(&error, "see its journal"));
     }
     match broken.first() {
         Some((_, listed)) => Err(Problem::new(
-            format!(
-                "{} of {} cannot be read, such as {}",
-                broken.len(),
-                loops.len(),
-                listed.path
-            ),
+            format!("{} of {} cannot be read, such as {}", broken.len(), loops.len(), listed.path),
             format!(
                 "`{program} list` says what is wrong with each; to move them all aside:\n    {program} rollback",
                 program = info.program

@@ -13,9 +13,7 @@ pub(super) fn check(info: &ProgramInfo) -> Check {
 
 fn usable(info: &ProgramInfo) -> Result<String, Problem> {
     let home = StateHome::of_user(info.program);
-    let folder = home
-        .checked()
-        .map_err(|error| Problem::of(&error, "set HOME to your home folder"))?;
+    let folder = home.checked().map_err(|error| Problem::of(&error, "set HOME to your home folder"))?;
     match StateHome::try_out(folder) {
         Ok(true) => Ok(format!("{folder}")),
         Ok(false) => Ok(format!("{folder} (made by the first start)")),

@@ -37,11 +37,7 @@ impl Machine {
     }
 
     fn survey(&self) -> Survey {
-        let own = Own {
-            program: "release-train",
-            plugin: Some("train"),
-            folder: ".claude/train",
-        };
+        let own = Own { program: "release-train", plugin: Some("train"), folder: ".claude/train" };
         survey(&self.places, own)
     }
 
@@ -91,31 +87,17 @@ fn command(line: &str) -> Value {
 fn the_hooks_that_are_printed_are_ours_and_others_are_not() {
     let machine = Machine::new();
     for program in ["release-train", "/opt/a b/it's/release-train"] {
-        machine.write(
-            &machine.config("settings.json"),
-            crate::program::hooks::settings(program, true),
-        );
+        machine.write(&machine.config("settings.json"), crate::program::hooks::settings(program, true));
         let found = machine.survey().hooks;
-        assert_eq!(
-            found.iter().map(|hook| hook.nature).collect::<Vec<_>>(),
-            [HookKind::Ours],
-            "{program}"
-        );
+        assert_eq!(found.iter().map(|hook| hook.nature).collect::<Vec<_>>(), [HookKind::Ours], "{program}");
     }
     let exec = json!({"type": "command", "command": "/x y/release-train", "args": ["hook", "stop"]});
     assert_eq!(machine.natures(&exec), [HookKind::Ours]);
     // The script of a plugin as it is written, which speaks of blocking itself.
-    let script = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/examples/release-train/plugin/hooks/stop-hook.sh"
-    );
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/release-train/plugin/hooks/stop-hook.sh");
     let exec = json!({"type": "command", "command": script, "args": []});
     assert_eq!(machine.natures(&exec), [HookKind::Ours]);
-    for other in [
-        "other hook stop",
-        "release-train status",
-        "my-release-train hook stop",
-    ] {
+    for other in ["other hook stop", "release-train status", "my-release-train hook stop"] {
         assert_eq!(machine.natures(&command(other)), [HookKind::Other], "{other}");
     }
 }
@@ -124,12 +106,7 @@ fn the_hooks_that_are_printed_are_ours_and_others_are_not() {
 fn a_hook_may_hold_a_turn_where_its_line_or_its_script_speaks_of_blocking() {
     let machine = Machine::new();
     let script = machine.project().join("it's a gate.sh");
-    for text in [
-        "echo '{\"decision\": \"block\"}'",
-        "exit 2",
-        "process.exit(2)",
-        "sys.exit(2)",
-    ] {
+    for text in ["echo '{\"decision\": \"block\"}'", "exit 2", "process.exit(2)", "sys.exit(2)"] {
         assert_eq!(machine.natures(&command(text)), [HookKind::Blocks], "{text}");
         machine.write(&script, text);
         for line in [
@@ -137,25 +114,15 @@ fn a_hook_may_hold_a_turn_where_its_line_or_its_script_speaks_of_blocking() {
             "sh \"$CLAUDE_PROJECT_DIR/it's a gate.sh\" && true",
             "sh \"it's a gate.sh\"",
         ] {
-            assert_eq!(
-                machine.natures(&command(line)),
-                [HookKind::Blocks],
-                "{text}: {line}"
-            );
+            assert_eq!(machine.natures(&command(line)), [HookKind::Blocks], "{text}: {line}");
         }
         let exec =
             json!({"type": "command", "command": "sh", "args": ["${CLAUDE_PROJECT_DIR}/it's a gate.sh"]});
         assert_eq!(machine.natures(&exec), [HookKind::Blocks], "{text}");
     }
     machine.write(&script, "printf '\\a'");
-    assert_eq!(
-        machine.natures(&command("sh \"it's a gate.sh\"")),
-        [HookKind::Other]
-    );
-    assert_eq!(
-        machine.natures(&json!({"type": "prompt", "prompt": "Are we done?"})),
-        [HookKind::Blocks]
-    );
+    assert_eq!(machine.natures(&command("sh \"it's a gate.sh\"")), [HookKind::Other]);
+    assert_eq!(machine.natures(&json!({"type": "prompt", "prompt": "Are we done?"})), [HookKind::Blocks]);
 }
 
 #[test]
@@ -170,10 +137,7 @@ fn a_hook_on_our_state_folder_or_of_a_plugin_of_our_name_is_told_from_others_tha
         assert_eq!(machine.natures(&command(text)), [nature], "{text}");
     }
     let nature = |name: &str, helper: &str| {
-        let root = machine.plugin(
-            name,
-            &stops(&command("sh \"${CLAUDE_PLUGIN_ROOT}/hooks/stop.sh\"")),
-        );
+        let root = machine.plugin(name, &stops(&command("sh \"${CLAUDE_PLUGIN_ROOT}/hooks/stop.sh\"")));
         machine.write(&root.join("hooks/stop.sh"), ". ../scripts/helpers.sh; exit 2");
         machine.write(&root.join("scripts/helpers.sh"), helper);
         machine.survey().hooks[0].nature
@@ -209,14 +173,9 @@ fn every_settings_file_is_looked_at_and_other_events_are_not() {
 fn what_is_no_settings_file_says_nothing() {
     let machine = Machine::new();
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
-    for text in [
-        "",
-        "no json",
-        "[]",
-        "7",
-        "{\"hooks\": {\"Stop\": [7, {\"hooks\": {}}, {\"hooks\": [7]}]}}",
-        &deep,
-    ] {
+    for text in
+        ["", "no json", "[]", "7", "{\"hooks\": {\"Stop\": [7, {\"hooks\": {}}, {\"hooks\": [7]}]}}", &deep]
+    {
         machine.write(&machine.config("settings.json"), text);
         machine.write(&machine.config("plugins/installed_plugins.json"), text);
         let found = machine.survey();
@@ -240,17 +199,9 @@ fn a_plugin_of_a_folder_is_read_in_place_and_only_while_it_is_enabled() {
         (Some("strict@m"), HookKind::Blocks, &root.join("hooks/hooks.json"))
     );
     // The nearer file wins, both ways.
-    machine.enable(
-        &machine.project().join(".claude/settings.json"),
-        "strict@m",
-        false,
-    );
+    machine.enable(&machine.project().join(".claude/settings.json"), "strict@m", false);
     assert_eq!(machine.survey().hooks, []);
-    machine.enable(
-        &machine.project().join(".claude/settings.local.json"),
-        "strict@m",
-        true,
-    );
+    machine.enable(&machine.project().join(".claude/settings.local.json"), "strict@m", true);
     assert_eq!(machine.survey().hooks, found);
     // Without its folder, its copy.
     std::fs::remove_dir_all(&root).unwrap();
@@ -283,10 +234,7 @@ fn codexs_gate_is_on_where_its_state_of_this_project_says_so() {
     let machine = Machine::new();
     let gate = command("node \"${CLAUDE_PLUGIN_ROOT}/scripts/stop-review-gate-hook.mjs\"");
     let root = machine.plugin("codex", &stops(&gate));
-    machine.write(
-        &root.join("scripts/stop-review-gate-hook.mjs"),
-        "emitDecision({ decision: \"block\" })",
-    );
+    machine.write(&root.join("scripts/stop-review-gate-hook.mjs"), "emitDecision({ decision: \"block\" })");
     let nature = || machine.survey().hooks[0].nature;
     assert_eq!(nature(), HookKind::GateOff);
     let digest = Digest::of(machine.project().as_str().as_bytes());
@@ -298,10 +246,7 @@ fn codexs_gate_is_on_where_its_state_of_this_project_says_so() {
     for (text, expected) in [
         (on.to_string(), HookKind::GateOn),
         (on.to_string().replace("true", "false"), HookKind::GateOff),
-        (
-            "{\"config\": {\"stopReviewGate\": \"yes\"}}".to_owned(),
-            HookKind::GateOff,
-        ),
+        ("{\"config\": {\"stopReviewGate\": \"yes\"}}".to_owned(), HookKind::GateOff),
         ("broken".to_owned(), HookKind::GateOff),
     ] {
         machine.write(&own, &text);
@@ -315,16 +260,10 @@ fn hooks_that_are_switched_off_are_told_with_the_file() {
     let off = json!({"disableAllHooks": true});
     let local = machine.project().join(".claude/settings.local.json");
     machine.write(&machine.config("settings.json"), &off);
-    assert_eq!(
-        machine.survey().off,
-        Some((machine.config("settings.json"), "disableAllHooks"))
-    );
+    assert_eq!(machine.survey().off, Some((machine.config("settings.json"), "disableAllHooks")));
     machine.write(&local, json!({"disableAllHooks": false}));
     assert_eq!(machine.survey().off, None, "the nearer file wins");
-    machine.write(
-        &local,
-        json!({"allowManagedHooksOnly": true, "disableAllHooks": false}),
-    );
+    machine.write(&local, json!({"allowManagedHooksOnly": true, "disableAllHooks": false}));
     assert_eq!(machine.survey().off, None, "that is an administrator's to say");
     let managed = machine.places.managed[0].join("managed-settings.json");
     machine.write(&managed, json!({"allowManagedHooksOnly": true}));

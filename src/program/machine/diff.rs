@@ -55,30 +55,18 @@ impl Side {
                 )
             })?;
             let shape = Shape::read(&bytes).map_err(|error| refused(file.as_str(), error))?;
-            return Ok(Self {
-                file: file.to_string(),
-                shape,
-                migrations: Migrations::default(),
-            });
+            return Ok(Self { file: file.to_string(), shape, migrations: Migrations::default() });
         }
         let Subject { file, machine, .. } = Subject::load(file, own)?;
         let shape = Shape::read(claudex_build::shape(&machine).as_bytes());
         let shape = shape.map_err(|error| refused(&file, error))?;
         let migrations = Migrations::read(&claudex_build::migrations(&machine));
         let migrations = migrations.map_err(|error| refused(&file, error))?;
-        Ok(Self {
-            file,
-            shape,
-            migrations,
-        })
+        Ok(Self { file, shape, migrations })
     }
 
     fn named(&self) -> Named<'_> {
-        Named {
-            file: &self.file,
-            machine: &self.shape.machine,
-            graph_hash: &self.shape.hash,
-        }
+        Named { file: &self.file, machine: &self.shape.machine, graph_hash: &self.shape.hash }
     }
 }
 
@@ -102,17 +90,9 @@ pub(super) fn run(arguments: &Arguments, own: &Own) -> Result<Exit, Failure> {
     // The worst first; within a verdict as they were found, which is the order of the file.
     found.sort_by_key(|one| std::cmp::Reverse(one.verdict));
     let verdict = found.iter().map(|one| one.verdict).max().unwrap_or(Verdict::Safe);
-    let migration = (verdict >= Verdict::Migration)
-        .then(|| entry(&old, &new, &found))
-        .flatten();
+    let migration = (verdict >= Verdict::Migration).then(|| entry(&old, &new, &found)).flatten();
     if *json {
-        out::json(&Report {
-            old: old.named(),
-            new: new.named(),
-            verdict,
-            differences: &found,
-            migration,
-        });
+        out::json(&Report { old: old.named(), new: new.named(), verdict, differences: &found, migration });
     } else {
         out::text(&words(&old, &new, &found, verdict, migration.as_deref()));
     }
@@ -126,17 +106,9 @@ pub(super) fn run(arguments: &Arguments, own: &Own) -> Result<Exit, Failure> {
 fn words(old: &Side, new: &Side, found: &[Difference], verdict: Verdict, migration: Option<&str>) -> String {
     let mut text = String::new();
     for (what, side) in [("old", old), ("new", new)] {
-        let Named {
-            file,
-            machine,
-            graph_hash,
-        } = side.named();
-        let _ = writeln!(
-            text,
-            "{what}: machine `{}`, graph hash {graph_hash}, {}",
-            plain(machine),
-            plain(file)
-        );
+        let Named { file, machine, graph_hash } = side.named();
+        let _ =
+            writeln!(text, "{what}: machine `{}`, graph hash {graph_hash}, {}", plain(machine), plain(file));
     }
     if found.is_empty() {
         let same = if old.shape.hash == new.shape.hash {
@@ -204,17 +176,9 @@ fn entry(old: &Side, new: &Side, found: &[Difference]) -> Option<String> {
             }
         }
     }
-    let words = words
-        .iter()
-        .map(|(field, pairs)| format!("{field} = {{ {} }}", pairs.join(", ")))
-        .collect();
+    let words = words.iter().map(|(field, pairs)| format!("{field} = {{ {} }}", pairs.join(", "))).collect();
     let mut text = format!("[[migrations]]\nfrom = \"{}\"\n", old.shape.hash);
-    for (key, pairs) in [
-        ("phases", phases),
-        ("fields", fields),
-        ("words", words),
-        ("set", set),
-    ] {
+    for (key, pairs) in [("phases", phases), ("fields", fields), ("words", words), ("set", set)] {
         let pairs: Vec<String> = pairs;
         if !pairs.is_empty() {
             let _ = writeln!(text, "{key} = {{ {} }}", pairs.join(", "));
@@ -230,9 +194,5 @@ fn plain(text: &str) -> String {
 
 /// Each line made plain.
 fn plain_lines(text: &str) -> String {
-    text.lines()
-        .map(|line| plain(line) + "\n")
-        .collect::<String>()
-        .trim_end()
-        .to_owned()
+    text.lines().map(|line| plain(line) + "\n").collect::<String>().trim_end().to_owned()
 }

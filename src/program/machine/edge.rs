@@ -28,11 +28,7 @@ pub(super) fn details(subject: &Subject, edge: &Edge<'_>) -> String {
     }
     for argument in &declared.args {
         let (name, kind) = (&argument.name.value, argument.kind.value.doc());
-        let optional = if argument.optional {
-            ", may be left out"
-        } else {
-            ""
-        };
+        let optional = if argument.optional { ", may be left out" } else { "" };
         let doc = match one_line(&argument.doc, usize::MAX) {
             doc if doc.is_empty() => doc,
             doc => format!(": {doc}"),
@@ -40,9 +36,8 @@ pub(super) fn details(subject: &Subject, edge: &Edge<'_>) -> String {
         say("with", &format!("{name}, {kind}{optional}{doc}"));
     }
     let set = declared.set.iter();
-    let set: Vec<_> = set
-        .map(|(name, update)| format!("{} = {}", name.value, update_text(&update.value)))
-        .collect();
+    let set: Vec<_> =
+        set.map(|(name, update)| format!("{} = {}", name.value, update_text(&update.value))).collect();
     if !set.is_empty() {
         say("sets", &set.join(", "));
     }

@@ -39,11 +39,7 @@ pub(super) fn run(arguments: &Arguments, own: &Own) -> Result<Exit, Failure> {
 
 fn unknown(subject: &Subject, name: &str) -> Failure {
     let machine = &subject.machine;
-    let phases: Vec<&str> = machine
-        .phases
-        .iter()
-        .map(|phase| phase.name.value.as_str())
-        .collect();
+    let phases: Vec<&str> = machine.phases.iter().map(|phase| phase.name.value.as_str()).collect();
     let transitions = machine.transition_names();
     let known = phases.iter().chain(&transitions).copied();
     let near = diagnostic::suggest(name, known).filter(|help| help.ends_with('?'));
@@ -62,16 +58,8 @@ fn phase(subject: &Subject, at: usize) -> String {
     let name = &phase.name.value;
     let mut text = String::new();
     let place = subject.place(phase.name.span.start);
-    let kind = if phase.terminal {
-        "a terminal phase"
-    } else {
-        "a phase"
-    };
-    let _ = writeln!(
-        text,
-        "`{name}` is {kind} of the machine `{}` ({place}).",
-        machine.name.value
-    );
+    let kind = if phase.terminal { "a terminal phase" } else { "a phase" };
+    let _ = writeln!(text, "`{name}` is {kind} of the machine `{}` ({place}).", machine.name.value);
     if !phase.doc.is_empty() {
         let _ = writeln!(text, "{}", one_line(&phase.doc, usize::MAX));
     }
@@ -93,37 +81,20 @@ fn phase(subject: &Subject, at: usize) -> String {
         (_, true) => text
             .push_str("  The loop is over: the stop is let through, and no transition leaves this phase.\n"),
         (None, false) => {
-            let _ = writeln!(
-                text,
-                "  A method that is written in Rust decides: `OnStop::{name}`."
-            );
+            let _ = writeln!(text, "  A method that is written in Rust decides: `OnStop::{name}`.");
         }
         (Some(behaviour), false) => stop(&mut text, behaviour),
     }
     let edges = machine.edges();
-    ways(
-        &mut text,
-        subject,
-        "Ways out",
-        edges.iter().filter(|edge| edge.from == at),
-        |edge| {
-            format!(
-                "{} -> {}",
-                edge.declared.name.value, machine.phases[edge.to].name.value
-            )
-        },
-    );
+    ways(&mut text, subject, "Ways out", edges.iter().filter(|edge| edge.from == at), |edge| {
+        format!("{} -> {}", edge.declared.name.value, machine.phases[edge.to].name.value)
+    });
     ways(
         &mut text,
         subject,
         "Ways in",
         edges.iter().filter(|edge| edge.to == at && edge.from != at),
-        |edge| {
-            format!(
-                "{} <- {}",
-                edge.declared.name.value, machine.phases[edge.from].name.value
-            )
-        },
+        |edge| format!("{} <- {}", edge.declared.name.value, machine.phases[edge.from].name.value),
     );
     fields(&mut text, subject, phase);
     text
@@ -155,21 +126,14 @@ fn stop(text: &mut String, behaviour: &Behaviour) {
     if let Some(then) = &behaviour.text {
         let _ = writeln!(text, "    a person who types another text takes `{}`", then.value);
     }
-    let wide = behaviour
-        .outcomes
-        .iter()
-        .map(|(name, _)| name.len())
-        .max()
-        .unwrap_or(0);
+    let wide = behaviour.outcomes.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let mut several = false;
     for (outcome, transitions) in &behaviour.outcomes {
         let instead = entry
             .and_then(|entry| entry.outcomes.iter().find(|known| known.name == outcome))
             .and_then(|known| known.instead);
-        let names: Vec<String> = transitions
-            .iter()
-            .map(|call| one_line(&call_text(call), usize::MAX))
-            .collect();
+        let names: Vec<String> =
+            transitions.iter().map(|call| one_line(&call_text(call), usize::MAX)).collect();
         several |= names.len() > 1;
         let what = match (names.is_empty(), instead) {
             (false, _) => format!("takes {}", names.join(", else ")),
@@ -207,15 +171,8 @@ fn ways<'e, 'm: 'e>(
 /// The fields that a loop in this phase has.
 fn fields(text: &mut String, subject: &Subject, phase: &Phase) {
     let all = &subject.machine.fields;
-    let fields: Vec<_> = all
-        .iter()
-        .filter(|field| field.exists_in(&phase.name.value))
-        .collect();
-    let wide = fields
-        .iter()
-        .map(|field| field.name.value.len())
-        .max()
-        .unwrap_or(0);
+    let fields: Vec<_> = all.iter().filter(|field| field.exists_in(&phase.name.value)).collect();
+    let wide = fields.iter().map(|field| field.name.value.len()).max().unwrap_or(0);
     text.push_str("\nFields of a loop here\n");
     for field in fields {
         let doc = match one_line(&field.doc, usize::MAX) {
@@ -230,19 +187,10 @@ fn fields(text: &mut String, subject: &Subject, phase: &Phase) {
 fn transition(subject: &Subject, name: &str) -> String {
     let machine = &subject.machine;
     let all = machine.edges();
-    let edges: Vec<&Edge<'_>> = all
-        .iter()
-        .filter(|edge| edge.declared.name.value == name)
-        .collect();
+    let edges: Vec<&Edge<'_>> = all.iter().filter(|edge| edge.declared.name.value == name).collect();
     let mut text = String::new();
-    let _ = writeln!(
-        text,
-        "`{name}` is a transition of the machine `{}`.",
-        machine.name.value
-    );
-    let divided = edges
-        .iter()
-        .any(|edge| edges.iter().filter(|other| other.from == edge.from).count() > 1);
+    let _ = writeln!(text, "`{name}` is a transition of the machine `{}`.", machine.name.value);
+    let divided = edges.iter().any(|edge| edges.iter().filter(|other| other.from == edge.from).count() > 1);
     if divided {
         text.push_str("Several edges leave one phase; the one whose guard holds is taken, and never more than one does.\n");
     }

@@ -77,20 +77,12 @@ impl Trouble {
 
 /// What messages call a file.
 fn named(file: &Utf8Path) -> String {
-    if file == "-" {
-        "stdin".to_owned()
-    } else {
-        text::pasteable(&text::shown(file))
-    }
+    if file == "-" { "stdin".to_owned() } else { text::pasteable(&text::shown(file)) }
 }
 
 fn checked(file: String, source: String) -> Result<Subject, Trouble> {
     match claudex_build::check_source(&file, &source) {
-        Ok(machine) => Ok(Subject {
-            file,
-            source,
-            machine,
-        }),
+        Ok(machine) => Ok(Subject { file, source, machine }),
         Err(diagnostics) => Err(Trouble::Found(diagnostics)),
     }
 }

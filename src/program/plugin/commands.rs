@@ -68,10 +68,7 @@ struct Known {
 
 macro_rules! body {
     ($name:literal) => {
-        Message {
-            name: $name,
-            text: include_str!(concat!("commands/", $name)),
-        }
+        Message { name: $name, text: include_str!(concat!("commands/", $name)) }
     };
 }
 
@@ -83,9 +80,7 @@ pub(super) fn all<M: CommandLine>(
 ) -> Result<Vec<Written>, MessageError> {
     let whole = arguments::command(program);
     let commands = info.commands.iter();
-    commands
-        .map(|command| written::<M>(&whole, plugin, info, command))
-        .collect()
+    commands.map(|command| written::<M>(&whole, plugin, info, command)).collect()
 }
 
 fn written<M: CommandLine>(
@@ -97,11 +92,7 @@ fn written<M: CommandLine>(
     let known = known::<M>(whole, command);
     let table = M::TABLE;
     let arguments = command.arguments.unwrap_or(&known.arguments);
-    let description = if command.doc.is_empty() {
-        known.description
-    } else {
-        command.doc
-    };
+    let description = if command.doc.is_empty() { known.description } else { command.doc };
     let description = text::one_line(description.trim_end_matches('.'), 300);
     let ticket = if known.of_person { " --from-prompt" } else { "" };
     let call = format!("{}{ticket}", known.call);
@@ -122,9 +113,7 @@ fn written<M: CommandLine>(
     };
     Ok(Written {
         path: format!("commands/{}.md", command.name),
-        usage: format!("/{plugin}:{} {arguments}", command.name)
-            .trim_end()
-            .to_owned(),
+        usage: format!("/{plugin}:{} {arguments}", command.name).trim_end().to_owned(),
         text: format!("---\n{head}---\n{body}"),
         description,
     })
@@ -142,11 +131,7 @@ fn known<M: CommandLine>(whole: &clap::Command, command: &CommandInfo) -> Known 
     };
     match command.does {
         Does::Start(mode) => {
-            let call = if table.modes.len() > 1 {
-                format!("start {mode}")
-            } else {
-                "start".to_owned()
-            };
+            let call = if table.modes.len() > 1 { format!("start {mode}") } else { "start".to_owned() };
             of_person(
                 call,
                 Further::LoopAndStatus,
@@ -162,13 +147,7 @@ fn known<M: CommandLine>(whole: &clap::Command, command: &CommandInfo) -> Known 
                 (Further::LoopAndStatus, body!("goes-on.md"))
             };
             let arguments = hint::verb::<M>(whole, command.name);
-            of_person(
-                command.name.to_owned(),
-                further,
-                "Take a step of the loop",
-                arguments,
-                body,
-            )
+            of_person(command.name.to_owned(), further, "Take a step of the loop", arguments, body)
         }
         Does::Own => own::<M>(command.name),
     }

@@ -22,23 +22,11 @@ use crate::machine::message::{Message, MessageError};
 use crate::process::environment::GUARD;
 use crate::text;
 
-const LAUNCHER: Message = Message {
-    name: "launcher.sh",
-    text: include_str!("launcher.sh"),
-};
-const STOP_HOOK: Message = Message {
-    name: "stop-hook.sh",
-    text: include_str!("stop-hook.sh"),
-};
+const LAUNCHER: Message = Message { name: "launcher.sh", text: include_str!("launcher.sh") };
+const STOP_HOOK: Message = Message { name: "stop-hook.sh", text: include_str!("stop-hook.sh") };
 /// The other hooks, which say nothing where something is wrong.
-const QUIET_HOOK: Message = Message {
-    name: "quiet-hook.sh",
-    text: include_str!("quiet-hook.sh"),
-};
-const README: Message = Message {
-    name: "README.md",
-    text: include_str!("README.md"),
-};
+const QUIET_HOOK: Message = Message { name: "quiet-hook.sh", text: include_str!("quiet-hook.sh") };
+const README: Message = Message { name: "README.md", text: include_str!("README.md") };
 const HOOKS: &str = include_str!("hooks.json");
 
 /// Describes a program's plugin, as its machine declares it. `claudex-build` writes it.
@@ -115,11 +103,7 @@ pub(super) fn run<M: CommandLine>(program: &Program<M>, command: &Command) -> Re
     };
     let files = files(program, name, &info).map_err(|error| Failure::new(Exit::Internal, error))?;
     write::write(dir, &files)?;
-    out::line(&format!(
-        "The plugin {name} is in {}: {} files",
-        text::shown(dir),
-        files.len()
-    ));
+    out::line(&format!("The plugin {name} is in {}: {} files", text::shown(dir), files.len()));
     Ok(Exit::Complete)
 }
 
@@ -197,11 +181,7 @@ fn manifest<M: CommandLine>(name: &str, info: &PluginInfo) -> String {
     let mut manifest = json!({
         "name": name, "version": M::VERSION, "description": text::one_line(description.trim(), 500),
     });
-    let authors: Vec<&str> = info
-        .authors
-        .split(':')
-        .filter(|author| !author.is_empty())
-        .collect();
+    let authors: Vec<&str> = info.authors.split(':').filter(|author| !author.is_empty()).collect();
     if !authors.is_empty() {
         manifest["author"] = json!({ "name": authors.join(", ") });
     }

@@ -32,10 +32,7 @@ pub(super) fn write(dir: &Utf8Path, files: &Files) -> Result<(), Failure> {
     };
     fs_err::create_dir_all(dir).map_err(failed)?;
     let folder = Folder::open(dir).map_err(failed)?;
-    let wanted: Digests = files
-        .iter()
-        .map(|(path, text)| (path.clone(), sha256(text)))
-        .collect();
+    let wanted: Digests = files.iter().map(|(path, text)| (path.clone(), sha256(text))).collect();
     let listed = read(&folder, LIST).map_err(failed)?;
     let before = listed.map_or_else(|| Some(Digests::new()), |bytes| parsed(&bytes));
     let mut in_the_way: Vec<&str> = Vec::new();
@@ -90,9 +87,7 @@ fn put(folder: &Folder, path: &str, text: &str) -> io::Result<()> {
 /// Reads a file, where it is there.
 fn read(folder: &Folder, path: &str) -> io::Result<Option<Vec<u8>>> {
     let (below, name) = place(path);
-    let read = folder
-        .below(below)
-        .and_then(|below| below.read(name, files::MOST));
+    let read = folder.below(below).and_then(|below| below.read(name, files::MOST));
     if_there(read)
 }
 
@@ -127,27 +122,13 @@ mod tests {
     fn a_second_write_replaces_what_the_first_made_and_removes_what_is_gone() {
         let (_kept, folder) = folder();
         let dir = folder.join("a new\" one/plugin");
-        write(
-            &dir,
-            &files(&[
-                ("bin/it", "#!/bin/sh\n"),
-                ("commands/old.md", "x"),
-                ("README.md", "one"),
-            ]),
-        )
-        .unwrap();
+        write(&dir, &files(&[("bin/it", "#!/bin/sh\n"), ("commands/old.md", "x"), ("README.md", "one")]))
+            .unwrap();
         fs_err::write(dir.join("tests.sh"), "a person's").unwrap();
-        write(
-            &dir,
-            &files(&[("bin/it", "#!/bin/sh\n:\n"), ("README.md", "two")]),
-        )
-        .unwrap();
+        write(&dir, &files(&[("bin/it", "#!/bin/sh\n:\n"), ("README.md", "two")])).unwrap();
         assert_eq!(fs_err::read_to_string(dir.join("README.md")).unwrap(), "two");
         assert!(!dir.join("commands/old.md").exists());
-        assert_eq!(
-            fs_err::read_to_string(dir.join("tests.sh")).unwrap(),
-            "a person's"
-        );
+        assert_eq!(fs_err::read_to_string(dir.join("tests.sh")).unwrap(), "a person's");
         let mode = |name: &str| dir.join(name).metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!((mode("bin/it"), mode("README.md")), (0o755, 0o644));
     }
@@ -194,10 +175,7 @@ mod tests {
         let (_kept, dir) = folder();
         fs_err::create_dir_all(dir.join(".claude-plugin")).unwrap();
         fs_err::write(dir.join(LIST), "notes of a person\n").unwrap();
-        assert_eq!(
-            write(&dir, &files(&[("README.md", "x")])).unwrap_err().exit,
-            Exit::Refused
-        );
+        assert_eq!(write(&dir, &files(&[("README.md", "x")])).unwrap_err().exit, Exit::Refused);
         assert!(!dir.join("README.md").exists());
     }
 }

@@ -54,11 +54,7 @@ impl Finding {
     /// Sets what to do about it where nothing is said yet.
     #[must_use]
     pub(super) fn or_help(self, help: impl AsRef<str>) -> Self {
-        if self.help.is_empty() {
-            self.help(help)
-        } else {
-            self
-        }
+        if self.help.is_empty() { self.help(help) } else { self }
     }
 
     fn place(&self) -> LabeledSpan {
@@ -187,15 +183,10 @@ pub(super) fn line(source: &str, offset: usize) -> usize {
 /// Line and column of a byte, both from 1, the column in characters. A byte beyond the end is at the end.
 fn place(source: &str, offset: usize) -> (usize, usize) {
     let before = &source.as_bytes()[..offset.min(source.len())];
-    let start = before
-        .iter()
-        .rposition(|&byte| byte == b'\n')
-        .map_or(0, |at| at + 1);
+    let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
     let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
     // A byte that goes on with a character is not one of its own.
-    let characters = before[start..]
-        .iter()
-        .filter(|&&byte| byte & 0b1100_0000 != 0b1000_0000);
+    let characters = before[start..].iter().filter(|&&byte| byte & 0b1100_0000 != 0b1000_0000);
     (line, characters.count() + 1)
 }
 

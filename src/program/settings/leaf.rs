@@ -28,10 +28,7 @@ pub(super) struct At<T> {
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for At<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let spanned = toml::Spanned::<T>::deserialize(deserializer)?;
-        Ok(Self {
-            span: spanned.span(),
-            value: spanned.into_inner(),
-        })
+        Ok(Self { span: spanned.span(), value: spanned.into_inner() })
     }
 }
 

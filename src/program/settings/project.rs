@@ -76,31 +76,22 @@ pub(super) fn apply(
         }
     }
     if let Some(chosen) = file.personas {
-        let known: Vec<&str> = settings
-            .personas
-            .all()
-            .iter()
-            .map(|persona| persona.name.as_str())
-            .collect();
+        let known: Vec<&str> = settings.personas.all().iter().map(|persona| persona.name.as_str()).collect();
         let mut personas = Vec::new();
         for (at, name) in chosen.value.iter().enumerate() {
             let shown = text::one_line(&name.value, 60);
             let wrong = |message: String| {
                 Finding::new("claudex::config::persona", name.span.clone(), message).label("this name")
             };
-            let persona = settings
-                .personas
-                .all()
-                .iter()
-                .find(|persona| persona.name == name.value);
+            let persona = settings.personas.all().iter().find(|persona| persona.name == name.value);
             match persona {
-                None => found.push(
-                    wrong(format!("`{shown}` is no persona of yours")).help(suggest::among_and(
+                None => {
+                    found.push(wrong(format!("`{shown}` is no persona of yours")).help(suggest::among_and(
                         &name.value,
                         &known,
                         &rule(user),
-                    )),
-                ),
+                    )))
+                }
                 Some(_) if chosen.value[..at].contains(name) => {
                     found.push(
                         wrong(format!("`{shown}` stands there twice")).help("the last persona stays anyway"),
@@ -117,17 +108,11 @@ pub(super) fn apply(
                     chosen.span.clone(),
                     "no persona is left to review",
                 );
-                found.push(
-                    finding
-                        .label("empty")
-                        .help("name one at least, or leave `personas` out"),
-                );
+                found.push(finding.label("empty").help("name one at least, or leave `personas` out"));
             }
             None => {}
         }
-        settings
-            .origins
-            .note("personas", source.project(chosen.span.start));
+        settings.origins.note("personas", source.project(chosen.span.start));
     }
     refused(&path, text, found)
 }

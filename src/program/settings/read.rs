@@ -134,11 +134,7 @@ fn cut(table: &mut DeTable<'_>, span: &Range<usize>, above: &mut Vec<String>) ->
 
 fn take(table: &mut DeTable<'_>, key: String, key_is_wrong: bool, above: &[String]) -> Cut {
     table.remove(key.as_str());
-    Cut {
-        above: above.to_vec(),
-        key,
-        key_is_wrong,
-    }
+    Cut { above: above.to_vec(), key, key_is_wrong }
 }
 
 /// The words between backquotes after "expected" in serde's message about a field that it does not know.
@@ -149,17 +145,9 @@ fn quoted(message: &str) -> Vec<&str> {
 
 fn syntax(source: &str, error: &toml::de::Error) -> Finding {
     let span = error.span().unwrap_or(source.len()..source.len());
-    let finding = Finding::new(
-        "claudex::config::syntax",
-        span,
-        format!("not TOML: {}", error.message()),
-    );
+    let finding = Finding::new("claudex::config::syntax", span, format!("not TOML: {}", error.message()));
     match error.message() {
-        "duplicate key" => finding
-            .label("the second time")
-            .help("the key was given above; keep one of them"),
-        _ => finding
-            .label("here")
-            .help("text stands in quotes: reviewer = \"lint\""),
+        "duplicate key" => finding.label("the second time").help("the key was given above; keep one of them"),
+        _ => finding.label("here").help("text stands in quotes: reviewer = \"lint\""),
     }
 }

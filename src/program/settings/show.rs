@@ -48,11 +48,7 @@ pub fn shown(settings: &Settings) -> Vec<Shown> {
     let mut all = Vec::new();
     let origin = |key: &str| settings.origins.of(key).clone();
     let mut add = |key: &str, value: Value| {
-        all.push(Shown {
-            key: key.to_owned(),
-            value,
-            origin: origin(key),
-        });
+        all.push(Shown { key: key.to_owned(), value, origin: origin(key) });
     };
     add("reviewer", json!(settings.reviewer));
     let evidence = match settings.evidence {
@@ -105,11 +101,7 @@ pub fn shown(settings: &Settings) -> Vec<Shown> {
                 Origin::Default => Origin::Machine(table.file),
                 given => given.clone(),
             };
-            all.push(Shown {
-                key,
-                value: json!(value),
-                origin,
-            });
+            all.push(Shown { key, value: json!(value), origin });
         }
     };
     for mode in table.modes {
@@ -117,28 +109,13 @@ pub fn shown(settings: &Settings) -> Vec<Shown> {
         machine(format!("rounds.{}", mode.name), given, mode, MAX_ROUNDS);
     }
     if let Some(mode) = table.modes.first() {
-        machine(
-            "limits.max-failures".to_owned(),
-            settings.max_failures,
-            mode,
-            MAX_FAILURES,
-        );
+        machine("limits.max-failures".to_owned(), settings.max_failures, mode, MAX_FAILURES);
     }
     let mut add = |key: &str, value: Value| {
-        all.push(Shown {
-            key: key.to_owned(),
-            value,
-            origin: origin(key),
-        });
+        all.push(Shown { key: key.to_owned(), value, origin: origin(key) });
     };
-    add(
-        "limits.timeout",
-        json!(Spelled(settings.limits.timeout).to_string()),
-    );
-    add(
-        "limits.idle-timeout",
-        json!(Spelled(settings.limits.idle).to_string()),
-    );
+    add("limits.timeout", json!(Spelled(settings.limits.timeout).to_string()));
+    add("limits.idle-timeout", json!(Spelled(settings.limits.idle).to_string()));
     add("limits.stale-minutes", json!(settings.stale_after.as_secs() / 60));
     all
 }

@@ -68,9 +68,7 @@ fn reviewer(
 
 fn evidence(given: Option<At<Evidence>>, source: &Source<'_>, settings: &mut Settings) {
     let Some(evidence) = given else { return };
-    settings
-        .origins
-        .note("evidence", source.user(evidence.span.start));
+    settings.origins.note("evidence", source.user(evidence.span.start));
     settings.evidence = evidence.value.into();
     settings.evidence_in_file = settings.evidence;
 }
@@ -83,16 +81,9 @@ pub(super) fn chosen(name: &At<String>, settings: &Settings, more: &str) -> Opti
     if known.contains(&name.value.as_str()) {
         return None;
     }
-    let finding = Finding::new(
-        "claudex::config::reviewer",
-        name.span.clone(),
-        format!("`{shown}` is no reviewer"),
-    );
-    Some(
-        finding
-            .label("no such reviewer")
-            .help(suggest::among_and(&name.value, &known, more)),
-    )
+    let finding =
+        Finding::new("claudex::config::reviewer", name.span.clone(), format!("`{shown}` is no reviewer"));
+    Some(finding.label("no such reviewer").help(suggest::among_and(&name.value, &known, more)))
 }
 
 fn rounds(
@@ -107,11 +98,7 @@ fn rounds(
         if !modes.contains(&mode.value.as_str()) {
             let message = format!("`{shown}` is no mode of {}", settings.info.program);
             let finding = Finding::new("claudex::config::mode", mode.span, message);
-            found.push(
-                finding
-                    .label("no such mode")
-                    .help(suggest::among(&mode.value, &modes)),
-            );
+            found.push(finding.label("no such mode").help(suggest::among(&mode.value, &modes)));
             continue;
         }
         let origin = source.user(rounds.span.start);
@@ -124,11 +111,7 @@ fn limits(table: LimitsTable, source: &Source<'_>, settings: &mut Settings) {
     let Settings { origins, .. } = settings;
     for (given, value, key) in [
         (table.timeout, &mut settings.limits.timeout, "limits.timeout"),
-        (
-            table.idle_timeout,
-            &mut settings.limits.idle,
-            "limits.idle-timeout",
-        ),
+        (table.idle_timeout, &mut settings.limits.idle, "limits.idle-timeout"),
     ] {
         if let Some(given) = given {
             *value = given.value.0;

@@ -45,17 +45,10 @@ fn an_answer_by_the_schema_is_read_in_full() {
     let read = findings(&answer.to_string());
     assert_eq!(read[0].what, "no way [31mback");
     assert_eq!(read[0].recommendation.as_deref(), Some("write one"));
-    assert_eq!(
-        (read[0].file.as_deref(), read[0].line),
-        (Some("src/a b.rs"), Some(12))
-    );
+    assert_eq!((read[0].file.as_deref(), read[0].line), (Some("src/a b.rs"), Some(12)));
     assert_eq!(read[0].patch.as_deref(), Some(patch), "byte for byte");
     assert_eq!(read[1], Finding::new(Severity::High, "x"));
-    assert_eq!(
-        read[2],
-        Finding::new(Severity::Low, "y"),
-        "what says nothing is left out"
-    );
+    assert_eq!(read[2], Finding::new(Severity::Low, "y"), "what says nothing is left out");
     assert_eq!(read_value(&answer).unwrap(), Verdict::Findings(Findings(read)));
     assert_eq!(read_value(&json!(CLEAN)).unwrap(), Verdict::Clean);
 }
@@ -71,10 +64,7 @@ fn findings_in_a_fence_may_follow_a_text() {
 
 #[test]
 fn the_markdown_form_is_read_as_well() {
-    assert_eq!(
-        read("# Round 1 findings\n\nNo substantive findings.\n"),
-        Ok(Verdict::Clean)
-    );
+    assert_eq!(read("# Round 1 findings\n\nNo substantive findings.\n"), Ok(Verdict::Clean));
     let read = findings("Sure:\n\n## High\n- line 3: no way back (write one)\n\n## Medium\n\n## Low\n");
     assert_eq!((read[0].line, read[0].what.as_str()), (Some(3), "no way back"));
 }
@@ -87,26 +77,14 @@ fn what_states_no_verdict_is_never_clean() {
     assert!(matches!(error("I like it."), NoAnswer::Form(_)));
     assert!(matches!(error("{}"), NoAnswer::Form(_)));
     assert!(matches!(error("[]"), NoAnswer::Form(_)));
-    assert_eq!(
-        error(r#"{"findings": []}"#),
-        NoAnswer::Lacks { property: "verdict" }
-    );
-    assert_eq!(
-        error(r#"{"verdict": "findings", "findings": []}"#),
-        NoAnswer::Announced
-    );
-    assert_eq!(
-        error(r#"{"verdict": "clean"}"#),
-        NoAnswer::Lacks { property: "findings" }
-    );
+    assert_eq!(error(r#"{"findings": []}"#), NoAnswer::Lacks { property: "verdict" });
+    assert_eq!(error(r#"{"verdict": "findings", "findings": []}"#), NoAnswer::Announced);
+    assert_eq!(error(r#"{"verdict": "clean"}"#), NoAnswer::Lacks { property: "findings" });
     assert_eq!(
         error(r#"{"verdict": "approved \u001b[1m", "findings": []}"#).to_string(),
         "its verdict is `approved [1m`, neither clean nor findings"
     );
-    assert_eq!(
-        error(r#"{"verdict": "clean", "findings": "none"}"#),
-        NoAnswer::CutOff
-    );
+    assert_eq!(error(r#"{"verdict": "clean", "findings": "none"}"#), NoAnswer::CutOff);
     assert_eq!(read_value(&json!(["clean"])), Err(NoAnswer::CutOff));
 }
 
@@ -120,19 +98,13 @@ fn a_finding_that_cannot_be_read_spoils_the_answer_instead_of_being_dropped() {
     for (finding, lacks) in [
         (json!({"what": "x"}), "severity"),
         (json!({"severity": "cosmic", "what": "x"}), "known severity"),
-        (
-            json!({"severity": "low", "what": " "}),
-            "text that says what is wrong",
-        ),
+        (json!({"severity": "low", "what": " "}), "text that says what is wrong"),
         (json!("no way back"), "severity"),
         (json!(null), "severity"),
     ] {
         let good = json!({"severity": "low", "what": "x"});
         let answer = json!({"verdict": "findings", "findings": [good, finding]});
-        assert_eq!(
-            read_value(&answer).unwrap_err().to_string(),
-            format!("finding 2 has no {lacks}")
-        );
+        assert_eq!(read_value(&answer).unwrap_err().to_string(), format!("finding 2 has no {lacks}"));
     }
 }
 
@@ -142,11 +114,7 @@ fn two_answers_that_differ_are_none() {
     assert!(read(&format!("The plan says {CLEAN}, but: {ONE}")).is_err());
     assert_eq!(read(&format!("{ONE}\n{CLEAN}")), Err(NoAnswer::Two));
     let quoted = json!({"verdict": "findings", "findings": [{"severity": "low", "what": CLEAN}]});
-    assert_eq!(
-        findings(&quoted.to_string()).len(),
-        1,
-        "what an answer quotes is no answer"
-    );
+    assert_eq!(findings(&quoted.to_string()).len(), 1, "what an answer quotes is no answer");
 }
 
 #[test]
@@ -200,28 +168,11 @@ fn json_that_is_cut_off_is_no_answer_wherever_it_is_cut() {
 #[test]
 fn huge_and_hostile_texts_are_refused_in_time() {
     let begun = std::time::Instant::now();
-    assert!(
-        read(&format!(
-            "No substantive findings.\n{}",
-            "{\"verdict\":\n".repeat(60_000)
-        ))
-        .is_err()
-    );
-    for text in [
-        "{",
-        "{\"a\":",
-        "[{",
-        "{\"findings\":[",
-        "{}",
-        "\"{\\\"",
-        "{\"a\":1,",
-    ] {
+    assert!(read(&format!("No substantive findings.\n{}", "{\"verdict\":\n".repeat(60_000))).is_err());
+    for text in ["{", "{\"a\":", "[{", "{\"findings\":[", "{}", "\"{\\\"", "{\"a\":1,"] {
         assert!(read(&text.repeat(900_000 / text.len())).is_err(), "{text}");
     }
-    assert!(matches!(
-        read(&"x".repeat(MAX_FILE_BYTES + 1)),
-        Err(NoAnswer::Form(_))
-    ));
+    assert!(matches!(read(&"x".repeat(MAX_FILE_BYTES + 1)), Err(NoAnswer::Form(_))));
     assert!(begun.elapsed().as_secs() < 20);
 }
 
@@ -246,15 +197,9 @@ proptest! {
 fn more_findings_than_anyone_mends_are_no_verdict() {
     let text = |count: usize| {
         let one = r#"{"severity":"high","what":"x"}"#;
-        format!(
-            r#"{{"verdict":"findings","findings":[{}]}}"#,
-            vec![one; count].join(",")
-        )
+        format!(r#"{{"verdict":"findings","findings":[{}]}}"#, vec![one; count].join(","))
     };
     assert!(matches!(read(&text(MOST_FINDINGS)), Ok(Verdict::Findings(_))));
     let found = MOST_FINDINGS + 1;
-    assert_eq!(
-        read(&text(found)),
-        Err(NoAnswer::Form(Unreadable::TooMany { found }))
-    );
+    assert_eq!(read(&text(found)), Err(NoAnswer::Form(Unreadable::TooMany { found })));
 }

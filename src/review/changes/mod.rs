@@ -92,11 +92,8 @@ pub fn inspect(
     };
     let title = base.title();
     let changed = list::list(&snapshot, &base)?;
-    let over: Vec<_> = snapshot
-        .passed_over()
-        .iter()
-        .filter(|(path, _)| !snapshot.ours().holds(path))
-        .collect();
+    let over: Vec<_> =
+        snapshot.passed_over().iter().filter(|(path, _)| !snapshot.ours().holds(path)).collect();
     let files = changed.len() + over.len();
     let (text, left_out) = text::write(&snapshot, &base, &changed, MOST_BYTES)?;
     let unseen = unseen::sentences(&snapshot, &changed, &left_out)?;

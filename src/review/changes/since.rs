@@ -26,11 +26,7 @@ pub struct Compared {
 
 impl Compared {
     pub(super) fn of(base: &Base, tree: &str, unseen: Vec<String>) -> Self {
-        Self {
-            base: base.commit.clone(),
-            tree: tree.to_owned(),
-            unseen,
-        }
+        Self { base: base.commit.clone(), tree: tree.to_owned(), unseen }
     }
 
     /// Says what changed between the start of a loop and its first review.
@@ -74,11 +70,7 @@ impl Compared {
         if copy.is_none() {
             told.push("The kept copy of what was reviewed is gone or was changed.".to_owned());
         }
-        let new = now
-            .compared
-            .unseen
-            .iter()
-            .filter(|line| !self.unseen.contains(line));
+        let new = now.compared.unseen.iter().filter(|line| !self.unseen.contains(line));
         told.extend(new.map(|line| format!("At the end: {line}")));
         told
     }
@@ -95,10 +87,7 @@ fn commit(id: Option<&str>) -> String {
 fn differing(before: &str, now: &str) -> Vec<String> {
     let (before, now) = (parts(before), parts(now));
     let all: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
-    all.into_iter()
-        .filter(|name| before.get(*name) != now.get(*name))
-        .cloned()
-        .collect()
+    all.into_iter().filter(|name| before.get(*name) != now.get(*name)).cloned().collect()
 }
 
 /// Returns what a text says of each file, by the file's name.
@@ -109,9 +98,7 @@ fn parts(text: &str) -> BTreeMap<String, Vec<&str>> {
         if let Some(names) = line.strip_prefix("diff --git ") {
             current = Some(name(names));
         } else if current.is_none()
-            && let Some(file) = [BINARY, LEFT_OUT]
-                .iter()
-                .find_map(|start| line.strip_prefix(start))
+            && let Some(file) = [BINARY, LEFT_OUT].iter().find_map(|start| line.strip_prefix(start))
         {
             let name = file.rsplit_once(" (").map_or(file, |(name, _)| name);
             parts.entry(name.to_owned()).or_default().push(line);

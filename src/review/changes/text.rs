@@ -96,22 +96,14 @@ fn head(snapshot: &Snapshot, base: &Base, changed: &[Changed], left_out: &[Strin
     let against = base.against.as_deref().map(named);
     let _ = match (&base.commit, &against) {
         (Some(commit), Some(against)) => {
-            writeln!(
-                head,
-                "# compared with: commit {commit}{date}, where {branch} left {against}"
-            )
+            writeln!(head, "# compared with: commit {commit}{date}, where {branch} left {against}")
         }
-        (Some(commit), None) => writeln!(
-            head,
-            "# compared with: commit {commit}{date}, the last one of {branch}"
-        ),
+        (Some(commit), None) => {
+            writeln!(head, "# compared with: commit {commit}{date}, the last one of {branch}")
+        }
         (None, _) => writeln!(head, "# compared with: nothing, {branch} has no commit yet"),
     };
-    let _ = writeln!(
-        head,
-        "# work tree: tree {}, with what is uncommitted and untracked",
-        snapshot.tree()
-    );
+    let _ = writeln!(head, "# work tree: tree {}, with what is uncommitted and untracked", snapshot.tree());
     let sum = |pick: fn((u64, u64)) -> u64| changed.iter().filter_map(|one| one.lines).map(pick).sum::<u64>();
     let count = |is: fn(&Changed) -> bool| changed.iter().filter(|one| is(one)).count();
     let _ = write!(
@@ -205,14 +197,7 @@ fn sections(
         .map(|path| pathspec(path))
         .collect();
     let mut arguments = DIFF.to_vec();
-    arguments.extend([
-        "-p",
-        "--src-prefix=a/",
-        "--dst-prefix=b/",
-        &base.tree,
-        snapshot.tree(),
-        "--",
-    ]);
+    arguments.extend(["-p", "--src-prefix=a/", "--dst-prefix=b/", &base.tree, snapshot.tree(), "--"]);
     arguments.extend(specs.iter().map(String::as_str));
     let answer = snapshot.differ().ask(&arguments, &[])?;
     if answer.cut && batch.len() > 1 {

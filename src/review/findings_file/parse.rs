@@ -22,14 +22,10 @@ use strum::IntoEnumIterator as _;
 /// says that it has none. A sentence around either may say the opposite.
 pub fn parse(bytes: &[u8]) -> Result<Verdict, Unreadable> {
     if bytes.len() > MAX_FILE_BYTES {
-        return Err(Unreadable::TooLarge {
-            bytes: bytes.len(),
-            limit: MAX_FILE_BYTES,
-        });
+        return Err(Unreadable::TooLarge { bytes: bytes.len(), limit: MAX_FILE_BYTES });
     }
-    let source = std::str::from_utf8(bytes).map_err(|error| Unreadable::NotText {
-        offset: error.valid_up_to(),
-    })?;
+    let source =
+        std::str::from_utf8(bytes).map_err(|error| Unreadable::NotText { offset: error.valid_up_to() })?;
     if let Some(offset) = source.bytes().position(|byte| byte == 0) {
         return Err(Unreadable::NotText { offset });
     }
@@ -49,9 +45,9 @@ pub fn parse(bytes: &[u8]) -> Result<Verdict, Unreadable> {
         }
     }
     match reader.verdict()? {
-        Verdict::Findings(findings) if findings.0.len() > MOST_FINDINGS => Err(Unreadable::TooMany {
-            found: findings.0.len(),
-        }),
+        Verdict::Findings(findings) if findings.0.len() > MOST_FINDINGS => {
+            Err(Unreadable::TooMany { found: findings.0.len() })
+        }
         verdict => Ok(verdict),
     }
 }
@@ -167,14 +163,7 @@ impl Reader {
         if let Some(found) = words::severity_heading(title) {
             self.open(number, level, found);
         } else if let Some((severity, rest)) = words::label(title).filter(|(_, rest)| words::is_none(rest)) {
-            self.open(
-                number,
-                level,
-                SeverityHeading {
-                    severities: vec![severity],
-                    announced: None,
-                },
-            );
+            self.open(number, level, SeverityHeading { severities: vec![severity], announced: None });
             self.prose(rest, true);
         } else if let Some(section) = self.current().filter(|section| level > section.level) {
             if words::is_none(title) {
@@ -207,11 +196,7 @@ impl Reader {
     }
 
     fn current(&mut self) -> Option<&mut Section> {
-        if self.inside {
-            self.sections.last_mut()
-        } else {
-            None
-        }
+        if self.inside { self.sections.last_mut() } else { None }
     }
 
     fn bullet(&mut self, indent: usize, body: &str) {
@@ -282,10 +267,7 @@ impl Reader {
     fn code(&mut self, line: &str) {
         self.blank = true;
         let hanging = self.hanging;
-        if let Some(above) = self
-            .current()
-            .and_then(|section| section.bullets.last_mut())
-            .filter(|_| hanging)
+        if let Some(above) = self.current().and_then(|section| section.bullets.last_mut()).filter(|_| hanging)
         {
             hang(above, line);
         }
@@ -332,18 +314,12 @@ impl Reader {
 
 /// Columns in front of the text; a tab counts as four.
 fn indentation(line: &str) -> usize {
-    line.chars()
-        .take_while(|c| matches!(c, ' ' | '\t'))
-        .map(|c| if c == '\t' { 4 } else { 1 })
-        .sum()
+    line.chars().take_while(|c| matches!(c, ' ' | '\t')).map(|c| if c == '\t' { 4 } else { 1 }).sum()
 }
 
 /// Returns whether it is a thematic break or the underline of a heading.
 fn is_rule(line: &str) -> bool {
-    line.len() >= 3
-        && ["-", "*", "_", "="]
-            .iter()
-            .any(|mark| line.trim_start_matches(mark).is_empty())
+    line.len() >= 3 && ["-", "*", "_", "="].iter().any(|mark| line.trim_start_matches(mark).is_empty())
 }
 
 fn heading(line: &str, indent: usize) -> Option<(usize, &str)> {
@@ -364,13 +340,7 @@ fn plain_heading(line: &str) -> Option<(SeverityHeading, &str)> {
         return (found.severities.len() == 1).then_some((found, ""));
     }
     let (severity, rest) = words::label(line)?;
-    Some((
-        SeverityHeading {
-            severities: vec![severity],
-            announced: None,
-        },
-        rest,
-    ))
+    Some((SeverityHeading { severities: vec![severity], announced: None }, rest))
 }
 
 /// Returns the text behind `-`, `*`, `+`, a bullet character, `1.` or `1)`.
@@ -380,10 +350,7 @@ fn bullet(line: &str) -> Option<&str> {
     } else {
         let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
         let digits = line.len() - rest.len();
-        (1..=4)
-            .contains(&digits)
-            .then_some(rest)?
-            .strip_prefix(['.', ')'])?
+        (1..=4).contains(&digits).then_some(rest)?.strip_prefix(['.', ')'])?
     };
     (rest.is_empty() || rest.starts_with([' ', '\t'])).then(|| rest.trim())
 }
@@ -421,9 +388,7 @@ fn place(body: &str) -> (Option<Place>, &str) {
     }
     let split = match body.strip_prefix('`') {
         Some(quoted) => quoted.split_once("`: "),
-        None => body
-            .split_once(": ")
-            .filter(|(name, _)| !name.contains(char::is_whitespace)),
+        None => body.split_once(": ").filter(|(name, _)| !name.contains(char::is_whitespace)),
     };
     let named = split.and_then(|(name, rest)| {
         let (file, number) = name.rsplit_once(':')?;
@@ -431,34 +396,23 @@ fn place(body: &str) -> (Option<Place>, &str) {
         (!file.is_empty() && !rest.trim().is_empty()).then(|| (file.to_owned(), line, rest.trim()))
     });
     match named {
-        Some((file, line, rest)) => (
-            Some(Place {
-                file: Some(file),
-                line: Some(line),
-            }),
-            rest,
-        ),
+        Some((file, line, rest)) => (Some(Place { file: Some(file), line: Some(line) }), rest),
         None => (None, body),
     }
 }
 
 /// Parses the number of a line. What is not written as we write one (`007`, `+7`) is part of the text.
 fn count(text: &str) -> Option<u32> {
-    text.parse()
-        .ok()
-        .filter(|_| text.starts_with(|first| matches!(first, '1'..='9')))
+    text.parse().ok().filter(|_| text.starts_with(|first| matches!(first, '1'..='9')))
 }
 
 /// Splits `line 12: text`.
 fn line_number(body: &str) -> (Option<u32>, &str) {
-    let parsed = body
-        .get(..5)
-        .filter(|word| word.eq_ignore_ascii_case("line "))
-        .and_then(|_| {
-            let (number, rest) = body[5..].split_once(": ")?;
-            let number = count(number)?;
-            (!rest.trim().is_empty()).then_some((number, rest.trim()))
-        });
+    let parsed = body.get(..5).filter(|word| word.eq_ignore_ascii_case("line ")).and_then(|_| {
+        let (number, rest) = body[5..].split_once(": ")?;
+        let number = count(number)?;
+        (!rest.trim().is_empty()).then_some((number, rest.trim()))
+    });
     parsed.map_or((None, body), |(number, rest)| (Some(number), rest))
 }
 

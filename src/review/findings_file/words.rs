@@ -45,9 +45,7 @@ fn filler(word: &str) -> bool {
 
 /// Returns the lowercase words of a text: letters and digits, everything else separates.
 fn words(text: &str) -> impl Iterator<Item = String> + '_ {
-    text.split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
 /// A heading's severities, the heaviest first, and the number of findings it announces.
@@ -75,10 +73,7 @@ pub(super) fn severity_heading(text: &str) -> Option<SeverityHeading> {
     }
     severities.sort_unstable();
     severities.dedup();
-    (!severities.is_empty() && text.len() < 200).then_some(SeverityHeading {
-        severities,
-        announced,
-    })
+    (!severities.is_empty() && text.len() < 200).then_some(SeverityHeading { severities, announced })
 }
 
 /// Splits `[High] text`, `**High:** text`, `High - text` into severity and text.
@@ -88,9 +83,8 @@ pub(super) fn label(text: &str) -> Option<(Severity, &str)> {
     let severity = severity_word(&open[..end].to_lowercase())?;
     let rest = &open[end..];
     // "High load ..." is a sentence, "High: load ..." is a label.
-    let closed = rest.trim_start_matches([
-        ' ', '*', '_', ']', ')', '`', ':', '-', '\u{2013}', '\u{2014}', '|',
-    ]);
+    let closed =
+        rest.trim_start_matches([' ', '*', '_', ']', ')', '`', ':', '-', '\u{2013}', '\u{2014}', '|']);
     let between = &rest[..rest.len() - closed.len()];
     let marked = between.contains([':', ']', ')', '*', '_', '`', '\u{2013}', '\u{2014}', '|'])
         || between.contains(" - ");
@@ -113,10 +107,7 @@ pub(super) fn is_none(text: &str) -> bool {
     };
     says_none(first)
         && !words(rest).any(|word| {
-            matches!(
-                word.as_str(),
-                "but" | "however" | "except" | "although" | "though" | "still" | "only"
-            )
+            matches!(word.as_str(), "but" | "however" | "except" | "although" | "though" | "still" | "only")
         })
 }
 
@@ -150,10 +141,8 @@ fn says_none(text: &str) -> bool {
         Some("no") => {
             let mut noun = false;
             let matches = rest.all(|word| {
-                let is_noun = matches!(
-                    word,
-                    "findings" | "finding" | "issues" | "issue" | "concerns" | "problems"
-                );
+                let is_noun =
+                    matches!(word, "findings" | "finding" | "issues" | "issue" | "concerns" | "problems");
                 noun |= is_noun;
                 is_noun
                     || severity_word(word).is_some()

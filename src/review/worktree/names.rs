@@ -79,11 +79,7 @@ mod tests {
     fn what_is_hidden_in_a_line_is_spelled_out() {
         assert_eq!(visible("a\tb\rc\r\n"), "a\tb<U+000D>c\r\n");
         assert_eq!(visible("\u{202e}x\u{1b}"), "<U+202E>x<U+001B>");
-        assert_eq!(
-            visible("<U+202E> <b>"),
-            "<U+003C>U+202E> <b>",
-            "what a file says itself"
-        );
+        assert_eq!(visible("<U+202E> <b>"), "<U+003C>U+202E> <b>", "what a file says itself");
         assert_eq!(shown("r\u{202e}l\n".as_bytes()), r#""r<U+202E>l\n""#);
     }
 }

@@ -190,15 +190,8 @@ impl Snapshot {
             changed.extend(names(&listed).map(<[u8]>::to_vec));
         }
         let keys = passed_over.keys().chain(self.passed_over.keys());
-        changed.extend(
-            keys.filter(|path| passed_over.get(*path) != self.passed_over.get(*path))
-                .cloned(),
-        );
-        Ok(changed
-            .into_iter()
-            .filter(|path| !self.ours.holds(path))
-            .map(|path| shown(&path))
-            .collect())
+        changed.extend(keys.filter(|path| passed_over.get(*path) != self.passed_over.get(*path)).cloned());
+        Ok(changed.into_iter().filter(|path| !self.ours.holds(path)).map(|path| shown(&path)).collect())
     }
 
     /// Brings the scratch index up to the work tree, and writes its tree. Files come and go while this looks: what
@@ -223,9 +216,7 @@ impl Snapshot {
     fn add(&mut self) -> Result<(), WorktreeError> {
         let unmerged = self.git.call(&["ls-files", "-z", "--unmerged"], &[])?;
         let modified = self.git.call(&["ls-files", "-z", "--modified"], &[])?;
-        let others = self
-            .git
-            .call(&["ls-files", "-z", "--others", "--exclude-standard"], &[])?;
+        let others = self.git.call(&["ls-files", "-z", "--others", "--exclude-standard"], &[])?;
         // "mode id stage<TAB>path"
         let unmerged = names(&unmerged).filter_map(|entry| {
             let tab = entry.iter().position(|byte| *byte == b'\t')?;
@@ -253,10 +244,7 @@ impl Snapshot {
             }
         }
         if !input.is_empty() {
-            self.git.call(
-                &["update-index", "-z", "--add", "--remove", "--replace", "--stdin"],
-                &input,
-            )?;
+            self.git.call(&["update-index", "-z", "--add", "--remove", "--replace", "--stdin"], &input)?;
         }
         // On a second look what was untracked is in the scratch index, and still untracked in the real one.
         self.untracked.extend(others.into_iter().map(<[u8]>::to_vec));
@@ -269,13 +257,8 @@ impl Snapshot {
 fn look(root: &Utf8Path, path: &[u8], left: &mut u64) -> Option<PassedOver> {
     let file = root.as_std_path().join(OsStr::from_bytes(path));
     let found = file.symlink_metadata().ok()?;
-    let over = |why| {
-        Some(PassedOver {
-            why,
-            bytes: found.len(),
-            modified: (found.mtime(), found.mtime_nsec()),
-        })
-    };
+    let over =
+        |why| Some(PassedOver { why, bytes: found.len(), modified: (found.mtime(), found.mtime_nsec()) });
     if path.ends_with(b"/") {
         return over(Why::Repository);
     }
@@ -320,8 +303,7 @@ fn copy_index(from: &Utf8Path, to: &Utf8PathBuf) -> Result<(), WorktreeError> {
     let found = source.metadata().map_err(read())?;
     let mut copy = std::fs::File::create_new(to).map_err(write())?;
     std::io::copy(&mut source, &mut copy).map_err(write())?;
-    copy.set_modified(found.modified().map_err(read())?)
-        .map_err(write())
+    copy.set_modified(found.modified().map_err(read())?).map_err(write())
 }
 
 /// Returns whether it is an object's id: 40 hex digits, or 64.

@@ -56,12 +56,7 @@ impl Seen {
 impl Walk {
     /// Looks at the folder. What cannot be opened is passed over: it cannot be told apart from what is not there.
     pub fn take(root: &Utf8Path, ours: Ours) -> Self {
-        let mut walk = Self {
-            root: root.to_owned(),
-            ours,
-            files: BTreeMap::new(),
-            cut: false,
-        };
+        let mut walk = Self { root: root.to_owned(), ours, files: BTreeMap::new(), cut: false };
         walk.look();
         walk
     }

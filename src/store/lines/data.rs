@@ -40,11 +40,8 @@ impl Lines {
                 if !(is_map && is_of_lines) {
                     self.write(field, "", None);
                 }
-                let gone: Vec<String> = self
-                    .keys_below(field)
-                    .filter(|key| !map.contains_key(*key))
-                    .map(str::to_owned)
-                    .collect();
+                let gone: Vec<String> =
+                    self.keys_below(field).filter(|key| !map.contains_key(*key)).map(str::to_owned).collect();
                 for (key, value) in map {
                     self.set_data(&format!("{field}.{key}"), value);
                 }
@@ -56,9 +53,8 @@ impl Lines {
                 let at = self.find(field).map(|at| self.entries[at].indent());
                 let indent = at.unwrap_or(2 * field.matches('.').count()) + 2;
                 let ending = if self.crlf { "\r\n" } else { "\n" };
-                let items = items
-                    .iter()
-                    .map(|item| format!("{ending}{:indent$}- {}", "", shown(&item.to_string())));
+                let items =
+                    items.iter().map(|item| format!("{ending}{:indent$}- {}", "", shown(&item.to_string())));
                 self.write(field, &items.collect::<String>(), None);
             }
             other => {
@@ -123,11 +119,7 @@ mod tests {
         let expected =
             json!({ "setup": { "status": "completed", "their": "1" }, "research": { "status": "pending" } });
         assert_eq!(stages, expected);
-        assert_eq!(
-            set(&mut document, "stages", expected.clone()),
-            DOCUMENT,
-            "what reads the same stays"
-        );
+        assert_eq!(set(&mut document, "stages", expected.clone()), DOCUMENT, "what reads the same stays");
         let mut changed = expected.clone();
         changed["setup"]["status"] = "failed".into();
         changed["setup"]["their"] = 2.into();
@@ -136,10 +128,7 @@ mod tests {
         let written = set(&mut document, "stages", changed.clone());
         let stages = "stages: # by stage\n  setup:\n    # done by hand\n    status: failed   # yes\n    their: 2\n\n  research:\n    gaps: 0\n    score: 14.5\n    modes: [\"a\", \"b\"]\n    left: null\n    no: {}\n";
         let (before, behind) = (DOCUMENT.find("stages").unwrap(), DOCUMENT.find("rounds").unwrap());
-        assert_eq!(
-            written,
-            [&DOCUMENT[..before], stages, &DOCUMENT[behind..]].concat()
-        );
+        assert_eq!(written, [&DOCUMENT[..before], stages, &DOCUMENT[behind..]].concat());
         assert_eq!(parse(&written).get("stages").unwrap().to_json(), changed);
         let written = set(&mut document, "stages", json!({ "setup": { "their": 2 } }));
         assert!(
@@ -155,11 +144,8 @@ mod tests {
             document.get("rounds").unwrap().to_json(),
             json!([{ "round_number": 1, "mode": "standard" }])
         );
-        let written = set(
-            &mut document,
-            "rounds",
-            json!([{ "round_number": 1 }, { "why": "a: \"b\"\n\u{202e}" }]),
-        );
+        let written =
+            set(&mut document, "rounds", json!([{ "round_number": 1 }, { "why": "a: \"b\"\n\u{202e}" }]));
         let rounds = "rounds:\n  - {\"round_number\":1}\n  - {\"why\":\"a: \\\"b\\\"\\n\\u202E\"}\nlast: x\n";
         assert!(written.contains(rounds), "{written}");
         assert_eq!(parse(&written).get("rounds"), document.get("rounds"));
@@ -171,11 +157,7 @@ mod tests {
 
     #[test]
     fn the_fields_have_each_data_once_and_as_a_whole() {
-        let names: Vec<_> = parse(DOCUMENT)
-            .fields()
-            .into_iter()
-            .map(|(name, _)| name)
-            .collect();
+        let names: Vec<_> = parse(DOCUMENT).fields().into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["round", "last", "stages", "rounds"]);
     }
 

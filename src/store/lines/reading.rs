@@ -26,13 +26,7 @@ pub(super) fn entries(text: &str, style: Style, leniently: bool) -> Result<Vec<E
     if text.matches('\n').count() > MOST_OUTSIDE {
         return Err(DocumentError::NotLines);
     }
-    let mut reading = Reading {
-        text,
-        style,
-        leniently,
-        cost: Cost::default(),
-        entries: Vec::new(),
-    };
+    let mut reading = Reading { text, style, leniently, cost: Cost::default(), entries: Vec::new() };
     reading.keys(0..text.len(), "", 0)?;
     Ok(reading.entries)
 }
@@ -74,9 +68,7 @@ impl Reading<'_> {
                     self.entries.truncate(kept.0);
                     self.cost = kept.1;
                     let lines = self.text[begin..end].split_inclusive('\n');
-                    lines
-                        .filter(|line| line.starts_with('#'))
-                        .for_each(|line| self.other(line));
+                    lines.filter(|line| line.starts_with('#')).for_each(|line| self.other(line));
                 }
                 read => read?,
             }
@@ -137,19 +129,14 @@ impl Reading<'_> {
             && let Some(inner) = self.inner(key..first, first..own, indent)
         {
             self.cost.lines(&text[key..first])?;
-            self.entries.push(Entry {
-                raw: text[key..first].to_owned(),
-                field: Some((path(name), None)),
-            });
+            self.entries.push(Entry { raw: text[key..first].to_owned(), field: Some((path(name), None)) });
             match self.keys(first..own, &path(name), inner) {
                 Ok(()) => {
                     if !names.insert(name.to_owned()) {
                         return Err(twice(name));
                     }
                     self.cost.lines(&text[own..end])?;
-                    text[own..end]
-                        .split_inclusive('\n')
-                        .for_each(|line| self.other(line));
+                    text[own..end].split_inclusive('\n').for_each(|line| self.other(line));
                     return Ok(());
                 }
                 // It may be a value that makes sense as a whole.
@@ -169,9 +156,7 @@ impl Reading<'_> {
                 let above = text[..begin].matches('\n').count() + usize::from(self.style == Style::Theirs);
                 let again =
                     serde_yaml::from_str::<serde_yaml::Value>(&("\n".repeat(above) + &text[begin..end]));
-                return Err(DocumentError::Syntax {
-                    reason: again.err().unwrap_or(error).to_string(),
-                });
+                return Err(DocumentError::Syntax { reason: again.err().unwrap_or(error).to_string() });
             }
         };
         let field = match (read, name) {
@@ -192,13 +177,8 @@ impl Reading<'_> {
             (Some(_), None) => (path(NO_NAME), None),
             _ => return Err(DocumentError::NotLines),
         };
-        self.entries.push(Entry {
-            raw: text[key..own].to_owned(),
-            field: Some(field),
-        });
-        text[own..end]
-            .split_inclusive('\n')
-            .for_each(|line| self.other(line));
+        self.entries.push(Entry { raw: text[key..own].to_owned(), field: Some(field) });
+        text[own..end].split_inclusive('\n').for_each(|line| self.other(line));
         Ok(())
     }
 
@@ -234,17 +214,12 @@ impl Reading<'_> {
 
     /// Keeps a line without a key.
     fn other(&mut self, line: &str) {
-        self.entries.push(Entry {
-            raw: line.to_owned(),
-            field: None,
-        });
+        self.entries.push(Entry { raw: line.to_owned(), field: None });
     }
 }
 
 fn twice(name: &str) -> DocumentError {
-    DocumentError::Syntax {
-        reason: format!("the key `{name}` stands twice"),
-    }
+    DocumentError::Syntax { reason: format!("the key `{name}` stands twice") }
 }
 
 /// Adds up what the YAML reader is given: it takes the square of how deep brackets are nested, and of how much stands outside of
@@ -298,10 +273,7 @@ pub(super) fn outside(raw: &str) -> &str {
     if key_of(line).is_none() {
         return raw;
     }
-    let all = line
-        .split_once(':')
-        .map_or("", |(_, right)| right)
-        .trim_start_matches(' ');
+    let all = line.split_once(':').map_or("", |(_, right)| right).trim_start_matches(' ');
     let Some(list) = all.strip_prefix('[') else {
         return behind_quoted(all).unwrap_or(all);
     };

@@ -35,10 +35,7 @@ pub fn compare(old: &Shape, new: &Shape, migrations: &Migrations) -> Vec<Differe
         Ok(carried) => {
             let left = diff(&carried, new);
             for one in found.iter_mut().filter(|one| one.verdict > Verdict::Migrated) {
-                if !left
-                    .iter()
-                    .any(|still| still.what == one.what && still.verdict >= one.verdict)
-                {
+                if !left.iter().any(|still| still.what == one.what && still.verdict >= one.verdict) {
                     one.verdict = Verdict::Migrated;
                     "an entry of `[[migrations]]` says how loops go on".clone_into(&mut one.means);
                     one.remedy.clear();
@@ -53,12 +50,8 @@ pub fn compare(old: &Shape, new: &Shape, migrations: &Migrations) -> Vec<Differe
             found.extend(brought);
         }
         Err(why) => found.push(
-            Difference::new(
-                Verdict::Breaks,
-                "the `[[migrations]]` entry cannot be followed".to_owned(),
-                why,
-            )
-            .remedy("mend the entry"),
+            Difference::new(Verdict::Breaks, "the `[[migrations]]` entry cannot be followed".to_owned(), why)
+                .remedy("mend the entry"),
         ),
     }
     found

@@ -154,10 +154,7 @@ pub enum ShapeError {
     },
     /// It was written by another version of the engine.
     #[display("the form of the shape is version {found}, and this engine reads {VERSION}")]
-    #[diagnostic(
-        code(claudex::shape::version),
-        help("use the version of the engine that wrote it")
-    )]
+    #[diagnostic(code(claudex::shape::version), help("use the version of the engine that wrote it"))]
     Version {
         /// What it says.
         found: u32,
@@ -174,9 +171,7 @@ impl Shape {
         struct Version {
             shape: u32,
         }
-        let form = |error: serde_json::Error| ShapeError::Form {
-            reason: error.to_string(),
-        };
+        let form = |error: serde_json::Error| ShapeError::Form { reason: error.to_string() };
         let Version { shape: found } = serde_json::from_slice(json).map_err(form)?;
         if found != VERSION {
             return Err(ShapeError::Version { found });
@@ -260,9 +255,7 @@ impl FieldShape {
 
     /// Returns the initial value as machine.toml writes it.
     fn initial_text(&self) -> String {
-        self.initial
-            .as_ref()
-            .map_or_else(String::new, ToString::to_string)
+        self.initial.as_ref().map_or_else(String::new, ToString::to_string)
     }
 }
 

@@ -72,16 +72,8 @@ fn take(store: &Store, disk: &Disk, id: &LoopId, known: &mut Known, step: &Step)
         Step::Commit(round) => {
             let held = store.open(id)?.record;
             known.begun = Some((held.revision() + 1, *round));
-            let next = change(
-                "revise",
-                "drafting",
-                "drafting",
-                &[("round", Value::Count(*round))],
-            );
-            let next = Change {
-                append: Some(appended(held.revision() + 1)),
-                ..next
-            };
+            let next = change("revise", "drafting", "drafting", &[("round", Value::Count(*round))]);
+            let next = Change { append: Some(appended(held.revision() + 1)), ..next };
             let record = store.commit(&held, next).map_err(|error| match error {
                 crate::store::CommitError::Store(error) => error,
                 stale => panic!("{stale}"),
@@ -124,11 +116,7 @@ fn play(store: &Store, id: &LoopId, seed: u64) {
         let disk = Disk::of(&document, &journal);
         let mut store = store.clone();
         store.disk = Some(disk.clone());
-        let mut known = Known {
-            acknowledged: (1, 1),
-            begun: None,
-            comments: 0,
-        };
+        let mut known = Known { acknowledged: (1, 1), begun: None, comments: 0 };
         for (steps, left, loss) in losses {
             disk.power_goes_after(left);
             for step in &steps {

@@ -25,36 +25,23 @@ fn a_stale_loop_is_moved_whole_and_comes_back_whole() {
     std::fs::write(store.loop_folder(id).join("findings-round-1.md"), "# Round 1").unwrap();
     age(&store.path_of(id), 16 * 60);
     let would = store.sweep(SystemTime::now(), LIMIT, true).unwrap();
-    assert_eq!(
-        (&would.would_move[..], &would.moved[..]),
-        (&[id.clone()][..], &[][..])
-    );
+    assert_eq!((&would.would_move[..], &would.moved[..]), (&[id.clone()][..], &[][..]));
     assert!(store.path_of(id).exists(), "a dry run moves nothing");
 
     assert_eq!(sweep(&store).moved.iter().collect::<Vec<_>>(), [id]);
     assert_eq!(store.list(), []);
-    let left: Vec<_> = store
-        .folder()
-        .read_dir_utf8()
-        .unwrap()
-        .map(|e| e.unwrap().file_name().to_owned())
-        .collect();
+    let left: Vec<_> =
+        store.folder().read_dir_utf8().unwrap().map(|e| e.unwrap().file_name().to_owned()).collect();
     assert!(
-        left.iter()
-            .all(|name| [".lock", ".gitignore", "log", "swept"].contains(&name.as_str())),
+        left.iter().all(|name| [".lock", ".gitignore", "log", "swept"].contains(&name.as_str())),
         "{left:?}"
     );
     let swept = store.swept();
-    assert_eq!(
-        (swept.len(), &swept[0].id, swept[0].session.as_deref()),
-        (1, id, Some("unknown"))
-    );
+    assert_eq!((swept.len(), &swept[0].id, swept[0].session.as_deref()), (1, id, Some("unknown")));
 
     let other = store.start(plan()).unwrap();
     assert!(matches!(store.bring_back(id), Err(StoreError::Active { id, .. }) if id == other.id().as_str()));
-    store
-        .commit(&other, change("cancel", "drafting", "cancelled", &[]))
-        .unwrap();
+    store.commit(&other, change("cancel", "drafting", "cancelled", &[])).unwrap();
     let back = store.bring_back(id).unwrap();
     assert_eq!((back.revision(), back.phase()), (2, "drafting"));
     assert!(
@@ -74,9 +61,7 @@ fn fresh_terminal_and_running_loops_stay() {
     assert_eq!(sweep(&store), Swept::default(), "fresh");
 
     age(&store.path_of(record.id()), 16 * 60);
-    let running = RunLock::try_take(&store.open_loop_folder(record.id()).unwrap())
-        .unwrap()
-        .unwrap();
+    let running = RunLock::try_take(&store.open_loop_folder(record.id()).unwrap()).unwrap().unwrap();
     assert!(store.is_running(record.id()));
     assert_eq!(sweep(&store), Swept::default(), "under review");
     drop(running);
@@ -84,9 +69,7 @@ fn fresh_terminal_and_running_loops_stay() {
     store.touch(record.id()).unwrap();
     assert_eq!(sweep(&store), Swept::default(), "touched");
 
-    store
-        .commit(&record, change("cancel", "drafting", "cancelled", &[]))
-        .unwrap();
+    store.commit(&record, change("cancel", "drafting", "cancelled", &[])).unwrap();
     age(&store.path_of(record.id()), 999 * 60);
     assert_eq!(sweep(&store), Swept::default(), "terminal");
     assert_eq!(store.list().len(), 1);
@@ -96,9 +79,7 @@ fn fresh_terminal_and_running_loops_stay() {
 fn a_loop_that_only_says_it_is_terminal_is_swept_all_the_same() {
     let (_kept, store, record) = started();
     let path = store.path_of(record.id());
-    let text = std::fs::read_to_string(&path)
-        .unwrap()
-        .replace("phase: drafting", "phase: done");
+    let text = std::fs::read_to_string(&path).unwrap().replace("phase: drafting", "phase: done");
     std::fs::write(&path, text).unwrap();
     age(&path, 16 * 60);
     assert_eq!(sweep(&store).moved, [record.id().clone()]);
@@ -109,10 +90,7 @@ fn a_start_sweeps_before_it_refuses() {
     let (_kept, store, record) = started();
     age(&store.path_of(record.id()), 16 * 60);
     assert!(matches!(store.start(plan()), Err(StartError::Active { .. })));
-    let sweeping = StartPlan {
-        stale_after: Some(LIMIT),
-        ..plan()
-    };
+    let sweeping = StartPlan { stale_after: Some(LIMIT), ..plan() };
     let started = store.start_telling(sweeping).unwrap();
     assert_eq!(started.swept.moved, [record.id().clone()]);
 }
@@ -142,10 +120,7 @@ fn strays_of_a_crash_and_files_made_by_hand_are_swept_when_old() {
         age(path, 61 * 60);
     }
     let swept = sweep(&store);
-    assert_eq!(
-        (&swept.leftovers[..], &swept.foreign[..]),
-        (&strays[..], &[by_hand.clone()][..])
-    );
+    assert_eq!((&swept.leftovers[..], &swept.foreign[..]), (&strays[..], &[by_hand.clone()][..]));
     assert!(strays.iter().all(|path| !path.exists()) && young.exists() && ended.exists());
     assert!(store.folder().join("swept/by hand/by hand.state").exists());
 }
@@ -158,15 +133,9 @@ fn a_swept_loop_is_kept_for_thirty_days() {
     let kept = store.folder().join("swept").join(record.id().as_str());
     let days = |days: u64| SystemTime::now() + Duration::from_secs(days * 24 * 60 * 60);
     assert_eq!(store.sweep(days(29), LIMIT, false).unwrap().expired, [""; 0]);
-    assert_eq!(
-        store.sweep(days(31), LIMIT, true).unwrap().expired,
-        [kept.as_path()]
-    );
+    assert_eq!(store.sweep(days(31), LIMIT, true).unwrap().expired, [kept.as_path()]);
     assert!(kept.exists());
-    assert_eq!(
-        store.sweep(days(31), LIMIT, false).unwrap().expired,
-        [kept.as_path()]
-    );
+    assert_eq!(store.sweep(days(31), LIMIT, false).unwrap().expired, [kept.as_path()]);
     assert!(!kept.exists());
 }
 
@@ -175,11 +144,7 @@ fn a_sweep_that_was_cut_off_is_finished_by_the_next() {
     let (_kept, store, record) = started();
     let target = store.folder().join("swept").join(record.id().as_str());
     std::fs::create_dir_all(&target).unwrap();
-    std::fs::rename(
-        store.path_of(record.id()),
-        target.join(format!("{}.state", record.id())),
-    )
-    .unwrap();
+    std::fs::rename(store.path_of(record.id()), target.join(format!("{}.state", record.id()))).unwrap();
     age(&store.journal_path(record.id()), 16 * 60);
     assert_eq!(sweep(&store).moved, [record.id().clone()]);
     assert_eq!(store.bring_back(record.id()).unwrap().phase(), "drafting");
@@ -201,21 +166,11 @@ fn a_way_back_that_was_cut_off_is_finished_by_the_next() {
 #[test]
 fn a_review_that_begins_while_the_sweep_decides_keeps_its_loop() {
     let (_kept, store, record) = started();
-    let running = RunLock::try_take(&store.open_loop_folder(record.id()).unwrap())
-        .unwrap()
-        .unwrap();
-    assert!(
-        !store
-            .move_away(&store.open_folder().unwrap(), record.id(), "a test")
-            .unwrap()
-    );
+    let running = RunLock::try_take(&store.open_loop_folder(record.id()).unwrap()).unwrap().unwrap();
+    assert!(!store.move_away(&store.open_folder().unwrap(), record.id(), "a test").unwrap());
     assert!(store.path_of(record.id()).exists());
     drop(running);
-    assert!(
-        store
-            .move_away(&store.open_folder().unwrap(), record.id(), "a test")
-            .unwrap()
-    );
+    assert!(store.move_away(&store.open_folder().unwrap(), record.id(), "a test").unwrap());
 }
 
 #[test]
@@ -242,12 +197,8 @@ fn a_roll_back_takes_every_loop_and_keeps_the_log() {
     let mut ids = [record.id().clone(), swept.id().clone()];
     ids.sort();
     assert_eq!(store.roll_back_all(now).unwrap(), ids);
-    let mut left: Vec<_> = store
-        .folder()
-        .read_dir_utf8()
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().to_owned())
-        .collect();
+    let mut left: Vec<_> =
+        store.folder().read_dir_utf8().unwrap().map(|entry| entry.unwrap().file_name().to_owned()).collect();
     left.sort();
     assert_eq!(left, [".gitignore", ".lock", "log", "notes.txt", "rolled-back"]);
     let log = std::fs::read_to_string(store.folder().join("log")).unwrap();
@@ -259,9 +210,7 @@ fn a_roll_back_takes_every_loop_and_keeps_the_log() {
 fn clearing_removes_what_is_named_and_what_is_there() {
     let (_kept, store, record) = started();
     std::fs::write(store.sidecar(record.id(), "-runner.sh"), "run").unwrap();
-    store
-        .clear(record.id(), &["-runner.sh", "-prompt.txt", ".lock"])
-        .unwrap();
+    store.clear(record.id(), &["-runner.sh", "-prompt.txt", ".lock"]).unwrap();
     assert!(
         !store.sidecar(record.id(), "-runner.sh").exists() && !store.sidecar(record.id(), ".lock").exists()
     );
@@ -273,9 +222,7 @@ fn a_touch_waits_for_a_sweep_that_has_looked() {
     let (_kept, store, record) = started();
     age(&store.path_of(record.id()), 16 * 60);
     let impatient = store.clone().with_deadline(Duration::ZERO);
-    let touched = store
-        .locked(|_| Ok::<_, StoreError>(impatient.touch(record.id())))
-        .unwrap();
+    let touched = store.locked(|_| Ok::<_, StoreError>(impatient.touch(record.id()))).unwrap();
     assert!(matches!(touched, Err(StoreError::Lock(_))), "{touched:?}");
     assert_eq!(sweep(&store).moved, [record.id().clone()], "nothing was touched");
     assert!(matches!(store.touch(record.id()), Err(StoreError::Swept { .. })));
@@ -290,17 +237,10 @@ fn a_way_back_never_goes_over_a_state_that_stands() {
     std::fs::create_dir_all(&target).unwrap();
     std::fs::rename(store.path_of(id), target.join(format!("{id}.state"))).unwrap();
     let record = store.open(id).unwrap().record;
-    let record = store
-        .commit(&record, change("begin", "drafting", "reviewing", &[]))
-        .unwrap();
-    let record = store
-        .commit(&record, change("cancel", "reviewing", "cancelled", &[]))
-        .unwrap();
+    let record = store.commit(&record, change("begin", "drafting", "reviewing", &[])).unwrap();
+    let record = store.commit(&record, change("cancel", "reviewing", "cancelled", &[])).unwrap();
     assert!(matches!(store.bring_back(id), Err(StoreError::Exists { .. })));
     let opened = store.open(id).unwrap();
-    assert_eq!(
-        (opened.record.revision(), &opened.repairs[..]),
-        (record.revision(), &[][..])
-    );
+    assert_eq!((opened.record.revision(), &opened.repairs[..]), (record.revision(), &[][..]));
     assert!(!store.folder().join("quarantine").exists());
 }

@@ -130,18 +130,10 @@ impl Findings {
         let shown = self.list.iter().map(|one| {
             let (name, Place { line, column }) = (self.source.name(), one.start);
             let severity = one.severity;
-            format!(
-                "{name}:{line}:{column}: {severity}[{}]: {}; {}",
-                one.rule, one.message, one.help
-            )
+            format!("{name}:{line}:{column}: {severity}[{}]: {}; {}", one.rule, one.message, one.help)
         });
-        let more = || {
-            format!(
-                "{}: {} more findings are not shown; mend these first",
-                self.source.name(),
-                self.more
-            )
-        };
+        let more =
+            || format!("{}: {} more findings are not shown; mend these first", self.source.name(), self.more);
         shown.chain((self.more > 0).then(more))
     }
 }
@@ -209,30 +201,22 @@ impl Found {
 
     /// Sorts them by their places in `text`.
     pub(crate) fn finish(mut self, text: &str) -> Findings {
-        self.0
-            .sort_by_key(|(rule, severity, span, ..)| (*severity as u8, span.start, *rule));
+        self.0.sort_by_key(|(rule, severity, span, ..)| (*severity as u8, span.start, *rule));
         self.0.dedup();
         let more = self.0.len().saturating_sub(MOST);
         // Errors are kept before warnings.
         self.0.truncate(MOST);
         self.0.sort_by_key(|(rule, _, span, ..)| (span.start, *rule));
-        let list = self
-            .0
-            .into_iter()
-            .map(|(rule, severity, span, message, help)| Finding {
-                rule,
-                severity,
-                start: place(text, span.start),
-                end: place(text, span.end),
-                message,
-                help,
-                span: span.start.min(text.len())..span.end.min(text.len()),
-            });
-        Findings {
-            list: list.collect(),
-            more,
-            source: NamedSource::new("summary", harmless(text)),
-        }
+        let list = self.0.into_iter().map(|(rule, severity, span, message, help)| Finding {
+            rule,
+            severity,
+            start: place(text, span.start),
+            end: place(text, span.end),
+            message,
+            help,
+            span: span.start.min(text.len())..span.end.min(text.len()),
+        });
+        Findings { list: list.collect(), more, source: NamedSource::new("summary", harmless(text)) }
     }
 }
 
@@ -240,10 +224,7 @@ impl Found {
 fn place(source: &str, offset: usize) -> Place {
     let before = &source[..source.floor_char_boundary(offset)];
     let start = before.rfind('\n').map_or(0, |at| at + 1);
-    Place {
-        line: before.matches('\n').count() + 1,
-        column: before[start..].chars().count() + 1,
-    }
+    Place { line: before.matches('\n').count() + 1, column: before[start..].chars().count() + 1 }
 }
 
 /// Returns the text with question marks in place of whatever could steer a terminal, each byte still at its place.

@@ -206,16 +206,8 @@ impl Flags {
         if is_stage_3 {
             return;
         }
-        (
-            self.questions_count,
-            self.thinkdeep_calls,
-            self.thinkdeep_completion_pct,
-        ) = (None, None, None);
-        for (key, node) in map
-            .entries
-            .iter()
-            .filter(|(key, _)| OF_STAGE_3.contains(&key.name.as_str()))
-        {
+        (self.questions_count, self.thinkdeep_calls, self.thinkdeep_completion_pct) = (None, None, None);
+        for (key, node) in map.entries.iter().filter(|(key, _)| OF_STAGE_3.contains(&key.name.as_str())) {
             let is_set = !matches!(node.value, Value::Placeholder);
             if is_set {
                 let message = format!("`{}` is a flag of stage 3", key.name);

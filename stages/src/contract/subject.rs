@@ -23,12 +23,7 @@ pub(crate) struct Subject<'a> {
 impl<'a> Subject<'a> {
     /// Reads which stage it is, by its number, else by its name.
     pub(crate) fn of(map: &'a Map, parts: &'a Parts, found: &mut Found) -> Self {
-        let mut subject = Self {
-            parts,
-            map,
-            flags: None,
-            stage: None,
-        };
+        let mut subject = Self { parts, map, flags: None, stage: None };
         let number = subject.field("stage_number", "a number", found, |value| match value {
             Value::Whole(number) => Some(number.to_string()),
             Value::Real(number) => Some(number.to_string()),
@@ -40,12 +35,7 @@ impl<'a> Subject<'a> {
             let stage = number.parse().ok().and_then(Stage::of_number);
             if stage.is_none() {
                 let message = format!("there is no stage {}", quoted(number));
-                found.error(
-                    Rule::StageRange,
-                    node.span.clone(),
-                    message,
-                    "write a number from 1 to 7",
-                );
+                found.error(Rule::StageRange, node.span.clone(), message, "write a number from 1 to 7");
             }
             stage
         });
@@ -88,33 +78,20 @@ impl<'a> Subject<'a> {
         read: impl Fn(&'a Value) -> Option<T>,
     ) -> Option<(T, &'a Node)> {
         let rule = |other| {
-            if key == "status" {
-                Rule::UnknownStatus
-            } else {
-                other
-            }
+            if key == "status" { Rule::UnknownStatus } else { other }
         };
         let help = format!("write `{key}: …`, {expected}");
         match self.map.entry(key) {
             None => {
                 let place = self.parts.close.clone();
-                found.error(
-                    rule(Rule::MissingField),
-                    place,
-                    format!("the key `{key}` is missing"),
-                    help,
-                );
+                found.error(rule(Rule::MissingField), place, format!("the key `{key}` is missing"), help);
                 None
             }
             Some((_, node)) if matches!(node.value, Value::Placeholder) => None,
             Some((name, node)) => {
                 let value = read(&node.value).map(|value| (value, node));
                 if value.is_none() {
-                    let span = if node.span.is_empty() {
-                        &name.span
-                    } else {
-                        &node.span
-                    };
+                    let span = if node.span.is_empty() { &name.span } else { &node.span };
                     let message = format!("`{key}` is {}, and not {expected}", node.kind());
                     found.error(rule(Rule::BadType), span.clone(), message, help);
                 }
@@ -148,9 +125,7 @@ impl<'a> Subject<'a> {
     }
 
     pub(crate) fn status_place(&self) -> Range<usize> {
-        self.map
-            .get("status")
-            .map_or(self.parts.close.clone(), |node| node.span.clone())
+        self.map.get("status").map_or(self.parts.close.clone(), |node| node.span.clone())
     }
 
     /// Returns whether a flag is written, right or wrong.

@@ -131,9 +131,7 @@ pub(crate) fn flow(value: &Json) -> String {
 /// Returns a key, in quotes where it is no plain word.
 pub(crate) fn plain_key(key: &str) -> String {
     let is_word = !key.is_empty()
-        && key
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+        && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
         && key.starts_with(|first: char| first.is_ascii_alphabetic());
     match is_word {
         true => key.to_owned(),

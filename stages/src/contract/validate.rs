@@ -30,10 +30,7 @@ fn list<S: serde::Serializer>(findings: &Findings, serializer: S) -> Result<S::O
 
 /// Checks summaries strictly, against the project that they are of.
 pub fn validate(paths: &[Utf8PathBuf], project: &Utf8Path) -> Vec<Validated> {
-    let context = Context {
-        project: Some(project),
-        dispatch: None,
-    };
+    let context = Context { project: Some(project), dispatch: None };
     let one = |path: &Utf8PathBuf| {
         let bytes = files::read(path);
         let error = bytes
@@ -45,11 +42,7 @@ pub fn validate(paths: &[Utf8PathBuf], project: &Utf8Path) -> Vec<Validated> {
         Validated {
             file: path.clone(),
             valid: error.is_none() && !findings.has_error(),
-            findings: if error.is_some() {
-                Findings::none()
-            } else {
-                findings
-            },
+            findings: if error.is_some() { Findings::none() } else { findings },
             error,
         }
     };

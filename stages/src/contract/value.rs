@@ -22,23 +22,13 @@ pub(crate) trait FlagValue: Sized {
 /// Says that a value is of another type.
 pub(crate) fn wrong_type<T>(what: &str, node: &Node, expected: &str, found: &mut Found) -> Option<T> {
     let message = format!("{what} is {}, and not {expected}", node.kind());
-    found.error(
-        Rule::FlagType,
-        node.span.clone(),
-        message,
-        format!("write {expected}"),
-    );
+    found.error(Rule::FlagType, node.span.clone(), message, format!("write {expected}"));
     None
 }
 
 fn out_of_range<T>(what: &str, node: &Node, expected: &str, found: &mut Found) -> Option<T> {
     let message = format!("{what} is not {expected}");
-    found.error(
-        Rule::FlagRange,
-        node.span.clone(),
-        message,
-        format!("write {expected}"),
-    );
+    found.error(Rule::FlagRange, node.span.clone(), message, format!("write {expected}"));
     None
 }
 
@@ -261,10 +251,7 @@ impl JsonSchema for DimensionScores {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let (names, grades) = (
-            generator.subschema_for::<Dimension>(),
-            generator.subschema_for::<Grade>(),
-        );
+        let (names, grades) = (generator.subschema_for::<Dimension>(), generator.subschema_for::<Grade>());
         json_schema!({ "type": "object", "propertyNames": names, "additionalProperties": grades })
     }
 }
@@ -278,10 +265,7 @@ impl FlagValue for DimensionScores {
             .entries
             .iter()
             .map(|(key, node)| {
-                let name = Node {
-                    span: key.span.clone(),
-                    value: Value::Text(key.name.clone()),
-                };
+                let name = Node { span: key.span.clone(), value: Value::Text(key.name.clone()) };
                 let dimension = Dimension::read(&format!("a key of {what}"), &name, found);
                 let grade = Grade::read(&format!("{} of {what}", quoted(&key.name)), node, found);
                 dimension.zip(grade)

@@ -48,9 +48,7 @@ pub(super) fn questions(text: &str) -> Vec<Question> {
                     above = plain(&source[..source.floor_char_boundary(LONGEST_HEADING)]);
                 }
                 // What stands in it was read.
-                events
-                    .by_ref()
-                    .find(|(event, _)| matches!(event, Event::End(TagEnd::Heading(_))));
+                events.by_ref().find(|(event, _)| matches!(event, Event::End(TagEnd::Heading(_))));
             }
             Event::TaskListMarker(_) => {
                 if let Some(question) = questions.last_mut().filter(|_| open) {
@@ -90,11 +88,7 @@ fn broken_boxes(text: &str, span: Range<usize>, is_item: bool) -> Vec<usize> {
         let behind = if marker { &rest[1..] } else { rest };
         let label = behind.trim_start_matches(' ');
         // A paragraph that begins so was meant as an item.
-        let is_meant = if is_item {
-            marker
-        } else {
-            marker && behind.starts_with('[')
-        };
+        let is_meant = if is_item { marker } else { marker && behind.starts_with('[') };
         if is_meant && is_broken(label, is_item) {
             broken.push(at + line.len() - rest.len());
         }

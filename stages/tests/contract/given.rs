@@ -100,9 +100,6 @@ pub(crate) fn dispatch(stage: u64) -> Dispatch {
 
 /// Reads a text as the answer to a dispatch.
 pub(crate) fn answer(text: &str, dispatch: &Dispatch) -> Reading {
-    let context = Context {
-        project: None,
-        dispatch: Some(dispatch),
-    };
+    let context = Context { project: None, dispatch: Some(dispatch) };
     read(text.as_bytes(), &context)
 }

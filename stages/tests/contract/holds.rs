@@ -12,14 +12,8 @@ pub(crate) fn holds(bytes: &[u8]) -> Outcome {
     let lines = text.matches('\n').count() + 1;
     for finding in reading.findings.list() {
         assert!((1..=lines).contains(&finding.start.line), "{finding:?}");
-        assert!(
-            finding.start <= finding.end && finding.start.column >= 1,
-            "{finding:?}"
-        );
-        assert!(
-            !finding.message.is_empty() && !finding.help.is_empty(),
-            "{finding:?}"
-        );
+        assert!(finding.start <= finding.end && finding.start.column >= 1, "{finding:?}");
+        assert!(!finding.message.is_empty() && !finding.help.is_empty(), "{finding:?}");
     }
     for line in reading.findings.lines() {
         assert!(!line.contains(char::is_control), "{line:?}");
@@ -33,9 +27,7 @@ pub(crate) fn holds(bytes: &[u8]) -> Outcome {
     }
     let mut picture = String::new();
     let handler = miette::NarratableReportHandler::new();
-    handler
-        .render_report(&mut picture, &reading.findings)
-        .expect("it is shown");
+    handler.render_report(&mut picture, &reading.findings).expect("it is shown");
     changes(bytes);
     if let Outcome::Taken(summary) = &reading.outcome {
         written(summary);
@@ -64,13 +56,9 @@ fn changes(bytes: &[u8]) {
     set_flags(&changed, |flags| after = flags.clone()).expect("what was changed is read");
     assert_eq!(after, before);
     let of = |bytes: &[u8]| match read(bytes, &Context::default()).outcome {
-        Outcome::Taken(summary) => Some((
-            summary.stage,
-            summary.status,
-            summary.artifacts,
-            summary.summary,
-            summary.context,
-        )),
+        Outcome::Taken(summary) => {
+            Some((summary.stage, summary.status, summary.artifacts, summary.summary, summary.context))
+        }
         _ => None,
     };
     assert_eq!(of(&changed), of(bytes), "all else stays");
@@ -95,9 +83,5 @@ fn read_to_the_end(text: &str) {
     };
     let close = fences.skip(1).find(is_fence).expect("it is closed");
     let broken = format!("{}probe: [\n{}", &text[..close], &text[close..]);
-    assert_eq!(
-        read(broken.as_bytes(), &Context::default()).outcome,
-        Outcome::Crash,
-        "{broken}"
-    );
+    assert_eq!(read(broken.as_bytes(), &Context::default()).outcome, Outcome::Crash, "{broken}");
 }

@@ -21,10 +21,7 @@ fn taken(has_state: bool) -> Project {
     let project = Project::empty();
     project.write(LOCK, &lock(60));
     if has_state {
-        project.write(
-            STATE,
-            "---\nschema_version: 2\ncurrent_stage: 3\n---\n\n# Theirs\n",
-        );
+        project.write(STATE, "---\nschema_version: 2\ncurrent_stage: 3\n---\n\n# Theirs\n");
         project.write(SUMMARY, &summary(1, "completed", "  analysis_mode: rapid\n"));
     }
     project
@@ -57,10 +54,9 @@ fn asked(project: &Project) -> Value {
 
 #[test]
 fn a_lock_of_another_is_asked_about_before_a_pipeline_begins() {
-    for (has_state, labels) in [
-        (false, &["Show", "Start anew", "Leave"][..]),
-        (true, &["Resume", "Show", "Start anew", "Leave"]),
-    ] {
+    for (has_state, labels) in
+        [(false, &["Show", "Start anew", "Leave"][..]), (true, &["Resume", "Show", "Start anew", "Leave"])]
+    {
         let project = taken(has_state);
         let before = (files(&project), project.read(LOCK));
         let question = asked(&project);
@@ -69,11 +65,7 @@ fn a_lock_of_another_is_asked_about_before_a_pipeline_begins() {
         assert!(options.map(|one| &one["label"]).eq(labels), "{question}");
         let said = project.person(&["start"]).refused();
         assert!(said.contains("\n            stages start --anew\n"), "{said}");
-        assert_eq!(
-            said.contains("\n            stages take-up\n"),
-            has_state,
-            "{said}"
-        );
+        assert_eq!(said.contains("\n            stages take-up\n"), has_state, "{said}");
         assert!(!said.contains("AskUserQuestion"), "{said}");
         // What a person decides is not an agent’s word.
         for command in [&["start", "--anew"][..], &["take-up"]] {
@@ -128,21 +120,12 @@ fn who_resumes_goes_on_with_the_work_of_the_other() {
 #[test]
 fn who_starts_anew_has_what_lies_there_moved_aside() {
     let moves = |project: &Project, start: &dyn Fn()| {
-        let (before, texts) = (
-            files(project),
-            [STATE, LOCK, SUMMARY].map(|file| project.read(file)),
-        );
+        let (before, texts) = (files(project), [STATE, LOCK, SUMMARY].map(|file| project.read(file)));
         start();
         let moved = files(project);
-        let aside: Vec<&str> = moved
-            .iter()
-            .filter_map(|name| name.strip_prefix("before-"))
-            .collect();
+        let aside: Vec<&str> = moved.iter().filter_map(|name| name.strip_prefix("before-")).collect();
         let (folder, _) = aside[0].split_once('/').unwrap();
-        let names: BTreeSet<String> = aside
-            .iter()
-            .map(|name| name[folder.len() + 1..].to_owned())
-            .collect();
+        let names: BTreeSet<String> = aside.iter().map(|name| name[folder.len() + 1..].to_owned()).collect();
         assert_eq!(names, before);
         let now = [STATE, LOCK, SUMMARY].map(|file| {
             project.read(&file.replace("requirements/", &format!("requirements/before-{folder}/")))
@@ -156,10 +139,7 @@ fn who_starts_anew_has_what_lies_there_moved_aside() {
     project.write(LOCK, &lock(1));
     moves(&project, &|| {
         let said = project.choose(&question, "Start anew");
-        assert!(
-            said.contains("moved to requirements/before-") && said.contains("stages start"),
-            "{said}"
-        );
+        assert!(said.contains("moved to requirements/before-") && said.contains("stages start"), "{said}");
     });
     project.agent(&["start"]).done();
     assert_eq!(project.choose(&question, "Start anew"), "", "it is decided");
@@ -192,16 +172,8 @@ fn a_lock_of_ours_is_refreshed_and_one_that_comes_beside_it_is_told_until_it_is_
     let project = Project::new();
     project.write(LOCK, &lock(7_000));
     let (theirs, next) = (project.read(LOCK), project.next());
-    assert!(
-        next["tell"].to_string().contains("another program works"),
-        "{next}"
-    );
-    assert!(
-        project
-            .agent(&["status"])
-            .done()
-            .contains("another program works")
-    );
+    assert!(next["tell"].to_string().contains("another program works"), "{next}");
+    assert!(project.agent(&["status"]).done().contains("another program works"));
     project.complete(1, "");
     assert_eq!(project.read(LOCK), theirs);
     // Nobody holds one that old.

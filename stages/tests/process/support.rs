@@ -147,19 +147,14 @@ impl Project {
     /// Returns the value of a key of the state's first level.
     pub(crate) fn state(&self, key: &str) -> String {
         let text = self.read(STATE);
-        let found = text
-            .lines()
-            .find_map(|line| line.strip_prefix(&format!("{key}: ")));
+        let found = text.lines().find_map(|line| line.strip_prefix(&format!("{key}: ")));
         found.unwrap_or_default().to_owned()
     }
 
     /// Writes the summary of the stage under way with these flags, for this dispatch, and returns its path.
     pub(crate) fn summary(&self, status: &str, flags: &str) -> String {
         let next = self.next();
-        let (stage, id) = (
-            next["stage"].as_u64().unwrap(),
-            next["dispatch_id"].as_str().unwrap(),
-        );
+        let (stage, id) = (next["stage"].as_u64().unwrap(), next["dispatch_id"].as_str().unwrap());
         let text = summary(stage, status, &format!("  dispatch_id: {id}\n{flags}"));
         let path = next["summary_file"].as_str().unwrap().to_owned();
         self.write(&path, &text);
@@ -178,10 +173,7 @@ impl Project {
         let flags = match stage {
             1 => "  analysis_mode: standard\n  prd_mode: NEW\n  pal_available: true\n  st_available: false\n",
             3 => {
-                self.write(
-                    &format!("requirements/working/QUESTIONS-{round:03}.md"),
-                    &questions(round),
-                );
+                self.write(&format!("requirements/working/QUESTIONS-{round:03}.md"), &questions(round));
                 "  questions_count: 8\n"
             }
             4 if more.is_empty() => "  next_action: proceed\n  completion_rate: 1.0\n",
@@ -196,13 +188,8 @@ impl Project {
 
     /// Writes requirements that pass their gate.
     pub(crate) fn requirements(&self) {
-        let parts = REQUIRED_SECTIONS
-            .iter()
-            .map(|name| format!("## {name}\n\nPeople can do it.\n\n"));
-        self.write(
-            "requirements/PRD.md",
-            &format!("# Requirements\n\n{}", parts.collect::<String>()),
-        );
+        let parts = REQUIRED_SECTIONS.iter().map(|name| format!("## {name}\n\nPeople can do it.\n\n"));
+        self.write("requirements/PRD.md", &format!("# Requirements\n\n{}", parts.collect::<String>()));
         self.write("requirements/decision-log.md", "# Decisions\n\nAll of them.\n");
     }
 }

@@ -22,13 +22,7 @@ fn a_pipeline_goes_through_all_stages() {
             "timeout_minutes": minutes[usize::try_from(stage).unwrap() - 1], "variables": next["variables"], "open_since": next["open_since"],
         });
         assert_eq!(next, expected);
-        assert!(
-            next["dispatch_id"]
-                .as_str()
-                .unwrap()
-                .ends_with(&format!("-{stage}")),
-            "{next}"
-        );
+        assert!(next["dispatch_id"].as_str().unwrap().ends_with(&format!("-{stage}")), "{next}");
         project.complete(stage, "");
     }
     assert_eq!(project.next()["instruction"], "done");
@@ -65,13 +59,7 @@ fn a_slash_command_takes_names_of_several_words() {
 fn asked_again_it_is_the_same_instruction_and_nothing_moves() {
     let project = Project::at(3);
     let (next, before) = (project.next(), project.read(STATE));
-    assert!(
-        next["variables"]["PRIOR_CONTEXT"]
-            .as_str()
-            .unwrap()
-            .contains("Stage 2 says so."),
-        "{next}"
-    );
+    assert!(next["variables"]["PRIOR_CONTEXT"].as_str().unwrap().contains("Stage 2 says so."), "{next}");
     assert_eq!(next["variables"]["PAL_AVAILABLE"], true);
     for _ in 0..3 {
         assert_eq!(project.next(), next);
@@ -109,33 +97,19 @@ fn what_does_not_count_changes_nothing() {
         project.write(file, text);
         let said = project.agent(&["report", file]).refused();
         has(&said, code);
-        assert_eq!(
-            (project.next(), project.read(STATE)),
-            (next.clone(), before.clone())
-        );
+        assert_eq!((project.next(), project.read(STATE)), (next.clone(), before.clone()));
     };
-    refused(
-        &summary(3, "completed", &format!("  dispatch_id: {id}\n")),
-        "foreign",
-    );
+    refused(&summary(3, "completed", &format!("  dispatch_id: {id}\n")), "foreign");
     refused(&summary(2, "completed", "  dispatch_id: another\n"), "stale");
     refused(&summary(2, "completed", "  round_number: 2\n"), "stale");
-    refused(
-        &project.read("requirements/.stage-summaries/stage-1-summary.md"),
-        "taken-already",
-    );
+    refused(&project.read("requirements/.stage-summaries/stage-1-summary.md"), "taken-already");
     // The panel builder’s is of no stage.
     let panel = "requirements/.stage-summaries/panel-builder-summary.md";
-    project.write(
-        panel,
-        "---\nstatus: completed\nsummary: Three members\n---\n\n## Context for Next Stage\n",
-    );
+    project
+        .write(panel, "---\nstatus: completed\nsummary: Three members\n---\n\n## Context for Next Stage\n");
     let said = project.agent(&["report", panel]).refused();
     has(&said, file);
-    assert_eq!(
-        (project.next(), project.read(STATE)),
-        (next.clone(), before.clone())
-    );
+    assert_eq!((project.next(), project.read(STATE)), (next.clone(), before.clone()));
     let said = project.agent(&["report", "requirements/nothing.md"]).refused();
     has(&said, "stages recover");
     let said = project.agent(&["report", "/etc/hostname"]).refused();
@@ -163,10 +137,7 @@ fn a_report_says_as_json_what_was_read_and_what_is_next() {
         "{taken}"
     );
     assert_eq!(taken["next"], project.next());
-    project.write(
-        "requirements/.stage-summaries/stage-3-summary.md",
-        &project.read(&path),
-    );
+    project.write("requirements/.stage-summaries/stage-3-summary.md", &project.read(&path));
     let refused = project.agent(&["report", "--json"]).refused();
     has(&refused, "\"outcome\": \"refused\"");
     has(&refused, "\"next\": null");
@@ -190,10 +161,7 @@ fn a_person_sees_the_place_underlined_and_an_agent_has_a_line() {
 fn a_dispatch_that_is_open_for_twice_its_time_is_overdue() {
     let project = Project::at(2);
     let text = |key: &str| project.next()[key].as_str().unwrap().to_owned();
-    let journal = format!(
-        ".stages/{}/journal.jsonl",
-        text("dispatch_id").rsplit_once('-').unwrap().0
-    );
+    let journal = format!(".stages/{}/journal.jsonl", text("dispatch_id").rsplit_once('-').unwrap().0);
     let opened_before = |minutes: u64| {
         let (since, now) = (text("open_since"), claudex_loop::Timestamp::now());
         let moved = (now - Duration::from_secs(60 * minutes)).to_string();
@@ -227,17 +195,9 @@ fn a_summary_of_the_round_before_is_stale() {
 #[test]
 fn a_pause_lets_turns_end_until_the_person_resumes() {
     let project = Project::at(4);
-    project
-        .report(
-            "needs-user-input",
-            "  pause_type: exit_cli\n  block_reason: Mark the boxes\n",
-        )
-        .done();
+    project.report("needs-user-input", "  pause_type: exit_cli\n  block_reason: Mark the boxes\n").done();
     let next = project.next();
-    assert_eq!(
-        (&next["instruction"], &next["reason"]),
-        (&json!("stop"), &json!("Mark the boxes"))
-    );
+    assert_eq!((&next["instruction"], &next["reason"]), (&json!("stop"), &json!("Mark the boxes")));
     assert_eq!(
         ["waiting_for_user", "pause_stage", "next_step"].map(|key| project.state(key)),
         ["true", "4", "\"Mark the boxes\""]
@@ -279,14 +239,9 @@ fn requirements_that_are_not_ready_go_another_round() {
     assert_eq!(next["variables"]["ANALYSIS_MODE"], "complete");
     let reflection = next["variables"]["REFLECTION_CONTEXT"].as_str().unwrap();
     has(reflection, "target_users");
-    assert_eq!(
-        project.read("requirements/.stage-summaries/reflection-round-2.md"),
-        reflection
-    );
+    assert_eq!(project.read("requirements/.stage-summaries/reflection-round-2.md"), reflection);
     // One that is lost is written again.
-    let lost = project
-        .root
-        .join("requirements/.stage-summaries/reflection-round-2.md");
+    let lost = project.root.join("requirements/.stage-summaries/reflection-round-2.md");
     std::fs::remove_file(&lost).unwrap();
     assert_eq!(project.next(), next);
     assert!(lost.is_file());
@@ -298,14 +253,9 @@ fn requirements_that_are_not_ready_go_another_round() {
     assert_eq!(project.next()["key"], "stagnation_round_2");
     project.person(&["answer", "Force"]).done();
     let next = project.next();
-    assert_eq!(
-        (&next["stage"], &next["variables"]["SKIP_VALIDATION"]),
-        (&json!(5), &json!(true))
-    );
+    assert_eq!((&next["stage"], &next["variables"]["SKIP_VALIDATION"]), (&json!(5), &json!(true)));
     project.requirements();
-    project
-        .report("completed", "  validation_decision: CONDITIONAL\n")
-        .done();
+    project.report("completed", "  validation_decision: CONDITIONAL\n").done();
     assert_eq!(project.next()["stage"], 6);
     assert!(project.read(STATE).contains("    validation_mode: skipped\n"));
 }
@@ -313,10 +263,7 @@ fn requirements_that_are_not_ready_go_another_round() {
 #[test]
 fn research_is_told_the_gaps() {
     let project = Project::at(4);
-    project.complete(
-        4,
-        "  next_action: loop_research\n  gap_descriptions: [Who pays]\n",
-    );
+    project.complete(4, "  next_action: loop_research\n  gap_descriptions: [Who pays]\n");
     let next = project.next();
     assert_eq!((&next["stage"], &next["round"]), (&json!(2), &json!(2)));
     assert_eq!(next["variables"]["FOCUS"], json!(["Who pays"]));
@@ -354,11 +301,7 @@ fn a_report_that_is_killed_is_taken_as_a_whole_or_not_at_all() {
             _ => drop(project.agent(&["report", &path]).refused()),
         }
         let now = project.next();
-        assert_eq!(
-            (&now["instruction"], &now["stage"]),
-            (&json!("dispatch"), &json!(3)),
-            "{step}"
-        );
+        assert_eq!((&now["instruction"], &now["stage"]), (&json!("dispatch"), &json!(3)), "{step}");
         let context = now["variables"]["PRIOR_CONTEXT"].as_str().unwrap();
         assert!(context.contains("Stage 2 says so."), "{step}: {context}");
     }
@@ -375,11 +318,7 @@ fn a_next_that_is_killed_gives_the_same_instruction_and_writes_again_what_was_lo
         std::fs::remove_file(project.root.join(reflection)).unwrap();
         project.killed(&["next"], true, Duration::from_micros(step * 900));
         assert_eq!(project.next(), next, "{step}");
-        assert_eq!(
-            (project.read(reflection), project.read(STATE)),
-            (text.clone(), state.clone()),
-            "{step}"
-        );
+        assert_eq!((project.read(reflection), project.read(STATE)), (text.clone(), state.clone()), "{step}");
     }
 }
 
@@ -400,17 +339,9 @@ fn an_answer_that_is_killed_is_recorded_once() {
             _ => drop(project.person(&answer).refused()),
         }
         let now = project.next();
-        assert_eq!(
-            (&now["instruction"], &now["stage"]),
-            (&json!("dispatch"), &json!(2)),
-            "{step}"
-        );
+        assert_eq!((&now["instruction"], &now["stage"]), (&json!("dispatch"), &json!(2)), "{step}");
         let state = project.read(STATE);
-        assert_eq!(
-            state.matches("recovery_stage_2_round_1_1: retry").count(),
-            1,
-            "{state}"
-        );
+        assert_eq!(state.matches("recovery_stage_2_round_1_1: retry").count(), 1, "{state}");
         assert!(!state.contains("recovery_stage_2_round_1_2"), "{state}");
     }
 }
@@ -425,12 +356,7 @@ fn a_recovery_that_is_killed_loses_nothing_that_was_written() {
             project.agent(&["recover"]).done();
         }
         project.next_at("dispatch", 3);
-        assert_eq!(
-            project.read(STATE).matches("- Stage 2: ").count(),
-            1,
-            "{step}: {}",
-            project.read(STATE)
-        );
+        assert_eq!(project.read(STATE).matches("- Stage 2: ").count(), 1, "{step}: {}", project.read(STATE));
     }
 }
 
@@ -453,9 +379,7 @@ fn the_fifth_round_begins_with_a_warning() {
     for round in 2..=5 {
         project.complete(4, "  next_action: loop_questions\n");
         project.person(&["answer", "standard"]).done();
-        let warned = project.next()["tell"]
-            .to_string()
-            .contains("Round 5 of 10 begins.");
+        let warned = project.next()["tell"].to_string().contains("Round 5 of 10 begins.");
         assert_eq!(warned, round == 5, "{round}: {}", project.next());
         project.complete(3, "");
     }

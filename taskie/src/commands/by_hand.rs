@@ -37,10 +37,7 @@ pub(super) fn review(call: &Call, held: &AnyLoop, kind: Kind) -> Result<Exit, Fa
         Kind::AllCode => (&ALL_CODE_REVIEW_REVIEW, Group::AllCode),
         Kind::Code => match raw.count("current_task") {
             0 => {
-                return Err(failed(
-                    "no task is under way",
-                    "there is no code of it to review".to_owned(),
-                ));
+                return Err(failed("no task is under way", "there is no code of it to review".to_owned()));
             }
             task => (&CODE_REVIEW_REVIEW, Group::TaskCode(task)),
         },
@@ -52,11 +49,7 @@ pub(super) fn review(call: &Call, held: &AnyLoop, kind: Kind) -> Result<Exit, Fa
     let (parts, _) = round::read(raw, spec)
         .map_err(|error| failed("what is to be reviewed cannot be read", error.to_string()))?;
     let (findings, shown) = findings(call, held, spec, &settings, &parts)?;
-    let verdict = if findings.counts().material() > 0 {
-        "FAIL"
-    } else {
-        "PASS"
-    };
+    let verdict = if findings.counts().material() > 0 { "FAIL" } else { "PASS" };
     let numbers = directory.names().filter_map(|name| match name {
         Name::Review(of, number) if of == group => Some(number),
         _ => None,
@@ -70,11 +63,7 @@ pub(super) fn review(call: &Call, held: &AnyLoop, kind: Kind) -> Result<Exit, Fa
     let report = format!("{}\nVERDICT: {verdict}\n", findings_file::render(1, &findings));
     let written = std::fs::File::create_new(&path).and_then(|mut file| file.write_all(report.as_bytes()));
     written.map_err(|error| failed("the review cannot be written", error.to_string()))?;
-    out::line(&format!(
-        "Plan {}: {shown} says {verdict} ({}): {name}\n",
-        raw.id(),
-        findings.counts()
-    ));
+    out::line(&format!("Plan {}: {shown} says {verdict} ({}): {name}\n", raw.id(), findings.counts()));
     out::text(&text::plain(&report));
     Ok(Exit::Complete)
 }
@@ -103,9 +92,7 @@ fn findings(
         verified: String::new(),
         failed: Vec::new(),
     };
-    let prompt = prompt
-        .render(&subject)
-        .map_err(|error| Failure::new(Exit::Internal, error))?;
+    let prompt = prompt.render(&subject).map_err(|error| Failure::new(Exit::Internal, error))?;
     let request = Request {
         prompt: &prompt,
         subject: &subject,
@@ -122,12 +109,10 @@ fn findings(
         output: None,
     };
     let interrupted = runner::interrupts();
-    let outcome = chosen
-        .reviewer
-        .review(&request, &mut |_| match interrupted.load(Ordering::Relaxed) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        });
+    let outcome = chosen.reviewer.review(&request, &mut |_| match interrupted.load(Ordering::Relaxed) {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    });
     match outcome {
         Outcome::Clean => Ok((Findings::default(), chosen.shown)),
         Outcome::Findings(findings) => Ok((findings, chosen.shown)),

@@ -36,53 +36,25 @@ pub use take_up::normalized;
 /// Adds the commands to the program.
 pub(crate) fn add(program: Program<typestate::Taskie>) -> Program<typestate::Taskie> {
     let words: [(&str, &str, RunCommand); 11] = [
-        (
-            "new-plan",
-            "Start a plan: [max_reviews=N] [tdd=true] <description>",
-            start::new_plan,
-        ),
+        ("new-plan", "Start a plan: [max_reviews=N] [tdd=true] <description>", start::new_plan),
         (
             "continue-plan",
             "Say the next step of a plan; take up a directory that another program wrote",
             start::continue_plan,
         ),
-        (
-            "create-tasks",
-            "Have the tasks written; from standalone, back into automation",
-            work::create_tasks,
-        ),
+        ("create-tasks", "Have the tasks written; from standalone, back into automation", work::create_tasks),
         (
             "complete-task",
             "Have a task done and reviewed; from standalone, back into automation",
             work::complete_task,
         ),
-        (
-            "complete-task-tdd",
-            "The same, test first",
-            work::complete_task_tdd,
-        ),
-        (
-            "next-task",
-            "Have a task done without reviews, and leave automation",
-            work::next_task,
-        ),
+        ("complete-task-tdd", "The same, test first", work::complete_task_tdd),
+        ("next-task", "Have a task done without reviews, and leave automation", work::next_task),
         ("next-task-tdd", "The same, test first", work::next_task_tdd),
-        (
-            "continue-task",
-            "Go on with the current task",
-            work::continue_task,
-        ),
+        ("continue-task", "Go on with the current task", work::continue_task),
         ("add-task", "Have one task more", limits::add_task),
-        (
-            "next",
-            "Say the next step of a plan, and why; it moves nothing",
-            look::next,
-        ),
-        (
-            "check",
-            "Check the structure rules of a plan’s directory",
-            look::check,
-        ),
+        ("next", "Say the next step of a plan, and why; it moves nothing", look::next),
+        ("check", "Check the structure rules of a plan’s directory", look::check),
     ];
     let rules = || {
         Command::new("ground-rules")
@@ -110,9 +82,7 @@ pub(crate) fn add(program: Program<typestate::Taskie>) -> Program<typestate::Tas
         let have = move || command(review, &format!("Have {what} reviewed"));
         // What it says is for the agent alone.
         let answered = move || command(answer, &format!("Deal with the newest review of {what}")).hide(true);
-        program = program
-            .command(have, work::review)
-            .command(answered, work::post_review);
+        program = program.command(have, work::review).command(answered, work::post_review);
     }
     let numbered: [(&str, &str, &str, RunCommand); 4] = [
         (
@@ -121,18 +91,8 @@ pub(crate) fn add(program: Program<typestate::Taskie>) -> Program<typestate::Tas
             "Go on to TARGET, a word of next_phase, once the work is there",
             advance::advance,
         ),
-        (
-            "more",
-            "N",
-            "Grant so many further reviews of this cycle",
-            limits::more,
-        ),
-        (
-            "max-reviews",
-            "N",
-            "Have at most so many reviews per cycle; 0: none",
-            limits::max_reviews,
-        ),
+        ("more", "N", "Grant so many further reviews of this cycle", limits::more),
+        ("max-reviews", "N", "Have at most so many reviews per cycle; 0: none", limits::max_reviews),
         (
             "drop-task",
             "K",
@@ -165,10 +125,7 @@ const NAME: &str = "name";
 
 fn command(name: &'static str, about: &str) -> Command {
     let command = with_words(Command::new(name).about(about.to_owned()), name);
-    let json = Arg::new(JSON)
-        .long("json")
-        .action(ArgAction::SetTrue)
-        .help("As JSON");
+    let json = Arg::new(JSON).long("json").action(ArgAction::SetTrue).help("As JSON");
     match name {
         "next" => command.arg(json).after_help(
             "In state.json next_phase is what is to be done; phase is what ran last, the last cycle’s context: it is for people, and no \
@@ -186,17 +143,8 @@ fn with_words(command: Command, name: &'static str) -> Command {
         _ => "The plan’s id [default: the active one]",
     });
     command
-        .arg(
-            words
-                .trailing_var_arg(name == "new-plan")
-                .allow_hyphen_values(name == "new-plan"),
-        )
-        .arg(
-            Arg::new(FROM_PROMPT)
-                .long("from-prompt")
-                .action(ArgAction::SetTrue)
-                .hide(true),
-        )
+        .arg(words.trailing_var_arg(name == "new-plan").allow_hyphen_values(name == "new-plan"))
+        .arg(Arg::new(FROM_PROMPT).long("from-prompt").action(ArgAction::SetTrue).hide(true))
         .arg(Arg::new(NAME).long("name").default_value(name).hide(true))
 }
 
@@ -228,41 +176,19 @@ impl Call {
         if !matches.get_flag(FROM_PROMPT) {
             let actor = caller.actor(false);
             let first = text(FIRST);
-            return Ok(Self {
-                info,
-                name,
-                caller,
-                actor,
-                from_prompt: false,
-                first,
-                words,
-            });
+            return Ok(Self { info, name, caller, actor, from_prompt: false, first, words });
         }
         let actor = caller.actor(true);
         let words = typed(info, &name, &caller)?;
         if !words.trim().is_empty() {
-            out::text(&format!(
-                "What the person typed after /taskie:{name}:\n{words}\n\n"
-            ));
+            out::text(&format!("What the person typed after /taskie:{name}:\n{words}\n\n"));
         }
-        Ok(Self {
-            info,
-            name,
-            caller,
-            actor,
-            from_prompt: true,
-            first: String::new(),
-            words,
-        })
+        Ok(Self { info, name, caller, actor, from_prompt: true, first: String::new(), words })
     }
 
     /// Refuses the command to an agent.
     fn persons_only(&self) -> Result<(), Failure> {
-        let id = self
-            .words
-            .split_whitespace()
-            .next()
-            .filter(|id| loops::find(self.info, Some(id)).is_ok());
+        let id = self.words.split_whitespace().next().filter(|id| loops::find(self.info, Some(id)).is_ok());
         loops::person_only(self.info, self.actor, &self.name, id)
     }
 
@@ -294,12 +220,7 @@ impl Call {
             let help = messages::unchanged(refused.held.raw());
             self.refused(format!("plan {id}: {refused}"), &help)
         })?;
-        store.log(&format!(
-            "{id} {} by {}: now {}",
-            self.name,
-            self.actor,
-            messages::phase(now.raw()).name
-        ));
+        store.log(&format!("{id} {} by {}: now {}", self.name, self.actor, messages::phase(now.raw()).name));
         self.entered(&now)?;
         Ok(now)
     }
@@ -308,11 +229,7 @@ impl Call {
     fn entered(&self, now: &AnyLoop) -> Result<(), Failure> {
         let settings = loops::settings(self.info, now.raw().store().root(), None)?;
         stops::entered(now, &settings).map(drop).map_err(|problem| {
-            let what = format!(
-                "plan {}: what follows from {} was not done: {problem}",
-                now.id(),
-                self.name
-            );
+            let what = format!("plan {}: what follows from {} was not done: {problem}", now.id(), self.name);
             Failure::plain(
                 Exit::Internal,
                 "claudex::taskie::entered",

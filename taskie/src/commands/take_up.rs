@@ -150,12 +150,7 @@ pub(super) fn take_up(
     let document = normalized(bytes.as_deref(), files).map_err(&refused)?;
     let how = Beginning {
         id: Some(id.clone()),
-        ..Beginning::now(
-            call.caller
-                .session
-                .clone()
-                .unwrap_or_else(|| "unknown".to_owned()),
-        )
+        ..Beginning::now(call.caller.session.clone().unwrap_or_else(|| "unknown".to_owned()))
     };
     let held = Taskie::import(&document, path, &store, how, call.actor).map_err(|error| match error {
         ImportError::Start(error) => start::refused(call.info, error),

@@ -13,24 +13,14 @@ use crate::{AnyLoop, Phase, stops};
 
 /// Has the tasks written.
 pub(super) fn create_tasks(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
-    begin(info, matches, Phase::CreateTasks, |_, _| {
-        Ok(Verb::BeginTasks {
-            id: None,
-            from_prompt: false,
-        })
-    })
+    begin(info, matches, Phase::CreateTasks, |_, _| Ok(Verb::BeginTasks { id: None, from_prompt: false }))
 }
 
 /// Has a task done and reviewed.
 pub(super) fn complete_task(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
     begin(info, matches, Phase::CompleteTask, |call, held| {
         let (total, done) = counted(call, held)?;
-        Ok(Verb::BeginTask {
-            id: None,
-            from_prompt: false,
-            total,
-            done,
-        })
+        Ok(Verb::BeginTask { id: None, from_prompt: false, total, done })
     })
 }
 
@@ -38,12 +28,7 @@ pub(super) fn complete_task(info: &'static ProgramInfo, matches: &ArgMatches) ->
 pub(super) fn complete_task_tdd(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
     begin(info, matches, Phase::CompleteTaskTdd, |call, held| {
         let (total, done) = counted(call, held)?;
-        Ok(Verb::BeginTaskTdd {
-            id: None,
-            from_prompt: false,
-            total,
-            done,
-        })
+        Ok(Verb::BeginTaskTdd { id: None, from_prompt: false, total, done })
     })
 }
 
@@ -79,10 +64,7 @@ fn elsewhere(call: &Call, held: &AnyLoop) -> Failure {
 
 fn directory(call: &Call, held: &AnyLoop) -> Result<Directory, Failure> {
     stops::directory(held.raw()).map_err(|error| {
-        call.refused(
-            format!("the plan’s directory cannot be read: {error}"),
-            "see who owns it",
-        )
+        call.refused(format!("the plan’s directory cannot be read: {error}"), "see who owns it")
     })
 }
 
@@ -125,17 +107,9 @@ fn leave(
     let Some(task) = directory.table().and_then(|tasks| tasks.next()).map(|row| row.id) else {
         return Err(no_task(&call, &held));
     };
-    let verb = Verb::Leave {
-        id: None,
-        from_prompt: false,
-        command,
-        task,
-    };
+    let verb = Verb::Leave { id: None, from_prompt: false, command, task };
     let now = call.take(held, verb)?;
-    out::line(&format!(
-        "Plan {}: do task {task}{how}, without reviews. The automation is off.",
-        now.id()
-    ));
+    out::line(&format!("Plan {}: do task {task}{how}, without reviews. The automation is off.", now.id()));
     Ok(Exit::Complete)
 }
 
@@ -146,10 +120,7 @@ pub(super) fn continue_task(info: &'static ProgramInfo, matches: &ArgMatches) ->
     let held = call.open(call.actor)?;
     mark(&call, &held)?;
     match crate::context::task(&held) {
-        0 => out::line(&format!(
-            "Plan {}: no task is under way; ask the person which one it is.",
-            held.id()
-        )),
+        0 => out::line(&format!("Plan {}: no task is under way; ask the person which one it is.", held.id())),
         task => out::line(&format!("Plan {}: go on with task {task}.", held.id())),
     }
     Ok(Exit::Complete)

@@ -23,22 +23,15 @@ impl Lines {
 /// Refuses a file in which a merge left its marks: what is between them is not meant as it stands.
 pub(super) fn without_marks(file: &str, text: &str) -> Result<(), Vec<Problem>> {
     let is_mark = |line: &str| {
-        ["<<<<<<<", ">>>>>>>"].iter().any(|mark| {
-            line.strip_prefix(mark)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
-        })
+        ["<<<<<<<", ">>>>>>>"]
+            .iter()
+            .any(|mark| line.strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')))
     };
     let marked: Vec<Problem> = text
         .lines()
         .enumerate()
         .filter(|(_, line)| is_mark(line))
-        .map(|(at, _)| {
-            Problem::new(
-                file,
-                Some(at + 1),
-                "a merge left its mark here; resolve the conflict",
-            )
-        })
+        .map(|(at, _)| Problem::new(file, Some(at + 1), "a merge left its mark here; resolve the conflict"))
         .collect();
     if marked.is_empty() { Ok(()) } else { Err(marked) }
 }

@@ -91,11 +91,7 @@ impl Tasks {
             }
         }
         if cells.is_empty() {
-            problems.push(Problem::new(
-                file,
-                header.0,
-                "the table has no row; write one for each task",
-            ));
+            problems.push(Problem::new(file, header.0, "the table has no row; write one for each task"));
         }
         let mut rows: Vec<Row> = Vec::new();
         let mut ids = HashSet::new();
@@ -128,18 +124,10 @@ impl Tasks {
             }
             if let (Some(id), Some(status)) = (id, status) {
                 let description = cell(3).unwrap_or_default().to_owned();
-                rows.push(Row {
-                    id,
-                    status,
-                    description,
-                });
+                rows.push(Row { id, status, description });
             }
         }
-        if problems.is_empty() {
-            Ok(Self { rows })
-        } else {
-            Err(problems)
-        }
+        if problems.is_empty() { Ok(Self { rows }) } else { Err(problems) }
     }
 
     /// Returns the tasks that count.

@@ -31,11 +31,7 @@ impl Walk {
         assert_ne!(after, before, "{row}");
         fs::write(self.project.dir(ID).join("state.json"), before).unwrap();
         self.says(row);
-        assert_eq!(
-            String::from_utf8(self.document()),
-            String::from_utf8(after),
-            "{row}"
-        );
+        assert_eq!(String::from_utf8(self.document()), String::from_utf8(after), "{row}");
         self.row = row;
     }
 

@@ -23,21 +23,13 @@ fn code_review() -> Project {
 
 /// Runs a command of the document where it can be run, and returns what it said with the `next_phase` after it.
 fn run(command: &str) -> (Said, Value) {
-    let filled = [
-        ("N", "2"),
-        ("K", "3"),
-        ("TARGET", "plan-review"),
-        ("<plan>", ID),
-        ("[plan]", ID),
-    ];
+    let filled = [("N", "2"), ("K", "3"), ("TARGET", "plan-review"), ("<plan>", ID), ("[plan]", ID)];
     let fill = |word: &str| {
         let known = filled.iter().find(|(name, _)| *name == word);
         known.map_or(word, |(_, value)| value).to_owned()
     };
-    let words = command.replace(
-        "[max_reviews=N] [tdd=true] <description>",
-        "max_reviews=2 tdd=true say hello",
-    );
+    let words =
+        command.replace("[max_reviews=N] [tdd=true] <description>", "max_reviews=2 tdd=true say hello");
     let words: Vec<String> = words.split_whitespace().map(fill).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let verb = words[0].strip_prefix("/taskie:").unwrap_or_else(|| words[1]);
@@ -84,9 +76,7 @@ fn every_command_of_the_document_does_what_it_says() {
     for command in all {
         let (said, next_phase) = run(&command);
         let said = said.done();
-        let verb = command
-            .strip_prefix("/taskie:")
-            .or(command.strip_prefix("taskie "));
+        let verb = command.strip_prefix("/taskie:").or(command.strip_prefix("taskie "));
         let verb = verb.unwrap_or_default().split(' ').next().unwrap_or_default();
         match verb {
             "create-tasks" | "complete-task" | "complete-task-tdd" => {
@@ -103,10 +93,7 @@ fn every_command_of_the_document_does_what_it_says() {
             "drop-task" => assert!(said.contains("2 tasks now"), "{command}: {said}"),
             "more" => assert!(said.contains("4 reviews per cycle"), "{command}: {said}"),
             "max-reviews" => assert!(said.contains("2 reviews per cycle"), "{command}: {said}"),
-            "verify" => assert!(
-                said.contains("permitted") || said.contains("passed"),
-                "{command}: {said}"
-            ),
+            "verify" => assert!(said.contains("permitted") || said.contains("passed"), "{command}: {said}"),
             _ => assert!(!said.is_empty(), "{command}"),
         }
     }
@@ -143,11 +130,7 @@ fn every_command_after_which_a_plan_goes_on_permits_what_it_asks_for() {
     let ends = ["cancel.md", "doctor.md", "rollback.md"];
     let by_hand = ["next-task.md", "next-task-tdd.md"];
     for name in names(&Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin/commands")) {
-        for rule in [
-            "Edit(/.taskie/plans/*/*.md)",
-            "Bash(taskie next:*)",
-            "Bash(taskie check:*)",
-        ] {
+        for rule in ["Edit(/.taskie/plans/*/*.md)", "Bash(taskie next:*)", "Bash(taskie check:*)"] {
             assert_eq!(permits(&name, rule), !ends.contains(&&*name), "{name}: {rule}");
         }
         for rule in ["Bash(taskie advance:*)", "Bash(taskie review:*)"] {
@@ -163,10 +146,7 @@ fn the_help_fits_a_screen() {
     assert!(help.lines().count() <= 45, "{help}");
     let (groups, _) = help.split_once("\nOptions:\n").unwrap();
     assert!(groups.lines().all(|line| line.chars().count() <= 80), "{groups}");
-    assert!(
-        groups.contains("\nIn Claude Code: new-plan, continue-plan, "),
-        "{groups}"
-    );
+    assert!(groups.contains("\nIn Claude Code: new-plan, continue-plan, "), "{groups}");
 }
 
 #[test]

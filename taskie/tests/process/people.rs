@@ -5,10 +5,7 @@ use claudex_testkit::has;
 use crate::support::{ID, Project, coding, standalone};
 
 fn next_phase(project: &Project) -> String {
-    project.state(ID)["next_phase"]
-        .as_str()
-        .unwrap_or("null")
-        .to_owned()
+    project.state(ID)["next_phase"].as_str().unwrap_or("null").to_owned()
 }
 
 #[test]
@@ -28,11 +25,7 @@ fn tasks_are_taken_back_into_automation_and_out_of_it() {
         project.slash(command, "").done();
         assert_eq!(project.state(ID), now);
         // And none of the others is next.
-        let other = if command == "create-tasks" {
-            "complete-task"
-        } else {
-            "create-tasks"
-        };
+        let other = if command == "create-tasks" { "complete-task" } else { "create-tasks" };
         let said = project.slash(other, "").refused();
         has(&said, "taskie next billing");
 
@@ -83,13 +76,7 @@ fn a_plan_that_is_over_stays_as_it_is() {
     let project = standalone();
     project.person(&["cancel", ID]).done();
     let before = project.state(ID);
-    for command in [
-        "continue-task",
-        "next-task",
-        "create-tasks",
-        "add-task",
-        "plan-review",
-    ] {
+    for command in ["continue-task", "next-task", "create-tasks", "add-task", "plan-review"] {
         project.person(&[command, ID]).refused();
     }
     for command in ["more", "max-reviews", "drop-task"] {
@@ -152,22 +139,12 @@ fn a_review_by_hand_takes_the_next_number_and_is_nobodys_to_answer() {
         let prompt = project.prompt();
         has(&prompt, shows);
         let now = project.state(ID);
-        assert_eq!(
-            (&now["phase"], &now["next_phase"]),
-            (&command.into(), &serde_json::Value::Null)
-        );
+        assert_eq!((&now["phase"], &now["next_phase"]), (&command.into(), &serde_json::Value::Null));
     }
     // None of them is the automation's to answer, and none lets it go on; its copy of the changes is left alone.
     let copy = project.root.join(".taskie/engine").join(ID).join("changes.diff");
-    assert!(
-        copy.parent().unwrap().is_dir() && !copy.exists(),
-        "{}",
-        copy.display()
-    );
-    assert_eq!(
-        project.person(&["check", ID]).done(),
-        "Plan billing breaks no rule.\n"
-    );
+    assert!(copy.parent().unwrap().is_dir() && !copy.exists(), "{}", copy.display());
+    assert_eq!(project.person(&["check", ID]).done(), "Plan billing breaks no rule.\n");
     project.reviewer("exit 1\n");
     let said = project.person(&["plan-review", ID]);
     assert_eq!(said.0.code, Some(5), "{said:?}");
@@ -294,10 +271,7 @@ fn of_several_plans_a_command_names_one() {
         project.person(&["new-plan", description]).done();
     }
     let said = project.person(&["continue-plan"]).refused();
-    assert!(
-        ["one", "two", "one-2"].iter().all(|id| said.contains(id)),
-        "{said}"
-    );
+    assert!(["one", "two", "one-2"].iter().all(|id| said.contains(id)), "{said}");
     let said = project.person(&["continue-plan", "two"]).done();
     assert!(said.contains("Plan two") && said.contains("C18"), "{said}");
     // The session's own is the one that is meant in it.
@@ -322,10 +296,7 @@ fn the_ground_rules_stand_in_one_place() {
     for command in commands {
         let text = std::fs::read_to_string(format!("messages/commands/{command}")).unwrap();
         let name = command.strip_suffix(".md").unwrap();
-        has(
-            &text,
-            &format!("!`taskie ground-rules; taskie {name} --from-prompt 2>&1 || true`"),
-        );
+        has(&text, &format!("!`taskie ground-rules; taskie {name} --from-prompt 2>&1 || true`"));
         has(&text, "disable-model-invocation: true");
         assert!(!text.contains("$ARGUMENTS"), "{text}");
     }

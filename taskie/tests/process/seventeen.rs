@@ -14,11 +14,7 @@ fn changes(project: &Project, command: &str, words: &str, changed: &[(&str, Valu
     for (key, value) in changed {
         expected[*key] = value.clone();
     }
-    assert_eq!(
-        project.state(ID).to_string(),
-        expected.to_string(),
-        "{command}: {said:?}"
-    );
+    assert_eq!(project.state(ID).to_string(), expected.to_string(), "{command}: {said:?}");
     // What is done, is said; what is refused, names the next step.
     let said = said.0.out + &said.0.err;
     assert!(said.contains(ID), "{command}: {said}");
@@ -28,13 +24,8 @@ fn changes(project: &Project, command: &str, words: &str, changed: &[(&str, Valu
 fn in_standalone() {
     let null = || Value::Null;
     let at = |phase: &str| vec![("phase", json!(phase))];
-    let left = |command: &str| {
-        vec![
-            ("phase", json!(command)),
-            ("current_task", json!(2)),
-            ("next_phase", null()),
-        ]
-    };
+    let left =
+        |command: &str| vec![("phase", json!(command)), ("current_task", json!(2)), ("next_phase", null())];
     let into = |phase: &str| vec![("next_phase", json!(phase)), ("phase_iteration", json!(0))];
     let mut all: Vec<(&str, Vec<(&str, Value)>)> = vec![
         ("new-plan", vec![]),
@@ -51,12 +42,7 @@ fn in_standalone() {
     for review in ["plan-review", "tasks-review", "code-review", "all-code-review"] {
         all.push((review, at(review)));
     }
-    for review in [
-        "post-plan-review",
-        "post-tasks-review",
-        "post-code-review",
-        "post-all-code-review",
-    ] {
+    for review in ["post-plan-review", "post-tasks-review", "post-code-review", "post-all-code-review"] {
         all.push((review, at(review)));
     }
     are_all(all.iter().map(|(command, _)| *command));
@@ -90,12 +76,7 @@ fn in_automation() {
     for review in ["plan-review", "tasks-review", "code-review", "all-code-review"] {
         all.push((review, vec![]));
     }
-    for review in [
-        "post-plan-review",
-        "post-tasks-review",
-        "post-code-review",
-        "post-all-code-review",
-    ] {
+    for review in ["post-plan-review", "post-tasks-review", "post-code-review", "post-all-code-review"] {
         all.push((review, vec![]));
     }
     are_all(all.iter().map(|(command, _)| *command));
@@ -122,11 +103,7 @@ fn sixteen_plans_begin_at_once_and_each_has_a_name_of_its_own() {
     let project = Project::new();
     let begin = |_| {
         let mut command = project.folder.command(&["new-plan", "max_reviews=3 Sort lines"]);
-        command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap()
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     };
     let begun: Vec<_> = (0..16).map(begin).collect();
     for one in begun {
@@ -141,10 +118,7 @@ fn sixteen_plans_begin_at_once_and_each_has_a_name_of_its_own() {
     for plan in plans {
         assert_eq!(names(&project.dir(&plan)), ["state.json"]);
         let now = project.state(&plan);
-        assert_eq!(
-            (&now["max_reviews"], &now["next_phase"]),
-            (&json!(3), &json!("new-plan"))
-        );
+        assert_eq!((&now["max_reviews"], &now["next_phase"]), (&json!(3), &json!("new-plan")));
         project.person(&["next", &plan]).done();
     }
 }

@@ -68,11 +68,7 @@ impl Moves<'_> {
         let (from, to) = (self.name(edge.from), self.name(edge.to));
         let mut next = state.clone();
         for (at, field) in self.machine.fields.iter().enumerate() {
-            let set = edge
-                .declared
-                .set
-                .iter()
-                .find(|(name, _)| name.value == field.name.value);
+            let set = edge.declared.set.iter().find(|(name, _)| name.value == field.name.value);
             next.values[at] = match (set, field.exists_in(from), field.exists_in(to)) {
                 (_, _, false) => Value::Absent,
                 (Some((_, update)), ..) => self.updated(&update.value, at, state, &argument)?,
@@ -82,18 +78,13 @@ impl Moves<'_> {
         }
         next.phase = edge.to;
         let round = self.machine.phases[edge.to].on_stop.as_ref();
-        let round = round
-            .and_then(|behaviour| behaviour.parameter("round"))
-            .and_then(|name| self.field(&name.value));
+        let round =
+            round.and_then(|behaviour| behaviour.parameter("round")).and_then(|name| self.field(&name.value));
         let advances = round.is_some_and(|round| next.values[round] != state.values[round]);
         if edge.from != edge.to || advances || counted {
             next.visit = Visit::Unreviewed;
         }
-        Some(Step {
-            act,
-            edge: Some(index),
-            leaves: next,
-        })
+        Some(Step { act, edge: Some(index), leaves: next })
     }
 
     fn updated<'v>(

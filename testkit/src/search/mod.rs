@@ -90,9 +90,7 @@ pub struct Search<'m> {
 
 impl fmt::Debug for Search<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Search")
-            .field("machine", &self.machine.name.value)
-            .finish_non_exhaustive()
+        f.debug_struct("Search").field("machine", &self.machine.name.value).finish_non_exhaustive()
     }
 }
 
@@ -112,14 +110,7 @@ impl<'m> Search<'m> {
         for (at, edge) in edges.iter().enumerate() {
             leaving[edge.from].push(at);
         }
-        Self {
-            machine,
-            edges,
-            leaving,
-            relevant: Relevant::of(machine),
-            own: Box::new(own),
-            now,
-        }
+        Self { machine, edges, leaving, relevant: Relevant::of(machine), own: Box::new(own), now }
     }
 
     fn moves(&self) -> Moves<'_> {
@@ -155,11 +146,7 @@ impl<'m> Search<'m> {
 
     /// Returns the plainest arguments of a transition.
     pub(crate) fn plain_arguments(&self, declared: &Transition) -> Vec<(String, Value)> {
-        self.moves()
-            .arguments(declared, None)
-            .into_iter()
-            .next()
-            .unwrap_or_default()
+        self.moves().arguments(declared, None).into_iter().next().unwrap_or_default()
     }
 
     /// Finds the ways. `source` is the text of the machine file, and `file` its name.
@@ -184,12 +171,7 @@ impl<'m> Search<'m> {
                         break;
                     }
                     let begin = moves.start(mode, &given);
-                    let start = Way {
-                        mode,
-                        given,
-                        begin,
-                        steps: Vec::new(),
-                    };
+                    let start = Way { mode, given, begin, steps: Vec::new() };
                     self.visit(&moves, &start, (&mut found, &mut seen[..], &mut known), patience);
                 }
             }
@@ -207,11 +189,7 @@ impl<'m> Search<'m> {
                 why: self.why(edge, &seen[edge], states),
             })
             .collect();
-        Found {
-            ways: fewest(found),
-            unreached,
-            states,
-        }
+        Found { ways: fewest(found), unreached, states }
     }
 
     /// Returns the shortest way into each phase that an edge which is still missing leaves.
@@ -219,15 +197,10 @@ impl<'m> Search<'m> {
         let missing = (0..self.edges.len()).filter(|edge| !found.contains_key(edge));
         let phases: BTreeSet<usize> = missing.map(|edge| self.edges[edge].from).collect();
         let into = |phase| {
-            let ways = found
-                .iter()
-                .filter(move |(edge, _)| self.edges[**edge].to == phase);
+            let ways = found.iter().filter(move |(edge, _)| self.edges[**edge].to == phase);
             ways.min_by_key(|(edge, way)| (way.steps.len(), **edge))
         };
-        phases
-            .into_iter()
-            .filter_map(|phase| Some(into(phase)?.1.clone()))
-            .collect()
+        phases.into_iter().filter_map(|phase| Some(into(phase)?.1.clone())).collect()
     }
 
     /// Visits what a way leads to, and keeps the way to each edge that is new.
@@ -313,9 +286,7 @@ impl<'m> Search<'m> {
             all = longer.take(STARTS).collect();
         }
         for chosen in &mut all {
-            let others = required
-                .iter()
-                .filter(|(field, _)| chosen.iter().all(|(known, _)| known != field));
+            let others = required.iter().filter(|(field, _)| chosen.iter().all(|(known, _)| known != field));
             let others: Vec<_> = others.cloned().collect();
             chosen.extend(others);
         }

@@ -40,15 +40,9 @@ impl Relevant {
     pub(super) fn of(machine: &Machine) -> Self {
         let mut fields = read(machine, machine.transitions.iter());
         for behaviour in machine.phases.iter().filter_map(|phase| phase.on_stop.as_ref()) {
-            let waits = behaviour
-                .parameter("field")
-                .filter(|_| behaviour.name.value == "wait-for");
+            let waits = behaviour.parameter("field").filter(|_| behaviour.name.value == "wait-for");
             let round = behaviour.parameter("round").filter(|_| stalls(behaviour));
-            for at in waits
-                .into_iter()
-                .chain(round)
-                .filter_map(|name| index(machine, &name.value))
-            {
+            for at in waits.into_iter().chain(round).filter_map(|name| index(machine, &name.value)) {
                 fields[at] = true;
             }
         }
@@ -73,11 +67,7 @@ impl Relevant {
     /// Returns what of a state the machine can tell apart from others.
     pub(super) fn key(&self, state: &State, now: u64) -> Key {
         let now = now + state.waited;
-        let values = state
-            .values
-            .iter()
-            .zip(&self.fields)
-            .filter(|(_, relevant)| **relevant);
+        let values = state.values.iter().zip(&self.fields).filter(|(_, relevant)| **relevant);
         let values = values
             .map(|(value, _)| match value {
                 // A time is far above any count: what matters is how far off it is.
@@ -99,10 +89,7 @@ impl Relevant {
         let is_it = |side: &Operand| side.field().is_some_and(|name| name.value == declared.name.value);
         let (near, words) = compared(machine.transitions.iter(), is_it, |_| None);
         let numbers: BTreeSet<u64> = near.into_iter().chain([0, 1, 2]).collect();
-        let texts: BTreeSet<String> = words
-            .into_iter()
-            .chain([String::new(), GIVEN.to_owned()])
-            .collect();
+        let texts: BTreeSet<String> = words.into_iter().chain([String::new(), GIVEN.to_owned()]).collect();
         let mut values: Vec<Value> = match &declared.kind {
             FieldKind::Count => numbers.into_iter().map(Value::Number).collect(),
             FieldKind::Time => [0, now.saturating_sub(60), now + 1].map(Value::Number).into(),
@@ -210,8 +197,7 @@ pub(super) fn read<'t>(machine: &Machine, declared: impl Iterator<Item = &'t Tra
     for guard in declared.filter_map(|declared| declared.when.as_ref()) {
         each(&guard.value, &mut |left, _, right| {
             let read = [left, right].into_iter().filter_map(|side| side.field());
-            read.filter_map(|name| index(machine, &name.value))
-                .for_each(|at| fields[at] = true);
+            read.filter_map(|name| index(machine, &name.value)).for_each(|at| fields[at] = true);
         });
     }
     flow(machine, &mut fields);

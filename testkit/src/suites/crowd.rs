@@ -28,11 +28,7 @@ fn stops(held: &Loop<'_>) -> Result<usize, Wrong> {
         blocks += usize::from(answer(said)?["decision"] == "block");
     }
     let changes = held.journal()?.changes;
-    let taken = changes
-        .iter()
-        .skip(1)
-        .filter(|change| change["what"] != "bind")
-        .count();
+    let taken = changes.iter().skip(1).filter(|change| change["what"] != "bind").count();
     if blocks > taken {
         return Err(format!("{blocks} stops hold the agent, and {taken} took an edge").into());
     }

@@ -64,9 +64,7 @@ struct Crates {
 }
 
 fn found(package: &Path) -> io::Result<Option<Crates>> {
-    let said = cargo(package)
-        .args(["metadata", "--format-version", "1", "--offline"])
-        .output()?;
+    let said = cargo(package).args(["metadata", "--format-version", "1", "--offline"]).output()?;
     let said: Json = serde_json::from_slice(&said.stdout).unwrap_or_default();
     let of = |name: &str| {
         let mut packages = said["packages"].as_array().into_iter().flatten();
@@ -119,9 +117,6 @@ fn check(folder: &Path, found: &Crates, flags: &[&str]) -> io::Result<Output> {
 /// The cargo that runs the tests. The flags of their build are not for this one.
 fn cargo(folder: &Path) -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo
-        .current_dir(folder)
-        .env_remove("RUSTFLAGS")
-        .env_remove("CARGO_ENCODED_RUSTFLAGS");
+    cargo.current_dir(folder).env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
     cargo
 }

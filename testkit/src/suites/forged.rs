@@ -23,10 +23,7 @@ pub(crate) fn run(held: &mut Loop<'_>, _: &Way) -> Result<Said, Wrong> {
     let from = last["to"].as_str().unwrap_or_default().to_owned();
     let ends = machine.phases.iter().enumerate();
     let mut ends = ends.filter(|(_, phase)| phase.terminal && phase.name.value != honest);
-    let Some((end, ended)) = ends
-        .next()
-        .map(|(at, phase)| (setup.stored(at), &phase.name.value))
-    else {
+    let Some((end, ended)) = ends.next().map(|(at, phase)| (setup.stored(at), &phase.name.value)) else {
         return Ok(Said::LeftOut("every end of the machine is one stop away"));
     };
     let holder = machine.holder(Held::Phase).unwrap_or_default();
@@ -54,24 +51,12 @@ pub(crate) fn run(held: &mut Loop<'_>, _: &Way) -> Result<Said, Wrong> {
     let edited = document.replacen(&from, end, 1);
     let added = |line: &str| Some(text.clone() + line);
     let forgeries = [
-        (
-            "a change that the machine does not have",
-            added(&line(1, "forged")),
-            None,
-        ),
-        (
-            "a transition that has no such edge",
-            none.and_then(|none| added(&line(1, none))),
-            None,
-        ),
+        ("a change that the machine does not have", added(&line(1, "forged")), None),
+        ("a transition that has no such edge", none.and_then(|none| added(&line(1, none))), None),
         ("a revision that is skipped", added(&line(5, "forged")), None),
         ("a line that is no JSON", added("phase: done\n"), None),
         ("a line that is cut off", added(&line(1, "forged")[..40]), None),
-        (
-            "a line, and a document to match",
-            added(&line(1, "forged")),
-            Some(&edited),
-        ),
+        ("a line, and a document to match", added(&line(1, "forged")), Some(&edited)),
         ("a document alone", None, Some(&edited)),
     ];
     let mut tried = 0;

@@ -32,11 +32,7 @@ const KILL_AT: &str = "CLAUDEX_KILL_AT";
 #[derive(Debug, Clone)]
 enum Kill {
     /// At the call of this name and number, of any thread or of the first one.
-    At {
-        name: String,
-        number: usize,
-        threads: bool,
-    },
+    At { name: String, number: usize, threads: bool },
     /// At the kill point of this number.
     Point(usize),
 }
@@ -57,12 +53,7 @@ pub(crate) fn run(setup: &Setup, ways: &[Way], report: &mut Report, failures: &m
     let edges = setup.machine.edges();
     // The shortest ways come last.
     for way in ways.iter().rev() {
-        for (at, step) in way
-            .steps
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| !waits(&way.steps[..=*at]))
-        {
+        for (at, step) in way.steps.iter().enumerate().filter(|(at, _)| !waits(&way.steps[..=*at])) {
             let kind = match (&step.act, step.edge) {
                 // It takes longer than all others together.
                 (Act::Review(_), _) if setup.given.whole => "a review",
@@ -96,15 +87,8 @@ pub(crate) fn run(setup: &Setup, ways: &[Way], report: &mut Report, failures: &m
                    the kit a program with debug assertions";
         return report.left_out(Suite::Kills, why);
     }
-    let how = if *TRACED {
-        "system calls"
-    } else {
-        "points of its own"
-    };
-    let said = format!(
-        "{} calls were killed at {kills} {how} that change files",
-        jobs.len()
-    );
+    let how = if *TRACED { "system calls" } else { "points of its own" };
+    let said = format!("{} calls were killed at {kills} {how} that change files", jobs.len());
     report.tried(Suite::Kills, said);
 }
 
@@ -244,15 +228,9 @@ fn listed(log: &str, threads: bool) -> Vec<Kill> {
         let number = numbers.entry((thread, name)).or_default();
         *number += 1;
         let opens = name.starts_with("open")
-            && !["O_CREAT", "O_WRONLY", "O_RDWR", "O_TRUNC"]
-                .iter()
-                .any(|flag| rest.contains(flag));
+            && !["O_CREAT", "O_WRONLY", "O_RDWR", "O_TRUNC"].iter().any(|flag| rest.contains(flag));
         if !opens && is_others == threads && *number > most {
-            kills.push(Kill::At {
-                name: name.to_owned(),
-                number: *number,
-                threads,
-            });
+            kills.push(Kill::At { name: name.to_owned(), number: *number, threads });
         }
     }
     kills
@@ -267,11 +245,7 @@ fn known(all: &str) -> String {
 /// Makes a call that is killed, and returns whether it was, as far as that can be known.
 fn is_killed(project: &Project, call: &Call, kill: &Kill) -> io::Result<bool> {
     match kill {
-        Kill::At {
-            name,
-            number,
-            threads,
-        } => {
+        Kill::At { name, number, threads } => {
             let inject = format!("inject={name}:signal=SIGKILL:when={number}");
             let trace = format!("trace={name}");
             let flags = ["-o", "/dev/null", "-e", &trace, "-e", &inject];
@@ -288,10 +262,7 @@ fn is_killed(project: &Project, call: &Call, kill: &Kill) -> io::Result<bool> {
 }
 
 fn traced(project: &Project, call: &Call, flags: &[&str]) -> io::Result<Output> {
-    let behind: Vec<&str> = ["strace", "-qq"]
-        .into_iter()
-        .chain(flags.iter().copied())
-        .collect();
+    let behind: Vec<&str> = ["strace", "-qq"].into_iter().chain(flags.iter().copied()).collect();
     feed(call.command(project, &behind), call.input.as_bytes())
 }
 
@@ -314,10 +285,7 @@ mod tests {
             let kills = listed(log, threads).into_iter();
             kills.map(|kill| kill.to_string()).collect::<Vec<_>>()
         };
-        assert_eq!(
-            said(true, LOG),
-            ["killed at openat number 1", "killed at write number 2"]
-        );
+        assert_eq!(said(true, LOG), ["killed at openat number 1", "killed at write number 2"]);
         let alone = LOG.replace("7 ", "").replace("9 ", "");
         assert_eq!(said(false, &alone).len(), 5, "all but what only reads");
     }

@@ -40,16 +40,10 @@ pub(crate) fn run(setup: &Setup, report: &mut Report, failures: &mut Vec<Failure
         failures.push(Failure::new(Suite::SetUp, &setup.file, what));
         return;
     };
-    let start = Way {
-        steps: Vec::new(),
-        ..way.clone()
-    };
+    let start = Way { steps: Vec::new(), ..way.clone() };
     // A loop that was reviewed has every file that there is.
     let reviewed = found.ways.iter().find_map(|way| {
-        let at = way
-            .steps
-            .iter()
-            .position(|step| matches!(step.act, Act::Review(Says::Findings)))?;
+        let at = way.steps.iter().position(|step| matches!(step.act, Act::Review(Says::Findings)))?;
         let mut steps = way.steps.clone();
         steps.truncate(at + 1);
         (walk::waits(&steps) == 0).then(|| Way { steps, ..way.clone() })

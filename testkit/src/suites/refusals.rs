@@ -90,9 +90,5 @@ pub(crate) fn unchanged(
         _ if after.changes.len() != before.changes.len() => "journal",
         _ => return Ok(said),
     };
-    Err(format!(
-        "{what} is refused, and the {changed} has changed: {}",
-        said.short()
-    )
-    .into())
+    Err(format!("{what} is refused, and the {changed} has changed: {}", said.short()).into())
 }

@@ -17,10 +17,7 @@ fn drafting_goes_on_while_the_old_plan_is_untouched() {
 }
 
 fn id_with_note(project: &Project) -> String {
-    let ran = project
-        .run(&["start", "plan", "topic"])
-        .exits(0)
-        .says("existing PLAN.md");
+    let ran = project.run(&["start", "plan", "topic"]).exits(0).says("existing PLAN.md");
     crate::support::id_of(&ran)
 }
 
@@ -41,12 +38,8 @@ fn drafting_ends_with_the_old_plan_saved_once_more() {
     let project = Project::new();
     project.plan("# The old plan\n");
     let id = id_with_note(&project);
-    let file = std::fs::File::options()
-        .append(true)
-        .open(project.root.join("PLAN.md"))
-        .unwrap();
-    file.set_modified(SystemTime::now() + Duration::from_secs(5))
-        .unwrap();
+    let file = std::fs::File::options().append(true).open(project.root.join("PLAN.md")).unwrap();
+    file.set_modified(SystemTime::now() + Duration::from_secs(5)).unwrap();
     project.fire().blocked();
     assert_eq!(project.field(&id, "phase"), "reviewing");
 }
@@ -98,9 +91,7 @@ fn stop_hook_active_is_no_brake() {
     for round in 1..=3 {
         project.review(&id, "fake-findings").exits(0);
         project.plan(format!("# Plan {round}\n"));
-        project
-            .fire_with(json!({"session_id": "s1", "stop_hook_active": true}))
-            .blocked();
+        project.fire_with(json!({"session_id": "s1", "stop_hook_active": true})).blocked();
     }
     assert_eq!(project.field(&id, "phase"), "summarizing");
 }
@@ -109,10 +100,7 @@ fn stop_hook_active_is_no_brake() {
 fn a_round_without_a_review_is_reminded_of_once_and_then_waits() {
     let (project, id) = Project::reviewing(&["--rounds", "2"]);
     let reason = project.fire().blocked();
-    assert!(
-        reason.starts_with("### Claudex round 1 of 2 is waiting for its review\n"),
-        "{reason}"
-    );
+    assert!(reason.starts_with("### Claudex round 1 of 2 is waiting for its review\n"), "{reason}");
     assert_has_mark_done_lines(&reason, &id);
     let before = project.state(&id);
     for _ in 0..3 {

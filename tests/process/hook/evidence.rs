@@ -57,9 +57,7 @@ fn mark_done_without_a_review_is_refused_and_changes_nothing() {
     let (project, id) = Project::reviewing(&[]);
     let before = (project.state(&id), project.changes(&id));
     project.answers(&["mark-done", &id], 1, "round 1 was not reviewed yet");
-    project
-        .run(&["mark-done", &id, "--rejecting", "no time"])
-        .exits(1);
+    project.run(&["mark-done", &id, "--rejecting", "no time"]).exits(1);
     assert_eq!((project.state(&id), project.changes(&id)), before);
 }
 
@@ -86,10 +84,7 @@ fn a_plan_edited_after_mark_done_is_admitted_in_the_summary() {
     project.mark_done(&id, None);
     project.plan("# Plan, changed behind the reviewer's back\n");
     let summary = project.fire().blocked();
-    has(
-        &summary,
-        "PLAN.md was changed after it was settled; that change was not reviewed.",
-    );
+    has(&summary, "PLAN.md was changed after it was settled; that change was not reviewed.");
 }
 
 #[test]
@@ -111,11 +106,7 @@ fn an_untouched_plan_is_not_settled_by_the_next_personas_clean_round() {
     let note = "{\"at\":\"2026-11-23T12:00:00Z\",\"note\":\"said\",\"data\":{\"what\":\"nothing new\"}}\n";
     journal.write_all(note.repeat(2000).as_bytes()).unwrap();
     project.fire().blocked();
-    assert_eq!(
-        project.field(&id, "round"),
-        "2",
-        "the findings were read, nothing was done"
-    );
+    assert_eq!(project.field(&id, "round"), "2", "the findings were read, nothing was done");
 
     project.review(&id, "fake-clean").exits(0);
     project.run(&["mark-done", &id]).exits(1).says("--rejecting");

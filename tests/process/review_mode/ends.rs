@@ -40,10 +40,7 @@ fn head(project: &Project) -> String {
 #[test]
 fn a_work_tree_that_is_what_was_reviewed_needs_no_caveat() {
     let summary = summary(nothing, nothing);
-    assert!(
-        summary.starts_with("### Claudex review loop complete"),
-        "{summary}"
-    );
+    assert!(summary.starts_with("### Claudex review loop complete"), "{summary}");
     assert!(!summary.contains("**Note:**"), "{summary}");
 }
 
@@ -64,16 +61,8 @@ fn every_difference_and_everything_not_shown_is_in_the_summary() {
     let hidden = "1 untracked file is hidden from git, and so from the review, by .git/info/exclude or core.excludesFile: hidden.sh.";
     let edited = "**Note:** Files were changed after the review, and nobody reviewed that: src/a b.js.";
     let cases = [
-        (
-            "an edit",
-            summary(nothing, |p| write(p, "src/a b.js", "evil();\n")),
-            vec![edited],
-        ),
-        (
-            "a new file",
-            summary(nothing, |p| write(p, "new", "evil\n")),
-            vec!["nobody reviewed that: new."],
-        ),
+        ("an edit", summary(nothing, |p| write(p, "src/a b.js", "evil();\n")), vec![edited]),
+        ("a new file", summary(nothing, |p| write(p, "new", "evil\n")), vec!["nobody reviewed that: new."]),
         (
             "a stash around the review",
             summary(
@@ -85,16 +74,8 @@ fn every_difference_and_everything_not_shown_is_in_the_summary() {
             ),
             vec![edited],
         ),
-        (
-            "assume-unchanged",
-            summary(nothing, mark("--assume-unchanged")),
-            vec![marked],
-        ),
-        (
-            "skip-worktree",
-            summary(mark("--skip-worktree"), nothing),
-            vec![marked],
-        ),
+        ("assume-unchanged", summary(nothing, mark("--assume-unchanged")), vec![marked]),
+        ("skip-worktree", summary(mark("--skip-worktree"), nothing), vec![marked]),
         ("info/exclude before", summary(hide, nothing), vec![hidden]),
         ("info/exclude after", summary(nothing, hide), vec![hidden]),
         (
@@ -118,10 +99,7 @@ fn every_difference_and_everything_not_shown_is_in_the_summary() {
         (
             "a history that was cut before",
             summary(shallow, nothing),
-            vec![
-                "history of this repository is cut short",
-                "when the loop started, and with",
-            ],
+            vec!["history of this repository is cut short", "when the loop started, and with"],
         ),
         (
             "a history that was cut after",
@@ -155,10 +133,7 @@ fn what_was_changed_after_the_summary_is_told_to_the_person_and_noted() {
     assert!(!project.fire().blocked().contains("**Note:**"));
     write(&project, "src/a b.js", "evil();\n");
     let told = project.fire().approved();
-    assert!(
-        told.contains(&id) && told.contains("nobody reviewed that: src/a b.js."),
-        "{told}"
-    );
+    assert!(told.contains(&id) && told.contains("nobody reviewed that: src/a b.js."), "{told}");
     assert_eq!(project.field(&id, "phase"), "done");
     assert_eq!(project.journal(&id).last().unwrap()["note"], "ended-otherwise");
     project.answers(&["status", &id], 0, "nobody reviewed that: src/a b.js.");

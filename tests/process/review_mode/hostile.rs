@@ -21,16 +21,8 @@ fn a_folder_of_reports_that_is_none_is_refused_and_the_review_counts() {
             std::fs::write(&reviews, "mine\n").unwrap();
         }
         let id = start(&project, &[]);
-        let why = if link {
-            "is a symbolic link"
-        } else {
-            "is not a folder"
-        };
-        project
-            .review(&id, "lint")
-            .exits(0)
-            .says(why)
-            .says("The review counts all the same.");
+        let why = if link { "is a symbolic link" } else { "is not a folder" };
+        project.review(&id, "lint").exits(0).says(why).says("The review counts all the same.");
         assert!(tree(&elsewhere).is_empty());
         let summary = project.fire().blocked();
         has(&summary, "There is no report in the project");
@@ -71,10 +63,7 @@ fn hostile_names_and_lines_stay_data() {
         );
     }
     let summary = project.fire().blocked();
-    assert!(
-        summary.starts_with("### Claudex review loop complete"),
-        "{summary}"
-    );
+    assert!(summary.starts_with("### Claudex review loop complete"), "{summary}");
 }
 
 #[test]
@@ -84,12 +73,7 @@ fn a_repository_that_names_programs_gets_none_run() {
     let program = project.home.join("program");
     let script = format!("echo \"$0 $*\" >> '{}'\ncat", trace.display());
     executable(&program, &script);
-    for key in [
-        "core.fsmonitor",
-        "filter.x.clean",
-        "diff.external",
-        "diff.x.textconv",
-    ] {
+    for key in ["core.fsmonitor", "filter.x.clean", "diff.external", "diff.x.textconv"] {
         project.git(&["config", key, program.to_str().unwrap()]);
     }
     write(&project, ".gitattributes", "* filter=x diff=x\n");
@@ -118,15 +102,8 @@ fn files_that_change_while_a_reviewer_runs_are_told_everywhere() {
         let ran = changed_meanwhile(&project, &id, "sneaked in.txt");
         let told = "files of the work tree changed while the reviewer ran, by it or by something else: sneaked in.txt";
         ran.says(told);
-        assert_eq!(
-            twin(&project, &id, 1)["changed"],
-            serde_json::json!(["sneaked in.txt"])
-        );
-        let ended = project
-            .journal(&id)
-            .into_iter()
-            .find(|entry| entry["note"] == "run-ended")
-            .unwrap();
+        assert_eq!(twin(&project, &id, 1)["changed"], serde_json::json!(["sneaked in.txt"]));
+        let ended = project.journal(&id).into_iter().find(|entry| entry["note"] == "run-ended").unwrap();
         assert_eq!(ended["data"]["changed"], serde_json::json!(["sneaked in.txt"]));
         let summary = project.fire().blocked();
         has(&summary, &format!("**Note:** Round 1: {told}."));
@@ -150,11 +127,7 @@ fn sixteen_at_once_share_one_review_and_one_whole_report() {
     let children: Vec<Child> = (0..16)
         .map(|_| {
             let mut command = project.command(&["review", &id, "--reviewer", "lint"]);
-            command
-                .stdout(Stdio::piped())
-                .stderr(Stdio::piped())
-                .spawn()
-                .unwrap()
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
         })
         .collect();
     for child in children {
@@ -166,14 +139,7 @@ fn sixteen_at_once_share_one_review_and_one_whole_report() {
     assert_eq!(strays, 2);
     let scratch: Vec<_> = std::fs::read_dir(&project.home)
         .unwrap()
-        .filter(|entry| {
-            entry
-                .as_ref()
-                .unwrap()
-                .file_name()
-                .to_string_lossy()
-                .starts_with("claudex-tree-")
-        })
+        .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with("claudex-tree-"))
         .collect();
     assert!(scratch.is_empty(), "{scratch:?}");
 }

@@ -57,9 +57,6 @@ fn theirs(project: &Project) -> Vec<(PathBuf, Option<Vec<u8>>)> {
 }
 
 fn twin(project: &Project, id: &str, round: u32) -> Value {
-    let path = project
-        .folder()
-        .join(id)
-        .join(format!("findings-round-{round}.json"));
+    let path = project.folder().join(id).join(format!("findings-round-{round}.json"));
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }

@@ -21,35 +21,22 @@ fn the_whole_way_from_start_to_summary_touches_nothing_of_the_project() {
     let id = id_of(&started);
     assert_eq!(project.field(&id, "mode"), "review");
     assert_eq!(project.field(&id, "phase"), "reviewing");
-    assert_eq!(
-        project.field(&id, "subject"),
-        format!(".claude/claudex/{id}/changes.diff")
-    );
+    assert_eq!(project.field(&id, "subject"), format!(".claude/claudex/{id}/changes.diff"));
 
     let runner = project.folder().join(format!("{id}-runner.sh"));
-    has(
-        &started.out,
-        &format!("{}", runner.display()).replace('\'', r"'\''"),
-    );
-    let reviewed = Ran::of(
-        project
-            .shell("sh", &[runner.to_str().unwrap(), "--reviewer", "lint"])
-            .output()
-            .unwrap(),
-    )
-    .exits(0)
-    .says("claudex: high=2 medium=0 low=0.")
-    .says("- `src/a b.js:2`: a breakpoint is left in the code (remove it)")
-    .says("markers of an unfinished merge")
-    .says(&format!("claudex: report: reviews/review-{id}.md"))
-    .says(&format!("reviews/proposed-fixes-{id}.md (1 of 1 would apply)"));
+    has(&started.out, &format!("{}", runner.display()).replace('\'', r"'\''"));
+    let reviewed =
+        Ran::of(project.shell("sh", &[runner.to_str().unwrap(), "--reviewer", "lint"]).output().unwrap())
+            .exits(0)
+            .says("claudex: high=2 medium=0 low=0.")
+            .says("- `src/a b.js:2`: a breakpoint is left in the code (remove it)")
+            .says("markers of an unfinished merge")
+            .says(&format!("claudex: report: reviews/review-{id}.md"))
+            .says(&format!("reviews/proposed-fixes-{id}.md (1 of 1 would apply)"));
     assert_eq!(reviewed.err, "");
 
     let copy = read(&project, &format!(".claude/claudex/{id}/changes.diff"));
-    assert!(
-        copy.starts_with("# uncommitted changes of main\n# compared with: commit "),
-        "{copy}"
-    );
+    assert!(copy.starts_with("# uncommitted changes of main\n# compared with: commit "), "{copy}");
     assert!(copy.contains("+debugger;\n") && copy.contains("+<<<<<<< HEAD\n"));
     let report = read(&project, &format!("reviews/review-{id}.md"));
     for part in [
@@ -70,10 +57,7 @@ fn the_whole_way_from_start_to_summary_touches_nothing_of_the_project() {
     );
 
     let summary = project.fire().blocked();
-    assert!(
-        summary.starts_with("### Claudex review loop complete ✓\n"),
-        "{summary}"
-    );
+    assert!(summary.starts_with("### Claudex review loop complete ✓\n"), "{summary}");
     assert!(!summary.contains("AskUserQuestion"), "{summary}");
     for part in [
         "- Round 1 (Senior-engineer review): high=2 medium=0 low=0\n",
@@ -83,10 +67,7 @@ fn the_whole_way_from_start_to_summary_touches_nothing_of_the_project() {
     ] {
         assert!(summary.contains(part), "{part}\n{summary}");
     }
-    assert!(
-        !summary.contains("PLAN") && !summary.contains("plan loop"),
-        "{summary}"
-    );
+    assert!(!summary.contains("PLAN") && !summary.contains("plan loop"), "{summary}");
     project.fire().approved();
     assert_eq!(project.field(&id, "phase"), "done");
     assert_eq!(theirs(&project), before);
@@ -102,23 +83,12 @@ fn clean_changes_end_the_loop_and_leave_no_patches() {
     let project = project();
     write(&project, "notes.md", "notes\nand more\n");
     let id = start(&project, &["--rounds", "3"]);
-    project
-        .review(&id, "lint")
-        .exits(0)
-        .says("no substantive findings");
+    project.review(&id, "lint").exits(0).says("no substantive findings");
     let report = read(&project, &format!("reviews/review-{id}.md"));
     has(&report, "No substantive findings.");
-    assert!(
-        !project
-            .root
-            .join(format!("reviews/proposed-fixes-{id}.md"))
-            .exists()
-    );
+    assert!(!project.root.join(format!("reviews/proposed-fixes-{id}.md")).exists());
     let summary = project.fire().blocked();
-    assert!(
-        summary.starts_with("### Claudex review loop complete"),
-        "{summary}"
-    );
+    assert!(summary.starts_with("### Claudex review loop complete"), "{summary}");
     has(&summary, "Ended after 1 of 3 rounds");
     assert!(!summary.contains("proposed-fixes"), "{summary}");
     project.fire().approved();
@@ -131,10 +101,7 @@ fn a_refused_start_says_why_and_leaves_nothing() {
     let unborn = Project::new();
     let outside = Project::without_git();
     for (project, why) in [
-        (
-            &clean,
-            "there is nothing to review: no uncommitted changes of main",
-        ),
+        (&clean, "there is nothing to review: no uncommitted changes of main"),
         (&unborn, "which has no commit yet"),
         (&outside, "is not the work tree of a git repository"),
     ] {
@@ -152,10 +119,7 @@ fn a_refused_start_says_why_and_leaves_nothing() {
         &["--plan", "X.md"],
         &["--continue", "20261122-005333-0a1b2c"],
     ] {
-        changed
-            .run(&[&["start", "review"], flag].concat())
-            .exits(2)
-            .says("only applies to plan mode");
+        changed.run(&[&["start", "review"], flag].concat()).exits(2).says("only applies to plan mode");
     }
     changed.answers(&["start", "review", "--rounds", "0"], 2, "positive integer");
     assert_eq!(tree(&changed.root), before);
@@ -188,10 +152,7 @@ fn each_round_has_the_next_persona_and_lint_says_nothing_twice() {
     let id = start(&project, &["--rounds", "3"]);
     project.review(&id, "lint").exits(0);
     let block = project.fire().blocked();
-    assert!(
-        block.starts_with("### Claudex round 2 of 3, Security and data-integrity review\n"),
-        "{block}"
-    );
+    assert!(block.starts_with("### Claudex round 2 of 3, Security and data-integrity review\n"), "{block}");
     has(&block, "**Previous round:** high=2 medium=0 low=0");
     has(&block, "change no file");
     assert!(!block.contains("Changelog"), "{block}");
@@ -202,10 +163,7 @@ fn each_round_has_the_next_persona_and_lint_says_nothing_twice() {
         .says("no substantive findings");
     // What round 1 found is still open on the same changes, so this is no clean end.
     let block = project.fire().blocked();
-    assert!(
-        block.starts_with("### Claudex round 3 of 3, Ops and SRE review\n"),
-        "{block}"
-    );
+    assert!(block.starts_with("### Claudex round 3 of 3, Ops and SRE review\n"), "{block}");
 
     // Somebody went on working: what is reviewed is what is there now.
     write(&project, "src/a b.js", "one();\ntwo();\nthree(); // TODO\n");
@@ -224,10 +182,7 @@ fn each_round_has_the_next_persona_and_lint_says_nothing_twice() {
     assert!(fixes.contains("0 of 1 apply"), "the breakpoint is gone: {fixes}");
     has(&fixes, "It does not apply: patch failed: src/a b.js:1");
     let summary = project.fire().blocked();
-    assert!(
-        summary.starts_with("### Claudex review loop complete"),
-        "{summary}"
-    );
+    assert!(summary.starts_with("### Claudex review loop complete"), "{summary}");
     project.fire().approved();
     assert_eq!(project.field(&id, "phase"), "done");
 }
@@ -257,17 +212,9 @@ fn a_stop_without_a_review_is_reminded_once_and_a_failed_one_is_tried_again() {
     let project = changed();
     let id = start(&project, &["--rounds", "2"]);
     let block = project.fire().blocked();
-    assert!(
-        block.starts_with("### Claudex round 1 of 2 is waiting for its review"),
-        "{block}"
-    );
+    assert!(block.starts_with("### Claudex round 1 of 2 is waiting for its review"), "{block}");
     assert!(!block.contains("PLAN"), "{block}");
-    assert!(
-        project
-            .fire()
-            .approved()
-            .contains("waits for the review of round 1")
-    );
+    assert!(project.fire().approved().contains("waits for the review of round 1"));
     project.review(&id, "fake-could-not-run").exits(5);
     assert!(!project.root.join("reviews").exists(), "no verdict, no report");
     let block = project.fire().blocked();
@@ -283,10 +230,7 @@ fn mark_done_works_as_in_plan_mode() {
     let id = start(&project, &["--rounds", "5"]);
     project.answers(&["mark-done", &id], 1, "was not reviewed yet");
     project.review(&id, "lint").exits(0);
-    project
-        .run(&["mark-done", &id])
-        .exits(1)
-        .says("findings are open (high=2 medium=0 low=0)");
+    project.run(&["mark-done", &id]).exits(1).says("findings are open (high=2 medium=0 low=0)");
     project.mark_done(&id, Some("known, and gone before the merge"));
     let summary = project.fire().blocked();
     has(&summary, "were rejected: known, and gone before the merge");
@@ -297,10 +241,7 @@ fn changes_that_are_gone_before_the_review_are_an_answer() {
     let project = changed();
     let id = start(&project, &[]);
     project.git(&["stash", "--quiet", "--include-untracked"]);
-    project
-        .review(&id, "lint")
-        .exits(1)
-        .says("there is nothing to review");
+    project.review(&id, "lint").exits(1).says("there is nothing to review");
     assert_eq!(project.runs(&id), 0);
     project.git(&["stash", "pop", "--quiet"]);
     project.review(&id, "lint").exits(0).says("high=2");
@@ -310,14 +251,7 @@ fn changes_that_are_gone_before_the_review_are_an_answer() {
 fn it_works_in_a_linked_work_tree_and_from_a_subfolder() {
     let project = changed();
     let linked = project.home.join("linked tree");
-    project.git(&[
-        "worktree",
-        "add",
-        "--quiet",
-        "-b",
-        "side",
-        linked.to_str().unwrap(),
-    ]);
+    project.git(&["worktree", "add", "--quiet", "-b", "side", linked.to_str().unwrap()]);
     let below = linked.join("below");
     std::fs::create_dir(&below).unwrap();
     std::fs::write(below.join("x.js"), "debugger;\n").unwrap();
@@ -326,19 +260,12 @@ fn it_works_in_a_linked_work_tree_and_from_a_subfolder() {
         command.current_dir(&below);
         Ran::of(command.output().unwrap())
     };
-    let started = run(&["start", "review"])
-        .exits(0)
-        .says("Topic: changes of side against main");
+    let started = run(&["start", "review"]).exits(0).says("Topic: changes of side against main");
     let id = id_of(&started);
-    run(&["review", &id, "--reviewer", "lint"])
-        .exits(0)
-        .says("below/x.js:1: a breakpoint");
+    run(&["review", &id, "--reviewer", "lint"]).exits(0).says("below/x.js:1: a breakpoint");
     assert!(linked.join(format!("reviews/review-{id}.md")).is_file());
     let summary = fire_in(&project, &below).blocked();
-    assert!(
-        summary.starts_with("### Claudex review loop complete"),
-        "{summary}"
-    );
+    assert!(summary.starts_with("### Claudex review loop complete"), "{summary}");
 }
 
 fn fire_in(project: &Project, folder: &Path) -> Stop {
@@ -370,18 +297,17 @@ fn status_says_what_a_review_waits_for() {
         .says("mode:      review")
         .says("waits for: its review, or a session that takes it up");
     project.fire_as("s1").blocked();
-    project.run(&["status"]).exits(0).says(&format!(
-        "run the review:\n               claudex-loop review {id}"
-    ));
+    project
+        .run(&["status"])
+        .exits(0)
+        .says(&format!("run the review:\n               claudex-loop review {id}"));
     project.review(&id, "lint").exits(0);
     project
         .run(&["status"])
         .exits(0)
         .says("next:      read the findings and end the turn")
         .says(&format!("subject:   .claude/claudex/{id}/changes.diff"));
-    wait_for("the report", || {
-        project.root.join(format!("reviews/review-{id}.md")).exists()
-    });
+    wait_for("the report", || project.root.join(format!("reviews/review-{id}.md")).exists());
 }
 
 #[test]
@@ -430,8 +356,5 @@ fn a_block_of_review_mode_names_the_line_that_works_before_that_of_the_seeds() {
     let ours = block.find(&format!("claudex-loop mark-done {id}"));
     let seeds = block.find(&format!("bash ${{CLAUDE_PLUGIN_ROOT}}/scripts/mark-done.sh {id}"));
     assert!(ours.is_some() && ours < seeds, "{block}");
-    assert!(
-        block.contains("600000 ms"),
-        "or it goes to the background: {block}"
-    );
+    assert!(block.contains("600000 ms"), "or it goes to the background: {block}");
 }

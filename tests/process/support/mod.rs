@@ -50,9 +50,7 @@ impl Ran {
     pub(crate) fn of(output: Output) -> Self {
         let status = output.status;
         Self {
-            code: status
-                .code()
-                .unwrap_or_else(|| 128 + status.signal().unwrap_or_default()),
+            code: status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default()),
             out: String::from_utf8(output.stdout).expect("stdout is UTF-8"),
             err: String::from_utf8(output.stderr).expect("stderr is UTF-8"),
         }
@@ -115,12 +113,7 @@ impl Project {
         let (home, root) = (top.join("home"), top.join(name));
         std::fs::create_dir(&home).unwrap();
         std::fs::create_dir(&root).unwrap();
-        Self {
-            _kept: kept,
-            home,
-            root,
-            variables: Vec::new(),
-        }
+        Self { _kept: kept, home, root, variables: Vec::new() }
     }
 
     /// A project whose loop is in round 1, with a plan, and its id. `flags` stand before the topic.
@@ -138,22 +131,13 @@ impl Project {
         let (config, root) = (self.home.join(".claude"), self.home.join("a plugin"));
         let hook = json!({"type": "command", "command": "sh \"${CLAUDE_PLUGIN_ROOT}/hooks/stop.sh\""});
         for (file, text) in [
-            (
-                root.join("hooks/stop.sh"),
-                "ls .claude/claudex/*.state".to_owned(),
-            ),
-            (
-                root.join("hooks/hooks.json"),
-                json!({"hooks": {"Stop": [{"hooks": [hook]}]}}).to_string(),
-            ),
+            (root.join("hooks/stop.sh"), "ls .claude/claudex/*.state".to_owned()),
+            (root.join("hooks/hooks.json"), json!({"hooks": {"Stop": [{"hooks": [hook]}]}}).to_string()),
             (
                 config.join("plugins/installed_plugins.json"),
                 json!({"plugins": {"claudex@other": [{"installPath": root}]}}).to_string(),
             ),
-            (
-                config.join("settings.json"),
-                json!({"enabledPlugins": {"claudex@other": true}}).to_string(),
-            ),
+            (config.join("settings.json"), json!({"enabledPlugins": {"claudex@other": true}}).to_string()),
         ] {
             std::fs::create_dir_all(file.parent().unwrap()).unwrap();
             std::fs::write(file, text).unwrap();
@@ -208,11 +192,7 @@ impl Project {
     fn add_fakes(&self, command: &Command) {
         let program = concat!(env!("CARGO_MANIFEST_DIR"), "/plugin/tests/fake-reviewer.sh");
         let variables = self.variables.iter().map(|(_, value)| value.as_str());
-        for name in command
-            .get_args()
-            .filter_map(|argument| argument.to_str())
-            .chain(variables)
-        {
+        for name in command.get_args().filter_map(|argument| argument.to_str()).chain(variables) {
             if let Some(script) = name.strip_prefix("fake-") {
                 self.add_reviewer(name, program, &script.split('.').collect::<Vec<_>>());
             }
@@ -290,9 +270,7 @@ impl Project {
     /// As an agent of a session runs it.
     pub(crate) fn run_in_session(&self, session: &str, arguments: &[&str]) -> Ran {
         let mut command = self.command(arguments);
-        command
-            .env("CLAUDECODE", "1")
-            .env("CLAUDE_CODE_SESSION_ID", session);
+        command.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", session);
         Ran::of(command.output().unwrap())
     }
 
@@ -350,11 +328,7 @@ impl Project {
         let id = format!("prompt-{}", TYPED.fetch_add(1, Ordering::Relaxed));
         let event = json!({"hook_event_name": "UserPromptSubmit", "session_id": session, "prompt_id": id, "prompt": line});
         let ran = feed(self.command(&["hook", "prompt"]), event.to_string().as_bytes()).exits(0);
-        assert_eq!(
-            (ran.out.as_str(), ran.err.as_str()),
-            ("", ""),
-            "what it prints reaches the model"
-        );
+        assert_eq!((ran.out.as_str(), ran.err.as_str()), ("", ""), "what it prints reaches the model");
     }
 
     /// A review by a reviewer of this name.
@@ -364,11 +338,7 @@ impl Project {
 
     #[track_caller]
     pub(crate) fn mark_done(&self, id: &str, rejecting: Option<&str>) {
-        let flag: &[&str] = if rejecting.is_some() {
-            &["--rejecting"]
-        } else {
-            &[]
-        };
+        let flag: &[&str] = if rejecting.is_some() { &["--rejecting"] } else { &[] };
         let why: Vec<&str> = rejecting.into_iter().collect();
         self.run(&[&["mark-done", id], flag, &why].concat()).exits(0);
     }
@@ -413,19 +383,13 @@ impl Project {
 
     /// The names of the changes in the journal, in order.
     pub(crate) fn changes(&self, id: &str) -> Vec<String> {
-        self.journal(id)
-            .iter()
-            .filter_map(|entry| Some(entry.get("what")?.as_str()?.to_owned()))
-            .collect()
+        self.journal(id).iter().filter_map(|entry| Some(entry.get("what")?.as_str()?.to_owned())).collect()
     }
 
     /// How many runs of the loop began.
     pub(crate) fn runs(&self, id: &str) -> usize {
         let journal = self.journal(id);
-        journal
-            .iter()
-            .filter(|entry| entry["note"] == "run-began")
-            .count()
+        journal.iter().filter(|entry| entry["note"] == "run-began").count()
     }
 
     pub(crate) fn findings(&self, id: &str, round: u32) -> PathBuf {
@@ -462,21 +426,15 @@ impl Project {
         let background = Background::of(child);
         let pid = background.id();
         // Before the run is noted the children are git's, which looks at the work tree.
-        wait_for("a reviewer that runs", || {
-            self.runs(id) > before && !descendants(pid).is_empty()
-        });
+        wait_for("a reviewer that runs", || self.runs(id) > before && !descendants(pid).is_empty());
         background
     }
 }
 
 /// Runs a command with this on its stdin.
 pub(crate) fn feed(mut command: Command, stdin: &[u8]) -> Ran {
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // A command that does not read is no failure of the test's.
     let _ = child.stdin.take().expect("piped").write_all(stdin);
     Ran::of(child.wait_with_output().unwrap())
@@ -486,14 +444,10 @@ pub(crate) fn feed(mut command: Command, stdin: &[u8]) -> Ran {
 /// a shell, git and their like besides, not more.
 pub(crate) fn path_without_clients() -> String {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let holds_a_client = |folder: &PathBuf| {
-        ["codex", "claude"]
-            .iter()
-            .any(|client| folder.join(client).exists())
-    };
-    let mut folders: Vec<PathBuf> = std::env::split_paths(&path)
-        .filter(|folder| !holds_a_client(folder))
-        .collect();
+    let holds_a_client =
+        |folder: &PathBuf| ["codex", "claude"].iter().any(|client| folder.join(client).exists());
+    let mut folders: Vec<PathBuf> =
+        std::env::split_paths(&path).filter(|folder| !holds_a_client(folder)).collect();
     folders.extend(["/usr/bin", "/bin"].map(PathBuf::from));
     let joined = std::env::join_paths(folders).expect("they came out of a PATH");
     joined.into_string().expect("PATH is UTF-8")
@@ -502,10 +456,7 @@ pub(crate) fn path_without_clients() -> String {
 /// The id that `start` printed.
 #[track_caller]
 pub(crate) fn id_of(started: &Ran) -> String {
-    let line = started
-        .out
-        .lines()
-        .find_map(|line| line.strip_prefix("Review ID: "));
+    let line = started.out.lines().find_map(|line| line.strip_prefix("Review ID: "));
     let id = line.unwrap_or_else(|| panic!("no id: {started:?}"));
     assert!(is_id(id), "{id}");
     id.to_owned()

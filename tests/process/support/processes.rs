@@ -42,10 +42,7 @@ impl Drop for Background {
 
 /// Ends one process.
 pub(crate) fn kill(pid: u32) {
-    let _ = Command::new("kill")
-        .args(["-s", "KILL", &pid.to_string()])
-        .stderr(Stdio::null())
-        .status();
+    let _ = Command::new("kill").args(["-s", "KILL", &pid.to_string()]).stderr(Stdio::null()).status();
 }
 
 /// Whether a process is there and has not ended.
@@ -60,11 +57,7 @@ pub(crate) fn descendants(pid: u32) -> Vec<u32> {
     let mut at = 0;
     while at < found.len() {
         let of = found[at];
-        found.extend(
-            all.iter()
-                .filter(|(_, parent)| *parent == of)
-                .map(|(child, _)| *child),
-        );
+        found.extend(all.iter().filter(|(_, parent)| *parent == of).map(|(child, _)| *child));
         at += 1;
     }
     found.split_off(1)
@@ -72,10 +65,8 @@ pub(crate) fn descendants(pid: u32) -> Vec<u32> {
 
 /// Process and parent of all that run; those that ended and were not waited for are left out.
 fn ps() -> Vec<(u32, u32)> {
-    let output = Command::new("ps")
-        .args(["-A", "-o", "pid=", "-o", "ppid=", "-o", "stat="])
-        .output()
-        .unwrap();
+    let output =
+        Command::new("ps").args(["-A", "-o", "pid=", "-o", "ppid=", "-o", "stat="]).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     text.lines()
         .filter_map(|line| {

@@ -26,10 +26,7 @@ impl Screen {
     /// Fails the test where no line has the text.
     #[track_caller]
     pub(crate) fn shows(&self, text: &str) {
-        assert!(
-            self.lines.iter().any(|line| line.contains(text)),
-            "not shown: {text}\n{self:#?}"
-        );
+        assert!(self.lines.iter().any(|line| line.contains(text)), "not shown: {text}\n{self:#?}");
     }
 }
 
@@ -37,9 +34,6 @@ impl Project {
     /// Runs the binary on a terminal of so many columns and 24 rows, at which this is typed.
     pub(crate) fn on_terminal(&self, columns: u16, arguments: &[&str], typed: &str) -> Screen {
         let (code, screen) = pseudo::run(self.command(arguments), columns, typed);
-        Screen {
-            code,
-            lines: screen.lines().map(str::to_owned).collect(),
-        }
+        Screen { code, lines: screen.lines().map(str::to_owned).collect() }
     }
 }

@@ -27,20 +27,11 @@ fn a_refused_verb_is_journaled_with_who_tried_what_and_why_not() {
     project.run(&["more", &id]).exits(1);
     let refused = notes(&project, &id, "refused");
     assert_eq!(refused.len(), 2);
-    assert_eq!(
-        (&refused[0]["by"], &refused[0]["tried"]),
-        (&json!("agent"), &json!("mark-done"))
-    );
+    assert_eq!((&refused[0]["by"], &refused[0]["tried"]), (&json!("agent"), &json!("mark-done")));
     let why = refused[0]["why"].as_str().unwrap();
     assert!(why.contains("round 1 was not reviewed yet"), "{why}");
-    assert_eq!(
-        (&refused[1]["by"], &refused[1]["tried"]),
-        (&json!("person"), &json!("more"))
-    );
-    project
-        .run(&["journal", &id])
-        .exits(0)
-        .says("refused mark-done by the agent: ‘mark_done’ is not open");
+    assert_eq!((&refused[1]["by"], &refused[1]["tried"]), (&json!("person"), &json!("more")));
+    project.run(&["journal", &id]).exits(0).says("refused mark-done by the agent: ‘mark_done’ is not open");
 }
 
 #[test]
@@ -49,10 +40,8 @@ fn a_persons_commands_are_journaled_when_an_agent_tries_them() {
     for command in [&["adopt", &id][..], &["resume", &id], &["rollback", "--yes"]] {
         project.run_in_session("s1", command).exits(1);
     }
-    let tried: Vec<_> = notes(&project, &id, "refused")
-        .into_iter()
-        .map(|data| data["tried"].clone())
-        .collect();
+    let tried: Vec<_> =
+        notes(&project, &id, "refused").into_iter().map(|data| data["tried"].clone()).collect();
     assert_eq!(tried, [json!("adopt"), json!("resume"), json!("rollback")]);
 }
 
@@ -80,10 +69,7 @@ fn a_journal_cannot_be_filled_with_attempts() {
     }
     let refused = notes(&project, &id, "refused");
     assert_eq!(refused.len(), 100);
-    assert_eq!(
-        refused[99],
-        json!({"why": "99 notes like this were written; further ones are not"})
-    );
+    assert_eq!(refused[99], json!({"why": "99 notes like this were written; further ones are not"}));
     project.answers(&["state", "get", path, "phase"], 0, "reviewing");
 }
 
@@ -173,8 +159,7 @@ fn a_change_that_no_transition_makes_is_taken_out_of_the_journal() {
         assert!(state.contains("phase: reviewing"));
         let kept = project.quarantine();
         assert!(
-            kept.iter()
-                .any(|(path, _)| path.to_string_lossy().contains("journal.jsonl")),
+            kept.iter().any(|(path, _)| path.to_string_lossy().contains("journal.jsonl")),
             "{what}: the forged line is kept"
         );
     }
@@ -187,12 +172,7 @@ fn an_agents_own_environment_waives_nothing_and_the_persons_file_does() {
     let path = project.state_path(&id);
     let path = path.to_str().unwrap();
     project.answers_in("s1", &["mark-done", &id], 1, "was not reviewed yet");
-    project
-        .run_in_session(
-            "s1",
-            &["state", "set", path, "decision_signal", "no-material-findings"],
-        )
-        .exits(1);
+    project.run_in_session("s1", &["state", "set", path, "decision_signal", "no-material-findings"]).exits(1);
     assert_eq!(project.field(&id, "decision_signal"), "none");
     let project = project.configured("evidence = \"optional\"\n");
     project.run_in_session("s1", &["mark-done", &id]).exits(0);
@@ -207,13 +187,8 @@ fn who_reviews_is_not_the_agents_to_say() {
         .exits(1)
         .says("who reviews is a person’s choice");
     assert_eq!(project.runs(&id), 0);
-    assert_eq!(
-        notes(&project, &id, "refused")[0]["tried"],
-        "review --reviewer fake-clean"
-    );
+    assert_eq!(notes(&project, &id, "refused")[0]["tried"], "review --reviewer fake-clean");
     let project = project.configured("reviewer = \"lint\"\n");
-    project
-        .run_in_session("s1", &["review", &id, "--reviewer", "lint"])
-        .exits(0);
+    project.run_in_session("s1", &["review", &id, "--reviewer", "lint"]).exits(0);
     assert_eq!(project.runs(&id), 1);
 }

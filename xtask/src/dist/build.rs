@@ -18,22 +18,11 @@ pub(super) fn programs(root: &Path, platform: Platform, names: &[String]) -> mie
         // At a fixed address, as Go's programs are: one that may lie anywhere writes 240 KiB of its own pages anew at each start, which
         // is a fifth of what a hook takes.
         let of_code = ["target-feature=+crt-static", "relocation-model=static"];
-        flags.extend(
-            of_code
-                .iter()
-                .flat_map(|one| ["-C".to_owned(), (*one).to_owned()]),
-        );
+        flags.extend(of_code.iter().flat_map(|one| ["-C".to_owned(), (*one).to_owned()]));
     }
     let status = cargo()
         // With a target of its own, cargo keeps these flags away from build scripts and macros, which cannot be static.
-        .args([
-            "build",
-            "--locked",
-            "--release",
-            "--bins",
-            "--target",
-            platform.target,
-        ])
+        .args(["build", "--locked", "--release", "--bins", "--target", platform.target])
         .args(names.iter().flat_map(|name| ["--package", name]))
         .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"))
         .env("CARGO_TARGET_DIR", &target)

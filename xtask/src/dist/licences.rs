@@ -39,19 +39,10 @@ pub(super) fn of_linked_crates(
     programs: &[String],
 ) -> miette::Result<String> {
     let target = platform.target;
-    let metadata = said(
-        root,
-        &["metadata", "--format-version=1", "--filter-platform", target],
-    )?;
+    let metadata = said(root, &["metadata", "--format-version=1", "--filter-platform", target])?;
     let metadata: Metadata = serde_json::from_str(&metadata).into_diagnostic()?;
-    let mut tree = vec![
-        "tree",
-        "--edges=normal,no-proc-macro",
-        "--prefix=none",
-        "--format={p}",
-        "--target",
-        target,
-    ];
+    let mut tree =
+        vec!["tree", "--edges=normal,no-proc-macro", "--prefix=none", "--format={p}", "--target", target];
     tree.extend(programs.iter().flat_map(|name| ["--package", name]));
     let tree = said(root, &tree)?;
     let linked: std::collections::BTreeSet<(&str, &str)> = tree
@@ -78,11 +69,7 @@ pub(super) fn of_linked_crates(
         }
     }
     for (licence, packages) in texts {
-        text.push_str(&format!(
-            "\n\n{}\n{}\n\n{licence}",
-            "-".repeat(80),
-            packages.join(", ")
-        ));
+        text.push_str(&format!("\n\n{}\n{}\n\n{licence}", "-".repeat(80), packages.join(", ")));
     }
     Ok(format!("{}\n", text.trim_end()))
 }
@@ -94,17 +81,10 @@ fn texts_of(manifest: &Path) -> miette::Result<Vec<String>> {
     for entry in fs_err::read_dir(folder).into_diagnostic()? {
         let entry = entry.into_diagnostic()?;
         let name = entry.file_name().to_string_lossy().to_uppercase();
-        let is_one = ["LICENSE", "LICENCE", "COPYING", "NOTICE"]
-            .iter()
-            .any(|begin| name.starts_with(begin));
+        let is_one = ["LICENSE", "LICENCE", "COPYING", "NOTICE"].iter().any(|begin| name.starts_with(begin));
         if is_one && entry.file_type().into_diagnostic()?.is_file() {
             let text = fs_err::read(entry.path()).into_diagnostic()?;
-            texts.push(
-                String::from_utf8_lossy(&text)
-                    .replace("\r\n", "\n")
-                    .trim()
-                    .to_owned(),
-            );
+            texts.push(String::from_utf8_lossy(&text).replace("\r\n", "\n").trim().to_owned());
         }
     }
     Ok(texts)
@@ -112,12 +92,7 @@ fn texts_of(manifest: &Path) -> miette::Result<Vec<String>> {
 
 /// What cargo prints for these arguments.
 fn said(root: &Path, arguments: &[&str]) -> miette::Result<String> {
-    let output = cargo()
-        .args(arguments)
-        .arg("--locked")
-        .current_dir(root)
-        .output()
-        .into_diagnostic()?;
+    let output = cargo().args(arguments).arg("--locked").current_dir(root).output().into_diagnostic()?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         return Err(miette!("cargo {}: {said}", arguments.join(" ")));

@@ -48,10 +48,7 @@ pub(crate) fn run() -> miette::Result<ExitCode> {
     let mut sums = String::new();
     for (name, tree) in std::iter::once((name, archive)).chain(packages) {
         let packed = tree.packed(Compression::best())?;
-        let digest: String = Sha256::digest(&packed)
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let digest: String = Sha256::digest(&packed).iter().map(|byte| format!("{byte:02x}")).collect();
         sums.push_str(&format!("{digest}  {name}\n"));
         fs_err::write(folder.join(name), packed).into_diagnostic()?;
     }

@@ -26,10 +26,7 @@ pub(super) fn packages(
     licences: String,
 ) -> miette::Result<[(String, Tree); 2]> {
     let names = marketplace.programs();
-    let bin: Value = names
-        .iter()
-        .map(|name| (name.clone(), json!(format!("bin/{name}"))))
-        .collect();
+    let bin: Value = names.iter().map(|name| (name.clone(), json!(format!("bin/{name}")))).collect();
 
     let mut thin = Tree::new("package");
     marketplace.put(root, &mut thin)?;
@@ -44,16 +41,11 @@ pub(super) fn packages(
     for name in &names {
         thin.put(&format!("bin/{name}"), format!("{script}\n").into_bytes(), true);
     }
-    let mut about = about(
-        "claudex-loop",
-        "A loop engine for coding agents, and its plugins for Claude Code",
-    );
+    let mut about = about("claudex-loop", "A loop engine for coding agents, and its plugins for Claude Code");
     about["bin"] = bin;
     about["os"] = json!(["linux", "darwin"]);
-    about["optionalDependencies"] = PLATFORMS
-        .iter()
-        .map(|one| (format!("{SCOPE}/{}", one.package()), json!(VERSION)))
-        .collect();
+    about["optionalDependencies"] =
+        PLATFORMS.iter().map(|one| (format!("{SCOPE}/{}", one.package()), json!(VERSION))).collect();
     thin.text("package.json", format!("{about:#}\n"));
 
     let mut native = Tree::new("package");

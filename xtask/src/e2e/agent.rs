@@ -135,11 +135,7 @@ pub(super) struct Agent {
 impl Agent {
     /// Makes a model with these rules, and these words for its templates.
     pub(super) fn new(rules: Vec<Rule>, words: Words) -> Self {
-        Self {
-            rules,
-            used: HashMap::new(),
-            words,
-        }
+        Self { rules, used: HashMap::new(), words }
     }
 
     /// Returns the answer of the first rule that fits; without one, a sentence that ends the turn.
@@ -176,10 +172,7 @@ impl Agent {
             found.insert("fired".to_owned(), used.to_string());
             let words = self.words.with(found);
             self.used.insert(index, used + 1);
-            return rule
-                .reply(&words)
-                .map(Some)
-                .with_context(|| format!("the rule \"{}\"", rule.about));
+            return rule.reply(&words).map(Some).with_context(|| format!("the rule \"{}\"", rule.about));
         }
         Ok(None)
     }
@@ -189,11 +182,7 @@ impl Rule {
     /// Returns the named groups of its expressions, where all of them fit.
     fn fits(&self, heard: &Heard) -> Option<BTreeMap<String, String>> {
         let mut found = BTreeMap::new();
-        if self
-            .never
-            .as_ref()
-            .is_some_and(|never| never.is_match(&heard.whole))
-        {
+        if self.never.as_ref().is_some_and(|never| never.is_match(&heard.whole)) {
             return None;
         }
         if let Some(tool) = &self.offered
@@ -201,11 +190,9 @@ impl Rule {
         {
             return None;
         }
-        for (expression, text) in [
-            (&self.ever, &heard.whole),
-            (&self.called, &heard.called),
-            (&self.newest, &heard.newest),
-        ] {
+        for (expression, text) in
+            [(&self.ever, &heard.whole), (&self.called, &heard.called), (&self.newest, &heard.newest)]
+        {
             if let Some(expression) = expression {
                 let last = expression.captures_iter(text).last()?;
                 found.extend(named(expression, &last));
@@ -260,12 +247,9 @@ impl Rule {
 fn rendered(value: &Value, words: &Words) -> miette::Result<Value> {
     Ok(match value {
         Value::String(text) => Value::String(words.render(text)?),
-        Value::Array(items) => Value::Array(
-            items
-                .iter()
-                .map(|it| rendered(it, words))
-                .collect::<Result<_, _>>()?,
-        ),
+        Value::Array(items) => {
+            Value::Array(items.iter().map(|it| rendered(it, words)).collect::<Result<_, _>>()?)
+        }
         Value::Object(entries) => Value::Object(
             entries
                 .iter()
@@ -307,11 +291,7 @@ mod tests {
     }
 
     fn newest(text: &str) -> Heard {
-        Heard {
-            newest: text.to_owned(),
-            whole: text.to_owned(),
-            ..Heard::default()
-        }
+        Heard { newest: text.to_owned(), whole: text.to_owned(), ..Heard::default() }
     }
 
     fn says(agent: &mut Agent, heard: &Heard) -> String {
@@ -330,9 +310,7 @@ mod tests {
 
     #[test]
     fn where_no_rule_fits_the_turn_ends() {
-        let reply = agent("[[rule]]\nabout = 'a'\nnewest = 'plan'")
-            .answer(&newest("else"))
-            .unwrap();
+        let reply = agent("[[rule]]\nabout = 'a'\nnewest = 'plan'").answer(&newest("else")).unwrap();
         assert_eq!(reply.about, "(no rule fits)");
         assert!(reply.say.is_some() && reply.calls.is_empty() && reply.fault.is_none());
     }
@@ -358,28 +336,12 @@ mod tests {
         };
         assert_eq!(says(&mut agent(rules), &fitting), "one");
         for missing in [
-            Heard {
-                newest: "no".to_owned(),
-                ..fitting.clone()
-            },
-            Heard {
-                whole: "ok".to_owned(),
-                ..fitting.clone()
-            },
-            Heard {
-                called: "Read {}".to_owned(),
-                ..fitting.clone()
-            },
-            Heard {
-                offered: vec!["Read".to_owned()],
-                ..fitting
-            },
+            Heard { newest: "no".to_owned(), ..fitting.clone() },
+            Heard { whole: "ok".to_owned(), ..fitting.clone() },
+            Heard { called: "Read {}".to_owned(), ..fitting.clone() },
+            Heard { offered: vec!["Read".to_owned()], ..fitting },
         ] {
-            assert_eq!(
-                agent(rules).answer(&missing).unwrap().about,
-                "(no rule fits)",
-                "{missing:?}"
-            );
+            assert_eq!(agent(rules).answer(&missing).unwrap().about, "(no rule fits)", "{missing:?}");
         }
     }
 
@@ -419,20 +381,14 @@ mod tests {
             "[[rule]]\nabout = 'a'\nnewest = '(?<n>\\d+)'\ncalls = [{ tool = 'T{{ n }}', input = { a = ['{{ n }}', 1], b = { c = 'x{{ n }}' } } }]",
         );
         let reply = agent.answer(&newest("7")).unwrap();
-        assert_eq!(
-            reply.calls,
-            [("T7".to_owned(), json!({ "a": ["7", 1], "b": { "c": "x7" } }))]
-        );
+        assert_eq!(reply.calls, [("T7".to_owned(), json!({ "a": ["7", 1], "b": { "c": "x7" } }))]);
         assert_eq!(reply.say, None);
     }
 
     #[test]
     fn what_was_heard_is_no_template() {
         let mut agent = agent("[[rule]]\nabout = 'a'\nnewest = '(?<all>.*)'\nsay = '{{ all }}'");
-        assert_eq!(
-            says(&mut agent, &newest("{{ project }} {% x %}")),
-            "{{ project }} {% x %}"
-        );
+        assert_eq!(says(&mut agent, &newest("{{ project }} {% x %}")), "{{ project }} {% x %}");
     }
 
     #[test]
@@ -441,25 +397,16 @@ mod tests {
             .answer(&newest("x"))
             .unwrap_err();
         let told = super::super::words::told(&error);
-        assert!(
-            told.contains("asks too much") && told.contains("nobody"),
-            "{told}"
-        );
+        assert!(told.contains("asks too much") && told.contains("nobody"), "{told}");
     }
 
     #[test]
     fn a_fault_is_checked_before_it_is_sent() {
         for (rule, fault) in [
-            (
-                "status = 429\nbody = '{\"a\":1}'",
-                Some(Fault::Status(429, "{\"a\":1}".to_owned())),
-            ),
+            ("status = 429\nbody = '{\"a\":1}'", Some(Fault::Status(429, "{\"a\":1}".to_owned()))),
             ("hang = true", Some(Fault::Hang)),
             ("cut = true", Some(Fault::Cut)),
-            (
-                "event = '{\"type\":\"error\"}'",
-                Some(Fault::Event(json!({ "type": "error" }))),
-            ),
+            ("event = '{\"type\":\"error\"}'", Some(Fault::Event(json!({ "type": "error" })))),
             ("event = '{'", None),
             ("status = 42", None),
         ] {
@@ -474,9 +421,6 @@ mod tests {
             "[[rule]]\nabout = 'a'\nsay = 'one'\n[[rule]]\nabout = 'b'\nnewest = 'summary'\nsay = 'two'",
         );
         assert!(agent.answer_apart(&newest("else")).unwrap().is_none());
-        assert_eq!(
-            agent.answer_apart(&newest("a summary")).unwrap().unwrap().about,
-            "b"
-        );
+        assert_eq!(agent.answer_apart(&newest("a summary")).unwrap().unwrap().about, "b");
     }
 }

@@ -28,10 +28,7 @@ pub(super) struct Conversation {
 
 impl Conversation {
     pub(super) fn new() -> Self {
-        Self {
-            began: Instant::now(),
-            exchanges: Mutex::new(Vec::new()),
-        }
+        Self { began: Instant::now(), exchanges: Mutex::new(Vec::new()) }
     }
 
     /// Since the scenario began.
@@ -56,8 +53,6 @@ impl Conversation {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Exchange>> {
-        self.exchanges
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.exchanges.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }

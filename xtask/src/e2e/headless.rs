@@ -70,14 +70,9 @@ impl Headless {
     /// Returns what it has printed so far.
     pub(super) fn printed(&self) -> Printed {
         let read = |path| {
-            fs_err::read(path)
-                .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
-                .unwrap_or_default()
+            fs_err::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
         };
-        Printed {
-            out: read(&self.out),
-            err: read(&self.err),
-        }
+        Printed { out: read(&self.out), err: read(&self.err) }
     }
 
     /// Waits for its end, and holds it against what the step expects.
@@ -116,9 +111,8 @@ impl Headless {
                 self.say.denials
             ));
         }
-        let failed = events
-            .iter()
-            .find(|event| event["subtype"] == "hook_response" && event["outcome"] != "success");
+        let failed =
+            events.iter().find(|event| event["subtype"] == "hook_response" && event["outcome"] != "success");
         match failed {
             Some(hook) if !self.say.hooks_may_fail => Err(miette!("a hook failed: {hook:#}")),
             _ => Ok(()),
@@ -135,17 +129,12 @@ impl Drop for Headless {
 impl Printed {
     /// Its events; a line that is none is left out.
     pub(super) fn events(&self) -> Vec<Value> {
-        self.out
-            .lines()
-            .filter_map(|line| serde_json::from_str(line).ok())
-            .collect()
+        self.out.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
     /// Returns the id that the client gave its session.
     pub(super) fn session(&self) -> Option<String> {
-        self.events()
-            .iter()
-            .find_map(|event| Some(event["session_id"].as_str()?.to_owned()))
+        self.events().iter().find_map(|event| Some(event["session_id"].as_str()?.to_owned()))
     }
 
     /// Returns all of it, as one text.

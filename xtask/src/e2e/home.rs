@@ -135,10 +135,7 @@ impl Home {
     /// Adds the marketplace and installs its plugins of these names, as a user does.
     pub(super) fn install_plugins(&self, names: &[String]) -> miette::Result<()> {
         let marketplace = self.marketplace.to_string_lossy().into_owned();
-        let names: Vec<_> = names
-            .iter()
-            .map(|name| format!("{name}@claudex-engine"))
-            .collect();
+        let names: Vec<_> = names.iter().map(|name| format!("{name}@claudex-engine")).collect();
         let add = vec!["plugin", "marketplace", "add", &marketplace];
         let install = names.iter().map(|name| vec!["plugin", "install", name]);
         for arguments in std::iter::once(add).chain(install) {
@@ -147,10 +144,7 @@ impl Home {
             launch.arguments = arguments.iter().map(OsString::from).collect();
             let (status, out, err) = launch.run("", SOON)?;
             if !status.success() {
-                return Err(miette!(
-                    "`claude {}` ended with {status}:\n{out}{err}",
-                    arguments.join(" ")
-                ));
+                return Err(miette!("`claude {}` ended with {status}:\n{out}{err}", arguments.join(" ")));
             }
         }
         Ok(())
@@ -184,11 +178,7 @@ impl Home {
             ("GIT_CONFIG_NOSYSTEM", "1"),
         ])
         .collect();
-        env.extend(pairs(
-            self.env
-                .iter()
-                .map(|(name, value)| (name.as_str(), value.as_str())),
-        ));
+        env.extend(pairs(self.env.iter().map(|(name, value)| (name.as_str(), value.as_str()))));
         env
     }
 
@@ -198,10 +188,7 @@ impl Home {
         for name in OURS {
             link(&programs.ours.join(name), name)?;
         }
-        programs
-            .codex
-            .as_ref()
-            .map_or(Ok(()), |codex| link(codex, "codex"))
+        programs.codex.as_ref().map_or(Ok(()), |codex| link(codex, "codex"))
     }
 
     fn configure(&self, scenario: &Scenario, words: &Words) -> miette::Result<()> {
@@ -275,9 +262,5 @@ pub(super) const API_KEY: &str = "sk-ant-scripted-0000000000000000";
 fn pairs<'a>(
     pairs: impl IntoIterator<Item = (&'a str, &'a str)>,
 ) -> impl Iterator<Item = (OsString, OsString)> {
-    pairs
-        .into_iter()
-        .map(|(name, value)| (name.into(), value.into()))
-        .collect::<Vec<_>>()
-        .into_iter()
+    pairs.into_iter().map(|(name, value)| (name.into(), value.into())).collect::<Vec<_>>().into_iter()
 }

@@ -56,9 +56,7 @@ impl Launch {
         let status = wait(&mut child, limit)?;
         let read = |file: &mut std::fs::File| {
             let mut bytes = Vec::new();
-            file.rewind()
-                .and_then(|()| file.read_to_end(&mut bytes))
-                .into_diagnostic()?;
+            file.rewind().and_then(|()| file.read_to_end(&mut bytes)).into_diagnostic()?;
             Ok::<_, miette::Report>(String::from_utf8_lossy(&bytes).into_owned())
         };
         Ok((status, read(&mut out)?, read(&mut err)?))

@@ -115,21 +115,14 @@ pub(crate) fn run(options: &Options) -> miette::Result<ExitCode> {
         overwrite_screens: options.overwrite_screens,
         pictures: options.pictures.clone(),
     };
-    let jobs = options
-        .jobs
-        .or_else(|| std::thread::available_parallelism().ok())
-        .map_or(1, NonZero::get);
+    let jobs = options.jobs.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZero::get);
     let rows = play_all(&stage, cast, jobs);
     let well = report::all(&rows, options.keep);
     if well && !options.keep {
         // It lies in the temporary folder, if it cannot be removed.
         let _ = fs_err::remove_dir_all(&stage.folder);
     }
-    Ok(if well {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(if well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Returns every scenario with each client that plays it.
@@ -138,11 +131,7 @@ fn rows<'a>(scenarios: &'a [Scenario], pins: &'a Pins, only: Option<Age>) -> Vec
         .iter()
         .flat_map(|scenario| scenario.clients.iter().map(move |age| (scenario, *age)))
         .filter(|(_, age)| only.is_none_or(|only| only == *age))
-        .map(|(scenario, age)| Row {
-            scenario,
-            age,
-            version: pins.claude_code(age),
-        })
+        .map(|(scenario, age)| Row { scenario, age, version: pins.claude_code(age) })
         .collect()
 }
 

@@ -33,11 +33,7 @@ pub(super) fn note(line: &str) {
 /// Prints the line of a scenario that has ended.
 pub(super) fn ended(row: &Row<'_>, outcome: &Outcome) {
     let word = if outcome.result.is_ok() { "ok  " } else { "FAIL" };
-    note(&format!(
-        "{word}  {:<60} {:>5.1} s",
-        row.label(),
-        outcome.took.as_secs_f64()
-    ));
+    note(&format!("{word}  {:<60} {:>5.1} s", row.label(), outcome.took.as_secs_f64()));
 }
 
 /// Prints the failures and the table. Whether all went well.

@@ -19,10 +19,7 @@ const ANYTHING: &str = "[…]";
 pub(super) enum ScreenError {
     /// It cannot be read.
     #[display("cannot read the kept screen {}", path.display())]
-    #[diagnostic(
-        code(xtask::screen::unread),
-        help("--overwrite-screens writes it as it is seen now")
-    )]
+    #[diagnostic(code(xtask::screen::unread), help("--overwrite-screens writes it as it is seen now"))]
     Read { path: PathBuf, source: std::io::Error },
     /// It cannot be written.
     #[display("cannot write the kept screen {}", path.display())]
@@ -58,10 +55,7 @@ impl Kept {
     pub(super) fn read(path: &Path) -> Result<Self, ScreenError> {
         let path = path.to_owned();
         match std::fs::read_to_string(&path) {
-            Ok(text) => Ok(Self {
-                lines: filled(&text),
-                path,
-            }),
+            Ok(text) => Ok(Self { lines: filled(&text), path }),
             Err(source) => Err(ScreenError::Read { path, source }),
         }
     }
@@ -96,10 +90,7 @@ impl Kept {
             std::fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
             std::fs::write(path, normalised(screen, places))
         };
-        write().map_err(|source| ScreenError::Write {
-            path: path.to_owned(),
-            source,
-        })?;
+        write().map_err(|source| ScreenError::Write { path: path.to_owned(), source })?;
         Ok(true)
     }
 }
@@ -123,11 +114,7 @@ pub(super) fn normalised(screen: &str, places: &Places<'_>) -> String {
             text = replaced;
         }
     }
-    let lines: Vec<_> = text
-        .lines()
-        .map(str::trim_end)
-        .filter(|line| !line.is_empty())
-        .collect();
+    let lines: Vec<_> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
     lines.join("\n") + "\n"
 }
 
@@ -149,37 +136,21 @@ static WORDS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (
             &*format!(
                 r"\b{}\b",
-                broken(
-                    [
-                        digits(r"\d", &[8, 6]),
-                        vec!["-".to_owned()],
-                        digits("[0-9a-f]", &[6])
-                    ]
-                    .concat()
-                )
+                broken([digits(r"\d", &[8, 6]), vec!["-".to_owned()], digits("[0-9a-f]", &[6])].concat())
             ),
             "[id]",
         ),
-        (
-            &*format!(r"\b{}\b", broken(digits("[0-9a-f]", &[8, 4, 4, 4, 12]))),
-            "[session]",
-        ),
+        (&*format!(r"\b{}\b", broken(digits("[0-9a-f]", &[8, 4, 4, 4, 12]))), "[session]"),
         (r"\br\d+-[0-9a-f]{8}\b", "[run]"),
         (r"\bv?\d+\.\d+\.\d+(?:-[0-9A-Za-z.]+)?\b", "[version]"),
         (r"\b\d{8}-\d{6}\b", "[when]"),
         (r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?", "[when]"),
         // A client that works, and how it says that it has: `✻ Cogitating… (3s · ↑ 12 tokens)`, `✻ Brewed for 4s`.
-        (
-            r"(?m)^\s*[·✢✳✶✻✽*] \p{Lu}[\p{L}-]*(?: [\p{L}-]+)*…(?: \([^\n]*\))?",
-            "[working]",
-        ),
+        (r"(?m)^\s*[·✢✳✶✻✽*] \p{Lu}[\p{L}-]*(?: [\p{L}-]+)*…(?: \([^\n]*\))?", "[working]"),
         (r"(?m)^\s*[·✢✳✶✻✽*] \p{Lu}[\p{L}-]* for \d[^\n]*", "[worked]"),
         (r"(?:[↑↓] ?)?\b\d+(?:\.\d+)?k? tokens\b", "[tokens]"),
         (r"\$\d+\.\d+\b", "[cost]"),
-        (
-            r"\b(?:\d+(?:\.\d+)? ?(?:ms|s|m|h)\b ?)*\d+(?:\.\d+)? ?(?:ms|s|m|h)\b",
-            "[time]",
-        ),
+        (r"\b(?:\d+(?:\.\d+)? ?(?:ms|s|m|h)\b ?)*\d+(?:\.\d+)? ?(?:ms|s|m|h)\b", "[time]"),
         // Frames. How long a line is depends on the terminal, and which kind it is on the client.
         (r"(?m)^[\s│┃]*[─━═╌╭╮╰╯┌┐└┘├┤▔▁]{3,}[^\n]*?[\s│┃]*$", "────"),
         (r"[─━═╌]{3,}", "────"),
@@ -261,10 +232,7 @@ mod tests {
     use super::*;
 
     fn kept(text: &str) -> Kept {
-        Kept {
-            path: "tests/e2e/screens/it.txt".into(),
-            lines: filled(text),
-        }
+        Kept { path: "tests/e2e/screens/it.txt".into(), lines: filled(text) }
     }
 
     fn fits(text: &str, screen: &str) -> bool {
@@ -279,10 +247,7 @@ mod tests {
     #[test]
     fn it_does_not_matter_where_a_line_is_broken() {
         assert!(fits("one two three\n", "one two\n   three\n"));
-        assert!(fits(
-            "in [project]/PLAN.md, so\n",
-            "in\n  [project]/PL\n  AN.md, so\n"
-        ));
+        assert!(fits("in [project]/PLAN.md, so\n", "in\n  [project]/PL\n  AN.md, so\n"));
         assert!(!fits("one two\n", "one\nthree two\n"));
     }
 
@@ -340,14 +305,8 @@ mod tests {
     fn what_differs_from_run_to_run_has_a_word() {
         for (seen, word) in [
             ("loop 20261122-015415-0a1b2c waits", "loop [id] waits"),
-            (
-                "--resume 0b1c2d3e-0000-4000-8000-0123456789ab",
-                "--resume [session]",
-            ),
-            (
-                " ▐▛███▛█   Claude Code v2.1.330",
-                " ▐▛███▛█  Claude Code [version]",
-            ),
+            ("--resume 0b1c2d3e-0000-4000-8000-0123456789ab", "--resume [session]"),
+            (" ▐▛███▛█   Claude Code v2.1.330", " ▐▛███▛█  Claude Code [version]"),
             ("codex 0.169.0", "codex [version]"),
             ("run-began r1-af79a7b6: round 1", "run-began [run]: round 1"),
             ("at 2026-11-22T01:54:15Z", "at [when]"),
@@ -356,10 +315,7 @@ mod tests {
             ("  ✽ Reading files…", "[working]"),
             ("✻ Brewed for 1m 4s", "[worked]"),
             ("* item of a list", "* item of a list"),
-            (
-                "took 3.2s, then 15 ms, then 1h 2m 3s",
-                "took [time], then [time], then [time]",
-            ),
+            ("took 3.2s, then 15 ms, then 1h 2m 3s", "took [time], then [time], then [time]"),
             ("↓ 1.2k tokens", "[tokens]"),
             ("Total cost: $0.0130", "Total cost: [cost]"),
             ("┃ quoted text   ┃", "quoted text"),
@@ -367,10 +323,7 @@ mod tests {
             ("╭──────── Claude ──╮", "────"),
             ("──────────", "────"),
             ("left          right", "left  right"),
-            (
-                "3 shells, 2 monitors, 40 meters",
-                "3 shells, 2 monitors, 40 meters",
-            ),
+            ("3 shells, 2 monitors, 40 meters", "3 shells, 2 monitors, 40 meters"),
         ] {
             assert_eq!(normalised(seen, &[]), format!("{word}\n"), "{seen}");
         }
@@ -378,11 +331,7 @@ mod tests {
 
     #[test]
     fn the_longest_place_is_named() {
-        let places = [
-            ("/tmp/x", "[home]"),
-            ("/tmp/x/my project", "[project]"),
-            ("", "[nothing]"),
-        ];
+        let places = [("/tmp/x", "[home]"), ("/tmp/x/my project", "[project]"), ("", "[nothing]")];
         let text = normalised("/tmp/x/my project/PLAN.md and /tmp/x/.claude\n", &places);
         assert_eq!(text, "[project]/PLAN.md and [home]/.claude\n");
     }
@@ -427,13 +376,7 @@ mod tests {
     fn a_client_may_have_a_screen_of_its_own() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("it.oldest.txt"), "old\n").unwrap();
-        assert_eq!(
-            Kept::place(folder.path(), "it", "oldest"),
-            folder.path().join("it.oldest.txt")
-        );
-        assert_eq!(
-            Kept::place(folder.path(), "it", "newest"),
-            folder.path().join("it.txt")
-        );
+        assert_eq!(Kept::place(folder.path(), "it", "oldest"), folder.path().join("it.oldest.txt"));
+        assert_eq!(Kept::place(folder.path(), "it", "newest"), folder.path().join("it.txt"));
     }
 }

@@ -18,10 +18,7 @@ pub(super) struct Words {
 impl Words {
     /// No words yet.
     pub(super) fn new(root: PathBuf) -> Self {
-        Self {
-            root,
-            words: BTreeMap::new(),
-        }
+        Self { root, words: BTreeMap::new() }
     }
 
     /// These words and the others; of the same name, the other.

@@ -21,9 +21,7 @@ fn field(name: &str, kind: FieldKind) -> Field {
 }
 
 fn fields() -> Vec<Field> {
-    let words = ["x", "y", "z"]
-        .map(|word| At::new(word.to_owned(), 0..0))
-        .to_vec();
+    let words = ["x", "y", "z"].map(|word| At::new(word.to_owned(), 0..0)).to_vec();
     let one_of = || FieldKind::OneOf(words.clone());
     vec![field("i", FieldKind::Count), field("v", one_of())]
 }
@@ -36,10 +34,7 @@ fn arguments() -> Vec<Argument> {
         optional: false,
     };
     let words = ["x", "y", "z"].map(str::to_owned).to_vec();
-    vec![
-        argument("j", ArgumentKind::Count),
-        argument("w", ArgumentKind::OneOf(words)),
-    ]
+    vec![argument("j", ArgumentKind::Count), argument("w", ArgumentKind::OneOf(words))]
 }
 
 /// Values of the fields `i` and `v` and the arguments `j` and `w`, in the order of the alphabet.
@@ -95,14 +90,8 @@ fn guard() -> impl Strategy<Value = Guard> {
         prop::sample::select(vec!["x", "y", "z"])
             .prop_map(|word| Operand::Constant(Constant::Text(word.to_owned()))),
     ];
-    let signs = vec![
-        Sign::Equal,
-        Sign::NotEqual,
-        Sign::Less,
-        Sign::LessOrEqual,
-        Sign::Greater,
-        Sign::GreaterOrEqual,
-    ];
+    let signs =
+        vec![Sign::Equal, Sign::NotEqual, Sign::Less, Sign::LessOrEqual, Sign::Greater, Sign::GreaterOrEqual];
     let field = prop::sample::select(vec!["i", "j"]).prop_map(move |name| named(name, 0));
     let letter = prop::sample::select(vec!["v", "w"]).prop_map(move |name| named(name, 0));
     let compare = |(left, sign, right)| Guard::Compare { left, sign, right };
@@ -181,16 +170,10 @@ fn numbers_hold(guard: &Guard, values: Numbers) -> bool {
 }
 
 fn number_guard() -> impl Strategy<Value = Guard> {
-    let named = |name: &str, offset| Operand::Field {
-        name: At::new(name.to_owned(), 0..0),
-        offset,
-    };
+    let named = |name: &str, offset| Operand::Field { name: At::new(name.to_owned(), 0..0), offset };
     let (now, length) = (
         |offset| Operand::Now { offset, span: 0..0 },
-        |offset| Operand::Length {
-            name: At::new("n".to_owned(), 0..0),
-            offset,
-        },
+        |offset| Operand::Length { name: At::new("n".to_owned(), 0..0), offset },
     );
     let time = move || {
         prop_oneof![
@@ -206,14 +189,7 @@ fn number_guard() -> impl Strategy<Value = Guard> {
             (0_u64..4).prop_map(|number| Operand::Constant(Constant::Count(number))),
         ]
     };
-    let sign = || {
-        prop::sample::select(vec![
-            Sign::Less,
-            Sign::GreaterOrEqual,
-            Sign::Equal,
-            Sign::NotEqual,
-        ])
-    };
+    let sign = || prop::sample::select(vec![Sign::Less, Sign::GreaterOrEqual, Sign::Equal, Sign::NotEqual]);
     let leaf = prop_oneof![(time(), sign(), time()), (count(), sign(), count())]
         .prop_map(|(left, sign, right)| Guard::Compare { left, sign, right });
     leaf.prop_recursive(2, 6, 3, |inner| {

@@ -30,11 +30,7 @@ pub(super) fn across(vertices: &mut [Vertex], order: &[Vec<usize>], chains: &[Ve
         // At first one side alone, so that boxes come to stand below what leads to them; then both.
         let both = round >= ROUNDS / 3;
         for step in 0..order.len() {
-            let layer = if downwards {
-                &order[step]
-            } else {
-                &order[order.len() - 1 - step]
-            };
+            let layer = if downwards { &order[step] } else { &order[order.len() - 1 - step] };
             settle(vertices, layer, both || !downwards, both || downwards);
         }
     }
@@ -109,26 +105,15 @@ fn settle(vertices: &mut [Vertex], layer: &[usize], below: bool, above: bool) {
         offsets.push(offset);
         let vertex = &vertices[at];
         let near = [(above, &vertex.above), (below, &vertex.below)];
-        let near = near
-            .into_iter()
-            .filter(|(looks, _)| *looks)
-            .flat_map(|(_, near)| near);
+        let near = near.into_iter().filter(|(looks, _)| *looks).flat_map(|(_, near)| near);
         let (mut sum, mut weight) = (0.0, 0.0);
         for &other in near {
             let pull = pull(vertex.kind, vertices[other].kind);
             sum += pull * vertices[other].x;
             weight += pull;
         }
-        let (wish, weight) = if weight > 0.0 {
-            (sum / weight, weight)
-        } else {
-            (vertex.x, 0.1)
-        };
-        blocks.push(Block {
-            wish: wish - offset,
-            weight,
-            members: 1,
-        });
+        let (wish, weight) = if weight > 0.0 { (sum / weight, weight) } else { (vertex.x, 0.1) };
+        blocks.push(Block { wish: wish - offset, weight, members: 1 });
         while let [.., left, right] = blocks.as_slice() {
             if left.wish <= right.wish {
                 break;
@@ -137,16 +122,10 @@ fn settle(vertices: &mut [Vertex], layer: &[usize], below: bool, above: bool) {
             let wish = (left.wish * left.weight + right.wish * right.weight) / weight;
             let members = left.members + right.members;
             blocks.truncate(blocks.len() - 2);
-            blocks.push(Block {
-                wish,
-                weight,
-                members,
-            });
+            blocks.push(Block { wish, weight, members });
         }
     }
-    let wishes = blocks
-        .iter()
-        .flat_map(|block| std::iter::repeat_n(block.wish, block.members));
+    let wishes = blocks.iter().flat_map(|block| std::iter::repeat_n(block.wish, block.members));
     for ((&at, offset), wish) in layer.iter().zip(offsets).zip(wishes) {
         vertices[at].x = wish + offset;
     }
@@ -164,10 +143,7 @@ pub(super) fn down(
     let mut tops = Vec::with_capacity(order.len());
     let mut y = 0.0;
     for layer in order {
-        let height = layer
-            .iter()
-            .map(|at| vertices[*at].size.height)
-            .fold(0.0, f64::max);
+        let height = layer.iter().map(|at| vertices[*at].size.height).fold(0.0, f64::max);
         tops.push((y, y + height));
         let far = layer.iter().flat_map(|at| {
             let below = &vertices[*at].below;
@@ -177,10 +153,7 @@ pub(super) fn down(
     }
     let middle = |at: usize| {
         let (top, bottom) = tops[vertices[at].layer];
-        Point {
-            x: vertices[at].x,
-            y: f64::midpoint(top, bottom),
-        }
+        Point { x: vertices[at].x, y: f64::midpoint(top, bottom) }
     };
     let mut routes = Vec::with_capacity(chains.len());
     for (link, chain) in chains.iter().enumerate() {
@@ -217,10 +190,7 @@ pub(super) fn down(
     Layout {
         boxes: (0..boxes).map(middle).collect(),
         routes,
-        width: vertices
-            .iter()
-            .map(|vertex| vertex.x + vertex.size.right)
-            .fold(0.0, f64::max),
+        width: vertices.iter().map(|vertex| vertex.x + vertex.size.right).fold(0.0, f64::max),
         height: tops.last().map_or(0.0, |(_, bottom)| *bottom),
     }
 }
@@ -254,9 +224,6 @@ impl Ports {
             }
             places
         };
-        Self {
-            leaving: spread(below),
-            reaching: spread(above),
-        }
+        Self { leaving: spread(below), reaching: spread(above) }
     }
 }

@@ -54,11 +54,7 @@ fn a_command_reviews_the_report_until_it_finds_nothing() {
     assert!(review(&yard, &id, 0).contains("The report names no cause"));
     let said = yard.blocks();
     has(&said, "round 2 of 3");
-    std::fs::write(
-        yard.path.join("ROLLBACK.md"),
-        "# Rollback\n\nThe cause: a full disk.\n",
-    )
-    .unwrap();
+    std::fs::write(yard.path.join("ROLLBACK.md"), "# Rollback\n\nThe cause: a full disk.\n").unwrap();
     review(&yard, &id, 0);
     let said = yard.approves();
     has(&said, "is over: aborted");
@@ -68,11 +64,7 @@ fn a_command_reviews_the_report_until_it_finds_nothing() {
 #[test]
 fn a_report_that_was_mended_after_its_review_is_not_settled_by_it() {
     let (yard, id) = reported("second");
-    std::fs::write(
-        yard.path.join("ROLLBACK.md"),
-        "# Rollback\n\nThe cause: a full disk.\n",
-    )
-    .unwrap();
+    std::fs::write(yard.path.join("ROLLBACK.md"), "# Rollback\n\nThe cause: a full disk.\n").unwrap();
     review(&yard, &id, 0);
     std::fs::write(yard.path.join("ROLLBACK.md"), "# Rollback\n\nNothing happened.\n").unwrap();
     let (_, said) = yard.stop();

@@ -34,10 +34,7 @@ fn a_version_is_built_tried_approved_and_rolled_out() {
 
     let told = yard.answered(&yard.dialog(QUESTION, "Roll out")).unwrap();
     assert!(told.starts_with("release-train: the answer “Roll out”"), "{told}");
-    assert!(
-        told.contains("`deployed/1.4.0`"),
-        "what is to be done is said at once: {told}"
-    );
+    assert!(told.contains("`deployed/1.4.0`"), "what is to be done is said at once: {told}");
     assert_eq!(yard.phase(), "rollout");
 
     // One reminder while nothing is there, then the turn may end.
@@ -88,10 +85,7 @@ fn a_canary_that_burns_goes_back_and_the_agent_writes_why() {
     assert!(yard.blocks().contains("ROLLBACK.md"));
     assert!(yard.approves().contains("waits for ROLLBACK.md to be written"));
     yard.write("ROLLBACK.md");
-    assert!(
-        yard.blocks().contains("release-train review"),
-        "the report is reviewed"
-    );
+    assert!(yard.blocks().contains("release-train review"), "the report is reviewed");
     assert_eq!(yard.status()["fields"]["why"], "a probe of the canary failed");
 }
 

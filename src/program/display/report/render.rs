@@ -13,15 +13,9 @@ use crate::machine::message::{Message, MessageError};
 use crate::program::exit::{Exit, Failure};
 use crate::program::words;
 
-const PAGE: Message = Message {
-    name: "report/page.html",
-    text: include_str!("page.html"),
-};
+const PAGE: Message = Message { name: "report/page.html", text: include_str!("page.html") };
 const STYLE: &str = include_str!("page.css");
-const TEXT: Message = Message {
-    name: "report/page.md",
-    text: include_str!("page.md"),
-};
+const TEXT: Message = Message { name: "report/page.md", text: include_str!("page.md") };
 
 /// Renders the page, with the picture of the machine, whose style becomes a part of the page's own, and in it the edges that were taken.
 pub(super) fn html(report: &Report, picture: &str, taken: &BTreeSet<usize>) -> Result<String, Failure> {
@@ -83,11 +77,7 @@ fn escaped(text: &str) -> String {
 
 /// Returns text between fences that it cannot close.
 fn fenced(text: &str, language: &str) -> String {
-    let longest = text
-        .split(|one| one != '`')
-        .map(str::len)
-        .max()
-        .unwrap_or_default();
+    let longest = text.split(|one| one != '`').map(str::len).max().unwrap_or_default();
     let fence = "`".repeat(longest.max(2) + 1);
     format!("{fence}{language}\n{text}\n{fence}")
 }

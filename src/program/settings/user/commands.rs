@@ -39,9 +39,7 @@ pub(super) fn apply(
             continue;
         }
         let mut note = |key: &str, span: &Range<usize>| {
-            settings
-                .origins
-                .note(format!("commands.{}.{key}", name.value), source.user(span.start));
+            settings.origins.note(format!("commands.{}.{key}", name.value), source.user(span.start));
         };
         note("program", &program.span);
         let mut command = ConfiguredCommand {
@@ -81,10 +79,7 @@ fn problems(table: &CommandTable, found: &mut Vec<Finding>) {
         wrong(&given.span, programs::argument_problem(&given.value));
     }
     for name in table.environment.iter().flat_map(|given| &given.value) {
-        let span = table
-            .environment
-            .as_ref()
-            .map_or(0..0, |given| given.span.clone());
+        let span = table.environment.as_ref().map_or(0..0, |given| given.span.clone());
         wrong(&span, programs::variable_problem(name));
     }
     if let Some(given) = &table.timeout {

@@ -43,11 +43,7 @@ pub(super) fn apply(
 ) {
     let mut placed: Vec<Placed> = (1..)
         .zip(settings.personas.all())
-        .map(|(order, persona)| Placed {
-            place: (Some(order), 0),
-            persona: persona.clone(),
-            span: None,
-        })
+        .map(|(order, persona)| Placed { place: (Some(order), 0), persona: persona.clone(), span: None })
         .collect();
     // The first place in the file that makes the list another than the program's.
     let mut changed: Option<usize> = None;
@@ -77,11 +73,7 @@ pub(super) fn apply(
                 if table.prompt.is_none() {
                     let message = format!("the persona `{}` has no `prompt`", name.value);
                     let finding = Finding::new("claudex::config::persona", name.span.clone(), message);
-                    found.push(
-                        finding
-                            .label("`prompt` is missing here")
-                            .help(no_prompt(settings.info)),
-                    );
+                    found.push(finding.label("`prompt` is missing here").help(no_prompt(settings.info)));
                 }
                 Placed {
                     place: (None, name.span.start),
@@ -143,20 +135,15 @@ fn no_prompt(info: &ProgramInfo) -> String {
     let own: Vec<&str> = info.table.personas.iter().map(|persona| persona.name).collect();
     let own = match own.is_empty() {
         true => String::new(),
-        false => format!(
-            "; those of {} that need none are {}",
-            info.program,
-            suggest::list(&own)
-        ),
+        false => format!("; those of {} that need none are {}", info.program, suggest::list(&own)),
     };
     format!("say who it is and what it looks at{own}")
 }
 
 /// Two personas that want the same place.
 fn same_place(placed: &[Placed]) -> Option<Finding> {
-    let pair = placed
-        .windows(2)
-        .find(|pair| pair[0].place.0.is_some() && pair[0].place.0 == pair[1].place.0)?;
+    let pair =
+        placed.windows(2).find(|pair| pair[0].place.0.is_some() && pair[0].place.0 == pair[1].place.0)?;
     let span = pair.iter().rev().find_map(|one| one.span.clone())?;
     let order = pair[0].place.0.unwrap_or_default();
     let message = format!(
@@ -187,21 +174,13 @@ fn problems(table: &PersonaTable) -> Vec<Finding> {
             wrong(&label.span, message, "a few words, without control characters");
         } else if given.chars().count() > LONGEST_LABEL {
             let message = format!("`label` is longer than {LONGEST_LABEL} characters");
-            wrong(
-                &label.span,
-                message,
-                "it stands in every line of a table; the details go into `prompt`",
-            );
+            wrong(&label.span, message, "it stands in every line of a table; the details go into `prompt`");
         }
     }
     if let Some(prompt) = &table.prompt {
         if prompt.value.trim().is_empty() || !is_plain(&prompt.value) {
             let message = "`prompt` is empty, or has control or invisible characters".to_owned();
-            wrong(
-                &prompt.span,
-                message,
-                "say in plain text who it is and what it looks at",
-            );
+            wrong(&prompt.span, message, "say in plain text who it is and what it looks at");
         } else if prompt.value.len() > LONGEST_PROMPT {
             let message = format!("`prompt` is longer than {LONGEST_PROMPT} bytes");
             wrong(&prompt.span, message, "shorten it");

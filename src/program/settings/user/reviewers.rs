@@ -27,40 +27,32 @@ pub(super) fn apply(
         if settings.info.own_reviewers().contains(&name.value) {
             let message = format!("the reviewer `{}` is the program's own", name.value);
             let finding = Finding::new("claudex::config::name", name.span.clone(), message);
-            found.push(
-                finding
-                    .label("built in")
-                    .help("it has no settings: leave this out"),
-            );
+            found.push(finding.label("built in").help("it has no settings: leave this out"));
             continue;
         }
         let own = settings.reviewers.get(&name.value);
-        let kind =
-            match (own.map(|own| own.kind), &table.kind) {
-                (Some(own), Some(given)) if given.value.0 != own => {
-                    let message = format!(
-                        "the reviewer `{}` is the program's own, of kind `{own}`",
-                        name.value
-                    );
-                    let finding = Finding::new("claudex::config::kind", given.span.clone(), message);
-                    found.push(finding.label("another kind").help(
-                        "leave `kind` out here, or choose another name for a reviewer of another kind",
-                    ));
-                    continue;
-                }
-                (Some(own), _) => own,
-                (None, Some(given)) => given.value.0,
-                (None, None) => {
-                    found.push(no_kind(&name, settings));
-                    continue;
-                }
-            };
+        let kind = match (own.map(|own| own.kind), &table.kind) {
+            (Some(own), Some(given)) if given.value.0 != own => {
+                let message = format!("the reviewer `{}` is the program's own, of kind `{own}`", name.value);
+                let finding = Finding::new("claudex::config::kind", given.span.clone(), message);
+                found.push(
+                    finding
+                        .label("another kind")
+                        .help("leave `kind` out here, or choose another name for a reviewer of another kind"),
+                );
+                continue;
+            }
+            (Some(own), _) => own,
+            (None, Some(given)) => given.value.0,
+            (None, None) => {
+                found.push(no_kind(&name, settings));
+                continue;
+            }
+        };
         found.extend(problems(&name, kind, &table));
         let mut reviewer = own.cloned().unwrap_or_else(|| ReviewerSettings::of(kind));
         let mut note = |key: &str, span: &Range<usize>| {
-            settings
-                .origins
-                .note(format!("reviewers.{}.{key}", name.value), source.user(span.start));
+            settings.origins.note(format!("reviewers.{}.{key}", name.value), source.user(span.start));
         };
         if let Some(given) = &table.kind {
             note("kind", &given.span);
@@ -127,11 +119,7 @@ fn problems(name: &At<String>, kind: ReviewerKind, table: &ReviewerTable) -> Vec
         for (key, span) in spans {
             if let Some(span) = span {
                 let message = format!("`{key}` means nothing for a reviewer of kind `lint`");
-                wrong(
-                    span,
-                    message,
-                    "`lint` is built in and starts no program; leave this out",
-                );
+                wrong(span, message, "`lint` is built in and starts no program; leave this out");
             }
         }
         return found;
@@ -163,10 +151,7 @@ fn problems(name: &At<String>, kind: ReviewerKind, table: &ReviewerTable) -> Vec
         wrong(&arguments.span, message, help);
     }
     if let Some(variables) = &table.environment {
-        let problems = variables
-            .value
-            .iter()
-            .filter_map(|name| programs::variable_problem(name));
+        let problems = variables.value.iter().filter_map(|name| programs::variable_problem(name));
         for (message, help) in problems {
             wrong(&variables.span, message, help);
         }

@@ -3,15 +3,8 @@
 use serde::Serialize;
 
 /// The engine cannot say what a loop is without these.
-pub(super) const FOUND_BY: [&str; 7] = [
-    "phase",
-    "id",
-    "root",
-    "session",
-    "revision",
-    "machine",
-    "graph-hash",
-];
+pub(super) const FOUND_BY: [&str; 7] =
+    ["phase", "id", "root", "session", "revision", "machine", "graph-hash"];
 
 /// The most names that a difference lists.
 const SHOWN: usize = 8;
@@ -104,14 +97,7 @@ impl Suggestion {
 
 impl Difference {
     pub(super) fn new(verdict: Verdict, what: String, means: impl Into<String>) -> Self {
-        Self {
-            verdict,
-            what,
-            means: means.into(),
-            remedy: String::new(),
-            suggestion: None,
-            place: false,
-        }
+        Self { verdict, what, means: means.into(), remedy: String::new(), suggestion: None, place: false }
     }
 
     pub(super) fn remedy(mut self, remedy: impl Into<String>) -> Self {

@@ -25,11 +25,7 @@ pub(super) fn edges(old: &Shape, new: &Shape, names: &BTreeMap<&str, &str>, foun
         let Some(now) = after.get(&(*transition, *from)) else {
             // Where the phase went, its edges went with it.
             if new.phase(from).is_some() {
-                let key = (
-                    *transition,
-                    "was removed".to_owned(),
-                    "loops in these phases cannot take it",
-                );
+                let key = (*transition, "was removed".to_owned(), "loops in these phases cannot take it");
                 said.entry(key).or_default().push(from);
             }
             continue;
@@ -41,11 +37,7 @@ pub(super) fn edges(old: &Shape, new: &Shape, names: &BTreeMap<&str, &str>, foun
     let stayed: BTreeSet<&str> = names.values().copied().collect();
     for (transition, from) in after.keys() {
         if !before.contains_key(&(*transition, *from)) && stayed.contains(from) {
-            let key = (
-                *transition,
-                "was added".to_owned(),
-                "loops in these phases can take it",
-            );
+            let key = (*transition, "was added".to_owned(), "loops in these phases can take it");
             said.entry(key).or_default().push(from);
         }
     }
@@ -77,15 +69,11 @@ fn altered<'s>(
     };
     let mut found = Vec::new();
     if renamed(&before.to) != after.to {
-        found.push((
-            format!("leads to `{}`, no longer to `{}`", after.to, before.to),
-            next,
-        ));
+        found.push((format!("leads to `{}`, no longer to `{}`", after.to, before.to), next));
     }
     if before.when != after.when {
         let text = |when: &Option<String>| {
-            when.as_ref()
-                .map_or_else(|| "always".to_owned(), |when| format!("when `{when}`"))
+            when.as_ref().map_or_else(|| "always".to_owned(), |when| format!("when `{when}`"))
         };
         let what = format!("is open {}, no longer {}", text(&after.when), text(&before.when));
         found.push((
@@ -95,11 +83,7 @@ fn altered<'s>(
     }
     if before.requires != after.requires {
         let text = |needs: &Option<String>| needs.clone().unwrap_or_else(|| "no".to_owned());
-        let what = format!(
-            "needs {} evidence, no longer {}",
-            text(&after.requires),
-            text(&before.requires)
-        );
+        let what = format!("needs {} evidence, no longer {}", text(&after.requires), text(&before.requires));
         // `settled` is more than `reviewed`, which is more than none; `verified` is more than none alone.
         let is_more = before.requires.is_none()
             || before.requires.as_deref() == Some("reviewed") && after.requires.as_deref() == Some("settled");
@@ -112,11 +96,7 @@ fn altered<'s>(
     }
     if before.by != after.by {
         let text = |by: &[String]| {
-            if by.is_empty() {
-                "the hook".to_owned()
-            } else {
-                by.join(" and ")
-            }
+            if by.is_empty() { "the hook".to_owned() } else { by.join(" and ") }
         };
         let what = format!("is for {}, no longer for {}", text(&after.by), text(&before.by));
         found.push((what, next));

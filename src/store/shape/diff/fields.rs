@@ -75,11 +75,7 @@ fn changed(field: &FieldShape, now: &FieldShape, found: &mut Vec<Difference>) {
     }
     words(field, now, found);
     if field.initial_text() != now.initial_text() {
-        let what = format!(
-            "the field `{name}` begins as {}, no longer as {}",
-            shown(now),
-            shown(field)
-        );
+        let what = format!("the field `{name}` begins as {}, no longer as {}", shown(now), shown(field));
         found.push(Difference::new(
             Safe,
             what,
@@ -106,44 +102,26 @@ fn changed(field: &FieldShape, now: &FieldShape, found: &mut Vec<Difference>) {
     }
     if field.owned != now.owned {
         let (owner, means) = if now.owned {
-            (
-                "the machine's",
-                "an edit by hand since their last change is undone",
-            )
+            ("the machine's", "an edit by hand since their last change is undone")
         } else {
             ("no longer the machine's", "it may be edited by hand")
         };
-        found.push(Difference::new(
-            Safe,
-            format!("the field `{name}` is {owner}"),
-            means,
-        ));
+        found.push(Difference::new(Safe, format!("the field `{name}` is {owner}"), means));
     }
 }
 
 fn words(field: &FieldShape, now: &FieldShape, found: &mut Vec<Difference>) {
     let name = &field.name;
-    let added: Vec<&String> = now
-        .words
-        .iter()
-        .filter(|word| !field.words.contains(word))
-        .collect();
+    let added: Vec<&String> = now.words.iter().filter(|word| !field.words.contains(word)).collect();
     for word in field.words.iter().filter(|word| !now.words.contains(word)) {
         let what = format!("`{name}` lost the word `{word}`");
-        let one = Difference::new(
-            Verdict::Migration,
-            what,
-            "a loop that has it holds a word that is not known",
-        );
+        let one =
+            Difference::new(Verdict::Migration, what, "a loop that has it holds a word that is not known");
         let heir = added.first().copied().or(now.words.first());
         found.push(match heir {
             Some(heir) => one.suggest(
                 "say which word it is now: ",
-                Suggestion::Word {
-                    field: name.clone(),
-                    old: word.clone(),
-                    new: heir.clone(),
-                },
+                Suggestion::Word { field: name.clone(), old: word.clone(), new: heir.clone() },
             ),
             None => one,
         });
@@ -153,11 +131,7 @@ fn words(field: &FieldShape, now: &FieldShape, found: &mut Vec<Difference>) {
         found.push(Difference::new(Verdict::Safe, what, "no loop has it"));
     }
     let kept = |of: &FieldShape, other: &FieldShape| -> Vec<String> {
-        of.words
-            .iter()
-            .filter(|word| other.words.contains(word))
-            .cloned()
-            .collect()
+        of.words.iter().filter(|word| other.words.contains(word)).cloned().collect()
     };
     if kept(field, now) != kept(now, field) {
         let what = format!("the words of `{name}` have another order");
@@ -179,22 +153,14 @@ fn removed<'s>(
         let renamed = new.fields.iter().find(|one| one.holds.as_deref() == Some(holds));
         found.push(match renamed {
             Some(now) if FOUND_BY.contains(&holds) => {
-                let what = format!(
-                    "the field `{name}`, which holds the {holds}, is named `{}`",
-                    now.name
-                );
+                let what = format!("the field `{name}`, which holds the {holds}, is named `{}`", now.name);
                 Difference::new(Breaks, what, "the engine looks for it under the new name")
                     .remedy("keep the name, or end the loops with the old machine first")
             }
             Some(now) => {
                 let what = format!("the field `{name}`, which holds {holds}, is named `{}`", now.name);
-                Difference::new(Migration, what, "its value would be lost").suggest(
-                    "say so: ",
-                    Suggestion::Field {
-                        old: name.clone(),
-                        new: now.name.clone(),
-                    },
-                )
+                Difference::new(Migration, what, "its value would be lost")
+                    .suggest("say so: ", Suggestion::Field { old: name.clone(), new: now.name.clone() })
             }
             None if holds == "graph-hash" => {
                 let what = format!("the field `{name}`, which holds the {holds}, was removed");
@@ -233,13 +199,8 @@ fn removed<'s>(
                 heir.name,
                 shown(heir)
             );
-            let mut one = Difference::new(Migration, what, means).suggest(
-                "say that it is: ",
-                Suggestion::Field {
-                    old: name.clone(),
-                    new: heir.name.clone(),
-                },
-            );
+            let mut one = Difference::new(Migration, what, means)
+                .suggest("say that it is: ", Suggestion::Field { old: name.clone(), new: heir.name.clone() });
             one.remedy = format!("{}, or that it is not: `{}`", one.remedy, set(heir).line());
             one
         }
@@ -247,18 +208,11 @@ fn removed<'s>(
 }
 
 fn set(field: &FieldShape) -> Suggestion {
-    Suggestion::Set {
-        field: field.name.clone(),
-        value: shown(field),
-    }
+    Suggestion::Set { field: field.name.clone(), value: shown(field) }
 }
 
 /// Returns the initial value as machine.toml writes it.
 fn shown(field: &FieldShape) -> String {
     let text = field.initial_text();
-    if text.is_empty() || text == "null" {
-        "\"\"".to_owned()
-    } else {
-        text
-    }
+    if text.is_empty() || text == "null" { "\"\"".to_owned() } else { text }
 }

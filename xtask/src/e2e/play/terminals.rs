@@ -20,9 +20,7 @@ impl Play<'_> {
     pub(super) fn open(&mut self, open: &Open) -> miette::Result<()> {
         let words = self.words()?;
         self.cast(&open.session, open.agent.as_deref())?;
-        let mut launch = self
-            .home
-            .client(&self.server.url(&open.session), &words.render(&open.folder)?);
+        let mut launch = self.home.client(&self.server.url(&open.session), &words.render(&open.folder)?);
         for (name, value) in &open.env {
             launch.env.push((name.into(), words.render(value)?.into()));
         }
@@ -33,10 +31,7 @@ impl Play<'_> {
         interactive::prepare(&self.home.claude(), &launch.folder, API_KEY)?;
         let session = self.sessions.entry(open.session.clone()).or_default();
         if session.terminal.is_some() {
-            return Err(miette!(
-                "the terminal of the session `{}` is still open",
-                open.session
-            ));
+            return Err(miette!("the terminal of the session `{}` is still open", open.session));
         }
         let terminal = session.terminal.insert(Terminal::open(&launch, open.size)?);
         interactive::ready(terminal, START)?;
@@ -46,11 +41,8 @@ impl Play<'_> {
     pub(super) fn r#type(&self, keys: &Type) -> miette::Result<()> {
         let terminal = self.terminal(&keys.session)?;
         let words = self.words()?;
-        let strokes: Vec<String> = keys
-            .keys
-            .iter()
-            .map(|key| words.render(key))
-            .collect::<miette::Result<_>>()?;
+        let strokes: Vec<String> =
+            keys.keys.iter().map(|key| words.render(key)).collect::<miette::Result<_>>()?;
         // A dialog lets its first moments pass without taking a choice, lest it be one that was meant for something else.
         let chooses = |key: &String| key.chars().all(|it| it.is_ascii_digit());
         if keys.text.is_empty() && strokes.first().is_some_and(chooses) {
@@ -63,10 +55,7 @@ impl Play<'_> {
     pub(super) fn see(&self, see: &See) -> miette::Result<()> {
         let words = self.words()?;
         let rendered = |patterns: &[Pattern]| -> miette::Result<Vec<Pattern>> {
-            patterns
-                .iter()
-                .map(|it| it.rendered(|text| words.render(text)))
-                .collect()
+            patterns.iter().map(|it| it.rendered(|text| words.render(text))).collect()
         };
         let within = Duration::from_secs(see.within);
         let terminal = self.terminal(&see.session)?;
@@ -74,9 +63,7 @@ impl Play<'_> {
             terminal.wait_for_end(within)?;
         }
         terminal.wait_for(&rendered(&see.has)?, &rendered(&see.lacks)?, within)?;
-        see.screen
-            .as_ref()
-            .map_or(Ok(()), |name| self.is_the_kept(terminal, name, within))
+        see.screen.as_ref().map_or(Ok(()), |name| self.is_the_kept(terminal, name, within))
     }
 
     /// Waits until the screen is the kept one; or writes it anew, where that was asked for.
@@ -97,9 +84,8 @@ impl Play<'_> {
         let kept = Kept::read(&path)?;
         terminal.wait_until(within, |screen| kept.fits(&screen.text, &places))?;
         if let Some(folder) = &self.stage.pictures {
-            let shown = places.iter().fold(terminal.in_colours()?, |text, (path, word)| {
-                text.replace(path, word)
-            });
+            let shown =
+                places.iter().fold(terminal.in_colours()?, |text, (path, word)| text.replace(path, word));
             let mut lines: Vec<&str> = shown.trim_end().lines().collect();
             // Where the client leaves room, one blank line is enough.
             lines.dedup_by(|next, before| next.trim().is_empty() && before.trim().is_empty());

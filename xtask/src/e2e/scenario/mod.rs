@@ -118,11 +118,7 @@ pub(super) struct Project {
 
 impl Default for Project {
     fn default() -> Self {
-        Self {
-            folder: project(),
-            git: true,
-            files: BTreeMap::new(),
-        }
+        Self { folder: project(), git: true, files: BTreeMap::new() }
     }
 }
 
@@ -142,11 +138,7 @@ pub(super) struct Plugin {
 
 impl Default for Plugin {
     fn default() -> Self {
-        Self {
-            folder: None,
-            install: true,
-            names: claudex(),
-        }
+        Self { folder: None, install: true, names: claudex() }
     }
 }
 

@@ -20,10 +20,7 @@ impl Protocol for Messages {
         let spoken = |message: &&Value| message["role"] == "assistant";
         // The model's last words may be several messages; what is new begins after the last one of them.
         let new = messages.iter().rposition(spoken).map_or(0, |last| last + 1);
-        let words = messages[..new]
-            .iter()
-            .rposition(|it| !spoken(it))
-            .map_or(0, |last| last + 1);
+        let words = messages[..new].iter().rposition(|it| !spoken(it)).map_or(0, |last| last + 1);
         let answered = blocks(&messages[new..]).any(|block| block["type"] == "tool_result");
         let calls = blocks(&messages[words..new]).filter_map(call).collect::<Vec<_>>();
         let mut parts = texts(&messages[new..]);
@@ -44,10 +41,7 @@ impl Protocol for Messages {
             parts,
         };
         let what = match instruction {
-            Some(instruction) => What::Summary {
-                instruction: instruction.to_owned(),
-                otherwise: summary(),
-            },
+            Some(instruction) => What::Summary { instruction: instruction.to_owned(), otherwise: summary() },
             None if heard.offered.is_empty() => What::Aside(title()),
             None => What::Turn,
         };
@@ -129,20 +123,14 @@ fn content(reply: &Reply, number: u64) -> Vec<Value> {
 fn texts(messages: &[&Value]) -> Vec<(Source, String)> {
     let mut texts = Vec::new();
     for message in messages {
-        let source = if message["role"] == "system" {
-            Source::Client
-        } else {
-            Source::User
-        };
+        let source = if message["role"] == "system" { Source::Client } else { Source::User };
         if let Some(text) = message["content"].as_str() {
             texts.push((source, text.to_owned()));
         }
         for block in list(&message["content"]) {
             let result = &block["content"];
-            let results = result
-                .as_str()
-                .into_iter()
-                .chain(list(result).filter_map(|it| it["text"].as_str()));
+            let results =
+                result.as_str().into_iter().chain(list(result).filter_map(|it| it["text"].as_str()));
             texts.extend(block["text"].as_str().map(|text| (source, text.to_owned())));
             texts.extend(call(block).map(|call| (source, call)));
             texts.extend(results.map(|text| (Source::Tool, text.to_owned())));
@@ -232,10 +220,7 @@ mod tests {
             { "role": "user", "content": "second" },
         ]))
         .heard;
-        assert_eq!(
-            (heard.newest.as_str(), heard.whole.as_str()),
-            ("second", "first\nmine\nsecond")
-        );
+        assert_eq!((heard.newest.as_str(), heard.whole.as_str()), ("second", "first\nmine\nsecond"));
         assert_eq!(heard.called, "");
     }
 
@@ -262,9 +247,7 @@ mod tests {
         assert_eq!(heard.newest, "as a text\nas a\nlist\nand a word");
         assert_eq!(heard.called, "Bash {\"command\":\"echo 'ü'\\nls\"}\nWrite {}");
         assert!(
-            heard
-                .whole
-                .contains("Read {\"file_path\":\"/old\"}\nold\ntwo at once\nBash {"),
+            heard.whole.contains("Read {\"file_path\":\"/old\"}\nold\ntwo at once\nBash {"),
             "{}",
             heard.whole
         );
@@ -303,11 +286,7 @@ mod tests {
                 { "type": "text", "text": instruction },
             ] },
         ]));
-        let What::Summary {
-            instruction: found,
-            otherwise,
-        } = asked.what
-        else {
+        let What::Summary { instruction: found, otherwise } = asked.what else {
             panic!("it is taken for a turn");
         };
         assert_eq!(found, instruction);
@@ -324,12 +303,9 @@ mod tests {
 
     #[test]
     fn no_request_at_all_is_no_accident() {
-        for request in [
-            json!(null),
-            json!([1]),
-            json!({ "messages": "x", "tools": 3 }),
-            json!({ "messages": [4, {}] }),
-        ] {
+        for request in
+            [json!(null), json!([1]), json!({ "messages": "x", "tools": 3 }), json!({ "messages": [4, {}] })]
+        {
             let asked = Messages.asked(&request);
             assert_eq!((asked.heard.whole.as_str(), asked.streamed), ("", false));
         }
@@ -339,10 +315,7 @@ mod tests {
     fn an_answer_is_one_stream_of_events() {
         let reply = Reply {
             say: Some("I run it.".to_owned()),
-            calls: vec![
-                ("Bash".to_owned(), json!({ "command": "ls" })),
-                ("Read".to_owned(), json!({})),
-            ],
+            calls: vec![("Bash".to_owned(), json!({ "command": "ls" })), ("Read".to_owned(), json!({}))],
             tokens: Some(150_000),
             ..Reply::default()
         };
@@ -359,10 +332,7 @@ mod tests {
         assert_eq!(events[0]["message"]["content"], json!([]));
         assert_eq!(events[0]["message"]["stop_reason"], Value::Null);
         assert_eq!(events[1]["content_block"], json!({ "type": "text", "text": "" }));
-        assert_eq!(
-            events[2]["delta"],
-            json!({ "type": "text_delta", "text": "I run it." })
-        );
+        assert_eq!(events[2]["delta"], json!({ "type": "text_delta", "text": "I run it." }));
         assert_eq!(
             events[4]["content_block"],
             json!({ "type": "tool_use", "id": "toolu_7_0", "name": "Bash", "input": {} })
@@ -377,10 +347,7 @@ mod tests {
 
     #[test]
     fn an_answer_without_calls_ends_the_turn() {
-        let reply = Reply {
-            say: Some("done".to_owned()),
-            ..Reply::default()
-        };
+        let reply = Reply { say: Some("done".to_owned()), ..Reply::default() };
         let whole = Messages.whole(&reply, "m", 1);
         assert_eq!(whole["stop_reason"], "end_turn");
         assert_eq!(whole["content"], json!([{ "type": "text", "text": "done" }]));
