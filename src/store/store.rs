@@ -410,7 +410,7 @@ impl Store {
     }
 
     /// Returns the end of the folder's log; nothing where it cannot be read.
-    pub(crate) fn last_logged(&self) -> String {
+    pub fn last_logged(&self) -> String {
         let end = || -> io::Result<Vec<u8>> {
             let (mut file, found) = self.open_folder()?.found_file("log")?;
             file.seek(SeekFrom::Start(found.size().saturating_sub(LOG)))?;
