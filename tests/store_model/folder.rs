@@ -91,7 +91,7 @@ pub(crate) fn answer(error: &StoreError) -> Answer {
     match error {
         StoreError::Active { .. } => Answer::Active,
         StoreError::Exists { .. } => Answer::Exists,
-        StoreError::NoLoop { .. } => Answer::NoLoop,
+        StoreError::NoLoop { .. } | StoreError::Swept { .. } => Answer::NoLoop,
         StoreError::Io { doing: "touch", .. } => Answer::NoFile,
         other => Answer::Other(other.to_string()),
     }
