@@ -51,7 +51,7 @@ pub struct Facts {
     driven: bool,
     persona: String,
     next_persona: String,
-    /// How the rounds came out.
+    /// Says how the rounds came out.
     outcome: String,
     /// High findings that no later round of the same persona has looked at again, each a line.
     left_high: Vec<String>,

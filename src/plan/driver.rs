@@ -36,7 +36,7 @@ use super::{AnyLoop, Loop, OnStop, Phase, PlanLoop, context, report, resume, run
 
 /// Stands in `session_id` in a loop that `run` drives: no client has such a session, so no hook takes the loop over.
 pub const RUN: &str = "run";
-/// How often is looked whether another process ended the loop.
+/// Limits how long it goes unnoticed that another process ended the loop.
 const LOOK: Duration = Duration::from_secs(2);
 /// What a drafter is told.
 const DRAFT: Message = Message { name: "draft.md", text: include_str!("messages/draft.md") };
@@ -206,7 +206,7 @@ pub enum JobError {
     Over {
         /// The loop.
         id: String,
-        /// How it ended.
+        /// Names how it ended.
         phase: Phase,
     },
     /// Another process drives the loop, too, and was first.

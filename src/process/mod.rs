@@ -44,9 +44,9 @@ const LINGER: Duration = Duration::from_millis(500);
 const GRACE: Duration = Duration::from_secs(2);
 /// Names the signal by which the keeper ends a group whose time is over. We ended none that its status is read of.
 const KILLED: i32 = 9;
-/// How long output may stay away after KILL before it counts as read to its end.
+/// Limits how long output may stay away after KILL before it counts as read to its end.
 const SETTLE: Duration = Duration::from_millis(500);
-/// How long output is read after KILL at the most: a process that left the group may write for ever.
+/// Limits how long output is read after KILL: a process that left the group may write for ever.
 const DRAIN: Duration = Duration::from_secs(30);
 
 /// What to start, with what, and for how long.

@@ -15,7 +15,7 @@ pub enum Group {
     Person,
     /// Looking, and changing nothing.
     Look,
-    /// What is done once, or seldom: it is named without what it does.
+    /// Holds what is done once, or seldom: it is named without what it does.
     SetUp,
     /// Names what people type in a client, without what it does: the client’s menu says that.
     Client,

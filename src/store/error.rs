@@ -50,7 +50,7 @@ pub enum StoreError {
     Swept {
         /// The id.
         id: String,
-        /// Where the swept loops are.
+        /// Names where the swept loops are.
         folder: Utf8PathBuf,
     },
     /// A state file without a machine: made by hand or by an older tool.

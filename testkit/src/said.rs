@@ -1,4 +1,4 @@
-//! What a program said, and what has to be in it.
+//! Checks what a program said.
 
 /// Checks that a text has this in it, and shows the text where it has not.
 ///
