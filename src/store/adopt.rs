@@ -70,7 +70,7 @@ impl Store {
             let found = repair(self, lock, id, Look::As(as_it_was), Older::Leave)?.record;
             self.own(id, graphs)?;
             self.index_active(lock, id)?;
-            let taken = self.apply_at(lock, found, Change::bare(ADOPT, by), Some(self.root()));
+            let taken = self.apply_at(lock, &*storage, found, Change::bare(ADOPT, by), Some(self.root()));
             if taken.is_err() {
                 self.disown(id);
             }

@@ -4,6 +4,7 @@ use super::document::is_field_name;
 use super::entry::{Change, PERSON};
 use super::error::{CommitError, StoreError};
 use super::id::LoopId;
+use super::lock::LockGuard;
 use super::record::Record;
 use super::repair::{Look, Older, Opened, Repair, repair};
 use super::store::Store;
@@ -12,9 +13,9 @@ use super::value::Value;
 impl Store {
     /// Makes a change of the loop that `held` is, and gives back what the loop is then.
     ///
-    /// Under the project's lock the loop is opened again (and repaired, which the folder's log tells), its revision
-    /// and phase are compared with `held`'s, the journal's line is appended and synced, and the document is renamed into
-    /// place. A crash before the line is synced leaves the loop as it was; a crash after it leaves the change made, and
+    /// Under the project's lock the files are compared with `held`'s: the document's bytes, and number, size and time of the journal. Where
+    /// they differ, the loop is opened again (and repaired, which the folder's log tells), and its revision and phase are compared. Then the
+    /// journal's line is appended and synced, and the document is renamed into place. A crash before the line is synced leaves the loop as it was; a crash after it leaves the change made, and
     /// the next open writes the document.
     ///
     /// # Errors
@@ -24,13 +25,13 @@ impl Store {
             // A loop is over only where all of its journal holds. A person ends it whatever it holds.
             let to = change.to.as_deref().filter(|_| change.by != PERSON);
             let ends = to.is_some_and(|to| self.spec().is_terminal(to));
-            let look = if ends { Look::Whole } else { Look::Newest };
-            let Opened { record: found, repairs } = repair(self, lock, &held.id, look, Older::Migrate)?;
-            let cleaned = repairs.into_iter().find_map(Repair::cleaned);
-            if let Some(lines) = cleaned.filter(|_| ends) {
-                let path = self.journal_path(&held.id);
-                return Err(StoreError::JournalCleaned { path, lines }.into());
-            }
+            let storage = self.storage(lock.folder(), &held.id)?;
+            let found = match ends {
+                true => self.verified(lock, &held.id)?,
+                // Nothing but a change of the files makes another loop of it, so they are not read and judged again.
+                false if held.stands_in(&*storage) => held.clone(),
+                false => repair(self, lock, &held.id, Look::Newest, Older::Migrate)?.record,
+            };
             let expected_phase = change.from.as_deref().unwrap_or(&held.phase);
             if found.revision != held.revision || found.phase != held.phase || found.phase != expected_phase {
                 return Err(CommitError::Stale {
@@ -40,8 +41,17 @@ impl Store {
                     found_revision: found.revision,
                 });
             }
-            Ok(self.apply(lock, found, change)?)
+            Ok(self.apply_at(lock, &*storage, found, change, None)?)
         })
+    }
+
+    /// Opens a loop whose whole journal holds.
+    fn verified(&self, lock: &LockGuard, id: &LoopId) -> Result<Record, StoreError> {
+        let Opened { record, repairs } = repair(self, lock, id, Look::Whole, Older::Migrate)?;
+        match repairs.into_iter().find_map(Repair::cleaned) {
+            Some(lines) => Err(StoreError::JournalCleaned { path: self.journal_path(id), lines }),
+            None => Ok(record),
+        }
     }
 
     /// Gives the loop to a session; `what` is `bind` or `adopt`.

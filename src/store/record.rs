@@ -7,6 +7,7 @@ use super::id::LoopId;
 #[cfg(feature = "program")]
 use super::recover::written;
 use super::spec::StateSpec;
+use super::storage::{Stamp, Storage};
 use super::value::Value;
 
 /// A loop as it was read from disk, at one revision.
@@ -17,6 +18,8 @@ pub struct Record {
     pub(super) visit: Option<u64>,
     pub(super) phase: String,
     pub(super) document: Box<dyn Document>,
+    /// What the journal looked like from outside where this was read or written; `None` where nobody knows.
+    pub(super) journal: Option<Stamp>,
     pub(super) spec: &'static StateSpec,
 }
 
@@ -31,8 +34,16 @@ impl Record {
             visit: change.visit,
             phase: change.to.clone().unwrap_or_default(),
             document,
+            journal: None,
             spec,
         }
+    }
+
+    /// Returns whether the loop on disk is still what this one is: the same document, beside a journal to which nothing came since.
+    pub(super) fn stands_in(&self, storage: &dyn Storage) -> bool {
+        let is_same = |journal: Stamp| storage.stamp().is_ok_and(|now| now == Some(journal));
+        self.journal.is_some_and(is_same)
+            && storage.document().is_ok_and(|bytes| bytes == self.document.to_bytes())
     }
 
     /// Returns the loop's id.

@@ -207,6 +207,7 @@ impl Reader<'_> {
             visit: last.visit,
             phase: phase.clone(),
             document,
+            journal: found.journal_looks,
             spec,
         };
         let mut migrated = None;

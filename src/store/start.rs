@@ -197,7 +197,7 @@ impl Store {
         };
         let mut before = in_place.then(|| document.to_bytes());
         let given = document.to_bytes();
-        let record = self.new_record(plan.now, id, fields, document)?;
+        let mut record = self.new_record(plan.now, id, fields, document)?;
         let mut repairs =
             self.refuse_active(lock, &present, record.session().as_deref(), taken.as_deref())?;
         if !in_place && let Some((bytes, repair)) = self.make_way(here, &record.id)? {
@@ -217,7 +217,7 @@ impl Store {
         let created = match (&kept, taken.as_ref().map(aside)) {
             (Err(_), _) => Ok(()),
             (_, Some(Err(error))) => Err(error),
-            (Ok(_), _) => self.create(lock, plan.now, (what, plan.by), &record),
+            (Ok(_), _) => self.create(lock, plan.now, (what, plan.by), &mut record),
         };
         if kept.is_err() || created.is_err() {
             self.disown(&record.id);
@@ -298,7 +298,7 @@ impl Store {
         document.put_first(&fields);
         let phase = document.get(names.phase).map(|phase| phase.to_plain().into_owned());
         let phase = phase.filter(|phase| !phase.is_empty()).ok_or(StartError::NoPhase)?;
-        Ok(Record { id, revision: 1, visit: Some(1), phase, document, spec })
+        Ok(Record { id, revision: 1, visit: Some(1), phase, document, journal: None, spec })
     }
 
     fn create(
@@ -306,7 +306,7 @@ impl Store {
         lock: &LockGuard,
         now: Timestamp,
         (what, by): (&str, String),
-        record: &Record,
+        record: &mut Record,
     ) -> Result<(), StoreError> {
         let here = lock.folder();
         let path = self.loop_folder(&record.id);
@@ -324,7 +324,8 @@ impl Store {
             visit: record.visit,
             fields: record.document.fields(),
         };
-        self.write(lock, record, entry)?;
+        let storage = self.storage(here, &record.id)?;
+        self.write(lock, &*storage, record, entry)?;
         let pid = format!("{}\n", std::process::id());
         here.replace(&format!("{}{}", record.id, SIDECARS[0]), pid.as_bytes())
             .map_err(io_error("write", &self.sidecar(&record.id, SIDECARS[0])))

@@ -14,7 +14,7 @@ use super::journal;
 use super::lock::LockGuard;
 use super::record::Record;
 use super::recover::written;
-use super::storage::MOST_JOURNAL;
+use super::storage::{MOST_JOURNAL, Storage};
 use super::store::Store;
 use super::value::Value;
 use super::versions;
@@ -27,20 +27,22 @@ impl Store {
         found: Record,
         change: Change,
     ) -> Result<Record, StoreError> {
-        self.apply_at(lock, found, change, None)
+        let storage = self.storage(lock.folder(), &found.id)?;
+        self.apply_at(lock, &*storage, found, change, None)
     }
 
     /// Applies a change to a loop that belongs to another folder from then on.
     pub(super) fn apply_at(
         &self,
         lock: &LockGuard,
-        found: Record,
+        storage: &dyn Storage,
+        mut record: Record,
         change: Change,
         root: Option<&Utf8Path>,
     ) -> Result<Record, StoreError> {
         let spec = self.spec();
         let at = Timestamp::now();
-        let mut document = found.document;
+        let document = &mut record.document;
         for (field, value) in &change.edits {
             if !is_field_name(field) {
                 return Err(StoreError::FieldName { field: field.clone() });
@@ -52,10 +54,11 @@ impl Store {
         if let Some(text) = &change.append {
             document.append(text);
         }
-        let revision = found.revision + 1;
-        let phase = change.to.unwrap_or_else(|| found.phase.clone());
-        document.set(spec.fields.phase, &Value::Word(phase.clone()));
-        document.set(spec.fields.revision, &Value::Count(revision));
+        record.revision += 1;
+        let from = record.phase.clone();
+        record.phase = change.to.unwrap_or(record.phase);
+        document.set(spec.fields.phase, &Value::Word(record.phase.clone()));
+        document.set(spec.fields.revision, &Value::Count(record.revision));
         if let Some(root) = root {
             document.set(spec.fields.root, &Value::Text(root.to_string()));
         }
@@ -64,7 +67,7 @@ impl Store {
             if document.get(field).as_ref() != Some(&ours) {
                 // The first change of a loop that another version wrote: from now on it is one of this version.
                 versions::keep(self)?;
-                self.own_version(&found.id)?;
+                self.own_version(&record.id)?;
                 document.set(field, &ours);
             }
         }
@@ -73,11 +76,10 @@ impl Store {
         {
             document.set(field, &Value::Word(iso(at)));
         }
-        let visit = match change.begins_visit {
-            true => Some(revision),
-            false => found.visit,
-        };
-        if let Some((field, visit)) = spec.fields.visit.zip(visit) {
+        if change.begins_visit {
+            record.visit = Some(record.revision);
+        }
+        if let Some((field, visit)) = spec.fields.visit.zip(record.visit) {
             document.set(field, &Value::Count(visit));
         }
         // What an earlier visit rests on says nothing of this one.
@@ -88,21 +90,20 @@ impl Store {
         if let Some((field, run)) = spec.fields.run.zip(run) {
             document.set(field, &Value::Word(run.to_owned()));
         }
-        let record = Record { id: found.id, revision, visit, phase: phase.clone(), document, spec };
         let entry = ChangeEntry {
-            revision,
+            revision: record.revision,
             at,
             what: change.what,
             by: change.by,
-            from: Some(found.phase),
-            to: Some(phase),
+            from: Some(from),
+            to: Some(record.phase.clone()),
             append: change.append,
             run: change.run,
             evidence: change.evidence,
-            visit,
+            visit: record.visit,
             fields: record.document.fields(),
         };
-        self.write(lock, &record, entry)?;
+        self.write(lock, storage, &mut record, entry)?;
         Ok(record)
     }
 
@@ -111,10 +112,10 @@ impl Store {
     pub(super) fn write(
         &self,
         lock: &LockGuard,
-        record: &Record,
+        storage: &dyn Storage,
+        record: &mut Record,
         entry: ChangeEntry,
     ) -> Result<(), StoreError> {
-        let storage = self.storage(lock.folder(), &record.id)?;
         let path = storage.document_path();
         let bytes = record.document.to_bytes();
         // Never write what could not be read again.
@@ -125,7 +126,7 @@ impl Store {
         fault::point(Point::Prepared);
         // However long a journal is, a person ends the loop.
         let most = if entry.by == PERSON && record.is_terminal() { u64::MAX } else { MOST_JOURNAL };
-        let length = journal::append_up_to(&*storage, &Entry::Change(entry), most)?;
+        let length = journal::append_up_to(storage, &Entry::Change(entry), most)?;
         fault::point(Point::Journaled);
         if record.revision == 1 {
             // Whoever sees the loop may change it, and nothing syncs these names after that.
@@ -147,6 +148,7 @@ impl Store {
         if record.is_terminal() {
             self.index_over(lock, &record.id);
         }
+        record.journal = storage.stamp().unwrap_or_default();
         Ok(())
     }
 }

@@ -66,6 +66,15 @@ fn the_same_phase_at_another_revision_is_stale_too() {
 }
 
 #[test]
+fn what_another_one_journaled_before_it_crashed_makes_a_commit_stale() {
+    let (_kept, store, record) = started();
+    crash_at(Point::Journaled, || store.commit(&record, change("begin", "drafting", "reviewing", &[])));
+    let late = store.commit(&record, change("begin", "drafting", "reviewing", &[]));
+    assert!(matches!(late, Err(CommitError::Stale { found_revision: 2, .. })), "{late:?}");
+    assert_eq!(store.journal(record.id()).unwrap().len(), 2);
+}
+
+#[test]
 fn after_a_crash_anywhere_the_change_is_either_made_or_not() {
     for (point, made) in
         [(Point::Prepared, false), (Point::HalfLine, false), (Point::Journaled, true), (Point::Renamed, true)]
@@ -95,7 +104,7 @@ fn after_a_crash_anywhere_the_change_is_either_made_or_not() {
 
 #[test]
 fn a_commit_that_fails_late_takes_its_announcement_back() {
-    let (_kept, store, record) = started();
+    let (_kept, store, mut record) = started();
     let path = store.path_of(record.id());
     let before = std::fs::read(store.journal_path(record.id())).unwrap();
     // A folder at the state file's place cannot be renamed over; the write is called as a commit would.
@@ -105,7 +114,10 @@ fn a_commit_that_fails_late_takes_its_announcement_back() {
     };
     std::fs::remove_file(&path).unwrap();
     std::fs::create_dir(&path).unwrap();
-    let written = store.locked(|lock| store.write(lock, &record, entry));
+    let written = store.locked(|lock| {
+        let storage = store.storage(lock.folder(), record.id())?;
+        store.write(lock, &*storage, &mut record, entry)
+    });
     assert!(written.is_err());
     assert_eq!(std::fs::read(store.journal_path(record.id())).unwrap(), before);
 }
