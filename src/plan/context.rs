@@ -7,6 +7,7 @@ use claudex_loop::machine::Raw;
 use claudex_loop::program::rounds::{self, RoundLine};
 use claudex_loop::program::settings::Settings;
 use claudex_loop::program::shell;
+use claudex_loop::program::words::RUN;
 use claudex_loop::review::evidence;
 use claudex_loop::review::finding_history::{self, FindingHistory, Standing};
 use claudex_loop::review::findings::{Counts, Finding, Severity};
@@ -18,7 +19,6 @@ use claudex_loop::text;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
-use super::driver::RUN;
 use super::typestate::DecisionSignal;
 use super::{AnyLoop, report, resume, reviews_changes, runner, summary};
 
@@ -246,7 +246,7 @@ fn again(held: &AnyLoop) -> String {
     if fields.session_id() == RUN {
         let plan = shell::quoted(held.raw().path("{subject}").as_str());
         let reviewer = reviewer(held);
-        format!("claudex-loop run --rounds {rounds}{reviewer} --drafter <command> {plan}")
+        format!("claudex-loop run --rounds {rounds}{reviewer} --drafter COMMAND {plan}")
     } else {
         format!("/claudex:plan --continue {} --rounds {rounds}", held.id())
     }

@@ -34,8 +34,6 @@ use super::typestate::{DecisionSignal, REVIEWING_REVIEW, Reviewing, ReviseNext, 
 use super::work::Work;
 use super::{AnyLoop, Loop, OnStop, Phase, PlanLoop, context, report, resume, runner, summary};
 
-/// Stands in `session_id` in a loop that `run` drives: no client has such a session, so no hook takes the loop over.
-pub const RUN: &str = "run";
 /// Limits how long it goes unnoticed that another process ended the loop.
 const LOOK: Duration = Duration::from_secs(2);
 /// What a drafter is told.

@@ -31,6 +31,7 @@ use claudex_loop::program::Program;
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::rounds;
 use claudex_loop::program::settings::Settings;
+use claudex_loop::program::words::RUN;
 use claudex_loop::review::findings::Counts;
 
 pub use typestate::{AnyLoop, Loop, Mode, OnStop, Phase, Start, Verb};
@@ -49,7 +50,7 @@ impl OnStop for PlanLoop {
         let fields = held.fields();
         let is_open =
             matches!(fields.decision_signal(), DecisionSignal::MaxReached | DecisionSignal::Stalled);
-        if !is_open || fields.mode() != Mode::Plan.to_string() || fields.session_id() == driver::RUN {
+        if !is_open || fields.mode() != Mode::Plan.to_string() || fields.session_id() == RUN {
             return Ok(None);
         }
         let (round, most) = (fields.round(), fields.max_rounds());

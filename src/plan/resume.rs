@@ -7,12 +7,13 @@ use claudex_loop::Actor;
 use claudex_loop::program::NextAction;
 use claudex_loop::program::caller::{Caller, UNKNOWN};
 use claudex_loop::program::exit::{Exit, Failure};
+use claudex_loop::program::words::RUN;
 use claudex_loop::program::{locate, loops, shell};
 use claudex_loop::store::Entry;
 use claudex_loop::text;
 use serde_json::{Map, Value as Json};
 
-use super::driver::{JobError, RUN};
+use super::driver::JobError;
 use super::{AnyLoop, INFO, Verb, closing, reviews_changes};
 
 /// The flags that whoever goes on gives again, by argument.

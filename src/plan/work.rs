@@ -2,10 +2,11 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use claudex_loop::program::locate;
+use claudex_loop::program::words::RUN;
 use claudex_loop::store::Store;
 use claudex_loop::{Actor, Beginning, text};
 
-use super::driver::{Job, JobError, RUN};
+use super::driver::{Job, JobError};
 use super::{AnyLoop, INFO, Mode, Start, closing, start};
 
 /// What a job is about.

@@ -149,9 +149,7 @@ pub fn by_id(info: &ProgramInfo, from: &Utf8Path, text: &str) -> Result<(Store, 
     })?;
     let holds = |store: &Store| {
         let folder = store.loop_folder(&id);
-        store.path_of(&id).symlink_metadata().is_ok()
-            || folder.is_dir()
-            || store.swept().iter().any(|listed| listed.id == id)
+        store.path_of(&id).symlink_metadata().is_ok() || folder.is_dir() || store.has_swept(&id)
     };
     match stores(info.state, &[from]).into_iter().find(holds) {
         Some(store) => Ok((store, id)),

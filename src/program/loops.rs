@@ -166,7 +166,7 @@ pub fn tell_repairs(info: &ProgramInfo, raw: &Raw) {
 /// # Errors
 /// Another loop is active, or the store refused.
 pub fn bring_back(store: &Store, id: &LoopId) -> Result<bool, Failure> {
-    if !store.swept().iter().any(|listed| listed.id == *id) {
+    if !store.has_swept(id) {
         return Ok(false);
     }
     store.bring_back(id).map_err(|error| Failure::new(Exit::Refused, error))?;

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::machine::Table;
 use crate::machine::table::EdgeInfo;
-use crate::store::{ChangeEntry, Record};
+use crate::store::{ChangeEntry, Record, Value};
 use crate::text;
 
 /// Returns the edge that a change took, where this version of the machine has it: by its transition and phases, and where these leave a
@@ -34,7 +34,24 @@ pub fn purpose(table: &'static Table, change: &ChangeEntry) -> Option<String> {
     Some(edge.doc.trim_end_matches('.').to_owned()).filter(|doc| !doc.is_empty())
 }
 
-/// Who made a change: `the hook`, `the agent`, `a person`.
+/// Stands in the field of the session of a loop that a command of the program's drives from its start to its end: no client has such a
+/// session, so no hook takes the loop over.
+pub const RUN: &str = "run";
+
+/// Returns whether a change was made where a command of the program's drove the loop.
+pub fn is_driven(table: &Table, change: &ChangeEntry) -> bool {
+    change.field(table.state.fields.session).and_then(Value::as_str) == Some(RUN)
+}
+
+/// Who made a change: `the hook`, `the agent`, `a person`, `run`.
+pub fn maker(table: &Table, change: &ChangeEntry) -> String {
+    match change.by.as_str() {
+        "hook" if is_driven(table, change) => format!("`{RUN}`"),
+        by => who(by),
+    }
+}
+
+/// Who is meant: `the hook`, `the agent`, `a person`.
 pub fn who(by: &str) -> String {
     match by {
         "hook" | "agent" => format!("the {by}"),

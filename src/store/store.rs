@@ -21,8 +21,12 @@ use crate::files::{Folder, Kept, MOST, Made, Prepared, TEMPORARY, UntrustedError
 /// Endings of the files beside a loop's state file, each after the id.
 pub(super) const SIDECARS: [&str; 3] = [".lock", "-runner.sh", "-prompt.txt"];
 
-/// Limits what is read of a log, in bytes from its end.
-const LOG: u64 = 256 * 1024;
+/// Names the log in the state folder.
+const LOG: &str = "log";
+/// Limits the log, in bytes: one that has more is cut to the end that is read of it.
+const MOST_LOG: u64 = 4 * READ_LOG;
+/// Limits what is read of the log, in bytes from its end.
+const READ_LOG: u64 = 256 * 1024;
 
 /// How long one waits for the project's lock unless told otherwise.
 const DEADLINE: Duration = Duration::from_secs(10);
@@ -405,17 +409,25 @@ impl Store {
     pub fn log(&self, line: &str) {
         let text: String = line.chars().take(4000).map(|c| if is_hidden(c) { ' ' } else { c }).collect();
         let line = format!("{} {}\n", iso(Timestamp::now()), text.trim());
-        let file = self.open_folder().and_then(|here| here.file_to_append("log"));
-        let _ = file.and_then(|(mut file, _)| file.write_all(line.as_bytes()));
+        let _ = self.open_folder().and_then(|here| {
+            let (mut file, found) = here.file_to_append(LOG)?;
+            if found.size() < MOST_LOG {
+                return file.write_all(line.as_bytes());
+            }
+            // Nothing is lost that a loop needs, should another process write a line meanwhile.
+            let kept = self.last_logged();
+            let whole = kept.split_once('\n').map_or("", |(_, whole)| whole);
+            here.prepare(LOG, [whole, &line].concat().as_bytes())?.rename()
+        });
     }
 
     /// Returns the end of the folder's log; nothing where it cannot be read.
     pub fn last_logged(&self) -> String {
         let end = || -> io::Result<Vec<u8>> {
-            let (mut file, found) = self.open_folder()?.found_file("log")?;
-            file.seek(SeekFrom::Start(found.size().saturating_sub(LOG)))?;
+            let (mut file, found) = self.open_folder()?.found_file(LOG)?;
+            file.seek(SeekFrom::Start(found.size().saturating_sub(READ_LOG)))?;
             let mut bytes = Vec::new();
-            file.take(LOG).read_to_end(&mut bytes)?;
+            file.take(READ_LOG).read_to_end(&mut bytes)?;
             Ok(bytes)
         };
         String::from_utf8_lossy(&end().unwrap_or_default()).into_owned()

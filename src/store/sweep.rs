@@ -247,9 +247,18 @@ impl Store {
         self.folder().join(SWEPT)
     }
 
+    /// Returns whether a loop was swept, and can be brought back.
+    pub fn has_swept(&self, id: &LoopId) -> bool {
+        self.listed_as_swept(id.as_str()).is_some()
+    }
+
     /// Returns the store on the folder that a swept loop was moved to.
     pub fn swept_store(&self, id: &str) -> Self {
         self.below(self.swept_folder().join(id))
+    }
+
+    fn listed_as_swept(&self, id: &str) -> Option<Listed> {
+        self.swept_store(id).list().into_iter().find(|one| one.id.as_str() == id)
     }
 
     /// Returns loops that were swept and can be brought back, newest first.
@@ -259,9 +268,7 @@ impl Store {
         };
         let mut listed: Vec<Listed> = entries(&swept)
             .take_while(|_| !self.budget().is_over())
-            .filter_map(|(name, _)| {
-                self.swept_store(&name).list().into_iter().find(|one| one.id.as_str() == name)
-            })
+            .filter_map(|(name, _)| self.listed_as_swept(&name))
             .collect();
         listed.sort_by(|a, b| (b.modified, &b.id).cmp(&(a.modified, &a.id)));
         listed

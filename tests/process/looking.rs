@@ -195,11 +195,15 @@ fn a_stop_that_changed_nothing_is_the_last_one_all_the_same() {
 fn a_loop_of_run_has_no_stops_to_explain() {
     let project = Project::new();
     project.plan("# Move the queue\n");
-    project.run(&["run", "PLAN.md", "--reviewer", "lint", "--rounds", "1"]).exits(4);
+    let run = project.run(&["run", "PLAN.md", "--reviewer", "lint", "--rounds", "1", "--json"]).exits(4);
+    let run: Value = serde_json::from_str(&run.out).unwrap();
     let ran = project.run(&["explain"]).exits(0);
     assert!(ran.out.contains("\nlast step: 20"), "{}", ran.out);
     assert!(ran.out.contains(" ago; `run` took it\ntook:      finish"), "{}", ran.out);
     assert!(!ran.out.contains("stop:"), "{}", ran.out);
+    let id = run["id"].as_str().unwrap();
+    project.run(&["journal", id]).exits(0).says("begin by `run` drafting -> reviewing, round 1 of 1");
+    project.run(&["status"]).exits(0).says("finish (summarizing -> done) by `run` at 20");
 }
 
 #[test]

@@ -108,7 +108,7 @@ fn a_start_a_run_and_a_review_break_their_lines_between_words_and_no_path_or_com
     ] {
         assert!(run.lines.iter().any(|line| line.ends_with(end)), "{end}: {run:#?}");
     }
-    run.shows("   claudex-loop run --rounds 2 --reviewer lint --drafter <command> ");
+    run.shows("   claudex-loop run --rounds 2 --reviewer lint --drafter COMMAND ");
     let piped = project.run(&["run", "PLAN.md", "--rounds", "1", "--reviewer", "lint"]);
     piped.exits(4).says("there is no plan to review: it has 8 words of text (write the goal");
 }

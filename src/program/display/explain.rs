@@ -13,14 +13,11 @@ use crate::program::next_action::{self, NextAction};
 use crate::program::stop::LET_END;
 use crate::program::words::edge_of;
 use crate::program::{screen, words};
-use crate::store::{ChangeEntry, Entry, Record, Value};
+use crate::store::{ChangeEntry, Entry, Record};
 use crate::text;
 
 /// Longest value of a field that is shown, in characters.
 const VALUE: usize = 100;
-
-/// Names the session of a loop that a command drives from its start to its end, without any stop.
-const RUN: &str = "run";
 
 /// Prints why the last stop was blocked or approved, fact by fact.
 pub(in crate::program) fn explain<M: CommandLine>(
@@ -56,8 +53,7 @@ fn facts(raw: &Raw, past: &Past, now: Timestamp) -> Vec<(&'static str, String)> 
         }
         return facts;
     };
-    let session = stop.field(table.state.fields.session).and_then(Value::as_str);
-    let by_run = session == Some(RUN);
+    let by_run = words::is_driven(table, stop);
     let before = changes().rfind(|change| change.revision < stop.revision);
     let record = before.map(|before| Record::of_change(table.state, raw.id(), before));
     let edge = edge_of(table, record.as_ref(), stop);
@@ -97,7 +93,7 @@ fn facts(raw: &Raw, past: &Past, now: Timestamp) -> Vec<(&'static str, String)> 
                 "{}{} by {}, {}",
                 text::one_line(&since.what, 80),
                 words::way(since),
-                words::who(&since.by),
+                words::maker(table, since),
                 words::ago(since.at, now)
             ),
         ));

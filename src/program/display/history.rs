@@ -27,8 +27,7 @@ pub(in crate::program) fn journal<M: CommandLine>(
     };
     let (store, id) = loops::find(info, Some(&id))?;
     // What was swept is read where it lies.
-    let is_swept = store.swept().iter().any(|swept| swept.id == id);
-    let store = if is_swept { store.swept_store(id.as_str()) } else { store };
+    let store = if store.has_swept(&id) { store.swept_store(id.as_str()) } else { store };
     if *verify {
         let lines = store.verify(&id).map_err(|error| Failure::new(Exit::Refused, error))?;
         out::line(&format!("Loop {id}: {lines} lines, and each change follows from the one before it"));
@@ -80,7 +79,7 @@ pub(super) fn of_change(table: &'static Table, past: &Past, change: &ChangeEntry
         about if about.starts_with("for run ") => format!(", {about}"),
         about => format!(": {about}"),
     };
-    format!("{} by {}{way}{round}{about}", text::one_line(&change.what, 80), words::who(&change.by))
+    format!("{} by {}{way}{round}{about}", text::one_line(&change.what, 80), words::maker(table, change))
 }
 
 /// Shows a note of what a program found when it looked: its caveats, or what changes were compared with.

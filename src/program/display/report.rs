@@ -182,7 +182,7 @@ fn path(raw: &Raw, past: &Past, now: Timestamp) -> Vec<Step> {
             begin: between(start(past), change.at),
             seconds: 0,
             what: text::one_line(&change.what, 80),
-            by: words::who(&change.by),
+            by: words::maker(raw.table(), change),
             from: change.from.as_deref().map(|from| text::one_line(from, 80)),
             to: text::one_line(to, 80),
             why: past.why(raw.table(), change),

@@ -78,6 +78,8 @@ struct Review {
 struct Change {
     what: String,
     by: String,
+    #[serde(skip)]
+    maker: String,
     at: Timestamp,
     from: Option<String>,
     to: Option<String>,
@@ -92,6 +94,7 @@ impl Change {
         Some(Self {
             what: text::one_line(&change.what, 80),
             by: text::one_line(&change.by, 80),
+            maker: words::maker(raw.table(), change),
             at: change.at,
             from: change.from.clone(),
             to: change.to.clone(),
@@ -112,13 +115,7 @@ impl Change {
             why if why.starts_with("for run ") => format!(", {why}"),
             why => format!(": {why}"),
         };
-        format!(
-            "{}{way} by {} at {}, {}{why}",
-            self.what,
-            words::who(&self.by),
-            self.at,
-            words::ago(self.at, now),
-        )
+        format!("{}{way} by {} at {}, {}{why}", self.what, self.maker, self.at, words::ago(self.at, now),)
     }
 }
 
@@ -331,7 +328,7 @@ fn picked(
 ) -> Result<Vec<(Store, LoopId)>, Failure> {
     if let Some(id) = id {
         let (store, id) = loops::find(info, Some(id))?;
-        if store.swept().iter().any(|swept| swept.id == id) {
+        if store.has_swept(&id) {
             problems.push(format!(
                 "loop {id} showed no sign of life and was put aside in {}/swept; this brings it back:{}",
                 text::shown(store.folder()),

@@ -184,6 +184,21 @@ fn a_sweep_of_nothing_creates_nothing() {
 }
 
 #[test]
+fn a_log_that_grew_long_keeps_its_end() {
+    let (_kept, store, _) = started();
+    let path = store.folder().join("log");
+    std::fs::write(&path, "an old line\n".repeat(100_000)).unwrap();
+    store.log("the newest");
+    let log = std::fs::read_to_string(&path).unwrap();
+    assert!(log.len() < 300 * 1024 && log.starts_with("an old line\nan old line\n"), "{}", log.len());
+    assert!(log.ends_with("Z the newest\n"));
+    store.log("one more");
+    assert!(std::fs::read_to_string(&path).unwrap().starts_with(&log));
+    let stray = store.folder().read_dir_utf8().unwrap().map(|entry| entry.unwrap());
+    assert_eq!(stray.filter(|entry| entry.file_name().starts_with(crate::files::TEMPORARY)).count(), 0);
+}
+
+#[test]
 fn a_roll_back_takes_every_loop_and_keeps_the_log() {
     let (_kept, store, swept) = started();
     age(&store.path_of(swept.id()), 16 * 60);
