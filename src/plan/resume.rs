@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use camino::{Utf8Path, Utf8PathBuf};
 use clap::ArgMatches;
 use claudex_loop::Actor;
 use claudex_loop::program::NextAction;
@@ -189,12 +190,17 @@ pub fn in_the_way(id: &str) -> Option<String> {
     })
 }
 
-/// Says why `run` came to no end with a loop that is kept, and the line that goes on with it.
-pub fn kept(exit: Exit, code: &str, why: &str, id: &str, given: &Given) -> Failure {
+/// Says why `run` came to no end with a loop that is kept in the project at `root`, and the line that goes on with it.
+pub fn kept(exit: Exit, code: &str, why: &str, id: &str, given: &Given, root: &Utf8Path) -> Failure {
+    let is_here = |here: Utf8PathBuf| locate::root(INFO.state, &here) == root;
+    let place = match locate::here().is_ok_and(is_here) {
+        true => String::new(),
+        false => format!(", in {}", text::shown(root)),
+    };
     Failure::plain(
         exit,
         code,
         format!("{why}; loop {id} is kept, with the rounds that are finished"),
-        &format!("to go on with it:\n    {}", line(id, given)),
+        &format!("to go on with it{place}:\n    {}", line(id, given)),
     )
 }

@@ -122,12 +122,12 @@ pub fn drive(
     let outcome = outcome.map_err(|error| match error {
         JobError::Interrupted { id } => {
             let code = "claudex::run::interrupted";
-            resume::kept(Exit::Interrupted, code, "interrupted", &id, &given)
+            resume::kept(Exit::Interrupted, code, "interrupted", &id, &given, &root)
         }
         JobError::Drafter { ref id, .. } => {
             let why = error.to_string();
             let why = why.trim_end_matches(['.', ' ']);
-            resume::kept(Exit::Internal, "claudex::run::drafter", why, id, &given)
+            resume::kept(Exit::Internal, "claudex::run::drafter", why, id, &given, &root)
         }
         error => failure(error),
     })?;
@@ -138,7 +138,7 @@ pub fn drive(
         return Err(match outcome.waits {
             Some(_) => {
                 let why = format!("the reviewer gave no verdict, twice: {cause}");
-                resume::kept(Exit::Reviewer, code, &why, &outcome.id, &given)
+                resume::kept(Exit::Reviewer, code, &why, &outcome.id, &given, &root)
             }
             None => Failure::plain(
                 Exit::Reviewer,

@@ -119,6 +119,17 @@ fn a_reviewer_that_fails_twice_exits_with_5_and_the_loop_is_kept() {
 }
 
 #[test]
+fn the_line_that_goes_on_says_where_a_plan_elsewhere_is() {
+    let project = Project::new();
+    project.plan(THIN);
+    let plan = project.root.join("PLAN.md").display().to_string();
+    let mut command = project.command(&["run", &plan, "--reviewer", "fake-could-not-run"]);
+    let ran = Ran::of(command.current_dir(project.root.parent().unwrap()).output().unwrap()).exits(5);
+    let place = project.root.display().to_string().replace('\'', "’");
+    ran.says(&format!("to go on with it, in {place}:"));
+}
+
+#[test]
 fn a_reviewer_that_fails_in_a_later_round_costs_no_finished_one() {
     let project = Project::new();
     project.plan(THIN);
