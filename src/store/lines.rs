@@ -225,7 +225,7 @@ impl Document for Lines {
     }
 
     fn to_bytes(&self) -> Vec<u8> {
-        self.entries.iter().flat_map(|entry| entry.raw.bytes()).collect()
+        self.entries.iter().map(|entry| entry.raw.as_str()).collect::<String>().into_bytes()
     }
 
     fn check(&self) -> Result<(), DocumentError> {
