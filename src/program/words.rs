@@ -43,7 +43,7 @@ pub fn is_driven(table: &Table, change: &ChangeEntry) -> bool {
     change.field(table.state.fields.session).and_then(Value::as_str) == Some(RUN)
 }
 
-/// Who made a change: `the hook`, `the agent`, `a person`, `run`.
+/// Names who made a change: `the hook`, `the agent`, `a person`, `run`.
 pub fn maker(table: &Table, change: &ChangeEntry) -> String {
     match change.by.as_str() {
         "hook" if is_driven(table, change) => format!("`{RUN}`"),
@@ -51,7 +51,7 @@ pub fn maker(table: &Table, change: &ChangeEntry) -> String {
     }
 }
 
-/// Who is meant: `the hook`, `the agent`, `a person`.
+/// Names who is meant: `the hook`, `the agent`, `a person`.
 pub fn who(by: &str) -> String {
     match by {
         "hook" | "agent" => format!("the {by}"),

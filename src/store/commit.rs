@@ -13,10 +13,11 @@ use super::value::Value;
 impl Store {
     /// Makes a change of the loop that `held` is, and gives back what the loop is then.
     ///
-    /// Under the project's lock the files are compared with `held`'s: the document's bytes, and number, size and time of the journal. Where
-    /// they differ, the loop is opened again (and repaired, which the folder's log tells), and its revision and phase are compared. Then the
-    /// journal's line is appended and synced, and the document is renamed into place. A crash before the line is synced leaves the loop as it was; a crash after it leaves the change made, and
-    /// the next open writes the document.
+    /// Under the project's lock the files are compared with `held`'s: the document's bytes, and number, size and time of the
+    /// journal. Where they differ, the loop is opened again (and repaired, which the folder's log tells), and its revision and
+    /// phase are compared. Then the journal's line is appended and synced, and the document is renamed into place. A crash
+    /// before the line is synced leaves the loop as it was; a crash after it leaves the change made, and the next open writes
+    /// the document.
     ///
     /// # Errors
     /// [`CommitError::Stale`] when the loop on disk is another one than `held`. On any error nothing was changed.

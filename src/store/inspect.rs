@@ -11,7 +11,7 @@ use super::id::LoopId;
 use super::journal::{Loaded, Possible};
 use super::ownership::Ownership;
 use super::recover::{Judged, written};
-use super::storage::{Stamp, Storage};
+use super::storage::Storage;
 use super::store::{StateFile, Store};
 use super::tracked::GitTracking;
 use super::validation::possible;
@@ -50,8 +50,6 @@ impl State {
 pub(super) struct Found {
     pub(super) state: State,
     pub(super) journal: Option<Loaded>,
-    /// What the journal looked like before it was read.
-    pub(super) journal_looks: Option<Stamp>,
     pub(super) owned: Ownership,
 }
 
@@ -131,7 +129,6 @@ impl Reader<'_> {
         let Some(owned) = owned else {
             return Err(store.why_not_ours(id, &state(bytes)?));
         };
-        let journal_looks = storage.stamp().map_err(io_error("look at", &storage.journal_path()))?;
         let journal = load(&*storage, &possible(store, Some(&owned), versions))?;
         if journal.is_some() {
             tracking.untracked(&storage.journal_path())?;
@@ -146,7 +143,7 @@ impl Reader<'_> {
             }
             (bytes, _) => state(bytes)?,
         };
-        Ok(Found { state, journal, journal_looks, owned })
+        Ok(Found { state, journal, owned })
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::entry::{ChangeEntry, Entry};
 use super::error::{StoreError, io_error};
-use super::storage::{MOST_JOURNAL, Part, Stamp, Storage, TooLong};
+use super::storage::{MOST_JOURNAL, Part, Piece, Stamp, Storage, TooLong};
 use crate::files::if_there;
 
 /// How much of its end [`Loaded::newest`] reads, in bytes: the next where the one before has no two changes.
@@ -29,13 +29,14 @@ pub(super) struct Loaded {
     begin: u64,
     /// The bytes of the whole lines that could be read.
     good: Vec<u8>,
+    /// Tells whether something was written since; `None` where it was not read from a file.
+    pub(super) stamp: Option<Stamp>,
 }
 
-/// Holds a journal that was read, and what tells whether something was written since.
+/// Holds a journal that was read, and where it is.
 #[derive(Debug)]
 pub(crate) struct Known {
     pub(super) storage: Box<dyn Storage>,
-    pub(super) stamp: Option<Stamp>,
     pub(super) loaded: Loaded,
 }
 
@@ -57,10 +58,10 @@ impl Loaded {
     pub(super) fn read(storage: &dyn Storage, possible: Possible<'_>) -> Result<Option<Self>, StoreError> {
         let bytes = if_there(storage.journal(Part::Whole));
         let bytes = bytes.map_err(|error| failed("read", storage, error))?;
-        let Some((_, bytes)) = bytes else {
+        let Some(Piece { bytes, stamp, .. }) = bytes else {
             return Ok(None);
         };
-        let mut loaded = Self::default();
+        let mut loaded = Self { stamp: Some(stamp), ..Self::default() };
         loaded.take(&bytes, possible);
         Ok(Some(loaded))
     }
@@ -72,7 +73,7 @@ impl Loaded {
         };
         let last = self.good[..end].iter().rposition(|byte| *byte == b'\n');
         let last = last.map_or(0, |at| at + 1);
-        let (_, bytes) = storage.journal(Part::From(self.begin + last as u64))?;
+        let Piece { bytes, stamp, .. } = storage.journal(Part::From(self.begin + last as u64))?;
         let Some(new) = bytes.strip_prefix(&self.good[last..]) else {
             return Ok(false);
         };
@@ -80,6 +81,7 @@ impl Loaded {
             return Ok(false);
         }
         self.take(new, possible);
+        self.stamp = Some(stamp);
         Ok(true)
     }
 
@@ -124,13 +126,14 @@ impl Loaded {
     pub(super) fn newest(storage: &dyn Storage, possible: Possible<'_>) -> Result<Option<Self>, StoreError> {
         for most in TAILS {
             let tail = if_there(storage.journal(Part::Last(most)));
-            let Some((from, tail)) = tail.map_err(io_error("read", &storage.journal_path()))? else {
+            let tail = tail.map_err(io_error("read", &storage.journal_path()))?;
+            let Some(Piece { from, bytes: tail, stamp }) = tail else {
                 return Ok(None);
             };
             let Some(entries) = last_entries(&tail, from == 0) else {
                 return Ok(None);
             };
-            let newest = Self { entries: Arc::new(entries), ..Self::default() };
+            let newest = Self { entries: Arc::new(entries), stamp: Some(stamp), ..Self::default() };
             let mut changes = newest.changes();
             let (last, before) = (changes.next(), changes.next());
             if before.is_none() && from > 0 && most < TAILS[2] {
@@ -153,7 +156,8 @@ impl Loaded {
         let mut most = TAILS[1];
         loop {
             let tail = if_there(storage.journal(Part::Last(most)));
-            let Some((from, tail)) = tail.map_err(|error| failed("read", storage, error))? else {
+            let tail = tail.map_err(|error| failed("read", storage, error))?;
+            let Some(Piece { from, bytes: tail, stamp }) = tail else {
                 return Ok(None);
             };
             // The first line most likely begins before.
@@ -161,7 +165,7 @@ impl Loaded {
                 0 => 0,
                 _ => memchr::memchr(b'\n', &tail).map_or(tail.len(), |at| at + 1),
             };
-            let mut loaded = Self { begin: from + cut as u64, ..Self::default() };
+            let mut loaded = Self { begin: from + cut as u64, stamp: Some(stamp), ..Self::default() };
             loaded.take(&tail[cut..], possible);
             if loaded.damage.is_some() {
                 return Ok(None);

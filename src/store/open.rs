@@ -63,14 +63,13 @@ impl Store {
             *known = None;
         }
         if let Some(known) = known
-            && known.storage.stamp().is_ok_and(|stamp| stamp == known.stamp)
+            && known.storage.stamp().is_ok_and(|stamp| stamp == known.loaded.stamp)
         {
             return Ok(Arc::clone(&known.loaded.entries));
         }
         let none = || self.no_loop(id);
         let here = if_there(self.open_folder()).map_err(io_error("open", self.folder()))?;
         let storage = self.storage(&here.ok_or_else(none)?, id)?;
-        let stamp = storage.stamp().map_err(io_error("look at", &storage.journal_path()))?;
         let (owned, versions) = (self.ownership(id).unwrap_or_default(), Versions::default());
         let possible = validation::possible(self, owned.as_ref(), &versions);
         let mut loaded = known.take().map(|known| known.loaded);
@@ -88,7 +87,7 @@ impl Store {
         self.tracking().untracked(&storage.journal_path())?;
         let loaded = loaded.ok_or_else(none)?;
         let entries = Arc::clone(&loaded.entries);
-        *known = Some(Known { storage, stamp, loaded });
+        *known = Some(Known { storage, loaded });
         Ok(entries)
     }
 

@@ -18,7 +18,7 @@ pub struct Record {
     pub(super) visit: Option<u64>,
     pub(super) phase: String,
     pub(super) document: Box<dyn Document>,
-    /// What the journal looked like from outside where this was read or written; `None` where nobody knows.
+    /// Tells whether something was written to the journal since; `None` where nobody knows.
     pub(super) journal: Option<Stamp>,
     pub(super) spec: &'static StateSpec,
 }

@@ -207,7 +207,7 @@ impl Reader<'_> {
             visit: last.visit,
             phase: phase.clone(),
             document,
-            journal: found.journal_looks,
+            journal: found.journal.as_ref().and_then(|read| read.stamp),
             spec,
         };
         let mut migrated = None;

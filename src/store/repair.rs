@@ -182,9 +182,9 @@ pub(super) fn repair(
         repairs.push(match damage {
             Damage::Torn => Repair::TornLineCut,
             Damage::Lines(lines) => {
-                let (_, bytes) = storage.journal(Part::Whole).map_err(io_error("read", &path))?;
+                let whole = storage.journal(Part::Whole).map_err(io_error("read", &path))?;
                 let name = format!("{id}-{JOURNAL}");
-                Repair::JournalCleaned { lines: lines.clone(), quarantined: keep(here, &name, &bytes)? }
+                Repair::JournalCleaned { lines: lines.clone(), quarantined: keep(here, &name, &whole.bytes)? }
             }
         });
         storage.replace_journal(loaded.repaired()).map_err(io_error("write", &path))?;

@@ -33,6 +33,16 @@ pub(super) enum Part {
     Last(u64),
 }
 
+/// Holds a part of a journal as it was read.
+#[derive(Debug)]
+pub(super) struct Piece {
+    /// Where it begins, in bytes.
+    pub(super) from: u64,
+    pub(super) bytes: Vec<u8>,
+    /// Tells whether something was written since.
+    pub(super) stamp: Stamp,
+}
+
 /// Holds the document and the journal of one loop.
 ///
 /// What a power loss does is part of it: what was not synced may be lost, or cut off anywhere, and a document that was
@@ -51,11 +61,11 @@ pub(super) trait Storage: Debug + Send + Sync {
     fn stage(&self, bytes: &[u8], durable: bool) -> io::Result<Box<dyn Staged + '_>>;
     /// Returns what the journal looks like from outside: it is another value once something was written; `None` where there is none.
     fn stamp(&self) -> io::Result<Option<Stamp>>;
-    /// Reads a part of the journal, and says at which byte it begins.
+    /// Reads a part of the journal.
     ///
     /// # Errors
     /// `NotFound` where there is none, [`TooLong`] where the part has more than [`MOST_JOURNAL`] bytes.
-    fn journal(&self, part: Part) -> io::Result<(u64, Vec<u8>)>;
+    fn journal(&self, part: Part) -> io::Result<Piece>;
     /// Appends a line to the journal, which then has `most` bytes at most, and syncs it. Returns how long it was before.
     ///
     /// # Errors
@@ -168,7 +178,7 @@ impl Storage for Files {
         Ok(folder.look(JOURNAL)?.map(|found| found.stamp()))
     }
 
-    fn journal(&self, part: Part) -> io::Result<(u64, Vec<u8>)> {
+    fn journal(&self, part: Part) -> io::Result<Piece> {
         let (mut file, found) = self.folder()?.found_file(JOURNAL)?;
         let length = found.size();
         let from = match part {
@@ -183,7 +193,7 @@ impl Storage for Files {
         let wanted = length.saturating_sub(from);
         let mut bytes = Vec::with_capacity(usize::try_from(wanted).unwrap_or_default());
         file.take(wanted).read_to_end(&mut bytes)?;
-        Ok((from, bytes))
+        Ok(Piece { from, bytes, stamp: found.stamp() })
     }
 
     fn append(&self, line: &[u8], most: u64) -> io::Result<u64> {

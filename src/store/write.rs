@@ -31,7 +31,8 @@ impl Store {
         self.apply_at(lock, &*storage, found, change, None)
     }
 
-    /// Applies a change to a loop that belongs to another folder from then on.
+    /// Writes a change of `record`, which was read from this storage under the same lock. The loop belongs to the folder `root` from then on, where
+    /// one is given.
     pub(super) fn apply_at(
         &self,
         lock: &LockGuard,

@@ -115,7 +115,7 @@ impl Change {
             why if why.starts_with("for run ") => format!(", {why}"),
             why => format!(": {why}"),
         };
-        format!("{}{way} by {} at {}, {}{why}", self.what, self.maker, self.at, words::ago(self.at, now),)
+        format!("{}{way} by {} at {}, {}{why}", self.what, self.maker, self.at, words::ago(self.at, now))
     }
 }
 

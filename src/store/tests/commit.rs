@@ -75,6 +75,24 @@ fn what_another_one_journaled_before_it_crashed_makes_a_commit_stale() {
 }
 
 #[test]
+fn a_journal_of_the_same_size_is_read_again_where_it_is_another_one_or_was_written() {
+    for is_renamed in [true, false] {
+        let (_kept, store, record) = started();
+        let path = store.journal_path(record.id());
+        let forged = std::fs::read_to_string(&path).unwrap().replacen("\"revision\":1", "\"revision\":9", 1);
+        let to = if is_renamed { path.with_extension("new") } else { path.clone() };
+        let at = std::fs::metadata(&path).unwrap().modified().unwrap();
+        std::fs::write(&to, forged).unwrap();
+        // Written in place, it is known by its time.
+        let at = if is_renamed { at } else { at + std::time::Duration::from_secs(1) };
+        std::fs::File::options().write(true).open(&to).unwrap().set_modified(at).unwrap();
+        std::fs::rename(&to, &path).unwrap();
+        let made = store.commit(&record, change("begin", "drafting", "reviewing", &[]));
+        assert!(made.is_err(), "renamed: {is_renamed}");
+    }
+}
+
+#[test]
 fn after_a_crash_anywhere_the_change_is_either_made_or_not() {
     for (point, made) in
         [(Point::Prepared, false), (Point::HalfLine, false), (Point::Journaled, true), (Point::Renamed, true)]
