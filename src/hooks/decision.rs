@@ -3,7 +3,7 @@
 //! The client drops an answer that it cannot parse, and shortens one that is too long; neither may happen to ours.
 //! Why a turn may end or not is decided elsewhere.
 
-use serde_json::json;
+use serde::Serialize;
 
 use crate::text;
 
@@ -37,25 +37,32 @@ impl Decision {
     ///
     /// Where the reason is too long, its last line says so and that the rest is in `rest`, such as a file's path.
     pub fn to_json(&self, rest: Option<&str>) -> String {
-        let (mut answer, note) = match self {
-            Self::Approve { note } => (json!({"decision": "approve"}), note),
+        let (decision, reason, note) = match self {
+            Self::Approve { note } => ("approve", None, note),
             Self::Block { reason, note } => {
                 let reason = shorten(&text::plain(reason), rest);
                 // The client would fill a missing reason with a word that helps nobody.
                 let reason =
                     if reason.trim().is_empty() { "The loop is not finished.".to_owned() } else { reason };
-                (json!({"decision": "block", "reason": reason}), note)
+                ("block", Some(reason), note)
             }
         };
-        if let Some(note) = note
-            .as_deref()
-            .map(|note| text::pasteable(&text::note(note, NOTE_LIMIT)))
-            .filter(|n| !n.is_empty())
-        {
-            answer["systemMessage"] = note.into();
-        }
-        format!("{answer}\n")
+        let note = note.as_deref().map(|note| text::pasteable(&text::note(note, NOTE_LIMIT)));
+        let system_message = note.filter(|note| !note.is_empty());
+        let answer = serde_json::to_string(&Answer { decision, reason, system_message });
+        answer.expect("texts are always JSON") + "\n"
     }
+}
+
+/// The answer's fields. Not a map of values: each stop would read the code of one, too.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Answer {
+    decision: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_message: Option<String>,
 }
 
 /// Returns how long the client takes a text to be.

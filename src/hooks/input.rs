@@ -3,10 +3,11 @@
 //! A field of the wrong type is as good as missing and leaves a note: a client's next version must not disable the
 //! hook. Which loop is meant, and what is to be done, is not known here.
 
+use std::collections::BTreeMap;
 use std::os::fd::AsFd;
 
 use camino::Utf8PathBuf;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 pub use super::json::{InputError, ReadLimits};
 use super::json::{Unbuffered, is_ready, read_object};
@@ -65,7 +66,7 @@ pub(crate) fn read_bytes(bytes: &[u8]) -> Result<Input, InputError> {
 }
 
 impl Input {
-    fn from_object(object: Map<String, Value>) -> Self {
+    fn from_object(object: BTreeMap<String, Value>) -> Self {
         let mut fields = Fields { object, notes: Vec::new() };
         let present = |text: &String| !text.trim().is_empty();
         let mut input = Self {
@@ -128,7 +129,7 @@ fn contains(value: &Value, needle: &str) -> bool {
 
 /// An object whose fields are taken out one by one.
 struct Fields {
-    object: Map<String, Value>,
+    object: BTreeMap<String, Value>,
     notes: Vec<String>,
 }
 

@@ -2,6 +2,7 @@
 //!
 //! What the object means is not known here.
 
+use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 use derive_more::{Display, Error};
 use miette::Diagnostic;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// How long to wait for a value, and how large it may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,7 +91,7 @@ pub fn read_object<R: Read>(
     mut reader: R,
     limits: ReadLimits,
     is_ready: impl Fn(&R, Duration) -> io::Result<bool>,
-) -> Result<Map<String, Value>, InputError> {
+) -> Result<BTreeMap<String, Value>, InputError> {
     let begun = Instant::now();
     let mut buffer = [0; 4096];
     let mut bytes = Vec::new();
@@ -139,7 +140,8 @@ pub(super) fn is_ready<S: AsFd>(stream: &Unbuffered<S>, within: Duration) -> io:
     Ok(poll(&mut polled, Some(&within))? > 0)
 }
 
-fn parse(bytes: &[u8]) -> Result<Map<String, Value>, InputError> {
+// Sorted, not in the order in which it stands: nobody asks for that, and at each stop the code of a map that keeps it is read, too.
+fn parse(bytes: &[u8]) -> Result<BTreeMap<String, Value>, InputError> {
     let text = String::from_utf8_lossy(bytes);
     let text = text.trim_start_matches('\u{feff}');
     serde_json::from_str(text)
@@ -227,7 +229,7 @@ mod tests {
 
     use super::*;
 
-    fn read(bytes: &[u8]) -> Result<Map<String, Value>, InputError> {
+    fn read(bytes: &[u8]) -> Result<BTreeMap<String, Value>, InputError> {
         read_object(bytes, ReadLimits::default(), |_, _| Ok(true))
     }
 
@@ -326,7 +328,7 @@ mod tests {
 
         #[test]
         fn any_object_is_read_whatever_follows(text in any::<String>(), junk in any::<String>()) {
-            let mut object = Map::new();
+            let mut object = BTreeMap::new();
             object.insert(text.clone(), Value::from(vec![text]));
             let written = serde_json::to_string(&object).unwrap() + &junk;
             prop_assert_eq!(read(written.as_bytes()).unwrap(), object);

@@ -407,6 +407,8 @@ pub(super) fn frequent() -> Option<(Option<String>, Frequent)> {
     let asked = asked.map(str::to_owned);
     words.drain(..usize::from(asked.is_some()));
     let call = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        // The most frequent call of all does not wait until clap has made a list of the names.
+        ["hook", "stop"] => Frequent::Hook(Hook::Stop),
         ["hook", name] => Frequent::Hook(Hook::from_str(name, false).ok()?),
         ["statusline"] => Frequent::Statusline,
         _ => return None,

@@ -20,7 +20,7 @@ use crate::behaviours::verify::is_used;
 use crate::process::environment::GUARD;
 
 /// What `--protocol` answers first; a plugin's launcher asks for it.
-pub(super) const PROTOCOL: u32 = 1;
+pub(super) const PROTOCOL: &str = "1";
 
 impl<M: CommandLine> Program<M> {
     /// Runs the program: reads its arguments, does what they say, prints what went wrong.
@@ -57,7 +57,7 @@ fn speak<M: CommandLine>(wanted: &str) -> Option<Exit> {
     out::line(&format!("{} {}", M::INFO.program, protocol::<M>()));
     match wanted {
         "" => Some(Exit::Complete),
-        wanted if wanted == PROTOCOL.to_string() => None,
+        PROTOCOL => None,
         _ => Some(Exit::Refused),
     }
 }

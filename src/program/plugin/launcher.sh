@@ -32,7 +32,7 @@ newline='
 '
 # Where to come back to from another folder, without a process of its own for each; empty where that cannot be.
 start=
-! cd -P . 2>/dev/null || ! cd -- "$PWD" 2>/dev/null || start=$PWD
+! { cd -P . && cd -- "$PWD"; } 2>/dev/null || start=$PWD
 
 note() {
     looked="$looked  $1: $2$newline"
@@ -89,11 +89,11 @@ search_own() {
     fi
 }
 
-# physical FOLDER: sets `physical` to its path without symlinks, or to nothing.
+# physical FOLDER: sets `physical` to its path without symlinks, or to nothing. A redirection costs a shell more than two looks.
 physical() {
     if [ -n "$start" ]; then
         physical=
-        ! cd -P -- "$1" 2>/dev/null || physical=$PWD
+        [ ! -d "$1" ] || [ ! -x "$1" ] || ! cd -P -- "$1" || physical=$PWD
         cd -- "$start" || start=
     else
         physical=$(cd -P -- "$1" 2>/dev/null && pwd)
@@ -143,6 +143,15 @@ search_path() {
     return 1
 }
 
+# A program that was named is the one that is meant: when it will not do, that is said, and no other is taken.
+case ${{ '{' }}{{ named }}:-} in
+    /*) take "${{ named }}" ;;
+    ?*) note "${{ named }}" "a relative path, which would be another program in each project" ;;
+    *) search_own || search_path ;;
+esac
+# The shell reads a script command by command: of what follows, a hook whose program is found reads nothing.
+[ -z "$hook" ] || [ -z "$found" ] || return 0
+
 # A relative folder would be one of the repository, and counts as not set.
 search_cargo() {
     case ${CARGO_HOME:-} in
@@ -168,12 +177,7 @@ search_checkout() {
     fi
 }
 
-# A program that was named is the one that is meant: when it will not do, that is said, and no other is taken.
-case ${{ '{' }}{{ named }}:-} in
-    /*) take "${{ named }}" ;;
-    ?*) note "${{ named }}" "a relative path, which would be another program in each project" ;;
-    *) search_own || search_path || search_cargo || search_checkout ;;
-esac
+[ -n "$found" ] || [ -n "${{ '{' }}{{ named }}:-}" ] || search_cargo || search_checkout
 
 # What is wrong where none was found, and what to do about it, in letters that JSON takes as they are.
 build="cargo install --path ., in a clone of its project"
