@@ -42,6 +42,21 @@ pub(crate) fn program() -> PathBuf {
     own.with_file_name("claudex-loop")
 }
 
+/// Unpacks the release: its plugin brings the program along, and a file that was unpacked is not read as one that a linker wrote.
+fn release() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let program = program();
+    let target = program.ancestors().nth(3).expect("target/TRIPLE/release/claudex-loop");
+    let mut archives =
+        std::fs::read_dir(target.join("dist")).expect("it was made: cargo xtask dist").flatten();
+    let archive =
+        archives.find(|one| one.file_name().to_string_lossy().ends_with(".tar.gz")).expect("an archive");
+    let mut tar = Command::new("tar");
+    tar.arg("-xzf").arg(archive.path()).arg("-C").arg(folder.path());
+    assert!(tar.status().expect("tar is installed").success());
+    folder
+}
+
 fn event(root: &Path) -> String {
     format!(r#"{{"session_id":"bench","cwd":{root:?},"hook_event_name":"Stop"}}"#)
 }
@@ -100,9 +115,10 @@ fn advancing() -> Row {
 fn idle() -> Row {
     let project = project();
     let minimal = r#"answer=$(/bin/echo '{"decision":"approve"}'); printf '%s\n' "$answer""#;
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../plugin/hooks/stop-hook.sh");
+    let release = release();
+    let script = release.path().join("claudex-loop/plugin/hooks/stop-hook.sh");
     let times = |command: &dyn Fn() -> Command| (0..STOPS).for_each(|_| hook(project.path(), &mut command()));
-    let ours = || times(&|| Command::new(script));
+    let ours = || times(&|| Command::new(&script));
     let theirs = || {
         times(&|| {
             let mut shell = Command::new("/bin/sh");

@@ -28,7 +28,10 @@ impl<M: CommandLine> Program<M> {
         crate::process::keeper::serve();
         if let Some((asked, call)) = arguments::frequent() {
             let ended = asked.and_then(|wanted| speak::<M>(&wanted));
-            return ended.unwrap_or_else(|| answer_client(&self, &call)).into();
+            let exit = ended.unwrap_or_else(|| answer_client(&self, &call));
+            // The process ends here; to free what it holds would be work for nothing.
+            std::mem::forget(self);
+            return exit.into();
         }
         color::choose();
         exit::set_up_reports();

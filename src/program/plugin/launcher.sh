@@ -30,7 +30,7 @@ wrong=
 answer=
 newline='
 '
-# Where to come back to from another folder, without a process of its own for each; empty where that cannot be.
+# Where we are, without symlinks, to come back to from another folder without a process of its own for each; empty where that cannot be.
 start=
 ! { cd -P . && cd -- "$PWD"; } 2>/dev/null || start=$PWD
 
@@ -74,12 +74,17 @@ take() {
 }
 
 # What a release of the plugin brings along: the program in a folder named as `uname -sm` names the machine, with a hyphen. Only where
-# there is such a folder is `uname` asked.
+# there is such a folder is that asked; Linux says it in a file (since 6.1), without a process for `uname`.
 search_own() {
     set -- "${self%/*}"/*/"$name"
     [ -f "$1" ] || return 1
-    machine=$(command -p uname -sm 2>/dev/null) || machine=unknown
-    machine=${machine%% *}-${machine##* }
+    if [ -r /proc/sys/kernel/arch ]; then
+        read -r machine </proc/sys/kernel/arch
+        machine=Linux-$machine
+    else
+        machine=$(command -p uname -sm 2>/dev/null) || machine=unknown
+        machine=${machine%% *}-${machine##* }
+    fi
     if [ -f "${self%/*}/$machine/$name" ]; then
         take "${self%/*}/$machine/$name"
     else
@@ -92,6 +97,8 @@ search_own() {
 # physical FOLDER: sets `physical` to its path without symlinks, or to nothing. A redirection costs a shell more than two looks.
 physical() {
     if [ -n "$start" ]; then
+        physical=$start
+        [ "$1" != . ] || return 0
         physical=
         [ ! -d "$1" ] || [ ! -x "$1" ] || ! cd -P -- "$1" || physical=$PWD
         cd -- "$start" || start=
