@@ -1,7 +1,6 @@
 //! What claudex costs, beside what the same work costs anyone. Prints one table of ratios: machines differ, a ratio hardly does.
 //!
-//! `cargo build --release && cargo run --release -p claudex-benches --features sqlite [ROW]` measures the rows whose name holds
-//! `ROW`. `docs/performance.md` has a table with its machine and date.
+//! `docs/performance.md` has the command and a table with its machine and date; with `ROW` behind it, only rows whose name holds that are measured.
 
 mod commit;
 #[path = "../../tests/support/counter.rs"]
