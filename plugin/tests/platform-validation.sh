@@ -157,6 +157,10 @@ launch CLAUDE_PLUGIN_DATA="$work/data" PATH="$work/a b:/usr/bin:/bin" CARGO_HOME
 has "launcher: the program that the plugin brings goes first" "$out" "this is own"
 launch PATH=/nowhere -- x
 has "launcher: and is found with nothing on PATH" "$out" "this is own"
+sed 's|/proc/sys/kernel/arch|/nowhere|' "$launcher" >"$released"
+launch PATH=/nowhere -- x
+has "launcher: and where no file says the machine, uname does" "$out" "this is own"
+cp "$launcher" "$released"
 launch CLAUDEX_LOOP_BIN="$work/a b/claudex-loop" -- x
 has "launcher: but for a program that was named" "$out" "this is named"
 moved="$work/plug in/bin/claudex-loop"

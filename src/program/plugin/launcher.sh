@@ -78,8 +78,7 @@ take() {
 search_own() {
     set -- "${self%/*}"/*/"$name"
     [ -f "$1" ] || return 1
-    if [ -r /proc/sys/kernel/arch ]; then
-        read -r machine </proc/sys/kernel/arch
+    if read -r machine 2>/dev/null </proc/sys/kernel/arch; then
         machine=Linux-$machine
     else
         machine=$(command -p uname -sm 2>/dev/null) || machine=unknown
