@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value as Json};
 
 use crate::machine::{Raw, Refusal, Snapshot};
 use crate::process::configured::ConfiguredCommand;
@@ -122,7 +121,7 @@ pub struct LastRun {
 /// Returns the last command that ended in a loop. What cannot be read is not told.
 pub fn last(raw: &Raw) -> Option<LastRun> {
     let journal = raw.journal().ok()?;
-    let finished = journal.iter().rev().find_map(|entry| read::<Finished>(entry, ENDED))?;
+    let finished = journal.iter().rev().find_map(|entry| entry.noted::<Finished>(ENDED))?;
     let file = log(raw, &finished.command)?;
     Some(LastRun {
         passed: finished.exit.passed(),
@@ -206,11 +205,12 @@ pub(super) fn supervised(
 /// waits for that run any more.
 pub(super) fn end_what_was_left(raw: &Raw) -> Result<(), StoreError> {
     let journal = raw.recent()?;
-    let began = journal.iter().rposition(|entry| read::<Began>(entry, BEGAN).is_some());
-    let Some((at, began)) = began.and_then(|at| Some((at, read::<Began>(&journal[at], BEGAN)?))) else {
+    let began = journal.iter().rposition(|entry| entry.noted::<Began>(BEGAN).is_some());
+    let Some((at, began)) = began.and_then(|at| Some((at, journal[at].noted::<Began>(BEGAN)?))) else {
         return Ok(());
     };
-    let over = |entry| read::<Finished>(entry, ENDED).is_some_and(|finished| finished.run == began.run);
+    let over =
+        |entry: &Entry| entry.noted::<Finished>(ENDED).is_some_and(|finished| finished.run == began.run);
     if journal[at..].iter().any(over) {
         return Ok(());
     }
@@ -221,30 +221,13 @@ pub(super) fn end_what_was_left(raw: &Raw) -> Result<(), StoreError> {
 /// Notes that a run began.
 pub(super) fn began(raw: &Raw, run: &str, command: &str) -> Result<(), StoreError> {
     let (run, command) = (run.to_owned(), command.to_owned());
-    raw.store().note(raw.id(), BEGAN, object(&Began { run, command }))
+    raw.store().note(raw.id(), BEGAN, &Began { run, command })
 }
 
 /// Notes how a run ended.
 pub(super) fn ended(raw: &Raw, run: &str, command: &str, exit: Exit) -> Result<(), StoreError> {
     let (run, command) = (run.to_owned(), command.to_owned());
-    raw.store().note(raw.id(), ENDED, object(&Finished { run, command, exit }))
-}
-
-/// Returns a note of this name as what it holds.
-pub(super) fn read<T: for<'de> Deserialize<'de>>(entry: &Entry, name: &str) -> Option<T> {
-    match entry {
-        Entry::Note(note) if note.note == name => {
-            serde_json::from_value(Json::Object(note.data.clone())).ok()
-        }
-        Entry::Note(_) | Entry::Change(_) => None,
-    }
-}
-
-pub(super) fn object(value: &impl Serialize) -> Map<String, Json> {
-    match serde_json::to_value(value) {
-        Ok(Json::Object(object)) => object,
-        _ => Map::new(),
-    }
+    raw.store().note(raw.id(), ENDED, &Finished { run, command, exit })
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::machine::guard::FieldError;
 use crate::machine::table::{EdgeInfo, PhaseInfo};
 use crate::machine::time;
 use crate::machine::{Actor, EvidenceRecord, Raw, Refusal, Refused, Snapshot};
-use crate::store::{Change, CommitError, Value};
+use crate::store::{Change, CommitError, JsonText, Value};
 use crate::text;
 
 /// Limits what a field is in text that is added to a document, in characters.
@@ -79,7 +79,7 @@ impl Raw {
             edits,
             append,
             run,
-            evidence: evidence.and_then(|evidence| serde_json::to_value(evidence).ok()),
+            evidence: evidence.and_then(|evidence| JsonText::of(evidence).ok()),
             begins_visit,
         };
         match self.store().commit(self.record(), change) {

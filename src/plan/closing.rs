@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value as Json};
+use serde_json::{Value as Json, json};
 
 use super::{AnyLoop, Phase, reviews_changes};
 use claudex_loop::program::rounds;
@@ -38,8 +38,8 @@ struct Look {
 }
 
 /// Returns the note of what a review of changes starts from.
-pub fn started(compared: &Compared) -> (&'static str, Map<String, Json>) {
-    (STARTED, object(compared))
+pub fn started(compared: &Compared) -> (&'static str, Json) {
+    (STARTED, json!(compared))
 }
 
 /// Looks when the summary is made, and notes what has to be said in it.
@@ -134,25 +134,12 @@ fn of_changes(held: &AnyLoop) -> Vec<String> {
 
 /// Returns the last note of this name that can be read.
 pub fn last<T: serde::de::DeserializeOwned>(journal: &[Entry], name: &str) -> Option<T> {
-    journal.iter().rev().find_map(|entry| match entry {
-        Entry::Note(note) if note.note == name => {
-            serde_json::from_value(Json::Object(note.data.clone())).ok()
-        }
-        _ => None,
-    })
+    journal.iter().rev().find_map(|entry| entry.noted(name))
 }
 
 fn note(store: &Store, id: &LoopId, name: &str, value: &impl Serialize) {
-    let data = object(value);
     // The turn ends all the same; the log says why a caveat may be missing.
-    if let Err(error) = store.note(id, name, data) {
+    if let Err(error) = store.note(id, name, value) {
         store.log(&format!("{id} could not note {name}: {error}"));
-    }
-}
-
-fn object(value: &impl Serialize) -> Map<String, Json> {
-    match serde_json::to_value(value) {
-        Ok(Json::Object(object)) => object,
-        _ => Map::new(),
     }
 }

@@ -45,7 +45,7 @@ pub fn noted(journal: &[Entry]) -> Given {
 pub fn note(held: &AnyLoop, given: &Given) {
     let raw = held.raw();
     if *given != noted(&raw.journal().unwrap_or_default())
-        && let Err(error) = raw.store().note(raw.id(), GIVEN, given.clone())
+        && let Err(error) = raw.store().note(raw.id(), GIVEN, given)
     {
         // The line that goes on lacks them then.
         raw.store().log(&format!("{} could not note {GIVEN}: {error}", raw.id()));

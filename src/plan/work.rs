@@ -70,7 +70,7 @@ fn of_changes(folder: &Utf8Path, topic: &str, job: &Job<'_>) -> Result<AnyLoop, 
     let id = Some(found.id);
     let held = begin(start, &store, Beginning { id, ..how }, job)?;
     let (name, data) = closing::started(&found.compared);
-    if let Err(error) = store.note(held.id(), name, data) {
+    if let Err(error) = store.note(held.id(), name, &data) {
         store.log(&format!("{} could not note {name}: {error}", held.id()));
     }
     Ok(held)

@@ -2,6 +2,8 @@
 //!
 //! Only a no is noted, not a race that was lost and not a full disk; the store keeps the number of notes within bounds.
 
+use serde_json::Value as Json;
+
 use crate::machine::{Actor, Refusal};
 use crate::store::{HEALED, LoopId, NoteEntry, REFUSED, Store, UNEXPLAINED};
 use crate::text;
@@ -21,10 +23,8 @@ pub fn note(store: &Store, id: &LoopId, by: Actor, tried: &str, why: &str) {
 
 /// A note of an attempt as a line of the journal: `refused mark-done by the agent: it is not open …`. None for other notes.
 pub fn told(note: &NoteEntry) -> Option<String> {
-    let said = |key: &str| {
-        let said = note.data.get(key).and_then(|said| said.as_str())?;
-        Some(text::one_line(said, 400))
-    };
+    let data: Json = note.data.read().unwrap_or_default();
+    let said = |key: &str| Some(text::one_line(data[key].as_str()?, 400));
     let name = match note.note.as_str() {
         REFUSED => "refused",
         HEALED => "healed",
@@ -44,12 +44,8 @@ mod tests {
 
     use super::*;
 
-    fn told_of(note: &str, data: serde_json::Value) -> Option<String> {
-        told(&NoteEntry {
-            at: "2026-11-22T00:53:33Z".parse().unwrap(),
-            note: note.to_owned(),
-            data: data.as_object().unwrap().clone(),
-        })
+    fn told_of(note: &str, data: Json) -> Option<String> {
+        told(&NoteEntry::now(note, &data).unwrap())
     }
 
     #[test]

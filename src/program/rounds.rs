@@ -4,6 +4,7 @@ use std::fmt;
 
 use jiff::Timestamp;
 use serde::Serialize;
+use serde_json::{Value as Json, json};
 
 use super::settings::MAX_ROUNDS;
 pub use super::words::elapsed;
@@ -193,20 +194,15 @@ pub fn note_replaced(
     reviewer: &str,
     program: &str,
 ) -> Result<(), StoreError> {
-    let data = [("round", round.into()), ("reviewer", reviewer.into()), ("program", program.into())];
-    let data = data.map(|(name, value): (&str, serde_json::Value)| (name.to_owned(), value));
-    store.note(id, REPLACED, data.into_iter().collect())
+    store.note(id, REPLACED, &json!({"round": round, "reviewer": reviewer, "program": program}))
 }
 
 /// Returns the caveats of such notes.
 fn replaced(journal: &[Entry]) -> impl Iterator<Item = String> {
-    let notes = journal.iter().filter_map(|entry| match entry {
-        Entry::Note(note) if note.note == REPLACED => Some(&note.data),
-        _ => None,
-    });
+    let notes = journal.iter().filter_map(|entry| entry.noted::<Json>(REPLACED));
     notes.map(|data| {
-        let text = |name: &str| data.get(name).and_then(|value| value.as_str()).unwrap_or("?");
-        let round = data.get("round").and_then(serde_json::Value::as_u64).unwrap_or_default();
+        let text = |name: &str| data[name].as_str().unwrap_or("?");
+        let round = data["round"].as_u64().unwrap_or_default();
         let line = format!(
             "Round {round}: the program of {} was updated or replaced after the session began: {}.",
             text("reviewer"),
@@ -224,7 +220,7 @@ pub fn records(journal: &[Entry]) -> Vec<(&str, EvidenceRecord)> {
 
 /// Returns the evidence that a change was made with.
 pub(super) fn record(change: &ChangeEntry) -> Option<EvidenceRecord> {
-    serde_json::from_value(change.evidence.clone()?).ok()
+    change.evidence.as_ref()?.read()
 }
 
 /// Returns the evidence by which open findings were rejected, by transition, oldest first. Who brings a loop back to the reviews that it

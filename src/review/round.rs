@@ -12,6 +12,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use jiff::Timestamp;
 
 use self::error::io_error;
 use self::progress::{Progress, follow};
@@ -180,6 +181,7 @@ fn perform(
     let _ = subject::keep(raw, spec, &began, &subject);
     let mut work_tree = SideEffects::before(store, reviewer);
     runs::began(store, id, &began).map_err(RoundError::Store)?;
+    let begin = Timestamp::now();
     let mut stopped = listener(RoundEvent::Began { reviewer: reviewer.name() }).is_break();
 
     let mut touched = Instant::now();
@@ -318,7 +320,8 @@ fn perform(
     };
     runs::ended(store, id, &ended).map_err(RoundError::Store)?;
     let run = Run {
-        at: String::new(),
+        begin,
+        end: Some(Timestamp::now()),
         ended: Some(ended.how.clone()),
         changed: ended.changed.clone(),
         findings: ended.findings,

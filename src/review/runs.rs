@@ -7,8 +7,8 @@
 use std::collections::HashMap;
 
 use camino::Utf8PathBuf;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::Value as Json;
 
 use crate::machine::Raw;
 use crate::review::changes::Compared;
@@ -119,8 +119,10 @@ impl RunOutcome {
 pub struct Run {
     /// How it began.
     pub began: RunBegin,
-    /// When it began, as the journal has it.
-    pub at: String,
+    /// When it began.
+    pub begin: Timestamp,
+    /// When it ended.
+    pub end: Option<Timestamp>,
     /// How it ended; None: it is running, or was cut off.
     pub ended: Option<RunOutcome>,
     /// Files of the work tree that changed while the reviewer ran.
@@ -153,11 +155,12 @@ pub fn read(journal: &[Entry]) -> Vec<Run> {
     for entry in journal {
         match entry {
             Entry::Note(note) if note.note == BEGAN => {
-                if let Ok(began) = serde_json::from_value::<RunBegin>(Json::Object(note.data.clone())) {
+                if let Some(began) = note.data.read::<RunBegin>() {
                     known.entry(began.run.clone()).or_insert(runs.len());
                     runs.push(Run {
                         began,
-                        at: note.at.to_string(),
+                        begin: note.at,
+                        end: None,
                         ended: None,
                         changed: Vec::new(),
                         findings: None,
@@ -166,10 +169,11 @@ pub fn read(journal: &[Entry]) -> Vec<Run> {
                 }
             }
             Entry::Note(note) if note.note == ENDED => {
-                if let Ok(ended) = serde_json::from_value::<RunEnd>(Json::Object(note.data.clone()))
+                if let Some(ended) = note.data.read::<RunEnd>()
                     && let Some(run) = known.get(&ended.run).and_then(|at| runs.get_mut(*at))
                     && run.ended.is_none()
                 {
+                    run.end = Some(note.at);
                     run.ended = Some(ended.how);
                     run.changed = ended.changed;
                     run.findings = ended.findings;
@@ -192,7 +196,7 @@ pub fn read(journal: &[Entry]) -> Vec<Run> {
 /// # Errors
 /// The journal cannot be written.
 pub(crate) fn began(store: &Store, id: &LoopId, began: &RunBegin) -> Result<(), StoreError> {
-    store.note(id, BEGAN, object(began))
+    store.note(id, BEGAN, began)
 }
 
 /// Notes how a run ended.
@@ -200,12 +204,5 @@ pub(crate) fn began(store: &Store, id: &LoopId, began: &RunBegin) -> Result<(), 
 /// # Errors
 /// The journal cannot be written.
 pub(crate) fn ended(store: &Store, id: &LoopId, ended: &RunEnd) -> Result<(), StoreError> {
-    store.note(id, ENDED, object(ended))
-}
-
-fn object(value: &impl Serialize) -> serde_json::Map<String, Json> {
-    match serde_json::to_value(value) {
-        Ok(Json::Object(object)) => object,
-        _ => serde_json::Map::new(),
-    }
+    store.note(id, ENDED, ended)
 }

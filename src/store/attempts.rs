@@ -3,7 +3,6 @@
 //!
 //! What is an attempt worth a note is for the callers to say; this file only keeps count.
 
-use jiff::Timestamp;
 use serde_json::{Map, json};
 
 use super::entry::{Entry, NoteEntry};
@@ -41,18 +40,16 @@ impl Store {
         else {
             return Ok(());
         };
-        let mut entry = NoteEntry {
-            at: Timestamp::now(),
-            note: note.to_owned(),
-            data: (data.iter()).map(|(key, text)| ((*key).to_owned(), json!(shortened(text)))).collect(),
-        };
+        let data: Map<_, _> =
+            (data.iter()).map(|(key, text)| ((*key).to_owned(), json!(shortened(text)))).collect();
+        let mut entry = journal::note(&*storage, note, &data)?;
         let before = loaded.entries.iter().filter(|entry| is_attempt(entry)).count();
         if before >= MOST_ATTEMPTS || is_repeated(&loaded, &entry) {
             return Ok(());
         }
         if before + 1 == MOST_ATTEMPTS {
             let why = format!("{before} notes like this were written; further ones are not");
-            entry.data = Map::from_iter([("why".to_owned(), json!(why))]);
+            entry = journal::note(&*storage, note, &json!({"why": why}))?;
         }
         journal::append(&*storage, &Entry::Note(entry)).map(drop)
     }

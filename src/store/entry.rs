@@ -1,11 +1,15 @@
 //! What a line of the journal is: a change has a revision and the fields that resulted from it; a note has neither.
 
+use std::collections::HashSet;
+
 use jiff::Timestamp;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Map;
+use serde_json::value::RawValue;
 
 use super::id::iso;
-use super::json::is_simple;
+use super::json::{entries, is_simple};
 use super::spec::StateSpec;
 use super::value::{MOST_COUNT, Value, value_in};
 
@@ -39,7 +43,7 @@ pub struct Change {
     /// The review run that it counts.
     pub run: Option<String>,
     /// What was shown for it.
-    pub evidence: Option<serde_json::Value>,
+    pub evidence: Option<JsonText>,
     /// Says whether a visit begins with it: it enters a phase, or begins another round of one.
     pub begins_visit: bool,
 }
@@ -91,7 +95,7 @@ pub struct ChangeEntry {
     /// The review run that it counted.
     pub run: Option<String>,
     /// What was shown for it.
-    pub evidence: Option<serde_json::Value>,
+    pub evidence: Option<JsonText>,
     /// The change with which the visit began that the loop is in, by its revision. `None` where an earlier version of the engine wrote
     /// the line.
     pub visit: Option<u64>,
@@ -122,8 +126,43 @@ pub struct NoteEntry {
     /// What it is about: `run-began`, `run-ended`, …
     pub note: String,
     /// The rest, as its writer wants it.
-    #[serde(default)]
-    pub data: Map<String, serde_json::Value>,
+    pub data: JsonText,
+}
+
+impl NoteEntry {
+    /// Makes a note of now.
+    ///
+    /// # Errors
+    /// `data` cannot be written as JSON.
+    pub fn now(note: &str, data: &impl Serialize) -> serde_json::Result<Self> {
+        Ok(Self { at: Timestamp::now(), note: note.to_owned(), data: JsonText::of(data)? })
+    }
+}
+
+/// Holds JSON as its text, which is read when it is asked for: read at once, a hostile one takes many times as much memory and time.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct JsonText(Box<RawValue>);
+
+impl JsonText {
+    /// Writes a value.
+    ///
+    /// # Errors
+    /// It is none that JSON has.
+    pub fn of(value: &impl Serialize) -> serde_json::Result<Self> {
+        serde_json::value::to_raw_value(value).map(Self)
+    }
+
+    /// Reads the value; `None` where it is of another type.
+    pub fn read<T: DeserializeOwned>(&self) -> Option<T> {
+        serde_json::from_str(self.0.get()).ok()
+    }
+}
+
+impl PartialEq for JsonText {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.get() == other.0.get()
+    }
 }
 
 /// Limits how deep brackets are nested in a line: what we write is half as deep.
@@ -131,54 +170,68 @@ const DEEPEST: usize = 16;
 /// Limits the values in a line.
 const MOST_VALUES: usize = 100_000;
 
-/// A change as it stands in the file. `quoted` names the fields that are written as quoted text, so that a document
-/// which is rebuilt looks as it did.
-#[derive(Serialize, Deserialize)]
-struct ChangeLine {
+/// A change as it is written. `quoted` names the fields that are written as quoted text, so that a document which is rebuilt looks as
+/// it did.
+#[derive(Serialize)]
+struct ChangeLine<'c> {
     revision: u64,
     at: String,
-    what: String,
-    by: String,
+    what: &'c str,
+    by: &'c str,
+    from: Option<&'c str>,
+    to: Option<&'c str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    append: Option<&'c str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run: Option<&'c str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    evidence: Option<&'c JsonText>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    visit: Option<u64>,
+    fields: Map<String, serde_json::Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    quoted: Vec<&'c str>,
+}
+
+/// A line as it is read, of either kind. Other keys are passed over.
+#[derive(Deserialize)]
+struct Line {
+    at: Timestamp,
+    note: Option<String>,
+    data: Option<JsonText>,
+    revision: Option<u64>,
+    what: Option<String>,
+    by: Option<String>,
     from: Option<String>,
     to: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     append: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     run: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    evidence: Option<serde_json::Value>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    evidence: Option<JsonText>,
     visit: Option<u64>,
-    #[serde(skip_deserializing)]
-    fields: Map<String, serde_json::Value>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    quoted: Vec<String>,
+    fields: Option<Fields>,
+    #[serde(default)]
+    quoted: HashSet<String>,
 }
 
 #[derive(Deserialize)]
-struct NoteLine {
-    at: String,
-    note: String,
-    #[serde(default)]
-    data: Map<String, serde_json::Value>,
-}
+struct Fields(#[serde(deserialize_with = "entries")] Vec<(String, serde_json::Value)>);
 
 impl Serialize for ChangeEntry {
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        let quoted = |(name, value): &(String, Value)| matches!(value, Value::Text(_)).then(|| name.clone());
+        let quoted = self.fields.iter().filter(|(_, value)| matches!(value, Value::Text(_)));
         ChangeLine {
             revision: self.revision,
             at: iso(self.at),
-            what: self.what.clone(),
-            by: self.by.clone(),
-            from: self.from.clone(),
-            to: self.to.clone(),
-            append: self.append.clone(),
-            run: self.run.clone(),
-            evidence: self.evidence.clone(),
+            what: &self.what,
+            by: &self.by,
+            from: self.from.as_deref(),
+            to: self.to.as_deref(),
+            append: self.append.as_deref(),
+            run: self.run.as_deref(),
+            evidence: self.evidence.as_ref(),
             visit: self.visit,
             fields: self.fields.iter().map(|(name, value)| (name.clone(), value.to_json())).collect(),
-            quoted: self.fields.iter().filter_map(quoted).collect(),
+            quoted: quoted.map(|(name, _)| name.as_str()).collect(),
         }
         .serialize(out)
     }
@@ -197,41 +250,39 @@ impl Entry {
         }
     }
 
+    /// Returns what a note of this name holds; `None` where it is another entry, or holds something else.
+    pub fn noted<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+        match self {
+            Self::Note(note) if note.note == name => note.data.read(),
+            Self::Note(_) | Self::Change(_) => None,
+        }
+    }
+
     /// Reads one line; `None` if it is none of ours.
     pub(super) fn parse(line: &[u8]) -> Option<Self> {
         if line.first() != Some(&b'{') || !is_simple(line, DEEPEST, MOST_VALUES) {
             return None;
         }
-        let mut json: Map<String, serde_json::Value> = serde_json::from_slice(line).ok()?;
-        if json.contains_key("note") {
-            let NoteLine { at, note, data } = serde_json::from_value(json.into()).ok()?;
-            return Some(Self::Note(NoteEntry { at: at.parse().ok()?, note, data }));
-        }
-        // Most of the line, and taken as it is.
-        let Some(serde_json::Value::Object(fields)) = json.remove("fields") else {
-            return None;
-        };
-        let line: ChangeLine = serde_json::from_value(json.into()).ok()?;
-        if line.revision > MOST_COUNT {
-            return None;
+        let line: Line = serde_json::from_slice(line).ok()?;
+        if let Some(note) = line.note {
+            return Some(Self::Note(NoteEntry { at: line.at, note, data: line.data.unwrap_or_default() }));
         }
         let field = |(name, value)| match Value::of_json(value) {
             Value::Word(text) if line.quoted.contains(&name) => (name, Value::Text(text)),
             other => (name, other),
         };
-        let fields = fields.into_iter().map(field).collect();
         Some(Self::Change(ChangeEntry {
-            revision: line.revision,
-            at: line.at.parse().ok()?,
-            what: line.what,
-            by: line.by,
+            revision: line.revision.filter(|revision| *revision <= MOST_COUNT)?,
+            at: line.at,
+            what: line.what?,
+            by: line.by?,
             from: line.from,
             to: line.to,
             append: line.append,
             run: line.run,
             evidence: line.evidence,
             visit: line.visit,
-            fields,
+            fields: line.fields?.0.into_iter().map(field).collect(),
         }))
     }
 }

@@ -6,6 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::document::DocumentError;
 use super::id::InvalidId;
+use super::journal::counted;
 use super::lock::LockError;
 use super::storage::MOST_JOURNAL;
 use crate::files::{Distrust, UntrustedError};
@@ -220,8 +221,8 @@ pub enum StoreError {
     },
     /// The journal had lines that nobody could read, or that no change had made, so what was to be done was not.
     #[display(
-        "{} line(s) that nobody could read, or that no change had made, were taken out of the journal {path}; nothing else was done",
-        lines.len(), path = crate::text::shown(path)
+        "what nobody could read, or no change had made, was taken out of the journal {path} ({}); nothing else was done",
+        counted(lines), path = crate::text::shown(path)
     )]
     #[diagnostic(
         code(claudex::store::journal_cleaned),

@@ -5,7 +5,9 @@
 use std::io;
 use std::sync::Arc;
 
-use super::entry::{ChangeEntry, Entry};
+use serde::Serialize;
+
+use super::entry::{ChangeEntry, Entry, NoteEntry};
 use super::error::{StoreError, io_error};
 use super::storage::{MOST_JOURNAL, Part, Piece, Stamp, Storage, TooLong};
 use crate::files::if_there;
@@ -15,9 +17,6 @@ const TAILS: [u64; 3] = [4 << 10, 64 << 10, 1 << 20];
 
 /// Limits the lines that are named as bad.
 const MOST_BAD: usize = 1000;
-
-/// Limits the brackets in all notes together: one takes many times as much memory as it has bytes, and ours have three a note.
-const MOST_BRACKETS: usize = 400_000;
 
 /// Holds a journal as it was read.
 #[derive(Debug, Default)]
@@ -50,6 +49,15 @@ pub(super) enum Damage {
     Torn,
     /// Lines in the middle that cannot be read, counted from 1; no more of them than [`MOST_BAD`].
     Lines(Vec<usize>),
+}
+
+/// Says how many lines are bad: `1 line`, `12 lines`, `1000 lines or more`.
+pub(super) fn counted(bad: &[usize]) -> String {
+    match bad.len() {
+        1 => "1 line".to_owned(),
+        MOST_BAD.. => format!("{MOST_BAD} lines or more"),
+        count => format!("{count} lines"),
+    }
 }
 
 impl Loaded {
@@ -87,7 +95,7 @@ impl Loaded {
 
     /// Takes the lines of these bytes.
     pub(super) fn take(&mut self, bytes: &[u8], possible: Possible<'_>) {
-        let (mut bad, mut brackets) = (Vec::new(), 0);
+        let mut bad = Vec::new();
         let mut add = |line| {
             if bad.len() < MOST_BAD {
                 bad.push(line);
@@ -97,11 +105,7 @@ impl Loaded {
         while let Some((line, at)) = lines.next() {
             let whole = line.ends_with(b"\n");
             let entry = Entry::parse(line);
-            if let Some(Entry::Note(_)) = &entry {
-                brackets += memchr::memchr2_iter(b'[', b'{', line).count();
-            }
             match entry {
-                Some(Entry::Note(_)) if brackets > MOST_BRACKETS => add(at),
                 Some(Entry::Change(change)) if !possible(self.changes().next(), &change) => add(at),
                 Some(entry) => {
                     Arc::make_mut(&mut self.entries).push(entry);
@@ -215,6 +219,15 @@ pub(super) fn last_entries(tail: &[u8], is_whole: bool) -> Option<Vec<Entry>> {
     Some(entries)
 }
 
+/// Makes a note of now.
+pub(super) fn note(
+    storage: &dyn Storage,
+    note: &str,
+    data: &impl Serialize,
+) -> Result<NoteEntry, StoreError> {
+    NoteEntry::now(note, data).map_err(|error| failed("write", storage, error.into()))
+}
+
 /// Appends `entry` and syncs it. Returns the journal's length before, for [`Storage::cut`]. A failed append leaves the journal as
 /// it was. It must end with a whole line, which `repair` sees to.
 pub(super) fn append(storage: &dyn Storage, entry: &Entry) -> Result<u64, StoreError> {
@@ -223,8 +236,7 @@ pub(super) fn append(storage: &dyn Storage, entry: &Entry) -> Result<u64, StoreE
 
 /// Does the same to a journal that may have another length than [`MOST_JOURNAL`] then.
 pub(super) fn append_up_to(storage: &dyn Storage, entry: &Entry, most: u64) -> Result<u64, StoreError> {
-    let path = storage.journal_path();
-    let mut line = serde_json::to_vec(entry).map_err(|error| io_error("write", &path)(error.into()))?;
+    let mut line = serde_json::to_vec(entry).map_err(|error| failed("write", storage, error.into()))?;
     line.push(b'\n');
     (storage.append(&line, most)).map_err(|error| failed("write", storage, error))
 }
@@ -239,7 +251,7 @@ mod tests {
     use super::*;
     use crate::store::memory::Disk;
     use crate::store::testing::fields;
-    use crate::store::{NoteEntry, Value};
+    use crate::store::{JsonText, Value};
 
     fn any(_: Option<&ChangeEntry>, _: &ChangeEntry) -> bool {
         true
@@ -255,15 +267,17 @@ mod tests {
             to: None,
             append: Some("text\n".into()),
             run: Some("r1".into()),
-            evidence: Some(serde_json::json!({"digest": "x\ny"})),
+            evidence: JsonText::of(&serde_json::json!({"digest": "x\ny"})).ok(),
             visit: Some(revision),
             fields: fields(),
         })
     }
 
     fn note() -> Entry {
-        let data = serde_json::json!({"hash": "é\u{2028}"}).as_object().unwrap().clone();
-        Entry::Note(NoteEntry { at: "2026-11-22T00:53:33Z".parse().unwrap(), note: "run-began".into(), data })
+        let data = serde_json::json!({"hash": "é\u{2028}"});
+        let mut note = NoteEntry::now("run-began", &data).unwrap();
+        note.at = "2026-11-22T00:53:33Z".parse().unwrap();
+        Entry::Note(note)
     }
 
     fn revisions(loaded: &Loaded) -> Vec<u64> {
@@ -380,8 +394,13 @@ mod tests {
             let (open, close) = ("[".repeat(depth), "]".repeat(depth));
             format!("{{\"at\":\"2026-11-22T00:53:33Z\",\"note\":\"x\",\"data\":{{\"x\":{open}{close}}}}}\n")
         };
+        let wide = serde_json::to_string(&change(2)).unwrap().replace("\"fields\":{", "\"fields\":{WIDE");
+        let wide =
+            wide.replace("WIDE", &(0..2048).map(|n| format!("\"k{n}\":{n},")).collect::<String>()) + "\n";
+        let as_many = (8 << 20) / wide.len();
         for (part, lines) in [
             (deep(15), MOST_BAD),
+            (wide, as_many),
             ("\n".to_owned(), MOST_BAD),
             (format!("{{{}\n", "[],".repeat(200_000)), 13),
         ] {
@@ -391,9 +410,7 @@ mod tests {
             assert_eq!(loaded.repaired(), whole.repeat(2), "what is ours is kept");
         }
         let notes = read(&journal(&[whole.as_slice(), deep(14).repeat(100_000).as_bytes()].concat()));
-        assert_eq!(notes.entries.len(), 1 + MOST_BRACKETS / 16);
-        let fits = read(&journal(&[whole.as_slice(), deep(14).as_bytes()].concat()));
-        assert_eq!((fits.entries.len(), fits.damage), (2, None));
+        assert_eq!((notes.entries.len(), notes.damage), (100_001, None));
     }
 
     #[test]

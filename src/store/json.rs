@@ -4,9 +4,10 @@
 //! the values that are set are written anew, and only once something is set is the file laid out as we lay it out.
 
 use std::fmt;
+use std::marker::PhantomData;
 
-use serde::Deserializer as _;
 use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::document::{Document, DocumentError, MAX_BYTES, is_field_name};
@@ -41,13 +42,10 @@ impl Json {
         }
         let syntax = |error: serde_json::Error| DocumentError::Syntax { reason: error.to_string() };
         let mut reader = serde_json::Deserializer::from_str(text);
-        let entries = reader.deserialize_map(Entries).map_err(syntax)?;
+        let read: Vec<(String, &RawValue)> = entries(&mut reader).map_err(syntax)?;
         reader.end().map_err(syntax)?;
-        if entries.len() > MOST_KEYS {
-            return Err(DocumentError::NotObject);
-        }
-        let read = Some(text.to_owned());
-        Ok(Self { data, entries, read })
+        let entries = read.into_iter().map(|(name, value)| (name, value.get().to_owned())).collect();
+        Ok(Self { data, entries, read: Some(text.to_owned()) })
     }
 
     pub(super) fn empty(data: Data) -> Self {
@@ -141,11 +139,17 @@ impl Document for Json {
     }
 }
 
-/// Reads an object into its keys and the values as they stand. A key that stands twice is refused: readers differ in which they take.
-struct Entries;
+/// Reads an object into its keys and values. A key that stands twice is refused: readers differ in which they take.
+pub(super) fn entries<'de, D: Deserializer<'de>, V: Deserialize<'de>>(
+    from: D,
+) -> Result<Vec<(String, V)>, D::Error> {
+    from.deserialize_map(Entries(PhantomData))
+}
 
-impl<'de> Visitor<'de> for Entries {
-    type Value = Vec<(String, String)>;
+struct Entries<V>(PhantomData<V>);
+
+impl<'de, V: Deserialize<'de>> Visitor<'de> for Entries<V> {
+    type Value = Vec<(String, V)>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
@@ -154,11 +158,14 @@ impl<'de> Visitor<'de> for Entries {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut entries: Self::Value = Vec::new();
         let mut names = std::collections::HashSet::new();
-        while let Some((name, value)) = map.next_entry::<String, &RawValue>()? {
+        while let Some((name, value)) = map.next_entry::<String, V>()? {
+            if names.len() == MOST_KEYS {
+                return Err(serde::de::Error::custom(format!("it has more than {MOST_KEYS} keys")));
+            }
             if !names.insert(name.clone()) {
                 return Err(serde::de::Error::custom(format!("the key `{name}` stands twice")));
             }
-            entries.push((name, value.get().to_owned()));
+            entries.push((name, value));
         }
         Ok(entries)
     }

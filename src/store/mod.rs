@@ -120,7 +120,7 @@ mod write;
 pub use attempts::{HEALED, MOST_ATTEMPTS, REFUSED, UNEXPLAINED};
 pub use budget::{Budget, OF_A_HOOK};
 pub use document::{Document, DocumentError, MAX_BYTES, is_field_name};
-pub use entry::{Change, ChangeEntry, Entry, NoteEntry};
+pub use entry::{Change, ChangeEntry, Entry, JsonText, NoteEntry};
 pub use error::{CommitError, StartError, StoreError};
 pub use id::{InvalidId, LoopId};
 pub(crate) use journal::Known;

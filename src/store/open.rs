@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use serde::Serialize;
 
-use super::entry::{Entry, NoteEntry};
+use super::entry::Entry;
 use super::error::{StoreError, io_error};
 use super::id::LoopId;
 use super::journal::{self, Damage, Known, Loaded};
@@ -29,17 +29,12 @@ impl Store {
     /// Writes a note into the loop's journal. A note changes no field and has no revision.
     ///
     /// # Errors
-    /// As [`Store::open`], and when the journal cannot be written.
-    pub fn note(
-        &self,
-        id: &LoopId,
-        note: &str,
-        data: serde_json::Map<String, serde_json::Value>,
-    ) -> Result<(), StoreError> {
+    /// As [`Store::open`], and when `data` is no JSON or the journal cannot be written.
+    pub fn note(&self, id: &LoopId, note: &str, data: &impl Serialize) -> Result<(), StoreError> {
         self.locked_on(id, |held| {
             repair(self, held, id, Look::Newest, Older::Migrate)?;
-            let entry = Entry::Note(NoteEntry { at: Timestamp::now(), note: note.to_owned(), data });
-            journal::append(&*self.storage(held.folder(), id)?, &entry).map(drop)
+            let storage = self.storage(held.folder(), id)?;
+            journal::append(&*storage, &Entry::Note(journal::note(&*storage, note, data)?)).map(drop)
         })
     }
 

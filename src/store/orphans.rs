@@ -5,6 +5,8 @@
 
 use std::time::Duration;
 
+use serde::Deserialize;
+
 use super::entry::Entry;
 use super::id::LoopId;
 use super::store::Store;
@@ -28,14 +30,14 @@ impl Store {
     pub(crate) fn end_orphans_of(&self, id: &LoopId, journal: &[Entry]) -> usize {
         // In this order: a run that began since holds the lock, and is not in what was read.
         match cut_off(journal) {
-            Some(run) if !self.is_running(id) => self.end_run(id, run),
+            Some(run) if !self.is_running(id) => self.end_run(id, &run),
             _ => 0,
         }
     }
 
     /// Ends the same for whoever holds the run lock.
     pub(crate) fn end_orphans_held(&self, id: &LoopId, journal: &[Entry]) -> usize {
-        cut_off(journal).map_or(0, |run| self.end_run(id, run))
+        cut_off(journal).map_or(0, |run| self.end_run(id, &run))
     }
 
     fn end_run(&self, id: &LoopId, run: &str) -> usize {
@@ -50,16 +52,20 @@ impl Store {
 }
 
 /// Returns the last run that began, unless it ended.
-fn cut_off(journal: &[Entry]) -> Option<&str> {
+fn cut_off(journal: &[Entry]) -> Option<String> {
     let at = journal.iter().rposition(|entry| run_of(entry, "-began").is_some())?;
     let began = run_of(&journal[at], "-began")?;
-    let ended = journal[at..].iter().any(|entry| run_of(entry, "-ended") == Some(began));
+    let ended = journal[at..].iter().any(|entry| run_of(entry, "-ended").as_ref() == Some(&began));
     (!ended).then_some(began)
 }
 
-fn run_of<'e>(entry: &'e Entry, kind: &str) -> Option<&'e str> {
+fn run_of(entry: &Entry, kind: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Run {
+        run: String,
+    }
     match entry {
-        Entry::Note(note) if note.note.ends_with(kind) => note.data.get("run")?.as_str(),
+        Entry::Note(note) if note.note.ends_with(kind) => note.data.read().map(|Run { run }| run),
         _ => None,
     }
 }

@@ -11,7 +11,7 @@ use super::entry::{Change, EDIT, ENGINE, MIGRATE};
 use super::error::{StoreError, io_error};
 use super::id::{LoopId, compact};
 use super::inspect::{Reader, State};
-use super::journal::Damage;
+use super::journal::{Damage, counted};
 use super::lock::LockGuard;
 use super::ownership::Ownership;
 use super::record::Record;
@@ -49,9 +49,8 @@ pub enum Repair {
     TornLineCut,
     /// Lines of the journal could not be read, or tell of a change that the machine cannot make.
     #[display(
-        "{} line(s) that nobody could read, or that no change had made, were taken out of the journal; the old one is \
-         {quarantined}",
-        lines.len(), quarantined = crate::text::shown(quarantined)
+        "what nobody could read, or no change had made, was taken out of the journal ({}); the old one is {quarantined}",
+        counted(lines), quarantined = crate::text::shown(quarantined)
     )]
     JournalCleaned {
         /// Which, from 1.

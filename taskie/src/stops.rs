@@ -13,7 +13,7 @@ use claudex_loop::review::findings_json::FindingsJson;
 use claudex_loop::review::{Subject, runs};
 use claudex_loop::store::{Entry, Value};
 use claudex_loop::{Refusal, Refused, Step};
-use serde_json::Map;
+use serde_json::{Value as Json, json};
 
 use crate::files::name::Name;
 use crate::files::{Directory, Kind};
@@ -183,10 +183,8 @@ fn rules_of(held: &AnyLoop, directory: &Directory, journal: &[Entry]) -> Context
         }
         _ => None,
     };
-    let by_hand = journal.iter().filter_map(|entry| match entry {
-        Entry::Note(note) if note.note == BY_HAND => Name::parse(note.data.get("file")?.as_str()?),
-        _ => None,
-    });
+    let by_hand = journal.iter().filter_map(|entry| entry.noted::<Json>(BY_HAND));
+    let by_hand = by_hand.filter_map(|note| Name::parse(note["file"].as_str()?));
     Context { coding, by_hand: by_hand.collect() }
 }
 
@@ -351,8 +349,7 @@ fn accepted(raw: &Raw, phase: &str) -> Result<(), String> {
     let run = runs::read(&journal).into_iter().find(|run| last.run.as_ref() == Some(&run.began.run));
     let found = run.and_then(|run| FindingsJson::of_run(raw.store(), raw.id(), &run).ok()?);
     let open = found.iter().flat_map(|found| &found.findings.0).map(bullet);
-    let note = Map::from_iter([("open".to_owned(), open.collect::<Vec<_>>().into())]);
-    let noted = raw.store().note(raw.id(), "accepted", note);
+    let noted = raw.store().note(raw.id(), "accepted", &json!({"open": open.collect::<Vec<_>>()}));
     noted.map_err(|error| error.to_string())
 }
 

@@ -6,6 +6,8 @@ use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde_json::{Value, json};
+
 use crate::project::{keep, restore};
 
 /// A project with a loop under way, below one folder with the person's home.
@@ -228,6 +230,27 @@ const IN_FOLDERS: [Kind; 3] = [
     }),
 ];
 
+type Edit = fn(&mut Value);
+
+/// Lines behind the journal's last that hold far more than any of ours, each made of that one.
+const LINES: [(&str, Edit); 3] = [
+    ("a note of 90,000 keys behind the last change", |line| {
+        *line = json!({"at": line["at"], "note": "x", "data": keys(90_000)});
+    }),
+    ("a change with evidence of 90,000 keys", |line| line["evidence"] = keys(90_000)),
+    ("a change of 45,000 fields, and 45,000 others quoted", |line| {
+        let quoted: Vec<String> = (0..45_000).map(|n| format!("q{n}")).collect();
+        line["quoted"] = quoted.into();
+        for n in 0..45_000 {
+            line["fields"][format!("k{n}")] = "x".into();
+        }
+    }),
+];
+
+fn keys(count: usize) -> Value {
+    (0..count).map(|n| (format!("k{n}"), "x".into())).collect::<serde_json::Map<_, _>>().into()
+}
+
 /// Lists every case.
 pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -243,6 +266,19 @@ pub fn cases() -> Vec<Case> {
                 cases.push(Case { name, before: "", make: Box::new(make) });
             }
         }
+    }
+    for (name, edit) in LINES {
+        let make = move |of: &Healthy| {
+            let path = of.state("ID/journal.jsonl");
+            let journal = fs::read_to_string(&path).expect("a journal");
+            let change = journal.lines().rfind(|line| line.contains("\"revision\"")).expect("a change");
+            let mut line: Value = serde_json::from_str(change).expect("JSON");
+            line["revision"] = (line["revision"].as_u64().expect("a number") + 1).into();
+            edit(&mut line);
+            fs::write(&path, format!("{journal}{line}\n")).expect("the same file");
+            Some(path)
+        };
+        cases.push(Case { name: name.to_owned(), before: "", make: Box::new(make) });
     }
     for (name, by) in [("a clock that is a year behind", 1), ("a clock that is a year ahead", -1)] {
         let make = move |of: &Healthy| {

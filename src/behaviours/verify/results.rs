@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Commands, Unready, ready};
-use crate::behaviours::command_runs::{Exit, object, read, tail};
+use crate::behaviours::command_runs::{Exit, tail};
 use crate::machine::Raw;
 use crate::review::Digest;
 use crate::review::findings::{Finding, Severity};
@@ -80,9 +80,9 @@ fn all(journal: &[Entry]) -> Vec<VerifyRun> {
     let mut runs: Vec<VerifyRun> = Vec::new();
     let mut begun: Vec<Began> = Vec::new();
     for entry in journal {
-        if let Some(began) = read::<Began>(entry, BEGAN) {
+        if let Some(began) = entry.noted::<Began>(BEGAN) {
             begun.push(began);
-        } else if let Some(ended) = read::<Ended>(entry, ENDED) {
+        } else if let Some(ended) = entry.noted::<Ended>(ENDED) {
             let began = begun.iter().rfind(|began| began.run == ended.run);
             if let (Some(began), Some(after)) = (began, ended.tree) {
                 runs.push(VerifyRun {
@@ -103,7 +103,7 @@ fn all(journal: &[Entry]) -> Vec<VerifyRun> {
 
 /// Notes that a run began.
 pub(super) fn began(raw: &Raw, began: &Began) -> Result<(), StoreError> {
-    raw.store().note(raw.id(), BEGAN, object(began))
+    raw.store().note(raw.id(), BEGAN, began)
 }
 
 /// Notes how a run ended; without the work tree's digest, that it was cut off.
@@ -114,7 +114,7 @@ pub(super) fn ended(
     tree: Option<Digest>,
 ) -> Result<(), StoreError> {
     let (run, commands) = (run.to_owned(), commands.to_vec());
-    raw.store().note(raw.id(), ENDED, object(&Ended { run, commands, tree }))
+    raw.store().note(raw.id(), ENDED, &Ended { run, commands, tree })
 }
 
 /// Notes of a run whose process was ended in the middle that it was cut off. The run lock has to be held.
@@ -122,8 +122,8 @@ pub(super) fn end_what_was_left(raw: &Raw) -> Result<(), StoreError> {
     let journal = raw.recent()?;
     raw.store().end_orphans_held(raw.id(), &journal);
     let last = journal.iter().rev().find_map(|entry| {
-        let began = read::<Began>(entry, BEGAN).map(|began| (began.run, false));
-        began.or_else(|| Some((read::<Ended>(entry, ENDED)?.run, true)))
+        let began = entry.noted::<Began>(BEGAN).map(|began| (began.run, false));
+        began.or_else(|| Some((entry.noted::<Ended>(ENDED)?.run, true)))
     });
     match last {
         Some((run, false)) => ended(raw, &run, &[], None),
@@ -166,7 +166,7 @@ fn not_run(raw: &Raw, commands: &Commands) -> String {
 fn of_run(raw: &Raw, run: &VerifyRun) -> String {
     // The files are those of the newest run.
     let is_newest = raw.recent().is_ok_and(|journal| {
-        let newest = journal.iter().rev().find_map(|entry| read::<Began>(entry, BEGAN));
+        let newest = journal.iter().rev().find_map(|entry| entry.noted::<Began>(BEGAN));
         newest.is_some_and(|began| began.run == run.began.run)
     });
     let room = (OUTPUT / run.commands.len().max(1)).max(LEAST);

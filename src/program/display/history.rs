@@ -1,5 +1,7 @@
 //! `journal`: what happened to a loop, one line an event.
 
+use serde_json::Value as Json;
+
 use super::past::Past;
 use crate::machine::Table;
 use crate::program::arguments::Journal;
@@ -7,7 +9,6 @@ use crate::program::assembled::CommandLine;
 use crate::program::exit::{Exit, Failure};
 use crate::program::settings::MAX_ROUNDS;
 use crate::program::{attempts, loops, out, screen, words};
-use crate::review::runs::Run;
 use crate::store::{ChangeEntry, Entry, NoteEntry, Value};
 use crate::text;
 
@@ -85,12 +86,12 @@ pub(super) fn of_change(table: &'static Table, past: &Past, change: &ChangeEntry
 /// Shows a note of what a program found when it looked: its caveats, or what changes were compared with.
 fn look(note: &NoteEntry) -> Option<String> {
     let name = text::one_line(&note.note, 80);
-    if let Some(tree) = note.data.get("tree").and_then(|tree| tree.as_str()) {
-        let base = note.data.get("base").and_then(|base| base.as_str());
-        let base = base.unwrap_or("nothing");
+    let data: Json = note.data.read()?;
+    if let Some(tree) = data["tree"].as_str() {
+        let base = data["base"].as_str().unwrap_or("nothing");
         return Some(format!("{name}: {} on {}", text::one_line(tree, 64), text::one_line(base, 64)));
     }
-    let caveats = note.data.get("caveats")?.as_array()?;
+    let caveats = data["caveats"].as_array()?;
     let caveats: Vec<&str> = caveats.iter().filter_map(|line| line.as_str()).collect();
     Some(match caveats.is_empty() {
         true => format!("{name}: no caveats"),
@@ -100,16 +101,15 @@ fn look(note: &NoteEntry) -> Option<String> {
 
 /// `verify-ended c-…: 2 of 3 commands passed`
 fn of_verify(note: &NoteEntry) -> String {
-    let run = note.data.get("run").and_then(|run| run.as_str()).unwrap_or("?");
-    let run = text::one_line(run, 100);
+    let data: Json = note.data.read().unwrap_or_default();
+    let run = text::one_line(data["run"].as_str().unwrap_or("?"), 100);
     if note.note == "verify-began" {
         return format!("verify-began {run}");
     }
-    let commands = note.data.get("commands").and_then(|commands| commands.as_array());
-    let Some(commands) = commands.filter(|_| note.data.contains_key("work")) else {
+    let Some(commands) = data["commands"].as_array().filter(|_| data.get("work").is_some()) else {
         return format!("verify-ended {run}: cut off");
     };
-    let passed = |command: &&serde_json::Value| command.get("passed") == Some(&serde_json::Value::Bool(true));
+    let passed = |command: &&Json| command["passed"] == true;
     let count = commands.iter().filter(passed).count();
     format!("verify-ended {run}: {count} of {} commands passed", commands.len())
 }
@@ -119,11 +119,8 @@ pub(super) fn of_note(past: &Past, note: &NoteEntry) -> String {
     if let Some(told) = attempts::told(note).or_else(|| look(note)) {
         return told;
     }
-    let run: Option<&Run> = note
-        .data
-        .get("run")
-        .and_then(|run| run.as_str())
-        .and_then(|run| past.runs.iter().find(|known| known.began.run == run));
+    let data: Json = note.data.read().unwrap_or_default();
+    let run = data["run"].as_str().and_then(|run| past.runs.iter().find(|known| known.began.run == run));
     let plain = |text: &str| text::one_line(text, 100);
     match (note.note.as_str(), run) {
         ("run-began", Some(run)) => format!(
@@ -141,10 +138,7 @@ pub(super) fn of_note(past: &Past, note: &NoteEntry) -> String {
             format!("run-ended {}: {}{changed}", plain(&run.began.run), past.outcome(run))
         }
         ("verify-began" | "verify-ended", _) => of_verify(note),
-        (name, _) => {
-            let data = serde_json::Value::Object(note.data.clone()).to_string();
-            format!("{} {}", text::one_line(name, 80), text::one_line(&data, 300))
-        }
+        (name, _) => format!("{} {}", text::one_line(name, 80), text::one_line(&data.to_string(), 300)),
     }
 }
 

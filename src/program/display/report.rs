@@ -215,15 +215,6 @@ fn verdict(raw: &Raw, run: &Run) -> Option<FindingsJson> {
 }
 
 fn run_facts(raw: &Raw, past: &Past, run: &Run) -> RunFacts {
-    let ended = past.entries.iter().find_map(|entry| match entry {
-        Entry::Note(note)
-            if note.note == "run-ended" && note.data.get("run") == Some(&run.began.run.as_str().into()) =>
-        {
-            Some(note.at)
-        }
-        _ => None,
-    });
-    let began: Timestamp = run.at.parse().unwrap_or_default();
     let counts = verdict(raw, run).map(|json| json.findings.counts());
     let outcome = match &run.ended {
         Some(RunOutcome::Clean { .. }) => "clean",
@@ -237,8 +228,8 @@ fn run_facts(raw: &Raw, past: &Past, run: &Run) -> RunFacts {
         round: run.began.round,
         persona: text::one_line(&run.began.persona, 100),
         reviewer: text::one_line(&run.began.reviewer, 100),
-        begin: between(start(past), began),
-        seconds: ended.map(|ended| between(began, ended)),
+        begin: between(start(past), run.begin),
+        seconds: run.end.map(|end| between(run.begin, end)),
         outcome,
         came_to: match counts.filter(|_| outcome == "findings") {
             Some(counts) => counts.to_string(),

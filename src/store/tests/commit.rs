@@ -2,7 +2,9 @@
 
 use crate::store::fault::{Point, crash_at};
 use crate::store::testing::{SPEC, change, plan, started, store_of, word};
-use crate::store::{Change, CommitError, Entry, HeldFields, Record, Repair, StateSpec, StoreError, Value};
+use crate::store::{
+    Change, CommitError, Entry, HeldFields, JsonText, Record, Repair, StateSpec, StoreError, Value,
+};
 
 #[test]
 fn a_commit_moves_phase_fields_revision_and_journal_together() {
@@ -13,7 +15,7 @@ fn a_commit_moves_phase_fields_revision_and_journal_together() {
     std::fs::write(&path, &by_hand).unwrap();
     let mut begin = change("begin", "drafting", "reviewing", &[("round", 2.into()), ("phase", word("done"))]);
     begin.run = Some("r1".into());
-    begin.evidence = Some(serde_json::json!({"kind": "reviewed"}));
+    begin.evidence = JsonText::of(&serde_json::json!({"kind": "reviewed"})).ok();
     let record = store.commit(&record, begin).unwrap();
     assert_eq!((record.revision(), record.phase(), record.count("round")), (2, "reviewing", Some(2)));
     let text = std::fs::read_to_string(&path).unwrap();
@@ -194,11 +196,11 @@ fn a_session_is_bound_once() {
 #[test]
 fn notes_have_no_revision_and_stand_between_the_changes() {
     let (_kept, store, record) = started();
-    let data = serde_json::json!({"run": "r1"}).as_object().unwrap().clone();
-    store.note(record.id(), "run-began", data.clone()).unwrap();
+    let data = serde_json::json!({"run": "r1"});
+    store.note(record.id(), "run-began", &data).unwrap();
     let record = store.commit(&record, change("begin", "drafting", "reviewing", &[])).unwrap();
     let journal = store.journal(record.id()).unwrap();
-    assert!(matches!(&journal[1], Entry::Note(note) if note.note == "run-began" && note.data == data));
+    assert_eq!(journal[1].noted("run-began"), Some(data));
     assert_eq!((journal.len(), record.revision()), (3, 2));
 }
 

@@ -55,7 +55,7 @@ struct Known {
 fn take(store: &Store, disk: &Disk, id: &LoopId, known: &mut Known, step: &Step) -> Result<(), StoreError> {
     match step {
         Step::Open => store.open(id).map(drop),
-        Step::Note => store.note(id, "seen", serde_json::Map::new()),
+        Step::Note => store.note(id, "seen", &()),
         Step::Comment => {
             let document = String::from_utf8(disk.content().0.unwrap()).unwrap();
             let comment = comment(store, known.comments);

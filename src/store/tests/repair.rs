@@ -148,12 +148,16 @@ fn damage_in_the_journal_is_cut_or_taken_out() {
     let record = store.commit(&record, change("begin", "drafting", "reviewing", &[])).unwrap();
     let path = store.journal_path(record.id());
     let good = std::fs::read(&path).unwrap();
-    store.note(record.id(), "seen", serde_json::Map::new()).unwrap();
+    store.note(record.id(), "seen", &()).unwrap();
     let note = std::fs::read(&path).unwrap()[good.len()..].to_vec();
     std::fs::write(&path, &good).unwrap();
     std::fs::write(&path, [&good[..], b"{\"revision\":3,\"at\""].concat()).unwrap();
     assert_eq!(store.open(record.id()).unwrap().repairs, [Repair::TornLineCut]);
     assert_eq!(std::fs::read(&path).unwrap(), good);
+
+    std::fs::write(&path, [&good[..], &b"?\n".repeat(2000), &note].concat()).unwrap();
+    let repairs = store.open(record.id()).unwrap().repairs;
+    assert!(repairs[0].to_string().contains(" (1000 lines or more); "), "{}", repairs[0]);
 
     let bad = [&good[..], b"\0\xff\n", &note].concat();
     std::fs::write(&path, &bad).unwrap();

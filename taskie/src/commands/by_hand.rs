@@ -56,8 +56,7 @@ pub(super) fn review(call: &Call, held: &AnyLoop, kind: Kind) -> Result<Exit, Fa
     });
     let name = Name::Review(group, numbers.max().unwrap_or_default() + 1);
     // The note first: a review that nobody noted would be the automation's to answer.
-    let note = Map::from_iter([("file".to_owned(), json!(name.to_string()))]);
-    let noted = raw.store().note(raw.id(), BY_HAND, note);
+    let noted = raw.store().note(raw.id(), BY_HAND, &json!({"file": name.to_string()}));
     noted.map_err(|error| Failure::new(Exit::Internal, error))?;
     let path = raw.path(".taskie/plans/{plan_id}").join(name.to_string());
     let report = format!("{}\nVERDICT: {verdict}\n", findings_file::render(1, &findings));
