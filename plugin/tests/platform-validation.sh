@@ -318,7 +318,7 @@ cp "$helpers" "$work/alone/"
 yes "sourcing: sh, alone in a folder, with claudex-loop on PATH" sh -euc '
     . "$1"; claudex_validate_review_id "$(claudex_new_review_id)"' sh "$work/alone/state-helpers.sh"
 mkdir -p "$work/it's moved & co/scripts"
-cp -R "$PLUGIN/bin" "$work/it's moved & co/"
+ln -s "$PLUGIN/bin" "$work/it's moved & co/bin"
 cp "$helpers" "$work/it's moved & co/scripts/"
 # shellcheck disable=SC2016
 yes "sourcing: from a path with spaces and quotes" env CLAUDE_PLUGIN_ROOT="$work/it's moved & co" sh -euc '
