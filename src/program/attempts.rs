@@ -23,14 +23,14 @@ pub fn note(store: &Store, id: &LoopId, by: Actor, tried: &str, why: &str) {
 
 /// A note of an attempt as a line of the journal: `refused mark-done by the agent: it is not open …`. None for other notes.
 pub fn told(note: &NoteEntry) -> Option<String> {
-    let data: Json = note.data.read().unwrap_or_default();
-    let said = |key: &str| Some(text::one_line(data[key].as_str()?, 400));
     let name = match note.note.as_str() {
         REFUSED => "refused",
         HEALED => "healed",
         UNEXPLAINED => "unexplained",
         _ => return None,
     };
+    let data: Json = note.data.read().unwrap_or_default();
+    let said = |key: &str| Some(text::one_line(data[key].as_str()?, 400));
     let tried = said("tried").or_else(|| said("file"));
     let tried = tried.map(|tried| format!(" {tried}")).unwrap_or_default();
     let by = said("by").map(|by| format!(" by {}", super::words::who(&by)));

@@ -119,9 +119,9 @@ impl RunOutcome {
 pub struct Run {
     /// How it began.
     pub began: RunBegin,
-    /// When it began.
+    /// Says when it began.
     pub begin: Timestamp,
-    /// When it ended.
+    /// Says when it ended.
     pub end: Option<Timestamp>,
     /// How it ended; None: it is running, or was cut off.
     pub ended: Option<RunOutcome>,

@@ -9,7 +9,7 @@ use serde_json::Map;
 use serde_json::value::RawValue;
 
 use super::id::iso;
-use super::json::{entries, is_simple};
+use super::json::{MOST_KEYS, entries, is_simple};
 use super::spec::StateSpec;
 use super::value::{MOST_COUNT, Value, value_in};
 
@@ -209,8 +209,7 @@ struct Line {
     evidence: Option<JsonText>,
     visit: Option<u64>,
     fields: Option<Fields>,
-    #[serde(default)]
-    quoted: HashSet<String>,
+    quoted: Option<JsonText>,
 }
 
 #[derive(Deserialize)]
@@ -267,8 +266,14 @@ impl Entry {
         if let Some(note) = line.note {
             return Some(Self::Note(NoteEntry { at: line.at, note, data: line.data.unwrap_or_default() }));
         }
+        let quoted: HashSet<String> = match line.quoted {
+            // They are names of fields.
+            Some(names) if is_simple(names.0.get().as_bytes(), 1, MOST_KEYS) => names.read()?,
+            Some(_) => return None,
+            None => HashSet::new(),
+        };
         let field = |(name, value)| match Value::of_json(value) {
-            Value::Word(text) if line.quoted.contains(&name) => (name, Value::Text(text)),
+            Value::Word(text) if quoted.contains(&name) => (name, Value::Text(text)),
             other => (name, other),
         };
         Some(Self::Change(ChangeEntry {

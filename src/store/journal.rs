@@ -397,14 +397,11 @@ mod tests {
         let wide = serde_json::to_string(&change(2)).unwrap().replace("\"fields\":{", "\"fields\":{WIDE");
         let wide =
             wide.replace("WIDE", &(0..2048).map(|n| format!("\"k{n}\":{n},")).collect::<String>()) + "\n";
-        let as_many = (8 << 20) / wide.len();
-        for (part, lines) in [
-            (deep(15), MOST_BAD),
-            (wide, as_many),
-            ("\n".to_owned(), MOST_BAD),
-            (format!("{{{}\n", "[],".repeat(200_000)), 13),
-        ] {
-            let hostile = part.repeat((8 << 20) / part.len());
+        let quoted = serde_json::to_string(&change(2)).unwrap().replace("\"quoted\":[", "\"quoted\":[QUOTED");
+        let quoted = quoted.replace("QUOTED", &"\"k\",".repeat(2048)) + "\n";
+        for part in [deep(15), wide, quoted, "\n".to_owned(), format!("{{{}\n", "[],".repeat(200_000))] {
+            let count = (8 << 20) / part.len();
+            let (hostile, lines) = (part.repeat(count), count.min(MOST_BAD));
             let loaded = read(&journal(&[whole.as_slice(), hostile.as_bytes(), &whole].concat()));
             assert!(matches!(&loaded.damage, Some(Damage::Lines(bad)) if bad.len() == lines), "{lines}");
             assert_eq!(loaded.repaired(), whole.repeat(2), "what is ours is kept");

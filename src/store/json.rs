@@ -14,7 +14,7 @@ use super::document::{Document, DocumentError, MAX_BYTES, is_field_name};
 use super::value::{self, MOST_COUNT, Value};
 
 /// Limits the keys of a document: twice as many as a machine has fields.
-const MOST_KEYS: usize = 2048;
+pub(super) const MOST_KEYS: usize = 2048;
 /// Limits how deep brackets are nested.
 const DEEPEST: usize = 32;
 /// Limits the values in a document.
