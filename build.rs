@@ -7,5 +7,7 @@ fn main() {
     }
     println!("cargo::rerun-if-changed=build.rs");
     #[cfg(feature = "plan")]
-    claudex_build::Config::new().commands(true).compile("machine.toml");
+    claudex_build::Config::new()
+        .commands(true)
+        .compile("machine.toml");
 }

@@ -2,7 +2,8 @@
 
 pub use crate::behaviours::ask::Asked;
 pub use crate::behaviours::observe::{
-    self, AnnounceSeen, ApproveSeen, AskSeen, RequireFileSeen, ReviewSeen, RunSeen, VerifySeen, WaitForSeen,
+    self, AnnounceSeen, ApproveSeen, AskSeen, RequireFileSeen, ReviewSeen, RunSeen, VerifySeen,
+    WaitForSeen,
 };
 pub use crate::behaviours::verify::{self, Verified};
 pub use crate::behaviours::{LoopHandle, Step, attempt, or_else, settle};
@@ -14,8 +15,8 @@ pub use crate::machine::message::Message;
 pub use crate::machine::persona::{Focus, PersonaInfo};
 pub use crate::machine::raw::OpenError;
 pub use crate::machine::table::{
-    ArgumentInfo, BehaviourInfo, Choice, Constant, EdgeInfo, FieldInfo, FieldKind, Guard, ModeInfo, Operand,
-    Options, PhaseInfo, Question, Sign, Table, Taker, Update,
+    ArgumentInfo, BehaviourInfo, Choice, Constant, EdgeInfo, FieldInfo, FieldKind, Guard, ModeInfo,
+    Operand, Options, PhaseInfo, Question, Sign, Table, Taker, Update,
 };
 pub use crate::machine::time::of as time_value;
 pub use crate::machine::{Actor, EvidenceRecord, Machine, Raw, Refusal, Refused, Requirement};
@@ -58,7 +59,9 @@ pub fn word_value(word: impl Into<&'static str>) -> Value {
 
 /// Reads one of some words of a command line.
 #[cfg(feature = "program")]
-pub fn word_parser<T>(words: &'static [&'static str]) -> impl clap::builder::TypedValueParser<Value = T>
+pub fn word_parser<T>(
+    words: &'static [&'static str],
+) -> impl clap::builder::TypedValueParser<Value = T>
 where
     T: std::str::FromStr + Clone + Send + Sync + 'static,
     T::Err: std::error::Error + Send + Sync + 'static,
@@ -82,7 +85,14 @@ pub fn undeclared<L: LoopHandle>(held: L, transition: &'static str) -> Refused<L
     let table = held.raw().table();
     let phase = table.phases[held.raw().phase()].name.to_owned();
     let legal = table.legal_in(transition).join(", ");
-    Refused::new(held, Refusal::Undeclared { transition, phase, legal })
+    Refused::new(
+        held,
+        Refusal::Undeclared {
+            transition,
+            phase,
+            legal,
+        },
+    )
 }
 
 #[cfg(test)]

@@ -48,7 +48,8 @@ fn is_hidden(character: char) -> bool {
 /// Returns whether a text of a person's own, such as a label, can be shown: no control and no deceptive characters but
 /// line breaks, tabs, and the joiners that emoji and Persian need.
 pub fn is_plain(text: &str) -> bool {
-    text.chars().all(|one| matches!(one, '\n' | '\t') || is_joiner(one) || !is_hidden(one))
+    text.chars()
+        .all(|one| matches!(one, '\n' | '\t') || is_joiner(one) || !is_hidden(one))
 }
 
 /// Returns a name or a path from outside on one line, as an error or a note shows it: like [`exact`], and double quotes
@@ -144,7 +145,11 @@ pub fn lines(text: &str, limit: usize) -> String {
     let text = plain(text);
     let (mut lines, mut commands, mut left) = (Vec::new(), 0, limit);
     let is_command = |line: &str| line.starts_with(COMMAND);
-    for part in text.lines().collect::<Vec<_>>().chunk_by(|a, b| is_command(a) == is_command(b)) {
+    for part in text
+        .lines()
+        .collect::<Vec<_>>()
+        .chunk_by(|a, b| is_command(a) == is_command(b))
+    {
         if !is_command(part[0]) {
             let sentence = one_line(&part.join(" "), left);
             left -= sentence.chars().count();
@@ -152,7 +157,10 @@ pub fn lines(text: &str, limit: usize) -> String {
             continue;
         }
         let room = COMMANDS.saturating_sub(commands);
-        let kept = part.iter().map(|line| one_line(line, LONGEST_COMMAND)).filter(|line| !line.is_empty());
+        let kept = part
+            .iter()
+            .map(|line| one_line(line, LONGEST_COMMAND))
+            .filter(|line| !line.is_empty());
         for command in kept.take(room) {
             commands += 1;
             lines.push(format!("{COMMAND}{command}"));
@@ -261,7 +269,10 @@ mod tests {
 
     #[test]
     fn a_name_shows_what_hides_in_it_on_one_line() {
-        assert_eq!(shown("a\u{202e}b\n\tc\u{200b}"), r"a\u{202e}b\n\u{9}c\u{200b}");
+        assert_eq!(
+            shown("a\u{202e}b\n\tc\u{200b}"),
+            r"a\u{202e}b\n\u{9}c\u{200b}"
+        );
         assert_eq!(shown("/tmp/plän 1"), "/tmp/plän 1");
     }
 
@@ -271,7 +282,10 @@ mod tests {
         let json = serde_json::to_string(&[text]).unwrap();
         let plain_one = plain_json(&json);
         assert!(plain_one.is_ascii(), "{plain_one}");
-        assert_eq!(serde_json::from_str::<[String; 1]>(&plain_one).unwrap(), [text]);
+        assert_eq!(
+            serde_json::from_str::<[String; 1]>(&plain_one).unwrap(),
+            [text]
+        );
     }
 
     #[test]

@@ -16,8 +16,13 @@ const FIRST: &str = "cargo run -- run --reviewer lint examples/plans/thorough.md
 const THIN: &str = "cargo run -- run --reviewer lint examples/plans/thin.md";
 const TESTS: &str = "cargo test --workspace";
 /// The pages that quote what the program prints.
-const PAGES: [&str; 5] =
-    ["README.md", "docs/loop.md", "docs/reference.md", "docs/library.md", "docs/machine-toml.md"];
+const PAGES: [&str; 5] = [
+    "README.md",
+    "docs/loop.md",
+    "docs/reference.md",
+    "docs/library.md",
+    "docs/machine-toml.md",
+];
 /// Stands in a page for what was left out.
 const CUT: &str = "[…]";
 
@@ -40,8 +45,9 @@ fn tools() -> &'static Path {
         let folder = tempfile::tempdir().expect("a folder");
         let path = std::env::var_os("PATH").unwrap_or_default();
         for tool in ["git", "sh"] {
-            let found =
-                std::env::split_paths(&path).map(|folder| folder.join(tool)).find(|file| file.is_file());
+            let found = std::env::split_paths(&path)
+                .map(|folder| folder.join(tool))
+                .find(|file| file.is_file());
             let found = found.unwrap_or_else(|| panic!("{tool} is not on PATH"));
             std::os::unix::fs::symlink(found, folder.path().join(tool)).expect("a link");
         }
@@ -67,14 +73,21 @@ fn told(folder: &Path, arguments: &[&str], stdin: &str) -> Output {
         .args(arguments)
         .current_dir(folder)
         // Nobody's own configuration changes what the documentation says.
-        .env("XDG_CONFIG_HOME", Path::new(env!("CARGO_TARGET_TMPDIR")).join("none"))
+        .env(
+            "XDG_CONFIG_HOME",
+            Path::new(env!("CARGO_TARGET_TMPDIR")).join("none"),
+        )
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .expect("the program runs");
     // A program that does not read its stdin may be gone already.
-    let _ = child.stdin.take().expect("it has a stdin").write_all(stdin.as_bytes());
+    let _ = child
+        .stdin
+        .take()
+        .expect("it has a stdin")
+        .write_all(stdin.as_bytes());
     child.wait_with_output().expect("the program ends")
 }
 
@@ -85,7 +98,9 @@ fn text(output: &Output) -> String {
 
 /// README.md and every file of docs/, with the other Markdown files that we write by hand.
 fn documents() -> Vec<String> {
-    let mut found = ["README.md", "codegen/README.md", "lint/README.md"].map(str::to_owned).to_vec();
+    let mut found = ["README.md", "codegen/README.md", "lint/README.md"]
+        .map(str::to_owned)
+        .to_vec();
     for entry in fs::read_dir(root().join("docs")).expect("docs/ is there") {
         let name = entry.expect("it can be read").file_name();
         let name = name.to_str().expect("a plain name");
@@ -124,8 +139,13 @@ fn block(holding: &str) -> String {
         .flat_map(|page| blocks(&read(page)))
         .map(|(_, content)| content)
         .filter(|content| content.contains(holding));
-    let only = found.next().unwrap_or_else(|| panic!("no block of {PAGES:?} holds {holding:?}"));
-    assert!(found.next().is_none(), "several blocks of {PAGES:?} hold {holding:?}");
+    let only = found
+        .next()
+        .unwrap_or_else(|| panic!("no block of {PAGES:?} holds {holding:?}"));
+    assert!(
+        found.next().is_none(),
+        "several blocks of {PAGES:?} hold {holding:?}"
+    );
     only
 }
 
@@ -184,7 +204,10 @@ fn the_two_commands_stand_in_the_readme_and_the_second_is_what_ci_runs() {
     let readme = read("README.md");
     let lines: Vec<&str> = readme.lines().collect();
     let first = format!("$ {FIRST}");
-    assert!(lines.contains(&first.as_str()), "README.md does not show `{FIRST}`");
+    assert!(
+        lines.contains(&first.as_str()),
+        "README.md does not show `{FIRST}`"
+    );
     assert!(lines.contains(&TESTS), "README.md does not show `{TESTS}`");
     let ci = read(".ci/run");
     let runs_it = ci
@@ -198,9 +221,10 @@ fn the_two_commands_stand_in_the_readme_and_the_second_is_what_ci_runs() {
 #[test]
 fn the_first_command_prints_what_the_readme_quotes() {
     let folder = clone();
-    for (command, plan, exit) in
-        [(FIRST, "examples/plans/thorough.md", 0), (THIN, "examples/plans/thin.md", 4)]
-    {
+    for (command, plan, exit) in [
+        (FIRST, "examples/plans/thorough.md", 0),
+        (THIN, "examples/plans/thin.md", 4),
+    ] {
         let output = program(folder.path(), &["run", "--reviewer", "lint", plan]);
         assert_eq!(output.status.code(), Some(exit), "{}", text(&output));
         is_quoted_from(&block(command), &text(&output));
@@ -215,7 +239,9 @@ fn the_first_run_is_what_the_program_prints() {
         is_quoted_from(&block(&format!("$ {command}")), &text(printed));
     };
     is_block_of("claudex-loop doctor", &program(folder.path(), &["doctor"]));
-    let topic = ["start", "plan", "move", "the", "job", "queue", "to", "Postgres"];
+    let topic = [
+        "start", "plan", "move", "the", "job", "queue", "to", "Postgres",
+    ];
     let started = text(&program(folder.path(), &topic));
     fs::copy(root().join("examples/plans/thin.md"), plan).expect("the example is there");
     let stop = told(folder.path(), &["hook", "stop"], "{}");
@@ -225,7 +251,10 @@ fn the_first_run_is_what_the_program_prints() {
     let (start, hook) = both.split_once("$ echo").expect("two commands");
     is_quoted_from(start, &started);
     is_quoted_from(hook, reason);
-    let id = started.lines().find_map(|line| line.strip_prefix("Review ID: ")).expect("an id");
+    let id = started
+        .lines()
+        .find_map(|line| line.strip_prefix("Review ID: "))
+        .expect("an id");
     let review = program(folder.path(), &["review", id]);
     is_quoted_from(&block("claudex: round 1 of 3"), &text(&review));
     is_block_of("claudex-loop status", &program(folder.path(), &["status"]));
@@ -233,7 +262,10 @@ fn the_first_run_is_what_the_program_prints() {
 
 /// A report without the breaks of its lines, and with one id for all.
 fn unwrapped(report: &str) -> String {
-    let mut text: String = report.chars().filter(|c| !c.is_whitespace() && *c != '│').collect();
+    let mut text: String = report
+        .chars()
+        .filter(|c| !c.is_whitespace() && *c != '│')
+        .collect();
     let is_id = |part: &str| {
         let bytes = part.as_bytes();
         part.is_ascii()
@@ -255,10 +287,17 @@ fn unwrapped(report: &str) -> String {
 #[test]
 fn a_mark_done_without_a_review_is_refused_as_is_quoted() {
     let folder = clone();
-    fs::copy(root().join("examples/plans/thin.md"), folder.path().join("PLAN.md")).expect("a plan");
+    fs::copy(
+        root().join("examples/plans/thin.md"),
+        folder.path().join("PLAN.md"),
+    )
+    .expect("a plan");
     let started = program(folder.path(), &["start", "plan", "--from-draft", "a topic"]);
     assert!(started.status.success(), "{}", text(&started));
-    let input = format!(r#"{{"session_id":"s","hook_event_name":"Stop","cwd":{:?}}}"#, folder.path());
+    let input = format!(
+        r#"{{"session_id":"s","hook_event_name":"Stop","cwd":{:?}}}"#,
+        folder.path()
+    );
     let blocked = told(folder.path(), &["hook", "stop"], &input);
     has(&text(&blocked), "Claudex round 1 of 3");
     let refused = program(folder.path(), &["mark-done"]);
@@ -272,7 +311,10 @@ fn a_mark_done_without_a_review_is_refused_as_is_quoted() {
 fn machine_files_that_are_shown_are_what_they_claim() {
     let ours = read("machine.toml");
     for line in block("transitions.revise").lines() {
-        assert!(ours.lines().any(|known| known == line), "machine.toml has no line {line:?}");
+        assert!(
+            ours.lines().any(|known| known == line),
+            "machine.toml has no line {line:?}"
+        );
     }
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("door.toml"), block("name = \"door\"")).expect("it is written");
@@ -317,7 +359,9 @@ fn anchors(markdown: &str) -> BTreeSet<String> {
                     heading.push_str(&text);
                 }
             }
-            Event::End(TagEnd::Heading(_)) => found.extend(heading.take().map(|heading| anchor(&heading))),
+            Event::End(TagEnd::Heading(_)) => {
+                found.extend(heading.take().map(|heading| anchor(&heading)))
+            }
             _ => {}
         }
     }
@@ -330,9 +374,14 @@ fn every_link_leads_somewhere() {
     let mut seen = 0;
     for document in documents() {
         let markdown = read(&document);
-        let folder = root().join(&document).parent().expect("it is in a folder").to_owned();
+        let folder = root()
+            .join(&document)
+            .parent()
+            .expect("it is in a folder")
+            .to_owned();
         for event in Parser::new(&markdown) {
-            let Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) = event else {
+            let Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) = event
+            else {
                 continue;
             };
             if dest_url.starts_with("https://") {
@@ -340,7 +389,11 @@ fn every_link_leads_somewhere() {
             }
             seen += 1;
             let (path, fragment) = dest_url.split_once('#').unwrap_or((&dest_url, ""));
-            let target = if path.is_empty() { root().join(&document) } else { folder.join(path) };
+            let target = if path.is_empty() {
+                root().join(&document)
+            } else {
+                folder.join(path)
+            };
             if !target.exists() {
                 broken.push(format!("{document}: {dest_url}"));
             } else if !fragment.is_empty() {
@@ -352,7 +405,10 @@ fn every_link_leads_somewhere() {
         }
     }
     assert!(broken.is_empty(), "broken links:\n{}", broken.join("\n"));
-    assert!(seen > 10, "only {seen} links were found: is the search broken?");
+    assert!(
+        seen > 10,
+        "only {seen} links were found: is the search broken?"
+    );
 }
 
 #[test]
@@ -387,8 +443,15 @@ fn every_file_that_is_named_is_there() {
             }
         }
     }
-    assert!(missing.is_empty(), "named and not there:\n{}", missing.join("\n"));
-    assert!(seen > 20, "only {seen} files were found: is the search broken?");
+    assert!(
+        missing.is_empty(),
+        "named and not there:\n{}",
+        missing.join("\n")
+    );
+    assert!(
+        seen > 20,
+        "only {seen} files were found: is the search broken?"
+    );
 }
 
 /// Every `CLAUDEX_…` in a text.
@@ -396,7 +459,9 @@ fn variables(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (at, prefix) in text.match_indices("CLAUDEX_") {
         let rest = &text[at + prefix.len()..];
-        let end = rest.find(|c: char| !c.is_ascii_uppercase() && c != '_').unwrap_or(rest.len());
+        let end = rest
+            .find(|c: char| !c.is_ascii_uppercase() && c != '_')
+            .unwrap_or(rest.len());
         let name = rest[..end].trim_end_matches('_');
         if !name.is_empty() {
             found.insert(format!("{prefix}{name}"));
@@ -406,7 +471,9 @@ fn variables(text: &str) -> BTreeSet<String> {
 }
 
 fn add_variables(folder: &Path, found: &mut BTreeSet<String>) {
-    for entry in fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+    for entry in
+        fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+    {
         let path = entry.expect("it can be read").path();
         if path.is_dir() {
             // Tests set variables; they do not read new ones.
@@ -430,9 +497,15 @@ fn every_variable_is_listed_and_no_other() {
         .filter(|line| line.starts_with("| `CLAUDEX_"))
         .flat_map(|line| variables(line.split('|').nth(1).unwrap_or_default()))
         .collect();
-    assert_eq!(listed, read_by_us, "left: docs/reference.md; right: src/, plugin/, machine.toml");
     assert_eq!(
-        PAGES.iter().flat_map(|page| variables(&read(page))).collect::<BTreeSet<_>>(),
+        listed, read_by_us,
+        "left: docs/reference.md; right: src/, plugin/, machine.toml"
+    );
+    assert_eq!(
+        PAGES
+            .iter()
+            .flat_map(|page| variables(&read(page)))
+            .collect::<BTreeSet<_>>(),
         listed,
         "a page speaks of a variable that the table of docs/reference.md lacks"
     );
@@ -441,11 +514,21 @@ fn every_variable_is_listed_and_no_other() {
 #[test]
 fn every_verb_and_exit_code_of_the_help_is_in_the_documentation() {
     let help = text(&program(root(), &["--help"]));
-    let (groups, rest) = help.split_once("\nOptions:\n").expect("options follow the commands");
-    let (_, groups) = groups.split_once("[COMMAND]\n\n").expect("commands follow the usage");
-    assert_eq!(block("  mark-done  "), groups, "left: the list in docs/reference.md; right: --help");
+    let (groups, rest) = help
+        .split_once("\nOptions:\n")
+        .expect("options follow the commands");
+    let (_, groups) = groups
+        .split_once("[COMMAND]\n\n")
+        .expect("commands follow the usage");
+    assert_eq!(
+        block("  mark-done  "),
+        groups,
+        "left: the list in docs/reference.md; right: --help"
+    );
 
-    let (_, codes) = rest.split_once("Exit codes: ").expect("the help lists exit codes");
+    let (_, codes) = rest
+        .split_once("Exit codes: ")
+        .expect("the help lists exit codes");
     let reference = read("docs/reference.md");
     let codes: Vec<&str> = codes
         .split([' ', ',', '\n'])
@@ -453,14 +536,22 @@ fn every_verb_and_exit_code_of_the_help_is_in_the_documentation() {
         .collect();
     assert!(codes.len() >= 7, "{help}");
     for code in codes {
-        assert!(reference.contains(&format!("\n| {code} | ")), "docs/reference.md has no exit code {code}");
+        assert!(
+            reference.contains(&format!("\n| {code} | ")),
+            "docs/reference.md has no exit code {code}"
+        );
     }
 }
 
 #[test]
 fn the_oldest_client_is_one_version_in_the_readme_the_program_and_the_scenarios() {
-    let oldest = claudex_loop::hooks::OLDEST_CLIENT.map(|part| part.to_string()).join(".");
+    let oldest = claudex_loop::hooks::OLDEST_CLIENT
+        .map(|part| part.to_string())
+        .join(".");
     assert!(read("README.md").contains(&format!("Claude Code ({oldest} or newer)")));
     let clients: toml::Table = toml::from_str(&read("tests/e2e/clients.toml")).unwrap();
-    assert_eq!(clients["claude-code"]["oldest"].as_str(), Some(oldest.as_str()));
+    assert_eq!(
+        clients["claude-code"]["oldest"].as_str(),
+        Some(oldest.as_str())
+    );
 }

@@ -12,7 +12,10 @@ mod machines;
 mod stranger;
 
 #[test]
-#[expect(clippy::print_stdout, reason = "the numbers are what the test has to say")]
+#[expect(
+    clippy::print_stdout,
+    reason = "the numbers are what the test has to say"
+)]
 fn exactly_the_edges_of_every_machine_compile_and_the_rest_is_told_where_it_would_be_legal() {
     let all = machines::all();
     let subjects = all.iter().map(|found| Subject {
@@ -39,7 +42,11 @@ fn exactly_the_edges_of_every_machine_compile_and_the_rest_is_told_where_it_woul
     stranger.write("src/calls.rs", &pairs::calls(&subjects, true));
     let checked = stranger.cargo(&["check", "--lib", "--message-format=json"]);
     assert!(!checked.status.success());
-    let wrong = pairs::judge(&subjects, &String::from_utf8(checked.stdout).unwrap(), "src/calls.rs");
+    let wrong = pairs::judge(
+        &subjects,
+        &String::from_utf8(checked.stdout).unwrap(),
+        "src/calls.rs",
+    );
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     for (found, subject) in all.iter().zip(&subjects) {
         let (legal, illegal) = pairs::count(std::slice::from_ref(subject));

@@ -41,9 +41,16 @@ fn kinds(main: &str) -> Crate {
 fn every_type_of_field_and_every_kind_of_argument_does_what_the_machine_file_says() {
     let stranger = kinds(MAIN);
     let built = stranger.cargo(&["build"]);
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    assert!(
+        built.status.success(),
+        "{}",
+        String::from_utf8_lossy(&built.stderr)
+    );
     let root = tempfile::tempdir().unwrap();
-    let ran = Command::new(target().join("debug/kinds")).arg(root.path()).output().unwrap();
+    let ran = Command::new(target().join("debug/kinds"))
+        .arg(root.path())
+        .output()
+        .unwrap();
     assert_eq!(String::from_utf8_lossy(&ran.stderr), "");
     assert_eq!(String::from_utf8_lossy(&ran.stdout), EXPECTED);
 }

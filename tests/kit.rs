@@ -10,7 +10,10 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_claudex-loop");
 /// A work tree with a change in it, which the mode `review` reviews.
 fn changed(project: &Project) -> std::io::Result<()> {
     project.write("greeting.txt", "hello\n")?;
-    for arguments in [&["add", "greeting.txt"][..], &["commit", "--quiet", "-m", "a greeting"]] {
+    for arguments in [
+        &["add", "greeting.txt"][..],
+        &["commit", "--quiet", "-m", "a greeting"],
+    ] {
         project.tool("git").args(arguments).status()?;
     }
     project.write("greeting.txt", "good morning\n")
@@ -21,7 +24,13 @@ fn kit(program: &str) -> Kit {
     let kit = kit.flag("max_rounds", "rounds").project(changed);
     let answer = |label: &str| vec!["answer".to_owned(), label.to_owned()];
     let (revise, accept) = (answer("Revise manually"), answer("Accept it incomplete"));
-    kit.verb("summarizing", "revise_manually", Actor::Person, move |_, _| Ok(revise.clone())).verb(
+    kit.verb(
+        "summarizing",
+        "revise_manually",
+        Actor::Person,
+        move |_, _| Ok(revise.clone()),
+    )
+    .verb(
         "summarizing",
         "accept_incomplete",
         Actor::Person,
@@ -30,7 +39,10 @@ fn kit(program: &str) -> Kit {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "what was tried is what the test has to say")]
+#[expect(
+    clippy::print_stdout,
+    reason = "what was tried is what the test has to say"
+)]
 fn the_plan_loop_passes_the_kit() {
     let report = kit(PROGRAM).quick().unwrap();
     println!("{report}");
@@ -94,7 +106,10 @@ fn script(program: &Path, text: &str) {
 /// Writes a program that has a fault, and returns its path.
 fn faulty(folder: &Path, fault: &str) -> String {
     let program = folder.join(fault);
-    script(&program, &format!("fault={fault}\nreal='{PROGRAM}'\n{FAULTY}"));
+    script(
+        &program,
+        &format!("fault={fault}\nreal='{PROGRAM}'\n{FAULTY}"),
+    );
     program.to_str().unwrap().to_owned()
 }
 
@@ -103,8 +118,16 @@ fn a_program_with_five_faults_fails_the_kit_five_times() {
     let folder = tempfile::tempdir().unwrap();
     for (fault, suite, said) in [
         ("none", Suite::Forged, ""),
-        ("writes-on-refusal", Suite::Refusals, "is refused, and the document has changed"),
-        ("loses-a-line", Suite::Walks, "one change was expected, and 0 were made"),
+        (
+            "writes-on-refusal",
+            Suite::Refusals,
+            "is refused, and the document has changed",
+        ),
+        (
+            "loses-a-line",
+            Suite::Walks,
+            "one change was expected, and 0 were made",
+        ),
         ("blocks-on-garbage", Suite::Input, "it holds the agent"),
         (
             "follows-a-forged-line",
@@ -119,7 +142,11 @@ fn a_program_with_five_faults_fails_the_kit_five_times() {
     ] {
         let ran = kit(&faulty(folder.path(), fault)).only(suite).quick();
         let failures = ran.map_or_else(|failures| failures.list, |_| Vec::new());
-        assert_eq!(failures.is_empty(), said.is_empty(), "{fault}: {failures:?}");
+        assert_eq!(
+            failures.is_empty(),
+            said.is_empty(),
+            "{fault}: {failures:?}"
+        );
         for failure in &failures {
             assert_eq!(failure.suite, suite, "{fault}: {failure}");
             assert!(failure.what.contains(said), "{fault}: {failure}");
@@ -144,19 +171,34 @@ fn without_strace_a_program_is_killed_at_each_of_its_own_changes() {
             .output()
             .unwrap();
         let said = String::from_utf8_lossy(&again.stdout);
-        assert!(again.status.success() && said.contains("1 passed"), "{said}");
+        assert!(
+            again.status.success() && said.contains("1 passed"),
+            "{said}"
+        );
         return;
     }
     let kills = |program: &str| kit(program).only(Suite::Kills).quick();
     let report = kills(PROGRAM).unwrap();
-    assert!(report.tried[0].1.ends_with("points of its own that change files"), "{report}");
+    assert!(
+        report.tried[0]
+            .1
+            .ends_with("points of its own that change files"),
+        "{report}"
+    );
     assert!(report.left_out.is_empty(), "{report}");
-    let found = kills(&faulty(folder.path(), "takes-half-a-line-for-two")).unwrap_err().list;
+    let found = kills(&faulty(folder.path(), "takes-half-a-line-for-two"))
+        .unwrap_err()
+        .list;
     let is_it = |failure: &Failure| {
         failure.suite == Suite::Kills && failure.place.contains("killed at its change of files")
     };
     assert!(found.iter().all(is_it), "{found:?}");
     let report = kills(&faulty(folder.path(), "is-a-release-build")).unwrap();
     assert_eq!(report.tried, []);
-    assert!(report.left_out[0].1.contains("a release build has no kill points"), "{report}");
+    assert!(
+        report.left_out[0]
+            .1
+            .contains("a release build has no kill points"),
+        "{report}"
+    );
 }

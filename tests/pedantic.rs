@@ -87,24 +87,46 @@ const HATS: u32 = 8;
 fn library(all: &[machines::Found]) -> String {
     let mut text = String::from(HEAD);
     for found in all {
-        let mut types = vec!["AnyLoop", "Fields<'static>", "Phase", "Transition", "Mode", "Start", "Verb"]
-            .into_iter()
-            .map(str::to_owned)
-            .collect::<Vec<_>>();
+        let mut types = vec![
+            "AnyLoop",
+            "Fields<'static>",
+            "Phase",
+            "Transition",
+            "Mode",
+            "Start",
+            "Verb",
+        ]
+        .into_iter()
+        .map(str::to_owned)
+        .collect::<Vec<_>>();
         for phase in &found.machine.phases {
-            types.push(format!("Loop<machines::{}::{}>", found.module, type_of(&phase.name.value)));
+            types.push(format!(
+                "Loop<machines::{}::{}>",
+                found.module,
+                type_of(&phase.name.value)
+            ));
         }
         for field in &found.machine.fields {
             if matches!(field.kind, FieldKind::OneOf(_)) {
                 let name = type_of(&field.name.value);
                 // Every module has a `Loop`.
-                types.push(if name == "Loop" { "LoopWord".to_owned() } else { name });
+                types.push(if name == "Loop" {
+                    "LoopWord".to_owned()
+                } else {
+                    name
+                });
             }
         }
-        let asserted = types
-            .iter()
-            .map(|name| format!("    may_go_anywhere::<machines::{}::{name}>();\n", found.module));
-        text.push_str(&format!("const _: () = {{\n{}}};\n", asserted.collect::<String>()));
+        let asserted = types.iter().map(|name| {
+            format!(
+                "    may_go_anywhere::<machines::{}::{name}>();\n",
+                found.module
+            )
+        });
+        text.push_str(&format!(
+            "const _: () = {{\n{}}};\n",
+            asserted.collect::<String>()
+        ));
     }
     text
 }

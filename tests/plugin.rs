@@ -21,10 +21,21 @@ fn stop(project: &Path, program: &str, input: &str) -> String {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    hook.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    hook.stdin
+        .take()
+        .unwrap()
+        .write_all(input.as_bytes())
+        .unwrap();
     let output = hook.wait_with_output().unwrap();
-    assert!(output.status.success(), "a hook that fails is a hook that is ignored");
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "no command was missing");
+    assert!(
+        output.status.success(),
+        "a hook that fails is a hook that is ignored"
+    );
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "",
+        "no command was missing"
+    );
     let text = String::from_utf8(output.stdout).unwrap();
     serde_json::from_str::<serde_json::Value>(&text).expect("exactly one JSON document");
     text
@@ -43,7 +54,10 @@ fn defect_12_a_stop_is_the_launcher_and_one_program_and_no_other_command() {
         .unwrap();
     assert!(started.status.success());
     let block = stop(project.path(), program, r#"{"session_id":"s1"}"#);
-    assert!(block.contains("### Claudex is waiting for `PLAN.md`"), "{block}");
+    assert!(
+        block.contains("### Claudex is waiting for `PLAN.md`"),
+        "{block}"
+    );
 }
 
 #[test]
@@ -59,13 +73,28 @@ fn a_missing_program_lets_the_turn_end_and_says_so() {
     assert!(hook.status.success());
     let decision: serde_json::Value = serde_json::from_slice(&hook.stdout).unwrap();
     assert_eq!(decision["decision"], "approve");
-    assert!(decision["systemMessage"].as_str().unwrap().contains("was not found"), "{decision}");
-    assert_eq!(std::fs::read_dir(project.path()).unwrap().count(), 0, "nothing is made");
+    assert!(
+        decision["systemMessage"]
+            .as_str()
+            .unwrap()
+            .contains("was not found"),
+        "{decision}"
+    );
+    assert_eq!(
+        std::fs::read_dir(project.path()).unwrap().count(),
+        0,
+        "nothing is made"
+    );
 }
 
 /// The rules of a command's `allowed-tools`.
 fn allowed(command: &str) -> Vec<String> {
-    let head = command.strip_prefix("---\n").unwrap().split("\n---\n").next().unwrap();
+    let head = command
+        .strip_prefix("---\n")
+        .unwrap()
+        .split("\n---\n")
+        .next()
+        .unwrap();
     let line = head
         .lines()
         .find_map(|line| line.strip_prefix("allowed-tools: "))
@@ -95,7 +124,10 @@ fn too_much(rule: &str) -> Option<&'static str> {
     if rule == "Edit(/PLAN.md)" {
         return None;
     }
-    let Some(line) = rule.strip_prefix("Bash(").and_then(|rule| rule.strip_suffix(')')) else {
+    let Some(line) = rule
+        .strip_prefix("Bash(")
+        .and_then(|rule| rule.strip_suffix(')'))
+    else {
         return Some("neither the plan nor a line for the shell");
     };
     let Some(words) = line.strip_suffix(":*") else {
@@ -111,11 +143,16 @@ fn too_much(rule: &str) -> Option<&'static str> {
     if !of_letters(first) || first.starts_with('-') {
         return Some("no verb of ours");
     }
-    let persons = ["adopt", "cancel", "more", "resume", "rollback", "start", "journal"];
+    let persons = [
+        "adopt", "cancel", "more", "resume", "rollback", "start", "journal",
+    ];
     if persons.contains(&first) && !verb.ends_with(" --from-prompt") {
         return Some("a person's verb without the ticket of the person's command");
     }
-    words.all(of_letters).then_some(()).map_or(Some("not words of ours"), |()| None)
+    words
+        .all(of_letters)
+        .then_some(())
+        .map_or(Some("not words of ours"), |()| None)
 }
 
 #[test]

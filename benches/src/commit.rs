@@ -14,7 +14,9 @@ use crate::pair::{Measure, Row, ratio_of};
 const CHANGES: usize = 320;
 
 pub(crate) fn rows() -> Vec<Measure> {
-    let of = |name, writers, before| -> Measure { (name, Box::new(move || beside_sqlite(writers, before))) };
+    let of = |name, writers, before| -> Measure {
+        (name, Box::new(move || beside_sqlite(writers, before)))
+    };
     vec![
         of("a transition, one writer", 1, 0),
         of("a transition, 4 writers", 4, 0),
@@ -117,8 +119,15 @@ fn beside_sqlite(writers: usize, before: usize) -> Row {
     let (store, id) = started(&root, before);
     let ours = || with_writers(writers, || Writer::of(&store, &id), Writer::change);
     let theirs = sqlite::started(&root.join("sqlite"));
-    let ratio = ratio_of(ours, || with_writers(writers, || sqlite::writer(&theirs), sqlite::change));
-    Row { beside: "SQLite (WAL, synchronous=FULL)".to_owned(), ratio, most: 1.0, unit: "" }
+    let ratio = ratio_of(ours, || {
+        with_writers(writers, || sqlite::writer(&theirs), sqlite::change)
+    });
+    Row {
+        beside: "SQLite (WAL, synchronous=FULL)".to_owned(),
+        ratio,
+        most: 1.0,
+        unit: "",
+    }
 }
 
 #[cfg(feature = "sqlite")]
@@ -147,12 +156,16 @@ mod sqlite {
 
     fn revision(connection: &Connection) -> i64 {
         let asked = "SELECT revision FROM loop WHERE id = 1";
-        connection.query_row(asked, [], |row| row.get(0)).expect("a row")
+        connection
+            .query_row(asked, [], |row| row.get(0))
+            .expect("a row")
     }
 
     fn open(path: &Utf8Path) -> Connection {
         let connection = Connection::open(path).expect("a database");
-        connection.busy_timeout(Duration::from_secs(60)).expect("a time");
+        connection
+            .busy_timeout(Duration::from_secs(60))
+            .expect("a time");
         let pragmas = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;";
         connection.execute_batch(pragmas).expect("two settings");
         connection
@@ -161,8 +174,11 @@ mod sqlite {
     pub(super) fn change(Writer(connection, held): &mut Writer) {
         loop {
             let behavior = TransactionBehavior::Immediate;
-            let transaction = connection.transaction_with_behavior(behavior).expect("a lock");
-            let set = "UPDATE loop SET revision = ?1 + 1, state = ?2 WHERE id = 1 AND revision = ?1";
+            let transaction = connection
+                .transaction_with_behavior(behavior)
+                .expect("a lock");
+            let set =
+                "UPDATE loop SET revision = ?1 + 1, state = ?2 WHERE id = 1 AND revision = ?1";
             let mut set = transaction.prepare_cached(set).expect("an update");
             let changed = set.execute((*held, "x".repeat(500))).expect("an update");
             drop(set);

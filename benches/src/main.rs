@@ -18,9 +18,18 @@ fn main() {
         return stop::write();
     }
     println!("| what | beside | ratio | wanted |\n|---|---|---|---|");
-    for (name, measure) in commit::rows().into_iter().chain(stop::rows()).chain(many::rows()) {
+    for (name, measure) in commit::rows()
+        .into_iter()
+        .chain(stop::rows())
+        .chain(many::rows())
+    {
         if name.contains(&wanted) {
-            let Row { beside, ratio, most, unit } = measure();
+            let Row {
+                beside,
+                ratio,
+                most,
+                unit,
+            } = measure();
             println!("| {name} | {beside} | {ratio:.2}{unit} | ≤ {most}{unit} |");
         }
     }

@@ -20,7 +20,10 @@ pub(crate) fn rows() -> Vec<Measure> {
     };
     vec![
         of("a stop after 10,000 finished loops", &[&["hook", "stop"]]),
-        of("a start and its end after 10,000 finished loops", &[&START, &["cancel"]]),
+        of(
+            "a start and its end after 10,000 finished loops",
+            &[&START, &["cancel"]],
+        ),
         of("a status after 10,000 finished loops", &[&["status"]]),
         ("a list of 10,000 finished loops", Box::new(list)),
     ]
@@ -42,7 +45,10 @@ fn beside_one(commands: &[&[&str]]) -> Row {
     let (one, many) = (finished(1), finished(LOOPS));
     Row {
         beside: "the same after a single one".to_owned(),
-        ratio: ratio(|| times(many.path(), commands), || times(one.path(), commands)),
+        ratio: ratio(
+            || times(many.path(), commands),
+            || times(one.path(), commands),
+        ),
         most: 1.5,
         unit: "",
     }
@@ -80,18 +86,29 @@ fn finished(loops: usize) -> tempfile::TempDir {
     let record = fs::read_to_string(found(&records, ".json")).expect("a record");
     for number in 1..loops {
         let copy = format!("20260101-000000-{number:06x}");
-        let parts = [folder.to_str().expect("UTF-8"), "plan", &copy].map(|part| format!("{part}\0"));
-        let name: String = Sha256::digest(parts.concat()).iter().map(|byte| format!("{byte:02x}")).collect();
+        let parts =
+            [folder.to_str().expect("UTF-8"), "plan", &copy].map(|part| format!("{part}\0"));
+        let name: String = Sha256::digest(parts.concat())
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
         fs::create_dir(folder.join(&copy)).expect("a folder");
         let journal = format!("{id}/journal.jsonl");
         for (from, to) in [
             (state.clone(), folder.join(format!("{copy}.state"))),
-            (folder.join(&journal), folder.join(&copy).join("journal.jsonl")),
+            (
+                folder.join(&journal),
+                folder.join(&copy).join("journal.jsonl"),
+            ),
         ] {
             let text = fs::read_to_string(from).expect("a file of the loop");
             fs::write(to, text.replace(id, &copy)).expect("its copy");
         }
-        fs::write(records.join(format!("{name}.json")), record.replace(id, &copy)).expect("its record");
+        fs::write(
+            records.join(format!("{name}.json")),
+            record.replace(id, &copy),
+        )
+        .expect("its record");
     }
     // The first look makes the index.
     run(root, &[&["list"]]);

@@ -26,7 +26,10 @@ pub(crate) fn ratio(mut first: impl FnMut(), mut second: impl FnMut()) -> f64 {
 }
 
 /// Does the same with times that the work itself says.
-pub(crate) fn ratio_of(mut first: impl FnMut() -> Duration, mut second: impl FnMut() -> Duration) -> f64 {
+pub(crate) fn ratio_of(
+    mut first: impl FnMut() -> Duration,
+    mut second: impl FnMut() -> Duration,
+) -> f64 {
     let (mut firsts, mut seconds) = (Vec::new(), Vec::new());
     for _ in 0..TURNS {
         firsts.push(first());

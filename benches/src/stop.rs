@@ -17,7 +17,10 @@ pub(crate) fn rows() -> Vec<Measure> {
         ("an idle stop, through the plugin", Box::new(idle)),
         ("a stop that advances a round", Box::new(advancing)),
         ("a status line, of a session's loop", Box::new(statusline)),
-        ("a stop in the worst of the hostile folders", Box::new(hostile)),
+        (
+            "a stop in the worst of the hostile folders",
+            Box::new(hostile),
+        ),
     ]
 }
 
@@ -28,8 +31,14 @@ pub(crate) const WRITE: &str = "--write";
 #[expect(clippy::print_stdout, reason = "a hook's answer is what it prints")]
 pub(crate) fn write() {
     let event = std::io::read_to_string(std::io::stdin()).expect("an event");
-    let mut journal = File::options().append(true).create(true).open("journal").expect("a journal");
-    journal.write_all("x".repeat(700).as_bytes()).expect("a line");
+    let mut journal = File::options()
+        .append(true)
+        .create(true)
+        .open("journal")
+        .expect("a journal");
+    journal
+        .write_all("x".repeat(700).as_bytes())
+        .expect("a line");
     journal.sync_data().expect("a sync");
     std::fs::write("next", event.repeat(8)).expect("a document");
     std::fs::rename("next", "document").expect("its place");
@@ -46,13 +55,21 @@ pub(crate) fn program() -> PathBuf {
 fn release() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let program = program();
-    let target = program.ancestors().nth(3).expect("target/TRIPLE/release/claudex-loop");
-    let mut archives =
-        std::fs::read_dir(target.join("dist")).expect("it was made: cargo xtask dist").flatten();
-    let archive =
-        archives.find(|one| one.file_name().to_string_lossy().ends_with(".tar.gz")).expect("an archive");
+    let target = program
+        .ancestors()
+        .nth(3)
+        .expect("target/TRIPLE/release/claudex-loop");
+    let mut archives = std::fs::read_dir(target.join("dist"))
+        .expect("it was made: cargo xtask dist")
+        .flatten();
+    let archive = archives
+        .find(|one| one.file_name().to_string_lossy().ends_with(".tar.gz"))
+        .expect("an archive");
     let mut tar = Command::new("tar");
-    tar.arg("-xzf").arg(archive.path()).arg("-C").arg(folder.path());
+    tar.arg("-xzf")
+        .arg(archive.path())
+        .arg("-C")
+        .arg(folder.path());
     assert!(tar.status().expect("tar is installed").success());
     folder
 }
@@ -72,7 +89,10 @@ fn hook_with(root: &Path, command: &mut Command, variables: &[(&str, &str)]) {
         .envs(variables.iter().copied())
         .current_dir(root)
         .env("HOME", root)
-        .env("PATH", program().parent().expect("a program is in a folder"))
+        .env(
+            "PATH",
+            program().parent().expect("a program is in a folder"),
+        )
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -87,7 +107,10 @@ fn hook_with(root: &Path, command: &mut Command, variables: &[(&str, &str)]) {
 
 pub(crate) fn project() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let git = Command::new("git").args(["init", "-q"]).current_dir(folder.path()).status();
+    let git = Command::new("git")
+        .args(["init", "-q"])
+        .current_dir(folder.path())
+        .status();
     assert!(git.expect("git is installed").success());
     folder
 }
@@ -96,10 +119,18 @@ fn advancing() -> Row {
     let project = project();
     let root = project.path();
     std::fs::write(root.join("PLAN.md"), "# A plan\n").expect("the folder is ours");
-    let start = ["start", "plan", "--rounds", "1000", "--from-draft", "a topic"];
+    let start = [
+        "start",
+        "plan",
+        "--rounds",
+        "1000",
+        "--from-draft",
+        "a topic",
+    ];
     hook(root, Command::new(program()).args(start));
     // Without a review, each stop goes on to the next round.
-    let optional = |command: &mut Command| hook_with(root, command, &[("CLAUDEX_EVIDENCE", "optional")]);
+    let optional =
+        |command: &mut Command| hook_with(root, command, &[("CLAUDEX_EVIDENCE", "optional")]);
     let own = std::env::current_exe().expect("a path");
     Row {
         beside: "a program that does the same synced write and nothing else".to_owned(),
@@ -116,8 +147,12 @@ fn idle() -> Row {
     let project = project();
     let minimal = r#"answer=$(/bin/echo '{"decision":"approve"}'); printf '%s\n' "$answer""#;
     let release = release();
-    let script = release.path().join("claudex-loop/plugin/hooks/stop-hook.sh");
-    let times = |command: &dyn Fn() -> Command| (0..STOPS).for_each(|_| hook(project.path(), &mut command()));
+    let script = release
+        .path()
+        .join("claudex-loop/plugin/hooks/stop-hook.sh");
+    let times = |command: &dyn Fn() -> Command| {
+        (0..STOPS).for_each(|_| hook(project.path(), &mut command()))
+    };
     let ours = || times(&|| Command::new(&script));
     let theirs = || {
         times(&|| {
@@ -137,7 +172,10 @@ fn idle() -> Row {
 fn statusline() -> Row {
     let project = project();
     let root = project.path();
-    hook(root, Command::new(program()).args(["start", "plan", "a topic"]));
+    hook(
+        root,
+        Command::new(program()).args(["start", "plan", "a topic"]),
+    );
     // It is the session's from its first stop on.
     hook(root, Command::new(program()).args(["hook", "stop"]));
     let times = |program: &Path, arguments: &[&str]| {
@@ -145,7 +183,10 @@ fn statusline() -> Row {
     };
     Row {
         beside: "cat, which reads and prints the same".to_owned(),
-        ratio: ratio(|| times(&program(), &["statusline"]), || times(Path::new("/bin/cat"), &[])),
+        ratio: ratio(
+            || times(&program(), &["statusline"]),
+            || times(Path::new("/bin/cat"), &[]),
+        ),
         most: 2.0,
         unit: "",
     }
@@ -171,8 +212,16 @@ fn hostile() -> Row {
     call(Command::new(program()).args(["start", "plan", "--from-draft", "a topic"]));
     stop();
     let mut states = std::fs::read_dir(root.join(".claude/claudex")).expect("a state folder");
-    let id =
-        states.find_map(|entry| Some(entry.ok()?.file_name().to_str()?.strip_suffix(".state")?.to_owned()));
+    let id = states.find_map(|entry| {
+        Some(
+            entry
+                .ok()?
+                .file_name()
+                .to_str()?
+                .strip_suffix(".state")?
+                .to_owned(),
+        )
+    });
     let id = id.expect("a loop");
     call(Command::new(program()).args(["review", &id, "--reviewer", "lint"]));
     let healthy = Healthy {
@@ -190,8 +239,9 @@ fn hostile() -> Row {
     };
     let mut all = Vec::new();
     for case in cases() {
-        let times: Vec<_> =
-            (0..3).map_while(|_| once(&|| case.before.is_empty() && case.make(&healthy).is_some())).collect();
+        let times: Vec<_> = (0..3)
+            .map_while(|_| once(&|| case.before.is_empty() && case.make(&healthy).is_some()))
+            .collect();
         if !times.is_empty() {
             all.push((median(times), case.name));
         }

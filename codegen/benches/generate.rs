@@ -16,15 +16,27 @@ fn sizes(criterion: &mut Criterion) {
     group.sample_size(10);
     for phases in [10, 100, 1000] {
         let source = machine::machine(phases);
-        group.bench_with_input(BenchmarkId::new("toml", phases), &source, |bencher, source| {
-            bencher.iter(|| black_box(source.parse::<toml::Table>()));
-        });
-        group.bench_with_input(BenchmarkId::new("check", phases), &source, |bencher, source| {
-            bencher.iter(|| black_box(check_source("machine.toml", source)));
-        });
-        group.bench_with_input(BenchmarkId::new("rust", phases), &source, |bencher, source| {
-            bencher.iter(|| black_box(generate("machine.toml", source)));
-        });
+        group.bench_with_input(
+            BenchmarkId::new("toml", phases),
+            &source,
+            |bencher, source| {
+                bencher.iter(|| black_box(source.parse::<toml::Table>()));
+            },
+        );
+        group.bench_with_input(
+            BenchmarkId::new("check", phases),
+            &source,
+            |bencher, source| {
+                bencher.iter(|| black_box(check_source("machine.toml", source)));
+            },
+        );
+        group.bench_with_input(
+            BenchmarkId::new("rust", phases),
+            &source,
+            |bencher, source| {
+                bencher.iter(|| black_box(generate("machine.toml", source)));
+            },
+        );
     }
     group.finish();
 }

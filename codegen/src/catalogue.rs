@@ -108,11 +108,23 @@ pub enum Turn {
 }
 
 const fn plain(name: &'static str, required: bool, doc: &'static str) -> Outcome {
-    Outcome { name, evidence: None, required, instead: None, waits: false, doc }
+    Outcome {
+        name,
+        evidence: None,
+        required,
+        instead: None,
+        waits: false,
+        doc,
+    }
 }
 
 const fn parameter(name: &'static str, kind: ParameterKind, doc: &'static str) -> Parameter {
-    Parameter { name, kind, names: &[], doc }
+    Parameter {
+        name,
+        kind,
+        names: &[],
+        doc,
+    }
 }
 
 /// What most behaviours have in common.
@@ -134,15 +146,27 @@ const USUAL: Entry = Entry {
 pub const CATALOGUE: &[Entry] = &[
     Entry {
         name: "require-file",
-        required: &[parameter("path", ParameterKind::Template, "the file, from the loop's root")],
+        required: &[parameter(
+            "path",
+            ParameterKind::Template,
+            "the file, from the loop's root",
+        )],
         optional: &[parameter(
             "before",
             ParameterKind::Template,
             "the digest (SHA-256, in hexadecimal) of the file at the start; empty: there was none",
         )],
         outcomes: &[
-            plain("written", true, "the file has content, and not that of the start"),
-            plain("missing", false, "it is not there, has only white space, or is as it was"),
+            plain(
+                "written",
+                true,
+                "the file has content, and not that of the start",
+            ),
+            plain(
+                "missing",
+                false,
+                "it is not there, has only white space, or is as it was",
+            ),
         ],
         doc: "Goes on once a file was written after the loop's start.",
         details: include_str!("catalogue/require-file.md"),
@@ -160,7 +184,11 @@ pub const CATALOGUE: &[Entry] = &[
                     "the file under review, from the loop's root, or several; `*` in a file's name stands for any text, `{n}` for any number, `{changes}` for the work tree's changes, and `{program}` for what the program gives, in Rust",
                 )
             },
-            parameter("round", ParameterKind::Count, "the count that holds the round"),
+            parameter(
+                "round",
+                ParameterKind::Count,
+                "the count that holds the round",
+            ),
         ],
         optional: &[
             parameter(
@@ -227,16 +255,28 @@ pub const CATALOGUE: &[Entry] = &[
             },
             Outcome {
                 evidence: Some(Evidence::Reviewed),
-                ..plain("findings", true, "the round was reviewed, and something is open")
+                ..plain(
+                    "findings",
+                    true,
+                    "the round was reviewed, and something is open",
+                )
             },
             Outcome {
                 evidence: Some(Evidence::Reviewed),
                 instead: Some("findings"),
-                ..plain("stalled", false, "the same, and the rounds find the same things again and again")
+                ..plain(
+                    "stalled",
+                    false,
+                    "the same, and the rounds find the same things again and again",
+                )
             },
             plain("nothing", false, "no review of this visit counts"),
             plain("running", false, "a review is running"),
-            plain("failed", true, "the last review could not run, or could not be read"),
+            plain(
+                "failed",
+                true,
+                "the last review could not run, or could not be read",
+            ),
         ],
         doc: "Looks at the round's review: what the reviewer found, whether it ran, whether it is still running.",
         details: include_str!("catalogue/review.md"),
@@ -265,10 +305,18 @@ pub const CATALOGUE: &[Entry] = &[
         name: "ask",
         required: &[
             parameter("question", ParameterKind::Words, "what the person is asked"),
-            parameter("header", ParameterKind::Words, "a short label of the question, 12 characters at most"),
+            parameter(
+                "header",
+                ParameterKind::Words,
+                "a short label of the question, 12 characters at most",
+            ),
         ],
         options: true,
-        outcomes: &[plain("unanswered", false, "always: an answer is taken when it is given, not at a stop")],
+        outcomes: &[plain(
+            "unanswered",
+            false,
+            "always: an answer is taken when it is given, not at a stop",
+        )],
         doc: "Has the agent put a question to the person; each answer is a transition that a person takes.",
         details: include_str!("catalogue/ask.md"),
         example: include_str!("catalogue/ask.toml"),
@@ -295,7 +343,11 @@ pub const CATALOGUE: &[Entry] = &[
             ),
             Outcome {
                 waits: true,
-                ..plain("running", false, "another stop, or a review, is at work in this loop")
+                ..plain(
+                    "running",
+                    false,
+                    "another stop, or a review, is at work in this loop",
+                )
             },
         ],
         doc: "Runs a command of the user's configuration in the loop's root and looks at how it ends.",
@@ -322,11 +374,23 @@ pub const CATALOGUE: &[Entry] = &[
                     "every command ended with exit status 0, and the work tree is as it was when the first began",
                 )
             },
-            plain("failed", true, "a command ended otherwise, or they changed the work tree themselves"),
-            plain("missing", false, "a person has not permitted this list, or there is nothing to run"),
+            plain(
+                "failed",
+                true,
+                "a command ended otherwise, or they changed the work tree themselves",
+            ),
+            plain(
+                "missing",
+                false,
+                "a person has not permitted this list, or there is nothing to run",
+            ),
             Outcome {
                 waits: true,
-                ..plain("running", false, "another stop, a verb, or a review is at work in this loop")
+                ..plain(
+                    "running",
+                    false,
+                    "another stop, a verb, or a review is at work in this loop",
+                )
             },
         ],
         doc: "Runs commands that a person permitted and looks at how they end.",
@@ -337,7 +401,11 @@ pub const CATALOGUE: &[Entry] = &[
     Entry {
         name: "wait-for",
         optional: &[
-            parameter("file", ParameterKind::Template, "the file, from the loop's root; an empty one counts"),
+            parameter(
+                "file",
+                ParameterKind::Template,
+                "the file, from the loop's root; an empty one counts",
+            ),
             parameter("field", ParameterKind::Field, "the field"),
         ],
         one_of: &["file", "field"],

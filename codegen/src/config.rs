@@ -36,7 +36,11 @@ impl Default for Config {
 impl Config {
     /// Makes the settings that crates want: with a command line where claudex-loop has its feature `program`, else types alone.
     pub fn new() -> Self {
-        Self { commands: None, root: None, out: None }
+        Self {
+            commands: None,
+            root: None,
+            out: None,
+        }
     }
 
     /// Says whether to generate the command line, which needs the feature `program` of `claudex-loop`. Unless told, it is
@@ -85,16 +89,20 @@ impl Config {
 
     fn run(&self, file: &Path, lines: &mut Vec<String>) {
         let given = |own: &Option<PathBuf>, variable| {
-            own.clone()
-                .map(Ok)
-                .unwrap_or_else(|| std::env::var_os(variable).ok_or(variable).map(OsString::into))
+            own.clone().map(Ok).unwrap_or_else(|| {
+                std::env::var_os(variable)
+                    .ok_or(variable)
+                    .map(OsString::into)
+            })
         };
-        let folders =
-            given(&self.root, "CARGO_MANIFEST_DIR").and_then(|root| Ok((root, given(&self.out, "OUT_DIR")?)));
+        let folders = given(&self.root, "CARGO_MANIFEST_DIR")
+            .and_then(|root| Ok((root, given(&self.out, "OUT_DIR")?)));
         let (root, out) = match folders {
             Ok(folders) => folders,
             Err(variable) => {
-                lines.push(error(&format!("{variable} is not set; call this from a build script")));
+                lines.push(error(&format!(
+                    "{variable} is not set; call this from a build script"
+                )));
                 return;
             }
         };
@@ -132,7 +140,9 @@ impl Config {
             return wrong.iter().for_each(|found| tell(found, lines));
         }
         let options = Options {
-            commands: self.commands.unwrap_or_else(|| std::env::var_os(HAS_PROGRAM).is_some()),
+            commands: self
+                .commands
+                .unwrap_or_else(|| std::env::var_os(HAS_PROGRAM).is_some()),
             file: name,
         };
         let name = &machine.name.value;
@@ -190,5 +200,9 @@ fn error(message: &str) -> String {
 }
 
 fn tell(found: &Diagnostics, lines: &mut Vec<String>) {
-    lines.extend(found.cargo_lines().map(|line| format!("cargo::error={line}")));
+    lines.extend(
+        found
+            .cargo_lines()
+            .map(|line| format!("cargo::error={line}")),
+    );
 }

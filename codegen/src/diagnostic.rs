@@ -30,7 +30,14 @@ impl Diagnostic {
     /// A finding without a label, help or other places.
     pub fn new(code: &'static str, span: Range<usize>, message: impl Into<String>) -> Self {
         let (label, help, related) = (String::new(), None, Vec::new());
-        Self { code, message: shortened(message.into()), span, label, help, related }
+        Self {
+            code,
+            message: shortened(message.into()),
+            span,
+            label,
+            help,
+            related,
+        }
     }
 
     /// Sets what is written under the place.
@@ -57,7 +64,9 @@ impl Diagnostic {
     /// Says the lines of other places that are far away: a picture would show all that lies between.
     fn name_far_places(&mut self, source: &str) {
         let own = line_of(source, self.span.start);
-        let far = |(span, _): &mut (Range<usize>, String)| line_of(source, span.start).abs_diff(own) > FAR;
+        let far = |(span, _): &mut (Range<usize>, String)| {
+            line_of(source, span.start).abs_diff(own) > FAR
+        };
         let named = self
             .related
             .extract_if(.., far)
@@ -114,7 +123,10 @@ impl Diagnostics {
             list.truncate(KEPT);
             let span = list.last().map_or(0..0, |last| last.span.clone());
             let message = format!("{more} more findings are not shown");
-            list.push(Diagnostic::new("claudex::machine::too_many", span, message).help("mend these first"));
+            list.push(
+                Diagnostic::new("claudex::machine::too_many", span, message)
+                    .help("mend these first"),
+            );
         }
         let source = shown(source);
         for found in &mut list {
@@ -144,9 +156,15 @@ impl Diagnostics {
         let lines = LineStarts::new(&self.source);
         self.list.iter().map(move |found| {
             let (line, column) = lines.locate(&self.source, found.span.start);
-            let help = found.help.as_deref().map(|help| format!("; {help}")).unwrap_or_default();
+            let help = found
+                .help
+                .as_deref()
+                .map(|help| format!("; {help}"))
+                .unwrap_or_default();
             let (name, code, message) = (&self.name, found.code, &found.message);
-            one_line(&format!("{name}:{line}:{column}: error[{code}]: {message}{help}"))
+            one_line(&format!(
+                "{name}:{line}:{column}: error[{code}]: {message}{help}"
+            ))
         })
     }
 }
@@ -156,9 +174,16 @@ impl fmt::Display for Diagnostics {
         let lines = LineStarts::new(&self.source);
         for (at, found) in self.list.iter().enumerate() {
             let (line, column) = lines.locate(&self.source, found.span.start);
-            let help = found.help.as_deref().map(|help| format!(" ({help})")).unwrap_or_default();
+            let help = found
+                .help
+                .as_deref()
+                .map(|help| format!(" ({help})"))
+                .unwrap_or_default();
             let end = if at == 0 { "" } else { "\n" };
-            let text = one_line(&format!("{}:{line}:{column}: {}{help}", self.name, found.message));
+            let text = one_line(&format!(
+                "{}:{line}:{column}: {}{help}",
+                self.name, found.message
+            ));
             write!(f, "{end}{text}")?;
         }
         Ok(())
@@ -170,7 +195,11 @@ impl std::error::Error for Diagnostics {}
 /// The line of a byte, from 1. A byte beyond the end is on the last line.
 pub fn line_of(source: &str, offset: usize) -> usize {
     let end = offset.min(source.len());
-    source.as_bytes()[..end].iter().filter(|&&byte| byte == b'\n').count() + 1
+    source.as_bytes()[..end]
+        .iter()
+        .filter(|&&byte| byte == b'\n')
+        .count()
+        + 1
 }
 
 /// A place in a file.
@@ -187,8 +216,15 @@ struct LineStarts(Vec<usize>);
 
 impl LineStarts {
     fn new(source: &str) -> Self {
-        let ends = source.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-        Self(std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect())
+        let ends = source
+            .bytes()
+            .enumerate()
+            .filter(|(_, byte)| *byte == b'\n');
+        Self(
+            std::iter::once(0)
+                .chain(ends.map(|(at, _)| at + 1))
+                .collect(),
+        )
     }
 
     /// Line and column of a byte, both from 1, the column in characters.
@@ -197,7 +233,10 @@ impl LineStarts {
         let line = self.0.partition_point(|&start| start <= offset);
         let start = self.0[line - 1];
         let inside = |(at, _): &(usize, char)| start + at < offset;
-        (line, source[start..].char_indices().take_while(inside).count() + 1)
+        (
+            line,
+            source[start..].char_indices().take_while(inside).count() + 1,
+        )
     }
 }
 
@@ -268,12 +307,26 @@ pub fn suggest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<S
     const LONGEST: usize = 40;
     let known: Vec<&str> = known.take(256).collect();
     if word.len() <= LONGEST {
-        let near = known.iter().filter(|name| name.len() <= LONGEST).map(|name| {
-            let same = word.to_lowercase().replace('-', "_") == name.to_lowercase().replace('-', "_");
-            (if same { 0 } else { strsim::osa_distance(word, name) }, *name)
-        });
+        let near = known
+            .iter()
+            .filter(|name| name.len() <= LONGEST)
+            .map(|name| {
+                let same =
+                    word.to_lowercase().replace('-', "_") == name.to_lowercase().replace('-', "_");
+                (
+                    if same {
+                        0
+                    } else {
+                        strsim::osa_distance(word, name)
+                    },
+                    *name,
+                )
+            });
         let allowed = word.chars().count().max(3) / 3;
-        if let Some((_, name)) = near.filter(|(far, _)| *far <= allowed).min_by_key(|(far, _)| *far) {
+        if let Some((_, name)) = near
+            .filter(|(far, _)| *far <= allowed)
+            .min_by_key(|(far, _)| *far)
+        {
             return Some(format!("did you mean `{name}`?"));
         }
     }
@@ -287,7 +340,10 @@ pub fn suggest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<S
 
 /// "`a`, `b` and `c`".
 pub fn list<S: AsRef<str>>(names: &[S]) -> String {
-    let quoted: Vec<String> = names.iter().map(|name| format!("`{}`", name.as_ref())).collect();
+    let quoted: Vec<String> = names
+        .iter()
+        .map(|name| format!("`{}`", name.as_ref()))
+        .collect();
     match quoted.split_last() {
         None => String::new(),
         Some((only, [])) => only.clone(),

@@ -107,16 +107,36 @@ pub(crate) enum Takes {
 }
 
 const fn key(name: &'static str, takes: Takes, doc: &'static str, example: &'static str) -> Key {
-    Key { name, required: false, takes, doc, example: Some(example) }
+    Key {
+        name,
+        required: false,
+        takes,
+        doc,
+        example: Some(example),
+    }
 }
 
-const fn required(name: &'static str, takes: Takes, doc: &'static str, example: &'static str) -> Key {
-    Key { required: true, ..key(name, takes, doc, example) }
+const fn required(
+    name: &'static str,
+    takes: Takes,
+    doc: &'static str,
+    example: &'static str,
+) -> Key {
+    Key {
+        required: true,
+        ..key(name, takes, doc, example)
+    }
 }
 
 /// A key whose value is a table, of which one line is no example.
 const fn table(name: &'static str, required: bool, takes: Takes, doc: &'static str) -> Key {
-    Key { name, required, takes, doc, example: None }
+    Key {
+        name,
+        required,
+        takes,
+        doc,
+        example: None,
+    }
 }
 
 /// The whole file.
@@ -160,15 +180,30 @@ pub(crate) const MACHINE: Table = Table {
             Takes::Table(&PLUGIN),
             "The plugin of Claude Code whose hooks and slash commands call this machine's program.",
         ),
-        table("state", false, Takes::Table(&STATE), "Where a loop's document is kept, and in which form."),
-        table("modes", true, Takes::Named(&MODE), "The ways in which a loop can be started."),
+        table(
+            "state",
+            false,
+            Takes::Table(&STATE),
+            "Where a loop's document is kept, and in which form.",
+        ),
+        table(
+            "modes",
+            true,
+            Takes::Named(&MODE),
+            "The ways in which a loop can be started.",
+        ),
         table(
             "fields",
             true,
             Takes::Named(&FIELD),
             "What a loop's document keeps, in its order. One field each has to hold phase, id, root, session, revision and machine.",
         ),
-        table("phases", true, Takes::Named(&PHASE), "Where a loop can be. At least one is terminal."),
+        table(
+            "phases",
+            true,
+            Takes::Named(&PHASE),
+            "Where a loop can be. At least one is terminal.",
+        ),
         table(
             "personas",
             false,
@@ -219,7 +254,12 @@ pub(crate) const STATE: Table = Table {
             "Of a document in the engine's folder, after the loop's id. Absent: state; json or md where the form is json or frontmatter.",
             r#""state""#,
         ),
-        key("form", Takes::Word(|| told(&Form::ALL, Form::doc)), "How a document is written.", r#""lines""#),
+        key(
+            "form",
+            Takes::Word(|| told(&Form::ALL, Form::doc)),
+            "How a document is written.",
+            r#""lines""#,
+        ),
         key(
             "ids",
             Takes::Word(|| told(&IdForm::ALL, IdForm::doc)),
@@ -246,8 +286,18 @@ pub(crate) const MODE: Table = Table {
     what: "a mode",
     doc: "A way in which a loop can be started.",
     keys: &[
-        required("start", Takes::Name, "The first phase; not a terminal one.", r#""drafting""#),
-        table("initial", false, Takes::Constants, "Initial values of this mode's own, by field."),
+        required(
+            "start",
+            Takes::Name,
+            "The first phase; not a terminal one.",
+            r#""drafting""#,
+        ),
+        table(
+            "initial",
+            false,
+            Takes::Constants,
+            "Initial values of this mode's own, by field.",
+        ),
         key(
             "by",
             Takes::Words(|| told(&Actor::ALL, Actor::doc)),
@@ -260,7 +310,12 @@ pub(crate) const MODE: Table = Table {
             "The template of what a start prints. Absent: that of the first phase.",
             r#""started.md""#,
         ),
-        key("doc", Takes::Text, "What the mode is for.", r#""The work tree's changes are reviewed.""#),
+        key(
+            "doc",
+            Takes::Text,
+            "What the mode is for.",
+            r#""The work tree's changes are reviewed.""#,
+        ),
     ],
 };
 
@@ -333,20 +388,45 @@ pub(crate) const MIGRATION: Table = Table {
             "The graph hashes of the versions that it takes.",
             r#""0a1b2c3d4e5f6071""#,
         ),
-        key("doc", Takes::Text, "What was changed.", r#""drafting became writing""#),
-        table("phases", false, Takes::Renames, "The phases in which loops go on, by the old ones."),
-        table("fields", false, Takes::Renames, "The new names of fields, by the old ones."),
+        key(
+            "doc",
+            Takes::Text,
+            "What was changed.",
+            r#""drafting became writing""#,
+        ),
+        table(
+            "phases",
+            false,
+            Takes::Renames,
+            "The phases in which loops go on, by the old ones.",
+        ),
+        table(
+            "fields",
+            false,
+            Takes::Renames,
+            "The new names of fields, by the old ones.",
+        ),
         table(
             "words",
             false,
             Takes::WordRenames,
             "The new words of fields with one_of, by the old ones, each field by its new name.",
         ),
-        table("set", false, Takes::Constants, "Values that fields get, after they were renamed."),
+        table(
+            "set",
+            false,
+            Takes::Constants,
+            "Values that fields get, after they were renamed.",
+        ),
     ],
 };
 
 /// Words of a list, with what they mean.
-fn told<T: Copy>(all: &[(&'static str, T)], doc: fn(T) -> &'static str) -> Vec<(&'static str, &'static str)> {
-    all.iter().map(|(word, value)| (*word, doc(*value))).collect()
+fn told<T: Copy>(
+    all: &[(&'static str, T)],
+    doc: fn(T) -> &'static str,
+) -> Vec<(&'static str, &'static str)> {
+    all.iter()
+        .map(|(word, value)| (*word, doc(*value)))
+        .collect()
 }

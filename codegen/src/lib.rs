@@ -93,7 +93,11 @@ pub fn check_source(name: &str, source: &str) -> Result<Machine, Diagnostics> {
     let (machine, mut found) = source::read(source);
     if let Some(machine) = &machine {
         // What could not be read has been replaced by something harmless, whose meaning is not worth a finding.
-        found.extend(if found.is_empty() { check(machine) } else { check::references(machine) });
+        found.extend(if found.is_empty() {
+            check(machine)
+        } else {
+            check::references(machine)
+        });
     }
     match machine {
         Some(machine) if found.is_empty() => Ok(machine),
@@ -106,7 +110,13 @@ pub fn check_source(name: &str, source: &str) -> Result<Machine, Diagnostics> {
 /// # Errors
 /// Everything that is wrong with the machine, in the order of the file.
 pub fn generate(name: &str, source: &str) -> Result<Generated, Diagnostics> {
-    generate_with(source, &Options { commands: true, file: name.to_owned() })
+    generate_with(
+        source,
+        &Options {
+            commands: true,
+            file: name.to_owned(),
+        },
+    )
 }
 
 /// Like [`generate`], with options.
@@ -141,6 +151,12 @@ pub fn migrations(machine: &Machine) -> String {
 
 fn generate_checked(machine: &Machine, source: &str, options: &Options) -> Generated {
     let kinds = templates::TemplateKind::ALL.into_iter();
-    let messages = kinds.flat_map(|kind| emit::templates(machine, kind)).map(|(path, _)| path).collect();
-    Generated { rust: emit::emit(machine, source, options), messages }
+    let messages = kinds
+        .flat_map(|kind| emit::templates(machine, kind))
+        .map(|(path, _)| path)
+        .collect();
+    Generated {
+        rust: emit::emit(machine, source, options),
+        messages,
+    }
 }

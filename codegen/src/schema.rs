@@ -14,7 +14,10 @@ const NAME: &str = "^[a-z][a-z0-9]*(_[a-z0-9]+)*$";
 /// The schema of a machine file, as JSON Schema (draft 2020-12), with a line's end.
 pub fn schema() -> String {
     let mut root = Map::new();
-    root.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
+    root.insert(
+        "$schema".to_owned(),
+        json!("https://json-schema.org/draft/2020-12/schema"),
+    );
     root.insert("title".to_owned(), json!("machine.toml of claudex-loop"));
     root.extend(table(&format::MACHINE));
     root.insert("$defs".to_owned(), definitions());
@@ -58,9 +61,17 @@ fn names() -> Value {
 
 /// The schema of a table with just these keys.
 fn table(table: &Table) -> Map<String, Value> {
-    let properties: Map<String, Value> =
-        table.keys.iter().map(|key| (key.name.to_owned(), property(key))).collect();
-    let required: Vec<&str> = table.keys.iter().filter(|key| key.required).map(|key| key.name).collect();
+    let properties: Map<String, Value> = table
+        .keys
+        .iter()
+        .map(|key| (key.name.to_owned(), property(key)))
+        .collect();
+    let required: Vec<&str> = table
+        .keys
+        .iter()
+        .filter(|key| key.required)
+        .map(|key| key.name)
+        .collect();
     let mut schema = Map::new();
     schema.insert("description".to_owned(), json!(table.doc));
     schema.insert("type".to_owned(), json!("object"));
@@ -96,7 +107,9 @@ fn property(key: &Key) -> Value {
     }
     if let Value::Object(schema) = &mut schema {
         schema.insert("description".to_owned(), json!(doc));
-        let example = key.example.and_then(|example| serde_json::from_str::<Value>(example).ok());
+        let example = key
+            .example
+            .and_then(|example| serde_json::from_str::<Value>(example).ok());
         if let Some(example) = example {
             schema.insert("examples".to_owned(), json!([example]));
         }
@@ -106,7 +119,9 @@ fn property(key: &Key) -> Value {
 
 /// "\n\n- word: what it means", for each word.
 fn meanings(words: Words) -> String {
-    let lines = words().into_iter().map(|(word, meaning)| format!("\n- {word}: {meaning}"));
+    let lines = words()
+        .into_iter()
+        .map(|(word, meaning)| format!("\n- {word}: {meaning}"));
     std::iter::once("\n".to_owned()).chain(lines).collect()
 }
 
@@ -140,9 +155,13 @@ fn takes(takes: &Takes) -> Value {
         Takes::Constant => reference("constant"),
         Takes::Constants | Takes::Updates => by_name(reference("constant")),
         Takes::Path(may_leave) => path(*may_leave),
-        Takes::Paths => json!({ "type": "array", "items": path(false), "minItems": 1, "uniqueItems": true }),
+        Takes::Paths => {
+            json!({ "type": "array", "items": path(false), "minItems": 1, "uniqueItems": true })
+        }
         Takes::Variable => json!({ "type": "string", "pattern": "^[A-Z][A-Z0-9_]*$" }),
-        Takes::Extension => json!({ "type": "string", "pattern": "^(?!lock$)[A-Za-z0-9][A-Za-z0-9._-]*$" }),
+        Takes::Extension => {
+            json!({ "type": "string", "pattern": "^(?!lock$)[A-Za-z0-9][A-Za-z0-9._-]*$" })
+        }
         Takes::Word(words) => word(*words),
         Takes::Words(words) => json!({
             "anyOf": [
@@ -183,7 +202,11 @@ fn takes(takes: &Takes) -> Value {
 }
 
 fn path(may_leave: bool) -> Value {
-    let inside = if may_leave { "" } else { "(?!(.*[/\\\\])?\\.\\.([/\\\\]|$))" };
+    let inside = if may_leave {
+        ""
+    } else {
+        "(?!(.*[/\\\\])?\\.\\.([/\\\\]|$))"
+    };
     json!({ "type": "string", "pattern": format!("^(?![/\\\\])(?!.:){inside}.+$") })
 }
 
@@ -194,8 +217,10 @@ fn by_name(value: Value) -> Value {
 
 /// What `on_stop` takes: one behaviour of the catalogue.
 fn behaviour() -> Value {
-    let properties: Map<String, Value> =
-        CATALOGUE.iter().map(|entry| (entry.name.to_owned(), entry_of(entry))).collect();
+    let properties: Map<String, Value> = CATALOGUE
+        .iter()
+        .map(|entry| (entry.name.to_owned(), entry_of(entry)))
+        .collect();
     json!({
         "type": "object",
         "properties": properties,
@@ -256,7 +281,8 @@ fn entry_of(entry: &Entry) -> Value {
     }
     if entry.personas {
         let mut about = names();
-        about["description"] = json!("The personas that review here, in this order. Absent: all of them.");
+        about["description"] =
+            json!("The personas that review here, in this order. Absent: all of them.");
         properties.insert("personas".to_owned(), about);
     }
     let outcomes = || entry.outcomes.iter().filter(|outcome| !outcome.waits);
@@ -268,7 +294,9 @@ fn entry_of(entry: &Entry) -> Value {
         }
         properties.insert(outcome.name.to_owned(), about);
     }
-    let needed = outcomes().filter(|outcome| outcome.required).map(|outcome| outcome.name);
+    let needed = outcomes()
+        .filter(|outcome| outcome.required)
+        .map(|outcome| outcome.name);
     // A question is given whole or not at all.
     let given = entry.required.iter().map(|parameter| parameter.name);
     let question: Vec<&str> = given.clone().chain(["options"]).collect();
@@ -281,13 +309,19 @@ fn entry_of(entry: &Entry) -> Value {
         "required": required,
     });
     if entry.options {
-        let all = question.iter().map(|key| ((*key).to_owned(), json!(question)));
+        let all = question
+            .iter()
+            .map(|key| ((*key).to_owned(), json!(question)));
         let mut together: Map<String, Value> = all.collect();
         together.insert("then".to_owned(), json!(["options"]));
         schema["dependentRequired"] = Value::Object(together);
     }
     if let (Value::Object(schema), false) = (&mut schema, entry.one_of.is_empty()) {
-        let either: Vec<Value> = entry.one_of.iter().map(|name| json!({ "required": [name] })).collect();
+        let either: Vec<Value> = entry
+            .one_of
+            .iter()
+            .map(|name| json!({ "required": [name] }))
+            .collect();
         schema.insert("oneOf".to_owned(), json!(either));
     }
     schema

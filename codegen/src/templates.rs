@@ -64,15 +64,25 @@ pub const MESSAGE: [&str; 18] = [
 pub const START: [&str; 4] = ["notes", "from_prompt", "flags", "state"];
 /// Lists what a prompt can name besides.
 pub const PROMPT: [&str; 11] = [
-    "round", "persona", "who", "kind", "subject", "earlier", "known", "verified", "marker", "document", "cut",
+    "round", "persona", "who", "kind", "subject", "earlier", "known", "verified", "marker",
+    "document", "cut",
 ];
 /// Lists the template language's own functions.
 const FUNCTIONS: [&str; 4] = ["range", "dict", "namespace", "debug"];
 
 /// Returns what is wrong with a template. `path` is the file's name in messages.
-pub(crate) fn check(machine: &Machine, kind: TemplateKind, path: &str, text: &str) -> Option<Diagnostics> {
+pub(crate) fn check(
+    machine: &Machine,
+    kind: TemplateKind,
+    path: &str,
+    text: &str,
+) -> Option<Diagnostics> {
     // What the parts of the program's own are, only the program knows.
-    let context: Vec<&str> = machine.context.iter().map(|name| name.value.as_str()).collect();
+    let context: Vec<&str> = machine
+        .context
+        .iter()
+        .map(|name| name.value.as_str())
+        .collect();
     let (engine, context) = match kind {
         TemplateKind::Start => ([&ANY[..], &MESSAGE, &START].concat(), context),
         TemplateKind::Message => ([&ANY[..], &MESSAGE].concat(), context),
@@ -82,7 +92,10 @@ pub(crate) fn check(machine: &Machine, kind: TemplateKind, path: &str, text: &st
     let fields = machine.fields.iter().map(|field| field.name.value.as_str());
     let known: Vec<&str> = fields.chain(engine).chain(FUNCTIONS).collect();
     let found = match names(text) {
-        Ok(names) => names.iter().filter_map(|name| unknown(&known, &context, text, name)).collect(),
+        Ok(names) => names
+            .iter()
+            .filter_map(|name| unknown(&known, &context, text, name))
+            .collect(),
         Err(error) => vec![*error],
     };
     (!found.is_empty()).then(|| Diagnostics::new(path, text, found))
@@ -92,12 +105,19 @@ pub(crate) fn check(machine: &Machine, kind: TemplateKind, path: &str, text: &st
 fn names(text: &str) -> Result<Vec<String>, Box<Diagnostic>> {
     let wrong = |error: minijinja::Error| {
         let span = error.range().unwrap_or(0..0);
-        let message = format!("not a template: {}", error.detail().unwrap_or("it cannot be read"));
+        let message = format!(
+            "not a template: {}",
+            error.detail().unwrap_or("it cannot be read")
+        );
         Box::new(Diagnostic::new("claudex::machine::template", span, message).label("here"))
     };
     let mut environment = Environment::new();
     environment.set_debug(true);
-    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build().map_err(wrong)?;
+    let syntax = SyntaxConfig::builder()
+        .trim_blocks(true)
+        .lstrip_blocks(true)
+        .build()
+        .map_err(wrong)?;
     environment.set_syntax(syntax);
     let template = environment.template_from_str(text).map_err(wrong)?;
     Ok(template.undeclared_variables(true).into_iter().collect())
@@ -109,7 +129,8 @@ fn unknown(known: &[&str], context: &[&str], text: &str, name: &str) -> Option<D
         return None;
     }
     let message = format!("the template names `{name}`, which no loop has");
-    let found = Diagnostic::new("claudex::machine::variable", place(text, name), message).label("unknown");
+    let found =
+        Diagnostic::new("claudex::machine::variable", place(text, name), message).label("unknown");
     let near = suggest(name, known.iter().chain(context).copied());
     Some(found.help(near.unwrap_or_else(|| {
         "it can name the machine's fields, what docs/behaviours.md lists under Words, and what `context` declares".to_owned()
@@ -118,12 +139,14 @@ fn unknown(known: &[&str], context: &[&str], text: &str, name: &str) -> Option<D
 
 /// Returns where a template first names it, inside a tag.
 fn place(text: &str, name: &str) -> std::ops::Range<usize> {
-    let word =
-        |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(byte));
+    let word = |byte: Option<&u8>| {
+        byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(byte))
+    };
     let bytes = text.as_bytes();
     let found = text.match_indices(name).find(|(at, _)| {
         let before = &text[..*at];
-        let in_tag = before.rfind("{{").max(before.rfind("{%")) > before.rfind("}}").max(before.rfind("%}"));
+        let in_tag =
+            before.rfind("{{").max(before.rfind("{%")) > before.rfind("}}").max(before.rfind("%}"));
         let alone = at.checked_sub(1).is_none_or(|last| !word(bytes.get(last)));
         in_tag && alone && !word(bytes.get(at + name.len()))
     });

@@ -189,13 +189,21 @@ fn what_a_question_names_is_the_machines_own() {
     let rust = generate("m.toml", GATE).unwrap().rust;
     let (_, owned) = rust.split_once("owned: &[").unwrap();
     let (owned, _) = owned.split_once(']').unwrap();
-    assert_eq!(owned.split_whitespace().collect::<String>(), "\"tries\",\"version\",\"approved\"");
+    assert_eq!(
+        owned.split_whitespace().collect::<String>(),
+        "\"tries\",\"version\",\"approved\""
+    );
 }
 
 #[test]
 fn an_option_without_a_description_has_that_of_its_transition() {
-    let documented =
-        support::edited(GATE, &[("by   = [\"agent\", \"person\"]", "by = [\"person\"]\ndoc = \"Not now.\"")]);
+    let documented = support::edited(
+        GATE,
+        &[(
+            "by   = [\"agent\", \"person\"]",
+            "by = [\"person\"]\ndoc = \"Not now.\"",
+        )],
+    );
     let rust = generate("m.toml", &documented).unwrap().rust;
     let words: String = rust.split_whitespace().collect();
     assert!(
@@ -216,7 +224,10 @@ fn an_option_without_a_description_has_that_of_its_transition() {
 fn a_question_shows_its_options_in_the_specification() {
     let machine = check_source("m.toml", GATE).unwrap();
     let spec = claudex_build::spec(&machine, GATE, "m.toml");
-    assert!(spec.contains("ask: \"Yes\": `promote`; \"No\": `drop`; unanswered: `remind`"), "{spec}");
+    assert!(
+        spec.contains("ask: \"Yes\": `promote`; \"No\": `drop`; unanswered: `remind`"),
+        "{spec}"
+    );
 }
 
 #[test]
@@ -229,9 +240,15 @@ fn what_blocks_is_a_severity() {
     };
     assert_eq!(of("medium"), "nothing");
     let said = of("meduim");
-    assert!(said.contains("`blocking` cannot be \"meduim\" (did you mean `medium`?)"), "{said}");
+    assert!(
+        said.contains("`blocking` cannot be \"meduim\" (did you mean `medium`?)"),
+        "{said}"
+    );
     let said = of("severe");
-    assert!(said.contains("(there are `low`, `medium` and `high`)"), "{said}");
+    assert!(
+        said.contains("(there are `low`, `medium` and `high`)"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -245,22 +262,52 @@ fn what_a_review_reads_and_writes_can_be_said_in_full() {
                  verdicts = [\"PASS\", \"FAIL\"]";
     assert_eq!(with(right), "nothing");
     for (keys, said) in [
-        ("subject = [\"a.md\", \"*/b.md\"]", "`*` stands in a folder's name"),
-        ("subject = [\"a.md\", \"b-{n}-*.md\"]", "`{n}` stands in a folder's name, twice, or beside `*`"),
-        ("subject = \"docs/{changes}\"", "`{changes}` is no part of a path"),
-        ("subject = [\"a.md\", \"{program}.md\"]", "`{program}` is no part of a path"),
+        (
+            "subject = [\"a.md\", \"*/b.md\"]",
+            "`*` stands in a folder's name",
+        ),
+        (
+            "subject = [\"a.md\", \"b-{n}-*.md\"]",
+            "`{n}` stands in a folder's name, twice, or beside `*`",
+        ),
+        (
+            "subject = \"docs/{changes}\"",
+            "`{changes}` is no part of a path",
+        ),
+        (
+            "subject = [\"a.md\", \"{program}.md\"]",
+            "`{program}` is no part of a path",
+        ),
         ("subject = []", "`subject` is an empty list"),
-        ("subject = [\"a.md\", \"a.md\"]", "`a.md` stands in `subject` twice"),
-        ("subject = 3", "`subject` takes a string or a list of strings"),
+        (
+            "subject = [\"a.md\", \"a.md\"]",
+            "`a.md` stands in `subject` twice",
+        ),
+        (
+            "subject = 3",
+            "`subject` takes a string or a list of strings",
+        ),
         ("subject = \"{gone}\"", "no field is named `gone`"),
-        ("subject = \"a.md\"\nfindings_file = \"reviews/a.md\"", "has no `{n}` in the file's name"),
-        ("subject = \"a.md\"\nfindings_file = \"{n}/a-{n}.md\"", "or more than one"),
-        ("subject = \"a.md\"\nmodel = \"opus\"", "`model` says nothing without `reviewer`"),
+        (
+            "subject = \"a.md\"\nfindings_file = \"reviews/a.md\"",
+            "has no `{n}` in the file's name",
+        ),
+        (
+            "subject = \"a.md\"\nfindings_file = \"{n}/a-{n}.md\"",
+            "or more than one",
+        ),
+        (
+            "subject = \"a.md\"\nmodel = \"opus\"",
+            "`model` says nothing without `reviewer`",
+        ),
         (
             "subject = \"a.md\"\nverdicts = [\"PASS\", \"FAIL\"]",
             "`verdicts` says nothing without `findings_file`",
         ),
-        ("subject = \"a.md\"\nfindings_file = \"a-{n}.md\"\nverdicts = [\"PASS\"]", "a list of two words"),
+        (
+            "subject = \"a.md\"\nfindings_file = \"a-{n}.md\"\nverdicts = [\"PASS\"]",
+            "a list of two words",
+        ),
         (
             "subject = \"a.md\"\nfindings_file = \"a-{n}.md\"\nverdicts = [\"PASS\", \"not ok\"]",
             "a verdict cannot be \"not ok\"",
@@ -273,7 +320,10 @@ fn what_a_review_reads_and_writes_can_be_said_in_full() {
         (subject, "subject = \"{changes}\"\nround"),
         ("[fields]\n", "[fields]\nchanges = { type = \"text\" }\n"),
     ]);
-    assert!(named.contains("has a meaning of its own in `subject`, and is a field, too"), "{named}");
+    assert!(
+        named.contains("has a meaning of its own in `subject`, and is a field, too"),
+        "{named}"
+    );
 }
 
 #[test]
@@ -281,7 +331,10 @@ fn what_a_stop_does_before_the_phase_is_the_hooks_and_needs_nothing() {
     let plan = include_str!("../../machine.toml");
     let with = |names: &str| {
         let context = "context  = [\n";
-        support::found(&support::edited(plan, &[(context, &format!("before_stop = {names}\n{context}"))]))
+        support::found(&support::edited(
+            plan,
+            &[(context, &format!("before_stop = {names}\n{context}"))],
+        ))
     };
     assert_eq!(with("[\"remind\"]"), "nothing");
     for (names, said) in [
@@ -301,7 +354,8 @@ mod constants_of_options {
 
     const YES: &str = "description = \"All of it.\", then = \"promote\" }";
     const BY: &str = "by   = [\"person\"]";
-    const ARGS: &str = "by = [\"person\"]\nargs = { why = \"text\", hard = \"flag\", more = \"count\" }";
+    const ARGS: &str =
+        "by = [\"person\"]\nargs = { why = \"text\", hard = \"flag\", more = \"count\" }";
 
     cases! {
         an_option_gives_constants_and_its_label: [YES => "then = \"promote\", with = { hard = true, more = 3 } }", BY => ARGS] says "nothing";
@@ -338,8 +392,7 @@ mod constants {
 mod verify {
     use super::said;
 
-    const RUN: &str =
-        "on_stop = { run = { command = \"build\", passed = \"built\", failed = [\"again\", \"drop_it\"] } }";
+    const RUN: &str = "on_stop = { run = { command = \"build\", passed = \"built\", failed = [\"again\", \"drop_it\"] } }";
     const VERIFY: &str = "on_stop = { verify = { commands = \"checks\", passed = \"built\", failed = [\"again\", \"drop_it\"] } }";
     const PROGRAM: &str = "on_stop = { verify = { commands = \"{program}\", passed = \"built\", failed = [\"again\", \"drop_it\"] } }";
     const FIELD: [(&str, &str); 1] = [("tries    =", "checks = { type = \"list\" }\ntries    =")];
@@ -371,13 +424,19 @@ fn what_is_run_is_the_machines_own() {
     let machine = support::edited(
         GATE,
         &[
-            ("run = { command = \"build\"", "verify = { commands = \"checks\""),
+            (
+                "run = { command = \"build\"",
+                "verify = { commands = \"checks\"",
+            ),
             ("tries    =", "checks = { type = \"list\" }\ntries    ="),
         ],
     );
     let rust = generate("m.toml", &machine).unwrap().rust;
     let (_, owned) = rust.split_once("owned: &[").unwrap();
-    assert!(owned.split_once(']').unwrap().0.contains("\"checks\""), "{rust}");
+    assert!(
+        owned.split_once(']').unwrap().0.contains("\"checks\""),
+        "{rust}"
+    );
 }
 
 #[test]
@@ -386,10 +445,16 @@ fn a_review_can_have_the_work_verified_first() {
     let review = "[phases.reviewing.on_stop.review]\n";
     let of = |verify: &str| {
         let list = ("[fields]\n", "[fields]\nchecks = { type = \"list\" }\n");
-        support::found(&support::edited(plan, &[(review, &format!("{review}verify = \"{verify}\"\n")), list]))
+        support::found(&support::edited(
+            plan,
+            &[(review, &format!("{review}verify = \"{verify}\"\n")), list],
+        ))
     };
     assert_eq!(of("checks"), "nothing");
     assert_eq!(of("{program}"), "nothing");
     let found = of("topic");
-    assert!(found.contains("`topic` is no list, and its texts cannot be the commands"), "{found}");
+    assert!(
+        found.contains("`topic` is no list, and its texts cannot be the commands"),
+        "{found}"
+    );
 }

@@ -46,8 +46,10 @@ struct Crate(TempDir);
 
 impl Crate {
     fn new() -> Self {
-        let folder =
-            tempfile::Builder::new().prefix("a crate's é ").tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let folder = tempfile::Builder::new()
+            .prefix("a crate's é ")
+            .tempdir_in(env!("CARGO_TARGET_TMPDIR"))
+            .unwrap();
         let root = folder.path();
         for folder in ["personas", "commands", "scripts"] {
             fs::create_dir_all(root.join("src/plan/messages").join(folder)).unwrap();
@@ -55,7 +57,11 @@ impl Crate {
         fs::create_dir_all(root.join("out")).unwrap();
         fs::write(root.join("machine.toml"), PLAN).unwrap();
         for template in TEMPLATES {
-            fs::write(root.join(format!("src/plan/messages/{template}.md")), "text").unwrap();
+            fs::write(
+                root.join(format!("src/plan/messages/{template}.md")),
+                "text",
+            )
+            .unwrap();
         }
         for file in FILES {
             fs::write(root.join("src/plan/messages").join(file), "text").unwrap();
@@ -77,7 +83,11 @@ impl Crate {
 }
 
 fn errors(lines: &[String]) -> Vec<&str> {
-    lines.iter().filter(|line| line.starts_with("cargo::error=")).map(String::as_str).collect()
+    lines
+        .iter()
+        .filter(|line| line.starts_with("cargo::error="))
+        .map(String::as_str)
+        .collect()
 }
 
 /// Where the first of these texts begins, as `line:column`.
@@ -91,14 +101,19 @@ fn place(source: &str, text: &str) -> String {
 fn a_right_machine_is_written_and_watched() {
     let folder = Crate::new();
     let lines = folder.compile();
-    let watched: Vec<&str> =
-        lines.iter().map(|line| line.strip_prefix("cargo::rerun-if-changed=").unwrap()).collect();
+    let watched: Vec<&str> = lines
+        .iter()
+        .map(|line| line.strip_prefix("cargo::rerun-if-changed=").unwrap())
+        .collect();
     let mut expected = vec!["machine.toml".to_owned()];
     expected.extend(TEMPLATES.map(|template| format!("src/plan/messages/{template}.md")));
     expected.extend(FILES.map(|file| format!("src/plan/messages/{file}")));
     assert_eq!(watched, expected);
     let written = fs::read_to_string(folder.path().join("out/plan.rs")).unwrap();
-    assert_eq!(written, claudex_build::generate("machine.toml", PLAN).unwrap().rust);
+    assert_eq!(
+        written,
+        claudex_build::generate("machine.toml", PLAN).unwrap().rust
+    );
     let picture = fs::read_to_string(folder.path().join("out/plan.svg")).unwrap();
     assert!(picture.starts_with("<svg ") && picture.contains("drafting"));
 }
@@ -107,24 +122,43 @@ fn a_right_machine_is_written_and_watched() {
 fn two_machines_of_one_name_do_not_replace_each_other() {
     let folder = Crate::new();
     assert_eq!(errors(&folder.compile()), [""; 0]);
-    fs::copy(folder.path().join("machine.toml"), folder.path().join("second.toml")).unwrap();
-    let lines =
-        Config::new().root(folder.path()).out_dir(folder.path().join("out")).compile_to_lines("second.toml");
+    fs::copy(
+        folder.path().join("machine.toml"),
+        folder.path().join("second.toml"),
+    )
+    .unwrap();
+    let lines = Config::new()
+        .root(folder.path())
+        .out_dir(folder.path().join("out"))
+        .compile_to_lines("second.toml");
     let found = errors(&lines);
     assert_eq!(found.len(), 1, "{found:?}");
-    assert!(found[0].contains("=machine.toml and second.toml both name their machine `plan`"), "{found:?}");
-    assert_eq!(errors(&folder.compile()), [""; 0], "the first goes on being compiled");
+    assert!(
+        found[0].contains("=machine.toml and second.toml both name their machine `plan`"),
+        "{found:?}"
+    );
+    assert_eq!(
+        errors(&folder.compile()),
+        [""; 0],
+        "the first goes on being compiled"
+    );
 }
 
 #[test]
 fn what_has_not_changed_is_not_written_again() {
     let folder = Crate::new();
     folder.compile();
-    let target = fs::File::options().write(true).open(folder.path().join("out/plan.rs")).unwrap();
+    let target = fs::File::options()
+        .write(true)
+        .open(folder.path().join("out/plan.rs"))
+        .unwrap();
     target.set_modified(SystemTime::UNIX_EPOCH).unwrap();
     folder.compile();
     assert_eq!(
-        fs::metadata(folder.path().join("out/plan.rs")).unwrap().modified().unwrap(),
+        fs::metadata(folder.path().join("out/plan.rs"))
+            .unwrap()
+            .modified()
+            .unwrap(),
         SystemTime::UNIX_EPOCH
     );
 }
@@ -132,14 +166,15 @@ fn what_has_not_changed_is_not_written_again() {
 #[test]
 fn each_finding_is_one_line_and_nothing_is_written() {
     let folder = Crate::new();
-    let wrong = PLAN.replacen("written = \"begin\"", "written = \"begn\"", 1).replacen(
-        "terminal = true",
-        "terminal = 1",
-        1,
-    );
+    let wrong = PLAN
+        .replacen("written = \"begin\"", "written = \"begn\"", 1)
+        .replacen("terminal = true", "terminal = 1", 1);
     fs::write(folder.path().join("machine.toml"), &wrong).unwrap();
     let lines = folder.compile();
-    let (first, second) = (place(&wrong, "\"begn\""), place(&wrong, "1\ndoc      = \"The summary"));
+    let (first, second) = (
+        place(&wrong, "\"begn\""),
+        place(&wrong, "1\ndoc      = \"The summary"),
+    );
     assert_eq!(
         errors(&lines),
         [
@@ -174,11 +209,17 @@ fn a_missing_template_names_the_line_that_wants_it() {
 fn a_machine_that_cannot_be_read_is_one_line() {
     let folder = Crate::new();
     fs::write(folder.path().join("machine.toml"), b"name = \"\xff\"").unwrap();
-    assert_eq!(errors(&folder.compile()), ["cargo::error=machine.toml: it is not UTF-8 (at byte 8)"]);
+    assert_eq!(
+        errors(&folder.compile()),
+        ["cargo::error=machine.toml: it is not UTF-8 (at byte 8)"]
+    );
     fs::remove_file(folder.path().join("machine.toml")).unwrap();
     assert_eq!(
         folder.compile(),
-        ["cargo::rerun-if-changed=machine.toml", "cargo::error=machine.toml: there is no such file"]
+        [
+            "cargo::rerun-if-changed=machine.toml",
+            "cargo::error=machine.toml: there is no such file"
+        ]
     );
 }
 
@@ -187,14 +228,20 @@ fn a_folder_in_place_of_a_file_is_one_line() {
     let folder = Crate::new();
     fs::remove_file(folder.path().join("machine.toml")).unwrap();
     fs::create_dir(folder.path().join("machine.toml")).unwrap();
-    assert_eq!(errors(&folder.compile()), ["cargo::error=machine.toml: it is a folder"]);
+    assert_eq!(
+        errors(&folder.compile()),
+        ["cargo::error=machine.toml: it is a folder"]
+    );
     fs::remove_dir(folder.path().join("machine.toml")).unwrap();
     fs::write(folder.path().join("machine.toml"), PLAN).unwrap();
     fs::remove_file(folder.path().join("src/plan/messages/failed.md")).unwrap();
     fs::create_dir(folder.path().join("src/plan/messages/failed.md")).unwrap();
     let lines = folder.compile();
     assert_eq!(errors(&lines).len(), 1, "{lines:#?}");
-    assert!(errors(&lines)[0].contains("template src/plan/messages/failed.md: it is a folder"), "{lines:#?}");
+    assert!(
+        errors(&lines)[0].contains("template src/plan/messages/failed.md: it is a folder"),
+        "{lines:#?}"
+    );
 }
 
 #[test]
@@ -223,7 +270,9 @@ fn the_code_is_found_through_a_call_that_names_its_format() {
     let gate = fs::read_to_string(folder.path().join("out/plan.format.rs")).unwrap();
     let version = env!("CARGO_PKG_VERSION");
     assert!(
-        gate.ends_with(&format!("\n::claudex_loop::generated!(1, \"{version}\", \"plan.rs\");\n")),
+        gate.ends_with(&format!(
+            "\n::claudex_loop::generated!(1, \"{version}\", \"plan.rs\");\n"
+        )),
         "{gate}"
     );
 }
@@ -231,11 +280,23 @@ fn the_code_is_found_through_a_call_that_names_its_format() {
 /// What the build says of a template of the plan loop with this text.
 fn said_of(template: &str, text: &str) -> Vec<String> {
     let folder = Crate::new();
-    fs::write(folder.path().join(format!("src/plan/messages/{template}.md")), text).unwrap();
+    fs::write(
+        folder
+            .path()
+            .join(format!("src/plan/messages/{template}.md")),
+        text,
+    )
+    .unwrap();
     let lines = folder.compile();
-    assert_eq!(folder.path().join("out/plan.rs").exists(), errors(&lines).is_empty());
+    assert_eq!(
+        folder.path().join("out/plan.rs").exists(),
+        errors(&lines).is_empty()
+    );
     let prefix = format!("cargo::error=src/plan/messages/{template}.md:");
-    errors(&lines).into_iter().map(|line| line.strip_prefix(&prefix).unwrap_or(line).to_owned()).collect()
+    errors(&lines)
+        .into_iter()
+        .map(|line| line.strip_prefix(&prefix).unwrap_or(line).to_owned())
+        .collect()
 }
 
 #[test]
@@ -254,12 +315,19 @@ fn a_name_that_no_loop_has_stops_the_build_where_the_template_says_it() {
         ),
         ("round", "{{ round.x }}", "1:4: "),
         ("round", "{{ flags }}", "1:4: "),
-        ("prompt", "{{ who }}{{ next_persona }}{{ verbs.agent }}", "1:31: "),
+        (
+            "prompt",
+            "{{ who }}{{ next_persona }}{{ verbs.agent }}",
+            "1:31: ",
+        ),
         ("summary", "a\n{% if round %}\n", "2:"),
         ("summary", "{{ round", "1:"),
     ] {
         let said = said_of(template, text);
-        assert!(said.len() == 1 && said[0].starts_with(told), "{text}: {said:?}");
+        assert!(
+            said.len() == 1 && said[0].starts_with(told),
+            "{text}: {said:?}"
+        );
     }
 }
 
@@ -268,13 +336,20 @@ fn what_a_loop_and_its_program_have_can_be_named() {
     use claudex_build::templates::{ANY, MESSAGE, PROMPT, START};
     let all = |names: &[&[&str]]| {
         let names = names.concat();
-        names.iter().map(|name| format!("{{{{ {name} }}}}\n")).collect::<String>()
+        names
+            .iter()
+            .map(|name| format!("{{{{ {name} }}}}\n"))
+            .collect::<String>()
     };
-    let own = "{{ persona }} {% for line in caveats %}{{ line.what }}{% endfor %}{% set x = 1 %}{{ x }}";
+    let own =
+        "{{ persona }} {% for line in caveats %}{{ line.what }}{% endfor %}{% set x = 1 %}{{ x }}";
     for (template, text) in [
         ("started", all(&[&ANY, &MESSAGE, &START]) + own),
         ("round", all(&[&ANY, &MESSAGE]) + own),
-        ("prompt", all(&[&ANY, &PROMPT]) + "{% include \"review/answer.md\" %}{{ topic }}"),
+        (
+            "prompt",
+            all(&[&ANY, &PROMPT]) + "{% include \"review/answer.md\" %}{{ topic }}",
+        ),
         ("personas/engineer", "{{ anything }} {{".to_owned()),
     ] {
         assert_eq!(said_of(template, &text), [""; 0], "{template}");

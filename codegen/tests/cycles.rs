@@ -19,9 +19,11 @@ fn said(transitions: &str) -> Vec<String> {
 fn found(source: &str) -> Vec<String> {
     match claudex_build::check_source("m.toml", source) {
         Ok(_) => Vec::new(),
-        Err(found) => {
-            found.list.into_iter().map(|one| format!("{} ({})", one.message, one.help.unwrap())).collect()
-        }
+        Err(found) => found
+            .list
+            .into_iter()
+            .map(|one| format!("{} ({})", one.message, one.help.unwrap()))
+            .collect(),
     }
 }
 
@@ -43,7 +45,11 @@ fn stay(name: &str, rest: &str) -> String {
 #[track_caller]
 fn assert_unbounded(said: &[String], cycle: &str, why: &str) {
     assert_eq!(said.len(), 1, "{said:#?}");
-    assert!(said[0].starts_with(&format!("nothing bounds the cycle {cycle}")), "{}", said[0]);
+    assert!(
+        said[0].starts_with(&format!("nothing bounds the cycle {cycle}")),
+        "{}",
+        said[0]
+    );
     assert!(said[0].contains(why), "{}", said[0]);
 }
 
@@ -57,12 +63,17 @@ fn a_reminder_without_its_guard_is_unbounded() {
     let endless = PLAN.replacen("when    = \"reminders < 1\"\n", "", 1);
     let said = found(&endless);
     assert_eq!(said.len(), 1, "{said:#?}");
-    assert!(said[0].starts_with("nothing bounds the cycle drafting -> drafting (by remind)"), "{}", said[0]);
-    let attach =
-        "when    = \"reminders < 1\"\nset     = { reminders = \"reminders + 1\" }\nmessage = \"running.md\"";
+    assert!(
+        said[0].starts_with("nothing bounds the cycle drafting -> drafting (by remind)"),
+        "{}",
+        said[0]
+    );
+    let attach = "when    = \"reminders < 1\"\nset     = { reminders = \"reminders + 1\" }\nmessage = \"running.md\"";
     assert_eq!(PLAN.matches(attach).count(), 1);
-    let said =
-        found(&PLAN.replace(attach, "set = { reminders = \"reminders + 1\" }\nmessage = \"running.md\""));
+    let said = found(&PLAN.replace(
+        attach,
+        "set = { reminders = \"reminders + 1\" }\nmessage = \"running.md\"",
+    ));
     assert_unbounded(
         &said,
         "reviewing -> reviewing (by attach)",
@@ -73,12 +84,20 @@ fn a_reminder_without_its_guard_is_unbounded() {
 #[test]
 fn a_round_that_no_longer_counts_is_unbounded() {
     let said = found(&PLAN.replace("round = \"round + 1\", reminders", "reminders"));
-    assert!(said.iter().any(|one| one.contains("reviewing -> reviewing (by revise)")), "{said:#?}");
+    assert!(
+        said.iter()
+            .any(|one| one.contains("reviewing -> reviewing (by revise)")),
+        "{said:#?}"
+    );
 }
 
 #[test]
 fn an_edge_back_to_its_phase_needs_a_bound() {
-    assert_unbounded(&said(&stay("again", "")), "a -> a (by again)", "such as `when = \"tries < 3\"`");
+    assert_unbounded(
+        &said(&stay("again", "")),
+        "a -> a (by again)",
+        "such as `when = \"tries < 3\"`",
+    );
 }
 
 #[test]
@@ -106,14 +125,22 @@ fn a_count_bounds_by_a_constant_or_an_unchanged_field() {
 fn a_guard_that_says_not_how_far_is_no_bound() {
     for when in ["i > 3", "i != 3", "j < 3", "i < 3 or flag == true"] {
         let back = back(&format!("when = '{when}'\nset = {{ i = \"i + 1\" }}"));
-        assert_unbounded(&said(&back), "a -> b -> a", "`back` raises `i`, but no guard of it says how far");
+        assert_unbounded(
+            &said(&back),
+            "a -> b -> a",
+            "`back` raises `i`, but no guard of it says how far",
+        );
     }
 }
 
 #[test]
 fn a_bound_that_moves_is_no_bound() {
     let back = back("when = 'i < most'\nset = { i = \"i + 1\", most = \"most + 1\" }");
-    assert_unbounded(&said(&back), "a -> b -> a", "what bounds it changes on the way");
+    assert_unbounded(
+        &said(&back),
+        "a -> b -> a",
+        "what bounds it changes on the way",
+    );
 }
 
 #[test]
@@ -130,14 +157,32 @@ fn two_counts_that_reset_each_other_are_unbounded() {
     let second = stay("second", "when = 'j < 3'\nset = { j = \"j + 1\", i = 0 }");
     let said = said(&(first + &second));
     assert_eq!(said.len(), 2, "{said:#?}");
-    assert!(said[0].contains("`first` raises `i`, but `second` sets it back"), "{}", said[0]);
-    assert!(said[1].contains("`second` raises `j`, but `first` sets it back"), "{}", said[1]);
+    assert!(
+        said[0].contains("`first` raises `i`, but `second` sets it back"),
+        "{}",
+        said[0]
+    );
+    assert!(
+        said[1].contains("`second` raises `j`, but `first` sets it back"),
+        "{}",
+        said[1]
+    );
 }
 
 #[test]
 fn an_inner_count_may_be_reset_by_an_outer_one() {
-    let outer = edge("outer", "b", "a", "when = 'i < most'\nset = { i = \"i + 1\", j = 0 }");
-    let inner = edge("inner", "b", "same", "when = 'j < 3'\nset = { j = \"j + 1\" }");
+    let outer = edge(
+        "outer",
+        "b",
+        "a",
+        "when = 'i < most'\nset = { i = \"i + 1\", j = 0 }",
+    );
+    let inner = edge(
+        "inner",
+        "b",
+        "same",
+        "when = 'j < 3'\nset = { j = \"j + 1\" }",
+    );
     assert_eq!(said(&(outer + &inner)), Vec::<String>::new());
 }
 
@@ -153,7 +198,10 @@ fn a_word_that_is_left_for_good_bounds() {
 fn a_word_that_comes_back_is_no_bound() {
     let once = stay("once", "when = 'word == \"x\"'\nset = { word = \"y\" }");
     for back in ["word = \"x\"", "word = \"next(word)\""] {
-        let back = stay("back", &format!("when = 'word == \"y\"'\nset = {{ {back} }}"));
+        let back = stay(
+            "back",
+            &format!("when = 'word == \"y\"'\nset = {{ {back} }}"),
+        );
         let said = said(&(once.clone() + &back));
         assert_eq!(said.len(), 2, "{said:#?}");
     }
@@ -180,7 +228,9 @@ fn a_person_may_reset_what_bounds() {
 fn what_a_behaviour_takes_is_not_a_persons_alone() {
     let taken = PLAN.replace("missing = \"remind\" } }", "missing = \"resume\" } }");
     assert!(
-        found(&taken).iter().any(|one| one.contains("drafting -> drafting (by resume)")),
+        found(&taken)
+            .iter()
+            .any(|one| one.contains("drafting -> drafting (by resume)")),
         "{:#?}",
         found(&taken)
     );
@@ -189,16 +239,36 @@ fn what_a_behaviour_takes_is_not_a_persons_alone() {
 #[test]
 fn an_argument_bounds_nothing() {
     let raised = |when: &str, args: &str| {
-        let rest =
-            format!("by = [\"agent\"]\nwhen = '{when}'\nargs = {{ {args} }}\nset = {{ i = \"i + 1\" }}");
+        let rest = format!(
+            "by = [\"agent\"]\nwhen = '{when}'\nargs = {{ {args} }}\nset = {{ i = \"i + 1\" }}"
+        );
         said(&edge("again", "b", "a", &rest))
     };
     let cycle = "a -> b -> a (by go, again)";
-    assert_unbounded(&raised("i < args.most", "most = \"count\""), cycle, "no guard of it says how far");
+    assert_unbounded(
+        &raised("i < args.most", "most = \"count\""),
+        cycle,
+        "no guard of it says how far",
+    );
     let word = "next = { one_of = [\"on\", \"off\"] }";
-    assert_unbounded(&raised("args.next == \"on\"", word), cycle, "no guard of it says how far");
-    assert_unbounded(&raised("args.next == \"on\" or i < 3", word), cycle, "no guard of it says how far");
-    assert_eq!(raised("args.next == \"on\" and i < 3", word), Vec::<String>::new());
+    assert_unbounded(
+        &raised("args.next == \"on\"", word),
+        cycle,
+        "no guard of it says how far",
+    );
+    assert_unbounded(
+        &raised("args.next == \"on\" or i < 3", word),
+        cycle,
+        "no guard of it says how far",
+    );
+    assert_eq!(
+        raised("args.next == \"on\" and i < 3", word),
+        Vec::<String>::new()
+    );
     let left = "by = [\"agent\"]\nwhen = 'args.next == \"on\"'\nargs = { next = { one_of = [\"on\", \"off\"] } }\nset = { flag = true }";
-    assert_unbounded(&said(&edge("again", "b", "a", left)), cycle, "a cycle ends if");
+    assert_unbounded(
+        &said(&edge("again", "b", "a", left)),
+        cycle,
+        "a cycle ends if",
+    );
 }

@@ -133,12 +133,20 @@ fn where_a_field_stands_is_in_the_code_and_in_the_shape() {
     let below = support::edited(
         RELEASE,
         &[
-            ("{ type = \"flag\" }", "{ type = \"flag\", key = \"how.quick\" }"),
-            ("[modes.full]", "[state]\nform = \"frontmatter\"\n[modes.full]"),
+            (
+                "{ type = \"flag\" }",
+                "{ type = \"flag\", key = \"how.quick\" }",
+            ),
+            (
+                "[modes.full]",
+                "[state]\nform = \"frontmatter\"\n[modes.full]",
+            ),
             ("when = \"until", "append = \"- {owner}\"\nwhen = \"until"),
         ],
     );
-    let code = claudex_build::generate("m.toml", &below).unwrap_or_else(|found| panic!("{found}")).rust;
+    let code = claudex_build::generate("m.toml", &below)
+        .unwrap_or_else(|found| panic!("{found}"))
+        .rust;
     let spaceless: String = code.split_whitespace().collect();
     assert!(spaceless.contains("rt::Form::Frontmatter(&[(\"quick\",\"how.quick\")],&[])"));
     assert!(spaceless.contains("extension:\"md\""));
@@ -182,12 +190,23 @@ fn what_is_null_is_in_the_code_and_in_the_shape() {
         RELEASE,
         &[
             ("holds = \"phase\"", "holds = \"phase\", null = \"canary\""),
-            ("[phases.canary]", "[phases.canary]\nstored = \"the-canary\""),
-            ("tries    = { type = \"count\"", "tries = { type = \"count\", null = 0"),
-            ("until    = { type = \"time\"", "until = { type = \"time\", null = \"\""),
+            (
+                "[phases.canary]",
+                "[phases.canary]\nstored = \"the-canary\"",
+            ),
+            (
+                "tries    = { type = \"count\"",
+                "tries = { type = \"count\", null = 0",
+            ),
+            (
+                "until    = { type = \"time\"",
+                "until = { type = \"time\", null = \"\"",
+            ),
         ],
     );
-    let code = claudex_build::generate("m.toml", &null).unwrap_or_else(|found| panic!("{found}")).rust;
+    let code = claudex_build::generate("m.toml", &null)
+        .unwrap_or_else(|found| panic!("{found}"))
+        .rust;
     let spaceless: String = code.split_whitespace().collect();
     assert!(spaceless.contains("nulls:&[(\"phase\",\"the-canary\"),(\"tries\",\"0\")]"));
     assert!(code.contains(r#"\"holds\":\"phase\",\"null\":\"the-canary\""#));
@@ -241,7 +260,8 @@ mod file {
 mod arguments_in_guards {
     use super::{GUARD, said};
 
-    const ARGS: &str = "why = { type = \"text\", doc = \"why\", optional = true }, quick = \"flag\"";
+    const ARGS: &str =
+        "why = { type = \"text\", doc = \"why\", optional = true }, quick = \"flag\"";
     const FINISH: &str = "to   = \"done\"\nby   = [\"person\"]";
     const NEXT: &str = "why = \"text\", quick = \"flag\", word = { one_of = [\"on\", \"back\"] }, score = \"count\", of = \"id\"";
 
@@ -271,7 +291,8 @@ mod words_of_arguments {
     const QUICK: &str = "quick = \"flag\" }";
     const SET: &str = "quick = \"args.quick\" }";
     const FLAG: &str = "quick    = { type = \"flag\" }";
-    const COLOR: &str = "quick    = { type = \"flag\" }\ncolor = { one_of = [\"red\", \"green\", \"blue\"] }";
+    const COLOR: &str =
+        "quick    = { type = \"flag\" }\ncolor = { one_of = [\"red\", \"green\", \"blue\"] }";
 
     cases! {
         words_into_a_field_that_has_them: [QUICK => "quick = \"flag\", to = { one_of = [\"blue\", \"red\"] } }", FLAG => COLOR, SET => "quick = \"args.quick\", color = \"args.to\", owner = \"args.to\" }"] says "nothing";
@@ -415,7 +436,10 @@ fn meta_is_kept_as_json_in_the_order_of_the_file() {
 #[test]
 fn meta_is_bounded() {
     let of = |length: usize| {
-        let meta = format!("[phases.canary]\nmeta = {{ a = \"{}\" }}\n", "x".repeat(length));
+        let meta = format!(
+            "[phases.canary]\nmeta = {{ a = \"{}\" }}\n",
+            "x".repeat(length)
+        );
         said(&[("[phases.canary]", &meta)])
     };
     assert_eq!(of((16 << 10) - 8), "nothing");
@@ -433,8 +457,15 @@ const SOON: std::time::Duration = std::time::Duration::from_secs(60);
 fn deep_meta_is_kept_or_refused() {
     let key = ["a"; 15].join(".");
     for deep in [1, 40, 79, 200] {
-        let meta = format!("{}1{}", format!("{{ {key} = ").repeat(deep), " }".repeat(deep));
-        let _ = said(&[("[phases.canary]", &format!("[phases.canary]\nmeta = {meta}\n"))]);
+        let meta = format!(
+            "{}1{}",
+            format!("{{ {key} = ").repeat(deep),
+            " }".repeat(deep)
+        );
+        let _ = said(&[(
+            "[phases.canary]",
+            &format!("[phases.canary]\nmeta = {meta}\n"),
+        )]);
     }
 }
 
@@ -443,13 +474,18 @@ fn many_fields_of_many_phases_are_checked_soon() {
     let begun = std::time::Instant::now();
     let names: Vec<String> = (0..150).map(|at| format!("p{at}")).collect();
     let within = |from: usize| {
-        let some: Vec<String> =
-            (0..100).map(|at| format!("{:?}", names[(from + at) % names.len()])).collect();
+        let some: Vec<String> = (0..100)
+            .map(|at| format!("{:?}", names[(from + at) % names.len()]))
+            .collect();
         some.join(",")
     };
-    let fields: String =
-        (0..200).map(|at| format!("f{at} = {{ type = \"count\", in = [{}] }}\n", within(at))).collect();
-    let phases: String = names.iter().map(|name| format!("[phases.{name}]\n")).collect();
+    let fields: String = (0..200)
+        .map(|at| format!("f{at} = {{ type = \"count\", in = [{}] }}\n", within(at)))
+        .collect();
+    let phases: String = names
+        .iter()
+        .map(|name| format!("[phases.{name}]\n"))
+        .collect();
     let guard: Vec<String> = (0..60).map(|at| format!("f{at} > 1")).collect();
     let edges: String = names
         .iter()
@@ -461,9 +497,17 @@ fn many_fields_of_many_phases_are_checked_soon() {
         })
         .collect();
     let found = said(&[
-        ("quick    = { type = \"flag\" }", &format!("quick = {{ type = \"flag\" }}\n{fields}")),
+        (
+            "quick    = { type = \"flag\" }",
+            &format!("quick = {{ type = \"flag\" }}\n{fields}"),
+        ),
         ("[phases.building]", &format!("[phases.building]\n{phases}")),
-        ("", &format!("{edges}[[transitions.end]]\nfrom = \"*\"\nto = \"done\"\nby = [\"person\"]\n")),
+        (
+            "",
+            &format!(
+                "{edges}[[transitions.end]]\nfrom = \"*\"\nto = \"done\"\nby = [\"person\"]\n"
+            ),
+        ),
     ]);
     assert!(found.contains("where it does not exist"), "{found:.300}");
     assert!(begun.elapsed() < SOON, "took {:?}", begun.elapsed());

@@ -67,10 +67,15 @@ const GUARDS: [&str; 14] = [
 /// The places in a table, each as the keys that lead to it.
 fn places(value: &toml::Value, here: &mut Vec<String>, into: &mut Vec<Vec<String>>) {
     let keys: Vec<(String, &toml::Value)> = match value {
-        toml::Value::Table(table) => table.iter().map(|(key, value)| (key.clone(), value)).collect(),
-        toml::Value::Array(list) => {
-            list.iter().enumerate().map(|(at, value)| (at.to_string(), value)).collect()
-        }
+        toml::Value::Table(table) => table
+            .iter()
+            .map(|(key, value)| (key.clone(), value))
+            .collect(),
+        toml::Value::Array(list) => list
+            .iter()
+            .enumerate()
+            .map(|(at, value)| (at.to_string(), value))
+            .collect(),
         _ => return,
     };
     for (key, value) in keys {
@@ -119,7 +124,8 @@ fn damaged(source: &str, tape: &mut Tape<'_>) -> String {
             }
             2 => {
                 let copy = at(&mut root, &path).cloned();
-                let name = tape.pick(&["loop", "new", "größe", "", "a b", "x", "same", "N", "self"]);
+                let name =
+                    tape.pick(&["loop", "new", "größe", "", "a b", "x", "same", "N", "self"]);
                 match (at(&mut root, above), copy) {
                     (Some(toml::Value::Table(table)), Some(copy)) => {
                         drop(table.insert(name.to_owned(), copy))
@@ -204,7 +210,10 @@ proptest! {
 #[test]
 fn what_a_fuzzer_found_stays_found() {
     let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz/corpus/machine");
-    let files: Vec<_> = std::fs::read_dir(corpus).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let files: Vec<_> = std::fs::read_dir(corpus)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     assert!(!files.is_empty());
     for file in files {
         let source = std::fs::read(&file).unwrap();
@@ -219,15 +228,23 @@ fn built(name: &str, bytes: &[u8]) -> Vec<String> {
     std::fs::create_dir_all(root.join("out")).unwrap();
     std::fs::write(root.join("machine.toml"), bytes).unwrap();
     let begun = Instant::now();
-    let lines = Config::new().root(&root).out_dir(root.join("out")).compile_to_lines("machine.toml");
+    let lines = Config::new()
+        .root(&root)
+        .out_dir(root.join("out"))
+        .compile_to_lines("machine.toml");
     assert!(begun.elapsed() < SOON, "{name}: {:?}", begun.elapsed());
     assert!(
-        lines.iter().any(|line| line.starts_with("cargo::error=machine.toml")),
+        lines
+            .iter()
+            .any(|line| line.starts_with("cargo::error=machine.toml")),
         "{name}: {:?}",
         &lines[..lines.len().min(3)]
     );
     assert!(
-        lines.len() < 200 && lines.iter().all(|line| line.len() < 10_000 && !line.contains('\n')),
+        lines.len() < 200
+            && lines
+                .iter()
+                .all(|line| line.len() < 10_000 && !line.contains('\n')),
         "{name}"
     );
     lines
@@ -235,7 +252,11 @@ fn built(name: &str, bytes: &[u8]) -> Vec<String> {
 
 #[test]
 fn a_build_with_any_kind_of_bad_file_ends_soon_with_its_place() {
-    let phases = |count: usize| (0..count).map(|at| format!("[phases.p{at}]\n")).collect::<String>();
+    let phases = |count: usize| {
+        (0..count)
+            .map(|at| format!("[phases.p{at}]\n"))
+            .collect::<String>()
+    };
     let million = format!("{PLAN}\n{}", phases(1_000_000));
     let cases: [(&str, Vec<u8>); 12] = [
         ("not UTF-8", b"name = \"\xff\xfe\"\n".to_vec()),
@@ -264,6 +285,9 @@ fn a_wrong_type_anywhere_is_a_finding_there() {
     );
     for place in ["1:8", "2:10", "4:5", "6:5", "8:1"] {
         let begun = format!("cargo::error=machine.toml:{place}: ");
-        assert!(lines.iter().any(|line| line.starts_with(&begun)), "{place}: {lines:#?}");
+        assert!(
+            lines.iter().any(|line| line.starts_with(&begun)),
+            "{place}: {lines:#?}"
+        );
     }
 }

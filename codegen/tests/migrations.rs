@@ -42,7 +42,11 @@ by       = ["person"]
 
 fn said(edits: &[(&str, &str)]) -> String {
     let own = claudex_build::graph_hash(&machine(DOOR));
-    support::found(&support::edited(DOOR, edits).replace("HASH", HASH).replace("OWN", &own))
+    support::found(
+        &support::edited(DOOR, edits)
+            .replace("HASH", HASH)
+            .replace("OWN", &own),
+    )
 }
 
 cases! {
@@ -88,19 +92,37 @@ fn the_graph_hash_is_the_same_for_what_says_the_same() {
     let hash = |source: &str| claudex_build::graph_hash(&machine(source));
     let own = hash(DOOR);
     assert_eq!(own.len(), 16);
-    assert!(own.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase()));
+    assert!(
+        own.bytes()
+            .all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase())
+    );
     for (from, to) in [
-        ("name = \"door\"", "# a comment\nname = 'door'\ndoc = \"a doc\""),
+        (
+            "name = \"door\"",
+            "# a comment\nname = 'door'\ndoc = \"a doc\"",
+        ),
         ("start = \"open\"", "start = \"open\"\ndoc = \"a doc\""),
-        ("{ type = \"count\" }", "{ type = \"count\", initial = 0, doc = \"a doc\" }"),
-        ("terminal = true", "terminal = true\nmeta = { x = 1 }\nmessage = \"x.md\""),
-        ("to       = \"closed\"", "to = \"closed\"\nmessage = \"x.md\"\ndoc = \"a doc\""),
+        (
+            "{ type = \"count\" }",
+            "{ type = \"count\", initial = 0, doc = \"a doc\" }",
+        ),
+        (
+            "terminal = true",
+            "terminal = true\nmeta = { x = 1 }\nmessage = \"x.md\"",
+        ),
+        (
+            "to       = \"closed\"",
+            "to = \"closed\"\nmessage = \"x.md\"\ndoc = \"a doc\"",
+        ),
         ("[fields]", "[state]\nfolder = \".door\"\n[fields]"),
     ] {
         assert_eq!(hash(&DOOR.replace(from, to)), own, "{to}");
     }
     assert_eq!(
-        hash(&(DOOR.to_owned() + "[[migrations]]\nfrom = \"0123456789abcdef\"\nset = { tries = 3 }\n")),
+        hash(
+            &(DOOR.to_owned()
+                + "[[migrations]]\nfrom = \"0123456789abcdef\"\nset = { tries = 3 }\n")
+        ),
         own,
         "or no entry could ever name the machine before"
     );
@@ -115,7 +137,10 @@ fn the_graph_hash_is_the_same_for_what_says_the_same() {
         ("tries + 1", "tries + 2"),
         ("\"settled\"", "\"reviewed\""),
         ("[\"person\"]", "[\"person\", \"agent\"]"),
-        ("to       = \"closed\"", "to = \"closed\"\nwhen = \"tries < 9\""),
+        (
+            "to       = \"closed\"",
+            "to = \"closed\"\nwhen = \"tries < 9\"",
+        ),
     ] {
         let edited = DOOR.replace(from, to);
         assert_ne!(edited, DOOR);
@@ -151,7 +176,8 @@ fn a_great_many_names_cost_little() {
     let begun = std::time::Instant::now();
     assert!(claudex_build::check_source("m.toml", &source).is_ok());
     assert!(begun.elapsed() < std::time::Duration::from_secs(20));
-    source.push_str(&"[[migrations]]\nfrom = \"aaaaaaaaaaaaaaaa\"\nset = { tries = 1 }\n".repeat(9));
+    source
+        .push_str(&"[[migrations]]\nfrom = \"aaaaaaaaaaaaaaaa\"\nset = { tries = 1 }\n".repeat(9));
     let found = claudex_build::check_source("m.toml", &source).unwrap_err();
     assert!(found.to_string().contains("128 are the most"), "{found}");
 }

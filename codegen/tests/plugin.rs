@@ -72,7 +72,10 @@ fn commands(edits: &[(&str, &str)]) -> String {
 
 #[test]
 fn each_mode_and_each_transition_of_a_person_is_a_command_and_an_agents_only_where_it_is_named() {
-    assert_eq!(commands(&[]), "local express status history resume adopt rollback doctor wave abort");
+    assert_eq!(
+        commands(&[]),
+        "local express status history resume adopt rollback doctor wave abort"
+    );
     assert_eq!(
         commands(&[("[plugin.commands.abort]\n", "")]),
         "local express status history resume adopt rollback doctor wave"

@@ -8,7 +8,10 @@ use claudex_build::{check_source, generate};
 mod machine;
 
 #[test]
-#[expect(clippy::print_stdout, reason = "the numbers are what the test has to say")]
+#[expect(
+    clippy::print_stdout,
+    reason = "the numbers are what the test has to say"
+)]
 fn a_machine_of_a_thousand_phases_and_five_thousand_edges_is_generated_whole() {
     let source = machine::machine(1000);
     let begun = Instant::now();

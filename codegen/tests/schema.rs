@@ -13,7 +13,10 @@ const PLAN: &str = include_str!("../../machine.toml");
 
 static VALIDATOR: LazyLock<Validator> = LazyLock::new(|| {
     let schema: Value = serde_json::from_str(&schema()).expect("the schema is JSON");
-    assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    assert_eq!(
+        schema["$schema"],
+        "https://json-schema.org/draft/2020-12/schema"
+    );
     jsonschema::draft202012::meta::validate(&schema).expect("the schema is one");
     jsonschema::draft202012::new(&schema).expect("the schema can be used")
 });
@@ -21,12 +24,20 @@ static VALIDATOR: LazyLock<Validator> = LazyLock::new(|| {
 /// What an editor would say of a file; None where it is no TOML.
 fn said(source: &str) -> Option<Vec<String>> {
     let value: Value = toml::from_str(source).ok()?;
-    Some(VALIDATOR.iter_errors(&value).map(|error| error.to_string()).collect())
+    Some(
+        VALIDATOR
+            .iter_errors(&value)
+            .map(|error| error.to_string())
+            .collect(),
+    )
 }
 
 /// Every machine.toml of a folder.
 fn machines(folder: &Path, found: &mut Vec<String>) {
-    for entry in fs::read_dir(folder).expect("the folder can be read").flatten() {
+    for entry in fs::read_dir(folder)
+        .expect("the folder can be read")
+        .flatten()
+    {
         let path = entry.path();
         if path.is_dir() && path.file_name().is_none_or(|name| name != "target") {
             machines(&path, found);
@@ -39,7 +50,10 @@ fn machines(folder: &Path, found: &mut Vec<String>) {
 #[test]
 fn our_machine_and_every_example_are_valid() {
     let mut all = vec![PLAN.to_owned()];
-    machines(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples"), &mut all);
+    machines(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples"),
+        &mut all,
+    );
     for source in all {
         assert_eq!(said(&source).expect("it is TOML"), Vec::<String>::new());
     }
@@ -49,26 +63,58 @@ fn our_machine_and_every_example_are_valid() {
 const SLIPS: &[(&str, &str, &str)] = &[
     ("doc      = \"An agent", "docs     = \"An agent", "docs"),
     ("folder     = ", "folders    = ", "folders"),
-    ("ids        = \"stamp\"", "ids        = \"stamps\"", "stamps"),
+    (
+        "ids        = \"stamp\"",
+        "ids        = \"stamps\"",
+        "stamps",
+    ),
     ("start   = \"drafting\"", "begin   = \"drafting\"", "begin"),
-    ("type = \"count\", initial = 3", "type = \"number\", initial = 3", "number"),
-    ("holds = \"graph-hash\"", "holds = \"graph_hash\"", "graph_hash"),
+    (
+        "type = \"count\", initial = 3",
+        "type = \"number\", initial = 3",
+        "number",
+    ),
+    (
+        "holds = \"graph-hash\"",
+        "holds = \"graph_hash\"",
+        "graph_hash",
+    ),
     ("at_start = \"required\"", "at_start = \"always\"", "always"),
-    ("holds = \"mode\",", "holds = \"mode\", initial = \"plan\",", "initial"),
+    (
+        "holds = \"mode\",",
+        "holds = \"mode\", initial = \"plan\",",
+        "initial",
+    ),
     ("terminal = true", "terminal = \"yes\"", "terminal"),
     ("message = \"round.md\"", "mesage = \"round.md\"", "mesage"),
-    ("message = \"round.md\"", "message = \"/etc/round.md\"", "/etc/round.md"),
+    (
+        "message = \"round.md\"",
+        "message = \"/etc/round.md\"",
+        "/etc/round.md",
+    ),
     ("written = \"begin\"", "writen = \"begin\"", "writen"),
     ("ask = {", "aks = {", "aks"),
     ("clean    = \"accept\"\n", "", "clean"),
     ("to   = \"reviewing\"", "too  = \"reviewing\"", "too"),
     ("requires = \"settled\"", "requires = \"setled\"", "setled"),
-    ("by       = [\"agent\", \"person\"]", "by       = [\"agents\"]", "agents"),
+    (
+        "by       = [\"agent\", \"person\"]",
+        "by       = [\"agents\"]",
+        "agents",
+    ),
     ("turn = \"end\"", "turn = \"ends\"", "ends"),
-    ("args = { rounds = \"count\" }", "args = { rounds = \"counts\" }", "counts"),
+    (
+        "args = { rounds = \"count\" }",
+        "args = { rounds = \"counts\" }",
+        "counts",
+    ),
     ("[phases.done]", "[phases.Done]", "Done"),
     ("name  = \"claudex\"", "name  = \"Claudex\"", "Claudex"),
-    ("arguments = \"[rounds]\"", "argument = \"[rounds]\"", "argument"),
+    (
+        "arguments = \"[rounds]\"",
+        "argument = \"[rounds]\"",
+        "argument",
+    ),
     ("\"scripts/status.sh\"", "\"../status.sh\"", "../status.sh"),
     ("name     = \"plan\"\n", "", "name"),
 ];
@@ -80,7 +126,9 @@ fn a_slip_is_found_by_the_schema_and_by_the_reader() {
         assert_ne!(source, PLAN, "{right}");
         let editor = said(&source).expect("it is TOML");
         assert!(!editor.is_empty(), "the schema allows {wrong:?}");
-        let found = check_source("m.toml", &source).expect_err(wrong).to_string();
+        let found = check_source("m.toml", &source)
+            .expect_err(wrong)
+            .to_string();
         assert!(found.contains(named), "{wrong:?}: {found}");
     }
 }
@@ -90,27 +138,47 @@ fn what_our_machine_does_not_use_is_valid_too() {
     let asks = "ask = { question = \"Go on?\", header = \"Go on\", options = [\
                 { label = \"Yes\", then = \"finish\" }, { label = \"No\", description = \"Never.\", then = \"cancel\" }] }";
     for (right, other) in [
-        ("args = { rounds = \"count\" }", "args = { rounds = { type = \"count\", doc = \"how many\" } }"),
+        (
+            "args = { rounds = \"count\" }",
+            "args = { rounds = { type = \"count\", doc = \"how many\" } }",
+        ),
         (
             "stalls           = { type = \"count\",",
             "stalls           = { type = \"count\", in = [\"reviewing\"],",
         ),
-        ("[fields]", "[fields]\nnotes = { type = \"list\", initial = [\"a\"] }\nsince = { type = \"time\" }"),
-        ("[phases.done]", "[phases.done]\nmeta = { colour = \"green\", order = [1, 2.5, { deep = true }] }"),
+        (
+            "[fields]",
+            "[fields]\nnotes = { type = \"list\", initial = [\"a\"] }\nsince = { type = \"time\" }",
+        ),
+        (
+            "[phases.done]",
+            "[phases.done]\nmeta = { colour = \"green\", order = [1, 2.5, { deep = true }] }",
+        ),
         ("ask = { unanswered = \"finish\" }", asks),
         (
             "ask = { unanswered = \"finish\" }",
             "ask = { question = \"Which?\", header = \"One\", options = \"topics\", then = \"finish\", text = \"cancel\" }",
         ),
         ("ask = { unanswered = \"finish\" }", "ask = {}"),
-        ("ask = { unanswered = \"finish\" }", "wait-for = { file = \"GO\", there = \"finish\" }"),
+        (
+            "ask = { unanswered = \"finish\" }",
+            "wait-for = { file = \"GO\", there = \"finish\" }",
+        ),
     ] {
         let source = PLAN.replacen(right, other, 1);
         assert_ne!(source, PLAN, "{right}");
-        assert_eq!(said(&source).expect("it is TOML"), Vec::<String>::new(), "{other}");
+        assert_eq!(
+            said(&source).expect("it is TOML"),
+            Vec::<String>::new(),
+            "{other}"
+        );
         claudex_build::parse("m.toml", &source).unwrap_or_else(|found| panic!("{other}: {found}"));
     }
-    let neither = PLAN.replacen("ask = { unanswered = \"finish\" }", "wait-for = { there = \"finish\" }", 1);
+    let neither = PLAN.replacen(
+        "ask = { unanswered = \"finish\" }",
+        "wait-for = { there = \"finish\" }",
+        1,
+    );
     assert!(!said(&neither).expect("it is TOML").is_empty());
 }
 
@@ -129,7 +197,10 @@ fn keys() -> Vec<String> {
         }
     }
     let mut keys = Vec::new();
-    walk(&serde_json::from_str(&schema()).expect("the schema is JSON"), &mut keys);
+    walk(
+        &serde_json::from_str(&schema()).expect("the schema is JSON"),
+        &mut keys,
+    );
     keys.sort();
     keys.dedup();
     assert!(keys.contains(&"at_start".to_owned()) && keys.contains(&"written".to_owned()));
@@ -139,7 +210,10 @@ fn keys() -> Vec<String> {
 /// The tables of our machine, by the line after their header.
 fn headers() -> Vec<usize> {
     let lines = PLAN.lines().enumerate();
-    let headers: Vec<usize> = lines.filter(|(_, line)| line.starts_with('[')).map(|(at, _)| at + 1).collect();
+    let headers: Vec<usize> = lines
+        .filter(|(_, line)| line.starts_with('['))
+        .map(|(at, _)| at + 1)
+        .collect();
     assert!(headers.len() > 20);
     headers
 }

@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use claudex_build::check_source;
 use claudex_build::model::{
-    Actor, ArgumentKind, Constant, Edge, FieldKind, Guard, Machine, Operand, Sign, Transition, Update,
+    Actor, ArgumentKind, Constant, Edge, FieldKind, Guard, Machine, Operand, Sign, Transition,
+    Update,
 };
 
 #[path = "simulated/hat.rs"]
@@ -40,13 +41,18 @@ fn constant(constant: &Constant) -> Value {
 
 fn operand(operand: &Operand, values: &Values, now: i128) -> Value {
     let read = |name: &str| {
-        values[name].clone().unwrap_or_else(|| panic!("`{name}` is read where it does not exist"))
+        values[name]
+            .clone()
+            .unwrap_or_else(|| panic!("`{name}` is read where it does not exist"))
     };
     match operand {
         Operand::Constant(value) => constant(value),
         Operand::Now { offset, .. } => Value::Number(now + i128::from(*offset)),
         Operand::Argument { name, .. } => {
-            panic!("no machine out of the hat has a guard that reads args.{}", name.value)
+            panic!(
+                "no machine out of the hat has a guard that reads args.{}",
+                name.value
+            )
         }
         Operand::Length { name, offset } => match read(&name.value) {
             Value::List(texts) => Value::Number(texts.len() as i128 + i128::from(*offset)),
@@ -78,12 +84,23 @@ fn holds(guard: &Guard, values: &Values, now: i128) -> bool {
 }
 
 /// What an update gives; Err(()): the engine refuses the number, Ok(None): it leaves the field as it is.
-fn updated(update: &Update, values: &Values, given: Option<&Value>, now: i128) -> Result<Option<Value>, ()> {
+fn updated(
+    update: &Update,
+    values: &Values,
+    given: Option<&Value>,
+    now: i128,
+) -> Result<Option<Value>, ()> {
     let read = |name: &str| {
-        values[name].clone().unwrap_or_else(|| panic!("`{name}` is read where it does not exist"))
+        values[name]
+            .clone()
+            .unwrap_or_else(|| panic!("`{name}` is read where it does not exist"))
     };
     let number = |value: i128| {
-        if value < 0 { Err(()) } else { Ok(Some(Value::Number(value))) }
+        if value < 0 {
+            Err(())
+        } else {
+            Ok(Some(Value::Number(value)))
+        }
     };
     match update {
         Update::Constant(value) => Ok(Some(constant(value))),
@@ -94,7 +111,11 @@ fn updated(update: &Update, values: &Values, given: Option<&Value>, now: i128) -
         },
         Update::Next(name) => match read(name) {
             Value::Text(word) => {
-                let words: &[&str] = if name == "w" { &["x", "y", "3"] } else { &["x", "y"] };
+                let words: &[&str] = if name == "w" {
+                    &["x", "y", "3"]
+                } else {
+                    &["x", "y"]
+                };
                 let at = words.iter().position(|known| *known == word).unwrap();
                 Ok(Some(Value::Text(words[(at + 1) % words.len()].to_owned())))
             }
@@ -142,7 +163,10 @@ impl Simulation<'_> {
         let mut next = BTreeSet::new();
         let mut groups: BTreeMap<&str, Vec<&Edge<'_>>> = BTreeMap::new();
         for edge in self.edges.iter().filter(|edge| edge.from == *phase) {
-            groups.entry(&edge.declared.name.value).or_default().push(edge);
+            groups
+                .entry(&edge.declared.name.value)
+                .or_default()
+                .push(edge);
         }
         for (name, group) in groups {
             for now in TIMES {
@@ -151,8 +175,15 @@ impl Simulation<'_> {
                     when.is_none_or(|when| holds(&when.value, values, now))
                 };
                 let open: Vec<_> = group.iter().filter(is_open).collect();
-                assert!(open.len() <= 1, "{name}: {} are open in {state:?} at {now}", open.len());
-                assert!(group.len() == 1 || !open.is_empty(), "{name}: none is open in {state:?} at {now}");
+                assert!(
+                    open.len() <= 1,
+                    "{name}: {} are open in {state:?} at {now}",
+                    open.len()
+                );
+                assert!(
+                    group.len() == 1 || !open.is_empty(),
+                    "{name}: none is open in {state:?} at {now}"
+                );
                 let by = &group[0].declared.by;
                 if !by.is_empty() && by.iter().all(|actor| actor.value == Actor::Person) {
                     continue;
@@ -160,7 +191,9 @@ impl Simulation<'_> {
                 for edge in open {
                     let given = arguments(edge.declared);
                     next.extend(
-                        given.iter().filter_map(|given| self.taken(edge, values, given.as_ref(), now)),
+                        given
+                            .iter()
+                            .filter_map(|given| self.taken(edge, values, given.as_ref(), now)),
                     );
                 }
             }
@@ -168,21 +201,36 @@ impl Simulation<'_> {
         next
     }
 
-    fn taken(&self, edge: &Edge<'_>, values: &Values, given: Option<&Value>, now: i128) -> Option<State> {
-        let (from, to) =
-            (&self.machine.phases[edge.from].name.value, &self.machine.phases[edge.to].name.value);
+    fn taken(
+        &self,
+        edge: &Edge<'_>,
+        values: &Values,
+        given: Option<&Value>,
+        now: i128,
+    ) -> Option<State> {
+        let (from, to) = (
+            &self.machine.phases[edge.from].name.value,
+            &self.machine.phases[edge.to].name.value,
+        );
         let mut after = values.clone();
         for field in &self.machine.fields {
             match (field.exists_in(from), field.exists_in(to)) {
                 (false, true) => {
-                    after.insert(field.name.value.clone(), field.initial().as_ref().map(constant));
+                    after.insert(
+                        field.name.value.clone(),
+                        field.initial().as_ref().map(constant),
+                    );
                 }
                 (true, false) => drop(after.insert(field.name.value.clone(), None)),
                 _ => {}
             }
         }
         for (name, update) in &edge.declared.set {
-            assert!(self.machine.field(&name.value).unwrap().exists_in(to), "`{}` is set", name.value);
+            assert!(
+                self.machine.field(&name.value).unwrap().exists_in(to),
+                "`{}` is set",
+                name.value
+            );
             if let Some(value) = updated(&update.value, values, given, now).ok()? {
                 after.insert(name.value.clone(), Some(value));
             }
@@ -254,7 +302,10 @@ fn machines() -> u64 {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "the numbers are part of what the test has to say")]
+#[expect(
+    clippy::print_stdout,
+    reason = "the numbers are part of what the test has to say"
+)]
 fn what_is_accepted_ends_and_its_guards_neither_overlap_nor_leave_a_gap() {
     let (mut accepted, mut cyclic, mut divided, mut states, mut large) = (0, 0, 0, 0, 0);
     for seed in 0..machines() {
@@ -267,7 +318,10 @@ fn what_is_accepted_ends_and_its_guards_neither_overlap_nor_leave_a_gap() {
         let edges = machine.edges();
         cyclic += usize::from(edges.iter().any(|edge| edge.from >= edge.to));
         divided += usize::from(machine.transitions.len() > machine.transition_names().len());
-        let simulation = Simulation { machine: &machine, edges };
+        let simulation = Simulation {
+            machine: &machine,
+            edges,
+        };
         let mut seen = HashMap::new();
         let tried = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             for _ in 0..20 {
@@ -289,6 +343,12 @@ fn what_is_accepted_ends_and_its_guards_neither_overlap_nor_leave_a_gap() {
          {large} machines with too many",
         machines()
     );
-    assert!(accepted as u64 * 20 > machines(), "{accepted}: the hat is no good");
-    assert!(large * 20 < accepted, "{large} of {accepted} are not run to their end");
+    assert!(
+        accepted as u64 * 20 > machines(),
+        "{accepted}: the hat is no good"
+    );
+    assert!(
+        large * 20 < accepted,
+        "{large} of {accepted} are not run to their end"
+    );
 }

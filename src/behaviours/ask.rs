@@ -81,10 +81,10 @@ impl Answer {
 
     /// An answer whose words are the transition's argument, where it has one.
     fn taken_by(taker: Taker, words: &str) -> Self {
-        let answer = taker
-            .with
-            .iter()
-            .fold(Self::new(words, taker.transition), |answer, (name, value)| answer.argument(*name, value));
+        let answer = taker.with.iter().fold(
+            Self::new(words, taker.transition),
+            |answer, (name, value)| answer.argument(*name, value),
+        );
         match taker.argument {
             Some(argument) => answer.argument(argument, words),
             None => answer,
@@ -111,12 +111,22 @@ pub fn asked(raw: &Raw) -> Result<Option<Asked>, String> {
             .collect(),
         Options::Field { field, taker } => {
             let labels = raw.list(field);
-            usable(labels.iter().map(String::as_str), &format!("the field {field}"))?;
-            labels.iter().map(|label| Answer::taken_by(taker, label.trim())).collect()
+            usable(
+                labels.iter().map(String::as_str),
+                &format!("the field {field}"),
+            )?;
+            labels
+                .iter()
+                .map(|label| Answer::taken_by(taker, label.trim()))
+                .collect()
         }
         Options::Program => return Ok(None),
     };
-    let asked = Asked::new(raw.fill(question.question), raw.fill(question.header), options);
+    let asked = Asked::new(
+        raw.fill(question.question),
+        raw.fill(question.header),
+        options,
+    );
     asked.plain(question.text).map(Some)
 }
 
@@ -125,7 +135,10 @@ pub fn asked(raw: &Raw) -> Result<Option<Asked>, String> {
 /// # Errors
 /// Says which of its options cannot be one.
 pub fn checked(raw: &Raw, asked: Asked) -> Result<Asked, String> {
-    usable(asked.options.iter().map(|option| option.label.as_str()), "the program")?;
+    usable(
+        asked.options.iter().map(|option| option.label.as_str()),
+        "the program",
+    )?;
     let phase = &raw.table().phases[raw.phase()];
     for option in &asked.options {
         let name = option.transition;
@@ -147,7 +160,9 @@ fn usable<'a>(labels: impl Iterator<Item = &'a str>, whose: &str) -> Result<(), 
     match labels.len() {
         0 => return Err(format!("{whose} gives no options")),
         many if many > MOST => {
-            return Err(format!("{whose} gives {many} options, and {MOST} are the most"));
+            return Err(format!(
+                "{whose} gives {many} options, and {MOST} are the most"
+            ));
         }
         _ => {}
     }
@@ -167,15 +182,27 @@ fn usable<'a>(labels: impl Iterator<Item = &'a str>, whose: &str) -> Result<(), 
             _ => continue,
         };
         let label = text::one_line(&text::shown(label), LABEL);
-        return Err(format!("{whose} gives options of which number {}, “{label}”, {wrong}", at + 1));
+        return Err(format!(
+            "{whose} gives options of which number {}, “{label}”, {wrong}",
+            at + 1
+        ));
     }
     Ok(())
 }
 
 impl Asked {
     /// Makes a question: what is asked, a label of it of 12 characters at most, and what can be answered.
-    pub fn new(question: impl Into<String>, header: impl Into<String>, options: Vec<Answer>) -> Self {
-        Self { question: question.into(), header: header.into(), options, text: None }
+    pub fn new(
+        question: impl Into<String>,
+        header: impl Into<String>,
+        options: Vec<Answer>,
+    ) -> Self {
+        Self {
+            question: question.into(),
+            header: header.into(),
+            options,
+            text: None,
+        }
     }
 
     /// The question with every text as a dialog shows it.
@@ -202,8 +229,11 @@ impl Asked {
     /// Returns the dialogs in which the question is put, each as the labels and descriptions of its 2 to 4 options. Where there is
     /// another one, the last option leads to it.
     pub fn dialogs(&self) -> Vec<Vec<(&str, &str)>> {
-        let all: Vec<(&str, &str)> =
-            self.options.iter().map(|option| (option.label.as_str(), option.description.as_str())).collect();
+        let all: Vec<(&str, &str)> = self
+            .options
+            .iter()
+            .map(|option| (option.label.as_str(), option.description.as_str()))
+            .collect();
         if let [only] = all.as_slice() {
             let other = match self.text {
                 Some(_) => (ELSE, "Say it in your own words, in the field for that."),
@@ -236,22 +266,26 @@ impl Asked {
         if let Some(option) = self.options.iter().find(|option| option.label == words) {
             return Ok(Some(option.clone()));
         }
-        let Some(taker) =
-            self.text.filter(|_| typed && !words.is_empty() && ![ELSE, NO, MORE].contains(&words))
+        let Some(taker) = self
+            .text
+            .filter(|_| typed && !words.is_empty() && ![ELSE, NO, MORE].contains(&words))
         else {
             return Ok(None);
         };
         match words.chars().count() {
-            long if long > TYPED => {
-                Err(format!("the answer has {long} characters, and {TYPED} are the most"))
-            }
+            long if long > TYPED => Err(format!(
+                "the answer has {long} characters, and {TYPED} are the most"
+            )),
             _ => Ok(Some(Answer::taken_by(taker, words))),
         }
     }
 
     /// Returns the labels, for a sentence.
     pub fn labels(&self) -> String {
-        let labels = self.options.iter().map(|option| format!("“{}”", option.label));
+        let labels = self
+            .options
+            .iter()
+            .map(|option| format!("“{}”", option.label));
         labels.collect::<Vec<_>>().join(", ")
     }
 }
@@ -303,13 +337,23 @@ mod tests {
 
     #[test]
     fn what_is_typed_is_an_answer_where_the_question_takes_one() {
-        let taker = Taker { transition: "note", argument: Some("why"), with: &[] };
+        let taker = Taker {
+            transition: "note",
+            argument: Some("why"),
+            with: &[],
+        };
         let asked = asked(&["Roll out"], Some(taker));
         let words = "  not yet: it's \"red\" `x`\n$(y) ";
         let taken = asked.answer(words, true).unwrap().unwrap();
         assert_eq!(taken.transition, "note");
-        assert_eq!(taken.arguments, [("why".to_owned(), words.trim().to_owned())]);
-        assert_eq!(asked.answer("Roll out", true).unwrap().unwrap().transition, "choose");
+        assert_eq!(
+            taken.arguments,
+            [("why".to_owned(), words.trim().to_owned())]
+        );
+        assert_eq!(
+            asked.answer("Roll out", true).unwrap().unwrap().transition,
+            "choose"
+        );
         // A label that is none of ours was chosen, not typed.
         assert_eq!(asked.answer("not yet", false), Ok(None));
         for nothing in ["", " \n", ELSE, NO, MORE] {
@@ -325,7 +369,9 @@ mod tests {
 
     #[test]
     fn a_dialog_has_two_to_four_options_and_all_of_them_are_offered_once() {
-        let all: Vec<String> = (1..=MOST).map(|number| format!("option {number}")).collect();
+        let all: Vec<String> = (1..=MOST)
+            .map(|number| format!("option {number}"))
+            .collect();
         for count in 1..=MOST {
             let labels: Vec<&str> = all[..count].iter().map(String::as_str).collect();
             let asked = asked(&labels, None);
@@ -335,7 +381,12 @@ mod tests {
                 assert_eq!(page.last().unwrap().0, MORE, "{count}");
             }
             assert_ne!(last.last().unwrap().0, MORE, "{count}");
-            assert!(dialogs.iter().all(|page| (2..=DIALOG).contains(&page.len())), "{count}");
+            assert!(
+                dialogs
+                    .iter()
+                    .all(|page| (2..=DIALOG).contains(&page.len())),
+                "{count}"
+            );
             let offered: Vec<&str> = dialogs
                 .iter()
                 .flatten()
@@ -345,7 +396,11 @@ mod tests {
             assert_eq!(offered, labels);
         }
         assert_eq!(asked(&["Only"], None).dialogs()[0][1].0, NO);
-        let taker = Taker { transition: "note", argument: Some("why"), with: &[] };
+        let taker = Taker {
+            transition: "note",
+            argument: Some("why"),
+            with: &[],
+        };
         assert_eq!(asked(&["Only"], Some(taker)).dialogs()[0][1].0, ELSE);
     }
 
@@ -366,7 +421,10 @@ mod tests {
             (MORE, "means that nothing is decided"),
         ] {
             let said = said(&["fine", label]);
-            assert!(said.starts_with("it gives options of which number 2, “"), "{said}");
+            assert!(
+                said.starts_with("it gives options of which number 2, “"),
+                "{said}"
+            );
             assert!(said.ends_with(&format!("”, {wrong}")), "{said}");
             assert!(!said.contains(['\n', '\u{1b}', '\u{202e}']), "{said:?}");
         }
@@ -374,7 +432,10 @@ mod tests {
             assert!(said(&[alone]).ends_with("means that nothing is decided"));
             assert_eq!(usable(["fine", alone].into_iter(), "it"), Ok(()));
         }
-        assert_eq!(usable(["a", "it's \"$(x)\"", "計画 👩"].into_iter(), "it"), Ok(()));
+        assert_eq!(
+            usable(["a", "it's \"$(x)\"", "計画 👩"].into_iter(), "it"),
+            Ok(())
+        );
     }
 
     #[test]
@@ -393,8 +454,11 @@ mod tests {
     fn many_options_have_short_descriptions() {
         let longest = |count: usize| {
             let long = "x".repeat(1_000);
-            let options = (0..count).map(|at| Answer::new(at.to_string(), "choose").description(&long));
-            let asked = Asked::new("Which?", "Which", options.collect()).plain(None).unwrap();
+            let options =
+                (0..count).map(|at| Answer::new(at.to_string(), "choose").description(&long));
+            let asked = Asked::new("Which?", "Which", options.collect())
+                .plain(None)
+                .unwrap();
             let lengths = asked.options.iter().map(|option| option.description.len());
             lengths.max()
         };

@@ -84,15 +84,15 @@ impl Exit {
         match &ended.how {
             ProcessEnd::Exited(status) => Self::Exited { status: *status },
             ProcessEnd::Signalled(signal) => Self::Signalled { signal: *signal },
-            ProcessEnd::TimedOut { after } | ProcessEnd::Idle { after } => {
-                Self::TimedOut { after_ms: u64::try_from(after.as_millis()).unwrap_or(u64::MAX) }
-            }
-            ProcessEnd::CouldNotStart(error) => {
-                Self::Failed { problem: text::one_line(&error.to_string(), LINE) }
-            }
-            ProcessEnd::StatusLost(error) => {
-                Self::Failed { problem: text::one_line(&error.to_string(), LINE) }
-            }
+            ProcessEnd::TimedOut { after } | ProcessEnd::Idle { after } => Self::TimedOut {
+                after_ms: u64::try_from(after.as_millis()).unwrap_or(u64::MAX),
+            },
+            ProcessEnd::CouldNotStart(error) => Self::Failed {
+                problem: text::one_line(&error.to_string(), LINE),
+            },
+            ProcessEnd::StatusLost(error) => Self::Failed {
+                problem: text::one_line(&error.to_string(), LINE),
+            },
             ProcessEnd::Stopped => Self::CutOff,
         }
     }
@@ -121,12 +121,18 @@ pub struct LastRun {
 /// Returns the last command that ended in a loop. What cannot be read is not told.
 pub fn last(raw: &Raw) -> Option<LastRun> {
     let journal = raw.journal().ok()?;
-    let finished = journal.iter().rev().find_map(|entry| entry.noted::<Finished>(ENDED))?;
+    let finished = journal
+        .iter()
+        .rev()
+        .find_map(|entry| entry.noted::<Finished>(ENDED))?;
     let file = log(raw, &finished.command)?;
     Some(LastRun {
         passed: finished.exit.passed(),
         exit: finished.exit.to_string(),
-        tail: raw.store().read(&file).map_or_else(|_| String::new(), |bytes| tail(&bytes)),
+        tail: raw
+            .store()
+            .read(&file)
+            .map_or_else(|_| String::new(), |bytes| tail(&bytes)),
         log: file.to_string(),
         command: finished.command,
     })
@@ -137,7 +143,11 @@ pub fn last(raw: &Raw) -> Option<LastRun> {
 pub(super) fn log(raw: &Raw, command: &str) -> Option<Utf8PathBuf> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
     let fits = !command.is_empty() && command.len() <= 64 && command.bytes().all(plain);
-    fits.then(|| raw.store().loop_folder(raw.id()).join(format!("run-{command}.log")))
+    fits.then(|| {
+        raw.store()
+            .loop_folder(raw.id())
+            .join(format!("run-{command}.log"))
+    })
 }
 
 /// Returns the end of what a command wrote.
@@ -167,7 +177,11 @@ pub(super) fn unmoved(raw: &Raw) -> Result<(), Refusal> {
         revision: record.revision(),
     };
     let (expected, found) = (snapshot(raw.record()), snapshot(&opened.record));
-    if expected == found { Ok(()) } else { Err(Refusal::Stale { expected, found }) }
+    if expected == found {
+        Ok(())
+    } else {
+        Err(Refusal::Stale { expected, found })
+    }
 }
 
 /// Names a run.
@@ -193,7 +207,10 @@ pub(super) fn supervised(
         directory: &raw.root(),
         stdin: b"",
         environment: &environment,
-        limits: Limits { timeout: command.timeout, idle: command.timeout },
+        limits: Limits {
+            timeout: command.timeout,
+            idle: command.timeout,
+        },
     };
     supervise(&call, &mut |_| match is_unwanted() {
         true => ControlFlow::Break(()),
@@ -205,12 +222,18 @@ pub(super) fn supervised(
 /// waits for that run any more.
 pub(super) fn end_what_was_left(raw: &Raw) -> Result<(), StoreError> {
     let journal = raw.recent()?;
-    let began = journal.iter().rposition(|entry| entry.noted::<Began>(BEGAN).is_some());
-    let Some((at, began)) = began.and_then(|at| Some((at, journal[at].noted::<Began>(BEGAN)?))) else {
+    let began = journal
+        .iter()
+        .rposition(|entry| entry.noted::<Began>(BEGAN).is_some());
+    let Some((at, began)) = began.and_then(|at| Some((at, journal[at].noted::<Began>(BEGAN)?)))
+    else {
         return Ok(());
     };
-    let over =
-        |entry: &Entry| entry.noted::<Finished>(ENDED).is_some_and(|finished| finished.run == began.run);
+    let over = |entry: &Entry| {
+        entry
+            .noted::<Finished>(ENDED)
+            .is_some_and(|finished| finished.run == began.run)
+    };
     if journal[at..].iter().any(over) {
         return Ok(());
     }
@@ -227,7 +250,8 @@ pub(super) fn began(raw: &Raw, run: &str, command: &str) -> Result<(), StoreErro
 /// Notes how a run ended.
 pub(super) fn ended(raw: &Raw, run: &str, command: &str, exit: Exit) -> Result<(), StoreError> {
     let (run, command) = (run.to_owned(), command.to_owned());
-    raw.store().note(raw.id(), ENDED, &Finished { run, command, exit })
+    raw.store()
+        .note(raw.id(), ENDED, &Finished { run, command, exit })
 }
 
 #[cfg(test)]
@@ -237,7 +261,10 @@ mod tests {
     #[test]
     fn the_tail_is_the_end_plain_and_bounded() {
         assert_eq!(tail(b""), "");
-        assert_eq!(tail(b"\n\na\r\nb\x1b[31m\xff\xe2\x80\xae\n\n"), "a\nb[31m\u{fffd}");
+        assert_eq!(
+            tail(b"\n\na\r\nb\x1b[31m\xff\xe2\x80\xae\n\n"),
+            "a\nb[31m\u{fffd}"
+        );
         let many: String = (0..100_000).map(|line| format!("line {line}\n")).collect();
         let shown = tail(many.as_bytes());
         assert_eq!(shown.lines().count(), TAIL_LINES);
@@ -260,7 +287,11 @@ mod tests {
             let (run, command) = ("c-1".to_owned(), "build".to_owned());
             let finished = Finished { run, command, exit };
             let json = serde_json::to_string(&finished).unwrap();
-            assert_eq!(serde_json::from_str::<Finished>(&json).unwrap(), finished, "{json}");
+            assert_eq!(
+                serde_json::from_str::<Finished>(&json).unwrap(),
+                finished,
+                "{json}"
+            );
         }
     }
 }

@@ -23,7 +23,10 @@ const FIELD: usize = 300;
 const VERBS: usize = 6;
 
 /// What entering a phase that asks says, unless the machine says something else.
-const ASK: Message = Message { name: "ask.md", text: include_str!("words/ask.md") };
+const ASK: Message = Message {
+    name: "ask.md",
+    text: include_str!("words/ask.md"),
+};
 
 /// Returns the text of the block after an edge was taken: the edge's message, else that of the phase entered, else, in a phase that
 /// asks, the engine's own. None: there is nothing to say. `raw` is the loop after the edge; `own` is what the program's templates
@@ -70,11 +73,17 @@ fn context(raw: &Raw) -> Map<String, Json> {
     let verbs = Verbs::of(raw);
     let mut context = facts(raw, FIELD);
     let own = [
-        ("question", asked(raw).map_or(Json::Null, |asked| question(raw, &asked))),
+        (
+            "question",
+            asked(raw).map_or(Json::Null, |asked| question(raw, &asked)),
+        ),
         ("last_run", json!(command_runs::last(raw))),
         ("verified", json!(verify::text(raw))),
         ("violations", json!(raw.violations())),
-        ("verbs", json!({ "agent": verbs.agent, "person": verbs.person })),
+        (
+            "verbs",
+            json!({ "agent": verbs.agent, "person": verbs.person }),
+        ),
     ];
     context.extend(own.map(|(name, value)| (name.to_owned(), value)));
     context
@@ -88,8 +97,9 @@ fn asked(raw: &Raw) -> Option<Asked> {
 /// Returns a question for a template: its words, the calls of the client's tool, and the command line of an answer.
 pub(crate) fn question(raw: &Raw, asked: &Asked) -> Json {
     let call = |options: &Vec<(&str, &str)>| {
-        let options =
-            options.iter().map(|(label, description)| json!({ "label": label, "description": description }));
+        let options = options
+            .iter()
+            .map(|(label, description)| json!({ "label": label, "description": description }));
         let call = json!({ "questions": [{
             "question": asked.question,
             "header": asked.header,
@@ -134,13 +144,18 @@ impl Verbs {
         let (table, record, now) = (raw.table(), raw.record(), jiff::Timestamp::now());
         let here = |edge: &&EdgeInfo| edge.from == raw.phase() && edge.is_verb();
         for edge in table.edges.iter().filter(here) {
-            let open =
-                edge.when.as_ref().is_none_or(|guard| guard.holds(table, record, None, now).unwrap_or(false));
+            let open = edge
+                .when
+                .as_ref()
+                .is_none_or(|guard| guard.holds(table, record, None, now).unwrap_or(false));
             if !open {
                 continue;
             }
             let line = line(raw, edge.transition, edge.args);
-            for (actor, lines) in [(Actor::Agent, &mut verbs.agent), (Actor::Person, &mut verbs.person)] {
+            for (actor, lines) in [
+                (Actor::Agent, &mut verbs.agent),
+                (Actor::Person, &mut verbs.person),
+            ] {
                 if edge.by.contains(&actor) && !lines.contains(&line) {
                     lines.push(line.clone());
                 }
@@ -152,7 +167,11 @@ impl Verbs {
 
 /// Returns the command line of a transition's verb.
 fn line(raw: &Raw, transition: &str, arguments: &[ArgumentInfo]) -> String {
-    format!("{} {}", raw.table().state.program, typed(raw.id().as_str(), transition, arguments))
+    format!(
+        "{} {}",
+        raw.table().state.program,
+        typed(raw.id().as_str(), transition, arguments)
+    )
 }
 
 /// Returns an edge's verb as it is typed after the program's name: `abort ID --why <why>`.
@@ -185,7 +204,11 @@ pub fn next_action(raw: &Raw) -> (String, Vec<String>) {
 pub(crate) fn next_action_asking(raw: &Raw, asked: Option<&Asked>) -> (String, Vec<String>) {
     let phase = &raw.table().phases[raw.phase()];
     let what = match (&phase.on_stop, asked) {
-        (_, Some(asked)) => Some(format!("an answer to: {} ({})", asked.question, asked.labels())),
+        (_, Some(asked)) => Some(format!(
+            "an answer to: {} ({})",
+            asked.question,
+            asked.labels()
+        )),
         (Some(behaviour), None) => waited_for(raw, behaviour),
         (None, None) => None,
     };
@@ -199,7 +222,10 @@ pub(crate) fn next_action_asking(raw: &Raw, asked: Option<&Asked>) -> (String, V
 /// Returns the command line by which a person permits what the loop's phase runs, where that is what it waits for.
 pub fn permitting(raw: &Raw) -> Option<String> {
     let behaviour = raw.table().phases[raw.phase()].on_stop.as_ref();
-    match behaviour.is_some_and(|behaviour| behaviour.name == "verify").then(|| verify::ready(raw)) {
+    match behaviour
+        .is_some_and(|behaviour| behaviour.name == "verify")
+        .then(|| verify::ready(raw))
+    {
         Some(Ok(Err(Unready::NotPermitted(permit)))) => Some(permit),
         _ => None,
     }
@@ -209,7 +235,11 @@ pub fn permitting(raw: &Raw) -> Option<String> {
 pub fn waiting(raw: &Raw) -> String {
     let (what, verbs) = next_action(raw);
     let mut line = format!("loop {} waits for {what}", raw.id());
-    let stop = if line.ends_with(['?', '.', '!']) { "" } else { "." };
+    let stop = if line.ends_with(['?', '.', '!']) {
+        ""
+    } else {
+        "."
+    };
     if !verbs.is_empty() {
         line.push_str(&format!("{stop} In a terminal:{}", lines(&verbs)));
     }
@@ -239,7 +269,8 @@ fn waited_for(raw: &Raw, behaviour: &BehaviourInfo) -> Option<String> {
             Ok(Ok(_)) => "the commands that verify the work to pass".to_owned(),
             Ok(Err(Unready::Nothing(why))) => format!("commands that verify the work: {why}"),
             Ok(Err(Unready::NotPermitted(_))) => {
-                "a person to permit the commands that verify the work, which are shown first".to_owned()
+                "a person to permit the commands that verify the work, which are shown first"
+                    .to_owned()
             }
             Err(error) => format!("the commands that verify the work: {error}"),
         },
@@ -261,7 +292,9 @@ fn command(raw: &Raw, name: &str) -> String {
         return plain();
     };
     let file = permitted.file.as_ref();
-    let file = file.map_or("your configuration".to_owned(), |file| text::one_line(file.as_str(), FIELD));
+    let file = file.map_or("your configuration".to_owned(), |file| {
+        text::one_line(file.as_str(), FIELD)
+    });
     match permitted.commands.get(name) {
         None => format!(
             "the command {name}, which is not configured: add [commands.{name}] with its program to {file}"

@@ -34,7 +34,9 @@ pub(crate) type Made = (Folder, String);
 /// # Errors
 /// See [`Folder::make`].
 pub(crate) fn make_all(base: &Utf8Path, path: &Utf8Path) -> io::Result<(Folder, Vec<Made>)> {
-    let mut at = (base.ancestors()).find_map(|there| Folder::open(there).ok()).ok_or(ErrorKind::NotFound)?;
+    let mut at = (base.ancestors())
+        .find_map(|there| Folder::open(there).ok())
+        .ok_or(ErrorKind::NotFound)?;
     let below = path.strip_prefix(at.path()).unwrap_or(path).to_owned();
     let mut made = Vec::new();
     for name in below.components() {

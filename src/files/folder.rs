@@ -86,7 +86,12 @@ impl Found {
     pub(crate) fn stamp(&self) -> [i128; 4] {
         let stat = &self.stat;
         let number = |number: u64| i128::from(number);
-        [number(stat.st_ino), number(self.size()), stat.st_mtime.into(), stat.st_mtime_nsec.into()]
+        [
+            number(stat.st_ino),
+            number(self.size()),
+            stat.st_mtime.into(),
+            stat.st_mtime_nsec.into(),
+        ]
     }
 
     /// Returns what an open file or folder is.
@@ -111,7 +116,10 @@ impl Found {
             FileType::Symlink => Some(Distrust::Symlink),
             kind if kind != wanted && wanted == FileType::Directory => Some(Distrust::NoFolder),
             kind if kind != wanted => Some(Distrust::NoFile),
-            _ if self.stat.st_uid != own => Some(Distrust::OtherOwner { uid: self.stat.st_uid, own }),
+            _ if self.stat.st_uid != own => Some(Distrust::OtherOwner {
+                uid: self.stat.st_uid,
+                own,
+            }),
             _ => None,
         }
     }
@@ -123,7 +131,11 @@ impl Folder {
     /// # Errors
     /// It is not there, is no folder, or the system refuses.
     pub fn open(path: &Utf8Path) -> io::Result<Self> {
-        let path = if path.as_str().is_empty() { Utf8Path::new(".") } else { path };
+        let path = if path.as_str().is_empty() {
+            Utf8Path::new(".")
+        } else {
+            path
+        };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         Ok(Self {
             fd: Arc::new(rustix::fs::open(path.as_str(), flags, Mode::empty())?),
@@ -227,7 +239,10 @@ impl Folder {
     /// Opens what stands under a name if it is what is wanted and this user's. Nothing is waited for, as the opening of a
     /// pipe would.
     fn open_as(&self, name: &str, flags: OFlags, wanted: FileType) -> io::Result<(OwnedFd, Found)> {
-        let untrusted = |why| UntrustedError { path: self.path.join(name), why };
+        let untrusted = |why| UntrustedError {
+            path: self.path.join(name),
+            why,
+        };
         if flags.intersects(OFlags::RDWR | OFlags::WRONLY) {
             kill_point();
         }
@@ -322,7 +337,8 @@ impl Folder {
     /// # Errors
     /// See [`Folder::file`].
     pub(crate) fn file_or_new(&self, name: &str) -> io::Result<File> {
-        self.file_as(name, OFlags::RDWR | OFlags::CREATE).map(|(file, _)| file)
+        self.file_as(name, OFlags::RDWR | OFlags::CREATE)
+            .map(|(file, _)| file)
     }
 
     /// Opens a regular file for writing at its end, and makes it with permissions 0600 where it is not there. Says what it is.
@@ -393,7 +409,12 @@ impl Folder {
 
     /// Writes the new content of a file of another folder here, so that nothing but the file is ever seen there. It keeps the
     /// permissions of the old one; a new one has 0644.
-    pub(crate) fn prepare_for(&self, to: Self, name: &str, bytes: &[u8]) -> io::Result<Prepared<'_>> {
+    pub(crate) fn prepare_for(
+        &self,
+        to: Self,
+        name: &str,
+        bytes: &[u8],
+    ) -> io::Result<Prepared<'_>> {
         let mode = to.look(name)?.map_or(0o644, |found| found.mode());
         let mut prepared = self.prepare(name, bytes)?;
         kill_point();
@@ -404,7 +425,8 @@ impl Folder {
 
     /// Makes a file that must not be there yet, with permissions 0600.
     pub(crate) fn new_file(&self, name: &str) -> io::Result<File> {
-        self.file_as(name, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL).map(|(file, _)| file)
+        self.file_as(name, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)
+            .map(|(file, _)| file)
     }
 
     /// Moves what stands under a name into another folder, under a name there. A symlink is moved as one.
@@ -413,7 +435,12 @@ impl Folder {
     /// The system refuses.
     pub fn rename(&self, name: &str, to: &Self, new: &str) -> io::Result<()> {
         kill_point();
-        Ok(rustix::fs::renameat(&self.fd, single(name)?, &to.fd, single(new)?)?)
+        Ok(rustix::fs::renameat(
+            &self.fd,
+            single(name)?,
+            &to.fd,
+            single(new)?,
+        )?)
     }
 
     /// Removes a file, or a symlink itself.
@@ -422,7 +449,11 @@ impl Folder {
     /// It is not there, is a folder, or the system refuses.
     pub fn remove(&self, name: &str) -> io::Result<()> {
         kill_point();
-        Ok(rustix::fs::unlinkat(&self.fd, single(name)?, AtFlags::empty())?)
+        Ok(rustix::fs::unlinkat(
+            &self.fd,
+            single(name)?,
+            AtFlags::empty(),
+        )?)
     }
 
     /// Removes an empty folder.
@@ -431,7 +462,11 @@ impl Folder {
     /// It is not there, is not empty, or the system refuses.
     pub fn remove_folder(&self, name: &str) -> io::Result<()> {
         kill_point();
-        Ok(rustix::fs::unlinkat(&self.fd, single(name)?, AtFlags::REMOVEDIR)?)
+        Ok(rustix::fs::unlinkat(
+            &self.fd,
+            single(name)?,
+            AtFlags::REMOVEDIR,
+        )?)
     }
 
     /// Removes what stands under a name: a folder with all that is in it, symlinks themselves. It is no error if nothing does,
@@ -484,7 +519,8 @@ impl Prepared<'_> {
     pub(crate) fn swap(mut self) -> io::Result<()> {
         let (fd, to) = (&self.folder.fd, &self.to.as_ref().unwrap_or(self.folder).fd);
         let name = single(&self.name)?;
-        let exchange = || rustix::fs::renameat_with(fd, &self.temporary, to, name, RenameFlags::EXCHANGE);
+        let exchange =
+            || rustix::fs::renameat_with(fd, &self.temporary, to, name, RenameFlags::EXCHANGE);
         kill_point();
         // There is none yet, or the file system cannot.
         if exchange().is_err() {
@@ -530,7 +566,10 @@ pub fn if_there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
 
 /// Returns a time of the system's; one before 1970 is 1970.
 fn time(seconds: impl TryInto<u64>, nanos: impl TryInto<u32>) -> SystemTime {
-    let since = Duration::new(seconds.try_into().unwrap_or_default(), nanos.try_into().unwrap_or_default());
+    let since = Duration::new(
+        seconds.try_into().unwrap_or_default(),
+        nanos.try_into().unwrap_or_default(),
+    );
     SystemTime::UNIX_EPOCH + since
 }
 
@@ -543,5 +582,8 @@ fn single(name: &str) -> io::Result<&str> {
 }
 
 pub(super) fn no_name(path: &str) -> io::Error {
-    io::Error::new(ErrorKind::InvalidInput, format!("`{path}` is no name of a file here"))
+    io::Error::new(
+        ErrorKind::InvalidInput,
+        format!("`{path}` is no name of a file here"),
+    )
 }

@@ -43,8 +43,13 @@ pub(crate) fn try_out(own: &Utf8Path) -> io::Result<bool> {
         let there = there.ok_or(io::ErrorKind::NotFound)?;
         return Folder::open(there)?.try_out().map(|()| false);
     };
-    let inside = own.list()?.into_iter().filter(|(_, found)| !found.is_file());
-    let inside: Vec<Folder> = inside.map(|(name, _)| own.below(name)).collect::<Result<_, _>>()?;
+    let inside = own
+        .list()?
+        .into_iter()
+        .filter(|(_, found)| !found.is_file());
+    let inside: Vec<Folder> = inside
+        .map(|(name, _)| own.below(name))
+        .collect::<Result<_, _>>()?;
     for folder in inside.iter().chain([&own]) {
         folder.check_closed()?;
         folder.try_out()?;

@@ -20,7 +20,12 @@ pub fn read(path: &Utf8Path) -> io::Result<Vec<u8>> {
         .custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed())
         .open(path)?;
     let found = file.metadata()?;
-    let refused = |kind, why| Err(io::Error::new(kind, format!("{} is {why}", crate::text::shown(path))));
+    let refused = |kind, why| {
+        Err(io::Error::new(
+            kind,
+            format!("{} is {why}", crate::text::shown(path)),
+        ))
+    };
     if found.is_dir() {
         return refused(ErrorKind::IsADirectory, "a directory");
     }

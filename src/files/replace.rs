@@ -38,7 +38,10 @@ mod tests {
         replace(&path, b"one").unwrap();
         replace(&path, b"two").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"two");
-        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(
+            std::fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
     }
 
@@ -57,7 +60,10 @@ mod tests {
         let (_kept, folder) = folder();
         let path = folder.join("state");
         std::fs::create_dir(&path).unwrap();
-        assert!(replace(&path, b"new").is_err(), "a folder cannot be replaced by a file");
+        assert!(
+            replace(&path, b"new").is_err(),
+            "a folder cannot be replaced by a file"
+        );
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
         assert!(replace(&folder.join("no/such"), b"new").is_err());
     }

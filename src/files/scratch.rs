@@ -70,7 +70,9 @@ impl Place {
                     return Ok(Scratch(live));
                 }
                 Err(error) => match error.kind() {
-                    ErrorKind::NotFound | ErrorKind::AlreadyExists | ErrorKind::WouldBlock => refused = error,
+                    ErrorKind::NotFound | ErrorKind::AlreadyExists | ErrorKind::WouldBlock => {
+                        refused = error
+                    }
                     _ => return Err(error),
                 },
             }
@@ -93,7 +95,13 @@ impl Place {
         }
         kill_point();
         lock.write_all(b"*\n")?;
-        Ok(Live { folder, place, name, made: std::mem::take(made), _lock: lock })
+        Ok(Live {
+            folder,
+            place,
+            name,
+            made: std::mem::take(made),
+            _lock: lock,
+        })
     }
 
     /// Removes what processes left here that are gone. A place that is not trusted is left alone, and so is what is not named
@@ -153,7 +161,9 @@ fn sweep(place: &Folder) {
             continue;
         }
         // Its maker locks the file before anything else. Where there is none yet, ours keeps the maker from going on.
-        let lock = place.below(&name).and_then(|folder| folder.file_or_new(LOCK));
+        let lock = place
+            .below(&name)
+            .and_then(|folder| folder.file_or_new(LOCK));
         if lock.is_ok_and(|lock| lock.try_lock().is_ok() && is_at(place, &name, &lock)) {
             remove(place, &name);
         }
@@ -169,7 +179,8 @@ fn remove(place: &Folder, name: &str) {
 
 fn lives() -> MutexGuard<'static, Vec<Arc<Live>>> {
     // The list is whole whoever panicked beside it.
-    LIVE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    LIVE.lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 /// Returns whether this is the lock of the folder that stands under the name.

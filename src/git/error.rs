@@ -31,7 +31,10 @@ pub enum WorktreeError {
     OldGit,
     /// git said no.
     #[display("git {command} failed: {said}")]
-    #[diagnostic(code(claudex::worktree::git), help("see what `git status` says in that folder"))]
+    #[diagnostic(
+        code(claudex::worktree::git),
+        help("see what `git status` says in that folder")
+    )]
     Refused {
         /// The command's name.
         command: String,

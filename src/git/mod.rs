@@ -87,7 +87,9 @@ impl Git {
     /// # Errors
     /// There is no such work tree, no git, one that is too old, one that refuses this repository, or no time left.
     pub(crate) fn at(root: &Utf8Path, until: Option<Instant>) -> Result<Self, WorktreeError> {
-        let missing = || WorktreeError::NoRepository { root: root.to_owned() };
+        let missing = || WorktreeError::NoRepository {
+            root: root.to_owned(),
+        };
         if root.join(".git").symlink_metadata().is_err() {
             return Err(missing());
         }
@@ -95,13 +97,19 @@ impl Git {
         git.until = until;
         // Whether this repository is one that git trusts, and where it is. Naming it from then on keeps a `core.worktree`
         // of its configuration from showing us another folder.
-        let place = git.lines(&["rev-parse", "--is-inside-work-tree", "--absolute-git-dir"], &[])?;
+        let place = git.lines(
+            &["rev-parse", "--is-inside-work-tree", "--absolute-git-dir"],
+            &[],
+        )?;
         let Some(folder) = place.strip_prefix("true\n") else {
             return Err(missing());
         };
         git.folder = Utf8PathBuf::from(folder);
-        git.environment =
-            git.environment.clone().setting("GIT_DIR", folder).setting("GIT_WORK_TREE", root.as_str());
+        git.environment = git
+            .environment
+            .clone()
+            .setting("GIT_DIR", folder)
+            .setting("GIT_WORK_TREE", root.as_str());
         git.distrust()?;
         Ok(git)
     }
@@ -123,7 +131,10 @@ impl Git {
             ("GIT_ALLOW_PROTOCOL", "none"),
             ("GIT_NO_REPLACE_OBJECTS", "1"),
             // A `.git` that is none must not send git to the repository around it.
-            ("GIT_CEILING_DIRECTORIES", root.parent().map_or("/", Utf8Path::as_str)),
+            (
+                "GIT_CEILING_DIRECTORIES",
+                root.parent().map_or("/", Utf8Path::as_str),
+            ),
         ] {
             environment = environment.setting(name, value);
         }
@@ -170,7 +181,10 @@ impl Git {
     /// Looks which filters the repository's own configuration defines, and empties those. To be done before anything
     /// that reads files of the work tree, each time: a configuration can change.
     pub(crate) fn distrust(&mut self) -> Result<(), WorktreeError> {
-        let listed = self.call(&["config", "--list", "-z", "--show-scope", "--includes"], &[])?;
+        let listed = self.call(
+            &["config", "--list", "-z", "--show-scope", "--includes"],
+            &[],
+        )?;
         let mut proven = false;
         let mut filters = BTreeSet::new();
         let mut parts = listed.split(|byte| *byte == 0);
@@ -179,11 +193,15 @@ impl Git {
             if scope != b"local" && scope != b"worktree" {
                 continue;
             }
-            let key = entry.split(|byte| *byte == b'\n').next().unwrap_or_default();
+            let key = entry
+                .split(|byte| *byte == b'\n')
+                .next()
+                .unwrap_or_default();
             if let Some(name) = filter_name(key) {
                 let name = std::str::from_utf8(name).map_err(|_| WorktreeError::Refused {
                     command: "config".to_owned(),
-                    said: "the repository's configuration names a filter that is not UTF-8".to_owned(),
+                    said: "the repository's configuration names a filter that is not UTF-8"
+                        .to_owned(),
                 })?;
                 filters.insert(name.to_owned());
             }
@@ -197,12 +215,19 @@ impl Git {
 
     /// Puts our configuration, which outweighs every file's, into the environment.
     fn configure(&mut self, filters: &BTreeSet<String>) {
-        let mut entries: Vec<(String, &str)> =
-            ALWAYS.iter().map(|(key, value)| ((*key).to_owned(), *value)).collect();
+        let mut entries: Vec<(String, &str)> = ALWAYS
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), *value))
+            .collect();
         for filter in filters {
             entries.extend(
-                [("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")]
-                    .map(|(key, value)| (format!("filter.{filter}.{key}"), value)),
+                [
+                    ("clean", ""),
+                    ("smudge", ""),
+                    ("process", ""),
+                    ("required", "false"),
+                ]
+                .map(|(key, value)| (format!("filter.{filter}.{key}"), value)),
             );
         }
         let mut environment = self.environment.clone();
@@ -218,11 +243,19 @@ impl Git {
     /// Runs a command to its end, whatever its exit status.
     pub(crate) fn ask(&self, arguments: &[&str], stdin: &[u8]) -> Result<Answer, WorktreeError> {
         let command = || (*arguments.first().unwrap_or(&"")).to_owned();
-        let arguments: Vec<String> = arguments.iter().map(|&argument| argument.to_owned()).collect();
-        let left = self.until.map(|until| until.saturating_duration_since(Instant::now()));
+        let arguments: Vec<String> = arguments
+            .iter()
+            .map(|&argument| argument.to_owned())
+            .collect();
+        let left = self
+            .until
+            .map(|until| until.saturating_duration_since(Instant::now()));
         let patience = left.map_or(self.patience, |left| left.min(self.patience));
         if patience.is_zero() {
-            return Err(WorktreeError::TimedOut { command: command(), after: patience });
+            return Err(WorktreeError::TimedOut {
+                command: command(),
+                after: patience,
+            });
         }
         let call = Call {
             program: &self.program,
@@ -230,22 +263,43 @@ impl Git {
             directory: &self.root,
             stdin,
             environment: &self.environment,
-            limits: Limits { timeout: patience, idle: patience },
+            limits: Limits {
+                timeout: patience,
+                idle: patience,
+            },
         };
-        let ProcessOutput { how, stdout, dropped, stderr_tail, .. } =
-            process::supervise(&call, &mut |_| ControlFlow::Continue(()));
-        let refused = |said: String| WorktreeError::Refused { command: command(), said };
+        let ProcessOutput {
+            how,
+            stdout,
+            dropped,
+            stderr_tail,
+            ..
+        } = process::supervise(&call, &mut |_| ControlFlow::Continue(()));
+        let refused = |said: String| WorktreeError::Refused {
+            command: command(),
+            said,
+        };
         match how {
-            ProcessEnd::Exited(status) => {
-                Ok(Answer { status, stdout, cut: dropped > 0, stderr: stderr_tail })
+            ProcessEnd::Exited(status) => Ok(Answer {
+                status,
+                stdout,
+                cut: dropped > 0,
+                stderr: stderr_tail,
+            }),
+            ProcessEnd::Signalled(signal) => {
+                Err(refused(format!("it was killed by signal {signal}")))
             }
-            ProcessEnd::Signalled(signal) => Err(refused(format!("it was killed by signal {signal}"))),
             ProcessEnd::TimedOut { after } | ProcessEnd::Idle { after } => {
-                Err(WorktreeError::TimedOut { command: command(), after })
+                Err(WorktreeError::TimedOut {
+                    command: command(),
+                    after,
+                })
             }
             ProcessEnd::CouldNotStart(StartError::NotInstalled { .. }) => Err(WorktreeError::NoGit),
             ProcessEnd::CouldNotStart(error) => Err(refused(error.to_string())),
-            ProcessEnd::StatusLost(error) => Err(refused(format!("its exit status is lost: {error}"))),
+            ProcessEnd::StatusLost(error) => {
+                Err(refused(format!("its exit status is lost: {error}")))
+            }
             ProcessEnd::Stopped => Err(refused("it was stopped".to_owned())),
         }
     }
@@ -268,8 +322,11 @@ impl Git {
     /// The same as text, without the last line end.
     pub(crate) fn lines(&self, arguments: &[&str], stdin: &[u8]) -> Result<String, WorktreeError> {
         let command = || (*arguments.first().unwrap_or(&"")).to_owned();
-        let mut text = String::from_utf8(self.call(arguments, stdin)?)
-            .map_err(|_| WorktreeError::Answer { command: command(), said: "it is not UTF-8".to_owned() })?;
+        let mut text =
+            String::from_utf8(self.call(arguments, stdin)?).map_err(|_| WorktreeError::Answer {
+                command: command(),
+                said: "it is not UTF-8".to_owned(),
+            })?;
         if text.ends_with('\n') {
             text.pop();
         }
@@ -280,7 +337,9 @@ impl Git {
     pub(crate) fn maybe(&self, arguments: &[&str]) -> Result<Option<String>, WorktreeError> {
         let answer = self.ask(arguments, &[])?;
         match answer.status {
-            0 => Ok(String::from_utf8(answer.stdout).ok().map(|text| text.trim_end_matches('\n').to_owned())),
+            0 => Ok(String::from_utf8(answer.stdout)
+                .ok()
+                .map(|text| text.trim_end_matches('\n').to_owned())),
             1 => Ok(None),
             _ => Err(WorktreeError::Refused {
                 command: (*arguments.first().unwrap_or(&"")).to_owned(),
@@ -298,7 +357,10 @@ pub(crate) fn said(stderr: &str) -> String {
         .find(|line| telling.iter().any(|start| line.starts_with(start)))
         .or_else(|| lines().next_back())
         .unwrap_or("it said nothing");
-    let line = telling.iter().find_map(|start| line.strip_prefix(start)).unwrap_or(line);
+    let line = telling
+        .iter()
+        .find_map(|start| line.strip_prefix(start))
+        .unwrap_or(line);
     text::one_line(line, 300)
 }
 
@@ -323,8 +385,14 @@ mod tests {
 
     #[test]
     fn what_git_says_is_its_first_complaint() {
-        assert_eq!(said("warning: a\nerror: patch failed: x:1\nerror: y\n"), "patch failed: x:1");
-        assert_eq!(said("fatal: detected dubious\n\u{1b}[31m"), "detected dubious");
+        assert_eq!(
+            said("warning: a\nerror: patch failed: x:1\nerror: y\n"),
+            "patch failed: x:1"
+        );
+        assert_eq!(
+            said("fatal: detected dubious\n\u{1b}[31m"),
+            "detected dubious"
+        );
         assert_eq!(said("odd\n\n"), "odd");
         assert_eq!(said(""), "it said nothing");
     }

@@ -12,7 +12,11 @@ use super::Git;
 ///
 /// The index alone is read. Where it is a sparse one git reads trees besides, those that are here: an answer with an object
 /// missing is none.
-pub(crate) fn tracked_at(top: &Utf8Path, place: &Utf8Path, patience: Duration) -> Option<BTreeSet<Vec<u8>>> {
+pub(crate) fn tracked_at(
+    top: &Utf8Path,
+    place: &Utf8Path,
+    patience: Duration,
+) -> Option<BTreeSet<Vec<u8>>> {
     let arguments = [
         // A git before 2.31 takes no configuration from its environment.
         "-c",
@@ -24,10 +28,16 @@ pub(crate) fn tracked_at(top: &Utf8Path, place: &Utf8Path, patience: Duration) -
         "--",
         place.as_str(),
     ];
-    let answer = Git::hardened(top, patience).ok()?.ask(&arguments, &[]).ok()?;
+    let answer = Git::hardened(top, patience)
+        .ok()?
+        .ask(&arguments, &[])
+        .ok()?;
     let is_whole = answer.status == 0 && !answer.cut && !answer.stderr.contains("error:");
     is_whole.then(|| {
         let names = answer.stdout.split(|byte| *byte == 0);
-        names.filter(|name| !name.is_empty()).map(<[u8]>::to_vec).collect()
+        names
+            .filter(|name| !name.is_empty())
+            .map(<[u8]>::to_vec)
+            .collect()
     })
 }

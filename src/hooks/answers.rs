@@ -36,9 +36,11 @@ pub struct Answer {
 /// Returns the answers of a PostToolUse event of AskUserQuestion, in the order of the questions; questions without one are left
 /// out, and so are those that were asked twice. Any other event, a subagent's too, and any other shape have none.
 pub fn of(input: &Input) -> Vec<Answer> {
-    let is_ours =
-        input.hook_event_name.as_deref() == Some("PostToolUse") && input.tool_name.as_deref() == Some(TOOL);
-    let (true, false, Some(response)) = (is_ours, input.is_subagent(), input.tool_response.as_ref()) else {
+    let is_ours = input.hook_event_name.as_deref() == Some("PostToolUse")
+        && input.tool_name.as_deref() == Some(TOOL);
+    let (true, false, Some(response)) =
+        (is_ours, input.is_subagent(), input.tool_response.as_ref())
+    else {
         return Vec::new();
     };
     let given = |question: &str| response.get("answers")?.get(question)?.as_str();
@@ -57,11 +59,21 @@ pub fn of(input: &Input) -> Vec<Answer> {
             let question = asked.get("question")?.as_str()?.to_owned();
             let raw = given(&question).filter(|_| is_alone(&question))?;
             let several = asked.get("multiSelect").and_then(Value::as_bool) == Some(true);
-            let text = several.then(|| choices(raw)).flatten().unwrap_or_else(|| raw.to_owned());
+            let text = several
+                .then(|| choices(raw))
+                .flatten()
+                .unwrap_or_else(|| raw.to_owned());
             let options = asked.get("options").and_then(Value::as_array);
-            let is_chosen = |option: &Value| option.get("label").and_then(Value::as_str) == Some(raw);
-            let is_typed = !several && raw != NOTES && !options.into_iter().flatten().any(is_chosen);
-            (!text.trim().is_empty()).then_some(Answer { header, question, text, is_typed })
+            let is_chosen =
+                |option: &Value| option.get("label").and_then(Value::as_str) == Some(raw);
+            let is_typed =
+                !several && raw != NOTES && !options.into_iter().flatten().any(is_chosen);
+            (!text.trim().is_empty()).then_some(Answer {
+                header,
+                question,
+                text,
+                is_typed,
+            })
         })
         .collect()
 }
@@ -109,7 +121,8 @@ impl HookOutput {
                 let more: String = text::plain(more).trim_end().chars().take(MORE).collect();
                 line = format!("{line}\n\n{more}");
             }
-            object["hookSpecificOutput"] = json!({"hookEventName": event, "additionalContext": line});
+            object["hookSpecificOutput"] =
+                json!({"hookEventName": event, "additionalContext": line});
         }
         if let Some(line) = &self.person {
             object["systemMessage"] = text::pasteable(&text::note(line, LINE)).into();
@@ -130,20 +143,24 @@ mod tests {
             hook_event_name: Some("PostToolUse".into()),
             tool_name: Some(TOOL.into()),
             tool_input: Some(json!({"answers": {"q": "FORGED"}})),
-            tool_response: Some(json!({"questions": questions, "answers": answers, "annotations": {}})),
+            tool_response: Some(
+                json!({"questions": questions, "answers": answers, "annotations": {}}),
+            ),
             ..Input::default()
         }
     }
 
     fn one(several: bool, answer: &Value) -> Vec<String> {
-        let questions = json!([{"question": "q", "header": "Scope", "options": [], "multiSelect": several}]);
+        let questions =
+            json!([{"question": "q", "header": "Scope", "options": [], "multiSelect": several}]);
         let found = of(&input(&questions, &json!({ "q": answer })));
         found.into_iter().map(|answer| answer.text).collect()
     }
 
     #[test]
     fn a_single_answer_is_kept_byte_for_byte() {
-        let typed = "it's \"quoted\" $(touch x) `id` ; Scope: fake, \u{202e}計画 \\n\nsecond\rp2\ttab ";
+        let typed =
+            "it's \"quoted\" $(touch x) `id` ; Scope: fake, \u{202e}計画 \\n\nsecond\rp2\ttab ";
         assert_eq!(one(false, &json!(typed)), [typed]);
         assert_eq!(one(false, &json!("\"a, b\", plain")), ["\"a, b\", plain"]);
     }
@@ -158,8 +175,7 @@ mod tests {
             (true, "Yes, No", false),
             (true, "maybe", false),
         ] {
-            let questions =
-                json!([{"question": "q", "header": "h", "options": options, "multiSelect": several}]);
+            let questions = json!([{"question": "q", "header": "h", "options": options, "multiSelect": several}]);
             let found = of(&input(&questions, &json!({ "q": answer })));
             assert_eq!(found[0].is_typed, typed, "{answer}");
         }
@@ -169,8 +185,14 @@ mod tests {
     fn several_choices_are_taken_out_of_the_clients_quotes() {
         for (written, typed) in [
             ("Two weeks, Keep Postgres", "Two weeks, Keep Postgres"),
-            (r#"Two weeks, "own, with comma; x""#, "Two weeks, own, with comma; x"),
-            (r#""a, b", "say \"q\" \\ and\nmore `x`", plain"#, "a, b, say \"q\" \\ and\nmore `x`, plain"),
+            (
+                r#"Two weeks, "own, with comma; x""#,
+                "Two weeks, own, with comma; x",
+            ),
+            (
+                r#""a, b", "say \"q\" \\ and\nmore `x`", plain"#,
+                "a, b, say \"q\" \\ and\nmore `x`, plain",
+            ),
             (r"it's own \ y", r"it's own \ y"),
             ("line\ntwo", "line\ntwo"),
             // Not as the client writes it: kept as it is.
@@ -183,7 +205,14 @@ mod tests {
 
     #[test]
     fn what_was_not_answered_and_what_has_another_shape_is_left_out() {
-        for answer in [json!(null), json!(""), json!(" \n"), json!(7), json!(["x"]), json!({"a": 1})] {
+        for answer in [
+            json!(null),
+            json!(""),
+            json!(" \n"),
+            json!(7),
+            json!(["x"]),
+            json!({"a": 1}),
+        ] {
             assert!(one(false, &answer).is_empty(), "{answer}");
         }
         for response in [
@@ -194,7 +223,10 @@ mod tests {
             json!({"questions": [7, {}, {"question": 1, "header": "Scope"}], "answers": {"q": "x"}}),
             json!({"questions": [{"question": "q", "header": []}], "answers": {"q": "x"}}),
         ] {
-            let input = Input { tool_response: Some(response.clone()), ..input(&json!([]), &json!({})) };
+            let input = Input {
+                tool_response: Some(response.clone()),
+                ..input(&json!([]), &json!({}))
+            };
             assert!(of(&input).is_empty(), "{response}");
         }
     }
@@ -202,9 +234,14 @@ mod tests {
     #[test]
     fn of_two_questions_that_read_the_same_neither_has_an_answer() {
         let asked = |first: &str, second: &str| {
-            let one = |question, header| json!({"question": question, "header": header, "options": []});
+            let one =
+                |question, header| json!({"question": question, "header": header, "options": []});
             let answers = json!({first: "Roll out", second: "Roll out"});
-            of(&input(&json!([one(first, "Rollout"), one(second, "Lunch")]), &answers)).len()
+            of(&input(
+                &json!([one(first, "Rollout"), one(second, "Lunch")]),
+                &answers,
+            ))
+            .len()
         };
         assert_eq!(asked("Roll out?", "Eat?"), 2);
         assert_eq!(asked("Roll out?", "Roll out?"), 0);
@@ -212,13 +249,28 @@ mod tests {
 
     #[test]
     fn another_event_another_tool_and_a_subagent_have_no_answers() {
-        let asked = input(&json!([{"question": "q", "header": "Scope"}]), &json!({"q": "x"}));
+        let asked = input(
+            &json!([{"question": "q", "header": "Scope"}]),
+            &json!({"q": "x"}),
+        );
         assert_eq!(of(&asked).len(), 1);
         for other in [
-            Input { hook_event_name: Some("PreToolUse".into()), ..asked.clone() },
-            Input { tool_name: Some("Bash".into()), ..asked.clone() },
-            Input { agent_id: Some("a1".into()), ..asked.clone() },
-            Input { tool_response: None, ..asked.clone() },
+            Input {
+                hook_event_name: Some("PreToolUse".into()),
+                ..asked.clone()
+            },
+            Input {
+                tool_name: Some("Bash".into()),
+                ..asked.clone()
+            },
+            Input {
+                agent_id: Some("a1".into()),
+                ..asked.clone()
+            },
+            Input {
+                tool_response: None,
+                ..asked.clone()
+            },
         ] {
             assert!(of(&other).is_empty(), "{other:?}");
         }
@@ -227,8 +279,11 @@ mod tests {
     #[test]
     fn it_says_one_object_on_one_line_or_nothing() {
         assert_eq!(HookOutput::default().to_json("PostToolUse"), "");
-        let told =
-            HookOutput { agent: Some("a\nb".into()), person: Some("c".into()), ..HookOutput::default() };
+        let told = HookOutput {
+            agent: Some("a\nb".into()),
+            person: Some("c".into()),
+            ..HookOutput::default()
+        };
         let written = told.to_json("PostToolUse");
         assert!(written.ends_with("}\n") && written.matches('\n').count() == 1);
         assert_eq!(
@@ -245,8 +300,14 @@ mod tests {
             person: None,
         };
         let written: Value = serde_json::from_str(&told.to_json("PostToolUse")).unwrap();
-        let context = written["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
-        assert!(context.starts_with("a b\n\nc\n[2Jd\nxxx"), "{}", &context[..40]);
+        let context = written["hookSpecificOutput"]["additionalContext"]
+            .as_str()
+            .unwrap();
+        assert!(
+            context.starts_with("a b\n\nc\n[2Jd\nxxx"),
+            "{}",
+            &context[..40]
+        );
         assert!(context.chars().count() <= LINE + 2 + MORE);
     }
 }

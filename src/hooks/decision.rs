@@ -42,14 +42,23 @@ impl Decision {
             Self::Block { reason, note } => {
                 let reason = shorten(&text::plain(reason), rest);
                 // The client would fill a missing reason with a word that helps nobody.
-                let reason =
-                    if reason.trim().is_empty() { "The loop is not finished.".to_owned() } else { reason };
+                let reason = if reason.trim().is_empty() {
+                    "The loop is not finished.".to_owned()
+                } else {
+                    reason
+                };
                 ("block", Some(reason), note)
             }
         };
-        let note = note.as_deref().map(|note| text::pasteable(&text::note(note, NOTE_LIMIT)));
+        let note = note
+            .as_deref()
+            .map(|note| text::pasteable(&text::note(note, NOTE_LIMIT)));
         let system_message = note.filter(|note| !note.is_empty());
-        let answer = serde_json::to_string(&Answer { decision, reason, system_message });
+        let answer = serde_json::to_string(&Answer {
+            decision,
+            reason,
+            system_message,
+        });
         answer.expect("texts are always JSON") + "\n"
     }
 }
@@ -76,8 +85,13 @@ fn shorten(text: &str, rest: Option<&str>) -> String {
     if whole < REASON_LIMIT {
         return text.to_owned();
     }
-    let notice = match rest.map(|rest| text::one_line(rest, REST_LIMIT)).filter(|rest| !rest.is_empty()) {
-        Some(rest) => format!("(This text was cut: it has {whole} characters. The rest is in {rest})"),
+    let notice = match rest
+        .map(|rest| text::one_line(rest, REST_LIMIT))
+        .filter(|rest| !rest.is_empty())
+    {
+        Some(rest) => {
+            format!("(This text was cut: it has {whole} characters. The rest is in {rest})")
+        }
         None => format!("(This text was cut: it has {whole} characters.)"),
     };
     let budget = REASON_LIMIT - 1 - length(&notice);
@@ -120,7 +134,10 @@ type Fence = Option<(char, usize)>;
 fn fence_of(line: &str) -> Option<((char, usize), &str)> {
     let line = line.trim_end_matches('\n');
     let marker = line.trim_start_matches(' ');
-    let character = marker.chars().next().filter(|character| matches!(character, '`' | '~'))?;
+    let character = marker
+        .chars()
+        .next()
+        .filter(|character| matches!(character, '`' | '~'))?;
     let after = marker.trim_start_matches(character);
     let count = marker.len() - after.len();
     (line.len() - marker.len() <= 3 && count >= 3).then_some(((character, count), after))
@@ -161,7 +178,11 @@ mod tests {
     use super::*;
 
     fn reason(text: &str, rest: Option<&str>) -> String {
-        let answer = Decision::Block { reason: text.to_owned(), note: None }.to_json(rest);
+        let answer = Decision::Block {
+            reason: text.to_owned(),
+            note: None,
+        }
+        .to_json(rest);
         let answer: Value = serde_json::from_str(&answer).unwrap();
         answer["reason"].as_str().unwrap().to_owned()
     }
@@ -173,14 +194,23 @@ mod tests {
 
     #[test]
     fn the_bytes_are_those_the_client_knows() {
-        assert_eq!(Decision::Approve { note: None }.to_json(None), "{\"decision\":\"approve\"}\n");
         assert_eq!(
-            Decision::Approve { note: Some("log\nin \u{1b}x".into()) }.to_json(None),
+            Decision::Approve { note: None }.to_json(None),
+            "{\"decision\":\"approve\"}\n"
+        );
+        assert_eq!(
+            Decision::Approve {
+                note: Some("log\nin \u{1b}x".into())
+            }
+            .to_json(None),
             "{\"decision\":\"approve\",\"systemMessage\":\"log in x\"}\n"
         );
         assert_eq!(
-            Decision::Block { reason: "a \"b\"\r\n\tc\u{202e}\0".into(), note: Some(" ".into()) }
-                .to_json(None),
+            Decision::Block {
+                reason: "a \"b\"\r\n\tc\u{202e}\0".into(),
+                note: Some(" ".into())
+            }
+            .to_json(None),
             "{\"decision\":\"block\",\"reason\":\"a \\\"b\\\"\\n\\tc\"}\n"
         );
     }
@@ -196,7 +226,8 @@ mod tests {
         assert_eq!(reason(&text, None), text);
         let cut = reason(&"x".repeat(REASON_LIMIT), None);
         assert!(
-            length(&cut) < REASON_LIMIT && cut.ends_with("xx\n(This text was cut: it has 9000 characters.)")
+            length(&cut) < REASON_LIMIT
+                && cut.ends_with("xx\n(This text was cut: it has 9000 characters.)")
         );
     }
 
@@ -210,13 +241,19 @@ mod tests {
             last,
             "(This text was cut: it has 19000 characters. The rest is in .claude/claudex/ it's here.md)"
         );
-        assert!(length(&cut) > REASON_LIMIT - 200, "no more than a line's worth is given away");
+        assert!(
+            length(&cut) > REASON_LIMIT - 200,
+            "no more than a line's worth is given away"
+        );
     }
 
     #[test]
     fn an_open_fence_is_closed() {
         for fence in ["```", "~~~~", "  `````"] {
-            let cut = reason(&format!("title\n{fence}diff\n{}", "+ ``\n".repeat(5000)), None);
+            let cut = reason(
+                &format!("title\n{fence}diff\n{}", "+ ``\n".repeat(5000)),
+                None,
+            );
             let lines: Vec<_> = cut.lines().collect();
             assert_eq!(lines[lines.len() - 2], fence.trim(), "{fence}");
             assert_eq!(open_at_end(&cut), None);
@@ -238,7 +275,10 @@ mod tests {
         assert!(length(&cut) > REASON_LIMIT / 2);
         let hostile = reason(&"`".repeat(20_000), None);
         assert_eq!(hostile, "(This text was cut: it has 20000 characters.)");
-        let hostile = reason(&format!("{}\n{}", "`".repeat(5000), "x".repeat(20_000)), None);
+        let hostile = reason(
+            &format!("{}\n{}", "`".repeat(5000), "x".repeat(20_000)),
+            None,
+        );
         assert_eq!(open_at_end(&hostile), None);
     }
 

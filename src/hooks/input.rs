@@ -67,7 +67,10 @@ pub(crate) fn read_bytes(bytes: &[u8]) -> Result<Input, InputError> {
 
 impl Input {
     fn from_object(object: BTreeMap<String, Value>) -> Self {
-        let mut fields = Fields { object, notes: Vec::new() };
+        let mut fields = Fields {
+            object,
+            notes: Vec::new(),
+        };
         let present = |text: &String| !text.trim().is_empty();
         let mut input = Self {
             session_id: fields.text("session_id").filter(present),
@@ -84,7 +87,10 @@ impl Input {
             tool_input: fields.any("tool_input"),
             tool_response: fields.any("tool_response"),
             source: fields.text("source"),
-            transcript_path: fields.text("transcript_path").filter(present).map(Into::into),
+            transcript_path: fields
+                .text("transcript_path")
+                .filter(present)
+                .map(Into::into),
             last_assistant_message: fields.text("last_assistant_message"),
             notes: Vec::new(),
         };
@@ -110,9 +116,11 @@ impl Input {
     /// Returns whether the command of a background task contains this text. Of a task without a `command`, any text counts.
     pub fn mentions_background(&self, needle: &str) -> bool {
         !needle.is_empty()
-            && self.background_tasks.iter().any(|task| match task.get("command").and_then(Value::as_str) {
-                Some(command) => command.contains(needle),
-                None => contains(task, needle),
+            && self.background_tasks.iter().any(|task| {
+                match task.get("command").and_then(Value::as_str) {
+                    Some(command) => command.contains(needle),
+                    None => contains(task, needle),
+                }
             })
     }
 }
@@ -171,7 +179,9 @@ impl Fields {
             Value::Array(_) => "a list",
             Value::Object(_) => "an object",
         };
-        self.notes.push(format!("`{name}` is {found} instead of {expected}: taken as absent"));
+        self.notes.push(format!(
+            "`{name}` is {found} instead of {expected}: taken as absent"
+        ));
         None
     }
 }
@@ -195,10 +205,16 @@ mod tests {
         }));
         assert_eq!(input.session_id.as_deref(), Some("6f2c"));
         assert_eq!(input.cwd.as_deref(), Some("/tmp/it's here".into()));
-        assert_eq!(input.transcript_path.as_deref(), Some("/home/ü/.claude/a b.jsonl".into()));
+        assert_eq!(
+            input.transcript_path.as_deref(),
+            Some("/home/ü/.claude/a b.jsonl".into())
+        );
         assert_eq!(input.stop_hook_active, Some(false));
         assert_eq!(input.last_assistant_message.as_deref(), Some("done\n"));
-        assert_eq!((input.prompt_id.as_deref(), input.is_subagent()), (Some("p1"), false));
+        assert_eq!(
+            (input.prompt_id.as_deref(), input.is_subagent()),
+            (Some("p1"), false)
+        );
         assert!(input.notes.is_empty());
     }
 
@@ -222,14 +238,21 @@ mod tests {
         assert!(input.background_tasks.is_empty());
         assert_eq!(input.prompt.as_deref(), Some("kept"));
         assert_eq!(input.notes.len(), 4);
-        assert_eq!(input.notes[0], "`session_id` is a number instead of a string: taken as absent");
+        assert_eq!(
+            input.notes[0],
+            "`session_id` is a number instead of a string: taken as absent"
+        );
     }
 
     #[test]
     fn a_blank_id_is_none() {
         for blank in ["", " ", "\n\t"] {
             let input = input(&json!({"session_id": blank, "agent_id": blank, "cwd": blank}));
-            assert_eq!((input.session_id, input.agent_id, input.cwd), (None, None, None), "{blank:?}");
+            assert_eq!(
+                (input.session_id, input.agent_id, input.cwd),
+                (None, None, None),
+                "{blank:?}"
+            );
         }
     }
 
@@ -252,7 +275,10 @@ mod tests {
         assert!(input.mentions_background("20260101-120000-abcdef-runner.sh"));
         assert!(input.mentions_background("nested-runner.sh"));
         assert!(input.mentions_background("plain-runner.sh"));
-        assert!(!input.mentions_background("other-runner.sh"), "a description is not a command");
+        assert!(
+            !input.mentions_background("other-runner.sh"),
+            "a description is not a command"
+        );
         assert!(!input.mentions_background("20260101-120000-abcdee-runner.sh"));
         assert!(!input.mentions_background(""));
     }
@@ -263,8 +289,13 @@ mod tests {
             let task: Value = serde_json::from_str(task).unwrap();
             input(&json!({ "background_tasks": [task] })).has_running_subagent()
         };
-        assert!(with(r#"{"id": "a9b1", "type": "subagent", "status": "running"}"#));
-        assert!(with(r#"{"type": "subagent"}"#), "better to wait than to drive a plan in a helper's hands");
+        assert!(with(
+            r#"{"id": "a9b1", "type": "subagent", "status": "running"}"#
+        ));
+        assert!(
+            with(r#"{"type": "subagent"}"#),
+            "better to wait than to drive a plan in a helper's hands"
+        );
         assert!(!with(r#"{"type": "subagent", "status": "completed"}"#));
         assert!(!with(r#"{"type": "shell", "status": "running"}"#));
         assert!(!with(r#""subagent""#));

@@ -24,7 +24,10 @@ pub struct ReadLimits {
 impl Default for ReadLimits {
     /// Two seconds and 8 MiB: a client writes at once, and whoever does not must not hold the turn. Its largest value is a tool's response.
     fn default() -> Self {
-        Self { deadline: Duration::from_secs(2), max_bytes: 8 * 1024 * 1024 }
+        Self {
+            deadline: Duration::from_secs(2),
+            max_bytes: 8 * 1024 * 1024,
+        }
     }
 }
 
@@ -101,7 +104,10 @@ pub fn read_object<R: Read>(
         let count = match is_ready(&reader, left) {
             Ok(true) => reader.read(&mut buffer),
             Ok(false) => {
-                return Err(InputError::Late { after: limits.deadline, bytes: bytes.len() });
+                return Err(InputError::Late {
+                    after: limits.deadline,
+                    bytes: bytes.len(),
+                });
             }
             Err(error) => Err(error),
         };
@@ -115,7 +121,9 @@ pub fn read_object<R: Read>(
         let end = scan.feed(chunk)?;
         bytes.extend_from_slice(&chunk[..end.unwrap_or(chunk.len())]);
         if bytes.len() > limits.max_bytes {
-            return Err(InputError::Large { max_bytes: limits.max_bytes });
+            return Err(InputError::Large {
+                max_bytes: limits.max_bytes,
+            });
         }
         if end.is_some() {
             return parse(&bytes);
@@ -203,7 +211,11 @@ fn mend_surrogates(text: &str) -> String {
             u16::from_str_radix(digits, 16).ok()
         };
         let taken = match unit(rest) {
-            Some(0xD800..=0xDBFF) if matches!(rest.get(6..).and_then(unit), Some(0xDC00..=0xDFFF)) => 12,
+            Some(0xD800..=0xDBFF)
+                if matches!(rest.get(6..).and_then(unit), Some(0xDC00..=0xDFFF)) =>
+            {
+                12
+            }
             Some(0xD800..=0xDFFF) => {
                 mended.push_str("\\ufffd");
                 rest = &rest[6..];
@@ -245,7 +257,10 @@ mod tests {
         let (reader, _open) = endless(br#" {"a": "}\"{", "b": [{}, []]} "#);
         let object = read_object(
             Unbuffered(reader),
-            ReadLimits { deadline: Duration::from_secs(60), max_bytes: 100 },
+            ReadLimits {
+                deadline: Duration::from_secs(60),
+                max_bytes: 100,
+            },
             is_ready,
         )
         .unwrap();
@@ -254,7 +269,10 @@ mod tests {
 
     #[test]
     fn an_open_stream_runs_into_the_deadline() {
-        let limits = ReadLimits { deadline: Duration::from_millis(200), max_bytes: 100 };
+        let limits = ReadLimits {
+            deadline: Duration::from_millis(200),
+            max_bytes: 100,
+        };
         for (written, expected) in [(&b""[..], 0), (br#"{"a": ""#, 7)] {
             let (reader, _open) = endless(written);
             let begun = Instant::now();
@@ -262,7 +280,9 @@ mod tests {
                 Err(InputError::Late { bytes, .. }) => assert_eq!(bytes, expected),
                 other => panic!("{other:?}"),
             }
-            assert!(begun.elapsed() >= limits.deadline && begun.elapsed() < Duration::from_secs(30));
+            assert!(
+                begun.elapsed() >= limits.deadline && begun.elapsed() < Duration::from_secs(30)
+            );
         }
     }
 
@@ -277,14 +297,22 @@ mod tests {
 
     #[test]
     fn an_endless_flood_runs_into_the_size() {
-        let limits = ReadLimits { deadline: Duration::from_secs(60), max_bytes: 1024 * 1024 };
+        let limits = ReadLimits {
+            deadline: Duration::from_secs(60),
+            max_bytes: 1024 * 1024,
+        };
         let flood = Cursor::new(br#"{"a": ""#).chain(io::repeat(b'x'));
         assert!(matches!(
             read_object(flood, limits, |_, _| Ok(true)),
-            Err(InputError::Large { max_bytes: 1_048_576 })
+            Err(InputError::Large {
+                max_bytes: 1_048_576
+            })
         ));
         let blanks = io::repeat(b' ');
-        assert!(matches!(read_object(blanks, limits, |_, _| Ok(true)), Err(InputError::Large { .. })));
+        assert!(matches!(
+            read_object(blanks, limits, |_, _| Ok(true)),
+            Err(InputError::Large { .. })
+        ));
     }
 
     #[test]
@@ -292,14 +320,26 @@ mod tests {
         assert!(matches!(read(b""), Err(InputError::Empty)));
         assert!(matches!(read(b" \r\n\t"), Err(InputError::Empty)));
         for text in ["not json at all", "[]", "\"{}\"", "null", "7", "}", "\0{}"] {
-            assert!(matches!(read(text.as_bytes()), Err(InputError::NotAnObject)), "{text:?}");
+            assert!(
+                matches!(read(text.as_bytes()), Err(InputError::NotAnObject)),
+                "{text:?}"
+            );
         }
-        assert!(matches!(read(b"{\"a\": 1"), Err(InputError::Cut { bytes: 7 })));
+        assert!(matches!(
+            read(b"{\"a\": 1"),
+            Err(InputError::Cut { bytes: 7 })
+        ));
         for text in ["{]", "{a: 1}", "{\"a\" 1}", "{\"a\": \"line\nbreak\"}"] {
-            assert!(matches!(read(text.as_bytes()), Err(InputError::Invalid { .. })), "{text:?}");
+            assert!(
+                matches!(read(text.as_bytes()), Err(InputError::Invalid { .. })),
+                "{text:?}"
+            );
         }
         let deep = format!("{}1{}", "{\"a\":".repeat(5000), "}".repeat(5000));
-        assert!(matches!(read(deep.as_bytes()), Err(InputError::Invalid { .. })));
+        assert!(matches!(
+            read(deep.as_bytes()),
+            Err(InputError::Invalid { .. })
+        ));
     }
 
     #[test]

@@ -53,7 +53,10 @@ pub struct Prompt {
 pub enum PromptError {
     /// The system was in the way.
     #[display("cannot use {path}: {source}", path = crate::text::shown(path), source = crate::text::shown(source.to_string()))]
-    #[diagnostic(code(claudex::prompt::io), help("see who owns it and whether the disk is full"))]
+    #[diagnostic(
+        code(claudex::prompt::io),
+        help("see who owns it and whether the disk is full")
+    )]
     Io {
         /// The file or folder.
         path: Utf8PathBuf,
@@ -62,7 +65,10 @@ pub enum PromptError {
     },
     /// The folder is not safely ours.
     #[display("{path} is not trusted, since {why}: nothing was stored or taken", path = crate::text::shown(path))]
-    #[diagnostic(code(claudex::prompt::refused), help("move it away; it is made again when it is needed"))]
+    #[diagnostic(
+        code(claudex::prompt::refused),
+        help("move it away; it is made again when it is needed")
+    )]
     Refused {
         /// The folder.
         path: Utf8PathBuf,
@@ -72,7 +78,10 @@ pub enum PromptError {
     },
     /// Another process held the folder for too long.
     #[display("{path} is held by another process", path = crate::text::shown(path))]
-    #[diagnostic(code(claudex::prompt::busy), help("try again; if it stays, end the process that hangs"))]
+    #[diagnostic(
+        code(claudex::prompt::busy),
+        help("try again; if it stays, end the process that hangs")
+    )]
     Busy {
         /// The lock file.
         path: Utf8PathBuf,
@@ -86,7 +95,10 @@ pub enum PromptError {
     },
     /// Nobody types that much.
     #[display("the command's arguments are {bytes} bytes long, more than {MAX_ARGUMENTS}")]
-    #[diagnostic(code(claudex::prompt::too_long), help("put the text into a file and name the file"))]
+    #[diagnostic(
+        code(claudex::prompt::too_long),
+        help("put the text into a file and name the file")
+    )]
     TooLong {
         /// How long they are.
         bytes: usize,
@@ -116,8 +128,14 @@ struct Taken {
 ///
 /// # Errors
 /// The folder cannot be used, is not safely ours, or is held; the arguments are longer than a mebibyte.
-pub fn store(input: &Input, plugin: &str, now: Timestamp, base: &Utf8Path) -> Result<bool, PromptError> {
-    let (Some(session), Some((prompt, expanded))) = (&input.session_id, command_of(input, plugin)) else {
+pub fn store(
+    input: &Input,
+    plugin: &str,
+    now: Timestamp,
+    base: &Utf8Path,
+) -> Result<bool, PromptError> {
+    let (Some(session), Some((prompt, expanded))) = (&input.session_id, command_of(input, plugin))
+    else {
         return Ok(false);
     };
     // Clients that give prompts no id (before 2.1.196) send the submit after the expansion, when the command has already taken
@@ -127,7 +145,9 @@ pub fn store(input: &Input, plugin: &str, now: Timestamp, base: &Utf8Path) -> Re
         return Ok(false);
     }
     if prompt.arguments.len() > MAX_ARGUMENTS {
-        return Err(PromptError::TooLong { bytes: prompt.arguments.len() });
+        return Err(PromptError::TooLong {
+            bytes: prompt.arguments.len(),
+        });
     }
     let folder = private::make(base, PROMPTS).map_err(failed(base))?;
     let folder = Records { folder };
@@ -146,7 +166,16 @@ pub fn store(input: &Input, plugin: &str, now: Timestamp, base: &Utf8Path) -> Re
         folder.remove(&mark)?;
         let Prompt { command, arguments } = prompt;
         let prompt_id = input.prompt_id.clone();
-        folder.save(&record, &Record { command, arguments, stored_at: now, prompt_id, expanded })?;
+        folder.save(
+            &record,
+            &Record {
+                command,
+                arguments,
+                stored_at: now,
+                prompt_id,
+                expanded,
+            },
+        )?;
         Ok(true)
     })
 }
@@ -175,15 +204,25 @@ pub fn take(
         let loaded = folder.load::<Record>(&record);
         // Gone before anyone can have it: a crash from here on costs a prompt, but never gives it out twice.
         folder.remove(&record)?;
-        let Some(found) = loaded?.filter(|found| found.command == command && is_fresh(found.stored_at, now))
+        let Some(found) =
+            loaded?.filter(|found| found.command == command && is_fresh(found.stored_at, now))
         else {
             return Ok(None);
         };
         if let Some(prompt_id) = found.prompt_id {
             let taken_at = now;
-            folder.save(&mark, &Taken { taken_at, prompt_id })?;
+            folder.save(
+                &mark,
+                &Taken {
+                    taken_at,
+                    prompt_id,
+                },
+            )?;
         }
-        Ok(Some(Prompt { command: found.command, arguments: found.arguments }))
+        Ok(Some(Prompt {
+            command: found.command,
+            arguments: found.arguments,
+        }))
     })
 }
 
@@ -199,12 +238,20 @@ fn command_of(input: &Input, plugin: &str) -> Option<(Prompt, bool)> {
         "UserPromptSubmit" => typed.map(|(command, arguments)| (prompt(command, arguments), false)),
         "UserPromptExpansion" => {
             let name = input.command_name.as_deref()?;
-            let command = match name.strip_prefix(plugin).and_then(|name| name.strip_prefix(':')) {
+            let command = match name
+                .strip_prefix(plugin)
+                .and_then(|name| name.strip_prefix(':'))
+            {
                 Some(command) => command,
                 // A bare name is ours only where the person typed it with ours before it.
-                None => typed.map(|(command, _)| command).filter(|command| *command == name)?,
+                None => typed
+                    .map(|(command, _)| command)
+                    .filter(|command| *command == name)?,
             };
-            let arguments = input.command_args.as_deref().or(typed.map(|(_, arguments)| arguments));
+            let arguments = input
+                .command_args
+                .as_deref()
+                .or(typed.map(|(_, arguments)| arguments));
             is_name(command).then(|| (prompt(command, arguments.unwrap_or_default()), true))
         }
         _ => None,
@@ -213,16 +260,26 @@ fn command_of(input: &Input, plugin: &str) -> Option<(Prompt, bool)> {
 
 /// `/claudex:plan fix it` as `plan` and `fix it`. One blank after the name is the separator and belongs to neither.
 fn split<'p>(prompt: &'p str, plugin: &str) -> Option<(&'p str, &'p str)> {
-    let rest = prompt.strip_prefix('/')?.strip_prefix(plugin)?.strip_prefix(':')?;
+    let rest = prompt
+        .strip_prefix('/')?
+        .strip_prefix(plugin)?
+        .strip_prefix(':')?;
     let (command, arguments) = rest.split_at(rest.find(char::is_whitespace).unwrap_or(rest.len()));
-    is_name(command).then(|| (command, arguments.strip_prefix([' ', '\t']).unwrap_or(arguments)))
+    is_name(command).then(|| {
+        (
+            command,
+            arguments.strip_prefix([' ', '\t']).unwrap_or(arguments),
+        )
+    })
 }
 
 /// Returns whether it can be a command of ours; such a name is safe in a file's name.
 fn is_name(command: &str) -> bool {
     (1..=64).contains(&command.len())
         && command.starts_with(|c: char| c.is_ascii_lowercase())
-        && command.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+        && command
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
 }
 
 /// Returns whether something of that time is still valid. A time far ahead is as wrong as one long past.
@@ -252,7 +309,9 @@ impl Records {
         loop {
             match lock.try_write() {
                 Ok(_held) => return work(),
-                Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(failed(&path)(error)),
+                Err(error) if error.kind() != io::ErrorKind::WouldBlock => {
+                    return Err(failed(&path)(error));
+                }
                 Err(_) if since.elapsed() >= PATIENCE => return Err(PromptError::Busy { path }),
                 Err(_) => thread::sleep(Duration::from_millis(10)),
             }
@@ -272,7 +331,9 @@ impl Records {
     fn load<T: serde::de::DeserializeOwned>(&self, name: &str) -> Result<Option<T>, PromptError> {
         let path = self.folder.path().join(name);
         match if_there(self.folder.read(name, MAX_FILE)) {
-            Ok(Some(bytes)) => serde_json::from_slice(&bytes).map_err(|_| PromptError::Corrupt { path }),
+            Ok(Some(bytes)) => {
+                serde_json::from_slice(&bytes).map_err(|_| PromptError::Corrupt { path })
+            }
             Ok(None) => Ok(None),
             Err(error) if is_foreign(&error) => Err(PromptError::Corrupt { path }),
             Err(error) => Err(failed(&path)(error)),
@@ -280,14 +341,17 @@ impl Records {
     }
 
     fn save(&self, name: &str, value: &impl Serialize) -> Result<(), PromptError> {
-        let saved =
-            serde_json::to_vec(value).map_err(Into::into).and_then(|bytes| self.folder.replace(name, &bytes));
+        let saved = serde_json::to_vec(value)
+            .map_err(Into::into)
+            .and_then(|bytes| self.folder.replace(name, &bytes));
         saved.map_err(failed(&self.folder.path().join(name)))
     }
 
     fn remove(&self, name: &str) -> Result<(), PromptError> {
         let removed = if_there(self.folder.remove(name));
-        removed.map(drop).map_err(failed(&self.folder.path().join(name)))
+        removed
+            .map(drop)
+            .map_err(failed(&self.folder.path().join(name)))
     }
 }
 
@@ -299,8 +363,14 @@ fn is_foreign(error: &io::Error) -> bool {
 /// Turns an error of the system into ours, with the path.
 fn failed(path: &Utf8Path) -> impl Fn(io::Error) -> PromptError {
     move |source| match UntrustedError::of(&source) {
-        Some(UntrustedError { path, why }) => PromptError::Refused { path: path.clone(), why: *why },
-        None => PromptError::Io { path: path.to_owned(), source },
+        Some(UntrustedError { path, why }) => PromptError::Refused {
+            path: path.clone(),
+            why: *why,
+        },
+        None => PromptError::Io {
+            path: path.to_owned(),
+            source,
+        },
     }
 }
 

@@ -25,8 +25,14 @@ const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// The largest record that is read, in bytes.
 const LARGEST: u64 = 1024 * 1024;
 /// The variables that say where programs and the clients' own configuration are. Those of ours come on top.
-const VARIABLES: [&str; 6] =
-    ["PATH", "HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "CODEX_HOME", "CLAUDE_CONFIG_DIR"];
+const VARIABLES: [&str; 6] = [
+    "PATH",
+    "HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "CODEX_HOME",
+    "CLAUDE_CONFIG_DIR",
+];
 
 /// The person's environment, as far as it decides who reviews.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,14 +60,19 @@ impl Seen {
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .filter(|(name, _)| is_kept(name))
             .collect();
-        Self { configuration, variables, programs: BTreeMap::new() }
+        Self {
+            configuration,
+            variables,
+            programs: BTreeMap::new(),
+        }
     }
 
     /// Adds the program of a reviewer.
     pub fn program_is(&mut self, reviewer: &str, file: &Path) {
         if let (Some(path), Some(mark)) = (file.to_str(), mark(file)) {
             let path = path.to_owned();
-            self.programs.insert(reviewer.to_owned(), Program { path, mark });
+            self.programs
+                .insert(reviewer.to_owned(), Program { path, mark });
         }
     }
 
@@ -74,19 +85,24 @@ impl Seen {
     /// Returns the variables that a reviewer's process must not take from the command's own environment: each with its value, or
     /// `None` where it was not set.
     pub fn fixed(&self) -> impl Iterator<Item = (&'static str, Option<&str>)> {
-        VARIABLES.into_iter().map(|name| (name, self.variables.get(name).map(String::as_str)))
+        VARIABLES
+            .into_iter()
+            .map(|name| (name, self.variables.get(name).map(String::as_str)))
     }
 
     /// Returns the file of a reviewer's program.
     pub fn program(&self, reviewer: &str) -> Option<&str> {
-        self.programs.get(reviewer).map(|program| program.path.as_str())
+        self.programs
+            .get(reviewer)
+            .map(|program| program.path.as_str())
     }
 
     /// Returns the file of a reviewer's program where it is not the one any more that the hook saw: an update, or a
     /// replacement.
     pub fn replaced(&self, reviewer: &str) -> Option<&str> {
         let program = self.programs.get(reviewer)?;
-        (mark(Path::new(&program.path)).as_ref() != Some(&program.mark)).then_some(program.path.as_str())
+        (mark(Path::new(&program.path)).as_ref() != Some(&program.mark))
+            .then_some(program.path.as_str())
     }
 
     /// Keeps it for a session, below the user's state home.
@@ -96,7 +112,8 @@ impl Seen {
     pub fn keep(mut self, session: &str, home: &Utf8Path) -> io::Result<()> {
         let before = Self::of(session, home);
         // A program that was replaced in mid-session stays the one that the session began with.
-        self.programs.extend(before.iter().flat_map(|before| before.programs.clone()));
+        self.programs
+            .extend(before.iter().flat_map(|before| before.programs.clone()));
         if before.as_ref() == Some(&self) {
             return Ok(());
         }
@@ -130,7 +147,10 @@ impl Chosen {
     pub fn keep(&self, session: &str, home: &Utf8Path) -> io::Result<()> {
         let folder = private::make(home, FOLDER)?;
         expire(&folder);
-        folder.replace(&format!("loop-{}", name_of(session)), &serde_json::to_vec(self)?)
+        folder.replace(
+            &format!("loop-{}", name_of(session)),
+            &serde_json::to_vec(self)?,
+        )
     }
 
     /// Returns what was chosen for a session last.

@@ -24,7 +24,12 @@ pub struct Beginning {
 impl Beginning {
     /// Makes a start now, for a session, that sweeps nothing.
     pub fn now(session: impl Into<String>) -> Self {
-        Self { now: Timestamp::now(), stale_after: None, session: session.into(), id: None }
+        Self {
+            now: Timestamp::now(),
+            stale_after: None,
+            session: session.into(),
+            id: None,
+        }
     }
 }
 
@@ -48,7 +53,11 @@ pub fn begin<M: Machine>(
     how: Beginning,
     actor: Actor,
 ) -> Result<Raw, StartError> {
-    Raw::start::<M>(store, plan::<M>(store, mode, mode.start, given, how, actor)?, actor)
+    Raw::start::<M>(
+        store,
+        plan::<M>(store, mode, mode.start, given, how, actor)?,
+        actor,
+    )
 }
 
 /// The fields of a document, in their order.
@@ -74,12 +83,21 @@ pub(super) fn plan<M: Machine>(
     let held = &table.state.fields;
     let phase = table.phases[first].stored;
     let root = store.root().to_string();
-    let Beginning { now, stale_after, session, id } = how;
+    let Beginning {
+        now,
+        stale_after,
+        session,
+        id,
+    } = how;
     let fields = move |id: &LoopId| {
         let word = |text: &str| Value::Word(text.to_owned());
         let value = |field: &FieldInfo| {
             let name = Some(field.name);
-            let own = mode.initial.iter().find(|(of, _)| *of == field.name).map(|(_, value)| value);
+            let own = mode
+                .initial
+                .iter()
+                .find(|(of, _)| *of == field.name)
+                .map(|(_, value)| value);
             if !field.exists_in(first) {
                 Value::Null
             } else if let Some((_, value)) = given.iter().find(|(of, _)| *of == field.name) {
@@ -110,7 +128,17 @@ pub(super) fn plan<M: Machine>(
                 Value::Count(1)
             }
         };
-        table.fields.iter().map(|field| (field.name.to_owned(), value(field))).collect()
+        table
+            .fields
+            .iter()
+            .map(|field| (field.name.to_owned(), value(field)))
+            .collect()
     };
-    Ok(StartPlan { by: actor.to_string(), now, stale_after, id, fields })
+    Ok(StartPlan {
+        by: actor.to_string(),
+        now,
+        stale_after,
+        id,
+        fields,
+    })
 }

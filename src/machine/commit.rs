@@ -53,7 +53,10 @@ impl Raw {
         let spec = table.state;
         let number = evidence.and_then(EvidenceRecord::findings);
         edits.extend(
-            spec.fields.findings.zip(number).map(|(name, number)| (name.to_owned(), Value::Count(number))),
+            spec.fields
+                .findings
+                .zip(number)
+                .map(|(name, number)| (name.to_owned(), Value::Count(number))),
         );
         let after = |name: &str| {
             let value = if name == spec.fields.phase {
@@ -62,7 +65,10 @@ impl Raw {
                 time::of(now).to_plain().into_owned()
             } else {
                 let set = edits.iter().find(|(field, _)| field == name);
-                set.map_or_else(|| self.text(name), |(_, value)| value.to_plain().into_owned())
+                set.map_or_else(
+                    || self.text(name),
+                    |(_, value)| value.to_plain().into_owned(),
+                )
             };
             text::one_line(&value, LONGEST)
         };
@@ -93,7 +99,10 @@ impl Raw {
 
     /// Returns whether edits begin another round of a phase.
     fn advances(&self, edits: &[(String, Value)], phase: &PhaseInfo) -> bool {
-        let round = phase.on_stop.as_ref().and_then(|review| review.parameter("round"));
+        let round = phase
+            .on_stop
+            .as_ref()
+            .and_then(|review| review.parameter("round"));
         let after = edits.iter().find(|(name, _)| Some(name.as_str()) == round);
         after.is_some_and(|(name, value)| value.as_count() != Some(self.count(name)))
     }
@@ -109,7 +118,9 @@ impl Raw {
         let mut edits = Vec::new();
         for (name, update) in edge.set {
             if let Some(value) = update.value(table, self.record(), arguments, now)? {
-                let value = table.field(name).map_or(value.clone(), |field| field.written(value));
+                let value = table
+                    .field(name)
+                    .map_or(value.clone(), |field| field.written(value));
                 edits.push(((*name).to_owned(), value));
             }
         }
@@ -146,7 +157,9 @@ impl Raw {
         for edge in &edges {
             let open = match &edge.when {
                 None => true,
-                Some(guard) => guard.holds(table, self.record(), given, now).map_err(Refusal::Field)?,
+                Some(guard) => guard
+                    .holds(table, self.record(), given, now)
+                    .map_err(Refusal::Field)?,
             };
             if open {
                 return Ok(edge);
@@ -159,15 +172,26 @@ impl Raw {
         Err(Refusal::Guard {
             transition,
             phase: table.phases[self.phase()].name,
-            needs: edges.iter().map(|edge| edge.when_text).collect::<Vec<_>>().join(", or "),
+            needs: edges
+                .iter()
+                .map(|edge| edge.when_text)
+                .collect::<Vec<_>>()
+                .join(", or "),
             values: values.join(", "),
         })
     }
 
     /// Checks that this actor may take the edge, with this evidence.
-    fn permits(&self, edge: &'static EdgeInfo, evidence: Option<&EvidenceRecord>) -> Result<(), Refusal> {
-        let allowed =
-            if edge.by.is_empty() { self.actor() == Actor::Hook } else { edge.by.contains(&self.actor()) };
+    fn permits(
+        &self,
+        edge: &'static EdgeInfo,
+        evidence: Option<&EvidenceRecord>,
+    ) -> Result<(), Refusal> {
+        let allowed = if edge.by.is_empty() {
+            self.actor() == Actor::Hook
+        } else {
+            edge.by.contains(&self.actor())
+        };
         if !allowed {
             let names: Vec<String> = edge.by.iter().map(ToString::to_string).collect();
             let allowed = if names.is_empty() {
@@ -175,7 +199,11 @@ impl Raw {
             } else {
                 format!("only for {}", names.join(" or "))
             };
-            return Err(Refusal::Actor { transition: edge.transition, actor: self.actor(), allowed });
+            return Err(Refusal::Actor {
+                transition: edge.transition,
+                actor: self.actor(),
+                allowed,
+            });
         }
         let Some(requirement) = edge.requires else {
             return Ok(());
@@ -193,18 +221,31 @@ impl Raw {
             }
             Some(_) => return Ok(()),
         };
-        Err(Refusal::Evidence { transition: edge.transition, requirement, problem })
+        Err(Refusal::Evidence {
+            transition: edge.transition,
+            requirement,
+            problem,
+        })
     }
 }
 
 fn refusal_of(error: CommitError) -> Refusal {
     match error {
-        CommitError::Stale { expected_phase, found_phase, expected_revision, found_revision } => {
-            Refusal::Stale {
-                expected: Snapshot { phase: expected_phase, revision: expected_revision },
-                found: Snapshot { phase: found_phase, revision: found_revision },
-            }
-        }
+        CommitError::Stale {
+            expected_phase,
+            found_phase,
+            expected_revision,
+            found_revision,
+        } => Refusal::Stale {
+            expected: Snapshot {
+                phase: expected_phase,
+                revision: expected_revision,
+            },
+            found: Snapshot {
+                phase: found_phase,
+                revision: found_revision,
+            },
+        },
         CommitError::Store(error) => Refusal::Store(error),
     }
 }

@@ -29,7 +29,11 @@ pub struct Tally {
 impl Tally {
     /// Nothing was taken yet.
     pub fn new(table: &Table) -> Self {
-        Self { hits: vec![0; table.edges.len()], others: 0, unreadable: 0 }
+        Self {
+            hits: vec![0; table.edges.len()],
+            others: 0,
+            unreadable: 0,
+        }
     }
 
     /// Adds what a folder holds about a machine. One without a word about it adds nothing.
@@ -38,7 +42,10 @@ impl Tally {
     /// The folder is not there, or what it holds cannot be read.
     pub fn add_folder(&mut self, table: &Table, folder: &Path) -> io::Result<()> {
         if !folder.is_dir() {
-            let problem = format!("{} is no folder", crate::text::shown(folder.to_string_lossy()));
+            let problem = format!(
+                "{} is no folder",
+                crate::text::shown(folder.to_string_lossy())
+            );
             return Err(io::Error::new(io::ErrorKind::NotFound, problem));
         }
         match File::open(file(folder, table)) {
@@ -58,7 +65,9 @@ impl Tally {
                 return Ok(());
             }
             match std::str::from_utf8(&line).ok().and_then(Line::parse) {
-                Some(line) if line.machine != table.name || line.graph != table.state.graph_hash => {
+                Some(line)
+                    if line.machine != table.name || line.graph != table.state.graph_hash =>
+                {
                     self.others += 1;
                 }
                 Some(line) if line.is_of(table) => self.hits[line.edge] += 1,
@@ -75,7 +84,10 @@ impl Tally {
     /// Returns the edges that never were.
     pub fn missing<'t>(&self, table: &'t Table) -> Vec<&'t EdgeInfo> {
         let edges = table.edges.iter().zip(&self.hits);
-        edges.filter(|(_, hits)| **hits == 0).map(|(edge, _)| edge).collect()
+        edges
+            .filter(|(_, hits)| **hits == 0)
+            .map(|(edge, _)| edge)
+            .collect()
     }
 }
 
@@ -95,7 +107,14 @@ impl<'l> Line<'l> {
         let [machine, graph, edge, transition, from, to] = parts[..] else {
             return None;
         };
-        Some(Self { machine, graph, edge: edge.parse().ok()?, transition, from, to })
+        Some(Self {
+            machine,
+            graph,
+            edge: edge.parse().ok()?,
+            transition,
+            from,
+            to,
+        })
     }
 
     fn is_of(&self, table: &Table) -> bool {
@@ -108,7 +127,10 @@ impl<'l> Line<'l> {
 
 /// Returns the index of an edge in its table.
 pub(crate) fn index_of(table: &Table, edge: &EdgeInfo) -> Option<usize> {
-    table.edges.iter().position(|known| std::ptr::eq(known, edge))
+    table
+        .edges
+        .iter()
+        .position(|known| std::ptr::eq(known, edge))
 }
 
 /// Notes that an edge was committed, where the environment asks for it.

@@ -29,7 +29,11 @@ impl DataType {
         Self {
             name,
             initial: || serde_json::to_value(T::default()).unwrap_or_default(),
-            misfit: |json| serde_json::from_value::<T>(json).err().map(|error| error.to_string()),
+            misfit: |json| {
+                serde_json::from_value::<T>(json)
+                    .err()
+                    .map(|error| error.to_string())
+            },
         }
     }
 
@@ -81,7 +85,11 @@ impl Raw {
     ///
     /// # Errors
     /// It cannot be written as JSON, is nested too deep, or cannot be read back.
-    pub fn set_data<T: Serialize>(&mut self, name: &'static str, data: &T) -> Result<(), FieldError> {
+    pub fn set_data<T: Serialize>(
+        &mut self,
+        name: &'static str,
+        data: &T,
+    ) -> Result<(), FieldError> {
         let json = serde_json::to_value(data).map_err(|error| FieldError {
             field: name.to_owned(),
             found: error.to_string(),

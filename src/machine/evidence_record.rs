@@ -64,9 +64,28 @@ pub(crate) struct EvidenceFields {
 
 impl EvidenceRecord {
     pub(crate) fn new(fields: EvidenceFields) -> Self {
-        let EvidenceFields { kind, loop_id, run, findings, round, revision, subject, rejecting, waived } =
-            fields;
-        Self { kind, loop_id, run, findings, round, revision, subject, rejecting, waived }
+        let EvidenceFields {
+            kind,
+            loop_id,
+            run,
+            findings,
+            round,
+            revision,
+            subject,
+            rejecting,
+            waived,
+        } = fields;
+        Self {
+            kind,
+            loop_id,
+            run,
+            findings,
+            round,
+            revision,
+            subject,
+            rejecting,
+            waived,
+        }
     }
 
     /// Returns what it proves.
@@ -117,7 +136,8 @@ impl EvidenceRecord {
     /// Returns whether it proves what an edge asks for. A settled record is a reviewed one too; a verified one is neither, nor is either
     /// verified.
     pub(crate) fn satisfies(&self, requirement: Requirement) -> bool {
-        self.kind == requirement || (self.kind, requirement) == (Requirement::Settled, Requirement::Reviewed)
+        self.kind == requirement
+            || (self.kind, requirement) == (Requirement::Settled, Requirement::Reviewed)
     }
 }
 

@@ -33,7 +33,10 @@ pub(crate) fn short(json: Json, most: usize) -> Json {
     match json {
         Json::String(text) => text::one_line(&text, most).into(),
         Json::Array(items) => items.into_iter().map(|item| short(item, most)).collect(),
-        Json::Object(map) => map.into_iter().map(|(key, value)| (key, short(value, most))).collect(),
+        Json::Object(map) => map
+            .into_iter()
+            .map(|(key, value)| (key, short(value, most)))
+            .collect(),
         other => other,
     }
 }

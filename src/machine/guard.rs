@@ -49,12 +49,12 @@ impl Guard {
         now: Timestamp,
     ) -> Result<bool, FieldError> {
         match self {
-            Guard::All(guards) => {
-                guards.iter().try_fold(true, |all, guard| Ok(guard.holds(table, record, given, now)? && all))
-            }
-            Guard::Any(guards) => {
-                guards.iter().try_fold(false, |any, guard| Ok(guard.holds(table, record, given, now)? || any))
-            }
+            Guard::All(guards) => guards.iter().try_fold(true, |all, guard| {
+                Ok(guard.holds(table, record, given, now)? && all)
+            }),
+            Guard::Any(guards) => guards.iter().try_fold(false, |any, guard| {
+                Ok(guard.holds(table, record, given, now)? || any)
+            }),
             Guard::Compare { left, sign, right } => {
                 let value = |operand: &Operand| operand.value(table, record, given, now);
                 if given.is_none() && [left, right].iter().any(|side| side.is_argument()) {
@@ -112,7 +112,9 @@ impl Guard {
                 (Operand::Now { .. }, _) => time::of(now).to_plain().into_owned(),
                 (Operand::Field { name, .. }, _) => {
                     let value = read(table, record, name).unwrap_or(Value::Null);
-                    let is_time = table.field(name).is_some_and(|field| field.kind == FieldKind::Time);
+                    let is_time = table
+                        .field(name)
+                        .is_some_and(|field| field.kind == FieldKind::Time);
                     match value {
                         Value::Null if is_time => "not set".to_owned(),
                         value => value.to_plain().into_owned(),
@@ -129,7 +131,9 @@ impl Guard {
 
     fn operands(&self, see: &mut impl FnMut(&Operand)) {
         match self {
-            Guard::All(guards) | Guard::Any(guards) => guards.iter().for_each(|guard| guard.operands(see)),
+            Guard::All(guards) | Guard::Any(guards) => {
+                guards.iter().for_each(|guard| guard.operands(see))
+            }
             Guard::Compare { left, right, .. } => [left, right].into_iter().for_each(see),
         }
     }
@@ -165,10 +169,17 @@ impl Operand {
             Operand::Field { name, offset } => {
                 let value = read(table, record, name)?;
                 match table.field(name).map(|field| field.kind) {
-                    Some(FieldKind::Time) => (i128::from(time::seconds(&value).unwrap_or_default()), *offset),
+                    Some(FieldKind::Time) => (
+                        i128::from(time::seconds(&value).unwrap_or_default()),
+                        *offset,
+                    ),
                     // A quoted number is one all the same, and so is a flag; and a word of digits is a word.
-                    Some(FieldKind::Count) => (i128::from(value.as_count().unwrap_or_default()), *offset),
-                    Some(FieldKind::Flag) => return Ok(Operated::Flag(value.as_flag().unwrap_or_default())),
+                    Some(FieldKind::Count) => {
+                        (i128::from(value.as_count().unwrap_or_default()), *offset)
+                    }
+                    Some(FieldKind::Flag) => {
+                        return Ok(Operated::Flag(value.as_flag().unwrap_or_default()));
+                    }
                     Some(_) => return Ok(Operated::Text(value.to_plain().into_owned())),
                     None => return Ok(operated(&value)),
                 }
@@ -199,8 +210,12 @@ impl Update {
         now: Timestamp,
     ) -> Result<Option<Value>, FieldError> {
         let given = match self {
-            Update::Argument(name) | Update::Plus { argument: name, .. } => argument(arguments, name)?,
-            Update::Constant(_) | Update::Field { .. } | Update::Now { .. } | Update::Next(_) => Value::Null,
+            Update::Argument(name) | Update::Plus { argument: name, .. } => {
+                argument(arguments, name)?
+            }
+            Update::Constant(_) | Update::Field { .. } | Update::Now { .. } | Update::Next(_) => {
+                Value::Null
+            }
         };
         let takes = matches!(self, Update::Argument(_) | Update::Plus { .. });
         if takes && given == Value::Null {
@@ -227,7 +242,9 @@ impl Update {
                 })
             }
             Update::Field { name, offset }
-                if table.field(name).is_some_and(|field| field.kind == FieldKind::Time) =>
+                if table
+                    .field(name)
+                    .is_some_and(|field| field.kind == FieldKind::Time) =>
             {
                 let value = read(table, record, name)?;
                 let seconds = time::seconds(&value).unwrap_or_default();
@@ -239,7 +256,9 @@ impl Update {
             }
             Update::Field { name, offset } => {
                 let value = read(table, record, name)?;
-                let sum = value.as_count().and_then(|count| count.checked_add_signed(*offset));
+                let sum = value
+                    .as_count()
+                    .and_then(|count| count.checked_add_signed(*offset));
                 sum.map(Value::Count).ok_or_else(|| FieldError {
                     field: (*name).to_owned(),
                     found: value.to_plain().into_owned(),
@@ -248,10 +267,14 @@ impl Update {
             }
             Update::Next(name) => {
                 let value = read(table, record, name)?;
-                let Some(FieldKind::OneOf(words)) = table.field(name).map(|field| field.kind) else {
+                let Some(FieldKind::OneOf(words)) = table.field(name).map(|field| field.kind)
+                else {
                     return Ok(value);
                 };
-                let at = words.iter().position(|word| value.to_plain() == *word).unwrap_or(0);
+                let at = words
+                    .iter()
+                    .position(|word| value.to_plain() == *word)
+                    .unwrap_or(0);
                 Ok(Value::Word(words[(at + 1) % words.len()].to_owned()))
             }
             Update::Argument(_) => Ok(given),
@@ -282,11 +305,13 @@ fn moved(seconds: u64, offset: i64) -> Option<Value> {
 
 fn argument(arguments: &[(&'static str, Value)], name: &str) -> Result<Value, FieldError> {
     let given = arguments.iter().find(|(key, _)| *key == name);
-    given.map(|(_, value)| value.clone()).ok_or_else(|| FieldError {
-        field: name.to_owned(),
-        found: "not given".to_owned(),
-        expected: "an argument of the transition".to_owned(),
-    })
+    given
+        .map(|(_, value)| value.clone())
+        .ok_or_else(|| FieldError {
+            field: name.to_owned(),
+            found: "not given".to_owned(),
+            expected: "an argument of the transition".to_owned(),
+        })
 }
 
 impl Constant {
@@ -297,7 +322,9 @@ impl Constant {
             Constant::Text(text) => Value::Word((*text).to_owned()),
             Constant::Flag(flag) => Value::Flag(*flag),
             Constant::Time(seconds) => time::from_seconds(*seconds).unwrap_or(Value::Null),
-            Constant::List(texts) => Value::List(texts.iter().map(|text| (*text).to_owned()).collect()),
+            Constant::List(texts) => {
+                Value::List(texts.iter().map(|text| (*text).to_owned()).collect())
+            }
             Constant::Null => Value::Null,
         }
     }
@@ -334,7 +361,9 @@ pub fn checked(field: &FieldInfo, value: Value) -> Result<Value, FieldError> {
             "a time such as 2026-11-22T07:00:00Z, or nothing".to_owned()
         }
         FieldKind::Id if !is_id(&value) => "an id (1 to 64 of A-Za-z0-9_-), or nothing".to_owned(),
-        FieldKind::List if value.as_list().is_none() => "a list of texts such as [\"a\", \"b\"]".to_owned(),
+        FieldKind::List if value.as_list().is_none() => {
+            "a list of texts such as [\"a\", \"b\"]".to_owned()
+        }
         FieldKind::OneOf(words) if !words.contains(&value.to_plain().as_ref()) => {
             format!("one of {}", words.join(", "))
         }
@@ -344,7 +373,11 @@ pub fn checked(field: &FieldInfo, value: Value) -> Result<Value, FieldError> {
         },
         _ => return Ok(value),
     };
-    Err(FieldError { field: field.name.to_owned(), found: format!("`{}`", value.to_plain()), expected })
+    Err(FieldError {
+        field: field.name.to_owned(),
+        found: format!("`{}`", value.to_plain()),
+        expected,
+    })
 }
 
 /// Returns whether it is an id, or none.
@@ -354,7 +387,8 @@ fn is_id(value: &Value) -> bool {
         // An id of digits alone reads as a number.
         other => {
             let text = other.to_plain();
-            text.is_empty() || other.as_list().is_none() && LoopId::parse(&text, IdForm::Name).is_ok()
+            text.is_empty()
+                || other.as_list().is_none() && LoopId::parse(&text, IdForm::Name).is_ok()
         }
     }
 }
@@ -376,10 +410,19 @@ mod tests {
 
     #[test]
     fn an_id_is_one_of_some_characters_or_nothing() {
-        for value in [Value::Null, Value::Text(String::new()), Value::Word("a-B_9".into()), Value::Count(7)] {
+        for value in [
+            Value::Null,
+            Value::Text(String::new()),
+            Value::Word("a-B_9".into()),
+            Value::Count(7),
+        ] {
             assert!(is_id(&value), "{value:?}");
         }
-        for value in [Value::Word("a b".into()), Value::Word("../x".into()), Value::List(vec!["a".into()])] {
+        for value in [
+            Value::Word("a b".into()),
+            Value::Word("../x".into()),
+            Value::List(vec!["a".into()]),
+        ] {
             assert!(!is_id(&value), "{value:?}");
         }
     }
@@ -391,7 +434,14 @@ mod tests {
         use crate::store::{ChangeEntry, Form, HeldFields, StateSpec};
 
         const fn field(name: &'static str, kind: FieldKind) -> FieldInfo {
-            FieldInfo { name, doc: "", kind, initial: Constant::Null, at_start: false, within: None }
+            FieldInfo {
+                name,
+                doc: "",
+                kind,
+                initial: Constant::Null,
+                at_start: false,
+                within: None,
+            }
         }
         static STATE: StateSpec = StateSpec {
             machine: "m",
@@ -480,10 +530,20 @@ mod tests {
                 sign,
                 right: Operand::Constant(constant),
             };
-            assert_eq!(guard(Sign::Equal).holds(&TABLE, &record, None, now), Ok(true), "{name}");
-            assert_eq!(guard(Sign::NotEqual).holds(&TABLE, &record, None, now), Ok(false), "{name}");
+            assert_eq!(
+                guard(Sign::Equal).holds(&TABLE, &record, None, now),
+                Ok(true),
+                "{name}"
+            );
+            assert_eq!(
+                guard(Sign::NotEqual).holds(&TABLE, &record, None, now),
+                Ok(false),
+                "{name}"
+            );
         }
-        let next = Update::Next("word").value(&TABLE, &record, &[], now).unwrap();
+        let next = Update::Next("word")
+            .value(&TABLE, &record, &[], now)
+            .unwrap();
         assert_eq!(next, Some(Value::Word("4".to_owned())));
     }
 }

@@ -9,7 +9,9 @@ use super::{Actor, Machine, Raw};
 use crate::store::{DocumentError, Import, StartError, Store, Value};
 
 /// Why a document cannot be taken up.
-#[derive(Debug, derive_more::Display, derive_more::Error, derive_more::From, miette::Diagnostic)]
+#[derive(
+    Debug, derive_more::Display, derive_more::Error, derive_more::From, miette::Diagnostic,
+)]
 pub enum ImportError {
     /// It is not of the machine's form.
     #[diagnostic(transparent)]
@@ -57,7 +59,11 @@ pub fn import<M: Machine>(
     let table = M::TABLE;
     let held = &table.state.fields;
     let document = table.state.parse(bytes)?;
-    let text = |field: &str| document.get(field).map(|value| value.to_plain().into_owned());
+    let text = |field: &str| {
+        document
+            .get(field)
+            .map(|value| value.to_plain().into_owned())
+    };
     if let Some(found) = text(held.machine).filter(|found| found != table.state.machine) {
         return Err(ImportError::Machine { found });
     }
@@ -68,7 +74,10 @@ pub fn import<M: Machine>(
         return Err(ImportError::Phase {
             field: held.phase,
             found: named.map_or_else(|| "not there".to_owned(), |found| format!("“{found}”")),
-            known: known.map(|phase| phase.stored).collect::<Vec<_>>().join(", "),
+            known: known
+                .map(|phase| phase.stored)
+                .collect::<Vec<_>>()
+                .join(", "),
         });
     };
     let mode = held.mode.and_then(text);
@@ -84,5 +93,10 @@ pub fn import<M: Machine>(
     let given = given.map(|(field, value)| Ok((field.name, checked(field, value)?)));
     let given = given.collect::<Result<_, FieldError>>()?;
     let plan = plan::<M>(store, mode, phase, given, how, actor)?;
-    Ok(Raw::import::<M>(store, plan, Import { document, file }, actor)?)
+    Ok(Raw::import::<M>(
+        store,
+        plan,
+        Import { document, file },
+        actor,
+    )?)
 }

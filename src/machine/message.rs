@@ -22,7 +22,9 @@ pub struct Message {
 #[display("the message template {name} does not render: {source}")]
 #[diagnostic(
     code(claudex::message),
-    help("mend the template: docs/behaviours.md lists what it can name; then build the program anew")
+    help(
+        "mend the template: docs/behaviours.md lists what it can name; then build the program anew"
+    )
 )]
 pub struct MessageError {
     /// The template, as machine.toml names it.
@@ -44,9 +46,17 @@ impl Message {
     ///
     /// # Errors
     /// It, or a part that it includes, names what `facts` does not have.
-    pub fn render_with(self, parts: &[Message], facts: &impl Serialize) -> Result<String, MessageError> {
+    pub fn render_with(
+        self,
+        parts: &[Message],
+        facts: &impl Serialize,
+    ) -> Result<String, MessageError> {
         self.render_in(
-            |environment| parts.iter().try_for_each(|part| environment.add_template(part.name, part.text)),
+            |environment| {
+                parts
+                    .iter()
+                    .try_for_each(|part| environment.add_template(part.name, part.text))
+            },
             facts,
         )
     }
@@ -65,13 +75,19 @@ impl Message {
             with(&mut environment)?;
             environment.render_named_str(self.name, self.text, Serde(facts))
         };
-        rendered().map_err(|source| MessageError { name: self.name, source })
+        rendered().map_err(|source| MessageError {
+            name: self.name,
+            source,
+        })
     }
 }
 
 fn environment() -> Result<Environment<'static>, minijinja::Error> {
-    let syntax =
-        SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build()?;
+    let syntax = SyntaxConfig::builder()
+        .trim_blocks(true)
+        .lstrip_blocks(true)
+        .keep_trailing_newline(true)
+        .build()?;
     let mut environment = Environment::new();
     environment.set_syntax(syntax);
     environment.set_undefined_behavior(UndefinedBehavior::Strict);

@@ -16,8 +16,8 @@ use crate::machine::table::{EdgeInfo, FieldInfo, FieldKind, Subject, Table};
 use crate::machine::time;
 use crate::machine::{Actor, Machine, Permissions};
 use crate::store::{
-    Entry, IdForm, Import, Known, LoopId, Record, Repair, StartError, StartPlan, Started, Store, StoreError,
-    Value,
+    Entry, IdForm, Import, Known, LoopId, Record, Repair, StartError, StartPlan, Started, Store,
+    StoreError, Value,
 };
 use crate::text;
 
@@ -57,7 +57,10 @@ pub enum OpenError {
     Store(StoreError),
     /// Its phase is none of the machine's.
     #[display("loop {id}: phase `{found}` is none of {machine}'s ({known})")]
-    #[diagnostic(code(claudex::open::phase), help("the last good phase is in its journal: `journal {id}`"))]
+    #[diagnostic(
+        code(claudex::open::phase),
+        help("the last good phase is in its journal: `journal {id}`")
+    )]
     Phase {
         /// The loop.
         id: String,
@@ -70,7 +73,10 @@ pub enum OpenError {
     },
     /// A field is not of its kind.
     #[display("loop {id}: {problem}")]
-    #[diagnostic(code(claudex::open::field), help("the last good values are in its journal: `journal {id}`"))]
+    #[diagnostic(
+        code(claudex::open::field),
+        help("the last good values are in its journal: `journal {id}`")
+    )]
     Field {
         /// The loop.
         id: String,
@@ -98,7 +104,9 @@ impl Raw {
         plan: StartPlan<impl FnOnce(&LoopId) -> Vec<(String, Value)>>,
         actor: Actor,
     ) -> Result<Self, StartError> {
-        store.start_telling(plan).map(|started| Self::started::<M>(store, started, actor))
+        store
+            .start_telling(plan)
+            .map(|started| Self::started::<M>(store, started, actor))
     }
 
     /// Starts a loop from a document that the engine did not write, in the phase that the plan names.
@@ -111,11 +119,17 @@ impl Raw {
         import: Import,
         actor: Actor,
     ) -> Result<Self, StartError> {
-        store.import(plan, import).map(|started| Self::started::<M>(store, started, actor))
+        store
+            .import(plan, import)
+            .map(|started| Self::started::<M>(store, started, actor))
     }
 
     fn started<M: Machine>(store: &Store, started: Started, actor: Actor) -> Self {
-        let Started { record, repairs, swept } = started;
+        let Started {
+            record,
+            repairs,
+            swept,
+        } = started;
         let table = M::TABLE;
         let phase = table.stored(record.phase()).unwrap_or_default();
         let mut started = Self::in_phase(store, record, repairs, table, phase, actor);
@@ -135,13 +149,20 @@ impl Raw {
                 id: record.id().to_string(),
                 found: record.phase().to_owned(),
                 machine: table.name,
-                known: table.phases.iter().map(|phase| phase.stored).collect::<Vec<_>>().join(", "),
+                known: table
+                    .phases
+                    .iter()
+                    .map(|phase| phase.stored)
+                    .collect::<Vec<_>>()
+                    .join(", "),
             });
         };
         let there = |field: &&FieldInfo| field.kind != FieldKind::Held && field.exists_in(phase);
         for field in table.fields.iter().filter(there) {
-            guard::read(table, &record, field.name)
-                .map_err(|problem| OpenError::Field { id: record.id().to_string(), problem })?;
+            guard::read(table, &record, field.name).map_err(|problem| OpenError::Field {
+                id: record.id().to_string(),
+                problem,
+            })?;
         }
         Ok(Self::in_phase(store, record, repairs, table, phase, actor))
     }
@@ -225,7 +246,11 @@ impl Raw {
     /// # Errors
     /// It is not trusted, or cannot be read.
     pub fn journal(&self) -> Result<Arc<Vec<Entry>>, StoreError> {
-        let mut known = self.0.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self
+            .0
+            .journal
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         self.store().journal_on(self.id(), &mut known, None)
     }
 
@@ -238,7 +263,11 @@ impl Raw {
         let Some(visit) = self.record().visit() else {
             return self.journal();
         };
-        let mut known = self.0.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self
+            .0
+            .journal
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         self.store().journal_on(self.id(), &mut known, Some(visit))
     }
 
@@ -295,7 +324,9 @@ impl Raw {
 
     /// Returns what the person's configuration makes of evidence.
     pub fn policy(&self) -> EvidencePolicy {
-        self.permissions().map(|permissions| permissions.evidence).unwrap_or_default()
+        self.permissions()
+            .map(|permissions| permissions.evidence)
+            .unwrap_or_default()
     }
 
     /// Returns the run that the next change is counted for: the journal's line names it.
@@ -320,7 +351,15 @@ impl Raw {
 
     /// Returns the loop after an edge was committed.
     pub(super) fn moved(self, record: Record, edge: &'static EdgeInfo) -> Self {
-        let Inner { store, table, actor, permissions, violations, journal, .. } = *self.0;
+        let Inner {
+            store,
+            table,
+            actor,
+            permissions,
+            violations,
+            journal,
+            ..
+        } = *self.0;
         let mut next = Self::in_phase(&store, record, Vec::new(), table, edge.to, actor);
         next.0.taken = Some(edge);
         next.0.permissions = permissions;
@@ -361,12 +400,18 @@ impl Raw {
 
     /// Returns the texts of a list field.
     pub fn list(&self, name: &str) -> Vec<String> {
-        self.value(name).as_list().map(<[String]>::to_vec).unwrap_or_default()
+        self.value(name)
+            .as_list()
+            .map(<[String]>::to_vec)
+            .unwrap_or_default()
     }
 
     /// Returns whether a field exists in the loop's phase.
     pub fn exists(&self, name: &str) -> bool {
-        self.0.table.field(name).is_some_and(|field| field.exists_in(self.0.phase))
+        self.0
+            .table
+            .field(name)
+            .is_some_and(|field| field.exists_in(self.0.phase))
     }
 
     /// Returns a template such as `{plan}` or `reviews/{review_id}.md`, its fields filled in.
@@ -397,8 +442,15 @@ impl Raw {
 
     /// Returns the loop's root: what its document says, else the store's.
     pub fn root(&self) -> Utf8PathBuf {
-        let root = self.record().text(self.table().state.fields.root).unwrap_or_default();
-        if root.is_empty() { self.store().root().to_owned() } else { Utf8PathBuf::from(root) }
+        let root = self
+            .record()
+            .text(self.table().state.fields.root)
+            .unwrap_or_default();
+        if root.is_empty() {
+            self.store().root().to_owned()
+        } else {
+            Utf8PathBuf::from(root)
+        }
     }
 
     /// Returns a template filled in as a path, from the loop's root where it is relative.

@@ -30,7 +30,10 @@ pub struct Snapshot {
 pub enum Refusal {
     /// Another process changed the loop first.
     #[display("the loop moved on meanwhile: expected {expected}, found {found}")]
-    #[diagnostic(code(claudex::refused::stale), help("read the loop again and decide anew"))]
+    #[diagnostic(
+        code(claudex::refused::stale),
+        help("read the loop again and decide anew")
+    )]
     Stale {
         /// What was held.
         expected: Snapshot,
@@ -118,7 +121,10 @@ impl Refusal {
             | Refusal::Evidence { .. }
             | Refusal::Actor { .. }
             | Refusal::Undeclared { .. } => true,
-            Refusal::Stale { .. } | Refusal::Field(_) | Refusal::Observe { .. } | Refusal::Store(_) => false,
+            Refusal::Stale { .. }
+            | Refusal::Field(_)
+            | Refusal::Observe { .. }
+            | Refusal::Store(_) => false,
         }
     }
 }
@@ -126,12 +132,18 @@ impl Refusal {
 impl<L> Refused<L> {
     /// Pairs a loop with a reason.
     pub fn new(held: L, refusal: Refusal) -> Self {
-        Self { held, refusal: Box::new(refusal) }
+        Self {
+            held,
+            refusal: Box::new(refusal),
+        }
     }
 
     /// The same reason, with the loop in another type.
     pub fn map<T>(self, convert: impl FnOnce(L) -> T) -> Refused<T> {
-        Refused { held: convert(self.held), refusal: self.refusal }
+        Refused {
+            held: convert(self.held),
+            refusal: self.refusal,
+        }
     }
 }
 

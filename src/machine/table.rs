@@ -244,7 +244,10 @@ pub struct BehaviourInfo {
 impl BehaviourInfo {
     /// Returns a parameter, where it is given.
     pub fn parameter(&self, name: &str) -> Option<&'static str> {
-        self.parameters.iter().find(|(key, _)| *key == name).map(|(_, value)| *value)
+        self.parameters
+            .iter()
+            .find(|(key, _)| *key == name)
+            .map(|(_, value)| *value)
     }
 }
 
@@ -475,13 +478,19 @@ impl Table {
         transition: &'t str,
         from: usize,
     ) -> impl Iterator<Item = &'static EdgeInfo> + 't {
-        self.edges.iter().filter(move |edge| edge.transition == transition && edge.from == from)
+        self.edges
+            .iter()
+            .filter(move |edge| edge.transition == transition && edge.from == from)
     }
 
     /// Returns the names of the phases in which a transition is legal.
     pub fn legal_in(&self, transition: &str) -> Vec<&'static str> {
         let mut names = Vec::new();
-        for edge in self.edges.iter().filter(|edge| edge.transition == transition) {
+        for edge in self
+            .edges
+            .iter()
+            .filter(|edge| edge.transition == transition)
+        {
             let name = self.phases[edge.from].name;
             if !names.contains(&name) {
                 names.push(name);

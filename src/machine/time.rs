@@ -49,7 +49,11 @@ mod tests {
 
     #[test]
     fn what_is_written_reads_back_and_is_plain() {
-        for text in ["1970-01-01T00:00:01Z", "2026-11-22T07:00:00Z", "9999-12-30T22:00:00Z"] {
+        for text in [
+            "1970-01-01T00:00:01Z",
+            "2026-11-22T07:00:00Z",
+            "9999-12-30T22:00:00Z",
+        ] {
             let time: Timestamp = text.parse().unwrap();
             assert_eq!(of(time), Value::Word(text.into()));
             assert_eq!(timestamp(&of(time)), Some(time));

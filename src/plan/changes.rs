@@ -58,7 +58,12 @@ pub fn arguments(review: Command) -> Command {
 pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
     let text = |name: &str| matches.get_one::<String>(name).cloned();
     let words = ["id", TOPIC].map(|name| matches.get_many::<String>(name));
-    let words: Vec<&str> = words.into_iter().flatten().flatten().map(String::as_str).collect();
+    let words: Vec<&str> = words
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(String::as_str)
+        .collect();
     let arguments = Run {
         plan: None,
         resume: None,
@@ -68,5 +73,10 @@ pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Fai
         time: Time::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?,
         json: matches.get_flag("json"),
     };
-    run::drive(info, Work::Changes(loops::here()?, words.join(" ")), &arguments, matches)
+    run::drive(
+        info,
+        Work::Changes(loops::here()?, words.join(" ")),
+        &arguments,
+        matches,
+    )
 }

@@ -91,17 +91,25 @@ fn look(held: &AnyLoop) -> Look {
         for line in &mut caveats {
             *line = text::one_line(line, LONGEST);
         }
-        return Look { subject: None, caveats };
+        return Look {
+            subject: None,
+            caveats,
+        };
     }
     let plan = held.raw().read("{subject}");
-    Look { subject: plan.ok().map(|bytes| Digest::of(&bytes)), caveats: Vec::new() }
+    Look {
+        subject: plan.ok().map(|bytes| Digest::of(&bytes)),
+        caveats: Vec::new(),
+    }
 }
 
 /// What the last review of the changes did not show, and in which ways the work tree is another one by now.
 fn of_changes(held: &AnyLoop) -> Vec<String> {
     let raw = held.raw();
     let runs = rounds::runs(raw);
-    let mut verdicts = runs.iter().filter(|run| run.ended.as_ref().is_some_and(|how| how.digest().is_some()));
+    let mut verdicts = runs
+        .iter()
+        .filter(|run| run.ended.as_ref().is_some_and(|how| how.digest().is_some()));
     let Some(first) = verdicts.next() else {
         return Vec::new();
     };
@@ -113,14 +121,17 @@ fn of_changes(held: &AnyLoop) -> Vec<String> {
         ];
     };
     let mut told = Vec::new();
-    let copy = raw.read("{subject}").and_then(claudex_loop::files::text).ok();
+    let copy = raw
+        .read("{subject}")
+        .and_then(claudex_loop::files::text)
+        .ok();
     let copy = copy.filter(|copy| Digest::of(copy.as_bytes()) == last_run.began.subject);
     let inspect = |patience| copy::inspect(raw.store(), Instant::now() + patience);
     match raw.store().budget().wait(PATIENCE, inspect) {
         Ok(now) => told.extend(reviewed.differences(copy.as_deref(), &now)),
-        Err(error) => {
-            told.push(format!("The work tree could not be compared with what was reviewed: {error}."))
-        }
+        Err(error) => told.push(format!(
+            "The work tree could not be compared with what was reviewed: {error}."
+        )),
     }
     let journal = raw.journal().unwrap_or_default();
     if let Some(started) = last::<Compared>(&journal, STARTED)

@@ -88,8 +88,10 @@ impl Facts {
         let (raw, fields, personas) = (held.raw(), held.fields(), &settings.personas);
         let lines = rounds::rounds(raw, personas);
         let round = fields.round();
-        let previous: Option<Counts> =
-            lines.iter().find(|line| line.round + 1 == round).and_then(|line| line.counts);
+        let previous: Option<Counts> = lines
+            .iter()
+            .find(|line| line.round + 1 == round)
+            .and_then(|line| line.counts);
         let runs = rounds::runs(raw);
         let cause = runs.iter().rev().find_map(told);
         let reviewed = lines.last().is_some_and(|line| line.counts.is_some());
@@ -156,7 +158,8 @@ pub fn outcome(held: &AnyLoop, personas: &Personas, last: Option<&RoundLine>) ->
             ended(&unseen(personas, round, most), round, most)
         }
         (_, DecisionSignal::Stalled) => {
-            "The plan was not settled: the same reviewer found the same for the third time.".to_owned()
+            "The plan was not settled: the same reviewer found the same for the third time."
+                .to_owned()
         }
         _ => "The plan was not settled.".to_owned(),
     }
@@ -170,7 +173,9 @@ fn top(raw: &Raw, round: u64) -> Vec<String> {
         let json = FindingsJson::of_run(raw.store(), raw.id(), run);
         json.ok().flatten()
     });
-    let mut findings = verdict.map(|verdict| verdict.findings.0).unwrap_or_default();
+    let mut findings = verdict
+        .map(|verdict| verdict.findings.0)
+        .unwrap_or_default();
     findings.sort_by_key(|finding| finding.severity);
     let line = |finding: &Finding| {
         let line = format!("{}: {}", finding.severity, findings_file::bullet(finding));

@@ -30,14 +30,19 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::start::StartRefused;
-use super::typestate::{DecisionSignal, REVIEWING_REVIEW, Reviewing, ReviseNext, Summarizing, TABLE};
+use super::typestate::{
+    DecisionSignal, REVIEWING_REVIEW, Reviewing, ReviseNext, Summarizing, TABLE,
+};
 use super::work::Work;
 use super::{AnyLoop, Loop, OnStop, Phase, PlanLoop, context, report, resume, runner, summary};
 
 /// Limits how long it goes unnoticed that another process ended the loop.
 const LOOK: Duration = Duration::from_secs(2);
 /// What a drafter is told.
-const DRAFT: Message = Message { name: "draft.md", text: include_str!("messages/draft.md") };
+const DRAFT: Message = Message {
+    name: "draft.md",
+    text: include_str!("messages/draft.md"),
+};
 
 /// Says how it is done.
 #[derive(Debug)]
@@ -181,7 +186,10 @@ pub enum JobError {
     Round(RoundError),
     /// The drafter failed. The loop is kept.
     #[display("the drafter failed: {problem}")]
-    #[diagnostic(code(claudex::run::drafter), help("to go on with it:\n    claudex-loop run --resume {id}"))]
+    #[diagnostic(
+        code(claudex::run::drafter),
+        help("to go on with it:\n    claudex-loop run --resume {id}")
+    )]
     Drafter {
         /// The loop.
         id: String,
@@ -200,7 +208,10 @@ pub enum JobError {
     },
     /// Another process ended the loop, as `cancel` does.
     #[display("loop {id} is {phase}: another process ended it")]
-    #[diagnostic(code(claudex::run::over), help("what happened:\n    claudex-loop journal {id}"))]
+    #[diagnostic(
+        code(claudex::run::over),
+        help("what happened:\n    claudex-loop journal {id}")
+    )]
     Over {
         /// The loop.
         id: String,
@@ -219,7 +230,10 @@ pub enum JobError {
     },
     /// A transition was refused.
     #[display("{problem}")]
-    #[diagnostic(code(claudex::run::refused), help("`claudex-loop journal {id}` tells what happened"))]
+    #[diagnostic(
+        code(claudex::run::refused),
+        help("`claudex-loop journal {id}` tells what happened")
+    )]
     Refused {
         /// The loop.
         id: String,
@@ -240,10 +254,12 @@ impl From<Refused<AnyLoop>> for JobError {
     fn from(refused: Refused<AnyLoop>) -> Self {
         let id = refused.held.id().to_string();
         match *refused.refusal {
-            Refusal::Stale { .. } => {
-                over(refused.held.raw().store(), refused.held.id()).unwrap_or(JobError::Elsewhere { id })
-            }
-            _ => JobError::Refused { id, problem: refused.to_string() },
+            Refusal::Stale { .. } => over(refused.held.raw().store(), refused.held.id())
+                .unwrap_or(JobError::Elsewhere { id }),
+            _ => JobError::Refused {
+                id,
+                problem: refused.to_string(),
+            },
         }
     }
 }
@@ -263,7 +279,9 @@ impl OnStop for Driver {
             && fields.round() < fields.max_rounds().min(self.personas)
             && let Ok(Found::Clean(settled)) = evidence::inspect(held.raw(), &REVIEWING_REVIEW)
         {
-            let next: ReviseNext = held.revise(&settled).map_err(|refused| refused.map(AnyLoop::from))?;
+            let next: ReviseNext = held
+                .revise(&settled)
+                .map_err(|refused| refused.map(AnyLoop::from))?;
             return settle(Attempt::<Loop<Reviewing>, _>::Taken(AnyLoop::from(next)));
         }
         PlanLoop.reviewing(held)
@@ -290,8 +308,10 @@ pub fn run(
     let (store, id) = (held.raw().store().clone(), held.id().clone());
     // A start is a person's; what follows is what the hook would do.
     let open = || {
-        AnyLoop::open(&store, &id, Actor::Hook)
-            .map_err(|error| JobError::Refused { id: id.to_string(), problem: error.to_string() })
+        AnyLoop::open(&store, &id, Actor::Hook).map_err(|error| JobError::Refused {
+            id: id.to_string(),
+            problem: error.to_string(),
+        })
     };
     let done = open().and_then(|held| {
         held.raw().permit(job.settings.permissions(Actor::Hook));
@@ -313,7 +333,10 @@ pub fn run(
         }
     });
     let given_up = |error: &JobError| {
-        !matches!(error, JobError::Interrupted { .. } | JobError::Elsewhere { .. } | JobError::Drafter { .. })
+        !matches!(
+            error,
+            JobError::Interrupted { .. } | JobError::Elsewhere { .. } | JobError::Drafter { .. }
+        )
     };
     if done.as_ref().is_err_and(given_up)
         && let Ok(held) = AnyLoop::open(&store, &id, Actor::Person)
@@ -325,18 +348,26 @@ pub fn run(
 }
 
 fn interrupted(held: &AnyLoop) -> JobError {
-    over(held.raw().store(), held.id()).unwrap_or_else(|| JobError::Interrupted { id: held.id().to_string() })
+    over(held.raw().store(), held.id()).unwrap_or_else(|| JobError::Interrupted {
+        id: held.id().to_string(),
+    })
 }
 
 /// Tells that a loop is over on disk, which another process has seen to while this one was at it.
 fn over(store: &Store, id: &LoopId) -> Option<JobError> {
     let phase = AnyLoop::open(store, id, Actor::Hook).ok()?.phase();
-    phase.is_terminal().then(|| JobError::Over { id: id.to_string(), phase })
+    phase.is_terminal().then(|| JobError::Over {
+        id: id.to_string(),
+        phase,
+    })
 }
 
 /// Gives a loop up; that it could not be is the lesser trouble by then.
 fn cancel(held: AnyLoop) {
-    let verb = super::Verb::Cancel { id: None, from_prompt: false };
+    let verb = super::Verb::Cancel {
+        id: None,
+        from_prompt: false,
+    };
     if let Ok(cancelled) = verb.run(held) {
         let _ = runner::clear(cancelled.raw());
     }
@@ -348,8 +379,10 @@ fn through(
     reviewer: &dyn Reviewer,
     listener: &mut Listener<'_>,
 ) -> Result<Outcome, JobError> {
-    let driver =
-        Driver { has_drafter: job.drafter.is_some(), personas: job.settings.personas.all().len() as u64 };
+    let driver = Driver {
+        has_drafter: job.drafter.is_some(),
+        personas: job.settings.personas.all().len() as u64,
+    };
     let program = super::program();
     let mut summary = String::new();
     loop {
@@ -360,8 +393,11 @@ fn through(
         if held.phase() == Phase::Reviewing {
             let fields = held.fields();
             let persona = job.settings.personas.of_round(fields.round());
-            let round =
-                Event::Round { round: fields.round(), of: fields.max_rounds(), persona: &persona.label };
+            let round = Event::Round {
+                round: fields.round(),
+                of: fields.max_rounds(),
+                persona: &persona.label,
+            };
             if listener(round).is_break() {
                 return Err(interrupted(&held));
             }
@@ -371,17 +407,21 @@ fn through(
                 settings: job.settings,
                 limits: job.limits,
             };
-            let report =
-                review::run(&program, &held, &round, reviewer, &mut |said| listener(Event::Review(said)))
-                    .map_err(|error| match error {
-                        RoundError::Interrupted => interrupted(&held),
-                        error => JobError::Round(error),
-                    })?;
+            let report = review::run(&program, &held, &round, reviewer, &mut |said| {
+                listener(Event::Review(said))
+            })
+            .map_err(|error| match error {
+                RoundError::Interrupted => interrupted(&held),
+                error => JobError::Round(error),
+            })?;
             let notes = match report.how.digest() {
                 Some(_) => report::after_review(&held),
                 None => Vec::new(),
             };
-            let reviewed = Event::Reviewed { report: &report, notes: &notes };
+            let reviewed = Event::Reviewed {
+                report: &report,
+                notes: &notes,
+            };
             if listener(reviewed).is_break() {
                 return Err(interrupted(&held));
             }
@@ -393,7 +433,10 @@ fn through(
             Step::Over(now) => return Ok(outcome(&now, job, summary)),
             // A phase that machine.toml gains waits for whom it is made for: the rounds are over, and the loop stays.
             Step::Waits(now) if !matches!(now.phase(), Phase::Drafting | Phase::Reviewing) => {
-                return Ok(Outcome { waits: Some(words::waiting(now.raw())), ..outcome(&now, job, summary) });
+                return Ok(Outcome {
+                    waits: Some(words::waiting(now.raw())),
+                    ..outcome(&now, job, summary)
+                });
             }
             Step::Waits(now) => {
                 return Err(JobError::Refused {
@@ -410,8 +453,10 @@ fn through(
                     });
                 }
                 // The outcome has what a summary, printed with it, could not say.
-                super::entered(&now, job.settings)
-                    .map_err(|problem| JobError::Refused { id: now.id().to_string(), problem })?;
+                super::entered(&now, job.settings).map_err(|problem| JobError::Refused {
+                    id: now.id().to_string(),
+                    problem,
+                })?;
                 if now.phase().is_terminal() {
                     return Ok(outcome(&now, job, summary));
                 }
@@ -423,7 +468,10 @@ fn through(
 
 /// Returns the summary of a loop that sums up: every edge that leads there has the same.
 fn summed_up(held: &AnyLoop, job: &Job<'_>) -> Result<String, JobError> {
-    let mut edges = TABLE.edges.iter().filter(|edge| edge.to == held.raw().phase());
+    let mut edges = TABLE
+        .edges
+        .iter()
+        .filter(|edge| edge.to == held.raw().phase());
     let message = edges.find_map(|edge| edge.words(&TABLE));
     let own = context::of(held, job.settings, Timestamp::now());
     let said = words::said(held.raw(), message, own).map_err(JobError::Render)?;
@@ -443,13 +491,18 @@ fn outcome(held: &AnyLoop, job: &Job<'_>, summary: String) -> Outcome {
     let raw = held.raw();
     let fields = held.fields();
     let ending = match (held.phase(), fields.decision_signal()) {
-        (Phase::Drafting | Phase::Reviewing | Phase::Errored | Phase::Cancelled, _) => Ending::ReviewerFailed,
+        (Phase::Drafting | Phase::Reviewing | Phase::Errored | Phase::Cancelled, _) => {
+            Ending::ReviewerFailed
+        }
         (_, DecisionSignal::NoMaterialFindings) => Ending::Complete,
         (_, DecisionSignal::Stalled) => Ending::Stalled,
         (_, DecisionSignal::MaxReached | DecisionSignal::None) => Ending::StoppedAtMaxRounds,
     };
     let (report, fixes) = report::there(held);
-    let cause = rounds::runs(raw).iter().rev().find_map(|run| Some(run.ended.as_ref()?.cause()?.to_string()));
+    let cause = rounds::runs(raw)
+        .iter()
+        .rev()
+        .find_map(|run| Some(run.ended.as_ref()?.cause()?.to_string()));
     Outcome {
         id: held.id().to_string(),
         ending,
@@ -471,14 +524,24 @@ fn outcome(held: &AnyLoop, job: &Job<'_>, summary: String) -> Outcome {
 }
 
 /// Has the findings dealt with.
-fn draft(held: &AnyLoop, drafter: &str, job: &Job<'_>, listener: &mut Listener<'_>) -> Result<(), JobError> {
+fn draft(
+    held: &AnyLoop,
+    drafter: &str,
+    job: &Job<'_>,
+    listener: &mut Listener<'_>,
+) -> Result<(), JobError> {
     let raw = held.raw();
     let findings = findings_json::findings_path(raw.store(), raw.id(), held.fields().round());
-    let findings = raw.store().read(&findings).and_then(claudex_loop::files::text);
+    let findings = raw
+        .store()
+        .read(&findings)
+        .and_then(claudex_loop::files::text);
     let text = text::plain(&findings.map_err(JobError::Io)?);
     let mut own = context::of(held, job.settings, Timestamp::now());
     own.insert("text".to_owned(), json!(text));
-    let message = words::said(raw, Some(DRAFT), own).map_err(JobError::Render)?.unwrap_or_default();
+    let message = words::said(raw, Some(DRAFT), own)
+        .map_err(JobError::Render)?
+        .unwrap_or_default();
     if listener(Event::Drafting).is_break() {
         return Err(interrupted(held));
     }
@@ -511,7 +574,10 @@ fn draft(held: &AnyLoop, drafter: &str, job: &Job<'_>, listener: &mut Listener<'
                 ProcessEnd::Idle { after } => format!("silent for {} s", after.as_secs()),
                 how => format!("{how:?}"),
             };
-            Err(JobError::Drafter { id: held.id().to_string(), problem: text::one_line(&problem, 300) })
+            Err(JobError::Drafter {
+                id: held.id().to_string(),
+                problem: text::one_line(&problem, 300),
+            })
         }
     }
 }

@@ -25,10 +25,13 @@ pub fn take(input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
         store.log(&format!("{id} interview: {line}"));
         Some(HookOutput {
             agent: Some(
-                "claudex: the answers could not be kept in the topic; write them into the plan.".to_owned(),
+                "claudex: the answers could not be kept in the topic; write them into the plan."
+                    .to_owned(),
             ),
             more: None,
-            person: Some(format!("claudex: the answers are not in the topic of loop {id}: {line}")),
+            person: Some(format!(
+                "claudex: the answers are not in the topic of loop {id}: {line}"
+            )),
         })
     })
 }
@@ -38,7 +41,9 @@ fn parts(answers: &[Answer]) -> Vec<String> {
     HEADERS
         .iter()
         .filter_map(|header| {
-            let found = answers.iter().find(|answer| answer.header.trim().eq_ignore_ascii_case(header))?;
+            let found = answers
+                .iter()
+                .find(|answer| answer.header.trim().eq_ignore_ascii_case(header))?;
             Some(format!("{header}: {}", found.text))
         })
         .collect()
@@ -57,15 +62,30 @@ fn record(store: &Store, id: &LoopId, parts: &[String]) -> Result<Option<HookOut
     }
     let topic = format!("{}; {}", fields.topic(), parts.join("; "));
     if topic.len() > LONGEST {
-        return Err(format!("topic and answers are {} bytes long, and {LONGEST} are the most", topic.len()));
+        return Err(format!(
+            "topic and answers are {} bytes long, and {LONGEST} are the most",
+            topic.len()
+        ));
     }
-    let edits =
-        vec![("topic".to_owned(), Value::Text(topic)), ("interview_used".to_owned(), Value::Flag(true))];
-    let change = Change { edits, ..Change::bare("interview", &Actor::Person.to_string()) };
-    store.commit(held.raw().record(), change).map_err(|error| error.to_string())?;
-    store.log(&format!("{id} interview: {} answers in the topic", parts.len()));
+    let edits = vec![
+        ("topic".to_owned(), Value::Text(topic)),
+        ("interview_used".to_owned(), Value::Flag(true)),
+    ];
+    let change = Change {
+        edits,
+        ..Change::bare("interview", &Actor::Person.to_string())
+    };
+    store
+        .commit(held.raw().record(), change)
+        .map_err(|error| error.to_string())?;
+    store.log(&format!(
+        "{id} interview: {} answers in the topic",
+        parts.len()
+    ));
     Ok(Some(HookOutput {
-        agent: Some(format!("claudex: the answers are in the topic of loop {id}.")),
+        agent: Some(format!(
+            "claudex: the answers are in the topic of loop {id}."
+        )),
         ..HookOutput::default()
     }))
 }
@@ -75,7 +95,12 @@ mod tests {
     use super::*;
 
     fn answer(header: &str, text: &str) -> Answer {
-        Answer { header: header.to_owned(), question: "q".to_owned(), text: text.to_owned(), is_typed: false }
+        Answer {
+            header: header.to_owned(),
+            question: "q".to_owned(),
+            text: text.to_owned(),
+            is_typed: false,
+        }
     }
 
     #[test]

@@ -48,8 +48,10 @@ impl OnStop for PlanLoop {
     /// Asks what becomes of a plan that its rounds did not settle. A loop of `run` has no agent that could ask.
     fn summarizing_asks(&self, held: &Loop<Summarizing>) -> Result<Option<Asked>, String> {
         let fields = held.fields();
-        let is_open =
-            matches!(fields.decision_signal(), DecisionSignal::MaxReached | DecisionSignal::Stalled);
+        let is_open = matches!(
+            fields.decision_signal(),
+            DecisionSignal::MaxReached | DecisionSignal::Stalled
+        );
         if !is_open || fields.mode() != Mode::Plan.to_string() || fields.session_id() == RUN {
             return Ok(None);
         }
@@ -61,8 +63,9 @@ impl OnStop for PlanLoop {
             Answer::new("More rounds", Transition::More)
                 .argument("rounds", 2)
                 .description("Two rounds more; /claudex:more N grants as many as you like."),
-            Answer::new("Accept it incomplete", Transition::AcceptIncomplete)
-                .description("The plan is known-incomplete, with what is open on record; the loop ends."),
+            Answer::new("Accept it incomplete", Transition::AcceptIncomplete).description(
+                "The plan is known-incomplete, with what is open on record; the loop ends.",
+            ),
         ];
         Ok(Some(Asked::new(question, "Plan", options)))
     }
@@ -125,7 +128,9 @@ pub fn entered(held: &AnyLoop, settings: &Settings) -> Result<Vec<String>, Strin
     match held.phase() {
         phase if phase.is_terminal() => {
             if let Err(error) = runner::clear(held.raw()) {
-                held.raw().store().log(&format!("{} clean-up: {error}", held.id()));
+                held.raw()
+                    .store()
+                    .log(&format!("{} clean-up: {error}", held.id()));
             }
             return Ok(closing::at_end(held));
         }

@@ -60,7 +60,10 @@ pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Fai
             Exit::Usage,
             "claudex::new::name",
             format!("“{}” {wrong}", text::one_line(&text::shown(&name), 80)),
-            &format!("name it after what it does:\n    {} new release-train", info.program),
+            &format!(
+                "name it after what it does:\n    {} new release-train",
+                info.program
+            ),
         ));
     }
     let folder = Utf8Path::new(&name);
@@ -82,10 +85,14 @@ pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Fai
     let files = FILES.map(|(file, _)| file).join(", ");
     out::line(&format!("The crate {name} is in {folder}: {files}."));
     if let Some(clone) = clone {
-        out::line(&format!("It takes claudex-loop from {clone}, where this program was built."));
+        out::line(&format!(
+            "It takes claudex-loop from {clone}, where this program was built."
+        ));
     }
     out::line("To try it:");
-    out::line(&format!("    cd {folder}\n    cargo run --quiet -- start \"a haiku\""));
+    out::line(&format!(
+        "    cd {folder}\n    cargo run --quiet -- start \"a haiku\""
+    ));
     Ok(Exit::Complete)
 }
 
@@ -102,7 +109,10 @@ fn wrong_with(name: &str) -> Option<&'static str> {
         false => Some(
             "is no name for a crate here: a to z first, then also 0 to 9, with single - or _ between, 64 at most",
         ),
-        true if TAKEN.split(' ').any(|taken| taken == name.replace('_', "-")) => {
+        true if TAKEN
+            .split(' ')
+            .any(|taken| taken == name.replace('_', "-")) =>
+        {
             Some("means something else in Rust, in cargo or in the machine")
         }
         true => None,
@@ -112,8 +122,11 @@ fn wrong_with(name: &str) -> Option<&'static str> {
 /// Writes the files into a folder that is made for them; with what they depend on from a clone, or from the registry.
 fn write(folder: &Utf8Path, clone: Option<&str>) -> io::Result<()> {
     fs::create_dir(folder)?;
-    let below =
-        |of: &str| clone.map_or_else(String::new, |clone| format!(", path = {:?}", format!("{clone}{of}")));
+    let below = |of: &str| {
+        clone.map_or_else(String::new, |clone| {
+            format!(", path = {:?}", format!("{clone}{of}"))
+        })
+    };
     let machine = folder.as_str().replace('-', "_");
     for (file, text) in FILES {
         let path = folder.join(file);

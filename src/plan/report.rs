@@ -24,8 +24,14 @@ use claudex_loop::review::reports::{self, FOLDER};
 use claudex_loop::review::runs::RunOutcome;
 use claudex_loop::text;
 
-const REPORT: Message = Message { name: "report.md", text: include_str!("messages/report.md") };
-const FIXES: Message = Message { name: "fixes.md", text: include_str!("messages/fixes.md") };
+const REPORT: Message = Message {
+    name: "report.md",
+    text: include_str!("messages/report.md"),
+};
+const FIXES: Message = Message {
+    name: "fixes.md",
+    text: include_str!("messages/fixes.md"),
+};
 
 /// What was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,14 +50,20 @@ pub struct Written {
 pub enum ReportError {
     /// The folder is a link: what is written there would land elsewhere.
     #[display("{folder} is a symbolic link, so no report was written there", folder = claudex_loop::text::shown(folder))]
-    #[diagnostic(code(claudex::report::link), help("put a folder there, then run the same command again"))]
+    #[diagnostic(
+        code(claudex::report::link),
+        help("put a folder there, then run the same command again")
+    )]
     Link {
         /// The folder.
         folder: Utf8PathBuf,
     },
     /// Something else stands where the folder should be.
     #[display("{folder} is not a folder, so no report was written there", folder = claudex_loop::text::shown(folder))]
-    #[diagnostic(code(claudex::report::folder), help("move it aside, then run the same command again"))]
+    #[diagnostic(
+        code(claudex::report::folder),
+        help("move it aside, then run the same command again")
+    )]
     NoFolder {
         /// The folder.
         folder: Utf8PathBuf,
@@ -139,7 +151,10 @@ pub fn after_review(held: &AnyLoop) -> Vec<String> {
             lines
         }
         Err(error) => {
-            let help = error.help().map(|help| format!(" ({help})")).unwrap_or_default();
+            let help = error
+                .help()
+                .map(|help| format!(" ({help})"))
+                .unwrap_or_default();
             vec![format!("{error}{help}. The review counts all the same.")]
         }
     }
@@ -177,7 +192,10 @@ pub fn write(held: &AnyLoop) -> Result<Written, ReportError> {
         fixes: fixes.to_string(),
     };
     remove_temporary(&folder);
-    put(&report, &REPORT.render(&facts).map_err(ReportError::Render)?)?;
+    put(
+        &report,
+        &REPORT.render(&facts).map_err(ReportError::Render)?,
+    )?;
 
     let written = Written {
         report: report.clone(),
@@ -193,7 +211,11 @@ pub fn write(held: &AnyLoop) -> Result<Written, ReportError> {
             fixes: proposed.all,
             report: report.to_string(),
             findings_json: code(
-                held.raw().store().loop_folder(held.id()).join("findings-round-<N>.json").as_str(),
+                held.raw()
+                    .store()
+                    .loop_folder(held.id())
+                    .join("findings-round-<N>.json")
+                    .as_str(),
                 500,
             ),
         };
@@ -204,18 +226,24 @@ pub fn write(held: &AnyLoop) -> Result<Written, ReportError> {
 
 /// The reports of a loop that are there, from the project's root: for who sums up.
 pub fn there(held: &AnyLoop) -> (Option<Utf8PathBuf>, Option<Utf8PathBuf>) {
-    let folder = Folder::open(held.raw().store().root()).and_then(|root| root.below(FOLDER)).ok();
+    let folder = Folder::open(held.raw().store().root())
+        .and_then(|root| root.below(FOLDER))
+        .ok();
     let is = |path: Utf8PathBuf| {
         let found = folder.as_ref()?.look(path.file_name()?).ok()??;
         found.is_file().then_some(path)
     };
-    (is(reports::report(held.id())), is(reports::fixes(held.id())))
+    (
+        is(reports::report(held.id())),
+        is(reports::fixes(held.id())),
+    )
 }
 
 /// Removes what a crash left of a report. What is younger than this may be somebody's who is writing.
 fn remove_temporary(folder: &Folder) {
     const AGE: Duration = Duration::from_secs(60);
-    let is_left = |found: &Found| found.is_file() && found.modified().elapsed().is_ok_and(|age| age > AGE);
+    let is_left =
+        |found: &Found| found.is_file() && found.modified().elapsed().is_ok_and(|age| age > AGE);
     for (name, found) in folder.list().unwrap_or_default() {
         if name.starts_with(TEMPORARY) && is_left(&found) {
             let _ = folder.remove(&name);
@@ -227,11 +255,16 @@ fn remove_temporary(folder: &Folder) {
 fn folder(root: &Utf8Path) -> Result<Folder, ReportError> {
     let folder = root.join(FOLDER);
     let made = Folder::open(root).and_then(|root| root.make(FOLDER));
-    made.map_err(|source| match UntrustedError::of(&source).map(|found| found.why) {
-        Some(Distrust::Symlink) => ReportError::Link { folder },
-        Some(Distrust::NoFolder) => ReportError::NoFolder { folder },
-        _ => ReportError::Io { path: folder, source },
-    })
+    made.map_err(
+        |source| match UntrustedError::of(&source).map(|found| found.why) {
+            Some(Distrust::Symlink) => ReportError::Link { folder },
+            Some(Distrust::NoFolder) => ReportError::NoFolder { folder },
+            _ => ReportError::Io {
+                path: folder,
+                source,
+            },
+        },
+    )
 }
 
 /// The last verdict of each round, oldest first, from files that are as the journal noted them.
@@ -266,8 +299,12 @@ fn round_facts(rounds: &[FindingsJson], proposed: &Fixes) -> Vec<RoundFacts> {
             persona: prose(&verdict.persona, 100),
             reviewer: code(&verdict.reviewer, 100),
             counts: verdict.findings.counts().to_string(),
-            changed: (!verdict.changed.is_empty())
-                .then(|| prose(&claudex_loop::review::side_effects::while_it_ran(&verdict.changed), 2000)),
+            changed: (!verdict.changed.is_empty()).then(|| {
+                prose(
+                    &claudex_loop::review::side_effects::while_it_ran(&verdict.changed),
+                    2000,
+                )
+            }),
             sections: severities
                 .into_iter()
                 .map(|severity| Section {
@@ -286,7 +323,12 @@ fn round_facts(rounds: &[FindingsJson], proposed: &Fixes) -> Vec<RoundFacts> {
                                 finding.recommendation.as_deref().unwrap_or_default(),
                                 1000,
                             ),
-                            detail: finding.detail.iter().take(10).map(|line| prose(line, 300)).collect(),
+                            detail: finding
+                                .detail
+                                .iter()
+                                .take(10)
+                                .map(|line| prose(line, 300))
+                                .collect(),
                             patch: proposed.number(verdict.round, index),
                         })
                         .collect(),

@@ -48,14 +48,18 @@ pub fn note(held: &AnyLoop, given: &Given) {
         && let Err(error) = raw.store().note(raw.id(), GIVEN, given)
     {
         // The line that goes on lacks them then.
-        raw.store().log(&format!("{} could not note {GIVEN}: {error}", raw.id()));
+        raw.store()
+            .log(&format!("{} could not note {GIVEN}: {error}", raw.id()));
     }
 }
 
 /// Returns the flag with its value as it is typed again, where a message can show it.
 pub fn typed(given: &Given, name: &str) -> Option<String> {
     // A journal can be written by others.
-    let value = given.get(name)?.as_str().filter(|value| shell::quoted(value) == *value)?;
+    let value = given
+        .get(name)?
+        .as_str()
+        .filter(|value| shell::quoted(value) == *value)?;
     Some(format!(" --{} {value}", name.replace('_', "-")))
 }
 
@@ -86,36 +90,50 @@ pub fn held(id: &str) -> Result<AnyLoop, Failure> {
     let (store, id) = loops::find(INFO, Some(id))?;
     let refused = |problem: String, help: String| {
         let problem = format!("run does not go on with loop {id}: {problem}");
-        Err(Failure::plain(Exit::Refused, "claudex::run::resume", problem, &help))
+        Err(Failure::plain(
+            Exit::Refused,
+            "claudex::run::resume",
+            problem,
+            &help,
+        ))
     };
     let is_a_sessions = |session: &str| {
         let owner = match session {
             UNKNOWN => {
-                "no session has taken it up yet, and the next one that ends a turn here does".to_owned()
+                "no session has taken it up yet, and the next one that ends a turn here does"
+                    .to_owned()
             }
-            session => format!("it is session {}’s, whose stops drive it", text::one_line(session, 80)),
+            session => format!(
+                "it is session {}’s, whose stops drive it",
+                text::one_line(session, 80)
+            ),
         };
         let help = format!("where it is, and what comes next:\n    claudex-loop status {id}");
         refused(owner, help)
     };
     if let Some(swept) = store.swept().into_iter().find(|swept| swept.id == id) {
         match swept.session.as_deref() {
-            Some(RUN) => store.bring_back(&id).map_err(|error| Failure::new(Exit::Refused, error))?,
+            Some(RUN) => store
+                .bring_back(&id)
+                .map_err(|error| Failure::new(Exit::Refused, error))?,
             session => return is_a_sessions(session.unwrap_or(UNKNOWN)),
         };
     }
-    let held = AnyLoop::open(&store, &id, Actor::Hook).map_err(|error| Failure::new(Exit::Refused, error))?;
+    let held = AnyLoop::open(&store, &id, Actor::Hook)
+        .map_err(|error| Failure::new(Exit::Refused, error))?;
     let session = held.fields().session_id();
     if is_nobodys_review(&held) && !store.is_running(&id) {
         let raw = held.raw();
         let taken = store.set_session(raw.record(), RUN, "adopt", &Actor::Person.to_string());
         taken.map_err(|error| Failure::new(Exit::Internal, error))?;
-        return AnyLoop::open(&store, &id, Actor::Hook).map_err(|error| Failure::new(Exit::Refused, error));
+        return AnyLoop::open(&store, &id, Actor::Hook)
+            .map_err(|error| Failure::new(Exit::Refused, error));
     }
     match held.phase() {
-        phase if phase.is_terminal() => {
-            refused(format!("it is over ({phase})"), format!("what happened:\n    claudex-loop journal {id}"))
-        }
+        phase if phase.is_terminal() => refused(
+            format!("it is over ({phase})"),
+            format!("what happened:\n    claudex-loop journal {id}"),
+        ),
         _ if session != RUN => is_a_sessions(&session),
         _ if store.is_running(&id) => refused(
             "its review is running in another process".to_owned(),
@@ -131,10 +149,16 @@ pub fn held(id: &str) -> Result<AnyLoop, Failure> {
 /// Lets a reviewer that failed be tried as often as before: a person has the loop go on.
 fn tried_anew(held: &AnyLoop) -> Result<AnyLoop, Failure> {
     let (store, id) = (held.raw().store(), held.id());
-    let open = |actor| AnyLoop::open(store, id, actor).map_err(|error| Failure::new(Exit::Refused, error));
-    let verb = Verb::Resume { id: None, from_prompt: false };
+    let open =
+        |actor| AnyLoop::open(store, id, actor).map_err(|error| Failure::new(Exit::Refused, error));
+    let verb = Verb::Resume {
+        id: None,
+        from_prompt: false,
+    };
     let resumed = verb.run(open(Actor::Person)?).map_err(JobError::from);
-    resumed.map_err(|error| Failure::new(Exit::Refused, error)).and_then(|_| open(Actor::Hook))
+    resumed
+        .map_err(|error| Failure::new(Exit::Refused, error))
+        .and_then(|_| open(Actor::Hook))
 }
 
 /// Returns whether a loop reviews changes, is not over, and belongs to no session.
@@ -155,7 +179,8 @@ pub fn next_action(held: &AnyLoop) -> Option<NextAction> {
         return Some(NextAction::new("its run", next));
     }
     let next = format!("have it reviewed and ended here:\n    claudex-loop run --resume {id}");
-    is_nobodys_review(held).then(|| NextAction::new("its review, or a session that takes it up", next))
+    is_nobodys_review(held)
+        .then(|| NextAction::new("its review, or a session that takes it up", next))
 }
 
 /// Refuses the verb by which sessions go on to a loop of `run`, which no session drives.
@@ -164,7 +189,9 @@ pub fn next_action(held: &AnyLoop) -> Option<NextAction> {
 /// It is one.
 pub fn not_a_sessions(held: &mut AnyLoop, verb: &Verb) -> Result<(), Failure> {
     let id = held.id();
-    if !matches!(verb, Verb::Resume { .. }) || held.fields().session_id() != RUN || held.phase().is_terminal()
+    if !matches!(verb, Verb::Resume { .. })
+        || held.fields().session_id() != RUN
+        || held.phase().is_terminal()
     {
         return Ok(());
     }
@@ -183,7 +210,9 @@ pub fn not_a_sessions(held: &mut AnyLoop, verb: &Verb) -> Result<(), Failure> {
 /// Says how to go on with a loop of `run` that another one is refused for, or to give it up.
 pub fn in_the_way(id: &str) -> Option<String> {
     let active = locate::active_loops(INFO.state, &locate::here().ok()?);
-    let (store, listed) = active.into_iter().find(|(_, listed)| listed.id.as_str() == id)?;
+    let (store, listed) = active
+        .into_iter()
+        .find(|(_, listed)| listed.id.as_str() == id)?;
     (listed.session.as_deref() == Some(RUN)).then(|| {
         let line = line(id, &noted(&store.journal(&listed.id).unwrap_or_default()));
         format!("to go on with it:\n    {line}\nto give it up:\n    claudex-loop cancel {id}")
@@ -191,7 +220,14 @@ pub fn in_the_way(id: &str) -> Option<String> {
 }
 
 /// Says why `run` came to no end with a loop that is kept in the project at `root`, and the line that goes on with it.
-pub fn kept(exit: Exit, code: &str, why: &str, id: &str, given: &Given, root: &Utf8Path) -> Failure {
+pub fn kept(
+    exit: Exit,
+    code: &str,
+    why: &str,
+    id: &str,
+    given: &Given,
+    root: &Utf8Path,
+) -> Failure {
     let is_here = |here: Utf8PathBuf| locate::root(INFO.state, &here) == root;
     let place = match locate::here().is_ok_and(is_here) {
         true => String::new(),

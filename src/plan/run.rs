@@ -75,7 +75,10 @@ pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Fai
     let arguments = Run::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?;
     let work = match (&arguments.resume, &arguments.plan) {
         (Some(id), _) => Work::Kept(resume::held(id)?),
-        (None, plan) => Work::Plan(plan_path(&loops::here()?, plan.as_deref().unwrap_or(PLAN.into()))?),
+        (None, plan) => Work::Plan(plan_path(
+            &loops::here()?,
+            plan.as_deref().unwrap_or(PLAN.into()),
+        )?),
     };
     drive(info, work, &arguments, matches)
 }
@@ -116,7 +119,11 @@ pub fn drive(
             resume::note(held, &given);
         }
         display.show(&event, &chosen.shown);
-        if interrupted.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if interrupted.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     });
     display.finish();
     let outcome = outcome.map_err(|error| match error {
@@ -127,7 +134,14 @@ pub fn drive(
         JobError::Drafter { ref id, .. } => {
             let why = error.to_string();
             let why = why.trim_end_matches(['.', ' ']);
-            resume::kept(Exit::Internal, "claudex::run::drafter", why, id, &given, &root)
+            resume::kept(
+                Exit::Internal,
+                "claudex::run::drafter",
+                why,
+                id,
+                &given,
+                &root,
+            )
         }
         error => failure(error),
     })?;
@@ -198,16 +212,18 @@ fn not_the_agents() -> Failure {
 
 fn failure(error: JobError) -> Failure {
     let exit = match &error {
-        JobError::Start(StartError::Active { .. } | StartError::Store(StoreError::NotStartedHere { .. })) => {
-            Exit::Active
-        }
+        JobError::Start(
+            StartError::Active { .. } | StartError::Store(StoreError::NotStartedHere { .. }),
+        ) => Exit::Active,
         JobError::Plan { .. } | JobError::NotText { .. } | JobError::Empty { .. } => Exit::Usage,
         JobError::Elsewhere { .. } | JobError::Over { .. } => Exit::Refused,
         _ => Exit::Internal,
     };
     match error {
         JobError::Changes(refused) => refused.into(),
-        JobError::Start(StartError::Active { ref id, .. }) if let Some(help) = resume::in_the_way(id) => {
+        JobError::Start(StartError::Active { ref id, .. })
+            if let Some(help) = resume::in_the_way(id) =>
+        {
             Failure::plain(exit, "claudex::start::active", error.to_string(), &help)
         }
         JobError::Start(error) if exit == Exit::Active => start::refused(INFO, error).exiting(exit),
@@ -224,15 +240,20 @@ struct Display {
 
 impl Display {
     fn new(json: bool) -> Self {
-        let bar = (!json && std::io::stdout().is_terminal() && std::io::stderr().is_terminal()).then(|| {
-            let bar = ProgressBar::new_spinner();
-            if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
-                bar.set_style(style);
-            }
-            bar.enable_steady_tick(Duration::from_millis(120));
-            bar
-        });
-        Self { lines: review::Lines::limited(bar.is_none()), bar, to_stderr: json }
+        let bar = (!json && std::io::stdout().is_terminal() && std::io::stderr().is_terminal())
+            .then(|| {
+                let bar = ProgressBar::new_spinner();
+                if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
+                    bar.set_style(style);
+                }
+                bar.enable_steady_tick(Duration::from_millis(120));
+                bar
+            });
+        Self {
+            lines: review::Lines::limited(bar.is_none()),
+            bar,
+            to_stderr: json,
+        }
     }
 
     /// Says a line that is left whole, such as one of a program.
@@ -263,7 +284,9 @@ impl Display {
                     false => held.fields().subject(),
                 };
                 let what = if *again { "goes on with" } else { "reviews" };
-                self.say_prose(&format!("Loop {id} {what} {subject} (reviewer: {reviewer})"));
+                self.say_prose(&format!(
+                    "Loop {id} {what} {subject} (reviewer: {reviewer})"
+                ));
             }
             Event::Round { round, of, persona } => {
                 self.lines = review::Lines::limited(self.bar.is_none());
@@ -291,7 +314,11 @@ impl Display {
                     let severity = finding.severity.to_string().to_lowercase();
                     let label = format!("    {severity:<6}  ");
                     for line in screen::wrap(&label, &bullet(finding), columns) {
-                        let word = if line.starts_with(&label) { severity.as_str() } else { "" };
+                        let word = if line.starts_with(&label) {
+                            severity.as_str()
+                        } else {
+                            ""
+                        };
                         self.say_toned(&line, word, finding.severity.into());
                     }
                 }

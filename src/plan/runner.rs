@@ -20,7 +20,10 @@ use claudex_loop::store::{LoopId, StoreError};
 use claudex_loop::text;
 
 /// The runner script.
-const RUNNER: Message = Message { name: "runner.sh", text: include_str!("messages/runner.sh") };
+const RUNNER: Message = Message {
+    name: "runner.sh",
+    text: include_str!("messages/runner.sh"),
+};
 /// Most loops that are looked through for findings, each the one that the other goes on from.
 const CHAIN: usize = 10;
 
@@ -35,12 +38,16 @@ pub fn path(raw: &Raw) -> Utf8PathBuf {
 /// A client puts the plugin's `bin/` on its agent's PATH, not on its hooks', and only where no shell would stumble over its path.
 pub fn line(raw: &Raw) -> String {
     let program = super::INFO.program;
-    let is_on_path = || find_program(program, env::var_os("PATH").as_deref(), raw.store().root()).is_some();
+    let is_on_path =
+        || find_program(program, env::var_os("PATH").as_deref(), raw.store().root()).is_some();
     let plugin = || Some(Utf8PathBuf::from(env::var("CLAUDE_PLUGIN_ROOT").ok()?));
     let is_brought_along = |plugin: &Utf8PathBuf| {
-        !plugin.as_str().contains(['"', '\'', '$', '`']) && plugin.join("bin").join(program).is_file()
+        !plugin.as_str().contains(['"', '\'', '$', '`'])
+            && plugin.join("bin").join(program).is_file()
     };
-    if Caller::from_env().inside && (is_on_path() || plugin().as_ref().is_some_and(is_brought_along)) {
+    if Caller::from_env().inside
+        && (is_on_path() || plugin().as_ref().is_some_and(is_brought_along))
+    {
         format!("{program} review {}", raw.id())
     } else {
         format!("bash {}", quoted(path(raw).as_str()))
@@ -52,7 +59,8 @@ pub fn line(raw: &Raw) -> String {
 /// # Errors
 /// A file cannot be removed.
 pub fn clear(raw: &Raw) -> Result<(), StoreError> {
-    raw.store().clear(raw.id(), &["-runner.sh", "-prompt.txt", ".lock"])
+    raw.store()
+        .clear(raw.id(), &["-runner.sh", "-prompt.txt", ".lock"])
 }
 
 #[derive(Serialize)]
@@ -76,7 +84,9 @@ pub fn write(held: &AnyLoop, personas: &Personas) -> Result<(), StoreError> {
     let spec = raw.store().spec();
     let folder = raw.store().folder();
     let usual = raw.store().root().join(spec.folder) == *folder;
-    let binary = std::env::current_exe().ok().and_then(|path| path.into_os_string().into_string().ok());
+    let binary = std::env::current_exe()
+        .ok()
+        .and_then(|path| path.into_os_string().into_string().ok());
     let facts = RunnerFacts {
         id: held.id().to_string(),
         mode: fields.mode(),
@@ -87,9 +97,16 @@ pub fn write(held: &AnyLoop, personas: &Personas) -> Result<(), StoreError> {
         state_dir: (!usual).then(|| quoted(folder.as_str())),
         binary: quoted(binary.as_deref().unwrap_or("claudex-loop")),
     };
-    let failed = |source| StoreError::Io { doing: "write", path: path(raw), source };
-    let script = RUNNER.render(&facts).map_err(|error| failed(io::Error::other(error)))?;
-    raw.store().write_beside(raw.id(), "-runner.sh", script.as_bytes())
+    let failed = |source| StoreError::Io {
+        doing: "write",
+        path: path(raw),
+        source,
+    };
+    let script = RUNNER
+        .render(&facts)
+        .map_err(|error| failed(io::Error::other(error)))?;
+    raw.store()
+        .write_beside(raw.id(), "-runner.sh", script.as_bytes())
 }
 
 /// Returns the findings files of the loops that this one goes on from, oldest first.
@@ -104,7 +121,11 @@ pub fn history(held: &AnyLoop) -> Vec<Utf8PathBuf> {
         && let Ok(earlier) = AnyLoop::open(store, &id, Actor::Person)
     {
         let rounds = 1..=earlier.fields().round();
-        loops.push(rounds.map(|round| findings_json::findings_path(store, &id, round)).collect());
+        loops.push(
+            rounds
+                .map(|round| findings_json::findings_path(store, &id, round))
+                .collect(),
+        );
         before = earlier.fields().continues();
     }
     loops.into_iter().rev().flatten().collect()

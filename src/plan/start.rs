@@ -31,11 +31,18 @@ const PLAN_ONLY: [(&str, &str); 5] = [
 
 /// Names the flags of a start as people type them, and says how far `more` may go.
 pub fn arguments(command: Command) -> Command {
-    let of_count = |arg: Arg| arg.value_parser(rounds).value_name("N").allow_hyphen_values(true);
+    let of_count = |arg: Arg| {
+        arg.value_parser(rounds)
+            .value_name("N")
+            .allow_hyphen_values(true)
+    };
     let of_both = move |mode: Command| {
         mode.mut_arg("max_rounds", |arg| of_count(arg).long("rounds"))
             .mut_arg("interview_used", |arg| arg.long("interviewed"))
-            .mut_arg("subject", |arg| arg.long("plan").help(format!("The plan’s file [default: {PLAN}]")))
+            .mut_arg("subject", |arg| {
+                arg.long("plan")
+                    .help(format!("The plan’s file [default: {PLAN}]"))
+            })
             .mut_arg("continues", |arg| arg.long("continue").value_name("LOOP"))
             // The start sets it itself.
             .mut_arg("subject_before", |arg| arg.hide(true))
@@ -52,18 +59,24 @@ pub fn arguments(command: Command) -> Command {
     };
     command
         .mut_subcommand("start", |start| {
-            start.mut_subcommand("plan", of_both).mut_subcommand("review", of_review)
+            start
+                .mut_subcommand("plan", of_both)
+                .mut_subcommand("review", of_review)
         })
         .mut_subcommand("review", changes::arguments)
         .mut_subcommand("more", |more| {
             more.mut_arg("rounds", |arg| {
-                of_count(arg).help("How many further rounds").required(false).default_value("1")
+                of_count(arg)
+                    .help("How many further rounds")
+                    .required(false)
+                    .default_value("1")
             })
         })
 }
 
 fn rounds(given: &str) -> Result<u64, String> {
-    positive(given, MOST_ROUNDS).ok_or_else(|| format!("it takes a positive integer up to {MOST_ROUNDS}"))
+    positive(given, MOST_ROUNDS)
+        .ok_or_else(|| format!("it takes a positive integer up to {MOST_ROUNDS}"))
 }
 
 /// A start that was refused for what was asked.
@@ -99,7 +112,10 @@ pub enum StartRefused {
     NoTopic,
     /// `--from-draft` without a draft.
     #[display("--from-draft requires PLAN.md to exist, and {path} does not", path = text::shown(path))]
-    #[diagnostic(code(claudex::start::draft), help("write the draft first, or leave --from-draft out"))]
+    #[diagnostic(
+        code(claudex::start::draft),
+        help("write the draft first, or leave --from-draft out")
+    )]
     NoDraft {
         /// Where it should be.
         path: Utf8PathBuf,
@@ -158,7 +174,10 @@ pub fn fields(request: StartRequest<'_>) -> Result<StartFields, Failure> {
 
 fn of_plan(request: &StartRequest<'_>) -> Result<StartFields, StartRefused> {
     let store = request.store;
-    let before = request.text("continues").map(|given| over(store, given)).transpose()?;
+    let before = request
+        .text("continues")
+        .map(|given| over(store, given))
+        .transpose()?;
     // Whoever goes on from a loop goes on with its plan.
     let from_draft = request.flag("from_draft") || before.is_some();
     let old_topic = before.as_ref().map(|before| before.fields().topic());
@@ -174,7 +193,10 @@ fn of_plan(request: &StartRequest<'_>) -> Result<StartFields, StartRefused> {
         (Some(before), None) => before.raw().path("{subject}"),
         (_, given) => request.here.join(given.unwrap_or(PLAN)),
     };
-    let plan = plan.strip_prefix(store.root()).map(Utf8Path::to_owned).unwrap_or(plan);
+    let plan = plan
+        .strip_prefix(store.root())
+        .map(Utf8Path::to_owned)
+        .unwrap_or(plan);
     let path = store.root().join(&plan);
     let existing = match store.read(&path) {
         Ok(content) => Some(content),
@@ -185,7 +207,9 @@ fn of_plan(request: &StartRequest<'_>) -> Result<StartFields, StartRefused> {
         return Err(StartRefused::NoDraft { path });
     }
     // The plan that is there already counts as written only with --from-draft.
-    let subject_before = existing.filter(|_| !from_draft).map(|content| Digest::of(&content));
+    let subject_before = existing
+        .filter(|_| !from_draft)
+        .map(|content| Digest::of(&content));
     let continues = before.as_ref().map(|before| before.id().to_string());
     let text = |text: Option<String>| text.map_or(Value::Null, Value::Text);
     Ok(StartFields {
@@ -193,7 +217,10 @@ fn of_plan(request: &StartRequest<'_>) -> Result<StartFields, StartRefused> {
             ("topic", Value::Text(topic.to_owned())),
             ("from_draft", Value::Flag(from_draft)),
             ("subject", Value::Word(plan.into_string())),
-            ("subject_before", text(subject_before.map(|digest| digest.to_string()))),
+            (
+                "subject_before",
+                text(subject_before.map(|digest| digest.to_string())),
+            ),
             ("continues", text(continues)),
         ],
         ..StartFields::default()
@@ -236,36 +263,53 @@ pub struct ChangesFound {
 /// # Errors
 /// There are none, or they cannot be read.
 pub fn changes(store: &Store, topic: &str, now: Timestamp) -> Result<ChangesFound, StartRefused> {
-    let Changes { title, compared, .. } = copy::now(store).map_err(StartRefused::Changes)?;
-    let id = LoopId::new_stamp(now)
-        .map_err(|source| StartRefused::Io { path: store.folder().to_owned(), source })?;
+    let Changes {
+        title, compared, ..
+    } = copy::now(store).map_err(StartRefused::Changes)?;
+    let id = LoopId::new_stamp(now).map_err(|source| StartRefused::Io {
+        path: store.folder().to_owned(),
+        source,
+    })?;
     let topic = match topic.trim() {
         "" => title,
         topic => topic.to_owned(),
     };
-    Ok(ChangesFound { topic, subject: copy::copy_of(store, &id), id, compared })
+    Ok(ChangesFound {
+        topic,
+        subject: copy::copy_of(store, &id),
+        id,
+        compared,
+    })
 }
 
 /// Returns the loop that a new one goes on from: of this project, of plan mode, and over.
 fn over(store: &Store, given: &str) -> Result<AnyLoop, StartRefused> {
-    let refused =
-        |problem: String| StartRefused::Continues { given: text::one_line(given, 60), near: None, problem };
+    let refused = |problem: String| StartRefused::Continues {
+        given: text::one_line(given, 60),
+        near: None,
+        problem,
+    };
     let unknown = |problem: String| StartRefused::Continues {
         given: text::one_line(given, 60),
         near: locate::near_id(INFO.state, store.root(), given),
         problem,
     };
-    let id =
-        LoopId::parse(given, INFO.state.ids).map_err(|_| unknown("it is not the id of a loop".to_owned()))?;
+    let id = LoopId::parse(given, INFO.state.ids)
+        .map_err(|_| unknown("it is not the id of a loop".to_owned()))?;
     if store.path_of(&id).symlink_metadata().is_err() {
-        return Err(unknown(match store.swept().iter().any(|swept| swept.id == id) {
-            true => {
-                format!("it is not over: it was put aside; to bring it back:\n    claudex-loop resume {id}")
-            }
-            false => format!("{} has no such loop", text::shown(store.folder())),
-        }));
+        return Err(unknown(
+            match store.swept().iter().any(|swept| swept.id == id) {
+                true => {
+                    format!(
+                        "it is not over: it was put aside; to bring it back:\n    claudex-loop resume {id}"
+                    )
+                }
+                false => format!("{} has no such loop", text::shown(store.folder())),
+            },
+        ));
     }
-    let before = AnyLoop::open(store, &id, Actor::Person).map_err(|error| refused(error.to_string()))?;
+    let before =
+        AnyLoop::open(store, &id, Actor::Person).map_err(|error| refused(error.to_string()))?;
     if super::reviews_changes(&before) {
         return Err(refused("it reviewed changes, not a plan".to_owned()));
     }

@@ -13,7 +13,9 @@ use super::{AnyLoop, closing, reviews_changes};
 pub fn all_caveats(held: &AnyLoop, settings: &Settings) -> Vec<String> {
     let raw = held.raw();
     let Ok(journal) = raw.journal() else {
-        return vec!["The journal cannot be read, so nothing stands behind this summary.".to_owned()];
+        return vec![
+            "The journal cannot be read, so nothing stands behind this summary.".to_owned(),
+        ];
     };
     let mut admitted = rounds::caveats(raw, &journal);
     admitted.extend(caveats(held, settings));
@@ -27,14 +29,18 @@ pub fn caveats(held: &AnyLoop, settings: &Settings) -> Vec<String> {
     let records = rounds::records(&journal);
     let mut admitted = closing::noted(held, &journal);
     let is_settled = held.fields().decision_signal() == DecisionSignal::NoMaterialFindings;
-    if let Some((_, settled)) =
-        records.iter().rev().find(|(what, _)| is_settled && (*what == "mark_done" || *what == "accept"))
+    if let Some((_, settled)) = records
+        .iter()
+        .rev()
+        .find(|(what, _)| is_settled && (*what == "mark_done" || *what == "accept"))
         && let Some(subject) = settled.subject()
     {
         let plan = held.fields().subject();
         let now = raw.read("{subject}").map(|bytes| Digest::of(&bytes));
         if now.ok().is_none_or(|now| now.as_str() != subject) {
-            admitted.push(format!("{plan} was changed after it was settled; that change was not reviewed."));
+            admitted.push(format!(
+                "{plan} was changed after it was settled; that change was not reviewed."
+            ));
         }
     }
     admitted.extend(edited_when_clean(held));
@@ -73,13 +79,16 @@ fn edited_when_clean(held: &AnyLoop) -> Option<String> {
 /// very bytes that the last review saw, or from a point of view that no later round had. An edit answers a finding only as far as someone says so.
 fn unanswered(held: &AnyLoop, personas: &Personas, rejected: bool) -> Vec<String> {
     let runs = rounds::runs(held.raw());
-    let verdicts: Vec<&Run> =
-        runs.iter().filter(|run| run.ended.as_ref().is_some_and(|how| how.digest().is_some())).collect();
+    let verdicts: Vec<&Run> = runs
+        .iter()
+        .filter(|run| run.ended.as_ref().is_some_and(|how| how.digest().is_some()))
+        .collect();
     let Some(last) = verdicts.last() else {
         return Vec::new();
     };
     let seen_by = |persona: &str| {
-        let sees = |run: &Run| run.began.persona == persona && run.began.subject == last.began.subject;
+        let sees =
+            |run: &Run| run.began.persona == persona && run.began.subject == last.began.subject;
         verdicts.iter().any(|run| sees(run))
     };
     let (unchanged, revised) = if reviews_changes(held) {
@@ -89,8 +98,12 @@ fn unanswered(held: &AnyLoop, personas: &Personas, rejected: bool) -> Vec<String
     };
     let mut told = Vec::new();
     for line in rounds::rounds(held.raw(), personas) {
-        let run = verdicts.iter().rev().find(|run| run.began.round == line.round);
-        let (Some(run), Some(counts)) = (run, line.counts.filter(|counts| counts.material() > 0)) else {
+        let run = verdicts
+            .iter()
+            .rev()
+            .find(|run| run.began.round == line.round);
+        let (Some(run), Some(counts)) = (run, line.counts.filter(|counts| counts.material() > 0))
+        else {
             continue;
         };
         let found = format!("Round {} ({}) found {counts}", line.round, line.persona);
@@ -99,7 +112,9 @@ fn unanswered(held: &AnyLoop, personas: &Personas, rejected: bool) -> Vec<String
                 told.push(format!("{found}; {unchanged}, so they are open."));
             }
         } else if !seen_by(&run.began.persona) {
-            told.push(format!("{found}; {revised}, and no later round looked from that point of view."));
+            told.push(format!(
+                "{found}; {revised}, and no later round looked from that point of view."
+            ));
         }
     }
     told

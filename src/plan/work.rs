@@ -47,7 +47,10 @@ impl Work {
 fn of_plan(plan: &Utf8Path, job: &Job<'_>) -> Result<AnyLoop, JobError> {
     let path = || plan.to_owned();
     let bytes = claudex_loop::files::read_in(&[], plan);
-    let bytes = bytes.map_err(|source| JobError::Plan { path: path(), source })?;
+    let bytes = bytes.map_err(|source| JobError::Plan {
+        path: path(),
+        source,
+    })?;
     let text = String::from_utf8(bytes).map_err(|_| JobError::NotText { path: path() })?;
     if text.trim().is_empty() {
         return Err(JobError::Empty { path: path() });
@@ -66,7 +69,10 @@ fn of_changes(folder: &Utf8Path, topic: &str, job: &Job<'_>) -> Result<AnyLoop, 
     let store = locate::for_start(INFO.state, folder);
     let how = Beginning::now(RUN);
     let found = start::changes(&store, topic, how.now).map_err(JobError::Changes)?;
-    let start = Start { subject: Some(found.subject.into_string()), ..with(Mode::Review, found.topic, job) };
+    let start = Start {
+        subject: Some(found.subject.into_string()),
+        ..with(Mode::Review, found.topic, job)
+    };
     let id = Some(found.id);
     let held = begin(start, &store, Beginning { id, ..how }, job)?;
     let (name, data) = closing::started(&found.compared);
@@ -93,14 +99,25 @@ fn with(mode: Mode, topic: String, job: &Job<'_>) -> Start {
 }
 
 fn begin(start: Start, store: &Store, how: Beginning, job: &Job<'_>) -> Result<AnyLoop, JobError> {
-    let how = Beginning { stale_after: Some(job.settings.stale_after), ..how };
-    start.begin(store, how, Actor::Person).map_err(JobError::Start)
+    let how = Beginning {
+        stale_after: Some(job.settings.stale_after),
+        ..how
+    };
+    start
+        .begin(store, how, Actor::Person)
+        .map_err(JobError::Start)
 }
 
 /// The first heading, else the first line, else the file's name.
 fn topic(plan: &str, path: &Utf8Path) -> String {
     let heading = plan.lines().find(|line| line.starts_with('#'));
-    let line = heading.or_else(|| plan.lines().find(|line| !line.trim().is_empty())).unwrap_or_default();
+    let line = heading
+        .or_else(|| plan.lines().find(|line| !line.trim().is_empty()))
+        .unwrap_or_default();
     let topic = text::one_line(line.trim_start_matches('#').trim(), 200);
-    if topic.is_empty() { path.file_name().unwrap_or("plan").to_owned() } else { topic }
+    if topic.is_empty() {
+        path.file_name().unwrap_or("plan").to_owned()
+    } else {
+        topic
+    }
 }

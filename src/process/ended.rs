@@ -47,7 +47,9 @@ impl ProcessOutput {
         if self.truncated() {
             let left_out = self.dropped.saturating_sub(self.stdout_end.len() as u64);
             if left_out > 0 {
-                text.extend_from_slice(format!("\n----- {left_out} bytes left out -----\n").as_bytes());
+                text.extend_from_slice(
+                    format!("\n----- {left_out} bytes left out -----\n").as_bytes(),
+                );
             }
             text.extend_from_slice(&self.stdout_end);
         }
@@ -88,8 +90,13 @@ pub enum ProcessEnd {
 #[derive(Debug, Display, Error, Diagnostic)]
 pub enum StartError {
     /// No such executable.
-    #[display("`{program}` is not installed, or not in an absolute folder of PATH outside of the project")]
-    #[diagnostic(code(claudex::review::not_installed), help("install it, or choose another reviewer"))]
+    #[display(
+        "`{program}` is not installed, or not in an absolute folder of PATH outside of the project"
+    )]
+    #[diagnostic(
+        code(claudex::review::not_installed),
+        help("install it, or choose another reviewer")
+    )]
     NotInstalled {
         /// Its name as it was asked for.
         program: String,

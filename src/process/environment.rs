@@ -30,7 +30,10 @@ pub struct Environment {
 impl Environment {
     /// Allows the fixed list and these names, each exact.
     pub fn allowing<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
-        Self { names: names.into_iter().map(Into::into).collect(), ..Self::default() }
+        Self {
+            names: names.into_iter().map(Into::into).collect(),
+            ..Self::default()
+        }
     }
 
     /// Allows these names, too.
@@ -64,7 +67,10 @@ impl Environment {
     /// Takes these variables as they are here, and not as ours are: `None` is one that is not set. Which of them the child gets is
     /// decided as for ours.
     #[must_use]
-    pub fn pinning(mut self, variables: impl IntoIterator<Item = (String, Option<String>)>) -> Self {
+    pub fn pinning(
+        mut self,
+        variables: impl IntoIterator<Item = (String, Option<String>)>,
+    ) -> Self {
         self.pinned.extend(variables);
         self
     }
@@ -93,13 +99,23 @@ impl Environment {
                         || self.names.iter().any(|allowed| allowed == name))
             })
         };
-        let is_pinned = |name: &OsStr| self.pinned.iter().any(|(pinned, _)| name == pinned.as_str());
+        let is_pinned = |name: &OsStr| {
+            self.pinned
+                .iter()
+                .any(|(pinned, _)| name == pinned.as_str())
+        };
         let pinned = self.pinned.iter().filter_map(|(name, value)| {
             let value: OsString = value.as_ref()?.into();
             Some((name.into(), value))
         });
-        let all: Vec<_> = (ours.into_iter()).filter(|(name, _)| !is_pinned(name)).chain(pinned).collect();
-        let home = all.iter().find(|(name, _)| name == "HOME").map(|(_, home)| home.clone());
+        let all: Vec<_> = (ours.into_iter())
+            .filter(|(name, _)| !is_pinned(name))
+            .chain(pinned)
+            .collect();
+        let home = all
+            .iter()
+            .find(|(name, _)| name == "HOME")
+            .map(|(_, home)| home.clone());
         let mut variables: Vec<_> = (all.into_iter())
             .filter(|(name, value)| allowed(name) && !is_relative_home(name, value))
             .map(|(name, value)| match name == "PATH" {
@@ -119,8 +135,9 @@ impl Environment {
 /// Returns whether a variable names a person's folder by a relative path, which would be a folder of the repository. It
 /// counts as not set.
 pub fn is_relative_home(name: &OsStr, value: &OsStr) -> bool {
-    name.to_str().is_some_and(|name| name == "HOME" || name.ends_with("_HOME") || name == "CLAUDE_CONFIG_DIR")
-        && !value.is_empty()
+    name.to_str().is_some_and(|name| {
+        name == "HOME" || name.ends_with("_HOME") || name == "CLAUDE_CONFIG_DIR"
+    }) && !value.is_empty()
         && !Path::new(value).is_absolute()
 }
 
@@ -147,7 +164,9 @@ pub fn find_by(
         let file = Path::new(name);
         return (file.is_absolute() && is_executable(file)).then(|| file.to_owned());
     }
-    trusted(path?, home, project).map(|folder| folder.join(name)).find(|file| is_executable(file))
+    trusted(path?, home, project)
+        .map(|folder| folder.join(name))
+        .find(|file| is_executable(file))
 }
 
 /// Returns a PATH with its absolute folders outside of the project alone.
@@ -162,12 +181,16 @@ fn absolute(path: &OsStr) -> impl Iterator<Item = PathBuf> {
 
 /// Returns those outside of the project, links followed. A project that is the person's home, or holds it, is the person's whole: what
 /// they installed lies in it.
-fn trusted(path: &OsStr, home: Option<&OsStr>, project: &Utf8Path) -> impl Iterator<Item = PathBuf> {
+fn trusted(
+    path: &OsStr,
+    home: Option<&OsStr>,
+    project: &Utf8Path,
+) -> impl Iterator<Item = PathBuf> {
     let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let project = canonical(project.as_std_path());
     let home = home.map(Path::new).filter(|home| home.is_absolute());
-    let is_whole =
-        project.parent().is_none() || home.is_some_and(|home| canonical(home).starts_with(&project));
+    let is_whole = project.parent().is_none()
+        || home.is_some_and(|home| canonical(home).starts_with(&project));
     absolute(path).filter(move |folder| {
         is_whole || !(folder.starts_with(&project) || canonical(folder).starts_with(&project))
     })
@@ -180,7 +203,8 @@ fn joined(folders: impl Iterator<Item = PathBuf>) -> OsString {
 
 /// Returns whether it is a file (links followed) that someone may execute.
 fn is_executable(file: &Path) -> bool {
-    file.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    file.metadata()
+        .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(test)]
@@ -230,11 +254,20 @@ mod tests {
     #[test]
     fn the_guard_is_set_by_us_alone_and_holds_the_run() {
         let ours = || [pair(GUARD, "someone else's"), pair("KEY", "k")];
-        let run = Environment::default().and(["KEY"]).of_run("20261122-1/r1-ab");
-        assert_eq!(resolved(&run, ours()), [pair("KEY", "k"), pair(GUARD, "20261122-1/r1-ab")]);
+        let run = Environment::default()
+            .and(["KEY"])
+            .of_run("20261122-1/r1-ab");
+        assert_eq!(
+            resolved(&run, ours()),
+            [pair("KEY", "k"), pair(GUARD, "20261122-1/r1-ab")]
+        );
         assert_eq!(run.mark(), Some("20261122-1/r1-ab"));
         let none = Environment::default().of_run("");
-        assert_eq!(resolved(&none, ours()), [pair(GUARD, "1")], "an empty guard would be none");
+        assert_eq!(
+            resolved(&none, ours()),
+            [pair(GUARD, "1")],
+            "an empty guard would be none"
+        );
     }
 
     #[test]
@@ -244,10 +277,19 @@ mod tests {
             .setting("A", "1")
             .setting("A", "2")
             .setting(GUARD, "0");
-        let ours = [pair("LC_ALL", "de_DE.UTF-8"), pair("A", "0"), pair("PATH", "/bin")];
+        let ours = [
+            pair("LC_ALL", "de_DE.UTF-8"),
+            pair("A", "0"),
+            pair("PATH", "/bin"),
+        ];
         assert_eq!(
             resolved(&environment, ours),
-            [pair("PATH", "/bin"), pair("LC_ALL", "C"), pair("A", "2"), pair(GUARD, "1")]
+            [
+                pair("PATH", "/bin"),
+                pair("LC_ALL", "C"),
+                pair("A", "2"),
+                pair(GUARD, "1")
+            ]
         );
     }
 
@@ -259,10 +301,18 @@ mod tests {
             pinned("HOME", None),
             pinned("CODEX_HOME", Some("/x")),
         ]);
-        let ours = [pair("PATH", "/tmp/fake"), pair("HOME", "/tmp/fake"), pair("LANG", "C")];
+        let ours = [
+            pair("PATH", "/tmp/fake"),
+            pair("HOME", "/tmp/fake"),
+            pair("LANG", "C"),
+        ];
         assert_eq!(
             resolved(&environment, ours),
-            [pair("LANG", "C"), pair("PATH", "/usr/bin"), pair(GUARD, "1")]
+            [
+                pair("LANG", "C"),
+                pair("PATH", "/usr/bin"),
+                pair(GUARD, "1")
+            ]
         );
     }
 
@@ -272,10 +322,17 @@ mod tests {
         let file = folder.path().join("reviewer with 'quotes'");
         std::fs::write(&file, "#!/bin/sh\n").unwrap();
         let name = "reviewer with 'quotes'";
-        assert_eq!(find(name, Some(folder.path().as_os_str())), None, "not executable");
+        assert_eq!(
+            find(name, Some(folder.path().as_os_str())),
+            None,
+            "not executable"
+        );
 
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
-        assert_eq!(find(name, Some(folder.path().as_os_str())), Some(file.clone()));
+        assert_eq!(
+            find(name, Some(folder.path().as_os_str())),
+            Some(file.clone())
+        );
         assert_eq!(find(file.to_str().unwrap(), None), Some(file));
         assert_eq!(find("./src", Some(OsStr::new("/bin"))), None);
         assert_eq!(find("sh", Some(OsStr::new(".:bin:"))), None);
@@ -288,7 +345,10 @@ mod tests {
     #[test]
     fn nothing_of_the_project_is_found_and_a_childs_path_leads_nowhere_there() {
         let made = tempfile::tempdir().unwrap();
-        let top = Utf8Path::from_path(made.path()).unwrap().canonicalize_utf8().unwrap();
+        let top = Utf8Path::from_path(made.path())
+            .unwrap()
+            .canonicalize_utf8()
+            .unwrap();
         let (project, outside) = (top.join("project"), top.join("outside"));
         let bin = project.join("node_modules/.bin");
         for folder in [&bin, &outside] {
@@ -305,13 +365,22 @@ mod tests {
         let found = |root: &Utf8Path| find_program("git", Some(path), root);
         assert_eq!(found(&project), Some(outside.join("git").into()));
         assert_eq!(found(&top.join("other")), Some(bin.join("git").into()));
-        assert_eq!(found("/".into()), Some(bin.join("git").into()), "all is the person's");
+        assert_eq!(
+            found("/".into()),
+            Some(bin.join("git").into()),
+            "all is the person's"
+        );
 
         let ours = || [("PATH".into(), path.to_owned())];
         let environment = Environment::default();
-        assert_eq!(environment.resolve(ours(), &project)[0], pair("PATH", &format!("{outside}:/usr/bin")));
         assert_eq!(
-            environment.with_projects_programs().resolve(ours(), &project)[0],
+            environment.resolve(ours(), &project)[0],
+            pair("PATH", &format!("{outside}:/usr/bin"))
+        );
+        assert_eq!(
+            environment
+                .with_projects_programs()
+                .resolve(ours(), &project)[0],
             pair("PATH", &format!("{bin}:{link}:{later}:{outside}:/usr/bin"))
         );
     }
@@ -326,6 +395,9 @@ mod tests {
             pair("CARGO_HOME", "/home/x/.cargo"),
         ];
         let all = Environment::allowing(ours.clone().map(|(name, _)| name.into_string().unwrap()));
-        assert_eq!(resolved(&all, ours), [pair("CARGO_HOME", "/home/x/.cargo"), pair(GUARD, "1")]);
+        assert_eq!(
+            resolved(&all, ours),
+            [pair("CARGO_HOME", "/home/x/.cargo"), pair(GUARD, "1")]
+        );
     }
 }

@@ -30,12 +30,22 @@ impl Group {
         let head = begin(command.process_group(0))?;
         let id = i32::try_from(head.id()).ok().and_then(Pid::from_raw);
         let id = id.ok_or_else(|| io::Error::other("the system gave a process id that is none"))?;
-        Ok(Self { head, id, reaped: false })
+        Ok(Self {
+            head,
+            id,
+            reaped: false,
+        })
     }
 
     /// Returns the head's streams, as far as they were asked for and not yet taken.
-    pub(super) fn streams(&mut self) -> (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>) {
-        (self.head.stdin.take(), self.head.stdout.take(), self.head.stderr.take())
+    pub(super) fn streams(
+        &mut self,
+    ) -> (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>) {
+        (
+            self.head.stdin.take(),
+            self.head.stdout.take(),
+            self.head.stderr.take(),
+        )
     }
 
     /// Returns whether the head has exited; it stays to be reaped.
@@ -90,7 +100,10 @@ impl Group {
     pub(super) fn reap(&mut self) -> io::Result<ExitStatus> {
         self.reaped = true;
         if !self.await_death() {
-            return Err(io::Error::new(io::ErrorKind::TimedOut, "the process outlived its kill"));
+            return Err(io::Error::new(
+                io::ErrorKind::TimedOut,
+                "the process outlived its kill",
+            ));
         }
         self.head.wait()
     }
@@ -130,7 +143,8 @@ mod tests {
         let path = folder.path().join("program");
         let mut file = std::fs::File::create(&path).unwrap();
         file.write_all(b"#!/bin/sh\n").unwrap();
-        file.set_permissions(std::fs::Permissions::from_mode(0o755)).unwrap();
+        file.set_permissions(std::fs::Permissions::from_mode(0o755))
+            .unwrap();
         let begun = thread::spawn(move || Group::spawn(Command::new(path)).map(drop));
         // The file is open for as long as the first tries take.
         thread::sleep(PAUSE * 3);

@@ -23,7 +23,10 @@ pub struct Limits {
 impl Default for Limits {
     /// Fifteen minutes in all, five of silence: a model that thinks is silent for minutes, one that hangs for ever.
     fn default() -> Self {
-        Self { timeout: Duration::from_secs(15 * 60), idle: Duration::from_secs(5 * 60) }
+        Self {
+            timeout: Duration::from_secs(15 * 60),
+            idle: Duration::from_secs(5 * 60),
+        }
     }
 }
 
@@ -93,8 +96,15 @@ pub fn parse_duration(text: &str) -> Result<Duration, BadDuration> {
     let mut total: u64 = 0;
     let mut largest_left = u64::MAX;
     while !rest.is_empty() {
-        let (digits, after) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len()));
-        let (unit, next) = after.split_at(after.find(|c: char| c.is_ascii_digit()).unwrap_or(after.len()));
+        let (digits, after) = rest.split_at(
+            rest.find(|c: char| !c.is_ascii_digit())
+                .unwrap_or(rest.len()),
+        );
+        let (unit, next) = after.split_at(
+            after
+                .find(|c: char| c.is_ascii_digit())
+                .unwrap_or(after.len()),
+        );
         let unit = unit.trim();
         if digits.is_empty() {
             return Err(BadDuration::NoNumber { text: shown() });
@@ -113,7 +123,10 @@ pub fn parse_duration(text: &str) -> Result<Duration, BadDuration> {
             }
         };
         if milliseconds >= largest_left {
-            return Err(BadDuration::OutOfOrder { text: shown(), unit: unit.to_owned() });
+            return Err(BadDuration::OutOfOrder {
+                text: shown(),
+                unit: unit.to_owned(),
+            });
         }
         largest_left = milliseconds;
         // More digits than a u64 holds are more than a week in any unit.
@@ -173,7 +186,11 @@ mod tests {
             ("007s", 7),
             ("168h", 604_800),
         ] {
-            assert_eq!(parse_duration(text), Ok(Duration::from_secs(seconds)), "{text}");
+            assert_eq!(
+                parse_duration(text),
+                Ok(Duration::from_secs(seconds)),
+                "{text}"
+            );
         }
         assert_eq!(parse_duration("500ms"), Ok(Duration::from_millis(500)));
     }
@@ -184,17 +201,35 @@ mod tests {
         assert_eq!(wrong("  "), "a duration is missing");
         assert_eq!(wrong("90"), "`90` has no unit");
         assert_eq!(wrong("2m30"), "`2m30` has no unit");
-        assert_eq!(wrong("m"), "`m` has a unit without a whole number before it");
-        assert_eq!(wrong("-5s"), "`-5s` has a unit without a whole number before it");
+        assert_eq!(
+            wrong("m"),
+            "`m` has a unit without a whole number before it"
+        );
+        assert_eq!(
+            wrong("-5s"),
+            "`-5s` has a unit without a whole number before it"
+        );
         assert_eq!(wrong("1.5h"), "`.` in `1.5h` is not a unit");
         assert_eq!(wrong("5min"), "`min` in `5min` is not a unit");
-        assert_eq!(wrong("30s2m"), "`m` in `30s2m` comes after a unit that is not larger");
-        assert_eq!(wrong("1s1s"), "`s` in `1s1s` comes after a unit that is not larger");
+        assert_eq!(
+            wrong("30s2m"),
+            "`m` in `30s2m` comes after a unit that is not larger"
+        );
+        assert_eq!(
+            wrong("1s1s"),
+            "`s` in `1s1s` comes after a unit that is not larger"
+        );
         assert_eq!(wrong("0s"), "`0s` is no time at all");
         assert_eq!(wrong("169h"), "`169h` is longer than a week");
-        assert_eq!(wrong("99999999999999999999h"), "`99999999999999999999h` is longer than a week");
+        assert_eq!(
+            wrong("99999999999999999999h"),
+            "`99999999999999999999h` is longer than a week"
+        );
         assert_eq!(wrong("5\u{1b}\u{202e}s"), "`s` in `5s` is not a unit");
-        assert_eq!(wrong("５s"), "`５s` has a unit without a whole number before it");
+        assert_eq!(
+            wrong("５s"),
+            "`５s` has a unit without a whole number before it"
+        );
     }
 
     proptest! {

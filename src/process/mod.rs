@@ -100,7 +100,11 @@ pub fn supervise_events(
     begin(call, Some(interpret), watch)
 }
 
-fn begin(call: &Call<'_>, interpret: Option<&mut Interpret<'_>>, watch: &mut Watch<'_>) -> ProcessOutput {
+fn begin(
+    call: &Call<'_>,
+    interpret: Option<&mut Interpret<'_>>,
+    watch: &mut Watch<'_>,
+) -> ProcessOutput {
     let begun = Instant::now();
     // Before the child: it may stop us with its first breath.
     let mut keeper = Keeper::start(call.environment.mark(), call.limits.timeout);
@@ -119,7 +123,9 @@ fn begin(call: &Call<'_>, interpret: Option<&mut Interpret<'_>>, watch: &mut Wat
             let how = ours.unwrap_or_else(|| match status {
                 Ok(status) => match ended_by_itself(status) {
                     ProcessEnd::Signalled(KILLED) if begun.elapsed() >= call.limits.timeout => {
-                        ProcessEnd::TimedOut { after: call.limits.timeout }
+                        ProcessEnd::TimedOut {
+                            after: call.limits.timeout,
+                        }
                     }
                     how => how,
                 },
@@ -141,11 +147,17 @@ fn begin(call: &Call<'_>, interpret: Option<&mut Interpret<'_>>, watch: &mut Wat
 
 /// Ends what left the group.
 fn end_orphans(call: &Call<'_>, watch: &mut Watch<'_>) {
-    let ended = call.environment.mark().map_or(0, |mark| orphans::end(mark, GRACE));
+    let ended = call
+        .environment
+        .mark()
+        .map_or(0, |mark| orphans::end(mark, GRACE));
     if ended > 0 {
         let text = format!("ended what the reviewer had left running ({ended})");
         // It is over already: a request to stop says nothing new.
-        let _ = watch(Event::Line { stream: Stream::Stderr, text: &text });
+        let _ = watch(Event::Line {
+            stream: Stream::Stderr,
+            text: &text,
+        });
     }
 }
 
@@ -154,7 +166,9 @@ fn ended_by_itself(status: ExitStatus) -> ProcessEnd {
     match (status.code(), status.signal()) {
         (Some(code), _) => ProcessEnd::Exited(code),
         (None, Some(signal)) => ProcessEnd::Signalled(signal),
-        (None, None) => ProcessEnd::StatusLost(io::Error::other(format!("unknown wait status {status:?}"))),
+        (None, None) => {
+            ProcessEnd::StatusLost(io::Error::other(format!("unknown wait status {status:?}")))
+        }
     }
 }
 
@@ -184,18 +198,35 @@ impl<'i, 'f> Running<'i, 'f> {
         begun: Instant,
     ) -> Result<Self, StartError> {
         let program = || call.program.to_owned();
-        let variables = call.environment.resolve(std::env::vars_os(), call.directory);
-        let path = variables.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
+        let variables = call
+            .environment
+            .resolve(std::env::vars_os(), call.directory);
+        let path = variables
+            .iter()
+            .find(|(name, _)| name == "PATH")
+            .map(|(_, value)| value.as_os_str());
         let file = find_program(call.program, path, call.directory)
             .ok_or_else(|| StartError::NotInstalled { program: program() })?;
         if !call.directory.is_dir() {
-            return Err(StartError::NoDirectory { directory: call.directory.to_owned() });
+            return Err(StartError::NoDirectory {
+                directory: call.directory.to_owned(),
+            });
         }
         let mut command = Command::new(file);
-        command.args(call.arguments).current_dir(call.directory).env_clear().envs(variables);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .args(call.arguments)
+            .current_dir(call.directory)
+            .env_clear()
+            .envs(variables);
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
 
-        let failed = |source| StartError::Io { program: program(), source };
+        let failed = |source| StartError::Io {
+            program: program(),
+            source,
+        };
         let mut group = Group::spawn(command).map_err(failed)?;
         let (stdin, stdout, stderr) = group.streams();
         // Few and bounded: a child that writes faster than we look has to wait, not our memory to grow.
@@ -220,7 +251,16 @@ impl<'i, 'f> Running<'i, 'f> {
             None => Output::default(),
         };
         let last_output = Instant::now();
-        Ok(Self { interpret, group, messages, _sender: sender, output, open, begun, last_output })
+        Ok(Self {
+            interpret,
+            group,
+            messages,
+            _sender: sender,
+            output,
+            open,
+            begun,
+            last_output,
+        })
     }
 
     /// Waits until the child has ended, or has to be; says why in the second case.
@@ -244,7 +284,9 @@ impl<'i, 'f> Running<'i, 'f> {
                 Some(since) if self.open == 0 || since.elapsed() >= LINGER => return None,
                 Some(_) => {}
                 None if self.begun.elapsed() >= limits.timeout => {
-                    return Some(ProcessEnd::TimedOut { after: limits.timeout });
+                    return Some(ProcessEnd::TimedOut {
+                        after: limits.timeout,
+                    });
                 }
                 None if self.last_output.elapsed() >= limits.idle => {
                     return Some(ProcessEnd::Idle { after: limits.idle });
@@ -267,7 +309,10 @@ impl<'i, 'f> Running<'i, 'f> {
         self.group.kill();
         let killed = Instant::now();
         // On a busy machine much of it may still wait to be taken, the answer among it.
-        while self.open > 0 && killed.max(self.last_output).elapsed() < SETTLE && killed.elapsed() < DRAIN {
+        while self.open > 0
+            && killed.max(self.last_output).elapsed() < SETTLE
+            && killed.elapsed() < DRAIN
+        {
             let _ = self.take(watch);
         }
         self.group.await_death();
@@ -290,9 +335,15 @@ impl<'i, 'f> Running<'i, 'f> {
             if text.is_empty() {
                 return ControlFlow::Continue(());
             }
-            watch(Event::Line { stream, text: &text })
+            watch(Event::Line {
+                stream,
+                text: &text,
+            })
         };
-        match self.messages.recv_timeout(if self.open == 0 { POLL } else { TICK }) {
+        match self
+            .messages
+            .recv_timeout(if self.open == 0 { POLL } else { TICK })
+        {
             Ok(Message::Bytes(stream, bytes)) => {
                 let taken = self.output.take(stream, &bytes, &mut hand);
                 // Behind that: a watcher that takes its time is no silence.
@@ -303,13 +354,18 @@ impl<'i, 'f> Running<'i, 'f> {
                 self.open -= 1;
                 self.output.end(stream, &mut hand)
             }
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => ControlFlow::Continue(()),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                ControlFlow::Continue(())
+            }
         }
     }
 }
 
 fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    thread::Builder::new().name(name.to_owned()).spawn(work).map(drop)
+    thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(work)
+        .map(drop)
 }
 
 /// Reads a stream in a thread until it ends, or until nobody listens.
@@ -327,7 +383,10 @@ fn read(
                 // A pipe that cannot be read has ended as far as we are concerned; the exit status tells the rest.
                 Ok(0) | Err(_) => break,
                 Ok(count) => {
-                    if to.send(Message::Bytes(stream, buffer[..count].to_vec())).is_err() {
+                    if to
+                        .send(Message::Bytes(stream, buffer[..count].to_vec()))
+                        .is_err()
+                    {
                         return;
                     }
                 }

@@ -102,10 +102,16 @@ mod system {
         };
         let mut environment = Vec::new();
         // What cannot be read is another user's, or gone.
-        if file.take(ENVIRONMENT).read_to_end(&mut environment).is_err() {
+        if file
+            .take(ENVIRONMENT)
+            .read_to_end(&mut environment)
+            .is_err()
+        {
             return false;
         }
-        environment.split(|byte| *byte == 0).any(|entry| entry == variable)
+        environment
+            .split(|byte| *byte == 0)
+            .any(|entry| entry == variable)
     }
 }
 
@@ -131,14 +137,20 @@ mod tests {
     /// Starts a process with a mark, which is ready once this returns.
     fn marked(mark: &str, script: &str) -> Child {
         let mut child = Command::new("/bin/sh")
-            .args(["-c", &format!("{script} echo ready; while :; do sleep 0.05; done")])
+            .args([
+                "-c",
+                &format!("{script} echo ready; while :; do sleep 0.05; done"),
+            ])
             .env(GUARD, mark)
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
         let mut line = String::new();
-        std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut line)
-            .unwrap();
+        std::io::BufRead::read_line(
+            &mut std::io::BufReader::new(child.stdout.take().unwrap()),
+            &mut line,
+        )
+        .unwrap();
         assert_eq!(line, "ready\n");
         child
     }
@@ -151,7 +163,11 @@ mod tests {
         // A shell that sleeps may be counted with its `sleep`.
         assert!((1..=2).contains(&end(&mark)));
         assert!(!mine.wait().unwrap().success());
-        assert_eq!(other.try_wait().unwrap(), None, "a longer mark is another one");
+        assert_eq!(
+            other.try_wait().unwrap(),
+            None,
+            "a longer mark is another one"
+        );
         assert_eq!(end(&mark), 0);
         other.kill().unwrap();
         other.wait().unwrap();

@@ -87,7 +87,9 @@ impl Output {
 
     /// Returns the end of stderr, made plain.
     pub(super) fn stderr_tail(&self) -> String {
-        text::plain(&String::from_utf8_lossy(&self.stderr[self.stderr.len().saturating_sub(TAIL)..]))
+        text::plain(&String::from_utf8_lossy(
+            &self.stderr[self.stderr.len().saturating_sub(TAIL)..],
+        ))
     }
 }
 
@@ -109,18 +111,30 @@ struct Lines {
 
 impl Default for Lines {
     fn default() -> Self {
-        Self { partial: Vec::new(), limit: LINE }
+        Self {
+            partial: Vec::new(),
+            limit: LINE,
+        }
     }
 }
 
 impl Lines {
-    fn take(&mut self, bytes: &[u8], hand: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> ControlFlow<()> {
+    fn take(
+        &mut self,
+        bytes: &[u8],
+        hand: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
         let mut asked = ControlFlow::Continue(());
         for piece in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
             let ends = matches!(piece.last(), Some(b'\n' | b'\r'));
-            let text = if ends { &piece[..piece.len() - 1] } else { piece };
+            let text = if ends {
+                &piece[..piece.len() - 1]
+            } else {
+                piece
+            };
             let room = self.limit - self.partial.len();
-            self.partial.extend_from_slice(&text[..text.len().min(room)]);
+            self.partial
+                .extend_from_slice(&text[..text.len().min(room)]);
             if ends && self.flush(hand).is_break() {
                 asked = ControlFlow::Break(());
             }
@@ -130,7 +144,11 @@ impl Lines {
 
     fn flush(&mut self, hand: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> ControlFlow<()> {
         let line = std::mem::take(&mut self.partial);
-        if line.iter().all(u8::is_ascii_whitespace) { ControlFlow::Continue(()) } else { hand(&line) }
+        if line.iter().all(u8::is_ascii_whitespace) {
+            ControlFlow::Continue(())
+        } else {
+            hand(&line)
+        }
     }
 }
 
@@ -153,7 +171,13 @@ mod tests {
 
     #[test]
     fn lines_are_whole_whatever_the_chunks() {
-        let (_, lines) = shown(&["Über".as_bytes(), b"\xc3", b"\xbc\r", b"\n\n10%\r20%\rla", b"st"]);
+        let (_, lines) = shown(&[
+            "Über".as_bytes(),
+            b"\xc3",
+            b"\xbc\r",
+            b"\n\n10%\r20%\rla",
+            b"st",
+        ]);
         assert_eq!(lines, ["Überü", "10%", "20%", "last"]);
     }
 
@@ -173,11 +197,26 @@ mod tests {
         let mut output = Output::default();
         let chunk = vec![b'a'; 1024 * 1024];
         for _ in 0..6 {
-            assert!(output.take(Stream::Stdout, &chunk, &mut |_, _| ControlFlow::Continue(())).is_continue());
+            assert!(
+                output
+                    .take(
+                        Stream::Stdout,
+                        &chunk,
+                        &mut |_, _| ControlFlow::Continue(())
+                    )
+                    .is_continue()
+            );
         }
-        assert_eq!((output.stdout.len(), output.dropped), (KEPT, 2 * 1024 * 1024));
+        assert_eq!(
+            (output.stdout.len(), output.dropped),
+            (KEPT, 2 * 1024 * 1024)
+        );
         let last = [b'b'; 10];
-        assert!(output.take(Stream::Stdout, &last, &mut |_, _| ControlFlow::Continue(())).is_continue());
+        assert!(
+            output
+                .take(Stream::Stdout, &last, &mut |_, _| ControlFlow::Continue(()))
+                .is_continue()
+        );
         assert_eq!(output.stdout_end().len(), TAIL);
         assert!(output.stdout_end().ends_with(b"aabbbbbbbbbb"));
     }
@@ -193,7 +232,11 @@ mod tests {
         let megabyte = vec![b'a'; 1024 * 1024];
         for count in [2, 6] {
             for _ in 0..count {
-                assert!(output.take(Stream::Stdout, &megabyte, &mut hand).is_continue());
+                assert!(
+                    output
+                        .take(Stream::Stdout, &megabyte, &mut hand)
+                        .is_continue()
+                );
             }
             assert!(output.take(Stream::Stdout, b"\n", &mut hand).is_continue());
         }
@@ -203,7 +246,15 @@ mod tests {
     #[test]
     fn a_request_to_stop_is_passed_on() {
         let mut output = Output::default();
-        assert!(output.take(Stream::Stdout, b"a\nb\n", &mut |_, _| ControlFlow::Break(())).is_break());
+        assert!(
+            output
+                .take(
+                    Stream::Stdout,
+                    b"a\nb\n",
+                    &mut |_, _| ControlFlow::Break(())
+                )
+                .is_break()
+        );
         assert_eq!(output.stdout, b"a\nb\n");
     }
 }

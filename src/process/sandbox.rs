@@ -43,10 +43,12 @@ pub enum Sandbox {
 /// Tries the program, where it was found, once per process, and remembers.
 pub fn probe(found: Option<PathBuf>) -> &'static Sandbox {
     static FOUND: OnceLock<Sandbox> = OnceLock::new();
-    FOUND.get_or_init(|| match found.and_then(|program| Utf8PathBuf::from_path_buf(program).ok()) {
-        None => Sandbox::NotInstalled,
-        Some(program) => try_out(program),
-    })
+    FOUND.get_or_init(
+        || match found.and_then(|program| Utf8PathBuf::from_path_buf(program).ok()) {
+            None => Sandbox::NotInstalled,
+            Some(program) => try_out(program),
+        },
+    )
 }
 
 fn try_out(program: Utf8PathBuf) -> Sandbox {
@@ -57,14 +59,21 @@ fn try_out(program: Utf8PathBuf) -> Sandbox {
         directory: root,
         stdin: b"",
         environment: &Environment::default(),
-        limits: Limits { timeout: TRIAL, idle: TRIAL },
+        limits: Limits {
+            timeout: TRIAL,
+            idle: TRIAL,
+        },
     };
     let ended = supervise(&trial, &mut |_| std::ops::ControlFlow::Continue(()));
     match ended.how {
         ProcessEnd::Exited(0) => Sandbox::Works { program },
         how => {
             let said = text::one_line(&ended.stderr_tail, 200);
-            let why = if said.is_empty() { format!("{how:?}") } else { said };
+            let why = if said.is_empty() {
+                format!("{how:?}")
+            } else {
+                said
+            };
             Sandbox::Fails { why }
         }
     }
@@ -101,8 +110,9 @@ fn git_folders(root: &Utf8Path) -> Vec<Utf8PathBuf> {
     let Ok(link) = crate::files::read_to_string(&root.join(".git")) else {
         return Vec::new();
     };
-    let Some(own) =
-        link.strip_prefix("gitdir:").map(|path| root.join(path.trim_end_matches(['\n', '\r']).trim_start()))
+    let Some(own) = link
+        .strip_prefix("gitdir:")
+        .map(|path| root.join(path.trim_end_matches(['\n', '\r']).trim_start()))
     else {
         return Vec::new();
     };
@@ -127,7 +137,13 @@ mod tests {
     #[test]
     fn nothing_is_writable_below_the_root_but_the_temporary_folder() {
         let words = |temporary: &str| {
-            arguments(Utf8Path::new("/p q"), Some(temporary.into()), "/x", &["-a b".into()]).join(" ")
+            arguments(
+                Utf8Path::new("/p q"),
+                Some(temporary.into()),
+                "/x",
+                &["-a b".into()],
+            )
+            .join(" ")
         };
         let plain = "--bind / / --ro-bind /p q /p q --dev-bind /dev /dev --proc /proc --unshare-pid --die-with-parent \
                      --new-session --chdir /p q -- /x -a b";
@@ -139,14 +155,20 @@ mod tests {
     #[test]
     fn the_git_folder_that_a_work_tree_shares_is_read_only_too() {
         let folder = tempfile::tempdir().unwrap();
-        let top = Utf8Path::from_path(folder.path()).unwrap().canonicalize_utf8().unwrap();
+        let top = Utf8Path::from_path(folder.path())
+            .unwrap()
+            .canonicalize_utf8()
+            .unwrap();
         let own = top.join("main/.git/worktrees/w");
         std::fs::create_dir_all(&own).unwrap();
         std::fs::write(own.join("commondir"), "../..\n").unwrap();
         std::fs::create_dir(top.join("w")).unwrap();
         std::fs::write(top.join("w/.git"), format!("gitdir: {own}\n")).unwrap();
         assert_eq!(git_folders(&top.join("w")), [own, top.join("main/.git")]);
-        assert!(git_folders(&top.join("main")).is_empty(), "a usual one lies below the root");
+        assert!(
+            git_folders(&top.join("main")).is_empty(),
+            "a usual one lies below the root"
+        );
         std::fs::write(top.join("w/.git"), "gitdir: /nowhere\n").unwrap();
         assert!(git_folders(&top.join("w")).is_empty());
     }
@@ -154,11 +176,17 @@ mod tests {
     #[test]
     fn what_the_trial_says_holds() {
         let folder = tempfile::tempdir().unwrap();
-        let root = Utf8Path::from_path(folder.path()).unwrap().canonicalize_utf8().unwrap();
+        let root = Utf8Path::from_path(folder.path())
+            .unwrap()
+            .canonicalize_utf8()
+            .unwrap();
         let path = std::env::var_os("PATH");
         let found = probe(find_program(PROGRAM, path.as_deref(), &root));
         let Sandbox::Works { program } = found else {
-            assert!(found.to_string().contains("bubblewrap"), "it says what is missing: {found}");
+            assert!(
+                found.to_string().contains("bubblewrap"),
+                "it says what is missing: {found}"
+            );
             return;
         };
         let script = ["-c", "echo x > inside; echo x > \"$0\"; exit 7"].map(str::to_owned);

@@ -16,7 +16,9 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+        }
     }
 
     fn path(&self) -> Utf8PathBuf {
@@ -27,7 +29,13 @@ impl Bench {
         self.watched(script, stdin, limits, &mut |_| ControlFlow::Continue(()))
     }
 
-    fn watched(&self, script: &str, stdin: &[u8], limits: Limits, watch: &mut Watch<'_>) -> ProcessOutput {
+    fn watched(
+        &self,
+        script: &str,
+        stdin: &[u8],
+        limits: Limits,
+        watch: &mut Watch<'_>,
+    ) -> ProcessOutput {
         let arguments = ["-c", script].map(str::to_owned);
         let environment = Environment::default();
         let directory = self.path();
@@ -49,10 +57,17 @@ impl Bench {
             .lines()
             .map(|id| id.parse().unwrap())
             .collect();
-        assert_eq!(ids.len(), expected, "the script did not get far enough to prove anything");
+        assert_eq!(
+            ids.len(),
+            expected,
+            "the script did not get far enough to prove anything"
+        );
         let since = Instant::now();
         while let Some(id) = ids.iter().find(|id| is_alive(**id)) {
-            assert!(since.elapsed() < Duration::from_secs(5), "process {id} is still alive");
+            assert!(
+                since.elapsed() < Duration::from_secs(5),
+                "process {id} is still alive"
+            );
             thread::sleep(Duration::from_millis(10));
         }
     }
@@ -65,7 +80,12 @@ fn is_alive(id: i32) -> bool {
         return false;
     }
     match fs::read_to_string(format!("/proc/{id}/stat")) {
-        Ok(stat) => !stat.rsplit(')').next().unwrap_or_default().trim_start().starts_with(['Z', 'X']),
+        Ok(stat) => !stat
+            .rsplit(')')
+            .next()
+            .unwrap_or_default()
+            .trim_start()
+            .starts_with(['Z', 'X']),
         Err(_) => fs::metadata("/proc/self/stat").is_err(),
     }
 }
@@ -77,8 +97,16 @@ fn limits(timeout: Duration, idle: Duration) -> Limits {
 #[test]
 fn exit_zero_with_output_and_the_prompt_on_stdin() {
     let bench = Bench::new();
-    let ended = bench.run("printf 'got: '; cat; echo note >&2", "a\nprompt ü".as_bytes(), limits(LONG, LONG));
-    assert!(matches!(ended.how, ProcessEnd::Exited(0)), "{:?}", ended.how);
+    let ended = bench.run(
+        "printf 'got: '; cat; echo note >&2",
+        "a\nprompt ü".as_bytes(),
+        limits(LONG, LONG),
+    );
+    assert!(
+        matches!(ended.how, ProcessEnd::Exited(0)),
+        "{:?}",
+        ended.how
+    );
     assert_eq!(String::from_utf8_lossy(&ended.stdout), "got: a\nprompt ü");
     assert_eq!(ended.stderr_tail, "note\n");
     assert!(!ended.truncated());
@@ -99,18 +127,34 @@ fn what_a_child_wrote_before_its_end_is_read_however_long_that_takes() {
         ControlFlow::Continue(())
     });
     assert_eq!(lines, 16_002);
-    assert!(matches!(ended.how, ProcessEnd::Exited(0)), "{:?}", ended.how);
+    assert!(
+        matches!(ended.how, ProcessEnd::Exited(0)),
+        "{:?}",
+        ended.how
+    );
     assert_eq!(ended.stdout, b"answer\n");
-    assert!(ended.stderr_tail.ends_with("end\n"), "{}", ended.stderr_tail);
+    assert!(
+        ended.stderr_tail.ends_with("end\n"),
+        "{}",
+        ended.stderr_tail
+    );
 }
 
 #[test]
 fn an_error_status_and_a_signal_are_told_apart() {
     let bench = Bench::new();
     let ended = bench.run("echo no >&2; exit 7", b"", limits(LONG, LONG));
-    assert!(matches!(ended.how, ProcessEnd::Exited(7)), "{:?}", ended.how);
+    assert!(
+        matches!(ended.how, ProcessEnd::Exited(7)),
+        "{:?}",
+        ended.how
+    );
     let ended = bench.run("kill -SEGV $$", b"", limits(LONG, LONG));
-    assert!(matches!(ended.how, ProcessEnd::Signalled(11)), "{:?}", ended.how);
+    assert!(
+        matches!(ended.how, ProcessEnd::Signalled(11)),
+        "{:?}",
+        ended.how
+    );
 }
 
 #[test]
@@ -118,8 +162,16 @@ fn a_hang_is_ended_with_its_children() {
     let bench = Bench::new();
     let script = "sleep 600 & echo $! >>pids; echo $$ >>pids; wait";
     let ended = bench.run(script, b"", limits(SHORT, LONG));
-    assert!(matches!(ended.how, ProcessEnd::TimedOut { after: SHORT }), "{:?}", ended.how);
-    assert!(ended.elapsed < SHORT + GRACE, "TERM was enough, yet it took {:?}", ended.elapsed);
+    assert!(
+        matches!(ended.how, ProcessEnd::TimedOut { after: SHORT }),
+        "{:?}",
+        ended.how
+    );
+    assert!(
+        ended.elapsed < SHORT + GRACE,
+        "TERM was enough, yet it took {:?}",
+        ended.elapsed
+    );
     bench.all_dead("pids", 2);
 }
 
@@ -129,8 +181,16 @@ fn a_hang_that_ignores_term_is_killed() {
     let script = "trap '' TERM; (trap '' TERM; while :; do sleep 1; done) & echo $! >>pids; echo $$ >>pids; \
                   while :; do sleep 1; done";
     let ended = bench.run(script, b"", limits(SHORT, LONG));
-    assert!(matches!(ended.how, ProcessEnd::TimedOut { .. }), "{:?}", ended.how);
-    assert!(ended.elapsed >= SHORT + GRACE && ended.elapsed < LONG / 2, "{:?}", ended.elapsed);
+    assert!(
+        matches!(ended.how, ProcessEnd::TimedOut { .. }),
+        "{:?}",
+        ended.how
+    );
+    assert!(
+        ended.elapsed >= SHORT + GRACE && ended.elapsed < LONG / 2,
+        "{:?}",
+        ended.elapsed
+    );
     bench.all_dead("pids", 2);
 }
 
@@ -152,7 +212,11 @@ fn a_grandchild_that_holds_the_pipes_is_not_waited_for() {
     let bench = Bench::new();
     let script = "sleep 600 & echo $! >>pids; echo verdict; exit 0";
     let ended = bench.run(script, b"", limits(LONG, LONG));
-    assert!(matches!(ended.how, ProcessEnd::Exited(0)), "{:?}", ended.how);
+    assert!(
+        matches!(ended.how, ProcessEnd::Exited(0)),
+        "{:?}",
+        ended.how
+    );
     assert_eq!(ended.stdout, b"verdict\n");
     assert!(ended.elapsed < LONG / 2, "{:?}", ended.elapsed);
     bench.all_dead("pids", 1);
@@ -163,27 +227,55 @@ fn a_silent_grandchild_without_the_pipes_does_not_outlive_the_run() {
     let bench = Bench::new();
     let script = "trap '' HUP TERM; sleep 600 >/dev/null 2>&1 </dev/null & echo $! >>pids; exit 3";
     let ended = bench.run(script, b"", limits(LONG, LONG));
-    assert!(matches!(ended.how, ProcessEnd::Exited(3)), "{:?}", ended.how);
+    assert!(
+        matches!(ended.how, ProcessEnd::Exited(3)),
+        "{:?}",
+        ended.how
+    );
     bench.all_dead("pids", 1);
 }
 
 #[test]
 fn a_child_that_closes_its_streams_is_still_limited() {
     let bench = Bench::new();
-    let ended = bench.run("echo $$ >>pids; exec sleep 600 >&- 2>&-", b"", limits(SHORT, LONG));
-    assert!(matches!(ended.how, ProcessEnd::TimedOut { .. }), "{:?}", ended.how);
+    let ended = bench.run(
+        "echo $$ >>pids; exec sleep 600 >&- 2>&-",
+        b"",
+        limits(SHORT, LONG),
+    );
+    assert!(
+        matches!(ended.how, ProcessEnd::TimedOut { .. }),
+        "{:?}",
+        ended.how
+    );
     bench.all_dead("pids", 1);
 }
 
 #[test]
 fn a_child_that_never_reads_does_not_block_us() {
     let bench = Bench::new();
-    let ended = bench.run("echo fine", &vec![b'x'; 10 * 1024 * 1024], limits(LONG, LONG));
-    assert!(matches!(ended.how, ProcessEnd::Exited(0)), "{:?}", ended.how);
+    let ended = bench.run(
+        "echo fine",
+        &vec![b'x'; 10 * 1024 * 1024],
+        limits(LONG, LONG),
+    );
+    assert!(
+        matches!(ended.how, ProcessEnd::Exited(0)),
+        "{:?}",
+        ended.how
+    );
     assert_eq!(ended.stdout, b"fine\n");
 
-    let ended = bench.run("sleep 600", &vec![b'x'; 10 * 1024 * 1024], limits(SHORT, LONG));
-    assert!(matches!(ended.how, ProcessEnd::TimedOut { .. }), "{:?}", ended.how);
+    let ended = bench.run(
+        "sleep 600",
+        &vec![b'x'; 10 * 1024 * 1024],
+        limits(SHORT, LONG),
+    );
+    assert!(
+        matches!(ended.how, ProcessEnd::TimedOut { .. }),
+        "{:?}",
+        ended.how
+    );
 }
 
 #[test]
@@ -196,8 +288,16 @@ fn ten_megabytes_of_prompt_reach_a_child_that_reads() {
 #[test]
 fn a_hundred_megabytes_of_output_are_bounded_and_counted() {
     let bench = Bench::new();
-    let ended = bench.run("head -c 104857600 /dev/zero; echo end >&2", b"", limits(LONG, LONG));
-    assert!(matches!(ended.how, ProcessEnd::Exited(0)), "{:?}", ended.how);
+    let ended = bench.run(
+        "head -c 104857600 /dev/zero; echo end >&2",
+        b"",
+        limits(LONG, LONG),
+    );
+    assert!(
+        matches!(ended.how, ProcessEnd::Exited(0)),
+        "{:?}",
+        ended.how
+    );
     assert!(ended.truncated());
     assert_eq!(ended.stdout.len(), KEPT);
     assert_eq!(ended.dropped, 104_857_600 - KEPT as u64);
@@ -208,14 +308,25 @@ fn a_hundred_megabytes_of_output_are_bounded_and_counted() {
 fn silence_is_idle_and_a_ticking_stderr_is_not() {
     let bench = Bench::new();
     let ended = bench.run("echo begin; exec sleep 600", b"", limits(LONG, SHORT));
-    assert!(matches!(ended.how, ProcessEnd::Idle { after: SHORT }), "{:?}", ended.how);
+    assert!(
+        matches!(ended.how, ProcessEnd::Idle { after: SHORT }),
+        "{:?}",
+        ended.how
+    );
     assert_eq!(ended.stdout, b"begin\n");
 
     let two = 2 * SHORT;
     let script = "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo $i >&2; sleep 0.2; done; echo done";
     let ended = bench.run(script, b"", limits(LONG, two));
-    assert!(matches!(ended.how, ProcessEnd::Exited(0)), "{:?}", ended.how);
-    assert!(ended.elapsed > two, "it ran for less than the idle limit and proves nothing");
+    assert!(
+        matches!(ended.how, ProcessEnd::Exited(0)),
+        "{:?}",
+        ended.how
+    );
+    assert!(
+        ended.elapsed > two,
+        "it ran for less than the idle limit and proves nothing"
+    );
 }
 
 #[test]
@@ -236,7 +347,10 @@ fn what_is_missing_is_named() {
         other => panic!("{other:?}"),
     };
     let error = start(&call("no-such-reviewer", &here));
-    assert!(matches!(error, StartError::NotInstalled { .. }), "{error:?}");
+    assert!(
+        matches!(error, StartError::NotInstalled { .. }),
+        "{error:?}"
+    );
     let error = start(&call("/bin/sh", &gone));
     assert!(matches!(error, StartError::NoDirectory { .. }), "{error:?}");
     // A file that the system will not take as a program.
@@ -252,9 +366,20 @@ fn the_child_sees_the_short_environment_only() {
     let bench = Bench::new();
     let ended = bench.run("env | cut -d= -f1", b"", limits(LONG, LONG));
     let seen = String::from_utf8(ended.stdout).unwrap();
-    assert!(seen.lines().any(|name| name == "CLAUDEX_REVIEWER_CHILD"), "{seen}");
+    assert!(
+        seen.lines().any(|name| name == "CLAUDEX_REVIEWER_CHILD"),
+        "{seen}"
+    );
     let of_the_shell = ["PWD", "OLDPWD", "SHLVL", "_"];
-    let fixed = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "USER", "CLAUDEX_REVIEWER_CHILD"];
+    let fixed = [
+        "PATH",
+        "HOME",
+        "LANG",
+        "TZ",
+        "TMPDIR",
+        "USER",
+        "CLAUDEX_REVIEWER_CHILD",
+    ];
     for name in seen.lines() {
         assert!(
             fixed.contains(&name) || of_the_shell.contains(&name) || name.starts_with("LC_"),
@@ -282,7 +407,11 @@ fn the_watcher_sees_each_line_and_ticks_in_silence() {
     let line = |stream, text: &str| (stream, text.to_owned());
     assert_eq!(
         lines,
-        [line(Stream::Stdout, "out[2J"), line(Stream::Stderr, "err"), line(Stream::Stderr, "last")]
+        [
+            line(Stream::Stdout, "out[2J"),
+            line(Stream::Stderr, "err"),
+            line(Stream::Stderr, "last")
+        ]
     );
     assert!(ticks >= 2, "{ticks}");
 }
@@ -294,7 +423,11 @@ fn the_watcher_can_stop_it_at_a_tick_and_at_a_line() {
     let mut ready = false;
     let ended = bench.watched(script, b"", limits(LONG, LONG), &mut |event| {
         ready |= matches!(event, Event::Line { .. });
-        if ready && event == Event::Tick { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if ready && event == Event::Tick {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     });
     assert!(matches!(ended.how, ProcessEnd::Stopped), "{:?}", ended.how);
     let ended = bench.watched(script, b"", limits(LONG, LONG), &mut |event| match event {

@@ -46,7 +46,11 @@ pub(super) fn take<M: CommandLine>(
                 let line = text::note(&problem, 300);
                 store.log(&format!("{id} answer: {line}"));
                 let line = info.line(&format!("the answer changed nothing in loop {id}: {line}"));
-                return HookOutput { agent: Some(line.clone()), more: None, person: Some(line) };
+                return HookOutput {
+                    agent: Some(line.clone()),
+                    more: None,
+                    person: Some(line),
+                };
             }
         }
     }
@@ -67,7 +71,12 @@ pub(super) fn by_hand<M: CommandLine>(
     let held = loops::open::<M>(&store, &id, actor)?;
     program.prepare(&held, &settings, actor);
     let refused = |why: String, help: &str| {
-        Failure::plain(Exit::Refused, "claudex::answer", format!("loop {id}: {why}"), help)
+        Failure::plain(
+            Exit::Refused,
+            "claudex::answer",
+            format!("loop {id}: {why}"),
+            help,
+        )
     };
     let unchanged = messages::unchanged(held.raw());
     let asked = program
@@ -75,15 +84,24 @@ pub(super) fn by_hand<M: CommandLine>(
         .map_err(|problem| refused(format!("it cannot ask: {problem}"), &unchanged))?
         .ok_or_else(|| {
             let help = (program.refused)(&held, "answer");
-            refused("it asks nothing now".to_owned(), help.as_deref().unwrap_or(&unchanged))
+            refused(
+                "it asks nothing now".to_owned(),
+                help.as_deref().unwrap_or(&unchanged),
+            )
         })?;
-    let answer =
-        asked.answer(label, true).map_err(|problem| refused(problem, &unchanged))?.ok_or_else(|| {
+    let answer = asked
+        .answer(label, true)
+        .map_err(|problem| refused(problem, &unchanged))?
+        .ok_or_else(|| {
             let label = text::one_line(&text::shown(label), 80);
             let why = format!("“{label}” is no answer to: {}", asked.question);
-            refused(why, &format!("the options are {}; nothing was changed", asked.labels()))
+            refused(
+                why,
+                &format!("the options are {}; nothing was changed", asked.labels()),
+            )
         })?;
-    let verb = verbs::of_answer::<M>(&answer, &id).map_err(|problem| refused(problem, &unchanged))?;
+    let verb =
+        verbs::of_answer::<M>(&answer, &id).map_err(|problem| refused(problem, &unchanged))?;
     let name = answer.transition.replace('_', "-");
     let now = verbs::take(program, verb, held, &settings)?;
     verbs::tell(program, &name, &now, &settings);
@@ -100,7 +118,12 @@ fn taken<M: CommandLine>(
 ) -> Result<bool, String> {
     let info = program.info;
     let held = M::open(store, id, Actor::Person).map_err(|error| error.to_string())?;
-    let repairs: Vec<String> = held.raw().repairs().iter().map(ToString::to_string).collect();
+    let repairs: Vec<String> = held
+        .raw()
+        .repairs()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
     // Opening it was the one time that this can be told.
     if !repairs.is_empty() {
         told.person = Some(info.line(&format!("loop {id}: {}", repairs.join("; "))));
@@ -108,7 +131,9 @@ fn taken<M: CommandLine>(
     // What is wrong with a question is said at a stop.
     let asked = program.question(&held).ok().flatten();
     let chosen = asked.iter().find_map(|asked| {
-        let mut ours = answers.iter().filter(|answer| asked.is(&answer.header, &answer.question));
+        let mut ours = answers
+            .iter()
+            .filter(|answer| asked.is(&answer.header, &answer.question));
         ours.find_map(|answer| asked.answer(&answer.text, answer.is_typed).transpose())
     });
     let Some(chosen) = chosen.transpose()? else {
@@ -125,7 +150,10 @@ fn taken<M: CommandLine>(
         Err(NotTaken::Failed(failure)) => return Err(failure.to_string()),
     };
     let (raw, phase) = (now.raw(), messages::phase(now.raw()));
-    store.log(&format!("{id} {transition} by an answer: now {}", phase.name));
+    store.log(&format!(
+        "{id} {transition} by an answer: now {}",
+        phase.name
+    ));
     // The answer counts; settings that cannot be used are said at the next stop.
     let settings = Settings::load(info, store.root()).unwrap_or_else(|_| Settings::usual(info));
     if let Err(error) = (program.entered)(&now, &settings) {

@@ -268,10 +268,15 @@ const FORMAT: &str = "the format";
 impl Report {
     /// Adds that argument to the verb, unless it has a `--format` of its own.
     fn with_format(own: clap::Command) -> clap::Command {
-        if own.get_arguments().any(|one| one.get_long() == Some("format")) {
+        if own
+            .get_arguments()
+            .any(|one| one.get_long() == Some("format"))
+        {
             return own;
         }
-        let flags = own.get_arguments().filter(|one| !one.is_positional() && one.get_id() != LOOP);
+        let flags = own
+            .get_arguments()
+            .filter(|one| !one.is_positional() && one.get_id() != LOOP);
         let format = clap::Arg::new(FORMAT)
             .long("format")
             .value_name("FORMAT")
@@ -284,11 +289,17 @@ impl Report {
     /// Returns the page that a call of the verb asks for, where it does.
     pub(super) fn instead_of(own: &clap::Command, given: &clap::ArgMatches) -> Option<Self> {
         let format = *given.try_get_one(FORMAT).ok()??;
-        let first = own.get_positionals().next().map(|first| first.get_id().as_str());
+        let first = own
+            .get_positionals()
+            .next()
+            .map(|first| first.get_id().as_str());
         let first = first.and_then(|first| given.get_raw(first)?.next());
         let id = given.get_one(LOOP).cloned();
         let id = id.or_else(|| Some(first?.to_string_lossy().into_owned()));
-        let target = Target { id, from_prompt: false };
+        let target = Target {
+            id,
+            from_prompt: false,
+        };
         Some(Self { target, format })
     }
 }
@@ -375,7 +386,11 @@ pub(super) enum State {
         value: String,
     },
     /// Change the phase, if it is FROM: exit 0 when it was, 1 when it was not
-    Move { file: Utf8PathBuf, from: String, to: String },
+    Move {
+        file: Utf8PathBuf,
+        from: String,
+        to: String,
+    },
     /// Write a pid (default: the caller's) into a lock file
     LockWrite { file: Utf8PathBuf, pid: Option<u32> },
     /// Exit 0 when the process of a lock file is alive, else 1
@@ -401,9 +416,12 @@ pub(super) enum Frequent {
 
 /// Returns which of those this process is called for, and what `--protocol` asks; `None`: clap has to look at the arguments.
 pub(super) fn frequent() -> Option<(Option<String>, Frequent)> {
-    let mut words: Vec<String> =
-        (std::env::args_os().skip(1)).map(|word| word.into_string().ok()).collect::<Option<_>>()?;
-    let asked = words.first().and_then(|first| first.strip_prefix("--protocol="));
+    let mut words: Vec<String> = (std::env::args_os().skip(1))
+        .map(|word| word.into_string().ok())
+        .collect::<Option<_>>()?;
+    let asked = words
+        .first()
+        .and_then(|first| first.strip_prefix("--protocol="));
     let asked = asked.map(str::to_owned);
     words.drain(..usize::from(asked.is_some()));
     let call = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
@@ -463,7 +481,9 @@ pub(super) fn command<M: CommandLine>(program: &Program<M>) -> clap::Command {
     // What a program calls its own goes before what every program has under that name.
     let common = Command::augment_subcommands(clap::Command::new(info.program));
     let common = common.get_subcommands().cloned();
-    let common: Vec<_> = common.filter(|one| command.find_subcommand(one.get_name()).is_none()).collect();
+    let common: Vec<_> = common
+        .filter(|one| command.find_subcommand(one.get_name()).is_none())
+        .collect();
     let mut command = command.subcommands(common);
     if M::TABLE.phases.iter().all(|phase| phase.review.is_none()) {
         for about_reviews in ["review", "personas"] {
@@ -485,7 +505,10 @@ pub(super) fn command<M: CommandLine>(program: &Program<M>) -> clap::Command {
 
 /// Returns where a verb stands in the help, behind what every program has: with a person's where only a person takes it.
 fn place(table: &Table, verb: &str) -> usize {
-    let mut edges = table.edges.iter().filter(|edge| edge.transition.replace('_', "-") == verb);
+    let mut edges = table
+        .edges
+        .iter()
+        .filter(|edge| edge.transition.replace('_', "-") == verb);
     let group = match edges.all(|edge| edge.by == [Actor::Person]) {
         true => Group::Person,
         false => Group::Loops,
@@ -508,6 +531,9 @@ mod tests {
         let command = Report::with_format(own.clone());
         let given = command.get_matches_from(["report", "--format", "short"]);
         assert!(Report::instead_of(&own, &given).is_none());
-        assert_eq!(given.get_one::<String>("how").map(String::as_str), Some("short"));
+        assert_eq!(
+            given.get_one::<String>("how").map(String::as_str),
+            Some("short")
+        );
     }
 }

@@ -227,7 +227,10 @@ impl<M: CommandLine> Program<M> {
     /// Says what a person is asked where the machine file leaves that to Rust: what `program` of the generated module does with
     /// the methods of `OnStop`.
     #[must_use]
-    pub fn asks(mut self, asks: impl Fn(&M::Any) -> Result<Option<Asked>, String> + 'static) -> Self {
+    pub fn asks(
+        mut self,
+        asks: impl Fn(&M::Any) -> Result<Option<Asked>, String> + 'static,
+    ) -> Self {
         self.asks = Box::new(asks);
         self
     }
@@ -235,7 +238,10 @@ impl<M: CommandLine> Program<M> {
     /// Says which commands verify the work where the machine file leaves that to Rust: what `program` of the generated module does with
     /// the method `OnStop::verifies`. Each is the name of a `[commands.NAME]` of the person's configuration, or a line for `sh -c`.
     #[must_use]
-    pub fn verifies(mut self, commands: impl Fn(&M::Any) -> Result<Vec<String>, String> + 'static) -> Self {
+    pub fn verifies(
+        mut self,
+        commands: impl Fn(&M::Any) -> Result<Vec<String>, String> + 'static,
+    ) -> Self {
         self.verifies = Box::new(commands);
         self
     }
@@ -243,7 +249,10 @@ impl<M: CommandLine> Program<M> {
     /// Says what is reviewed where the machine file leaves that to Rust: what `program` of the generated module does with the method
     /// `OnStop::subjects`.
     #[must_use]
-    pub fn subjects(mut self, subjects: impl Fn(&M::Any) -> Result<Vec<Subject>, String> + 'static) -> Self {
+    pub fn subjects(
+        mut self,
+        subjects: impl Fn(&M::Any) -> Result<Vec<Subject>, String> + 'static,
+    ) -> Self {
         self.subjects = Box::new(subjects);
         self
     }
@@ -285,7 +294,11 @@ impl<M: CommandLine> Program<M> {
 
     /// Adds a subcommand, which stands in help, completions and man page like the others.
     #[must_use]
-    pub fn command(mut self, command: impl Fn() -> clap::Command + 'static, run: RunCommand) -> Self {
+    pub fn command(
+        mut self,
+        command: impl Fn() -> clap::Command + 'static,
+        run: RunCommand,
+    ) -> Self {
         let command = Box::new(command);
         self.commands.push(OwnCommand { command, run });
         self
@@ -303,9 +316,17 @@ impl<M: CommandLine> Program<M> {
     /// the data of fields with them. It acts in the name of who calls it. One called `report` prints what that of every program does where a `--format` is
     /// given.
     #[must_use]
-    pub fn verb(mut self, command: impl Fn() -> clap::Command + 'static, run: RunVerb<M::Any>) -> Self {
-        let id =
-            || clap::Arg::new(LOOP).long("id").value_name("LOOP").help("The loop [default: the active one]");
+    pub fn verb(
+        mut self,
+        command: impl Fn() -> clap::Command + 'static,
+        run: RunVerb<M::Any>,
+    ) -> Self {
+        let id = || {
+            clap::Arg::new(LOOP)
+                .long("id")
+                .value_name("LOOP")
+                .help("The loop [default: the active one]")
+        };
         let command = Box::new(move || command().arg(id()));
         self.verbs.push(OwnVerb { command, run });
         self
@@ -329,7 +350,10 @@ impl<M: CommandLine> Program<M> {
     /// Gives variables that the machine's messages and prompts can use besides those of every machine. Their names stand in
     /// `context` of the machine file, so that the build knows them.
     #[must_use]
-    pub fn context(mut self, context: fn(&M::Any, &Settings, Timestamp) -> Map<String, Json>) -> Self {
+    pub fn context(
+        mut self,
+        context: fn(&M::Any, &Settings, Timestamp) -> Map<String, Json>,
+    ) -> Self {
         self.context = context;
         self
     }
@@ -421,14 +445,20 @@ impl<M: CommandLine> Program<M> {
     #[must_use]
     pub fn takes_up(mut self, command: &'static str) -> Self {
         // As for a reviewer: it lives as long as the program.
-        self.info = Box::leak(Box::new(ProgramInfo { take_up: Some(command), ..*self.info }));
+        self.info = Box::leak(Box::new(ProgramInfo {
+            take_up: Some(command),
+            ..*self.info
+        }));
         self
     }
 
     /// Names the command of the program's own, and of its plugin, by which a loop begins. The help has it instead of `start`.
     #[must_use]
     pub fn begins_with(mut self, command: &'static str) -> Self {
-        self.info = Box::leak(Box::new(ProgramInfo { begin: Some(command), ..*self.info }));
+        self.info = Box::leak(Box::new(ProgramInfo {
+            begin: Some(command),
+            ..*self.info
+        }));
         self
     }
 

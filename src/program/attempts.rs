@@ -76,6 +76,9 @@ mod tests {
     #[test]
     fn a_note_that_was_forged_steers_no_terminal() {
         let forged = json!({"by": ["x"], "tried": "a\u{1b}[2J\nb", "why": "\u{202e}c"});
-        assert_eq!(told_of("refused", forged).as_deref(), Some("refused a[2J b: c"));
+        assert_eq!(
+            told_of("refused", forged).as_deref(),
+            Some("refused a[2J b: c")
+        );
     }
 }

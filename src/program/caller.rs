@@ -25,13 +25,24 @@ pub struct Caller {
 impl Caller {
     /// What the environment says.
     pub fn from_env() -> Self {
-        let set = |name| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+        let set = |name| {
+            std::env::var(name)
+                .ok()
+                .filter(|value| !value.trim().is_empty())
+        };
         let session = set(SESSION).filter(|session| session != UNKNOWN);
-        Self { inside: set(INSIDE).is_some() || session.is_some(), session }
+        Self {
+            inside: set(INSIDE).is_some() || session.is_some(),
+            session,
+        }
     }
 
     /// Who that makes the caller; `ticket`: a person's own command stands behind the call.
     pub fn actor(&self, ticket: bool) -> Actor {
-        if self.inside && !ticket { Actor::Agent } else { Actor::Person }
+        if self.inside && !ticket {
+            Actor::Agent
+        } else {
+            Actor::Person
+        }
     }
 }

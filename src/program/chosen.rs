@@ -35,7 +35,8 @@ pub(super) fn order(info: &ProgramInfo, session: &str, loops: &mut [(Store, List
     let home = StateHome::of_user(info.program);
     let chosen = home.folder().and_then(|home| Chosen::of(session, home));
     let is_chosen = |(store, listed): &(Store, Listed)| {
-        let is = |chosen: &Chosen| chosen.id == listed.id.as_str() && chosen.folder == store.folder();
+        let is =
+            |chosen: &Chosen| chosen.id == listed.id.as_str() && chosen.folder == store.folder();
         chosen.as_ref().is_some_and(is)
     };
     loops.sort_by_key(|one| (!is_chosen(one), is_nobodys(&one.1), Reverse(one.1.modified)));
@@ -48,7 +49,9 @@ pub(super) fn driven<'a>(
     active: &'a [(Store, Listed)],
 ) -> Option<&'a LoopId> {
     let own = active.iter().filter(|(_, listed)| {
-        listed.session.as_deref() == Some(session) && !is_nobodys(listed) && listed.problem.is_none()
+        listed.session.as_deref() == Some(session)
+            && !is_nobodys(listed)
+            && listed.problem.is_none()
     });
     let mut own: Vec<(Store, Listed)> = own.cloned().collect();
     order(info, session, &mut own);
@@ -66,10 +69,14 @@ fn there_are(info: &ProgramInfo, caller: &Caller) -> Result<String, Failure> {
     });
     let program = info.program;
     if active.is_empty() {
-        return Ok(format!("there is none to choose; those that there are:\n    {program} list"));
+        return Ok(format!(
+            "there is none to choose; those that there are:\n    {program} list"
+        ));
     }
-    let lines: Vec<String> =
-        active.iter().map(|(_, listed)| format!("{program} use {}", listed.id)).collect();
+    let lines: Vec<String> = active
+        .iter()
+        .map(|(_, listed)| format!("{program} use {}", listed.id))
+        .collect();
     Ok(format!("name one:{}", words::lines(&lines)))
 }
 
@@ -104,21 +111,41 @@ pub(super) fn choose<M: CommandLine>(id: Option<&str>) -> Result<Exit, Failure> 
         }
         Some(session) if is_nobodys || *session == owner => session.clone(),
         Some(_) => {
-            let help = format!("a person takes it over:{}", info.command(&format!("adopt {id}")));
-            return Err(refused(Exit::Refused, format!("loop {id} belongs to another session"), &help));
+            let help = format!(
+                "a person takes it over:{}",
+                info.command(&format!("adopt {id}"))
+            );
+            return Err(refused(
+                Exit::Refused,
+                format!("loop {id} belongs to another session"),
+                &help,
+            ));
         }
         None if is_nobodys => {
             let help = "nothing has to be chosen: the first session that ends a turn here takes it";
-            return Err(refused(Exit::Refused, format!("loop {id} belongs to no session yet"), help));
+            return Err(refused(
+                Exit::Refused,
+                format!("loop {id} belongs to no session yet"),
+                help,
+            ));
         }
         None => owner,
     };
     let home = StateHome::of_user(info.program);
-    let home = home.checked().map_err(|error| Failure::new(Exit::Internal, error))?;
-    let chosen = Chosen { folder: store.folder().to_owned(), id: id.to_string() };
+    let home = home
+        .checked()
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
+    let chosen = Chosen {
+        folder: store.folder().to_owned(),
+        id: id.to_string(),
+    };
     chosen.keep(&session, home).map_err(|error| {
         let why = format!("which loop session {session} drives cannot be kept: {error}");
-        refused(Exit::Internal, why, "make the folder writable for you alone, and try again")
+        refused(
+            Exit::Internal,
+            why,
+            "make the folder writable for you alone, and try again",
+        )
     })?;
     store.log(&format!("{id} chosen for the stops of session {session}"));
     out::line(&format!(

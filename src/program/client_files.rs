@@ -11,7 +11,10 @@ use serde_json::Value;
 use crate::files;
 
 /// Where administrators put settings, by system.
-const MANAGED: [&str; 2] = ["/etc/claude-code", "/Library/Application Support/ClaudeCode"];
+const MANAGED: [&str; 2] = [
+    "/etc/claude-code",
+    "/Library/Application Support/ClaudeCode",
+];
 
 /// Most files of one folder of a plugin that are looked into.
 const MOST_SCRIPTS: usize = 50;
@@ -37,8 +40,11 @@ impl Places {
             path.filter(|path| path.is_absolute())
         };
         let home = absolute("HOME");
-        let mut project: Vec<_> =
-            here.ancestors().take_while(|folder| folder.starts_with(root)).map(Utf8Path::to_owned).collect();
+        let mut project: Vec<_> = here
+            .ancestors()
+            .take_while(|folder| folder.starts_with(root))
+            .map(Utf8Path::to_owned)
+            .collect();
         project.reverse();
         Self {
             config: absolute("CLAUDE_CONFIG_DIR").or_else(|| Some(home.as_ref()?.join(".claude"))),
@@ -50,10 +56,17 @@ impl Places {
 
     /// The settings files that the client reads, there or not, those that win last. Each stands here once.
     pub fn candidates(&self) -> Vec<Utf8PathBuf> {
-        let user = self.config.iter().map(|folder| folder.join("settings.json"));
+        let user = self
+            .config
+            .iter()
+            .map(|folder| folder.join("settings.json"));
         let project = ["settings.json", "settings.local.json"]
             .iter()
-            .flat_map(|name| self.project.iter().map(move |folder| folder.join(".claude").join(name)));
+            .flat_map(|name| {
+                self.project
+                    .iter()
+                    .map(move |folder| folder.join(".claude").join(name))
+            });
         let managed = self.managed.iter().flat_map(|folder| {
             let further = folder.join("managed-settings.d");
             let mut files: Vec<_> = further
@@ -80,7 +93,14 @@ impl Places {
     /// Those that are there and can be read.
     pub fn settings(&self) -> Vec<Settings> {
         let files = self.candidates().into_iter();
-        files.filter_map(|file| Some(Settings { value: json(&file)?, file })).collect()
+        files
+            .filter_map(|file| {
+                Some(Settings {
+                    value: json(&file)?,
+                    file,
+                })
+            })
+            .collect()
     }
 
     /// Those that are there and are no JSON.
@@ -94,7 +114,10 @@ impl Places {
     pub fn plugins(&self, settings: &[Settings]) -> Vec<Plugin> {
         let mut enabled: BTreeMap<&str, bool> = BTreeMap::new();
         for settings in settings {
-            let named = settings.value.get("enabledPlugins").and_then(Value::as_object);
+            let named = settings
+                .value
+                .get("enabledPlugins")
+                .and_then(Value::as_object);
             let switches = named.into_iter().flatten();
             enabled.extend(switches.filter_map(|(key, on)| Some((key.as_str(), on.as_bool()?))));
         }
@@ -103,12 +126,21 @@ impl Places {
         };
         let installed = json(&folder.join("installed_plugins.json")).unwrap_or_default();
         let markets = json(&folder.join("known_marketplaces.json")).unwrap_or_default();
-        let on = enabled.into_iter().filter(|(_, on)| *on).map(|(key, _)| key);
+        let on = enabled
+            .into_iter()
+            .filter(|(_, on)| *on)
+            .map(|(key, _)| key);
         on.filter_map(|key| {
             let copies = installed.get("plugins")?.get(key)?.as_array()?;
-            let copy = copies.iter().find_map(|copy| copy.get("installPath")?.as_str());
+            let copy = copies
+                .iter()
+                .find_map(|copy| copy.get("installPath")?.as_str());
             let root = in_place(&markets, key).or_else(|| copy.map(Utf8PathBuf::from))?;
-            Some(Plugin { key: key.to_owned(), data: folder.join("data").join(key.replace('@', "-")), root })
+            Some(Plugin {
+                key: key.to_owned(),
+                data: folder.join("data").join(key.replace('@', "-")),
+                root,
+            })
         })
         .collect()
     }
@@ -159,7 +191,13 @@ impl Plugin {
     pub fn scripts(&self) -> Vec<String> {
         let folders = ["hooks", "scripts"].iter().map(|name| self.root.join(name));
         folders
-            .flat_map(|folder| folder.read_dir_utf8().into_iter().flatten().take(MOST_SCRIPTS))
+            .flat_map(|folder| {
+                folder
+                    .read_dir_utf8()
+                    .into_iter()
+                    .flatten()
+                    .take(MOST_SCRIPTS)
+            })
             .filter_map(|entry| files::read_to_string(entry.ok()?.path()).ok())
             .collect()
     }
@@ -188,7 +226,12 @@ impl Plugin {
             None => {}
         }
         files.dedup();
-        found.extend(files.into_iter().filter_map(|file| Some(Settings { value: json(&file)?, file })));
+        found.extend(files.into_iter().filter_map(|file| {
+            Some(Settings {
+                value: json(&file)?,
+                file,
+            })
+        }));
         found
     }
 }

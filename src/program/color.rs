@@ -29,7 +29,10 @@ pub(super) fn flag() -> Arg {
 
 /// Takes what the arguments say, before they are parsed: what is wrong with them is coloured or not, too.
 pub(super) fn choose() {
-    let words: Vec<_> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let words: Vec<_> = std::env::args_os()
+        .skip(1)
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
     let given = words.iter().enumerate().find_map(|(at, word)| {
         let rest = word.strip_prefix("--")?.strip_prefix(FLAG)?;
         match rest {
@@ -104,10 +107,12 @@ pub(super) fn heading(line: &str) -> Option<Tone> {
     if heading.len() == line.len() || !heading.starts_with(' ') {
         return None;
     }
-    Some(match Severity::iter().find(|one| one.to_string().eq_ignore_ascii_case(heading.trim())) {
-        Some(severity) => severity.into(),
-        None if line.ends_with('✓') => Tone::Good,
-        None if line.ends_with('✗') => Tone::Bad,
-        None => Tone::Heading,
-    })
+    Some(
+        match Severity::iter().find(|one| one.to_string().eq_ignore_ascii_case(heading.trim())) {
+            Some(severity) => severity.into(),
+            None if line.ends_with('✓') => Tone::Good,
+            None if line.ends_with('✗') => Tone::Bad,
+            None => Tone::Heading,
+        },
+    )
 }

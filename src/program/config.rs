@@ -24,7 +24,11 @@ pub(super) fn config(info: &'static ProgramInfo, command: &Config) -> Result<Exi
         Config::Show(format) => show(info, format.json),
         Config::Check => checked(info),
         Config::Schema { project } => {
-            out::text(&if *project { project_schema() } else { user_schema() });
+            out::text(&if *project {
+                project_schema()
+            } else {
+                user_schema()
+            });
             Ok(Exit::Complete)
         }
         Config::Init => init(info),
@@ -39,7 +43,10 @@ fn failed(error: FileError) -> Failure {
 fn path(info: &ProgramInfo, json: bool) -> Result<Exit, Failure> {
     let root = locate::root(info.state, &loops::here()?);
     let user = settings::user_path().map_err(failed)?;
-    let files = [("user", user), ("project", settings::project_path(info, &root))];
+    let files = [
+        ("user", user),
+        ("project", settings::project_path(info, &root)),
+    ];
     if json {
         let object = |(whose, path): &(&str, camino::Utf8PathBuf)| {
             let value = json!({ "path": path, "exists": path.symlink_metadata().is_ok() });
@@ -53,7 +60,11 @@ fn path(info: &ProgramInfo, json: bool) -> Result<Exit, Failure> {
             Ok(_) => "",
             Err(_) => " (not there)",
         };
-        out::exact(&format!("{:<8} {}{there}", format!("{whose}:"), plain(path.as_str())));
+        out::exact(&format!(
+            "{:<8} {}{there}",
+            format!("{whose}:"),
+            plain(path.as_str())
+        ));
     }
     Ok(Exit::Complete)
 }
@@ -70,7 +81,10 @@ fn show(info: &'static ProgramInfo, json: bool) -> Result<Exit, Failure> {
         .iter()
         .map(|one| {
             let value = text::one_line(&one.value.to_string(), SHOWN);
-            (format!("{} = {value}", one.key), plain(&one.origin.to_string()))
+            (
+                format!("{} = {value}", one.key),
+                plain(&one.origin.to_string()),
+            )
         })
         .collect();
     let width = |line: &str| line.chars().count();
@@ -113,20 +127,38 @@ fn init(info: &ProgramInfo) -> Result<Exit, Failure> {
     let problem = |error: std::io::Error| {
         let there = error.kind() == std::io::ErrorKind::AlreadyExists;
         let (exit, help) = if there {
-            (Exit::Refused, "it is left as it is; edit it, or move it away first")
+            (
+                Exit::Refused,
+                "it is left as it is; edit it, or move it away first",
+            )
         } else {
-            (Exit::Internal, "see who owns the folder and whether the disk is full")
+            (
+                Exit::Internal,
+                "see who owns the folder and whether the disk is full",
+            )
         };
         let message = format!("cannot make {}: {error}", plain(path.as_str()));
         Failure::plain(exit, "claudex::config::init", message, help)
     };
     if let Some(folder) = path.parent() {
-        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(problem)?;
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)
+            .map_err(problem)?;
     }
-    let mut file =
-        std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).map_err(problem)?;
-    file.write_all(example_to_edit(info).as_bytes()).map_err(problem)?;
-    out::exact(&format!("{}: written, with every setting commented out", plain(path.as_str())));
+    let mut file = std::fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&path)
+        .map_err(problem)?;
+    file.write_all(example_to_edit(info).as_bytes())
+        .map_err(problem)?;
+    out::exact(&format!(
+        "{}: written, with every setting commented out",
+        plain(path.as_str())
+    ));
     Ok(Exit::Complete)
 }
 

@@ -49,7 +49,10 @@ pub(super) fn to_take_over(info: &ProgramInfo, id: &LoopId, again: &str) -> Resu
             format!(
                 "session {owner} may be at work on loop {id}: its last sign of life was {age} ago, and there is no terminal to ask on"
             ),
-            &format!("nothing was changed; if that session is over:\n    {} {again} --yes", info.program),
+            &format!(
+                "nothing was changed; if that session is over:\n    {} {again} --yes",
+                info.program
+            ),
         ));
     }
     Ok(asked(&format!(

@@ -13,8 +13,8 @@ use super::exit::{self, Exit, Failure};
 use super::machine;
 use super::stop::{self, Surroundings};
 use super::{
-    answer, chosen, color, config, display, doctor, generate, hooks, import, loops, out, plugin, review,
-    rollback, session_start, start, state, verbs, verify,
+    answer, chosen, color, config, display, doctor, generate, hooks, import, loops, out, plugin,
+    review, rollback, session_start, start, state, verbs, verify,
 };
 use crate::behaviours::verify::is_used;
 use crate::process::environment::GUARD;
@@ -91,7 +91,11 @@ fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Resul
         return (own.run)(info, given);
     }
     let is_given = |flag| given.value_source(flag) == Some(ValueSource::CommandLine);
-    if let Some(own) = program.flags.iter().find(|own| own.command == name && is_given(own.flag)) {
+    if let Some(own) = program
+        .flags
+        .iter()
+        .find(|own| own.command == name && is_given(own.flag))
+    {
         not_inside_a_reviewer(name)?;
         return (own.run)(info, given);
     }
@@ -119,7 +123,10 @@ fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Resul
     if !Command::has_subcommand(name) {
         not_inside_a_reviewer(name)?;
         loops::all_usable(info)?;
-        return verbs::verb(program, M::Verb::from_arg_matches(matches).map_err(unusable)?);
+        return verbs::verb(
+            program,
+            M::Verb::from_arg_matches(matches).map_err(unusable)?,
+        );
     }
     let command = Command::from_arg_matches(matches).map_err(unusable)?;
     if changes_loops(&command) {
@@ -139,7 +146,10 @@ fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Resul
         Command::Adopt { target, yes } => loops::adopt(program, &target, yes),
         Command::Import { file, id } => import::import(program, &file, id.as_deref()),
         Command::Personas => display::personas(info),
-        Command::Sweep { older_than, dry_run } => {
+        Command::Sweep {
+            older_than,
+            dry_run,
+        } => {
             let usual = || loops::settings_here(info).map(|settings| settings.stale_after);
             loops::sweep(info, older_than.map_or_else(usual, Ok)?, dry_run)
         }
@@ -147,13 +157,19 @@ fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Resul
         Command::Doctor(format) => doctor::doctor(program, format.json),
         Command::Config(command) => config::config(info, &command),
         #[cfg(feature = "machine-tools")]
-        Command::Machine(command) => {
-            machine::run(command, &machine::Own { source: M::SOURCE, table: M::TABLE })
-        }
+        Command::Machine(command) => machine::run(
+            command,
+            &machine::Own {
+                source: M::SOURCE,
+                table: M::TABLE,
+            },
+        ),
         Command::Hooks { by_name } => hooks::print(info, arguments::asks(M::TABLE), by_name),
         Command::Plugin(command) => plugin::run(program, &command),
         Command::Statusline => Ok(answer_client(program, &Frequent::Statusline)),
-        Command::Completions { shell } => generate::completions(&arguments::command(program), info, shell),
+        Command::Completions { shell } => {
+            generate::completions(&arguments::command(program), info, shell)
+        }
         Command::Man { dir } => generate::man(&arguments::command(program), info, dir.as_deref()),
         Command::Hook { hook } => Ok(answer_client(program, &Frequent::Hook(hook))),
         Command::State(command) => state::state(program, command),
@@ -169,9 +185,9 @@ fn answer_client<M: CommandLine>(program: &Program<M>, call: &Frequent) -> Exit 
     let surroundings = Surroundings::from_env();
     let budget = &surroundings.budget;
     match hook {
-        Hook::Stop => {
-            hooks::stop(info, budget, |input| stop::decide(program, input, &surroundings, Timestamp::now()))
-        }
+        Hook::Stop => hooks::stop(info, budget, |input| {
+            stop::decide(program, input, &surroundings, Timestamp::now())
+        }),
         Hook::Prompt => hooks::prompt(info, &surroundings),
         Hook::Answer => hooks::answer(budget, |input| answer::take(program, input, &surroundings)),
         Hook::SessionStart => hooks::session_start(budget, |input| {
@@ -218,7 +234,9 @@ fn not_inside_a_reviewer(command: &str) -> Result<(), Failure> {
     Err(Failure::plain(
         Exit::Refused,
         "claudex::reviewer::inside",
-        format!("a program that loops run (a reviewer, a drafter) changes none, and {command} would"),
+        format!(
+            "a program that loops run (a reviewer, a drafter) changes none, and {command} would"
+        ),
         "status, list and journal can be looked at",
     ))
 }

@@ -69,7 +69,11 @@ impl Failure {
     }
 
     /// An error under another message than its own.
-    pub fn headed(exit: Exit, message: String, error: impl Diagnostic + Send + Sync + 'static) -> Self {
+    pub fn headed(
+        exit: Exit,
+        message: String,
+        error: impl Diagnostic + Send + Sync + 'static,
+    ) -> Self {
         Self {
             exit,
             report: Report::new(Headed {
@@ -92,12 +96,19 @@ impl Failure {
         let (first, rest) = said.split_once("\n\n").unwrap_or((said, ""));
         let help = rest.trim();
         let help = if help.is_empty() { "see --help" } else { help };
-        Self::plain(Exit::Usage, "claudex::arguments", first.trim().to_owned(), help)
+        Self::plain(
+            Exit::Usage,
+            "claudex::arguments",
+            first.trim().to_owned(),
+            help,
+        )
     }
 
     /// A failure that has no type of its own.
     pub fn plain(exit: Exit, code: &str, message: String, help: &str) -> Self {
-        let error = MietteDiagnostic::new(message).with_code(code).with_help(help);
+        let error = MietteDiagnostic::new(message)
+            .with_code(code)
+            .with_help(help);
         Self::new(exit, error)
     }
 
@@ -115,7 +126,9 @@ impl Failure {
 pub fn set_up_reports() {
     // Only a second call fails, and it would set the same.
     let _ = miette::set_hook(Box::new(|_| {
-        let opts = miette::MietteHandlerOpts::new().wrap_lines(false).color(color::is_on_for_errors());
+        let opts = miette::MietteHandlerOpts::new()
+            .wrap_lines(false)
+            .color(color::is_on_for_errors());
         Box::new(opts.without_cause_chain().build())
     }));
 }
@@ -129,7 +142,9 @@ pub fn bad_usage(error: &clap::Error) -> Exit {
         told = told.replace("' exists\n", "' works: the flag stands behind that word\n");
         for argument in std::env::args_os().skip(1) {
             let argument = argument.to_string_lossy();
-            for part in std::iter::once(&*argument).chain(argument.split_once('=').map(|(_, value)| value)) {
+            for part in
+                std::iter::once(&*argument).chain(argument.split_once('=').map(|(_, value)| value))
+            {
                 let shown = text::shown(part);
                 if shown != part {
                     told = told.replace(part, &shown);

@@ -73,7 +73,11 @@ pub struct Own<'a> {
 
 impl From<&ProgramInfo> for Own<'static> {
     fn from(info: &ProgramInfo) -> Self {
-        Self { program: info.program, plugin: info.plugin, folder: info.state.folder }
+        Self {
+            program: info.program,
+            plugin: info.plugin,
+            folder: info.state.folder,
+        }
     }
 }
 
@@ -102,13 +106,28 @@ pub fn survey(places: &Places, own: Own<'_>) -> Survey {
         let one = managed.find(|one| flag(one, "allowManagedHooksOnly") == Some(true))?;
         Some((one.file.clone(), "allowManagedHooksOnly"))
     };
-    Survey { hooks, off: disabled.or_else(managed_only) }
+    Survey {
+        hooks,
+        off: disabled.or_else(managed_only),
+    }
 }
 
 /// The Stop hooks that a file declares.
-fn stop_hooks(declared: &Settings, plugin: Option<&Plugin>, places: &Places, own: Own<'_>) -> Vec<StopHook> {
-    let groups = declared.value.pointer("/hooks/Stop").and_then(Value::as_array);
-    let hooks = groups.into_iter().flatten().filter_map(|group| group.get("hooks")?.as_array()).flatten();
+fn stop_hooks(
+    declared: &Settings,
+    plugin: Option<&Plugin>,
+    places: &Places,
+    own: Own<'_>,
+) -> Vec<StopHook> {
+    let groups = declared
+        .value
+        .pointer("/hooks/Stop")
+        .and_then(Value::as_array);
+    let hooks = groups
+        .into_iter()
+        .flatten()
+        .filter_map(|group| group.get("hooks")?.as_array())
+        .flatten();
     hooks
         .map(|hook| {
             let command = command(hook);
@@ -126,14 +145,26 @@ fn stop_hooks(declared: &Settings, plugin: Option<&Plugin>, places: &Places, own
 fn command(hook: &Value) -> String {
     let text = |key: &str| hook.get(key).and_then(Value::as_str);
     let Some(command) = text("command") else {
-        return format!("a hook of type {}", text("type").unwrap_or("that is not given"));
+        return format!(
+            "a hook of type {}",
+            text("type").unwrap_or("that is not given")
+        );
     };
     let arguments = hook.get("args").and_then(Value::as_array);
     let arguments = arguments.into_iter().flatten().filter_map(Value::as_str);
-    std::iter::once(command).chain(arguments).collect::<Vec<_>>().join(" ")
+    std::iter::once(command)
+        .chain(arguments)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
-fn nature(hook: &Value, command: &str, plugin: Option<&Plugin>, places: &Places, own: Own<'_>) -> HookKind {
+fn nature(
+    hook: &Value,
+    command: &str,
+    plugin: Option<&Plugin>,
+    places: &Places,
+    own: Own<'_>,
+) -> HookKind {
     let program = own.program;
     if hook.get("command").is_none() {
         return match hook.get("type").and_then(Value::as_str) {
@@ -144,7 +175,9 @@ fn nature(hook: &Value, command: &str, plugin: Option<&Plugin>, places: &Places,
     }
     let words = words(hook, command);
     let is_ours = words.ends_with(&["hook".to_owned(), "stop".to_owned()])
-        && words.iter().any(|word| Utf8Path::new(word).file_name() == Some(program));
+        && words
+            .iter()
+            .any(|word| Utf8Path::new(word).file_name() == Some(program));
     if is_ours {
         return HookKind::Ours;
     }
@@ -155,9 +188,14 @@ fn nature(hook: &Value, command: &str, plugin: Option<&Plugin>, places: &Places,
         };
     }
     let files = words.iter().filter_map(|word| file(word, plugin, places));
-    let texts: Vec<String> = files.filter_map(|file| files::read_to_string(&file).ok()).collect();
+    let texts: Vec<String> = files
+        .filter_map(|file| files::read_to_string(&file).ok())
+        .collect();
     let calls_ours = |text: &String| {
-        let calls = [format!("{program} hook stop"), format!("{program}\" hook stop")];
+        let calls = [
+            format!("{program} hook stop"),
+            format!("{program}\" hook stop"),
+        ];
         // A plugin's script reads the launcher into its own shell.
         let reads = text.contains("--hook stop") && text.contains(&format!("/bin/{program}\""));
         reads || calls.iter().any(|call| text.contains(call))
@@ -172,7 +210,12 @@ fn nature(hook: &Value, command: &str, plugin: Option<&Plugin>, places: &Places,
         || names_folder(command, own.folder)
     {
         HookKind::SharesState
-    } else if texts.iter().map(String::as_str).chain([command]).any(speaks_of_blocking) {
+    } else if texts
+        .iter()
+        .map(String::as_str)
+        .chain([command])
+        .any(speaks_of_blocking)
+    {
         HookKind::Blocks
     } else {
         HookKind::Other
@@ -181,8 +224,10 @@ fn nature(hook: &Value, command: &str, plugin: Option<&Plugin>, places: &Places,
 
 /// Whether a text names a folder, and not one whose name only begins in the same way.
 fn names_folder(text: &str, folder: &str) -> bool {
-    let goes_on = |rest: &str| rest.starts_with(|next: char| next.is_alphanumeric() || "-_".contains(next));
-    text.match_indices(folder).any(|(at, _)| !goes_on(&text[at + folder.len()..]))
+    let goes_on =
+        |rest: &str| rest.starts_with(|next: char| next.is_alphanumeric() || "-_".contains(next));
+    text.match_indices(folder)
+        .any(|(at, _)| !goes_on(&text[at + folder.len()..]))
 }
 
 /// Whether a text has one of the two ways in which a hook blocks: a decision, or exit status 2.
@@ -236,12 +281,22 @@ fn gate_is_on(plugin: &Plugin, places: &Places) -> bool {
     };
     let digest = Digest::of(project.as_str().as_bytes());
     let ending = format!("-{}", &digest.as_str()[..16]);
-    let folders = plugin.data.join("state").read_dir_utf8().into_iter().flatten();
+    let folders = plugin
+        .data
+        .join("state")
+        .read_dir_utf8()
+        .into_iter()
+        .flatten();
     folders
         .filter_map(|entry| Some(entry.ok()?.into_path()))
         .filter(|path| path.as_str().ends_with(&ending))
         .filter_map(|path| json(&path.join("state.json")))
-        .any(|state| state.pointer("/config/stopReviewGate").and_then(Value::as_bool) == Some(true))
+        .any(|state| {
+            state
+                .pointer("/config/stopReviewGate")
+                .and_then(Value::as_bool)
+                == Some(true)
+        })
 }
 
 #[cfg(test)]

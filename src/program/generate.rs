@@ -25,13 +25,22 @@ fn visible(command: &Command) -> Command {
     if let Some(version) = command.get_version() {
         seen = seen.version(version.to_owned());
     }
-    let arguments = command.get_arguments().filter(|argument| !argument.is_hide_set());
-    let below = command.get_subcommands().filter(|below| !below.is_hide_set());
-    seen.args(arguments.cloned()).subcommands(below.map(visible))
+    let arguments = command
+        .get_arguments()
+        .filter(|argument| !argument.is_hide_set());
+    let below = command
+        .get_subcommands()
+        .filter(|below| !below.is_hide_set());
+    seen.args(arguments.cloned())
+        .subcommands(below.map(visible))
 }
 
 /// Prints a completion script for a shell.
-pub(super) fn completions(command: &Command, info: &ProgramInfo, shell: Shell) -> Result<Exit, Failure> {
+pub(super) fn completions(
+    command: &Command,
+    info: &ProgramInfo,
+    shell: Shell,
+) -> Result<Exit, Failure> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut visible(command), info.program, &mut text);
     out::text(&String::from_utf8_lossy(&text));
@@ -39,19 +48,28 @@ pub(super) fn completions(command: &Command, info: &ProgramInfo, shell: Shell) -
 }
 
 /// Prints the man page, or writes one for each command into a folder.
-pub(super) fn man(command: &Command, info: &ProgramInfo, dir: Option<&Utf8Path>) -> Result<Exit, Failure> {
+pub(super) fn man(
+    command: &Command,
+    info: &ProgramInfo,
+    dir: Option<&Utf8Path>,
+) -> Result<Exit, Failure> {
     let command = visible(command);
     let failed = |error: std::io::Error| {
         Failure::plain(
             Exit::Internal,
             "claudex::man",
             format!("the man pages cannot be written: {error}"),
-            &format!("give a folder that you may write: {} man --dir DIR", info.program),
+            &format!(
+                "give a folder that you may write: {} man --dir DIR",
+                info.program
+            ),
         )
     };
     let Some(dir) = dir else {
         let mut page = Vec::new();
-        clap_mangen::Man::new(command).render(&mut page).map_err(failed)?;
+        clap_mangen::Man::new(command)
+            .render(&mut page)
+            .map_err(failed)?;
         out::text(&String::from_utf8_lossy(&page));
         return Ok(Exit::Complete);
     };

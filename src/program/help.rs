@@ -25,7 +25,13 @@ pub enum Group {
 const PLACES: usize = 1000;
 
 impl Group {
-    const ALL: [Self; 5] = [Self::Loops, Self::Person, Self::Look, Self::SetUp, Self::Client];
+    const ALL: [Self; 5] = [
+        Self::Loops,
+        Self::Person,
+        Self::Look,
+        Self::SetUp,
+        Self::Client,
+    ];
 
     /// Returns the first place of the group, for `Command::display_order`.
     pub const fn place(self) -> usize {
@@ -34,7 +40,9 @@ impl Group {
 
     fn of(command: &Command) -> Self {
         let last = Self::ALL.iter().rev();
-        let found = last.copied().find(|group| group.place() <= command.get_display_order());
+        let found = last
+            .copied()
+            .find(|group| group.place() <= command.get_display_order());
         found.unwrap_or(Self::Loops)
     }
 
@@ -57,7 +65,10 @@ pub(super) fn grouped(mut command: Command) -> Command {
     let columns = screen::columns().unwrap_or(WIDEST).min(WIDEST);
     let styles = command.get_styles();
     let (header, literal) = (styles.get_header(), styles.get_literal());
-    let mut shown: Vec<&Command> = command.get_subcommands().filter(|one| !one.is_hide_set()).collect();
+    let mut shown: Vec<&Command> = command
+        .get_subcommands()
+        .filter(|one| !one.is_hide_set())
+        .collect();
     shown.sort_by_key(|one| one.get_display_order().max(PLACES));
     // All has to stand on one screen, so what is done seldom is named alone.
     let is_named = |group| matches!(group, Group::Client | Group::SetUp);
@@ -76,12 +87,18 @@ pub(super) fn grouped(mut command: Command) -> Command {
             let names = of_group.iter().map(|one| one.get_name());
             let names = names.collect::<Vec<_>>().join(", ");
             let lines = screen::wrap("  ", &format!("{heading} {names}"), Some(columns.min(80)));
-            text += &format!("{}\n\n", lines.join("\n").trim_start().replacen(&heading, &styled, 1));
+            text += &format!(
+                "{}\n\n",
+                lines.join("\n").trim_start().replacen(&heading, &styled, 1)
+            );
             continue;
         }
         text += &format!("{styled}\n");
         for one in of_group {
-            let (name, about) = (one.get_name(), one.get_about().unwrap_or_default().to_string());
+            let (name, about) = (
+                one.get_name(),
+                one.get_about().unwrap_or_default().to_string(),
+            );
             let label = format!("  {name:<width$}  ");
             let lines = screen::wrap(&label, &about, Some(columns)).join("\n");
             // The name alone is styled, and no width is counted with that.
@@ -90,11 +107,16 @@ pub(super) fn grouped(mut command: Command) -> Command {
         }
         text.push('\n');
     }
-    let of_person = |one: &&&Command| Group::of(one) == Group::Person && one.get_after_help().is_none();
-    let names = shown.iter().filter(of_person).map(|one| one.get_name().to_owned());
+    let of_person =
+        |one: &&&Command| Group::of(one) == Group::Person && one.get_after_help().is_none();
+    let names = shown
+        .iter()
+        .filter(of_person)
+        .map(|one| one.get_name().to_owned());
     for name in names.collect::<Vec<_>>() {
-        command = command
-            .mut_subcommand(name, |one| one.after_help("A person decides this: an agent’s call is refused."));
+        command = command.mut_subcommand(name, |one| {
+            one.after_help("A person decides this: an agent’s call is refused.")
+        });
     }
     command.before_help(StyledStr::from(text.trim_end().to_owned())).help_template(
         "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}{after-help}",

@@ -22,13 +22,18 @@ use crate::text;
 
 /// The Stop hook. A panic is a fault of ours like any other: the turn may end, and the person reads why.
 pub fn stop(info: &ProgramInfo, budget: &Budget, decide: impl FnOnce(&Input) -> Decision) -> Exit {
-    let approve = |problem: String| Decision::Approve { note: Some(info.line(&problem)) };
+    let approve = |problem: String| Decision::Approve {
+        note: Some(info.line(&problem)),
+    };
     let decision = catch_unwind(AssertUnwindSafe(|| match read(budget) {
         Ok(input) => decide(&input),
         Err(error) => approve(format!("the Stop hook's input: {error}")),
     }));
     let decision = decision.unwrap_or_else(|_| {
-        approve(format!("the Stop hook failed; the turn may end. `{} doctor` may say why", info.program))
+        approve(format!(
+            "the Stop hook failed; the turn may end. `{} doctor` may say why",
+            info.program
+        ))
     });
     out::text(&decision.to_json(Some(&format!("{} status", info.program))));
     Exit::Complete
@@ -36,14 +41,18 @@ pub fn stop(info: &ProgramInfo, budget: &Budget, decide: impl FnOnce(&Input) -> 
 
 /// The hook on AskUserQuestion. Says nothing where it is not concerned, and where something went wrong on our side.
 pub fn answer(budget: &Budget, take: impl FnOnce(&Input) -> HookOutput) -> Exit {
-    let told = catch_unwind(AssertUnwindSafe(|| read(budget).map(|input| take(&input)).unwrap_or_default()));
+    let told = catch_unwind(AssertUnwindSafe(|| {
+        read(budget).map(|input| take(&input)).unwrap_or_default()
+    }));
     out::text(&told.unwrap_or_default().to_json("PostToolUse"));
     Exit::Complete
 }
 
 /// The hook at the start of a session. Says nothing where no loop waits, and where something went wrong on our side.
 pub fn session_start(budget: &Budget, tell: impl FnOnce(&Input) -> HookOutput) -> Exit {
-    let told = catch_unwind(AssertUnwindSafe(|| read(budget).map(|input| tell(&input)).unwrap_or_default()));
+    let told = catch_unwind(AssertUnwindSafe(|| {
+        read(budget).map(|input| tell(&input)).unwrap_or_default()
+    }));
     out::text(&told.unwrap_or_default().to_json("SessionStart"));
     Exit::Complete
 }
@@ -84,7 +93,9 @@ pub fn prompt(info: &'static ProgramInfo, surroundings: &Surroundings) -> Exit {
 /// Reads what the client says, within what the call has left.
 fn read(budget: &Budget) -> Result<Input, InputError> {
     let usual = ReadLimits::default();
-    budget.wait(usual.deadline, |deadline| input::read(io::stdin(), ReadLimits { deadline, ..usual }))
+    budget.wait(usual.deadline, |deadline| {
+        input::read(io::stdin(), ReadLimits { deadline, ..usual })
+    })
 }
 
 /// The hooks as a settings file has them, calling a program by this path or name. The one on AskUserQuestion is for
@@ -106,7 +117,11 @@ pub fn settings(program: &str, asks: bool) -> Value {
 /// # Errors
 /// The system does not say where this program lies.
 pub fn print(info: &ProgramInfo, asks: bool, by_name: bool) -> Result<Exit, Failure> {
-    let program = if by_name { info.program.to_owned() } else { own_path()? };
+    let program = if by_name {
+        info.program.to_owned()
+    } else {
+        own_path()?
+    };
     out::json(&settings(&program, asks));
     Ok(Exit::Complete)
 }
@@ -120,8 +135,11 @@ fn own_path() -> Result<String, Failure> {
             "put the program on the PATH, and take the hooks with --by-name",
         )
     };
-    let path = std::env::current_exe()
-        .map_err(|error| unknown(format!("the system does not say where this program lies: {error}")))?;
+    let path = std::env::current_exe().map_err(|error| {
+        unknown(format!(
+            "the system does not say where this program lies: {error}"
+        ))
+    })?;
     path.into_os_string()
         .into_string()
         .map_err(|path| unknown(format!("the path {} is not UTF-8", path.to_string_lossy())))

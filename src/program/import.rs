@@ -28,7 +28,8 @@ pub(super) fn import<M: CommandLine>(
         let message = format!("{} cannot be taken up: {why}", text::shown(file));
         Failure::plain(Exit::Refused, "claudex::import", message, help)
     };
-    let unread = |error: std::io::Error| refused(error.to_string(), "name a state document of this program");
+    let unread =
+        |error: std::io::Error| refused(error.to_string(), "name a state document of this program");
     let here = loops::here()?;
     let path: Utf8PathBuf = here.join(file).canonicalize_utf8().map_err(unread)?;
     let bytes = files::read(&path).map_err(unread)?;
@@ -38,7 +39,10 @@ pub(super) fn import<M: CommandLine>(
     let id = match M::TABLE.state.ids {
         IdForm::Stamp => None,
         IdForm::Name => Some(LoopId::parse(named, IdForm::Name).map_err(|error| {
-            let help = format!("name the loop:\n    {} import {file} --id NAME", info.program);
+            let help = format!(
+                "name the loop:\n    {} import {file} --id NAME",
+                info.program
+            );
             refused(error.to_string(), &help)
         })?),
     };
@@ -53,15 +57,20 @@ pub(super) fn import<M: CommandLine>(
     let held = M::import(&bytes, path, &store, how, actor).map_err(|error| match error {
         ImportError::Start(error) => start::refused(info, error),
         error => {
-            let mut help = format!("mend it and try again; a document has {MAX_BYTES} bytes at most");
+            let mut help =
+                format!("mend it and try again; a document has {MAX_BYTES} bytes at most");
             if cfg!(feature = "machine-tools") {
-                help += &format!(", and what its fields are says:\n    {} machine show", info.program);
+                help += &format!(
+                    ", and what its fields are says:\n    {} machine show",
+                    info.program
+                );
             }
             refused(error.to_string(), &help)
         }
     })?;
     let raw = held.raw();
-    raw.store().log(&format!("{} import by {}", raw.id(), raw.actor()));
+    raw.store()
+        .log(&format!("{} import by {}", raw.id(), raw.actor()));
     for repair in raw.repairs() {
         out::note(&info.line(&repair.to_string()));
     }

@@ -14,16 +14,26 @@ use crate::text;
 
 /// Returns whether a transition ends every loop that it is taken on.
 pub(super) fn ends_loops(table: &Table, transition: &str) -> bool {
-    let mut edges = table.edges.iter().filter(|edge| edge.transition == transition);
+    let mut edges = table
+        .edges
+        .iter()
+        .filter(|edge| edge.transition == transition);
     edges.all(|edge| table.phases[edge.to].terminal)
 }
 
 /// Whether a transition ends loops wherever they are.
 pub fn ends_anywhere(table: &Table, transition: &str) -> bool {
-    let edges = || table.edges.iter().filter(|edge| edge.transition == transition);
+    let edges = || {
+        table
+            .edges
+            .iter()
+            .filter(|edge| edge.transition == transition)
+    };
     let going_on = |&phase: &usize| !table.phases[phase].terminal;
     edges().all(|edge| table.phases[edge.to].terminal)
-        && (0..table.phases.len()).filter(going_on).all(|phase| edges().any(|edge| edge.from == phase))
+        && (0..table.phases.len())
+            .filter(going_on)
+            .all(|phase| edges().any(|edge| edge.from == phase))
 }
 
 /// The verb by which a person gives a loop up, as it is typed in a terminal; None where the machine has none.
@@ -47,12 +57,18 @@ pub fn help(info: &ProgramInfo, error: &StoreError) -> Option<String> {
     };
     let given_up = way_out(info, path.file_stem().unwrap_or_default());
     let given_up = given_up.map(|way| format!(", or give it up (its files are kept):\n    {way}"));
-    Some(format!("finish it with the version that began it{}", given_up.unwrap_or_default()))
+    Some(format!(
+        "finish it with the version that began it{}",
+        given_up.unwrap_or_default()
+    ))
 }
 
 /// Says how a person brings a loop back that was swept.
 pub(super) fn bring_back(info: &ProgramInfo, id: &str) -> String {
-    format!("a person brings it back:{}", info.command(&format!("resume {id}")))
+    format!(
+        "a person brings it back:{}",
+        info.command(&format!("resume {id}"))
+    )
 }
 
 /// Says how a person takes up a loop that was not started here. The command stands on a line of its own, where no shell runs it.
@@ -65,7 +81,11 @@ pub fn take_up(info: &ProgramInfo, id: &str) -> String {
 
 /// Says the same where the loop stands in a start's way: it is taken up, or everything here is moved aside.
 pub fn in_the_way(info: &ProgramInfo, id: &str) -> String {
-    format!("{}\nor moves every loop of the project aside:{}", take_up(info, id), info.command("rollback"))
+    format!(
+        "{}\nor moves every loop of the project aside:{}",
+        take_up(info, id),
+        info.command("rollback")
+    )
 }
 
 /// A loop that could not be opened, as a failure of a command.
@@ -80,14 +100,21 @@ pub fn failure(info: &ProgramInfo, error: OpenError) -> Failure {
         (Some(help), OpenError::Store(StoreError::NotStartedHere { .. })) => {
             refused("claudex::store::not_started_here", &help)
         }
-        (Some(help), OpenError::Store(StoreError::Swept { .. })) => refused("claudex::store::swept", &help),
+        (Some(help), OpenError::Store(StoreError::Swept { .. })) => {
+            refused("claudex::store::swept", &help)
+        }
         (Some(help), _) => {
             let help = format!(
                 "who owns machine.toml: `{} machine diff` of the old and the new one says what changed, and prints the \
                  `[[migrations]]` entry that lets such loops go on; else {help}",
                 info.program
             );
-            Failure::plain(Exit::Internal, "claudex::store::other_graph", error.to_string(), &help)
+            Failure::plain(
+                Exit::Internal,
+                "claudex::store::other_graph",
+                error.to_string(),
+                &help,
+            )
         }
     }
 }

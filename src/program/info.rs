@@ -85,8 +85,14 @@ impl ProgramInfo {
     /// Returns how a loop is started in this mode.
     pub(super) fn start(&self, mode: &str) -> String {
         if let Some(own) = self.begin {
-            let slash = self.plugin.map(|plugin| format!("\n{COMMAND}/{plugin}:{own}"));
-            return format!("{}\n{COMMAND}{} {own}", slash.unwrap_or_default(), self.program);
+            let slash = self
+                .plugin
+                .map(|plugin| format!("\n{COMMAND}/{plugin}:{own}"));
+            return format!(
+                "{}\n{COMMAND}{} {own}",
+                slash.unwrap_or_default(),
+                self.program
+            );
         }
         match self.table.modes.len() > 1 {
             true => self.named_command(mode, &format!("start {mode}")),

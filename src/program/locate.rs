@@ -64,17 +64,30 @@ pub fn here() -> std::io::Result<Utf8PathBuf> {
 
 /// What the variable says that the machine names for its state folder.
 pub fn state_dir(state: &StateSpec) -> Option<String> {
-    state.folder_env.and_then(|name| std::env::var(name).ok()).filter(|value| !value.trim().is_empty())
+    state
+        .folder_env
+        .and_then(|name| std::env::var(name).ok())
+        .filter(|value| !value.trim().is_empty())
 }
 
 /// The store that a start in a folder would use.
 pub fn for_start(state: &'static StateSpec, from: &Utf8Path) -> Store {
-    store::for_start(state, from, state_dir(state).as_deref(), &StateHome::of_user(state.program))
+    store::for_start(
+        state,
+        from,
+        state_dir(state).as_deref(),
+        &StateHome::of_user(state.program),
+    )
 }
 
 /// The state folders that exist above some folders, nearest first.
 pub fn stores(state: &'static StateSpec, starts: &[&Utf8Path]) -> Vec<Store> {
-    store::folders(state, starts, state_dir(state).as_deref(), &StateHome::of_user(state.program))
+    store::folders(
+        state,
+        starts,
+        state_dir(state).as_deref(),
+        &StateHome::of_user(state.program),
+    )
 }
 
 /// Returns the root of the project of a folder: that of the nearest state folder, else where a start would put one.
@@ -169,7 +182,11 @@ pub fn near_id(state: &'static StateSpec, from: &Utf8Path, given: &str) -> Optio
     let mut known: Vec<LoopId> = Vec::new();
     for store in stores(state, &[from]) {
         let of_store = store.list().into_iter().chain(store.swept());
-        known.extend(of_store.filter(|one| store.is_for(one.root.as_deref())).map(|one| one.id));
+        known.extend(
+            of_store
+                .filter(|one| store.is_for(one.root.as_deref()))
+                .map(|one| one.id),
+        );
     }
     suggest::id(given, known.iter().map(LoopId::as_str)).map(str::to_owned)
 }
@@ -179,8 +196,10 @@ pub fn near_id(state: &'static StateSpec, from: &Utf8Path, given: &str) -> Optio
 /// # Errors
 /// There is none, or more than one.
 pub fn active(info: &ProgramInfo, from: &Utf8Path) -> Result<(Store, LoopId), NotFound> {
-    let mut active: Vec<_> =
-        active_loops(info.state, from).into_iter().filter(|(_, listed)| listed.problem.is_none()).collect();
+    let mut active: Vec<_> = active_loops(info.state, from)
+        .into_iter()
+        .filter(|(_, listed)| listed.problem.is_none())
+        .collect();
     match active.len() {
         0 => Err(NotFound::NoneActive {
             from: from.to_owned(),
@@ -191,7 +210,10 @@ pub fn active(info: &ProgramInfo, from: &Utf8Path) -> Result<(Store, LoopId), No
                     incompatible::bring_back(info, swept.id.as_str())
                 ),
                 (None, Some(plugin)) => {
-                    format!("those that are over: /{plugin}:history, in a terminal `{} list`", info.program)
+                    format!(
+                        "those that are over: /{plugin}:history, in a terminal `{} list`",
+                        info.program
+                    )
                 }
                 (None, None) => format!("those that are over: `{} list`", info.program),
             },
@@ -201,8 +223,13 @@ pub fn active(info: &ProgramInfo, from: &Utf8Path) -> Result<(Store, LoopId), No
             Ok((store, listed.id))
         }
         _ => {
-            let ids: Vec<_> = active.iter().map(|(_, listed)| listed.id.to_string()).collect();
-            Err(NotFound::Several { ids: ids.join(", ") })
+            let ids: Vec<_> = active
+                .iter()
+                .map(|(_, listed)| listed.id.to_string())
+                .collect();
+            Err(NotFound::Several {
+                ids: ids.join(", "),
+            })
         }
     }
 }

@@ -14,7 +14,8 @@ use super::incompatible::{self, ends_anywhere};
 use super::info::ProgramInfo;
 use super::settings::Settings;
 use super::{
-    attempts, chosen, consent, locate, messages, next_action, out, rounds, session_start, typed, verbs,
+    attempts, chosen, consent, locate, messages, next_action, out, rounds, session_start, typed,
+    verbs,
 };
 use crate::behaviours::{LoopHandle, words};
 use crate::machine::raw::OpenError;
@@ -60,7 +61,11 @@ pub fn find(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Fai
         None => locate::active(info, &here),
     };
     found.map_err(|error| {
-        let exit = if matches!(error, locate::NotFound::BadId { .. }) { Exit::Usage } else { Exit::Refused };
+        let exit = if matches!(error, locate::NotFound::BadId { .. }) {
+            Exit::Usage
+        } else {
+            Exit::Refused
+        };
         Failure::new(exit, error)
     })
 }
@@ -76,7 +81,8 @@ pub fn find_to_look(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, Loop
             return Err(failure);
         }
         let last = locate::last_over(info.state, &here);
-        last.map(|(store, listed)| (store, listed.id)).ok_or(failure)
+        last.map(|(store, listed)| (store, listed.id))
+            .ok_or(failure)
     };
     find(info, id).or_else(newest)
 }
@@ -125,7 +131,12 @@ pub(super) fn find_called(
 ///
 /// # Errors
 /// The call comes from an agent.
-pub fn person_only(info: &ProgramInfo, actor: Actor, command: &str, id: Option<&str>) -> Result<(), Failure> {
+pub fn person_only(
+    info: &ProgramInfo,
+    actor: Actor,
+    command: &str,
+    id: Option<&str>,
+) -> Result<(), Failure> {
     if actor == Actor::Person {
         return Ok(());
     }
@@ -169,8 +180,13 @@ pub fn bring_back(store: &Store, id: &LoopId) -> Result<bool, Failure> {
     if !store.has_swept(id) {
         return Ok(false);
     }
-    store.bring_back(id).map_err(|error| Failure::new(Exit::Refused, error))?;
-    out::line(&format!("Loop {id} was brought back from {}/swept", text::shown(store.folder())));
+    store
+        .bring_back(id)
+        .map_err(|error| Failure::new(Exit::Refused, error))?;
+    out::line(&format!(
+        "Loop {id} was brought back from {}/swept",
+        text::shown(store.folder())
+    ));
     Ok(true)
 }
 
@@ -178,11 +194,19 @@ pub fn bring_back(store: &Store, id: &LoopId) -> Result<bool, Failure> {
 ///
 /// # Errors
 /// Another loop is active, the loop cannot be opened, or it cannot be recorded.
-pub fn take_up(info: &ProgramInfo, store: &Store, id: &LoopId, actor: Actor) -> Result<(), Failure> {
+pub fn take_up(
+    info: &ProgramInfo,
+    store: &Store,
+    id: &LoopId,
+    actor: Actor,
+) -> Result<(), Failure> {
     let taken = store.take_up(id, &actor.to_string());
     if taken.map_err(|error| incompatible::failure(info, OpenError::Store(error)))? {
         store.log(&format!("{id} taken up by {actor}"));
-        out::line(&format!("Loop {id} was taken up: it belongs to {} now.", store.root()));
+        out::line(&format!(
+            "Loop {id} was taken up: it belongs to {} now.",
+            store.root()
+        ));
     }
     Ok(())
 }
@@ -202,7 +226,9 @@ pub fn adopt_held(raw: &Raw) -> Result<Exit, Failure> {
             &messages::unchanged(raw),
         ));
     }
-    let session = Caller::from_env().session.unwrap_or_else(|| UNKNOWN.to_owned());
+    let session = Caller::from_env()
+        .session
+        .unwrap_or_else(|| UNKNOWN.to_owned());
     store
         .set_session(raw.record(), &session, "adopt", &actor.to_string())
         .map_err(|error| Failure::new(Exit::Internal, error))?;
@@ -256,7 +282,11 @@ pub fn sweep(info: &ProgramInfo, older: Duration, dry_run: bool) -> Result<Exit,
 }
 
 /// Opens a loop for a change, and tells what was put right.
-pub(super) fn open<M: CommandLine>(store: &Store, id: &LoopId, actor: Actor) -> Result<M::Any, Failure> {
+pub(super) fn open<M: CommandLine>(
+    store: &Store,
+    id: &LoopId,
+    actor: Actor,
+) -> Result<M::Any, Failure> {
     opened::<M>(M::open(store, id, actor))
 }
 
@@ -270,7 +300,8 @@ pub(super) fn opened<M: CommandLine>(opened: Result<M::Any, OpenError>) -> Resul
 /// Whether a loop that could not be opened can be given up by this transition: the loop is another version's, so that no edge
 /// of ours is its own, and the transition ends loops wherever they are. Nobody has to keep such a loop.
 pub fn can_be_given_up<T>(opened: &Result<T, OpenError>, table: &Table, transition: &str) -> bool {
-    matches!(opened, Err(OpenError::Store(StoreError::OtherGraph { .. }))) && ends_anywhere(table, transition)
+    matches!(opened, Err(OpenError::Store(StoreError::OtherGraph { .. })))
+        && ends_anywhere(table, transition)
 }
 
 /// Gives up a loop of another version of the machine: its files are moved aside.
@@ -278,7 +309,9 @@ pub fn can_be_given_up<T>(opened: &Result<T, OpenError>, table: &Table, transiti
 /// # Errors
 /// A review or a command of it is running, or the files cannot be moved.
 pub fn give_up(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
-    let moved = store.give_up(id, Timestamp::now()).map_err(|error| Failure::new(Exit::Internal, error))?;
+    let moved = store
+        .give_up(id, Timestamp::now())
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
     let Some(folder) = moved else {
         return Err(Failure::plain(
             Exit::Refused,
@@ -307,7 +340,8 @@ pub(super) fn named(
     }
     let typed = typed::taken(info, command, &caller)?;
     let words = typed.split_whitespace();
-    let (flags, id): (Vec<&str>, Vec<&str>) = words.partition(|word| ["--adopt", "--yes"].contains(word));
+    let (flags, id): (Vec<&str>, Vec<&str>) =
+        words.partition(|word| ["--adopt", "--yes"].contains(word));
     let id = Some(id.join(" ")).filter(|id| !id.is_empty());
     Ok((id, flags.contains(&"--adopt"), caller.actor(true)))
 }
@@ -414,7 +448,10 @@ pub(super) fn resume<M: CommandLine>(
     program.prepare(&held, &settings, actor);
     let phase = messages::phase(held.raw());
     let adopt = adopt || messages::is_nobodys(M::TABLE, held.raw().phase());
-    let open_here = M::TABLE.edges_at("resume", held.raw().phase()).next().is_some();
+    let open_here = M::TABLE
+        .edges_at("resume", held.raw().phase())
+        .next()
+        .is_some();
     match M::plain("resume", id.to_string()).filter(|_| open_here || phase.terminal) {
         Some(verb) => held = verbs::take::<M>(program, verb, held, &settings)?,
         None if phase.terminal => {
@@ -437,8 +474,10 @@ pub(super) fn resume<M: CommandLine>(
         }
     }
     let raw = held.raw();
-    let round =
-        messages::phase(raw).review.filter(|spec| !spec.is_numbered()).map(|spec| rounds::of_most(raw, spec));
+    let round = messages::phase(raw)
+        .review
+        .filter(|spec| !spec.is_numbered())
+        .map(|spec| rounds::of_most(raw, spec));
     out::line(&format!(
         "Loop {id} goes on in phase {}{}.",
         messages::phase(raw).name,
@@ -456,7 +495,8 @@ fn whose(info: &ProgramInfo, raw: &Raw, caller: &Caller, adopt: bool) -> Result<
     }
     let whose = match &caller.session {
         _ if [UNKNOWN, ""].contains(&owner.as_str()) => {
-            "It belongs to nobody: the next session that ends a turn in this project takes it.".to_owned()
+            "It belongs to nobody: the next session that ends a turn in this project takes it."
+                .to_owned()
         }
         Some(session) if *session == owner => "The next stop of this session drives it.".to_owned(),
         Some(_) => format!(

@@ -112,7 +112,12 @@ pub fn ended(info: &ProgramInfo, raw: &Raw, caveats: &[String], own: Option<Next
                 info.program
             ));
         }
-        let mut line = format!("loop {id} is over: {}{}{}", phase.name, doc(phase), cause(raw));
+        let mut line = format!(
+            "loop {id} is over: {}{}{}",
+            phase.name,
+            doc(phase),
+            cause(raw)
+        );
         if !caveats.is_empty() {
             let caveats = text::one_line(&caveats.join(" "), 1200);
             line += &format!(
@@ -151,7 +156,12 @@ pub fn ended(info: &ProgramInfo, raw: &Raw, caveats: &[String], own: Option<Next
 /// Says to the agent where a loop is, and what to do next, where the message for that cannot be shown.
 pub fn fallback(info: &ProgramInfo, raw: &Raw, next: &str) -> String {
     let phase = phase(raw);
-    let line = info.line(&format!("loop {} is in phase {}{}", raw.id(), phase.name, doc(phase)));
+    let line = info.line(&format!(
+        "loop {} is in phase {}{}",
+        raw.id(),
+        phase.name,
+        doc(phase)
+    ));
     format!("{line}.\nNext: {next}\n")
 }
 
@@ -160,7 +170,9 @@ fn last_failure(raw: &Raw) -> Option<String> {
     let edge = raw.taken()?;
     let reviewed = raw.table().phases[edge.from].on_stop.as_ref()?.name == "review";
     let journal = raw.recent().ok().filter(|_| reviewed)?;
-    let last = runs::read(&journal).into_iter().rfind(|run| run.ended.is_some())?;
+    let last = runs::read(&journal)
+        .into_iter()
+        .rfind(|run| run.ended.is_some())?;
     let cause = last.ended?.cause()?.to_string();
     Some(cause.trim_end_matches(['.', ' ']).to_owned())
 }
@@ -182,7 +194,10 @@ pub fn unchanged(raw: &Raw) -> String {
         true => String::new(),
         false => format!(", where {} may be taken", verbs.join(", ")),
     };
-    format!("the loop is in phase {}{open}; nothing was changed", phase.name)
+    format!(
+        "the loop is in phase {}{open}; nothing was changed",
+        phase.name
+    )
 }
 
 /// Removes what a loop that is over needs no more. What cannot be removed is told in the folder's log.

@@ -27,7 +27,10 @@ pub struct NextAction {
 impl NextAction {
     /// Says what a loop waits for, and what is done next.
     pub fn new(waits_for: impl Into<String>, next: impl Into<String>) -> Self {
-        Self { waits_for: waits_for.into(), next: next.into() }
+        Self {
+            waits_for: waits_for.into(),
+            next: next.into(),
+        }
     }
 }
 
@@ -42,16 +45,19 @@ pub(super) fn of<M: CommandLine>(program: &Program<M>, held: &M::Any) -> NextAct
         return own;
     }
     let asked = program.question(held);
-    let known = phase.on_stop.as_ref().and_then(|behaviour| match behaviour.name {
-        "require-file" => Some(of_file(raw, behaviour)),
-        "review" => phase.review.map(|spec| of_review(info, raw, spec)),
-        "ask" if asked != Ok(None) => None,
-        "approve" | "announce" | "ask" => Some(NextAction::new(
-            "the agent, to end its turn",
-            "do what the loop said last, then end the turn",
-        )),
-        _ => None,
-    });
+    let known = phase
+        .on_stop
+        .as_ref()
+        .and_then(|behaviour| match behaviour.name {
+            "require-file" => Some(of_file(raw, behaviour)),
+            "review" => phase.review.map(|spec| of_review(info, raw, spec)),
+            "ask" if asked != Ok(None) => None,
+            "approve" | "announce" | "ask" => Some(NextAction::new(
+                "the agent, to end its turn",
+                "do what the loop said last, then end the turn",
+            )),
+            _ => None,
+        });
     known.unwrap_or_else(|| {
         let asked = asked.ok().flatten();
         let (waits_for, verbs) = words::next_action_asking(raw, asked.as_ref());
@@ -69,7 +75,10 @@ fn of_file(raw: &Raw, behaviour: &BehaviourInfo) -> NextAction {
     let shown = text::shown(raw.fill(path));
     let seen = require_file(raw, path, before);
     match seen.is_ok_and(|looked| matches!(looked.seen, RequireFileSeen::Written)) {
-        true => NextAction::new("the agent, to end its turn", format!("end the turn: {shown} is written")),
+        true => NextAction::new(
+            "the agent, to end its turn",
+            format!("end the turn: {shown} is written"),
+        ),
         false => NextAction::new(
             format!("the agent, to write {shown}"),
             format!("write {shown}, then end the turn"),
@@ -98,9 +107,10 @@ fn of_review(info: &ProgramInfo, raw: &Raw, spec: &ReviewSpec) -> NextAction {
     let of_round = runs.iter().rev().filter(|run| run.is_of(raw, round));
     let mut ended = of_round.filter_map(|run| run.ended.as_ref());
     match ended.find(|how| how.digest().is_some()) {
-        Some(RunOutcome::Clean { .. }) => {
-            NextAction::new("the agent, to end its turn", "end the turn: the reviewer found nothing")
-        }
+        Some(RunOutcome::Clean { .. }) => NextAction::new(
+            "the agent, to end its turn",
+            "end the turn: the reviewer found nothing",
+        ),
         Some(_) if evidence::is_clean(raw, spec) => NextAction::new(
             "the agent, to end its turn",
             "end the turn: nothing that the reviewer found blocks",
@@ -111,7 +121,11 @@ fn of_review(info: &ProgramInfo, raw: &Raw, spec: &ReviewSpec) -> NextAction {
         ),
         Some(_) => NextAction::new(
             format!("the agent, to deal with the findings of {of}"),
-            format!("revise {} and end the turn{}", subject::shown(raw, spec), marks_done(info, raw)),
+            format!(
+                "revise {} and end the turn{}",
+                subject::shown(raw, spec),
+                marks_done(info, raw)
+            ),
         ),
         None => NextAction::new(
             format!("the review of {of}"),
@@ -165,31 +179,56 @@ pub(super) fn waiting(
                 .iter()
                 .map(|one| text::one_line(one, 300).trim_end_matches('.').to_owned())
                 .collect();
-            format!("what breaks its rules to be mended: {}.", violations.join("; "))
+            format!(
+                "what breaks its rules to be mended: {}.",
+                violations.join("; ")
+            )
         }
         (_, Some(own)) => {
-            return format!("loop {} waits for {}. Next: {}", raw.id(), own.waits_for, own.next);
+            return format!(
+                "loop {} waits for {}. Next: {}",
+                raw.id(),
+                own.waits_for,
+                own.next
+            );
         }
         (Some(spec), None) => {
-            format!("the review of {}:\n    {} review {}", rounds::of_most(raw, spec), info.program, raw.id())
+            format!(
+                "the review of {}:\n    {} review {}",
+                rounds::of_most(raw, spec),
+                info.program,
+                raw.id()
+            )
         }
         (None, None) => {
             let what = words::next_action_asking(raw, asked).0;
-            let stop = if what.ends_with(['?', '.', '!']) { "" } else { "." };
+            let stop = if what.ends_with(['?', '.', '!']) {
+                ""
+            } else {
+                "."
+            };
             format!("{what}{stop}")
         }
     };
     let ways = messages::ways(info, raw);
-    let answer = asked.map(|_| words::answering(raw)).or_else(|| words::permitting(raw));
+    let answer = asked
+        .map(|_| words::answering(raw))
+        .or_else(|| words::permitting(raw));
     let answer = answer.map(|command| format!("\n    {command}"));
     let ways = ways.iter().take(WAYS).map(|way| {
-        let typed = info.slash(&format!("{} {}", way.verb, raw.id())).filter(|_| way.is_plain);
+        let typed = info
+            .slash(&format!("{} {}", way.verb, raw.id()))
+            .filter(|_| way.is_plain);
         let typed = typed.map(|typed| format!("\n    {typed}"));
         format!("{}\n    {}", typed.unwrap_or_default(), way.command)
     });
     let commands: Vec<String> = answer.into_iter().chain(ways).collect();
     match commands.is_empty() {
         true => format!("loop {} waits for {what}", raw.id()),
-        false => format!("loop {} waits for {what}\nA person goes on with:{}", raw.id(), commands.concat()),
+        false => format!(
+            "loop {} waits for {what}\nA person goes on with:{}",
+            raw.id(),
+            commands.concat()
+        ),
     }
 }

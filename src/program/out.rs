@@ -47,7 +47,9 @@ pub fn markdown(text: &str) {
             _ if is_fence || is_fenced => print(line),
             tone => {
                 for part in screen::prose(line, columns) {
-                    print(&tone.map_or_else(|| part.clone(), |tone| color::toned(&part, &part, tone)));
+                    print(
+                        &tone.map_or_else(|| part.clone(), |tone| color::toned(&part, &part, tone)),
+                    );
                 }
             }
         }
@@ -76,7 +78,11 @@ pub fn text(text: &str) {
 
 /// Prints a note on stderr, so that nothing in it runs when it is pasted between a shell's quotes.
 pub fn note(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{}", text::pasteable(&text::plain(text)));
+    let _ = writeln!(
+        io::stderr().lock(),
+        "{}",
+        text::pasteable(&text::plain(text))
+    );
 }
 
 /// Prints a report on stderr, on a terminal broken between words where it ends. It may be coloured, so what it quotes was made plain before.

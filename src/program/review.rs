@@ -16,7 +16,9 @@ use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::reviewers::Preferred;
 use super::settings::Settings;
-use super::{Tone, attempts, incompatible, locate, loops, messages, out, reviewers, rounds, screen};
+use super::{
+    Tone, attempts, incompatible, locate, loops, messages, out, reviewers, rounds, screen,
+};
 use crate::behaviours::LoopHandle;
 use crate::behaviours::verify::{self, Commands, Purpose, Verification};
 use crate::machine::{Actor, Raw};
@@ -52,7 +54,11 @@ fn follow<M: CommandLine>(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
                 }
             }
         }
-        if interrupted.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if interrupted.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     })
     .map_err(|error| match error {
         // The review goes on without who watched it.
@@ -60,19 +66,30 @@ fn follow<M: CommandLine>(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
             Exit::Interrupted,
             "claudex::review::follow",
             "no longer followed; the review itself goes on".to_owned(),
-            &format!("to see it again:\n    {} review {id} --follow", info.program),
+            &format!(
+                "to see it again:\n    {} review {id} --follow",
+                info.program
+            ),
         ),
         error => Failure::new(Exit::Internal, error),
     })?;
-    let entries = store.journal(id).map_err(|error| Failure::new(Exit::Internal, error))?;
+    let entries = store
+        .journal(id)
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
     let told = Past::of(store, id, entries.into());
     let Some(run) = told.runs.last() else {
         out::line(&info.line(&format!("no review of loop {id} has run yet")));
         return Ok(Exit::Complete);
     };
     if !running {
-        let which = if lines == 0 { "and it left no lines" } else { "its last lines are above" };
-        out::line(&info.line(&format!("no review is running; this was the last one, {which}")));
+        let which = if lines == 0 {
+            "and it left no lines"
+        } else {
+            "its last lines are above"
+        };
+        out::line(&info.line(&format!(
+            "no review is running; this was the last one, {which}"
+        )));
     }
     out::line(&info.line(&format!(
         "run {} of round {} by {}: {}",
@@ -83,9 +100,17 @@ fn follow<M: CommandLine>(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
     )));
     let has_verdict = run.ended.as_ref().is_some_and(|how| how.digest().is_some());
     if has_verdict {
-        out::text(&format!("{}: {}\n", info.name, text::exact(run.findings_path(store, id))));
+        out::text(&format!(
+            "{}: {}\n",
+            info.name,
+            text::exact(run.findings_path(store, id))
+        ));
     }
-    Ok(if has_verdict || !running { Exit::Complete } else { Exit::Reviewer })
+    Ok(if has_verdict || !running {
+        Exit::Complete
+    } else {
+        Exit::Reviewer
+    })
 }
 
 /// Who reviews is the person's choice: an agent that could name another reviewer could name one that finds nothing.
@@ -110,7 +135,10 @@ fn persons_choice(review: &str) -> Failure {
 }
 
 /// Reviews the round that a loop is in.
-pub(super) fn review<M: CommandLine>(program: &Program<M>, arguments: &Review) -> Result<Exit, Failure> {
+pub(super) fn review<M: CommandLine>(
+    program: &Program<M>,
+    arguments: &Review,
+) -> Result<Exit, Failure> {
     let info = program.info;
     if let Some(file) = &arguments.file {
         return of_file(info, file, arguments);
@@ -141,13 +169,20 @@ pub(super) fn review<M: CommandLine>(program: &Program<M>, arguments: &Review) -
         return Err(Failure::plain(
             Exit::Refused,
             "claudex::review::phase",
-            format!("loop {id} is in phase {}, where nothing is reviewed", messages::phase(raw).name),
+            format!(
+                "loop {id} is in phase {}, where nothing is reviewed",
+                messages::phase(raw).name
+            ),
             &format!("`{} status` shows what the loop waits for", info.program),
         ));
     };
     let personas = settings.personas.of_phase(spec);
     let round = raw.count(spec.round);
-    let line = format!("{}, {}", rounds::of_most(raw, spec), personas.of_round(round).label);
+    let line = format!(
+        "{}, {}",
+        rounds::of_most(raw, spec),
+        personas.of_round(round).label
+    );
     out::prose(&info.line(&line), "");
     let name = chosen.reviewer.name();
     let seen = Settings::seen(info, &caller, session.as_deref());
@@ -163,21 +198,39 @@ pub(super) fn review<M: CommandLine>(program: &Program<M>, arguments: &Review) -
     let shown_as = chosen.shown_in(raw, round);
     let interrupted = interrupts();
     let mut lines = Lines::of_stdout();
-    let job =
-        Job { spec, personas: &personas, settings: &settings, limits: arguments.time.limits(chosen.limits) };
-    let report = run(program, &held, &job, chosen.reviewer.as_ref(), &mut |said| {
-        if let Some(line) = lines.shown(said, &shown_as) {
-            out::line(&info.line(&line));
-        }
-        if interrupted.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    })
+    let job = Job {
+        spec,
+        personas: &personas,
+        settings: &settings,
+        limits: arguments.time.limits(chosen.limits),
+    };
+    let report = run(
+        program,
+        &held,
+        &job,
+        chosen.reviewer.as_ref(),
+        &mut |said| {
+            if let Some(line) = lines.shown(said, &shown_as) {
+                out::line(&info.line(&line));
+            }
+            if interrupted.load(Ordering::Relaxed) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        },
+    )
     .map_err(failure)?;
     for line in screen::prose(&info.line(&result(&report)), screen::columns()) {
         out::toned(&line, NOTHING, Tone::Good);
     }
     let output = round::output_path(&store, &id, &report.run.began.run);
     if report.how.cause().is_some() && output.exists() {
-        out::text(&format!("{}: what it wrote: {}\n", info.name, text::exact(output)));
+        out::text(&format!(
+            "{}: what it wrote: {}\n",
+            info.name,
+            text::exact(output)
+        ));
     }
     if let RunOutcome::Findings { .. } = report.how
         && let Ok(findings) = store.read(&report.path).and_then(crate::files::text)
@@ -199,7 +252,11 @@ pub(super) fn review<M: CommandLine>(program: &Program<M>, arguments: &Review) -
 }
 
 /// Reviews a file that belongs to no loop.
-fn of_file(info: &'static ProgramInfo, file: &Utf8Path, arguments: &Review) -> Result<Exit, Failure> {
+fn of_file(
+    info: &'static ProgramInfo,
+    file: &Utf8Path,
+    arguments: &Review,
+) -> Result<Exit, Failure> {
     let here = loops::here()?;
     let path = here.join(file);
     let path = path.canonicalize_utf8().unwrap_or(path);
@@ -243,7 +300,9 @@ fn of_file(info: &'static ProgramInfo, file: &Utf8Path, arguments: &Review) -> R
     out::prose(&info.line(&said), "");
     if let Outcome::Findings(findings) = &report.outcome {
         out::line("");
-        out::markdown(&shortened(&text::plain(&findings_file::render(1, findings))));
+        out::markdown(&shortened(&text::plain(&findings_file::render(
+            1, findings,
+        ))));
     }
     Ok(match report.path {
         Some(_) => Exit::Complete,
@@ -293,23 +352,36 @@ pub fn run<M: CommandLine>(
     let raw = held.raw();
     let environment = Environment::default();
     verify_first(raw, job.spec, listener)?;
-    let brief =
-        Brief { prompt: prompt_of(program, held, job), limits: job.limits, environment: &environment };
+    let brief = Brief {
+        prompt: prompt_of(program, held, job),
+        limits: job.limits,
+        environment: &environment,
+    };
     round::run(&brief, reviewer, listener)
 }
 
 /// Runs the commands that verify the work, where the phase has some that a person permitted, no result is there for this work tree, and
 /// the round is not reviewed yet. What came of them, the prompt says.
-fn verify_first(raw: &Raw, spec: &ReviewSpec, listener: &mut round::Listener<'_>) -> Result<(), RoundError> {
+fn verify_first(
+    raw: &Raw,
+    spec: &ReviewSpec,
+    listener: &mut round::Listener<'_>,
+) -> Result<(), RoundError> {
     let is_reviewed = || evidence::verdict(raw, spec).is_ok_and(|verdict| verdict.is_some());
     if !matches!(Commands::of(raw), Ok(Some(_))) || is_reviewed() {
         return Ok(());
     }
     let ran = verify::verify(raw, Purpose::Review, &mut |line| match line {
-        Some(line) => listener(RoundEvent::Line(&format!("running {}", text::one_line(line, 200)))),
+        Some(line) => listener(RoundEvent::Line(&format!(
+            "running {}",
+            text::one_line(line, 200)
+        ))),
         None => listener(RoundEvent::Tick),
     });
-    match ran.map_err(|refusal| RoundError::Verify(refusal.to_string()))?.came_to() {
+    match ran
+        .map_err(|refusal| RoundError::Verify(refusal.to_string()))?
+        .came_to()
+    {
         Verification::Interrupted => Err(RoundError::Interrupted),
         Verification::Missing(why) => {
             let line = format!("the commands that verify the work were not run: {why}");
@@ -323,7 +395,11 @@ fn verify_first(raw: &Raw, spec: &ReviewSpec, listener: &mut round::Listener<'_>
 }
 
 /// Returns the prompt of the round that a loop is in.
-fn prompt_of<'p, M: CommandLine>(program: &Program<M>, held: &'p M::Any, job: &Job<'p>) -> Prompt<'p> {
+fn prompt_of<'p, M: CommandLine>(
+    program: &Program<M>,
+    held: &'p M::Any,
+    job: &Job<'p>,
+) -> Prompt<'p> {
     let (raw, spec) = (held.raw(), job.spec);
     let mut earlier = (program.earlier)(held);
     earlier.extend(prompt::earlier(raw, spec));
@@ -358,7 +434,11 @@ fn shortened(findings: &str) -> String {
 /// Set once the process is asked to end.
 pub fn interrupts() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
+    for signal in [
+        signal_hook::consts::SIGINT,
+        signal_hook::consts::SIGTERM,
+        signal_hook::consts::SIGHUP,
+    ] {
         // The second signal ends the process at once, whatever it is waiting for.
         let _ = signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&flag));
         let _ = signal_hook::flag::register(signal, Arc::clone(&flag));
@@ -386,14 +466,19 @@ impl Lines {
 
     /// Makes one with a limit, or without.
     pub fn limited(limited: bool) -> Self {
-        Self { left: limited.then_some(WATCHED), limited }
+        Self {
+            left: limited.then_some(WATCHED),
+            limited,
+        }
     }
 
     /// Returns a line of progress, where there is one.
     pub fn shown(&mut self, said: RoundEvent<'_>, reviewer: &str) -> Option<String> {
         match said {
             RoundEvent::Began { .. } => Some(format!("reviewer: {reviewer}")),
-            RoundEvent::Attached => Some("this round's review is running already; following it".to_owned()),
+            RoundEvent::Attached => {
+                Some("this round's review is running already; following it".to_owned())
+            }
             RoundEvent::Line(line) => Some(line.to_owned()),
             RoundEvent::Reviewer(line) => self.of_program(line).map(str::to_owned),
             RoundEvent::Tick => None,
@@ -422,7 +507,11 @@ pub fn result(report: &Report) -> String {
     match &report.how {
         RunOutcome::Clean { .. } => format!("{before}{NOTHING}. {}", text::shown(&report.path)),
         RunOutcome::Findings { .. } => {
-            format!("{before}{}. Findings: {}", report.findings.counts(), text::shown(&report.path))
+            format!(
+                "{before}{}. Findings: {}",
+                report.findings.counts(),
+                text::shown(&report.path)
+            )
         }
         RunOutcome::CouldNotRun { cause } => format!("could not run: {cause}"),
         RunOutcome::Unreadable { cause } => format!("unreadable: {cause}"),

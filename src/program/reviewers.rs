@@ -138,13 +138,19 @@ pub fn choose(
             let mut found = settings.reviewers[name].clone();
             found.model = found.model.or_else(|| wanted.model.clone());
             let mut chosen = build(name, &found, settings.limits);
-            let model = found.model.map(|model| format!(", {}", text::one_line(&model, 60)));
+            let model = found
+                .model
+                .map(|model| format!(", {}", text::one_line(&model, 60)));
             chosen.shown = format!("{name} (auto{})", model.unwrap_or_default());
             return Ok(chosen);
         }
         let found = AUTO.into_iter().find(installed).unwrap_or("lint");
         let usual = ReviewerSettings::of(ReviewerKind::Lint);
-        let mut chosen = build(found, settings.reviewers.get(found).unwrap_or(&usual), settings.limits);
+        let mut chosen = build(
+            found,
+            settings.reviewers.get(found).unwrap_or(&usual),
+            settings.limits,
+        );
         chosen.shown = format!("{found} (auto)");
         return Ok(chosen);
     }
@@ -153,7 +159,11 @@ pub fn choose(
     }
     let own = settings.info.reviewers.iter().map(|make| make());
     if let Some(reviewer) = own.into_iter().find(|own| own.name() == name) {
-        return Ok(Chosen { reviewer, shown: name.to_owned(), limits: settings.limits });
+        return Ok(Chosen {
+            reviewer,
+            shown: name.to_owned(),
+            limits: settings.limits,
+        });
     }
     let names = settings.reviewer_names();
     let known: Vec<String> = names
@@ -226,10 +236,16 @@ mod tests {
 
     #[test]
     fn a_programs_own_reviewer_is_named_like_the_others() {
-        static OWN: ProgramInfo = ProgramInfo { reviewers: &[|| Box::new(Own)], ..*crate::plan::INFO };
+        static OWN: ProgramInfo = ProgramInfo {
+            reviewers: &[|| Box::new(Own)],
+            ..*crate::plan::INFO
+        };
         let settings = Settings::usual(&OWN);
         let chosen = choose(Some("own"), None, &settings, ROOT.into()).unwrap();
-        assert_eq!((chosen.shown.as_str(), chosen.reviewer.name()), ("own", "own"));
+        assert_eq!(
+            (chosen.shown.as_str(), chosen.reviewer.name()),
+            ("own", "own")
+        );
         let error = choose(Some("onw"), None, &settings, ROOT.into()).unwrap_err();
         assert_eq!(error.near.as_deref(), Some("own"));
         assert_eq!(error.known, "`claude`, `codex`, `lint`, `own`");
@@ -245,13 +261,27 @@ mod tests {
         };
         settings.reviewers.insert("mine".to_owned(), mine);
         let chosen = choose(Some(" mine "), None, &settings, ROOT.into()).unwrap();
-        assert_eq!((chosen.shown.as_str(), chosen.reviewer.name()), ("mine", "mine"));
+        assert_eq!(
+            (chosen.shown.as_str(), chosen.reviewer.name()),
+            ("mine", "mine")
+        );
         assert_eq!(chosen.limits.timeout, Duration::from_secs(7));
-        assert_eq!(chosen.limits.idle, settings.limits.idle, "what it leaves open is the usual");
-        assert_eq!(choose(Some("lint"), None, &settings, ROOT.into()).unwrap().limits, settings.limits);
+        assert_eq!(
+            chosen.limits.idle, settings.limits.idle,
+            "what it leaves open is the usual"
+        );
+        assert_eq!(
+            choose(Some("lint"), None, &settings, ROOT.into())
+                .unwrap()
+                .limits,
+            settings.limits
+        );
 
         settings.reviewer = "mine".to_owned();
-        assert_eq!(choose(None, None, &settings, ROOT.into()).unwrap().shown, "mine");
+        assert_eq!(
+            choose(None, None, &settings, ROOT.into()).unwrap().shown,
+            "mine"
+        );
     }
 
     #[test]
@@ -270,14 +300,21 @@ mod tests {
         };
         settings.reviewers.insert("mine".to_owned(), mine);
         let chosen = choose(Some("auto"), None, &settings, ROOT.into()).unwrap();
-        assert_eq!((chosen.shown.as_str(), chosen.reviewer.name()), ("lint (auto)", "lint"));
+        assert_eq!(
+            (chosen.shown.as_str(), chosen.reviewer.name()),
+            ("lint (auto)", "lint")
+        );
     }
 
     #[test]
     fn a_name_that_is_none_is_refused_on_one_line() {
-        let error =
-            choose(Some("no\nsuch \u{1b}one"), None, &Settings::usual(crate::plan::INFO), ROOT.into())
-                .unwrap_err();
+        let error = choose(
+            Some("no\nsuch \u{1b}one"),
+            None,
+            &Settings::usual(crate::plan::INFO),
+            ROOT.into(),
+        )
+        .unwrap_err();
         assert_eq!(error.to_string(), "`no such one` is no reviewer");
         let help = miette::Diagnostic::help(&error).unwrap().to_string();
         assert!(help.contains("`claude`, `codex`, `lint`"), "{help}");

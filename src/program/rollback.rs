@@ -14,7 +14,10 @@ use crate::text;
 /// Moves everything of every loop to a dated folder. Asks first: who has no terminal to be asked on says `--yes`, and
 /// whoever typed the slash command has said it.
 pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Result<Exit, Failure> {
-    let target = Target { id: None, from_prompt };
+    let target = Target {
+        id: None,
+        from_prompt,
+    };
     let (_, _, actor) = loops::named(info, &target, "rollback")?;
     loops::person_only(info, actor, "rollback", None)?;
     let stores = locate::stores(info.state, &[&loops::here()?]);
@@ -24,7 +27,12 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Resu
         let loops = store.list().into_iter().chain(store.swept()).filter(ours);
         found.extend(loops.map(|one| (one.id.to_string(), !one.terminal)));
         let by_hand = store.list_foreign().into_iter();
-        found.extend(by_hand.map(|one| (one.path.file_name().unwrap_or_default().to_owned(), !one.terminal)));
+        found.extend(by_hand.map(|one| {
+            (
+                one.path.file_name().unwrap_or_default().to_owned(),
+                !one.terminal,
+            )
+        }));
     }
     if found.is_empty() {
         out::line("There are no loops to roll back.");
@@ -35,8 +43,14 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Resu
             return Err(Failure::plain(
                 Exit::Refused,
                 "claudex::rollback::running",
-                format!("a review of loop {} is running, and its findings would be lost", running.id),
-                &format!("wait for it, or end it (`{} status` shows it); nothing was changed", info.program),
+                format!(
+                    "a review of loop {} is running, and its findings would be lost",
+                    running.id
+                ),
+                &format!(
+                    "wait for it, or end it (`{} status` shows it); nothing was changed",
+                    info.program
+                ),
             ));
         }
     }
@@ -45,7 +59,10 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Resu
             return Err(Failure::plain(
                 Exit::Refused,
                 "claudex::rollback::consent",
-                format!("rollback would move {} aside, and there is no terminal to ask on", counted(&found)),
+                format!(
+                    "rollback would move {} aside, and there is no terminal to ask on",
+                    counted(&found)
+                ),
                 &format!(
                     "nothing was changed; run it in a terminal, or say so beforehand:\n    {} rollback --yes",
                     info.program
@@ -59,7 +76,9 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Resu
     }
     let now = Timestamp::now();
     for store in stores {
-        let moved = store.roll_back_all(now).map_err(|error| Failure::new(Exit::Internal, error))?;
+        let moved = store
+            .roll_back_all(now)
+            .map_err(|error| Failure::new(Exit::Internal, error))?;
         let folder = store.rolled_back_folder(now);
         let to = text::shown(&folder);
         for id in &moved {
@@ -67,7 +86,10 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Resu
             out::line(&format!("Loop {id} was moved to {to}"));
         }
         if moved.is_empty() && folder.is_dir() {
-            out::line(&format!("What lay in {} was moved to {to}", text::shown(store.folder())));
+            out::line(&format!(
+                "What lay in {} was moved to {to}",
+                text::shown(store.folder())
+            ));
         }
     }
     Ok(Exit::Complete)
@@ -96,6 +118,9 @@ fn asked(found: &[(String, bool)]) -> bool {
     if found.len() > SHOWN {
         question.push_str(&format!("  and {} more\n", found.len() - SHOWN));
     }
-    question.push_str(&format!("{}. Nothing is deleted.\nMove all of it to a dated folder?", counted(found)));
+    question.push_str(&format!(
+        "{}. Nothing is deleted.\nMove all of it to a dated folder?",
+        counted(found)
+    ));
     consent::asked(&question)
 }

@@ -49,7 +49,9 @@ impl fmt::Display for RoundLine {
 /// Returns what is reviewed of a loop: in its phase, else in the first phase of its machine that reviews.
 pub fn spec(raw: &Raw) -> Option<&'static ReviewSpec> {
     let phases = raw.table().phases;
-    phases[raw.phase()].review.or_else(|| phases.iter().find_map(|phase| phase.review))
+    phases[raw.phase()]
+        .review
+        .or_else(|| phases.iter().find_map(|phase| phase.review))
 }
 
 /// Names what is reviewed in a loop's phase: its round, as `round 2`; where its findings files count on their own, the phase.
@@ -63,7 +65,11 @@ pub fn named(raw: &Raw, spec: &ReviewSpec) -> String {
 /// The same with the last round where the machine has such a field, as `round 2 of 3`.
 pub fn of_most(raw: &Raw, spec: &ReviewSpec) -> String {
     let named = named(raw, spec);
-    match raw.table().field(MAX_ROUNDS).filter(|_| !spec.is_numbered()) {
+    match raw
+        .table()
+        .field(MAX_ROUNDS)
+        .filter(|_| !spec.is_numbered())
+    {
         Some(field) => format!("{named} of {}", raw.count(field.name)),
         None => named,
     }
@@ -92,7 +98,9 @@ pub fn rounds(raw: &Raw, personas: &Personas) -> Vec<RoundLine> {
     let folder = store.open_loop_folder(raw.id()).ok();
     let of = |round| {
         let name = findings_json::findings_name(round);
-        let file = folder.as_ref().and_then(|folder| folder.read(&name, MOST).ok());
+        let file = folder
+            .as_ref()
+            .and_then(|folder| folder.read(&name, MOST).ok());
         let run = runs.iter().rev().find(|run| run.began.round == round);
         RoundLine {
             round,
@@ -112,7 +120,9 @@ pub fn rounds(raw: &Raw, personas: &Personas) -> Vec<RoundLine> {
 pub fn across(raw: &Raw) -> Option<String> {
     let rounds = evidence::history(raw, spec(raw)?).ok()?;
     let standings = finding_history::standings(&rounds);
-    let first = standings.iter().all(|tracked| tracked.standing == Standing::New);
+    let first = standings
+        .iter()
+        .all(|tracked| tracked.standing == Standing::New);
     (!first).then(|| Tally::of(&standings).to_string())
 }
 
@@ -125,7 +135,10 @@ pub fn table(lines: &[RoundLine]) -> String {
     let mut rows: Vec<String> = lines.iter().map(ToString::to_string).collect();
     if rows.len() > SHOWN {
         let (first, last) = (SHOWN / 2, rows.len() - SHOWN / 2);
-        let note = format!("- (rounds {} to {last} are left out here; `status` shows them)", first + 1);
+        let note = format!(
+            "- (rounds {} to {last} are left out here; `status` shows them)",
+            first + 1
+        );
         rows.splice(first..last, [note]);
     }
     rows.join("\n")
@@ -172,7 +185,9 @@ pub fn seconds(raw: &Raw, now: Timestamp) -> u64 {
         Entry::Change(change) => Some(change.at),
         Entry::Note(_) => None,
     });
-    let Some(first) = changes.next() else { return 0 };
+    let Some(first) = changes.next() else {
+        return 0;
+    };
     let until = match raw.table().phases[raw.phase()].terminal {
         true => changes.next_back().unwrap_or(first),
         false => now,
@@ -194,12 +209,18 @@ pub fn note_replaced(
     reviewer: &str,
     program: &str,
 ) -> Result<(), StoreError> {
-    store.note(id, REPLACED, &json!({"round": round, "reviewer": reviewer, "program": program}))
+    store.note(
+        id,
+        REPLACED,
+        &json!({"round": round, "reviewer": reviewer, "program": program}),
+    )
 }
 
 /// Returns the caveats of such notes.
 fn replaced(journal: &[Entry]) -> impl Iterator<Item = String> {
-    let notes = journal.iter().filter_map(|entry| entry.noted::<Json>(REPLACED));
+    let notes = journal
+        .iter()
+        .filter_map(|entry| entry.noted::<Json>(REPLACED));
     notes.map(|data| {
         let text = |name: &str| data[name].as_str().unwrap_or("?");
         let round = data["round"].as_u64().unwrap_or_default();
@@ -215,7 +236,9 @@ fn replaced(journal: &[Entry]) -> impl Iterator<Item = String> {
 /// Returns the evidence that transitions were taken with, by transition, oldest first.
 pub fn records(journal: &[Entry]) -> Vec<(&str, EvidenceRecord)> {
     let changes = journal.iter().filter_map(Entry::change);
-    changes.filter_map(|change| Some((change.what.as_str(), record(change)?))).collect()
+    changes
+        .filter_map(|change| Some((change.what.as_str(), record(change)?)))
+        .collect()
 }
 
 /// Returns the evidence that a change was made with.
@@ -233,7 +256,9 @@ pub fn rejections(journal: &[Entry]) -> Vec<(&str, EvidenceRecord)> {
         standing.extend(record.map(|record| (change, record)));
     }
     let named = standing.into_iter();
-    named.map(|(change, record)| (change.what.as_str(), record)).collect()
+    named
+        .map(|(change, record)| (change.what.as_str(), record))
+        .collect()
 }
 
 /// Returns what has to be admitted of any loop's reviews, each a sentence.
@@ -249,14 +274,24 @@ pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
             ));
         }
     }
-    let waived: Vec<_> = records.iter().filter(|(_, record)| record.is_waived()).collect();
+    let waived: Vec<_> = records
+        .iter()
+        .filter(|(_, record)| record.is_waived())
+        .collect();
     if !waived.is_empty() {
         let mut rounds: Vec<u64> = waived.iter().map(|(_, record)| record.round()).collect();
         rounds.dedup();
         let info = super::info::ProgramInfo::of(raw.table());
-        admitted.push(format!("Not reviewed ({}=optional): {}.", info.variable("EVIDENCE"), listed(&rounds)));
+        admitted.push(format!(
+            "Not reviewed ({}=optional): {}.",
+            info.variable("EVIDENCE"),
+            listed(&rounds)
+        ));
     }
-    for run in runs::read(journal).iter().filter(|run| !run.changed.is_empty()) {
+    for run in runs::read(journal)
+        .iter()
+        .filter(|run| !run.changed.is_empty())
+    {
         admitted.push(text::one_line(
             &format!("Round {}: {}.", run.began.round, while_it_ran(&run.changed)),
             1000,
@@ -275,12 +310,18 @@ pub fn reviewers(raw: &Raw) -> String {
             names.push(run.began.reviewer);
         }
     }
-    if names.is_empty() { "nobody".to_owned() } else { names.join(", ") }
+    if names.is_empty() {
+        "nobody".to_owned()
+    } else {
+        names.join(", ")
+    }
 }
 
 /// Returns the runs of a loop, oldest first.
 pub fn runs(raw: &Raw) -> Vec<Run> {
-    raw.journal().map(|journal| runs::read(&journal)).unwrap_or_default()
+    raw.journal()
+        .map(|journal| runs::read(&journal))
+        .unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -299,8 +340,16 @@ mod tests {
 
     #[test]
     fn a_round_without_findings_file_says_so() {
-        let line = RoundLine { round: 2, persona: "Ops and SRE review".to_owned(), counts: None, file: None };
-        assert_eq!(line.to_string(), "- Round 2 (Ops and SRE review): no findings file");
+        let line = RoundLine {
+            round: 2,
+            persona: "Ops and SRE review".to_owned(),
+            counts: None,
+            file: None,
+        };
+        assert_eq!(
+            line.to_string(),
+            "- Round 2 (Ops and SRE review): no findings file"
+        );
     }
 
     #[test]
@@ -320,7 +369,10 @@ mod tests {
         assert!(long.len() < 4000, "{}", long.len());
         let rows: Vec<&str> = long.lines().collect();
         assert!(rows[19].starts_with("- Round 20 (") && rows[21].starts_with("- Round 981 ("));
-        assert_eq!(rows[20], "- (rounds 21 to 980 are left out here; `status` shows them)");
+        assert_eq!(
+            rows[20],
+            "- (rounds 21 to 980 are left out here; `status` shows them)"
+        );
         assert!(rows[40].starts_with("- Round 1000 ("));
         assert_eq!(listed(&[1, 2, 5]), "round 1, 2, 5");
         let many: Vec<u64> = (1..=1000).collect();

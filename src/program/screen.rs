@@ -73,7 +73,10 @@ pub fn prose(line: &str, columns: Option<usize>) -> Vec<String> {
     }
     let text = line.trim_start_matches(' ');
     let is_item = |mark: &str| {
-        mark == "-" || mark.strip_suffix('.').is_some_and(|number| number.parse::<u32>().is_ok())
+        mark == "-"
+            || mark
+                .strip_suffix('.')
+                .is_some_and(|number| number.parse::<u32>().is_ok())
     };
     let mark = text.split_once(' ').filter(|(mark, _)| is_item(mark));
     let indent = line.len() - text.len() + mark.map_or(0, |(mark, _)| mark.len() + 1);
@@ -87,7 +90,8 @@ pub(super) fn report(line: &str, columns: Option<usize>) -> Vec<String> {
     let shown = anstream::adapter::strip_str(line).to_string();
     let begun = ["  × ", "  help: ", "        ", "    "];
     let text = begun.iter().find_map(|begun| shown.strip_prefix(begun));
-    let Some(text) = text.filter(|text| line.ends_with(text) && !shown.contains(['│', '─'])) else {
+    let Some(text) = text.filter(|text| line.ends_with(text) && !shown.contains(['│', '─']))
+    else {
         return vec![line.to_owned()];
     };
     let mark = &line[..line.len() - text.len()];
@@ -160,7 +164,10 @@ mod tests {
             lines("  - line 7: nothing says how it is tested"),
             ["  - line 7: nothing says how", "    it is tested"]
         );
-        assert_eq!(lines("1. Revise it: work through the findings")[1], "   findings");
+        assert_eq!(
+            lines("1. Revise it: work through the findings")[1],
+            "   findings"
+        );
         assert_eq!(
             lines("high=1. Findings: /a b/c d/findings-round-1.md"),
             ["high=1. Findings:", "/a b/c d/findings-round-1.md"]
@@ -170,7 +177,10 @@ mod tests {
             ["what happened, in full:", "`claudex-loop journal x` says"]
         );
         assert_eq!(lines("one ` alone is no quote, and breaks").len(), 2);
-        assert_eq!(lines("Give it up: /claudex:cancel 1 2 (or in a terminal)").len(), 2);
+        assert_eq!(
+            lines("Give it up: /claudex:cancel 1 2 (or in a terminal)").len(),
+            2
+        );
         let command = "    claudex-loop run --resume 20261122-005333-0a1b2c";
         assert_eq!(lines(command), [command]);
         assert_eq!(prose("- as it is, however long it may be", None).len(), 1);
@@ -181,7 +191,10 @@ mod tests {
         let lines = |line: &str| report(line, Some(30));
         assert_eq!(
             lines("  \u{1b}[31m×\u{1b}[0m the loop is held by another session"),
-            ["  \u{1b}[31m×\u{1b}[0m the loop is held by", "    another session"]
+            [
+                "  \u{1b}[31m×\u{1b}[0m the loop is held by",
+                "    another session"
+            ]
         );
         assert_eq!(
             lines("  help: list the loops, or go on with:"),
@@ -199,11 +212,22 @@ mod tests {
     #[test]
     fn a_text_is_wrapped_between_words_below_its_beginning() {
         assert_eq!(
-            wrap("next:      ", "run the review: claudex-loop review 20261122-005333-0a1b2c", Some(50)),
-            ["next:      run the review: claudex-loop review", "           20261122-005333-0a1b2c",]
+            wrap(
+                "next:      ",
+                "run the review: claudex-loop review 20261122-005333-0a1b2c",
+                Some(50)
+            ),
+            [
+                "next:      run the review: claudex-loop review",
+                "           20261122-005333-0a1b2c",
+            ]
         );
         assert_eq!(
-            wrap("next: ", "end the turn, or:\n    claudex-loop cancel x", Some(30)),
+            wrap(
+                "next: ",
+                "end the turn, or:\n    claudex-loop cancel x",
+                Some(30)
+            ),
             ["next: end the turn, or:", "          claudex-loop cancel x"],
             "a command is not broken"
         );
@@ -211,6 +235,10 @@ mod tests {
         assert_eq!(wrap("a: ", "one two", None), ["a: one two"]);
         assert_eq!(wrap("a: ", "", Some(40)), ["a: "]);
         let long = "x".repeat(60);
-        assert_eq!(wrap("a: ", &format!("b {long} c"), Some(40)).len(), 3, "a long word is left whole");
+        assert_eq!(
+            wrap("a: ", &format!("b {long} c"), Some(40)).len(),
+            3,
+            "a long word is left whole"
+        );
     }
 }

@@ -66,7 +66,9 @@ pub(super) fn tell<M: CommandLine>(
         && let Some(line) = rival(info, input, surroundings)
     {
         let rest = output.person.take();
-        let rest = rest.as_deref().and_then(|rest| rest.strip_prefix(&info.line("")));
+        let rest = rest
+            .as_deref()
+            .and_then(|rest| rest.strip_prefix(&info.line("")));
         let rest = rest.map(|rest| format!("; {rest}")).unwrap_or_default();
         output.person = Some(info.line(&format!("{line}{rest}")));
     }
@@ -101,7 +103,9 @@ fn about_loops<M: CommandLine>(
 ) -> HookOutput {
     let info = program.info;
     match waiting(info, stores, input.session_id.as_deref()) {
-        Some(Waiting::Own(store, listed)) => own(program, &store, &listed, source == "compact", now),
+        Some(Waiting::Own(store, listed)) => {
+            own(program, &store, &listed, source == "compact", now)
+        }
         // Compaction is no start: the rest was said when the session began.
         Some(_) if source == "compact" => HookOutput::default(),
         Some(Waiting::Anyones(store, listed)) => own(program, &store, &listed, false, now),
@@ -121,7 +125,9 @@ fn about_loops<M: CommandLine>(
                 info.command(&format!("resume {id}")),
             ),
         ),
-        Some(Waiting::Anothers(store, listed)) => anothers(info, &store, &listed, source == "clear"),
+        Some(Waiting::Anothers(store, listed)) => {
+            anothers(info, &store, &listed, source == "clear")
+        }
         None if source == "compact" => HookOutput::default(),
         None => HookOutput {
             person: stores
@@ -181,7 +187,10 @@ fn own<M: CommandLine>(
         Ok(held) => held,
         Err(error) => {
             let said = incompatible::line(info, &store.path_of(id), &error);
-            let line = format!("loop {id} of this session cannot go on: {}", text::note(&said, 300));
+            let line = format!(
+                "loop {id} of this session cannot go on: {}",
+                text::note(&said, 300)
+            );
             return both(info, &line);
         }
     };
@@ -192,7 +201,10 @@ fn own<M: CommandLine>(
         true => format!("loop {id}"),
         false => format!("loop {id} of this session"),
     };
-    let (waits_for, next) = (text::one_line(&next.waits_for, PART), text::note(&next.next, PART));
+    let (waits_for, next) = (
+        text::one_line(&next.waits_for, PART),
+        text::note(&next.next, PART),
+    );
     let resume = info.table.edges_at("resume", raw.phase()).next();
     let resume = resume.map(|_| format!("resume {id}"));
     let agent = match (compacted, &resume, info.plugin) {
@@ -211,7 +223,10 @@ fn own<M: CommandLine>(
     let how = match &resume {
         Some(resume) => format!("To take it up:{}", info.command(resume)),
         None => {
-            format!("The next stop of this session goes on with it. Where it is:{}", info.command("status"))
+            format!(
+                "The next stop of this session goes on with it. Where it is:{}",
+                info.command("status")
+            )
         }
     };
     let person = format!("{named} is in phase {phase} and waits for {waits_for}. {how}");
@@ -225,14 +240,20 @@ fn own<M: CommandLine>(
             (false, None) => Some(info.line(&person)),
             (false, Some(repaired)) => Some(info.line(&format!("{person}\n{repaired}"))),
             // The person sees the loop go on.
-            (true, repaired) => repaired.map(|repaired| info.line(&format!("loop {id}: {repaired}"))),
+            (true, repaired) => {
+                repaired.map(|repaired| info.line(&format!("loop {id}: {repaired}")))
+            }
         },
     }
 }
 
 /// Returns what the agent was told to do in the loop's phase, for one that has lost it: the message of the edge that led there,
 /// else that of the phase.
-pub(super) fn again<M: CommandLine>(program: &Program<M>, held: &M::Any, now: Timestamp) -> Option<String> {
+pub(super) fn again<M: CommandLine>(
+    program: &Program<M>,
+    held: &M::Any,
+    now: Timestamp,
+) -> Option<String> {
     let raw = held.raw();
     // Settings that cannot be used cost the personas' names, not the text: the next stop says what is wrong.
     let settings = Settings::load(program.info, raw.store().root());
@@ -248,7 +269,9 @@ fn entered_by(raw: &Raw) -> Option<&'static EdgeInfo> {
     let journal = raw.journal().ok()?;
     let table = raw.table();
     journal.iter().rev().find_map(|entry| {
-        let Entry::Change(change) = entry else { return None };
+        let Entry::Change(change) = entry else {
+            return None;
+        };
         let (from, to) = (change.from.as_deref()?, change.to.as_deref()?);
         let mut edges = table.edges.iter().filter(|edge| edge.from != edge.to);
         edges.find(|edge| {
@@ -262,7 +285,9 @@ fn entered_by(raw: &Raw) -> Option<&'static EdgeInfo> {
 
 /// A loop of another session, which may be at work, or over: after `/clear` a session has another id.
 fn anothers(info: &ProgramInfo, store: &Store, listed: &Listed, cleared: bool) -> HookOutput {
-    let idle = SystemTime::now().duration_since(listed.modified).unwrap_or_default();
+    let idle = SystemTime::now()
+        .duration_since(listed.modified)
+        .unwrap_or_default();
     let running = store.is_running(&listed.id);
     if running && !cleared {
         return HookOutput::default();
@@ -282,7 +307,10 @@ fn anothers(info: &ProgramInfo, store: &Store, listed: &Listed, cleared: bool) -
         let line = format!(
             "another session has loop {id} (phase {phase}) in its hands; its last sign of life was {age} ago. If that session is over, this takes it over:{adopt}"
         );
-        return HookOutput { person: Some(info.line(&line)), ..HookOutput::default() };
+        return HookOutput {
+            person: Some(info.line(&line)),
+            ..HookOutput::default()
+        };
     }
     both(
         info,
@@ -295,9 +323,9 @@ fn anothers(info: &ProgramInfo, store: &Store, listed: &Listed, cleared: bool) -
 /// A line for the person; the agent gets it as news, not as work.
 fn both(info: &ProgramInfo, line: &str) -> HookOutput {
     HookOutput {
-        agent: Some(
-            info.line(&format!("{line}\nThis is for the person to decide: do nothing about it unasked")),
-        ),
+        agent: Some(info.line(&format!(
+            "{line}\nThis is for the person to decide: do nothing about it unasked"
+        ))),
         more: None,
         person: Some(info.line(line)),
     }

@@ -55,7 +55,10 @@ impl StartRequest<'_> {
 
     /// Returns whether a flag was set, the field's or the program's own.
     pub fn flag(&self, name: &str) -> bool {
-        let of_field = self.given.iter().any(|(given, value)| *given == name && *value == Value::Flag(true));
+        let of_field = self
+            .given
+            .iter()
+            .any(|(given, value)| *given == name && *value == Value::Flag(true));
         of_field || matches!(self.arguments.try_get_one::<bool>(name), Ok(Some(true)))
     }
 }
@@ -73,8 +76,8 @@ pub struct StartFields {
 
 /// The one text that a start requires, which may be given as words without a flag.
 pub(super) fn in_words<M: CommandLine>() -> Option<&'static FieldInfo> {
-    let mut texts =
-        fields(M::TABLE).filter(|field| field.kind == FieldKind::Text && M::REQUIRED.contains(&field.name));
+    let mut texts = fields(M::TABLE)
+        .filter(|field| field.kind == FieldKind::Text && M::REQUIRED.contains(&field.name));
     texts.next().filter(|_| texts.next().is_none())
 }
 
@@ -95,7 +98,10 @@ pub(super) fn command<M: CommandLine>() -> Command {
         modes => modes
             .iter()
             .map(|mode| {
-                with_arguments::<M>(Command::new(mode.name).about(mode.doc.trim_end_matches('.')), mode)
+                with_arguments::<M>(
+                    Command::new(mode.name).about(mode.doc.trim_end_matches('.')),
+                    mode,
+                )
             })
             .fold(command, Command::subcommand)
             .subcommand_required(true)
@@ -143,7 +149,11 @@ fn with_arguments<M: CommandLine>(mut command: Command, mode: &ModeInfo) -> Comm
 
 /// The flag that names the loop, where people choose its id.
 fn id_flag(table: &'static Table) -> &'static str {
-    if fields(table).any(|field| field.name == "id") { "loop-id" } else { "id" }
+    if fields(table).any(|field| field.name == "id") {
+        "loop-id"
+    } else {
+        "id"
+    }
 }
 
 fn flag(field: &'static FieldInfo, mode: &ModeInfo) -> Arg {
@@ -154,7 +164,12 @@ fn flag(field: &'static FieldInfo, mode: &ModeInfo) -> Arg {
         _ => kebab(field.name).to_uppercase(),
     };
     let mut letters = field.doc.chars();
-    let doc: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
+    let doc: String = letters
+        .next()
+        .into_iter()
+        .flat_map(char::to_uppercase)
+        .chain(letters)
+        .collect();
     let arg = Arg::new(field.name)
         .long(kebab(field.name))
         .value_name(value)
@@ -197,7 +212,8 @@ fn usual(field: &FieldInfo, mode: &ModeInfo) -> String {
 }
 
 fn parse_time(text: &str) -> Result<Timestamp, String> {
-    text.parse().map_err(|_| "a time looks like 2026-11-22T07:00:00Z".to_owned())
+    text.parse()
+        .map_err(|_| "a time looks like 2026-11-22T07:00:00Z".to_owned())
 }
 
 fn parse_id(text: &str) -> Result<LoopId, InvalidId> {
@@ -208,14 +224,22 @@ fn parse_id(text: &str) -> Result<LoopId, InvalidId> {
 fn value(field: &FieldInfo, matches: &ArgMatches) -> Option<Value> {
     let text = || matches.get_one::<String>(field.name).cloned();
     match field.kind {
-        FieldKind::Count => matches.get_one::<u64>(field.name).copied().map(Value::Count),
-        FieldKind::Flag => matches.get_one::<bool>(field.name).copied().map(Value::Flag),
+        FieldKind::Count => matches
+            .get_one::<u64>(field.name)
+            .copied()
+            .map(Value::Count),
+        FieldKind::Flag => matches
+            .get_one::<bool>(field.name)
+            .copied()
+            .map(Value::Flag),
         FieldKind::Text => text().map(Value::Text),
         FieldKind::Time => matches.get_one(field.name).copied().map(time::of),
-        FieldKind::Id => matches.get_one::<LoopId>(field.name).map(|id| Value::Word(id.as_str().to_owned())),
-        FieldKind::List => {
-            matches.get_many::<String>(field.name).map(|texts| Value::List(texts.cloned().collect()))
-        }
+        FieldKind::Id => matches
+            .get_one::<LoopId>(field.name)
+            .map(|id| Value::Word(id.as_str().to_owned())),
+        FieldKind::List => matches
+            .get_many::<String>(field.name)
+            .map(|texts| Value::List(texts.cloned().collect())),
         FieldKind::OneOf(_) | FieldKind::Path | FieldKind::Data(_) | FieldKind::Held => {
             text().map(Value::Word)
         }
@@ -240,9 +264,12 @@ fn given<M: CommandLine>(
         };
         // A text of white space alone says nothing.
         let said = |value: &Value| {
-            !M::REQUIRED.contains(&field.name) || value.as_str().is_none_or(|text| !text.trim().is_empty())
+            !M::REQUIRED.contains(&field.name)
+                || value.as_str().is_none_or(|text| !text.trim().is_empty())
         };
-        let Some(value) = value.filter(said) else { continue };
+        let Some(value) = value.filter(said) else {
+            continue;
+        };
         if !field.exists_in(mode.start) {
             return Err(Failure::plain(
                 Exit::Usage,
@@ -282,7 +309,10 @@ fn mode<M: CommandLine>(matches: &ArgMatches) -> Result<(&'static ModeInfo, &Arg
 pub const LONGEST: usize = 64 * 1024;
 
 /// Starts a loop.
-pub(super) fn start<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Result<Exit, Failure> {
+pub(super) fn start<M: CommandLine>(
+    program: &Program<M>,
+    matches: &ArgMatches,
+) -> Result<Exit, Failure> {
     let info = program.info;
     let caller = Caller::from_env();
     let (mode, matches) = mode::<M>(matches)?;
@@ -313,7 +343,8 @@ pub(super) fn start<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) 
             info.command(&format!("resume {id}"))
         )
     }));
-    raw.store().log(&format!("{} start by {}", raw.id(), raw.actor()));
+    raw.store()
+        .log(&format!("{} start by {}", raw.id(), raw.actor()));
     let settings = settings(info, &store, &caller)?;
     // There is no stop before the first phase that would do it; what fails here is told at the next one.
     if let Err(error) = (program.entered)(&held, &settings) {
@@ -334,7 +365,8 @@ pub(super) fn start<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) 
             None => "The next session that ends a turn in this project drives it.",
         });
     }
-    let is_set = |id: &&clap::Id| matches!(matches.try_get_one::<bool>(id.as_str()), Ok(Some(true)));
+    let is_set =
+        |id: &&clap::Id| matches!(matches.try_get_one::<bool>(id.as_str()), Ok(Some(true)));
     let flags: Vec<&str> = matches.ids().filter(is_set).map(clap::Id::as_str).collect();
     let message = mode.message.or(M::TABLE.phases[raw.phase()].message);
     let own = program.words(&held, &settings, Timestamp::now());
@@ -343,12 +375,17 @@ pub(super) fn start<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) 
             ("notes".to_owned(), json!(notes)),
             ("from_prompt".to_owned(), json!(from_prompt)),
             ("flags".to_owned(), json!(flags)),
-            ("state".to_owned(), json!(text::exact(store.path_of(raw.id())))),
+            (
+                "state".to_owned(),
+                json!(text::exact(store.path_of(raw.id()))),
+            ),
         ]);
         words::said(raw, message, own).map_err(|error| error.to_string())
     });
     match said {
-        Ok(Some(text)) if mode.message.is_some() => out::prose(text.trim_end(), store.root().as_str()),
+        Ok(Some(text)) if mode.message.is_some() => {
+            out::prose(text.trim_end(), store.root().as_str())
+        }
         Ok(Some(text)) => out::prose(&format!("\n{}", text.trim_end()), store.root().as_str()),
         Ok(None) => {}
         Err(problem) => out::note(&info.line(&problem)),
@@ -362,7 +399,11 @@ fn from_typed<M: CommandLine>(
     mode: &ModeInfo,
     caller: &Caller,
 ) -> Result<ArgMatches, Failure> {
-    let name = if M::TABLE.modes.len() > 1 { kebab(mode.name) } else { "start".to_owned() };
+    let name = if M::TABLE.modes.len() > 1 {
+        kebab(mode.name)
+    } else {
+        "start".to_owned()
+    };
     let typed = typed::taken(program.info, &name, caller)?;
     let mut command = of_mode(&super::arguments::command(program), mode.name)
         .unwrap_or_else(command::<M>)
@@ -373,12 +414,19 @@ fn from_typed<M: CommandLine>(
     if !rest.is_empty() {
         given.extend(["--", rest]);
     }
-    command.try_get_matches_from_mut(given).map_err(|error| Failure::usage(&error))
+    command
+        .try_get_matches_from_mut(given)
+        .map_err(|error| Failure::usage(&error))
 }
 
 /// Loads the settings that hold for a call in a store's project.
-fn settings(info: &'static ProgramInfo, store: &Store, caller: &Caller) -> Result<Settings, Failure> {
-    Settings::for_call(info, store.root(), caller, None).map_err(|error| Failure::new(Exit::Usage, error))
+fn settings(
+    info: &'static ProgramInfo,
+    store: &Store,
+    caller: &Caller,
+) -> Result<Settings, Failure> {
+    Settings::for_call(info, store.root(), caller, None)
+        .map_err(|error| Failure::new(Exit::Usage, error))
 }
 
 /// Begins a loop with what was given, what the program adds, and what the configuration says.
@@ -398,15 +446,29 @@ fn begin<M: CommandLine>(
         IdForm::Stamp => None,
         IdForm::Name => matches.get_one::<String>(ID),
     };
-    let named = named.map(|name| LoopId::parse(name, IdForm::Name)).transpose().map_err(|error| {
-        Failure::plain(Exit::Usage, "claudex::start::id", error.to_string(), "nothing was started")
-    })?;
+    let named = named
+        .map(|name| LoopId::parse(name, IdForm::Name))
+        .transpose()
+        .map_err(|error| {
+            Failure::plain(
+                Exit::Usage,
+                "claudex::start::id",
+                error.to_string(),
+                "nothing was started",
+            )
+        })?;
     not_a_flag(program, mode, matches)?;
     let given = given::<M>(mode, matches)?;
     let now = Timestamp::now();
     remove_scratch_on_signals();
-    let own =
-        (program.start)(StartRequest { mode, given: given.clone(), arguments: matches, here, store, now })?;
+    let own = (program.start)(StartRequest {
+        mode,
+        given: given.clone(),
+        arguments: matches,
+        here,
+        store,
+        now,
+    })?;
     let settings = settings(info, store, caller)?;
     let mut fields = own.fields;
     for (name, value) in given.into_iter().chain(settings.start_values(mode)) {
@@ -426,7 +488,10 @@ fn begin<M: CommandLine>(
     if let Some((name, data)) = own.note
         && let Err(error) = store.note(held.raw().id(), name, &data)
     {
-        store.log(&format!("{} could not note {name}: {error}", held.raw().id()));
+        store.log(&format!(
+            "{} could not note {name}: {error}",
+            held.raw().id()
+        ));
     }
     Ok(held)
 }
@@ -437,11 +502,14 @@ fn not_a_flag<M: CommandLine>(
     mode: &ModeInfo,
     matches: &ArgMatches,
 ) -> Result<(), Failure> {
-    let words = M::REQUIRED.first().and_then(|_| matches.try_get_many::<String>(WORDS).ok().flatten());
+    let words = M::REQUIRED
+        .first()
+        .and_then(|_| matches.try_get_many::<String>(WORDS).ok().flatten());
     let first = words.and_then(|mut words| words.next());
-    let typed = std::env::args().any(|argument| argument == "--") || matches.get_flag(typed::FROM_PROMPT);
-    let Some(flag) =
-        first.filter(|word| word.starts_with("--") && !word.contains(char::is_whitespace) && !typed)
+    let typed =
+        std::env::args().any(|argument| argument == "--") || matches.get_flag(typed::FROM_PROMPT);
+    let Some(flag) = first
+        .filter(|word| word.starts_with("--") && !word.contains(char::is_whitespace) && !typed)
     else {
         return Ok(());
     };
@@ -454,7 +522,10 @@ fn not_a_flag<M: CommandLine>(
         .collect();
     let (name, _) = flag.split_once('=').unwrap_or((flag, ""));
     let near = suggest::word(name, known.iter().map(String::as_str));
-    let otherwise = format!("flags: {}; a text that begins with `--` goes after ` -- `", known.join(", "));
+    let otherwise = format!(
+        "flags: {}; a text that begins with `--` goes after ` -- `",
+        known.join(", ")
+    );
     Err(Failure::plain(
         Exit::Usage,
         "claudex::start::flag",
@@ -464,7 +535,10 @@ fn not_a_flag<M: CommandLine>(
 }
 
 /// Refuses a start that lacks a field, or has a text that no state file should hold.
-fn complete<M: CommandLine>(mode: &ModeInfo, fields: &[(&'static str, Value)]) -> Result<(), Failure> {
+fn complete<M: CommandLine>(
+    mode: &ModeInfo,
+    fields: &[(&'static str, Value)],
+) -> Result<(), Failure> {
     for &name in M::REQUIRED {
         if !fields.iter().any(|(given, _)| *given == name) {
             let words = in_words::<M>().is_some_and(|field| field.name == name);
@@ -489,7 +563,10 @@ fn complete<M: CommandLine>(mode: &ModeInfo, fields: &[(&'static str, Value)]) -
         Some((name, bytes)) => Err(Failure::plain(
             Exit::Usage,
             "claudex::start::long",
-            format!("the {} is {bytes} bytes long, and {LONGEST} are the most", name.replace('_', " ")),
+            format!(
+                "the {} is {bytes} bytes long, and {LONGEST} are the most",
+                name.replace('_', " ")
+            ),
             "put the details into a file of the project and name it there",
         )),
     }
@@ -506,28 +583,44 @@ pub fn refused(info: &ProgramInfo, error: StartError) -> Failure {
         }
         StartError::Actor { mode, .. } => {
             let help = format!("whoever may do it:{}", info.start(mode));
-            Failure::plain(Exit::Refused, "claudex::start::actor", error.to_string(), &help)
+            Failure::plain(
+                Exit::Refused,
+                "claudex::start::actor",
+                error.to_string(),
+                &help,
+            )
         }
         StartError::Store(StoreError::FileTaken { ref path }) => {
             let import = || format!("import {}", shell::quoted(path.as_str()));
             let words = info.take_up.map_or_else(import, str::to_owned);
             let command = info.command(&words);
             let help = format!("move it away, or a person takes it up as it is:{command}");
-            Failure::plain(Exit::Refused, "claudex::store::file_taken", error.to_string(), &help)
+            Failure::plain(
+                Exit::Refused,
+                "claudex::store::file_taken",
+                error.to_string(),
+                &help,
+            )
         }
-        error @ StartError::Store(StoreError::Exists { .. } | StoreError::OtherFileSystem { .. }) => {
-            Failure::new(Exit::Refused, error)
-        }
+        error @ StartError::Store(
+            StoreError::Exists { .. } | StoreError::OtherFileSystem { .. },
+        ) => Failure::new(Exit::Refused, error),
         error => Failure::new(Exit::Internal, error),
     }
 }
 
 /// Returns the refusal for another loop's sake, with the ways out of it.
 fn active(info: &ProgramInfo, id: &str, message: &str) -> Failure {
-    let listed = loops::here().map(|here| locate::active_loops(info.state, &here)).unwrap_or_default();
+    let listed = loops::here()
+        .map(|here| locate::active_loops(info.state, &here))
+        .unwrap_or_default();
     let program = info.program;
-    let help = if listed.iter().any(|(_, one)| one.id.as_str() == id && one.ours) {
-        let give_up = incompatible::way_out(info, id).map(|way| format!("\nto give it up:\n    {way}"));
+    let help = if listed
+        .iter()
+        .any(|(_, one)| one.id.as_str() == id && one.ours)
+    {
+        let give_up =
+            incompatible::way_out(info, id).map(|way| format!("\nto give it up:\n    {way}"));
         format!(
             "see it with `{program} status`; to take it over into this session:{}{}",
             info.command(&format!("adopt {id}")),
@@ -539,7 +632,12 @@ fn active(info: &ProgramInfo, id: &str, message: &str) -> Failure {
              rollback"
         )
     };
-    Failure::plain(Exit::Refused, "claudex::start::active", message.to_owned(), &help)
+    Failure::plain(
+        Exit::Refused,
+        "claudex::start::active",
+        message.to_owned(),
+        &help,
+    )
 }
 
 /// Removes the copy of the work tree that a start makes for a look at its changes, where a signal ends it in the middle.

@@ -70,19 +70,26 @@ pub(super) fn state<M: CommandLine>(program: &Program<M>, command: State) -> Res
         State::Write { file } => {
             if let Some((store, id)) = ours(info, &file) {
                 let failure = owned(info, &file, "writing it whole");
-                noted(&store, &id, "state write", "it would go past the machine’s transitions");
+                noted(
+                    &store,
+                    &id,
+                    "state write",
+                    "it would go past the machine’s transitions",
+                );
                 return Err(failure);
             }
             partial::state_write(&absolute(&file)?, &stdin()?).map_err(refused)?;
             Ok(Exit::Complete)
         }
-        State::Get { file, field } => match field_of(info, &absolute(&file)?, &field).map_err(refused)? {
-            Some(value) => {
-                out::exact(&value);
-                Ok(Exit::Complete)
+        State::Get { file, field } => {
+            match field_of(info, &absolute(&file)?, &field).map_err(refused)? {
+                Some(value) => {
+                    out::exact(&value);
+                    Ok(Exit::Complete)
+                }
+                None => Ok(Exit::Refused),
             }
-            None => Ok(Exit::Refused),
-        },
+        }
         State::Set { file, field, value } => {
             let value = if value == "-" { text(stdin()?)? } else { value };
             set(info, &file, &field, &value)
@@ -140,7 +147,11 @@ pub(super) fn state<M: CommandLine>(program: &Program<M>, command: State) -> Res
 }
 
 fn absolute(file: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
-    Ok(if file.is_absolute() { file.to_owned() } else { loops::here()?.join(file) })
+    Ok(if file.is_absolute() {
+        file.to_owned()
+    } else {
+        loops::here()?.join(file)
+    })
 }
 
 fn stdin() -> Result<Vec<u8>, Failure> {
@@ -151,7 +162,12 @@ fn stdin() -> Result<Vec<u8>, Failure> {
         Ok(_) => format!("more than {LONGEST} bytes came on stdin"),
         Err(error) => format!("could not read stdin: {error}"),
     };
-    Err(Failure::plain(Exit::Usage, "claudex::state::stdin", problem, "nothing was changed"))
+    Err(Failure::plain(
+        Exit::Usage,
+        "claudex::state::stdin",
+        problem,
+        "nothing was changed",
+    ))
 }
 
 fn text(bytes: Vec<u8>) -> Result<String, Failure> {
@@ -166,7 +182,11 @@ fn text(bytes: Vec<u8>) -> Result<String, Failure> {
 }
 
 /// Returns a field of a file: as the machine reads it where the extension is the machine's, else as scripts write it.
-fn field_of(info: &ProgramInfo, file: &Utf8Path, field: &str) -> Result<Option<String>, StoreError> {
+fn field_of(
+    info: &ProgramInfo,
+    file: &Utf8Path,
+    field: &str,
+) -> Result<Option<String>, StoreError> {
     match file.extension() == Some(info.state.extension) {
         true => partial::read_field_of(info.state, file, field),
         false => partial::read_field(file, field),
@@ -176,14 +196,31 @@ fn field_of(info: &ProgramInfo, file: &Utf8Path, field: &str) -> Result<Option<S
 /// The store and the id of a file that is a loop of ours.
 fn ours(info: &ProgramInfo, file: &Utf8Path) -> Option<(Store, LoopId)> {
     let file = absolute(file).ok()?;
-    if field_of(info, &file, info.state.fields.machine).ok().flatten()? != info.state.machine {
+    if field_of(info, &file, info.state.fields.machine)
+        .ok()
+        .flatten()?
+        != info.state.machine
+    {
         return None;
     }
     let id = LoopId::parse(file.file_stem()?, info.state.ids).ok()?;
     let folder = file.parent()?;
-    let root = field_of(info, &file, info.state.fields.root).ok().flatten().map(Utf8PathBuf::from);
-    let root = root.filter(|root| root.is_absolute()).unwrap_or_else(|| folder.to_owned());
-    Some((Store::at(folder.to_owned(), root, info.state, StateHome::of_user(info.program)), id))
+    let root = field_of(info, &file, info.state.fields.root)
+        .ok()
+        .flatten()
+        .map(Utf8PathBuf::from);
+    let root = root
+        .filter(|root| root.is_absolute())
+        .unwrap_or_else(|| folder.to_owned());
+    Some((
+        Store::at(
+            folder.to_owned(),
+            root,
+            info.state,
+            StateHome::of_user(info.program),
+        ),
+        id,
+    ))
 }
 
 fn owned(info: &ProgramInfo, file: &Utf8Path, what: &str) -> Failure {
@@ -195,7 +232,10 @@ fn owned(info: &ProgramInfo, file: &Utf8Path, what: &str) -> Failure {
             text::shown(file),
             info.state.machine
         ),
-        &format!("use the verbs, which `{} --help` lists; nothing was changed", info.program),
+        &format!(
+            "use the verbs, which `{} --help` lists; nothing was changed",
+            info.program
+        ),
     )
 }
 
@@ -204,14 +244,30 @@ fn noted(store: &Store, id: &LoopId, tried: &str, why: &str) {
     attempts::note(store, id, Caller::from_env().actor(false), tried, why);
 }
 
-fn set(info: &'static ProgramInfo, file: &Utf8Path, field: &str, value: &str) -> Result<Exit, Failure> {
+fn set(
+    info: &'static ProgramInfo,
+    file: &Utf8Path,
+    field: &str,
+    value: &str,
+) -> Result<Exit, Failure> {
     if let Some((store, id)) = ours(info, file) {
         let actor = Caller::from_env().actor(false);
         let settings = loops::settings(info, store.root(), None)?;
         let optional = settings.permissions(actor).evidence == EvidencePolicy::Optional;
-        let set = store.set_field(&id, field, Value::from_plain(value), &actor.to_string(), optional);
+        let set = store.set_field(
+            &id,
+            field,
+            Value::from_plain(value),
+            &actor.to_string(),
+            optional,
+        );
         if let Err(error @ StoreError::FieldOwned { .. }) = &set {
-            noted(&store, &id, &format!("state set {field}"), &error.to_string());
+            noted(
+                &store,
+                &id,
+                &format!("state set {field}"),
+                &error.to_string(),
+            );
         }
         set.map_err(refused)?;
     } else {
@@ -230,7 +286,9 @@ fn move_phase<M: CommandLine>(
 ) -> Result<Exit, Failure> {
     let (info, table) = (program.info, M::TABLE);
     let Some((store, id)) = ours(info, file) else {
-        return Ok(yes_or_no(partial::transition(&absolute(file)?, from, to).map_err(refused)?));
+        return Ok(yes_or_no(
+            partial::transition(&absolute(file)?, from, to).map_err(refused)?,
+        ));
     };
     let actor = Caller::from_env().actor(false);
     let held = M::open(&store, &id, actor).map_err(|error| incompatible::failure(info, error))?;
@@ -239,7 +297,9 @@ fn move_phase<M: CommandLine>(
         return Ok(Exit::Refused);
     }
     let declared = table.edges.iter().filter(|edge| {
-        table.phases[edge.from].stored == from && table.phases[edge.to].stored == to && edge.from != edge.to
+        table.phases[edge.from].stored == from
+            && table.phases[edge.to].stored == to
+            && edge.from != edge.to
     });
     let mut why = format!("the machine declares no transition from {from} to {to}");
     let mut verb = None;
@@ -248,7 +308,10 @@ fn move_phase<M: CommandLine>(
         if plain.is_some() && edge.requires.is_none() {
             verb = plain;
         } else {
-            why = format!("‘{}’ leads from {from} to {to}, and it is not open to a helper", edge.transition);
+            why = format!(
+                "‘{}’ leads from {from} to {to}, and it is not open to a helper",
+                edge.transition
+            );
         }
     }
     let refused = |why: String| {

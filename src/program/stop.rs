@@ -41,7 +41,9 @@ impl Surroundings {
     /// Reads what the environment says. The call's time begins here.
     pub fn from_env() -> Self {
         let budget = Budget::of_hook();
-        let project = std::env::var("CLAUDE_PROJECT_DIR").ok().filter(|path| !path.is_empty());
+        let project = std::env::var("CLAUDE_PROJECT_DIR")
+            .ok()
+            .filter(|path| !path.is_empty());
         Self {
             project: project.map(Utf8PathBuf::from),
             here: locate::here().ok(),
@@ -98,16 +100,32 @@ fn out_of_time(info: &ProgramInfo, store: &Store) -> String {
 }
 
 /// The state folders that a hook's call is about.
-pub(super) fn stores_of(info: &ProgramInfo, input: &Input, surroundings: &Surroundings) -> Vec<Store> {
+pub(super) fn stores_of(
+    info: &ProgramInfo,
+    input: &Input,
+    surroundings: &Surroundings,
+) -> Vec<Store> {
     let stores = locate::stores(info.state, &folders_of(input, surroundings)).into_iter();
-    stores.map(|store| store.within(&surroundings.budget)).collect()
+    stores
+        .map(|store| store.within(&surroundings.budget))
+        .collect()
 }
 
 /// Returns the folders that a hook's call comes from, the project first.
-pub(super) fn folders_of<'a>(input: &'a Input, surroundings: &'a Surroundings) -> Vec<&'a Utf8Path> {
+pub(super) fn folders_of<'a>(
+    input: &'a Input,
+    surroundings: &'a Surroundings,
+) -> Vec<&'a Utf8Path> {
     let cwd = input.cwd.as_deref().map(Utf8Path::new);
-    let folders = [surroundings.project.as_deref(), cwd.or(surroundings.here.as_deref())];
-    folders.into_iter().flatten().filter(|path| path.is_absolute()).collect()
+    let folders = [
+        surroundings.project.as_deref(),
+        cwd.or(surroundings.here.as_deref()),
+    ];
+    folders
+        .into_iter()
+        .flatten()
+        .filter(|path| path.is_absolute())
+        .collect()
 }
 
 /// The loop that is not over and belongs to this session, as a stop would choose it.
@@ -117,7 +135,9 @@ pub fn owned(
     surroundings: &Surroundings,
     session: &str,
 ) -> Option<(Store, LoopId)> {
-    all_owned(info, input, surroundings, session).into_iter().next()
+    all_owned(info, input, surroundings, session)
+        .into_iter()
+        .next()
 }
 
 /// All loops that are not over and belong to this session, the one that a stop would choose first.
@@ -136,14 +156,19 @@ pub(super) fn all_owned(
                 && listed.ours
                 && store.is_for(listed.root.as_deref())
         };
-        let listed = repair(info, &store, &mut Vec::new()).into_iter().filter(is_own);
+        let listed = repair(info, &store, &mut Vec::new())
+            .into_iter()
+            .filter(is_own);
         owned.extend(listed.map(|listed| (store.clone(), listed)));
         if !owned.is_empty() && !chosen::has_many(info) {
             break;
         }
     }
     chosen::order(info, session, &mut owned);
-    owned.into_iter().map(|(store, listed)| (store, listed.id)).collect()
+    owned
+        .into_iter()
+        .map(|(store, listed)| (store, listed.id))
+        .collect()
 }
 
 /// The turn may end, and the person reads why.
@@ -161,7 +186,12 @@ enum Choice {
 /// The loop that is not over and belongs to this session, of several the one that [`chosen::order`] puts first; else one that belongs
 /// to nobody yet. `repairs` gets what was put right or set aside on the way, each a sentence: whoever's loop it was, this is the
 /// one time that it can be told.
-fn choose(info: &ProgramInfo, stores: &[Store], session: Option<&str>, repairs: &mut Vec<String>) -> Choice {
+fn choose(
+    info: &ProgramInfo,
+    stores: &[Store],
+    session: Option<&str>,
+    repairs: &mut Vec<String>,
+) -> Choice {
     let mut drivable: Vec<(Store, Listed)> = Vec::new();
     let mut broken = None;
     let mut left_alone = None;
@@ -175,8 +205,13 @@ fn choose(info: &ProgramInfo, stores: &[Store], session: Option<&str>, repairs: 
                 left_alone.get_or_insert_with(|| {
                     let what = text::one_line(listed.problem.as_deref().unwrap_or_default(), 700);
                     let id = listed.id.as_str();
-                    let taken_up = store.has_journal(&listed.id).then(|| incompatible::take_up(info, id));
-                    format!("{what}; {}", taken_up.unwrap_or_else(|| incompatible::NO_LOOP.to_owned()))
+                    let taken_up = store
+                        .has_journal(&listed.id)
+                        .then(|| incompatible::take_up(info, id));
+                    format!(
+                        "{what}; {}",
+                        taken_up.unwrap_or_else(|| incompatible::NO_LOOP.to_owned())
+                    )
                 });
                 continue;
             }
@@ -206,10 +241,16 @@ fn choose(info: &ProgramInfo, stores: &[Store], session: Option<&str>, repairs: 
     }
     chosen::order(info, session.unwrap_or_default(), &mut drivable);
     if let Some((store, listed)) = drivable.into_iter().next() {
-        return Choice::Drive { store, id: listed.id };
+        return Choice::Drive {
+            store,
+            id: listed.id,
+        };
     }
     let swept = stores.iter().flat_map(Store::swept).find(|listed| {
-        session.is_some() && listed.session.as_deref() == session && !listed.terminal && listed.owned
+        session.is_some()
+            && listed.session.as_deref() == session
+            && !listed.terminal
+            && listed.owned
     });
     let not_seen = || {
         (stores.len() == MOST_FOLDERS).then(|| {
@@ -241,17 +282,26 @@ fn repair(info: &ProgramInfo, store: &Store, repairs: &mut Vec<String>) -> Vec<L
             Ok(opened) => {
                 repaired = true;
                 let id = &broken.id;
-                repairs.extend(opened.repairs.iter().map(|repair| format!("loop {id}: {repair}")));
+                repairs.extend(
+                    opened
+                        .repairs
+                        .iter()
+                        .map(|repair| format!("loop {id}: {repair}")),
+                );
             }
             Err(error) => {
                 let kept = match &error {
-                    StoreError::Unreadable { quarantined: Some(kept), .. } => {
-                        Some(format!("; it was set aside as {}", text::shown(kept)))
-                    }
+                    StoreError::Unreadable {
+                        quarantined: Some(kept),
+                        ..
+                    } => Some(format!("; it was set aside as {}", text::shown(kept))),
                     _ => None,
                 };
                 let help = incompatible::help(info, &error).map(|help| format!("; {help}"));
-                let (kept_at, help) = (kept.as_deref().unwrap_or_default(), help.unwrap_or_default());
+                let (kept_at, help) = (
+                    kept.as_deref().unwrap_or_default(),
+                    help.unwrap_or_default(),
+                );
                 // What is to be done must not fall to a long reason.
                 let problem = text::one_line(&format!("{error}{kept_at}"), 700) + &help;
                 if kept.is_some() {
@@ -262,10 +312,16 @@ fn repair(info: &ProgramInfo, store: &Store, repairs: &mut Vec<String>) -> Vec<L
         }
     }
     if repaired {
-        let problems: Vec<_> = listed.into_iter().filter(|listed| listed.problem.is_some()).collect();
+        let problems: Vec<_> = listed
+            .into_iter()
+            .filter(|listed| listed.problem.is_some())
+            .collect();
         listed = store.list_active();
         for old in problems {
-            if let Some(new) = listed.iter_mut().find(|new| new.id == old.id && new.problem.is_some()) {
+            if let Some(new) = listed
+                .iter_mut()
+                .find(|new| new.id == old.id && new.problem.is_some())
+            {
                 new.problem = old.problem;
             }
         }
@@ -298,10 +354,18 @@ fn drive<M: CommandLine>(
         Ok(held) => held,
         Err(error) => return fault(incompatible::line(info, &store.path_of(id), &error)),
     };
-    let repairs: Vec<String> = held.raw().repairs().iter().map(ToString::to_string).collect();
+    let repairs: Vec<String> = held
+        .raw()
+        .repairs()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
     let owner = held.raw().text(info.state.fields.session);
     // A session of that name owns nothing: each stop would bind the loop to nobody again, one more change every time.
-    if let Some(session) = input.session_id.as_deref().filter(|session| *session != UNKNOWN)
+    if let Some(session) = input
+        .session_id
+        .as_deref()
+        .filter(|session| *session != UNKNOWN)
         && [UNKNOWN, ""].contains(&owner.as_str())
     {
         let bound = store.set_session(held.raw().record(), session, "bind", "hook");
@@ -318,14 +382,22 @@ fn drive<M: CommandLine>(
     }
     held.raw().end_orphans();
     if is_worked_on(info, input, held.raw()) {
-        store.log(&format!("{id} {LET_END}its review or a helper of the agent is at work"));
-        return Decision::Approve { note: note_of(info, &repairs) };
+        store.log(&format!(
+            "{id} {LET_END}its review or a helper of the agent is at work"
+        ));
+        return Decision::Approve {
+            note: note_of(info, &repairs),
+        };
     }
     if input.stop_hook_active == Some(true) && has_let_turn_end(held.raw()) {
         // The turn was let end, and another Stop hook held it. Its blocks are none of our loop's: a reminder, or the
         // next try of what has just failed twice, is for a turn of the person's.
-        store.log(&format!("{id} {LET_END}it was let end before, and another hook held it"));
-        return Decision::Approve { note: note_of(info, &repairs) };
+        store.log(&format!(
+            "{id} {LET_END}it was let end before, and another hook held it"
+        ));
+        return Decision::Approve {
+            note: note_of(info, &repairs),
+        };
     }
     let settings = match settings(info, store, input) {
         Ok(settings) => settings,
@@ -428,7 +500,11 @@ fn said<M: CommandLine>(
             return Ok(Decision::Approve { note: None });
         }
         // Of a review that comes next every program says how it is run.
-        let reviews = || table.phases[edge.to].review.map(|_| next_action::of(program, held));
+        let reviews = || {
+            table.phases[edge.to]
+                .review
+                .map(|_| next_action::of(program, held))
+        };
         let next = (program.next_action)(held).or_else(reviews);
         return Ok(noted(messages::ended(info, raw, &caveats, next)));
     }
@@ -470,11 +546,15 @@ fn with_repairs(info: &ProgramInfo, decision: Decision, repairs: &[String]) -> D
     let Some(repaired) = note_of(info, repairs) else {
         return decision;
     };
-    let join =
-        |note: Option<String>| Some(note.map_or(repaired.clone(), |note| format!("{repaired}\n{note}")));
+    let join = |note: Option<String>| {
+        Some(note.map_or(repaired.clone(), |note| format!("{repaired}\n{note}")))
+    };
     match decision {
         Decision::Approve { note } => Decision::Approve { note: join(note) },
-        Decision::Block { reason, note } => Decision::Block { reason, note: join(note) },
+        Decision::Block { reason, note } => Decision::Block {
+            reason,
+            note: join(note),
+        },
     }
 }
 

@@ -33,8 +33,10 @@ pub fn word<'k>(given: &str, known: impl IntoIterator<Item = &'k str>) -> Option
 pub fn id<'k>(given: &str, known: impl IntoIterator<Item = &'k str> + Clone) -> Option<&'k str> {
     let given = given.trim().to_lowercase();
     if given.chars().count() >= BEGINNING {
-        let mut same =
-            known.clone().into_iter().filter(|known| known.starts_with(&given) || known.ends_with(&given));
+        let mut same = known
+            .clone()
+            .into_iter()
+            .filter(|known| known.starts_with(&given) || known.ends_with(&given));
         match (same.next(), same.next()) {
             (Some(one), None) => return Some(one),
             (Some(_), Some(_)) => return None,
@@ -70,7 +72,11 @@ pub(super) fn among_and(given: &str, known: &[&str], more: &str) -> String {
 /// "`a`, `b` and `c`", the first twenty.
 pub(super) fn list(names: &[&str]) -> String {
     const SHOWN: usize = 20;
-    let mut quoted: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    let mut quoted: Vec<String> = names
+        .iter()
+        .take(SHOWN)
+        .map(|name| format!("`{name}`"))
+        .collect();
     if names.len() > SHOWN {
         quoted.push(format!("{} more", names.len() - SHOWN));
     }
@@ -86,7 +92,11 @@ mod tests {
     use super::*;
 
     const FLAGS: [&str; 4] = ["--rounds", "--from-draft", "--continue", "--plan"];
-    const IDS: [&str; 3] = ["20261122-005333-0a1b2c", "20261122-005401-ffee00", "20261123-101112-123456"];
+    const IDS: [&str; 3] = [
+        "20261122-005333-0a1b2c",
+        "20261122-005401-ffee00",
+        "20261123-101112-123456",
+    ];
 
     #[test]
     fn a_slip_finds_the_word_and_another_word_finds_none() {
@@ -103,7 +113,11 @@ mod tests {
             assert_eq!(word(given, FLAGS), meant, "{given}");
         }
         assert_eq!(word("lnit", ["lint", "codex", "claude"]), Some("lint"));
-        assert_eq!(word("x", ["a", "b"]), None, "a word with no letter in common is another word");
+        assert_eq!(
+            word("x", ["a", "b"]),
+            None,
+            "a word with no letter in common is another word"
+        );
     }
 
     #[test]
@@ -126,7 +140,10 @@ mod tests {
 
     #[test]
     fn a_help_names_what_was_meant_first() {
-        assert_eq!(help(Some("--rounds"), "flags: x"), "did you mean `--rounds`? flags: x");
+        assert_eq!(
+            help(Some("--rounds"), "flags: x"),
+            "did you mean `--rounds`? flags: x"
+        );
         assert_eq!(help(None, "flags: x"), "flags: x");
     }
 

@@ -43,22 +43,42 @@ mod tests {
 
     fn rows(topics: &[&str]) -> Vec<(Vec<String>, String)> {
         let cells = |cells: [&str; 6]| cells.map(str::to_owned).to_vec();
-        let head = (cells(["LOOP", "MODE", "PHASE", "ROUND", "H/M/L", "AGE"]), "TOPIC".to_owned());
+        let head = (
+            cells(["LOOP", "MODE", "PHASE", "ROUND", "H/M/L", "AGE"]),
+            "TOPIC".to_owned(),
+        );
         let row = |topic: &&str| {
-            let row = ["20261122-005333-0a1b2c", "plan", "summarizing*", "3/3", "1/22/0", "2h"];
+            let row = [
+                "20261122-005333-0a1b2c",
+                "plan",
+                "summarizing*",
+                "3/3",
+                "1/22/0",
+                "2h",
+            ];
             (cells(row), (*topic).to_owned())
         };
-        std::iter::once(head).chain(topics.iter().map(row)).collect()
+        std::iter::once(head)
+            .chain(topics.iter().map(row))
+            .collect()
     }
 
     #[test]
     fn a_row_is_one_line_that_fits_the_terminal_in_whatever_script_its_topic_is() {
-        let rows = rows(&["Move the queue to Postgres before winter", "計画を".repeat(40).as_str(), ""]);
+        let rows = rows(&[
+            "Move the queue to Postgres before winter",
+            "計画を".repeat(40).as_str(),
+            "",
+        ]);
         let lines = lines(&rows, Some(80));
         assert_eq!(lines.len(), 4, "{lines:#?}");
-        assert!(lines.iter().all(|line| screen::width(line) <= 80), "{lines:#?}");
+        assert!(
+            lines.iter().all(|line| screen::width(line) <= 80),
+            "{lines:#?}"
+        );
         assert!(lines[0].starts_with("LOOP ") && lines[0].ends_with("TOPIC"));
-        let wanted = "20261122-005333-0a1b2c  plan  summarizing*  3/3    1/22/0  2h   Move the queu...";
+        let wanted =
+            "20261122-005333-0a1b2c  plan  summarizing*  3/3    1/22/0  2h   Move the queu...";
         assert_eq!(lines[1], wanted);
         let whole = super::lines(&rows, None);
         assert!(whole[1].ends_with("before winter"), "a file gets all of it");
@@ -66,9 +86,15 @@ mod tests {
 
     #[test]
     fn on_a_narrow_terminal_the_topic_stands_below_its_row() {
-        let lines = lines(&rows(&["Move the queue to Postgres before winter"]), Some(60));
+        let lines = lines(
+            &rows(&["Move the queue to Postgres before winter"]),
+            Some(60),
+        );
         assert_eq!(lines.len(), 3, "{lines:#?}");
-        assert!(lines.iter().all(|line| screen::width(line) <= 60), "{lines:#?}");
+        assert!(
+            lines.iter().all(|line| screen::width(line) <= 60),
+            "{lines:#?}"
+        );
         assert_eq!(lines[2], "    Move the queue to Postgres before winter");
     }
 }

@@ -28,7 +28,11 @@ pub(super) fn flag() -> Arg {
 ///
 /// # Errors
 /// The record cannot be read.
-pub(super) fn take(info: &ProgramInfo, command: &str, caller: &Caller) -> Result<Option<String>, Failure> {
+pub(super) fn take(
+    info: &ProgramInfo,
+    command: &str,
+    caller: &Caller,
+) -> Result<Option<String>, Failure> {
     let home = StateHome::of_user(info.program);
     let (Some(home), Some(session)) = (home.folder(), caller.session.as_deref()) else {
         return Ok(None);
@@ -71,9 +75,11 @@ pub(super) fn split<'t>(command: &Command, typed: &'t str) -> (Vec<&'t str>, &'t
         flags.push(flag);
         let name = flag.trim_start_matches('-');
         let mut known = command.get_arguments();
-        let takes_value = known.find(|argument| argument.get_long() == Some(name)).is_some_and(|argument| {
-            argument.get_action().takes_values() && !argument.is_require_equals_set()
-        });
+        let takes_value = known
+            .find(|argument| argument.get_long() == Some(name))
+            .is_some_and(|argument| {
+                argument.get_action().takes_values() && !argument.is_require_equals_set()
+            });
         if takes_value && !rest.is_empty() {
             let (value, after) = if takes_words { word(rest) } else { value(rest) };
             flags.push(value);
@@ -109,7 +115,10 @@ pub(super) fn of_verb(
         !argument.is_positional() && !argument.is_hide_set() && argument.get_id() != "rejecting"
     };
     let mut own = verb.get_arguments().filter(is_its_own);
-    let value_of = own.next().filter(|_| own.next().is_none()).and_then(Arg::get_long);
+    let value_of = own
+        .next()
+        .filter(|_| own.next().is_none())
+        .and_then(Arg::get_long);
     let (flags, mut rest) = split(verb, typed);
     let mut given: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
     let mut id = None;
@@ -147,16 +156,29 @@ mod tests {
     fn start() -> Command {
         Command::new("start")
             .arg(Arg::new("rounds").long("rounds"))
-            .arg(Arg::new("draft").long("from-draft").action(ArgAction::SetTrue))
+            .arg(
+                Arg::new("draft")
+                    .long("from-draft")
+                    .action(ArgAction::SetTrue),
+            )
     }
 
     #[test]
     fn a_value_ends_at_the_next_flag_where_nothing_but_flags_is_taken() {
         let split = |typed: &'static str| split(&start(), typed);
         let typed = "--rounds $(x) `id` a--b  --from-draft --rounds it's \"two\"\nlines ";
-        let flags = vec!["--rounds", "$(x) `id` a--b", "--from-draft", "--rounds", "it's \"two\"\nlines"];
+        let flags = vec![
+            "--rounds",
+            "$(x) `id` a--b",
+            "--from-draft",
+            "--rounds",
+            "it's \"two\"\nlines",
+        ];
         assert_eq!(split(typed), (flags, ""));
-        assert_eq!(split("--from-draft too much"), (vec!["--from-draft"], "too much"));
+        assert_eq!(
+            split("--from-draft too much"),
+            (vec!["--from-draft"], "too much")
+        );
     }
 
     #[test]
@@ -167,7 +189,10 @@ mod tests {
         assert_eq!(flags, ["--rounds", "2", "--from-draft"]);
         assert_eq!(rest, "fix `it`; $(x) --rounds 9\n\"quoted\"");
         assert_eq!(split(&start(), "--rounds=7 x"), (vec!["--rounds=7"], "x"));
-        assert_eq!(split(&start(), "-- --rounds is a flag"), (vec![], "--rounds is a flag"));
+        assert_eq!(
+            split(&start(), "-- --rounds is a flag"),
+            (vec![], "--rounds is a flag")
+        );
         assert_eq!(split(&start(), "- dash first"), (vec![], "- dash first"));
         assert_eq!(split(&start(), "  "), (vec![], ""));
         assert_eq!(split(&start(), "--rounds"), (vec!["--rounds"], ""));

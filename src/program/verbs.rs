@@ -57,7 +57,9 @@ pub(super) fn own<M: CommandLine>(
     let held = loops::opened::<M>(M::open(&store, &id, actor))?;
     program.prepare(&held, &settings, actor);
     let before = held.raw().record().revision();
-    let now = taken(program, (name, actor), held, &settings, |held| (own.run)(held, given))?;
+    let now = taken(program, (name, actor), held, &settings, |held| {
+        (own.run)(held, given)
+    })?;
     // With `--json` the verb itself has said what it did.
     let is_json = matches!(given.try_get_one("json"), Ok(Some(&true)));
     if now.raw().record().revision() != before && !is_json {
@@ -67,7 +69,12 @@ pub(super) fn own<M: CommandLine>(
 }
 
 /// Says what a verb did, and what comes next.
-pub(super) fn tell<M: CommandLine>(program: &Program<M>, name: &str, now: &M::Any, settings: &Settings) {
+pub(super) fn tell<M: CommandLine>(
+    program: &Program<M>,
+    name: &str,
+    now: &M::Any,
+    settings: &Settings,
+) {
     let info = program.info;
     let raw = now.raw();
     let id = raw.id();
@@ -75,10 +82,16 @@ pub(super) fn tell<M: CommandLine>(program: &Program<M>, name: &str, now: &M::An
     let message = edge.and_then(|edge| edge.words(M::TABLE));
     let over = messages::phase(raw).terminal;
     if edge.is_none_or(|edge| edge.message.is_none()) || over {
-        out::line(&format!("Loop {id}: {name}, now in phase {}", messages::phase(raw).name));
+        out::line(&format!(
+            "Loop {id}: {name}, now in phase {}",
+            messages::phase(raw).name
+        ));
     }
     if over {
-        out::line(&format!("It is over. Its files stay in {}", text::shown(raw.store().folder())));
+        out::line(&format!(
+            "It is over. Its files stay in {}",
+            text::shown(raw.store().folder())
+        ));
         return;
     }
     let own = program.words(now, settings, Timestamp::now());
@@ -104,7 +117,8 @@ pub(super) fn of_answer<M: CommandLine>(answer: &Answer, id: &LoopId) -> Result<
         return Ok(verb);
     }
     let name = transition.replace('_', "-");
-    let command = M::Verb::augment_subcommands(clap::Command::new(M::INFO.program).no_binary_name(true));
+    let command =
+        M::Verb::augment_subcommands(clap::Command::new(M::INFO.program).no_binary_name(true));
     let is_switch = |flag: &str| {
         let verb = command.find_subcommand(&name);
         let mut arguments = verb.into_iter().flat_map(clap::Command::get_arguments);
@@ -122,7 +136,11 @@ pub(super) fn of_answer<M: CommandLine>(answer: &Answer, id: &LoopId) -> Result<
     words.extend(["--".to_owned(), id.to_string()]);
     let refused = |error: clap::Error| {
         let why = error.to_string();
-        let why = why.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        let why = why
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .trim_start_matches("error: ");
         format!("{name} cannot be taken: {}", text::one_line(why, 300))
     };
     let matches = command.try_get_matches_from(words).map_err(refused)?;
@@ -130,7 +148,10 @@ pub(super) fn of_answer<M: CommandLine>(answer: &Answer, id: &LoopId) -> Result<
 }
 
 /// Loads the settings for a verb: a slip in a file keeps nobody from giving a loop up, so what ends one takes the defaults.
-fn settings<M: CommandLine>(transition: &str, store: &crate::store::Store) -> Result<Settings, Failure> {
+fn settings<M: CommandLine>(
+    transition: &str,
+    store: &crate::store::Store,
+) -> Result<Settings, Failure> {
     let info = M::INFO;
     match loops::settings(info, store.root(), None) {
         Err(_) if incompatible::ends_loops(M::TABLE, transition) => Ok(Settings::usual(info)),
@@ -139,16 +160,25 @@ fn settings<M: CommandLine>(transition: &str, store: &crate::store::Store) -> Re
 }
 
 /// Parses what was typed after a verb's slash command as if it had been typed in a terminal.
-fn from_typed<M: CommandLine>(program: &Program<M>, name: &str, typed: &str) -> Result<M::Verb, Failure> {
+fn from_typed<M: CommandLine>(
+    program: &Program<M>,
+    name: &str,
+    typed: &str,
+) -> Result<M::Verb, Failure> {
     let info = program.info;
     let mut command = arguments::command(program);
     let verb = command.find_subcommand(name).cloned().unwrap_or_default();
     let is_there = |id: &LoopId| {
-        info.state.ids == crate::store::IdForm::Stamp || loops::find(info, Some(id.as_str())).is_ok()
+        info.state.ids == crate::store::IdForm::Stamp
+            || loops::find(info, Some(id.as_str())).is_ok()
     };
     let given = typed::of_verb(&verb, typed, is_there, info);
-    let all = [info.program.to_owned(), name.to_owned()].into_iter().chain(given);
-    let matches = command.try_get_matches_from_mut(all).map_err(|error| Failure::usage(&error))?;
+    let all = [info.program.to_owned(), name.to_owned()]
+        .into_iter()
+        .chain(given);
+    let matches = command
+        .try_get_matches_from_mut(all)
+        .map_err(|error| Failure::usage(&error))?;
     M::Verb::from_arg_matches(&matches).map_err(|error| Failure::usage(&error))
 }
 
@@ -182,7 +212,9 @@ pub(super) fn take<M: CommandLine>(
     settings: &Settings,
 ) -> Result<M::Any, Failure> {
     let (name, actor) = (M::transition(&verb).replace('_', "-"), held.raw().actor());
-    taken(program, (&name, actor), held, settings, |held| program.run(verb, held))
+    taken(program, (&name, actor), held, settings, |held| {
+        program.run(verb, held)
+    })
 }
 
 /// Has somebody change a loop, says why where that is refused, and does what follows where it is not.
@@ -226,14 +258,20 @@ fn taken<M: CommandLine>(
             &help,
         )
     })?;
-    store.log(&format!("{id} {name} by {actor}: now {}", messages::phase(now.raw()).name));
+    store.log(&format!(
+        "{id} {name} by {actor}: now {}",
+        messages::phase(now.raw()).name
+    ));
     messages::clear(now.raw());
     (program.entered)(&now, settings).map_err(|problem| {
         Failure::plain(
             Exit::Internal,
             "claudex::verb::entered",
             format!("loop {id}: {name} was done, and what follows from it was not: {problem}"),
-            &format!("make room or the folder writable, then:\n    {} resume {id}", info.program),
+            &format!(
+                "make room or the folder writable, then:\n    {} resume {id}",
+                info.program
+            ),
         )
     })?;
     Ok(now)

@@ -35,7 +35,12 @@ pub(super) fn verify<M: CommandLine>(
     program.prepare(&held, &settings, actor);
     let refused = |why: String| {
         let help = messages::unchanged(raw);
-        Failure::plain(Exit::Refused, "claudex::verify", format!("loop {id}: {why}"), &help)
+        Failure::plain(
+            Exit::Refused,
+            "claudex::verify",
+            format!("loop {id}: {why}"),
+            &help,
+        )
     };
     let internal = |error: crate::store::StoreError| Failure::new(Exit::Internal, error);
     match verify::ready(raw).map_err(internal)? {
@@ -50,7 +55,10 @@ pub(super) fn verify<M: CommandLine>(
                 return Ok(Exit::Refused);
             }
             commands.permit(raw).map_err(internal)?;
-            store.log(&format!("{id} verify: a person permitted {} commands", commands.lines().len()));
+            store.log(&format!(
+                "{id} verify: a person permitted {} commands",
+                commands.lines().len()
+            ));
         }
         Ok(commands) if permit => {
             show(&commands);
@@ -68,9 +76,9 @@ pub(super) fn verify<M: CommandLine>(
             }
             None if !said_waiting => {
                 said_waiting = true;
-                out::line(
-                    &info.line("another run, or a review, is at work in this loop; waiting for its end"),
-                );
+                out::line(&info.line(
+                    "another run, or a review, is at work in this loop; waiting for its end",
+                ));
             }
             None => {}
         }
@@ -79,7 +87,9 @@ pub(super) fn verify<M: CommandLine>(
             false => ControlFlow::Continue(()),
         }
     });
-    let came_to = ran.map_err(|refusal| refused(refusal.to_string()))?.came_to();
+    let came_to = ran
+        .map_err(|refusal| refused(refusal.to_string()))?
+        .came_to();
     if matches!(came_to, Verification::Passed(_) | Verification::Failed(_)) {
         out::text(&format!("\n{}\n\n", verify::text(raw)));
     }
@@ -105,7 +115,10 @@ fn permitted(raw: &Raw, commands: &Commands, actor: Actor, permit: bool) -> Resu
         return Err(Failure::plain(
             Exit::Refused,
             "claudex::verify::permission",
-            format!("loop {}: a person has not permitted the commands that verify the work", raw.id()),
+            format!(
+                "loop {}: a person has not permitted the commands that verify the work",
+                raw.id()
+            ),
             &format!(
                 "nothing was run; ask the person to look at them and to run in a terminal:\n    {call} --permit"
             ),
@@ -116,7 +129,10 @@ fn permitted(raw: &Raw, commands: &Commands, actor: Actor, permit: bool) -> Resu
         return Err(Failure::plain(
             Exit::Refused,
             "claudex::verify::terminal",
-            format!("loop {}: there is no terminal to show the commands on that verify the work", raw.id()),
+            format!(
+                "loop {}: there is no terminal to show the commands on that verify the work",
+                raw.id()
+            ),
             &format!("nothing was run; run it in a terminal:\n    {call}"),
         ));
     }
@@ -124,13 +140,17 @@ fn permitted(raw: &Raw, commands: &Commands, actor: Actor, permit: bool) -> Resu
     if permit {
         return Ok(true);
     }
-    Ok(consent::asked("Permit exactly these commands in this project, and run them now?"))
+    Ok(consent::asked(
+        "Permit exactly these commands in this project, and run them now?",
+    ))
 }
 
 /// Shows the commands, one a line: each is plain, and what is shown is all of it.
 fn show(commands: &Commands) {
     let lines = commands.lines().iter();
-    let lines: String = lines.map(|line| format!("{}{line}\n", text::COMMAND)).collect();
+    let lines: String = lines
+        .map(|line| format!("{}{line}\n", text::COMMAND))
+        .collect();
     let _ = write!(
         io::stderr(),
         "Commands that verify the work. A name of your configuration runs that command, any other line runs in sh:\n{lines}"

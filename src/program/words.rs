@@ -16,7 +16,9 @@ pub fn edge_of(
 ) -> Option<&'static EdgeInfo> {
     let from = table.stored(change.from.as_deref()?)?;
     let to = table.stored(change.to.as_deref()?)?;
-    let fitting = table.edges_at(&change.what, from).filter(|edge| edge.to == to);
+    let fitting = table
+        .edges_at(&change.what, from)
+        .filter(|edge| edge.to == to);
     let fitting: Vec<_> = fitting.collect();
     let holds = |edge: &EdgeInfo| match (&edge.when, before) {
         (Some(guard), Some(before)) => guard.holds(table, before, None, change.at).unwrap_or(false),
@@ -40,7 +42,10 @@ pub const RUN: &str = "run";
 
 /// Returns whether a change was made where a command of the program's drove the loop.
 pub fn is_driven(table: &Table, change: &ChangeEntry) -> bool {
-    change.field(table.state.fields.session).and_then(Value::as_str) == Some(RUN)
+    change
+        .field(table.state.fields.session)
+        .and_then(Value::as_str)
+        == Some(RUN)
 }
 
 /// Names who made a change: `the hook`, `the agent`, `a person`, `run`.

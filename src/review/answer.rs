@@ -98,7 +98,10 @@ pub fn read(answer: &str) -> Result<Verdict, NoAnswer> {
         return Err(NoAnswer::Empty);
     }
     if answer.len() > MAX_FILE_BYTES {
-        return Err(NoAnswer::Form(Unreadable::TooLarge { bytes: answer.len(), limit: MAX_FILE_BYTES }));
+        return Err(NoAnswer::Form(Unreadable::TooLarge {
+            bytes: answer.len(),
+            limit: MAX_FILE_BYTES,
+        }));
     }
     let found = objects(trimmed);
     let answers: Vec<&Object> = found.iter().filter(|object| object.stands).collect();
@@ -173,7 +176,11 @@ fn objects(text: &str) -> Vec<Object> {
         let Some(begin) = text[at..].find('{').map(|offset| at + offset) else {
             break;
         };
-        let stands = if begin < around.0 { around.1 } else { begins_a_line(&text[..begin]) };
+        let stands = if begin < around.0 {
+            around.1
+        } else {
+            begins_a_line(&text[..begin])
+        };
         let mut values = serde_json::Deserializer::from_str(&text[begin..]).into_iter::<Value>();
         at = begin + 1;
         if let Some(Ok(Value::Object(map))) = values.next() {
@@ -199,7 +206,9 @@ fn objects(text: &str) -> Vec<Object> {
 fn begins_a_line(before: &str) -> bool {
     let line = before.rsplit('\n').next().unwrap_or(before);
     let line = line.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}' || c == '[');
-    let fence = line.strip_prefix("```").map(|info| info.trim_start_matches('`'));
+    let fence = line
+        .strip_prefix("```")
+        .map(|info| info.trim_start_matches('`'));
     line.is_empty() || fence.is_some_and(|info| info.chars().all(|c| c.is_ascii_alphanumeric()))
 }
 
@@ -228,13 +237,21 @@ fn is_answer(object: &Map<String, Value>) -> bool {
 
 /// Returns whether a text was meant as JSON by the schema: a Markdown answer does not begin like this.
 fn looks_like_json(text: &str) -> bool {
-    let bare = text.trim_start_matches("```json").trim_start_matches("```").trim_start();
+    let bare = text
+        .trim_start_matches("```json")
+        .trim_start_matches("```")
+        .trim_start();
     bare.starts_with('{') && (bare.contains("\"verdict\"") || bare.contains("\"findings\""))
 }
 
 fn by_schema(answer: &Map<String, Value>) -> Result<Verdict, NoAnswer> {
-    if let Some(other) = answer.keys().find(|key| !["verdict", "findings"].contains(&key.as_str())) {
-        return Err(NoAnswer::Unknown { property: text::one_line(other, 40) });
+    if let Some(other) = answer
+        .keys()
+        .find(|key| !["verdict", "findings"].contains(&key.as_str()))
+    {
+        return Err(NoAnswer::Unknown {
+            property: text::one_line(other, 40),
+        });
     }
     let lacks = |property| NoAnswer::Lacks { property };
     let verdict = answer.get("verdict").ok_or_else(|| lacks("verdict"))?;
@@ -243,7 +260,9 @@ fn by_schema(answer: &Map<String, Value>) -> Result<Verdict, NoAnswer> {
         return Err(NoAnswer::CutOff);
     };
     if listed.len() > MOST_FINDINGS {
-        return Err(NoAnswer::Form(Unreadable::TooMany { found: listed.len() }));
+        return Err(NoAnswer::Form(Unreadable::TooMany {
+            found: listed.len(),
+        }));
     }
     let findings = listed
         .iter()
@@ -255,19 +274,26 @@ fn by_schema(answer: &Map<String, Value>) -> Result<Verdict, NoAnswer> {
         "clean" | "findings" if !findings.is_empty() => Ok(Verdict::Findings(Findings(findings))),
         "clean" => Ok(Verdict::Clean),
         "findings" => Err(NoAnswer::Announced),
-        other => Err(NoAnswer::Verdict { word: text::one_line(other, 40) }),
+        other => Err(NoAnswer::Verdict {
+            word: text::one_line(other, 40),
+        }),
     }
 }
 
 fn read_finding(number: usize, finding: &Value) -> Result<Finding, NoAnswer> {
     let lacks = |what| NoAnswer::Finding { number, what };
     let line_of = |name: &str, limit| {
-        let text = finding.get(name).and_then(Value::as_str).unwrap_or_default();
+        let text = finding
+            .get(name)
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         Some(text::one_line(text, limit)).filter(|text| !text.is_empty())
     };
     let severity = line_of("severity", 40).ok_or_else(|| lacks("severity"))?;
-    let severity = severity_word(&severity.to_lowercase()).ok_or_else(|| lacks("known severity"))?;
-    let what = line_of("what", MAX_FINDING_CHARS).ok_or_else(|| lacks("text that says what is wrong"))?;
+    let severity =
+        severity_word(&severity.to_lowercase()).ok_or_else(|| lacks("known severity"))?;
+    let what =
+        line_of("what", MAX_FINDING_CHARS).ok_or_else(|| lacks("text that says what is wrong"))?;
     let line = match finding.get("line") {
         Some(Value::Number(number)) => number.as_u64(),
         Some(Value::String(text)) => text.trim().parse().ok(),
@@ -279,7 +305,9 @@ fn read_finding(number: usize, finding: &Value) -> Result<Finding, NoAnswer> {
         id: line_of("id", MAX_ID_CHARS),
         recommendation: line_of("recommendation", MAX_FINDING_CHARS),
         file: line_of("file", MAX_FILE_CHARS),
-        line: line.and_then(|line| u32::try_from(line).ok()).filter(|line| *line > 0),
+        line: line
+            .and_then(|line| u32::try_from(line).ok())
+            .filter(|line| *line > 0),
         // As it is: a patch with other bytes is another patch. Whoever shows it makes it plain.
         patch: patch
             .filter(|patch| !patch.trim().is_empty() && patch.len() <= MAX_PATCH_BYTES)

@@ -25,7 +25,10 @@ pub struct Cause {
 impl Cause {
     /// Makes a cause, its detail made one short plain line.
     pub fn new(kind: CauseKind, detail: &str) -> Self {
-        Self { kind, detail: text::one_line(detail, DETAIL) }
+        Self {
+            kind,
+            detail: text::one_line(detail, DETAIL),
+        }
     }
 }
 
@@ -51,13 +54,17 @@ pub enum CauseKind {
         after: Duration,
     },
     /// A signal that was not ours ended it.
-    #[display("the reviewer was killed by signal {signal}; run it again, and see whether memory ran out")]
+    #[display(
+        "the reviewer was killed by signal {signal}; run it again, and see whether memory ran out"
+    )]
     Crashed {
         /// The signal's number.
         signal: i32,
     },
     /// It exited with an error that nothing tells apart.
-    #[display("the reviewer failed with exit status {status}; mend what it says, or choose another reviewer")]
+    #[display(
+        "the reviewer failed with exit status {status}; mend what it says, or choose another reviewer"
+    )]
     Failed {
         /// The exit status; 0 where its own record says that it failed.
         status: i32,
@@ -122,9 +129,16 @@ mod tests {
         let after = Duration::from_millis(1500);
         let cause = Cause::new(CauseKind::Idle { after }, "waiting");
         let stored = serde_json::to_string(&cause).unwrap();
-        assert_eq!(stored, r#"{"kind":{"idle":{"after_ms":1500}},"detail":"waiting"}"#);
+        assert_eq!(
+            stored,
+            r#"{"kind":{"idle":{"after_ms":1500}},"detail":"waiting"}"#
+        );
         assert_eq!(serde_json::from_str::<Cause>(&stored).unwrap(), cause);
-        assert!(cause.to_string().starts_with("the reviewer was ended after 1s500ms without output;"));
+        assert!(
+            cause
+                .to_string()
+                .starts_with("the reviewer was ended after 1s500ms without output;")
+        );
 
         let name = Outcome::CouldNotRun(cause).name();
         assert_eq!(serde_json::to_string(&name).unwrap(), r#""could-not-run""#);

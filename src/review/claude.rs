@@ -65,7 +65,10 @@ pub struct Claude {
 impl Claude {
     /// Returns the reviewer of this name in the configuration.
     pub fn new(name: &str, settings: ReviewerSettings) -> Self {
-        Self { name: name.to_owned(), settings }
+        Self {
+            name: name.to_owned(),
+            settings,
+        }
     }
 }
 
@@ -76,11 +79,21 @@ impl Reviewer for Claude {
 
     fn review(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Outcome {
         let variables = variables();
-        let client =
-            Client { settings: &self.settings, program: PROGRAM, variables: &variables, own_sandbox: false };
+        let client = Client {
+            settings: &self.settings,
+            program: PROGRAM,
+            variables: &variables,
+            own_sandbox: false,
+        };
         let prompt = format!("{}\n{CLOSING}", request.prompt);
         let mut seen = Seen::new(request.root, request.opened);
-        match client.ask(request, &arguments(&self.settings), &prompt, &mut seen, watch) {
+        match client.ask(
+            request,
+            &arguments(&self.settings),
+            &prompt,
+            &mut seen,
+            watch,
+        ) {
             Err(cause) => Outcome::CouldNotRun(cause),
             Ok(ended) => seen.judge(&ended),
         }
@@ -89,7 +102,11 @@ impl Reviewer for Claude {
 
 /// Returns the variables that it gets where the configuration names no more.
 pub fn variables() -> Vec<String> {
-    USUAL.into_iter().chain(VARIABLES).map(str::to_owned).collect()
+    USUAL
+        .into_iter()
+        .chain(VARIABLES)
+        .map(str::to_owned)
+        .collect()
 }
 
 fn arguments(settings: &ReviewerSettings) -> Vec<String> {
@@ -118,7 +135,14 @@ struct Seen<'r> {
 
 impl<'r> Seen<'r> {
     fn new(root: &'r Utf8Path, opened: &'r Opened) -> Self {
-        Self { root, opened, events: 0, error: None, result: None, retrying: None }
+        Self {
+            root,
+            opened,
+            events: 0,
+            error: None,
+            result: None,
+            retrying: None,
+        }
     }
 
     fn judge(&self, ended: &ProcessOutput) -> Outcome {
@@ -134,7 +158,9 @@ impl<'r> Seen<'r> {
         match failed {
             None if !says_failed => answer_of(result),
             None => self.failure(result, CauseKind::Failed { status: 0 }),
-            Some(cause) if matches!(cause.kind, CauseKind::Failed { .. }) => self.failure(result, cause.kind),
+            Some(cause) if matches!(cause.kind, CauseKind::Failed { .. }) => {
+                self.failure(result, cause.kind)
+            }
             Some(cause) => Outcome::CouldNotRun(cause),
         }
     }
@@ -182,9 +208,10 @@ fn answer_of(result: &Value) -> Outcome {
 /// Returns what the name of an error of the service means, where it means one thing.
 fn of_error(name: &str) -> Option<CauseKind> {
     match name {
-        "authentication_failed" | "oauth_org_not_allowed" | "account_on_hold" | "verification_required" => {
-            Some(CauseKind::Login)
-        }
+        "authentication_failed"
+        | "oauth_org_not_allowed"
+        | "account_on_hold"
+        | "verification_required" => Some(CauseKind::Login),
         "rate_limit" | "billing_error" => Some(CauseKind::Quota),
         "server_error" | "overloaded" => Some(CauseKind::Service),
         _ => None,
@@ -197,7 +224,8 @@ impl Events for Seen<'_> {
         let event = Value::Object(event.clone());
         match text_of(&event, "/type") {
             "system" if text_of(&event, "/subtype") == "api_retry" => {
-                let number = |name: &str| event.get(name).and_then(Value::as_u64).unwrap_or_default();
+                let number =
+                    |name: &str| event.get(name).and_then(Value::as_u64).unwrap_or_default();
                 let said = format!(
                     "trying again ({}; attempt {} of {})",
                     shown(text_of(&event, "/error")),
@@ -220,7 +248,9 @@ impl Events for Seen<'_> {
                     self.error = Some(text_of(&event, "/error").to_owned());
                     return None;
                 }
-                let blocks = event.pointer("/message/content").and_then(Value::as_array)?;
+                let blocks = event
+                    .pointer("/message/content")
+                    .and_then(Value::as_array)?;
                 let lines: Vec<String> = blocks
                     .iter()
                     .filter_map(|block| match text_of(block, "/type") {
@@ -244,7 +274,9 @@ impl Events for Seen<'_> {
     }
 
     fn retrying(&self) -> Option<(Instant, &str)> {
-        self.retrying.as_ref().map(|(since, said)| (*since, said.as_str()))
+        self.retrying
+            .as_ref()
+            .map(|(since, said)| (*since, said.as_str()))
     }
 }
 

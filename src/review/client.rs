@@ -95,7 +95,10 @@ impl Client<'_> {
         let Some(program) = self.find(request.root) else {
             return Ok(not_installed(self.program()));
         };
-        let program = program.into_os_string().into_string().unwrap_or_else(|_| self.program().to_owned());
+        let program = program
+            .into_os_string()
+            .into_string()
+            .unwrap_or_else(|_| self.program().to_owned());
         let wrapped = if self.own_sandbox || self.settings.sandbox == SandboxPolicy::Off {
             None
         } else {
@@ -142,7 +145,9 @@ impl Client<'_> {
     fn environment(&self, request: &Request<'_>) -> Environment {
         let environment = request.environment.clone();
         let named = self.variables.iter().chain(&self.settings.environment);
-        environment.and(named.cloned()).pinning(self.settings.pinned.clone())
+        environment
+            .and(named.cloned())
+            .pinning(self.settings.pinned.clone())
     }
 
     /// bubblewrap's program and arguments, where it works.
@@ -160,7 +165,9 @@ impl Client<'_> {
                 let arguments = sandbox::arguments(root, temporary.as_deref(), program, arguments);
                 Ok(Some((bwrap.clone(), arguments)))
             }
-            (missing, SandboxPolicy::Required) => Err(Cause::new(CauseKind::NoSandbox, &missing.to_string())),
+            (missing, SandboxPolicy::Required) => {
+                Err(Cause::new(CauseKind::NoSandbox, &missing.to_string()))
+            }
             (missing, _) => {
                 let line = format!("no sandbox: {missing}");
                 match say(&line, watch) {
@@ -174,17 +181,26 @@ impl Client<'_> {
 
 /// Returns where the program's temporary files go, without links.
 fn temporary() -> Option<Utf8PathBuf> {
-    let folder = std::env::var("TMPDIR").ok().filter(|folder| !folder.is_empty());
-    Utf8Path::new(folder.as_deref().unwrap_or("/tmp")).canonicalize_utf8().ok()
+    let folder = std::env::var("TMPDIR")
+        .ok()
+        .filter(|folder| !folder.is_empty());
+    Utf8Path::new(folder.as_deref().unwrap_or("/tmp"))
+        .canonicalize_utf8()
+        .ok()
 }
 
 fn say(line: &str, watch: &mut Watch<'_>) -> ControlFlow<()> {
-    watch(Event::Line { stream: Stream::Stderr, text: line })
+    watch(Event::Line {
+        stream: Stream::Stderr,
+        text: line,
+    })
 }
 
 fn not_installed(program: &str) -> ProcessOutput {
     ProcessOutput {
-        how: ProcessEnd::CouldNotStart(StartError::NotInstalled { program: program.to_owned() }),
+        how: ProcessEnd::CouldNotStart(StartError::NotInstalled {
+            program: program.to_owned(),
+        }),
         stdout: Vec::new(),
         dropped: 0,
         stdout_end: Vec::new(),
@@ -205,7 +221,11 @@ fn out_of_sandbox(how: ProcessEnd) -> ProcessEnd {
 
 /// Runs a call, reads its events, and ends it when it has been trying to reach its service for too long: a client that says so
 /// every few seconds is never silent.
-fn follow(call: &Call<'_>, events: &mut dyn Events, watch: &mut Watch<'_>) -> (ProcessOutput, Option<Cause>) {
+fn follow(
+    call: &Call<'_>,
+    events: &mut dyn Events,
+    watch: &mut Watch<'_>,
+) -> (ProcessOutput, Option<Cause>) {
     let events = RefCell::new(events);
     let mut gave_up = false;
     let ended = supervise_events(
@@ -262,7 +282,10 @@ pub(super) fn said(text: &str) -> Option<String> {
 
 /// Returns a text in an event.
 pub(super) fn text_of<'e>(event: &'e Value, pointer: &str) -> &'e str {
-    event.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+    event
+        .pointer(pointer)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
 }
 
 /// Returns what an HTTP status of the service means, where it means one thing.

@@ -30,11 +30,18 @@ pub const PROGRAM: &str = "codex";
 const ANSWER: &str = "answer.json";
 
 /// Variables that it gets besides the usual ones.
-const VARIABLES: [&str; 5] =
-    ["CODEX_HOME", "CODEX_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_CA_CERTIFICATE"];
+const VARIABLES: [&str; 5] = [
+    "CODEX_HOME",
+    "CODEX_API_KEY",
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "CODEX_CA_CERTIFICATE",
+];
 
 /// What the commands that the model runs see of the environment: no keys.
-const FOR_COMMANDS: [&str; 9] = ["PATH", "HOME", "USER", "LANG", "LC_*", "TZ", "TMPDIR", "SHELL", GUARD];
+const FOR_COMMANDS: [&str; 9] = [
+    "PATH", "HOME", "USER", "LANG", "LC_*", "TZ", "TMPDIR", "SHELL", GUARD,
+];
 
 /// `codex`.
 #[derive(Debug, Clone)]
@@ -46,7 +53,10 @@ pub struct Codex {
 impl Codex {
     /// Returns the reviewer of this name in the configuration.
     pub fn new(name: &str, settings: ReviewerSettings) -> Self {
-        Self { name: name.to_owned(), settings }
+        Self {
+            name: name.to_owned(),
+            settings,
+        }
     }
 }
 
@@ -68,8 +78,12 @@ impl Reviewer for Codex {
         let config = UserConfig::read();
         let arguments = arguments(&self.settings, &config, request.root, path.as_str());
         let variables = variables_with(&config);
-        let client =
-            Client { settings: &self.settings, program: PROGRAM, variables: &variables, own_sandbox: true };
+        let client = Client {
+            settings: &self.settings,
+            program: PROGRAM,
+            variables: &variables,
+            own_sandbox: true,
+        };
         let prompt = format!("{}\n{CLOSING}", request.prompt);
         let mut seen = Seen::new(request.root, request.opened);
         match client.ask(request, &arguments, &prompt, &mut seen, watch) {
@@ -97,12 +111,20 @@ pub fn provider_key() -> Option<String> {
 
 fn schema(place: &Place) -> io::Result<Scratch> {
     let scratch = place.scratch()?;
-    scratch.folder().new_file(ANSWER)?.write_all(SCHEMA.as_bytes())?;
+    scratch
+        .folder()
+        .new_file(ANSWER)?
+        .write_all(SCHEMA.as_bytes())?;
     Ok(scratch)
 }
 
 /// Returns the arguments of a call; each flag and its reason in docs/reviewers.md.
-fn arguments(settings: &ReviewerSettings, config: &UserConfig, root: &Utf8Path, schema: &str) -> Vec<String> {
+fn arguments(
+    settings: &ReviewerSettings,
+    config: &UserConfig,
+    root: &Utf8Path,
+    schema: &str,
+) -> Vec<String> {
     let mut all: Vec<String> = [
         "exec",
         "--json",
@@ -123,9 +145,15 @@ fn arguments(settings: &ReviewerSettings, config: &UserConfig, root: &Utf8Path, 
     for feature in ["hooks", "plugins", "apps"] {
         set(format!("features.{feature}=false"));
     }
-    set(format!("projects={{{}={{trust_level=\"untrusted\"}}}}", toml_text(root.as_str())));
+    set(format!(
+        "projects={{{}={{trust_level=\"untrusted\"}}}}",
+        toml_text(root.as_str())
+    ));
     let names: Vec<String> = FOR_COMMANDS.into_iter().map(toml_text).collect();
-    set(format!("shell_environment_policy={{inherit=\"all\",include_only=[{}]}}", names.join(",")));
+    set(format!(
+        "shell_environment_policy={{inherit=\"all\",include_only=[{}]}}",
+        names.join(",")
+    ));
     for server in &config.servers {
         set(format!("mcp_servers.{server}.enabled=false"));
     }
@@ -158,7 +186,14 @@ struct Seen<'r> {
 
 impl<'r> Seen<'r> {
     fn new(root: &'r Utf8Path, opened: &'r Opened) -> Self {
-        Self { root, opened, events: 0, message: None, failed: None, retrying: None }
+        Self {
+            root,
+            opened,
+            events: 0,
+            message: None,
+            failed: None,
+            retrying: None,
+        }
     }
 
     fn judge(&self, ended: &crate::process::ProcessOutput) -> Outcome {
@@ -169,7 +204,9 @@ impl<'r> Seen<'r> {
             });
         }
         match (&self.failed, &self.message) {
-            (Some(said), _) => Outcome::CouldNotRun(failure::cause(said, CauseKind::Failed { status: 0 })),
+            (Some(said), _) => {
+                Outcome::CouldNotRun(failure::cause(said, CauseKind::Failed { status: 0 }))
+            }
             (None, Some(message)) => reviewer::judge_answer(message),
             (None, None) if self.events == 0 => reviewer::judge(ended),
             (None, None) => reviewer::judge_answer(""),
@@ -189,14 +226,23 @@ impl<'r> Seen<'r> {
                 self.opened.add(&command);
                 Some(format!("runs {}", shown(&command)))
             }
-            "web_search" if !completed => Some(format!("searches the web: {}", shown(item("query")))),
-            "mcp_tool_call" if !completed => {
-                Some(format!("calls {} {}", shown(item("server")), shown(item("tool"))))
+            "web_search" if !completed => {
+                Some(format!("searches the web: {}", shown(item("query"))))
             }
+            "mcp_tool_call" if !completed => Some(format!(
+                "calls {} {}",
+                shown(item("server")),
+                shown(item("tool"))
+            )),
             "file_change" if completed => {
                 let changes = event.pointer("/item/changes").and_then(Value::as_array);
-                let path = changes.and_then(|changes| changes.first()).map(|it| text_of(it, "/path"));
-                Some(format!("tries to change {}", shown_path(path.unwrap_or("files"), self.root)))
+                let path = changes
+                    .and_then(|changes| changes.first())
+                    .map(|it| text_of(it, "/path"));
+                Some(format!(
+                    "tries to change {}",
+                    shown_path(path.unwrap_or("files"), self.root)
+                ))
             }
             "error" if completed => Some(format!("codex: {}", shown(item("message")))),
             _ => None,
@@ -241,7 +287,9 @@ impl Events for Seen<'_> {
     }
 
     fn retrying(&self) -> Option<(Instant, &str)> {
-        self.retrying.as_ref().map(|(since, said)| (*since, said.as_str()))
+        self.retrying
+            .as_ref()
+            .map(|(since, said)| (*since, said.as_str()))
     }
 }
 

@@ -22,7 +22,10 @@ pub struct Command {
 impl Command {
     /// Returns the reviewer of this name in the configuration.
     pub fn new(name: &str, settings: ReviewerSettings) -> Self {
-        Self { name: name.to_owned(), settings }
+        Self {
+            name: name.to_owned(),
+            settings,
+        }
     }
 }
 
@@ -36,15 +39,21 @@ impl Reviewer for Command {
             let detail = format!("the configuration of `{}` names no program", self.name);
             return Outcome::CouldNotRun(Cause::new(CauseKind::NotInstalled, &detail));
         }
-        let client = Client { settings: &self.settings, program: "", variables: &[], own_sandbox: false };
+        let client = Client {
+            settings: &self.settings,
+            program: "",
+            variables: &[],
+            own_sandbox: false,
+        };
         let arguments = &self.settings.arguments;
         match client.ask(request, arguments, request.prompt, &mut Quiet, watch) {
             Err(cause) => Outcome::CouldNotRun(cause),
             Ok(ended) => match reviewer::judge(&ended) {
                 Outcome::CouldNotRun(cause) => Outcome::CouldNotRun(cause),
-                _ if repeats(&ended, request.prompt) => {
-                    Outcome::Unreadable(Cause::new(CauseKind::NotAVerdict, &NoAnswer::Echo.to_string()))
-                }
+                _ if repeats(&ended, request.prompt) => Outcome::Unreadable(Cause::new(
+                    CauseKind::NotAVerdict,
+                    &NoAnswer::Echo.to_string(),
+                )),
                 outcome => outcome,
             },
         }

@@ -37,5 +37,10 @@ pub fn now(store: &Store) -> Result<Changes, ChangesError> {
 /// # Errors
 /// They cannot be read, or not by `until`.
 pub fn inspect(store: &Store, until: Instant) -> Result<Changes, WorktreeError> {
-    changes::inspect(store.root(), reports::ours(store, store.root()), "", Some(until))
+    changes::inspect(
+        store.root(),
+        reports::ours(store, store.root()),
+        "",
+        Some(until),
+    )
 }

@@ -175,7 +175,11 @@ pub enum Missing {
 impl Missing {
     /// As the refusal of a transition.
     pub fn refusal(self, transition: &'static str, requirement: Requirement) -> Refusal {
-        Refusal::Evidence { transition, requirement, problem: self.to_string() }
+        Refusal::Evidence {
+            transition,
+            requirement,
+            problem: self.to_string(),
+        }
     }
 }
 
@@ -203,7 +207,9 @@ pub fn inspect(raw: &Raw, spec: &ReviewSpec) -> io::Result<Found> {
     }
     if let Some(failed) = round.failure() {
         if !failed.counted {
-            return Ok(Found::Failed { run: failed.began.run.clone() });
+            return Ok(Found::Failed {
+                run: failed.began.run.clone(),
+            });
         }
     } else if raw.policy() == EvidencePolicy::Optional {
         return Ok(Found::Findings(round.waived()));
@@ -264,7 +270,9 @@ pub fn is_clean(raw: &Raw, spec: &ReviewSpec) -> bool {
 /// # Errors
 /// The journal or a findings JSON cannot be read.
 pub(crate) fn verdict(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<(Run, FindingsJson)>> {
-    Ok(Round::of(raw, spec)?.verdict()?.map(|(run, findings_json)| (run.clone(), findings_json)))
+    Ok(Round::of(raw, spec)?
+        .verdict()?
+        .map(|(run, findings_json)| (run.clone(), findings_json)))
 }
 
 /// Returns how many of these keep a round from being clean.
@@ -363,7 +371,9 @@ impl<'r> Round<'r> {
 
     /// Returns the newest run of the round, if it failed.
     fn failure(&self) -> Option<&Run> {
-        self.of_round().next_back().filter(|run| run.ended.as_ref().is_some_and(|how| how.cause().is_some()))
+        self.of_round()
+            .next_back()
+            .filter(|run| run.ended.as_ref().is_some_and(|how| how.cause().is_some()))
     }
 
     fn demand(&self) -> Result<Reviewed, Missing> {
@@ -378,15 +388,29 @@ impl<'r> Round<'r> {
         if self.raw.policy() == EvidencePolicy::Optional {
             return Ok(self.waived());
         }
-        if let Some(cause) = self.failure().and_then(|run| run.ended.as_ref()).and_then(RunOutcome::cause) {
-            return Err(Missing::Failed { round, cause: cause.to_string(), review });
+        if let Some(cause) = self
+            .failure()
+            .and_then(|run| run.ended.as_ref())
+            .and_then(RunOutcome::cause)
+        {
+            return Err(Missing::Failed {
+                round,
+                cause: cause.to_string(),
+                review,
+            });
         }
-        let told = self.of_round().any(|run| run.ended.as_ref().is_some_and(|how| how.digest().is_some()));
+        let told = self
+            .of_round()
+            .any(|run| run.ended.as_ref().is_some_and(|how| how.digest().is_some()));
         Err(if told {
             Missing::Tampered { round, review }
         } else if let Some(file) = self.unexplained() {
             let file = file.file_name().unwrap_or_default().to_owned();
-            Missing::Unexplained { round, file, review }
+            Missing::Unexplained {
+                round,
+                file,
+                review,
+            }
         } else {
             Missing::NotReviewed { round, review }
         })
@@ -407,7 +431,11 @@ impl<'r> Round<'r> {
             findings_json::json_path(store, id, self.number),
         ]
         .into_iter()
-        .find(|path| store.folder_of(path).is_ok_and(|(folder, name)| folder.has(&name)))
+        .find(|path| {
+            store
+                .folder_of(path)
+                .is_ok_and(|(folder, name)| folder.has(&name))
+        })
         .filter(|_| !noted())
     }
 
@@ -432,25 +460,36 @@ impl<'r> Round<'r> {
             subject: Some(run.began.subject.to_string()),
             ..self.fields(Requirement::Reviewed)
         };
-        Reviewed { record: EvidenceRecord::new(fields), findings: findings_json.findings }
+        Reviewed {
+            record: EvidenceRecord::new(fields),
+            findings: findings_json.findings,
+        }
     }
 
     fn waived(&self) -> Reviewed {
-        let fields = EvidenceFields { waived: true, ..self.fields(Requirement::Reviewed) };
-        Reviewed { record: EvidenceRecord::new(fields), findings: Findings::default() }
+        let fields = EvidenceFields {
+            waived: true,
+            ..self.fields(Requirement::Reviewed)
+        };
+        Reviewed {
+            record: EvidenceRecord::new(fields),
+            findings: Findings::default(),
+        }
     }
 
     /// From reviewed to settled: the subject unchanged, nothing material open, or a reason given.
     fn settle(&self, reviewed: Reviewed, rejecting: Option<String>) -> Result<Settled, Missing> {
-        let unchanged =
-            reviewed.is_waived() || self.subject.as_ref().map(Digest::as_str) == reviewed.record.subject();
+        let unchanged = reviewed.is_waived()
+            || self.subject.as_ref().map(Digest::as_str) == reviewed.record.subject();
         if !unchanged {
             return Err(Missing::Changed {
                 subject: subject::shown(self.raw, self.spec),
                 round: self.number,
             });
         }
-        let rejecting = rejecting.map(|why| why.trim().to_owned()).filter(|why| !why.is_empty());
+        let rejecting = rejecting
+            .map(|why| why.trim().to_owned())
+            .filter(|why| !why.is_empty());
         let open = self.open().map_err(Missing::Unreadable)?;
         let unsettled = match self.spec.blocking {
             Blocking::Low | Blocking::Medium => open.material(),
@@ -470,7 +509,10 @@ impl<'r> Round<'r> {
             waived: reviewed.is_waived(),
             ..self.fields(Requirement::Settled)
         };
-        Ok(Settled(Reviewed { record: EvidenceRecord::new(fields), findings: reviewed.findings }))
+        Ok(Settled(Reviewed {
+            record: EvidenceRecord::new(fields),
+            findings: reviewed.findings,
+        }))
     }
 
     /// Returns what is open on the subject as it is now: the findings of every round that reviewed exactly these bytes, unless each visit
@@ -479,7 +521,8 @@ impl<'r> Round<'r> {
         let mut open = Counts::default();
         let mut seen: Vec<u64> = Vec::new();
         for run in self.counting()?.iter().rev() {
-            if Some(&run.began.subject) != self.subject.as_ref() || seen.contains(&run.began.round) {
+            if Some(&run.began.subject) != self.subject.as_ref() || seen.contains(&run.began.round)
+            {
                 continue;
             }
             if let Some(findings_json) = self.json_of(run)? {

@@ -83,7 +83,12 @@ pub fn review(
         Outcome::Clean => Findings::default(),
         Outcome::Findings(findings) => findings.clone(),
         Outcome::CouldNotRun(_) if stopped => return Err(RoundError::Interrupted),
-        Outcome::CouldNotRun(_) | Outcome::Unreadable(_) => return Ok(FileReport { outcome, path: None }),
+        Outcome::CouldNotRun(_) | Outcome::Unreadable(_) => {
+            return Ok(FileReport {
+                outcome,
+                path: None,
+            });
+        }
     };
     let stem = path.file_stem().unwrap_or("file");
     let written = make_all(root, &root.join(reports::FOLDER)).and_then(|(folder, _)| {
@@ -91,19 +96,25 @@ pub fn review(
         numbered::write_in(&folder, &format!("{stem}-review-"), ".md", &text)
     });
     let (_, path) = written.map_err(unwritten("could not write the findings"))?;
-    Ok(FileReport { outcome, path: Some(path) })
+    Ok(FileReport {
+        outcome,
+        path: Some(path),
+    })
 }
 
 /// Reads a file, unless it lies outside of the project: with a model as reviewer its text would leave this machine.
 fn read(root: &Utf8Path, path: &Utf8Path) -> Result<Part, RoundError> {
     if !path.starts_with(root) {
-        return Err(RoundError::Outside { path: path.to_owned(), root: root.to_owned() });
+        return Err(RoundError::Outside {
+            path: path.to_owned(),
+            root: root.to_owned(),
+        });
     }
     let read = folder_of(&[root], path).and_then(|(folder, name)| folder.read(&name, MOST));
     let bytes = read.map_err(|source| match source.kind() {
-        io::ErrorKind::NotFound if UntrustedError::of(&source).is_none() => {
-            RoundError::NoSubject { path: path.to_owned() }
-        }
+        io::ErrorKind::NotFound if UntrustedError::of(&source).is_none() => RoundError::NoSubject {
+            path: path.to_owned(),
+        },
         _ => round::unread(source, &crate::text::shown(path)),
     })?;
     round::part_of(root, path.to_owned(), bytes, Kind::Document)

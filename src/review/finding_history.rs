@@ -110,7 +110,9 @@ pub fn name(earlier: &[Round], new: &mut Findings) {
     for round in earlier {
         for finding in &round.findings.0 {
             if let Some(id) = &finding.id
-                && !known.iter().any(|(other, key, _)| other == id && *key == Key::of(finding))
+                && !known
+                    .iter()
+                    .any(|(other, key, _)| other == id && *key == Key::of(finding))
             {
                 let since = known.iter().find(|(other, ..)| other == id);
                 let since = since.map_or(round.number, |(_, _, since)| *since);
@@ -118,8 +120,16 @@ pub fn name(earlier: &[Round], new: &mut Findings) {
             }
         }
     }
-    let number = |id: &str| id.strip_prefix('F').and_then(|number| number.parse::<u64>().ok());
-    let mut free = known.iter().filter_map(|(id, ..)| number(id)).max().unwrap_or(0) + 1;
+    let number = |id: &str| {
+        id.strip_prefix('F')
+            .and_then(|number| number.parse::<u64>().ok())
+    };
+    let mut free = known
+        .iter()
+        .filter_map(|(id, ..)| number(id))
+        .max()
+        .unwrap_or(0)
+        + 1;
     let mut taken: Vec<String> = Vec::new();
     for finding in &mut new.0 {
         let named = finding.id.take().or_else(|| written(finding, &known));
@@ -179,7 +189,10 @@ impl Key {
     /// Returns whether the same check of a document found both: it speaks once in a review, with other words as the document
     /// changes. One of many files may speak often in the same file.
     fn is_same_check(&self, other: &Self) -> bool {
-        self.check.is_some() && self.file.is_none() && self.check == other.check && other.file.is_none()
+        self.check.is_some()
+            && self.file.is_none()
+            && self.check == other.check
+            && other.file.is_none()
     }
 }
 
@@ -188,7 +201,13 @@ pub fn standings(rounds: &[Round]) -> Vec<FindingHistory> {
     let Some(last) = rounds.last() else {
         return Vec::new();
     };
-    let has = |round: &Round, id: &str| round.findings.0.iter().any(|one| one.id.as_deref() == Some(id));
+    let has = |round: &Round, id: &str| {
+        round
+            .findings
+            .0
+            .iter()
+            .any(|one| one.id.as_deref() == Some(id))
+    };
     let mut all: Vec<FindingHistory> = Vec::new();
     for round in rounds {
         for finding in &round.findings.0 {
@@ -224,12 +243,22 @@ pub fn standings(rounds: &[Round]) -> Vec<FindingHistory> {
                 .any(|round| finders.contains(&round.persona.as_str()))
         };
         tracked.standing = if latest < last.number {
-            if looked(latest) { Standing::Gone } else { Standing::Unseen }
+            if looked(latest) {
+                Standing::Gone
+            } else {
+                Standing::Unseen
+            }
         } else if let [.., before, _] = tracked.rounds[..] {
             let between = rounds.iter().any(|round| {
-                round.number > before && round.number < latest && finders.contains(&round.persona.as_str())
+                round.number > before
+                    && round.number < latest
+                    && finders.contains(&round.persona.as_str())
             });
-            if between { Standing::BackAgain } else { Standing::Carried }
+            if between {
+                Standing::BackAgain
+            } else {
+                Standing::Carried
+            }
         } else {
             Standing::New
         };
@@ -259,8 +288,18 @@ pub fn is_stalled(rounds: &[Round]) -> bool {
 /// Returns what is material among those that stand.
 pub fn open(tracked: &[FindingHistory]) -> Counts {
     let open = |tracked: &&FindingHistory| tracked.standing != Standing::Gone;
-    let of = |severity| tracked.iter().filter(open).filter(|one| one.severity == severity).count();
-    Counts { high: of(Severity::High), medium: of(Severity::Medium), low: of(Severity::Low) }
+    let of = |severity| {
+        tracked
+            .iter()
+            .filter(open)
+            .filter(|one| one.severity == severity)
+            .count()
+    };
+    Counts {
+        high: of(Severity::High),
+        medium: of(Severity::Medium),
+        low: of(Severity::Low),
+    }
 }
 
 #[cfg(test)]
@@ -275,7 +314,11 @@ mod tests {
             name(&rounds, &mut findings);
             let number = rounds.len() as u64 + 1;
             let persona = (*persona).to_owned();
-            rounds.push(Round { number, persona, findings });
+            rounds.push(Round {
+                number,
+                persona,
+                findings,
+            });
         }
         rounds
     }
@@ -283,13 +326,22 @@ mod tests {
     fn ids(rounds: &[Round]) -> Vec<Vec<&str>> {
         let of = |round| -> Vec<&str> {
             let round: &Round = round;
-            round.findings.0.iter().filter_map(|one| one.id.as_deref()).collect()
+            round
+                .findings
+                .0
+                .iter()
+                .filter_map(|one| one.id.as_deref())
+                .collect()
         };
         rounds.iter().map(of).collect()
     }
 
     fn standing(rounds: &[Round], id: &str) -> Standing {
-        standings(rounds).into_iter().find(|one| one.id == id).unwrap().standing
+        standings(rounds)
+            .into_iter()
+            .find(|one| one.id == id)
+            .unwrap()
+            .standing
     }
 
     #[test]
@@ -312,14 +364,24 @@ mod tests {
         };
         let mut all: Vec<Round> = Vec::new();
         for found in [
-            vec![check("one question", None), check("a todo here", Some("a.rs"))],
-            vec![check("two questions", None), check("a todo there", Some("a.rs"))],
+            vec![
+                check("one question", None),
+                check("a todo here", Some("a.rs")),
+            ],
+            vec![
+                check("two questions", None),
+                check("a todo there", Some("a.rs")),
+            ],
         ] {
             let mut findings = Findings(found);
             name(&all, &mut findings);
             let number = all.len() as u64 + 1;
             let persona = "a".to_owned();
-            all.push(Round { number, persona, findings });
+            all.push(Round {
+                number,
+                persona,
+                findings,
+            });
         }
         assert_eq!(ids(&all), [["F1", "F2"], ["F1", "F3"]]);
     }
@@ -334,17 +396,27 @@ mod tests {
         let mut new = Findings(vec![named("F1"), named("F77"), named("F1")]);
         name(&earlier, &mut new);
         let ids: Vec<_> = new.0.iter().filter_map(|one| one.id.as_deref()).collect();
-        assert_eq!(ids, ["F1", "F2", "F3"], "each id once in a round, and no other than ours");
+        assert_eq!(
+            ids,
+            ["F1", "F2", "F3"],
+            "each id once in a round, and no other than ours"
+        );
     }
 
     #[test]
     fn an_id_may_stand_before_the_text_and_is_taken_off_it() {
         let earlier = rounds(&[("a", &["no rollback"])]);
         let finding = |what: &str| Finding::new(Severity::Low, what);
-        let mut new = Findings(vec![finding("F1: still no way back"), finding("F9: is a name of theirs")]);
+        let mut new = Findings(vec![
+            finding("F1: still no way back"),
+            finding("F9: is a name of theirs"),
+        ]);
         name(&earlier, &mut new);
         assert_eq!(new.0[0].what, "still no way back");
-        assert_eq!((new.0[0].id.as_deref(), new.0[0].since), (Some("F1"), Some(1)));
+        assert_eq!(
+            (new.0[0].id.as_deref(), new.0[0].since),
+            (Some("F1"), Some(1))
+        );
         assert_eq!(new.0[1].what, "F9: is a name of theirs");
         assert_eq!(new.0[1].id.as_deref(), Some("F2"));
     }
@@ -358,12 +430,19 @@ mod tests {
             ("a", &["two", "three", "five"]),
         ]);
         assert_eq!(standing(&all, "F1"), Standing::Gone);
-        assert_eq!(standing(&all, "F2"), Standing::Carried, "b did not look for it");
+        assert_eq!(
+            standing(&all, "F2"),
+            Standing::Carried,
+            "b did not look for it"
+        );
         assert_eq!(standing(&all, "F3"), Standing::BackAgain);
         assert_eq!(standing(&all, "F4"), Standing::Unseen);
         assert_eq!(standing(&all, "F5"), Standing::New);
         let tally = Tally::of(&standings(&all));
-        assert_eq!(tally.to_string(), "1 new, 1 carried, 1 back again, 1 gone, 1 not looked at again");
+        assert_eq!(
+            tally.to_string(),
+            "1 new, 1 carried, 1 back again, 1 gone, 1 not looked at again"
+        );
         assert_eq!(open(&standings(&all)).high, 4);
         assert_eq!(Tally::default().to_string(), "none");
         assert_eq!(standings(&[]), []);
@@ -374,11 +453,20 @@ mod tests {
         let same: (&str, &[&str]) = ("a", &["one", "two"]);
         assert!(!is_stalled(&rounds(&[same, same])));
         assert!(is_stalled(&rounds(&[same, same, same])));
-        assert!(!is_stalled(&rounds(&[same, same, ("b", same.1)])), "another persona");
-        assert!(!is_stalled(&rounds(&[same, same, ("a", &["one"])])), "one was dealt with");
+        assert!(
+            !is_stalled(&rounds(&[same, same, ("b", same.1)])),
+            "another persona"
+        );
+        assert!(
+            !is_stalled(&rounds(&[same, same, ("a", &["one"])])),
+            "one was dealt with"
+        );
         let flip: (&str, &[&str]) = ("a", &["three"]);
         assert!(is_stalled(&rounds(&[same, flip, same, flip, same])));
         let clean: (&str, &[&str]) = ("a", &[]);
-        assert!(!is_stalled(&rounds(&[clean, clean, clean])), "nothing is no stall");
+        assert!(
+            !is_stalled(&rounds(&[clean, clean, clean])),
+            "nothing is no stall"
+        );
     }
 }

@@ -68,7 +68,9 @@ pub struct Finding {
 pub struct Findings(pub Vec<Finding>);
 
 /// How many findings of each severity there are.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, derive_more::Display)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, derive_more::Display,
+)]
 #[display("high={high} medium={medium} low={low}")]
 pub struct Counts {
     /// High and critical ones.
@@ -107,8 +109,17 @@ impl Finding {
 impl Findings {
     /// Returns how many of each severity there are.
     pub fn counts(&self) -> Counts {
-        let of = |severity| self.0.iter().filter(|finding| finding.severity == severity).count();
-        Counts { high: of(Severity::High), medium: of(Severity::Medium), low: of(Severity::Low) }
+        let of = |severity| {
+            self.0
+                .iter()
+                .filter(|finding| finding.severity == severity)
+                .count()
+        };
+        Counts {
+            high: of(Severity::High),
+            medium: of(Severity::Medium),
+            low: of(Severity::Low),
+        }
     }
 
     /// Returns whether there are none.

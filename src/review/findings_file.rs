@@ -93,7 +93,9 @@ pub enum Unreadable {
     )]
     NoVerdict,
     /// Severity sections without a finding, of which one is missing or says nothing: the text may have been cut off.
-    #[display("the findings name no finding, and say nothing of {missing}: the text may have been cut off")]
+    #[display(
+        "the findings name no finding, and say nothing of {missing}: the text may have been cut off"
+    )]
     #[diagnostic(
         code(claudex::review::findings_incomplete),
         help("write all three sections, or the one line `No substantive findings.`")
@@ -134,7 +136,11 @@ fn titled(title: &str, findings: &Findings) -> String {
     for severity in Severity::iter() {
         let _ = write!(out, "\n## {severity}\n");
         let mut first = true;
-        for finding in findings.0.iter().filter(|finding| finding.severity == severity) {
+        for finding in findings
+            .0
+            .iter()
+            .filter(|finding| finding.severity == severity)
+        {
             if first {
                 out.push('\n');
                 first = false;
@@ -179,9 +185,14 @@ pub fn bullet(finding: &Finding) -> String {
         (None, None) => {}
     }
     let what = text::fold(&finding.what, MAX_FINDING_CHARS);
-    let recommendation = finding.recommendation.as_deref().map(|it| text::fold(it, MAX_FINDING_CHARS));
-    let recommendation =
-        recommendation.filter(|it| !it.is_empty()).map(|it| format!(" ({it})")).unwrap_or_default();
+    let recommendation = finding
+        .recommendation
+        .as_deref()
+        .map(|it| text::fold(it, MAX_FINDING_CHARS));
+    let recommendation = recommendation
+        .filter(|it| !it.is_empty())
+        .map(|it| format!(" ({it})"))
+        .unwrap_or_default();
     // A bullet that reads "None" would be taken for no finding at all. With a place before it, it reads otherwise.
     let alone = line.is_empty() && words::is_none(&what);
     if alone || words::is_none(&format!("{line}{what}{recommendation}")) {

@@ -54,17 +54,24 @@ pub fn findings_path(store: &Store, id: &LoopId, round: u64) -> Utf8PathBuf {
 
 /// `<id>/findings-round-N.json`
 pub fn json_path(store: &Store, id: &LoopId, round: u64) -> Utf8PathBuf {
-    store.loop_folder(id).join(format!("findings-round-{round}.json"))
+    store
+        .loop_folder(id)
+        .join(format!("findings-round-{round}.json"))
 }
 
 /// Returns where the findings of a run are kept once another run of the same round has its own.
 fn kept(store: &Store, id: &LoopId, run: &str, extension: &str) -> Utf8PathBuf {
-    store.loop_folder(id).join(format!("findings-{run}.{extension}"))
+    store
+        .loop_folder(id)
+        .join(format!("findings-{run}.{extension}"))
 }
 
 /// Returns whether a run's id can be part of a file's name. It stands in the journal, which anyone can write.
 pub(super) fn is_name(run: &str) -> bool {
-    run.len() <= 60 && run.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    run.len() <= 60
+        && run
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
 /// Keeps what a run found where the next one of the same round will not replace it. What is not that run's is left.
@@ -72,7 +79,11 @@ pub(super) fn is_name(run: &str) -> bool {
 /// # Errors
 /// The system refuses.
 pub(crate) fn keep(store: &Store, id: &LoopId, run: &Run) -> io::Result<()> {
-    let Some(digest) = run.ended.as_ref().and_then(RunOutcome::digest).filter(|_| is_name(&run.began.run))
+    let Some(digest) = run
+        .ended
+        .as_ref()
+        .and_then(RunOutcome::digest)
+        .filter(|_| is_name(&run.began.run))
     else {
         return Ok(());
     };
@@ -80,9 +91,10 @@ pub(crate) fn keep(store: &Store, id: &LoopId, run: &Run) -> io::Result<()> {
         return Ok(());
     }
     let folder = store.open_loop_folder(id)?;
-    for (from, extension) in
-        [(findings_path(store, id, run.began.round), "md"), (json_path(store, id, run.began.round), "json")]
-    {
+    for (from, extension) in [
+        (findings_path(store, id, run.began.round), "md"),
+        (json_path(store, id, run.began.round), "json"),
+    ] {
         let to = kept(store, id, &run.began.run, extension);
         let names = from.file_name().zip(to.file_name());
         if let Some((from, to)) = names {
@@ -113,7 +125,12 @@ impl FindingsJson {
     ///
     /// # Errors
     /// It is there and the system refuses to read it.
-    pub fn read(store: &Store, id: &LoopId, round: u64, digest: &Digest) -> io::Result<Option<Self>> {
+    pub fn read(
+        store: &Store,
+        id: &LoopId,
+        round: u64,
+        digest: &Digest,
+    ) -> io::Result<Option<Self>> {
         Self::at(store, &json_path(store, id, round), digest)
     }
 

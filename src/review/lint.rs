@@ -21,22 +21,34 @@ impl Reviewer for Lint {
     fn review(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Outcome {
         let lines = request.subject.lines().count();
         let said = format!("reading {} ({lines} lines)", request.subject_name);
-        if let ControlFlow::Break(()) = watch(Event::Line { stream: Stream::Stderr, text: &said }) {
+        if let ControlFlow::Break(()) = watch(Event::Line {
+            stream: Stream::Stderr,
+            text: &said,
+        }) {
             return Outcome::CouldNotRun(Cause::new(CauseKind::Stopped, ""));
         }
         let is_one = request.parts.len() == 1;
         let of_part = |part: &Part| {
             let mut found = match part.kind {
-                Kind::Document => claudex_lint::review_document(&part.text, point_of_view(request.focus)),
+                Kind::Document => {
+                    claudex_lint::review_document(&part.text, point_of_view(request.focus))
+                }
                 Kind::Diff => claudex_lint::review_changes(&part.text),
             };
-            for finding in found.iter_mut().filter(|found| !is_one && found.file.is_none()) {
+            for finding in found
+                .iter_mut()
+                .filter(|found| !is_one && found.file.is_none())
+            {
                 finding.file = Some(part.name.clone());
             }
             found
         };
         let findings: Vec<_> = request.parts.iter().flat_map(of_part).collect();
-        if findings.is_empty() { Outcome::Clean } else { Outcome::Findings(ours(findings)) }
+        if findings.is_empty() {
+            Outcome::Clean
+        } else {
+            Outcome::Findings(ours(findings))
+        }
     }
 
     /// Reviews the same changes for another persona: the checks of changes have nothing new to say on them.
@@ -48,7 +60,10 @@ impl Reviewer for Lint {
             "{} is as it was in an earlier round, and the checks are the same for every persona",
             request.subject_name
         );
-        match watch(Event::Line { stream: Stream::Stderr, text: &said }) {
+        match watch(Event::Line {
+            stream: Stream::Stderr,
+            text: &said,
+        }) {
             ControlFlow::Continue(()) => Outcome::Clean,
             ControlFlow::Break(()) => Outcome::CouldNotRun(Cause::new(CauseKind::Stopped, "")),
         }
@@ -99,12 +114,18 @@ mod tests {
     fn findings_survive_their_file() {
         let plan = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/plans/thin.md");
         let plan = std::fs::read_to_string(plan).unwrap();
-        let mut found = ours(claudex_lint::review_document(&plan, point_of_view(Focus::Operations)));
+        let mut found = ours(claudex_lint::review_document(
+            &plan,
+            point_of_view(Focus::Operations),
+        ));
         for finding in &mut found.0 {
             finding.check = None;
         }
         assert!(!found.is_empty());
-        assert_eq!(parse(render(1, &found).as_bytes()), Ok(Verdict::Findings(found)));
+        assert_eq!(
+            parse(render(1, &found).as_bytes()),
+            Ok(Verdict::Findings(found))
+        );
     }
 
     #[test]
@@ -115,7 +136,10 @@ mod tests {
             .iter()
             .map(|finding| (finding.check.as_deref().unwrap(), finding.file.as_deref()))
             .collect();
-        assert_eq!(seen, [("DIFF-HUGE", Some("big.bin")), ("DIFF-UNREAD", None)]);
+        assert_eq!(
+            seen,
+            [("DIFF-HUGE", Some("big.bin")), ("DIFF-UNREAD", None)]
+        );
     }
 
     /// Goes the whole way: a work tree, its changes, the findings, and whether what they propose applies.
@@ -129,7 +153,10 @@ mod tests {
             "src/a b.js",
             "one();\ndebugger;\ntwo();\nthree();\nconsole.log(x, y.z);\nfour();\nfive();\ndebugger;",
         );
-        repo.write("p.py", "def f():\n    x = 1\n    import pdb; pdb.set_trace()\n    return x\n");
+        repo.write(
+            "p.py",
+            "def f():\n    x = 1\n    import pdb; pdb.set_trace()\n    return x\n",
+        );
         repo.write("crlf.js", "one();\r\ndebugger;\r\ntwo();\r\n");
         repo.write("only.js", "debugger;\n");
         let changes = collect(&repo.root, worktree::testing::ours(&repo.root), "").unwrap();
@@ -139,7 +166,10 @@ mod tests {
             .filter_map(|finding| Some((finding.file.as_deref()?, finding.patch.as_deref()?)))
             .collect();
         let files: Vec<_> = patches.iter().map(|(file, _)| *file).collect();
-        assert_eq!(files, ["crlf.js", "only.js", "p.py", "src/a b.js", "src/a b.js"]);
+        assert_eq!(
+            files,
+            ["crlf.js", "only.js", "p.py", "src/a b.js", "src/a b.js"]
+        );
         for (file, patch) in patches {
             assert_eq!(changes.snapshot.applies(patch), Ok(()), "{file}:\n{patch}");
         }

@@ -54,7 +54,9 @@ pub(super) fn write_in(
                 file.write_all(text.as_bytes())?;
                 return Ok((next, folder.path().join(name)));
             }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && next < u64::MAX => next += 1,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && next < u64::MAX => {
+                next += 1
+            }
             Err(error) => return Err(error),
         }
     }

@@ -42,7 +42,8 @@ impl Opened {
         list.as_ref().is_some_and(|list| {
             let of_part = |part: &Part| {
                 let name = Utf8Path::new(&part.name).file_name().unwrap_or(&part.name);
-                list.iter().any(|what| part.kind == Kind::Diff || what.contains(name))
+                list.iter()
+                    .any(|what| part.kind == Kind::Diff || what.contains(name))
             };
             !subject.iter().any(of_part)
         })

@@ -85,9 +85,18 @@ mod tests {
 
     #[test]
     fn the_last_persona_stays_and_a_machine_without_any_has_one() {
-        let label = |name: &str| Persona { label: name.to_owned(), ..Persona::usual() };
+        let label = |name: &str| Persona {
+            label: name.to_owned(),
+            ..Persona::usual()
+        };
         let personas = Personas::new(vec![label("one"), label("two")]).unwrap();
-        for (round, wanted) in [(0, "one"), (1, "one"), (2, "two"), (3, "two"), (u64::MAX, "two")] {
+        for (round, wanted) in [
+            (0, "one"),
+            (1, "one"),
+            (2, "two"),
+            (3, "two"),
+            (u64::MAX, "two"),
+        ] {
             assert_eq!(personas.of_round(round).label, wanted);
         }
         assert_eq!(Personas::declared(&[]).of_round(7).label, "Review");
@@ -98,18 +107,38 @@ mod tests {
         let info = |name| PersonaInfo {
             name,
             label: name,
-            prompt: Message { name: "x.md", text: "" },
+            prompt: Message {
+                name: "x.md",
+                text: "",
+            },
             focus: Focus::Security,
         };
         let personas = Personas::declared(&[info("one"), info("two"), info("three")]);
         let of_phase = |named: &'static [PersonaInfo]| {
-            let spec = ReviewSpec { personas: named, ..ReviewSpec::default() };
-            let names: Vec<String> =
-                personas.of_phase(&spec).all().iter().map(|one| one.name.clone()).collect();
+            let spec = ReviewSpec {
+                personas: named,
+                ..ReviewSpec::default()
+            };
+            let names: Vec<String> = personas
+                .of_phase(&spec)
+                .all()
+                .iter()
+                .map(|one| one.name.clone())
+                .collect();
             names.join(" ")
         };
         assert_eq!(of_phase(&[]), "one two three");
-        assert_eq!(of_phase(Box::leak(Box::new([info("three"), info("gone"), info("one")]))), "three one");
-        assert_eq!(of_phase(Box::leak(Box::new([info("gone")]))), "one two three");
+        assert_eq!(
+            of_phase(Box::leak(Box::new([
+                info("three"),
+                info("gone"),
+                info("one")
+            ]))),
+            "three one"
+        );
+        assert_eq!(
+            of_phase(Box::leak(Box::new([info("gone")]))),
+            "one two three"
+        );
     }
 }

@@ -28,7 +28,10 @@ const FIELD: usize = 1000;
 
 macro_rules! message {
     ($name:literal, $file:literal) => {
-        Message { name: $name, text: include_str!($file) }
+        Message {
+            name: $name,
+            text: include_str!($file),
+        }
     };
 }
 
@@ -67,7 +70,12 @@ impl Prompt<'_> {
     /// # Errors
     /// The template does not render.
     pub fn render(&self, document: &str) -> Result<String, MessageError> {
-        let own = own(self.persona, document, &self.verified, self.raw.id().as_str());
+        let own = own(
+            self.persona,
+            document,
+            &self.verified,
+            self.raw.id().as_str(),
+        );
         let kind = match subject::has_changes(self.raw, self.spec) {
             true => "changes",
             false => "document",
@@ -96,9 +104,18 @@ impl Prompt<'_> {
     /// Returns the newest findings files, as they lie on disk.
     fn findings(&self) -> String {
         let newest = self.earlier.len().saturating_sub(EARLIER);
-        let read = |path: &Utf8PathBuf| self.raw.store().read(path).and_then(crate::files::text).ok();
+        let read = |path: &Utf8PathBuf| {
+            self.raw
+                .store()
+                .read(path)
+                .and_then(crate::files::text)
+                .ok()
+        };
         let texts = self.earlier[newest..].iter().filter_map(read);
-        texts.map(|findings| text::plain(&findings)).collect::<Vec<_>>().join("\n")
+        texts
+            .map(|findings| text::plain(&findings))
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 
     /// Returns what the rounds of this loop found, each with its id, the latest ones.

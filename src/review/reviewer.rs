@@ -89,7 +89,16 @@ pub enum Outcome {
 
 /// An [`Outcome`] without what it carries.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, strum::Display, strum::EnumString,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::EnumString,
 )]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
@@ -158,9 +167,14 @@ pub(super) fn failure(ended: &ProcessOutput) -> Option<Cause> {
         ProcessEnd::TimedOut { after } => CauseKind::TimedOut { after: *after },
         ProcessEnd::Idle { after } => CauseKind::Idle { after: *after },
         ProcessEnd::Stopped => return Some(Cause::new(CauseKind::Stopped, "")),
-        ProcessEnd::CouldNotStart(error) => return Some(Cause::new(start_kind(error), &error.to_string())),
+        ProcessEnd::CouldNotStart(error) => {
+            return Some(Cause::new(start_kind(error), &error.to_string()));
+        }
         ProcessEnd::StatusLost(error) => {
-            return Some(Cause::new(CauseKind::Io, &format!("its exit status is lost: {error}")));
+            return Some(Cause::new(
+                CauseKind::Io,
+                &format!("its exit status is lost: {error}"),
+            ));
         }
     };
     Some(Cause::new(kind, &complaint(ended)))
@@ -185,7 +199,9 @@ fn start_kind(error: &StartError) -> CauseKind {
     match error {
         StartError::NotInstalled { .. } => CauseKind::NotInstalled,
         // A script whose interpreter is missing is as good as not there.
-        StartError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => CauseKind::NotInstalled,
+        StartError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+            CauseKind::NotInstalled
+        }
         StartError::Io { .. } | StartError::NoDirectory { .. } => CauseKind::Io,
     }
 }
@@ -194,9 +210,15 @@ fn start_kind(error: &StartError) -> CauseKind {
 /// last of stderr, else the last of stdout that is no event for a program. A line that ends with a colon says nothing
 /// without the next one.
 fn complaint(ended: &ProcessOutput) -> String {
-    let stderr: Vec<&str> = (ended.stderr_tail.lines()).filter(|line| !line.trim().is_empty()).collect();
+    let stderr: Vec<&str> = (ended.stderr_tail.lines())
+        .filter(|line| !line.trim().is_empty())
+        .collect();
     let says_error = |line: &&str| line.to_ascii_lowercase().contains("error");
-    if let Some(place) = stderr.iter().rposition(says_error).or(stderr.len().checked_sub(1)) {
+    if let Some(place) = stderr
+        .iter()
+        .rposition(says_error)
+        .or(stderr.len().checked_sub(1))
+    {
         let line = stderr[place].trim_end();
         return match stderr.get(place + 1) {
             Some(next) if line.ends_with(':') => format!("{line} {}", next.trim()),
@@ -233,7 +255,10 @@ mod tests {
 
     #[test]
     fn only_exit_status_zero_can_be_clean() {
-        assert_eq!(judge(&ended(ProcessEnd::Exited(0), CLEAN, "")), Outcome::Clean);
+        assert_eq!(
+            judge(&ended(ProcessEnd::Exited(0), CLEAN, "")),
+            Outcome::Clean
+        );
         let after = Duration::from_secs(90);
         for how in [
             ProcessEnd::Exited(1),
@@ -243,10 +268,16 @@ mod tests {
             ProcessEnd::Idle { after },
             ProcessEnd::Stopped,
             ProcessEnd::StatusLost(io::Error::other("gone")),
-            ProcessEnd::CouldNotStart(StartError::NotInstalled { program: "codex".into() }),
+            ProcessEnd::CouldNotStart(StartError::NotInstalled {
+                program: "codex".into(),
+            }),
         ] {
             let shown = format!("{how:?}");
-            assert_eq!(judge(&ended(how, CLEAN, "")).name(), OutcomeName::CouldNotRun, "{shown}");
+            assert_eq!(
+                judge(&ended(how, CLEAN, "")).name(),
+                OutcomeName::CouldNotRun,
+                "{shown}"
+            );
         }
     }
 
@@ -261,21 +292,34 @@ mod tests {
         };
         assert_eq!(kind("", 0), CauseKind::NoOutput);
         assert_eq!(kind(" \r\n\t\n", 0), CauseKind::NoOutput);
-        assert_eq!(kind("I looked at the plan and it is fine.", 0), CauseKind::NotAVerdict);
-        assert_eq!(kind(CLEAN, 1), CauseKind::NotAVerdict, "what was cut off may say otherwise");
+        assert_eq!(
+            kind("I looked at the plan and it is fine.", 0),
+            CauseKind::NotAVerdict
+        );
+        assert_eq!(
+            kind(CLEAN, 1),
+            CauseKind::NotAVerdict,
+            "what was cut off may say otherwise"
+        );
     }
 
     #[test]
     fn a_status_of_127_is_a_program_that_is_not_there() {
-        let outcome = judge(&ended(ProcessEnd::Exited(127), "", "env: 'node': No such file or directory\n"));
+        let outcome = judge(&ended(
+            ProcessEnd::Exited(127),
+            "",
+            "env: 'node': No such file or directory\n",
+        ));
         assert_eq!(outcome.cause().unwrap().kind, CauseKind::NotInstalled);
     }
 
     #[test]
     fn findings_come_through() {
-        let Outcome::Findings(findings) =
-            judge(&ended(ProcessEnd::Exited(0), "## High\n- no rollback\n", "error: noise"))
-        else {
+        let Outcome::Findings(findings) = judge(&ended(
+            ProcessEnd::Exited(0),
+            "## High\n- no rollback\n",
+            "error: noise",
+        )) else {
             panic!("expected findings");
         };
         assert_eq!(findings.counts().high, 1);
@@ -290,8 +334,7 @@ mod tests {
             "the reviewer failed with exit status 1; mend what it says, or choose another reviewer: ERROR: quota \
              [31mexceeded"
         );
-        let stderr =
-            "Error loading config.toml:\n\n  /home/me/config.toml:1:2: unclosed table\n   |\n 1 | [x\n";
+        let stderr = "Error loading config.toml:\n\n  /home/me/config.toml:1:2: unclosed table\n   |\n 1 | [x\n";
         let outcome = judge(&ended(ProcessEnd::Exited(1), "", stderr));
         assert_eq!(
             outcome.cause().unwrap().detail,
@@ -302,7 +345,13 @@ mod tests {
         let outcome = judge(&ended(ProcessEnd::Exited(3), "said on stdout\n", "  \n"));
         assert_eq!(outcome.cause().unwrap().detail, "said on stdout");
         let outcome = judge(&ended(ProcessEnd::Signalled(11), "", ""));
-        assert!(outcome.cause().unwrap().to_string().ends_with("see whether memory ran out"));
+        assert!(
+            outcome
+                .cause()
+                .unwrap()
+                .to_string()
+                .ends_with("see whether memory ran out")
+        );
         let long = judge(&ended(ProcessEnd::Exited(1), "", &"x".repeat(8000)));
         assert_eq!(long.cause().unwrap().detail.chars().count(), 300);
     }

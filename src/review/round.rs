@@ -98,14 +98,21 @@ pub fn run(
     listener: &mut Listener<'_>,
 ) -> Result<Report, RoundError> {
     let (raw, spec) = (brief.prompt.raw, brief.prompt.spec);
-    let folder =
-        (raw.store()).open_loop_folder(raw.id()).map_err(io_error("could not open the loop's folder"))?;
+    let folder = (raw.store())
+        .open_loop_folder(raw.id())
+        .map_err(io_error("could not open the loop's folder"))?;
     let mut way = ReportSource::Ran;
     loop {
         let held = RunLock::try_hold(&folder, |_| {
-            if let Some(report) =
-                before(raw, spec, if way == ReportSource::Followed { way } else { ReportSource::Before })?
-            {
+            if let Some(report) = before(
+                raw,
+                spec,
+                if way == ReportSource::Followed {
+                    way
+                } else {
+                    ReportSource::Before
+                },
+            )? {
                 return Ok(report);
             }
             if way == ReportSource::Followed {
@@ -129,18 +136,34 @@ fn before(raw: &Raw, spec: &ReviewSpec, way: ReportSource) -> Result<Option<Repo
     if let Some((run, findings_json)) =
         evidence::verdict(raw, spec).map_err(io_error("could not read the earlier runs"))?
     {
-        let how = run.ended.clone().unwrap_or(RunOutcome::Clean { digest: run.began.subject.clone() });
-        return Ok(Some(Report { way, path: path(&run), run, how, findings: findings_json.findings }));
+        let how = run.ended.clone().unwrap_or(RunOutcome::Clean {
+            digest: run.began.subject.clone(),
+        });
+        return Ok(Some(Report {
+            way,
+            path: path(&run),
+            run,
+            how,
+            findings: findings_json.findings,
+        }));
     }
     if way != ReportSource::Followed {
         return Ok(None);
     }
     let journal = raw.recent().map_err(RoundError::Store)?;
     let round = raw.count(spec.round);
-    let last = runs::read(&journal).into_iter().rfind(|run| run.is_of(raw, round));
+    let last = runs::read(&journal)
+        .into_iter()
+        .rfind(|run| run.is_of(raw, round));
     Ok(last.and_then(|run| {
         let how = run.ended.clone()?;
-        Some(Report { way, path: path(&run), run, how, findings: Findings::default() })
+        Some(Report {
+            way,
+            path: path(&run),
+            run,
+            how,
+            findings: Findings::default(),
+        })
     }))
 }
 
@@ -156,7 +179,8 @@ fn perform(
     // What a run left that was cut off: the run lock is ours, so nobody waits for it any more.
     store.end_orphans_held(id, &raw.recent().unwrap_or_default());
     // Who attaches while the run is made ready must not be shown the lines of the one before.
-    let mut progress = Progress::begin(raw).map_err(io_error("could not write the progress file"))?;
+    let mut progress =
+        Progress::begin(raw).map_err(io_error("could not write the progress file"))?;
     // One text for the whole run: what is noted, what lint reads and what a prompt carries cannot be two versions of a file.
     let (parts, changes) = read(raw, spec)?;
     let compared = match changes {
@@ -182,7 +206,10 @@ fn perform(
     let mut work_tree = SideEffects::before(store, reviewer);
     runs::began(store, id, &began).map_err(RoundError::Store)?;
     let begin = Timestamp::now();
-    let mut stopped = listener(RoundEvent::Began { reviewer: reviewer.name() }).is_break();
+    let mut stopped = listener(RoundEvent::Began {
+        reviewer: reviewer.name(),
+    })
+    .is_break();
 
     let mut touched = Instant::now();
     let environment = brief.environment.clone().of_run(&run_mark(id, &began.run));
@@ -222,7 +249,11 @@ fn perform(
             Event::Tick => listener(RoundEvent::Tick),
         };
         stopped |= said.is_break();
-        if stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if stopped {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     };
     let outcome = if again {
         reviewer.review_again(&request, &mut watch)
@@ -238,7 +269,9 @@ fn perform(
         _ => outcome,
     };
     let outcome = match outcome {
-        Outcome::Clean if !prompt.failed.is_empty() => Outcome::Findings(Findings(prompt.failed.clone())),
+        Outcome::Clean if !prompt.failed.is_empty() => {
+            Outcome::Findings(Findings(prompt.failed.clone()))
+        }
         Outcome::Findings(mut findings) => {
             findings.0.extend(prompt.failed.iter().cloned());
             Outcome::Findings(findings)
@@ -255,15 +288,24 @@ fn perform(
         }
     }
     let interrupted = stopped && matches!(outcome, Outcome::CouldNotRun(_));
-    let changed = if interrupted { Vec::new() } else { work_tree.after() };
-    let told = if changed.is_empty() { None } else { Some(side_effects::while_it_ran(&changed)) };
+    let changed = if interrupted {
+        Vec::new()
+    } else {
+        work_tree.after()
+    };
+    let told = if changed.is_empty() {
+        None
+    } else {
+        Some(side_effects::while_it_ran(&changed))
+    };
     for line in [work_tree.problem.take(), told].into_iter().flatten() {
         progress.line(&line);
         // The verdict is there: whoever wants to stop now has it recorded first.
         let _ = listener(RoundEvent::Line(&line));
     }
 
-    let earlier = evidence::history(raw, spec).map_err(io_error("could not read the earlier rounds"))?;
+    let earlier =
+        evidence::history(raw, spec).map_err(io_error("could not read the earlier rounds"))?;
     let runs = runs::read(&raw.journal().map_err(RoundError::Store)?);
     let last = runs.iter().rfind(|run| {
         run.began.round == round && run.ended.as_ref().is_some_and(|how| how.digest().is_some())
@@ -272,9 +314,11 @@ fn perform(
     let mut write = |verdict: &str, findings: &Findings| {
         let unwritten = io_error("could not write the findings");
         if !spec.findings_file.is_empty() {
-            let words = spec.verdicts.map(|(clean, not)| match evidence::blocking(spec, findings.counts()) {
-                0 => clean,
-                _ => not,
+            let words = spec.verdicts.map(|(clean, not)| {
+                match evidence::blocking(spec, findings.counts()) {
+                    0 => clean,
+                    _ => not,
+                }
             });
             let text = findings_file::render_numbered(findings, words);
             let written = numbered::write(raw, spec.findings_file, &text);
@@ -299,9 +343,12 @@ fn perform(
         findings_json.write(store, id).map_err(unwritten)
     };
     let (how, findings) = match outcome {
-        Outcome::Clean => {
-            (RunOutcome::Clean { digest: write("clean", &Findings::default())? }, Findings::default())
-        }
+        Outcome::Clean => (
+            RunOutcome::Clean {
+                digest: write("clean", &Findings::default())?,
+            },
+            Findings::default(),
+        ),
         Outcome::Findings(mut findings) => {
             finding_history::name(&earlier, &mut findings);
             let digest = write("findings", &findings)?;
@@ -328,7 +375,13 @@ fn perform(
         counted: false,
         began,
     };
-    Ok(Report { way: ReportSource::Ran, path: run.findings_path(store, id), run, how: ended.how, findings })
+    Ok(Report {
+        way: ReportSource::Ran,
+        path: run.findings_path(store, id),
+        run,
+        how: ended.how,
+        findings,
+    })
 }
 
 /// Reads what is reviewed as it is now; returns it with the work tree's changes, where they are in it.
@@ -358,12 +411,18 @@ fn leave_copy(raw: &Raw, changes: Changes) -> Result<Compared, RoundError> {
 
 /// Reads the subject, unless it lies outside of the project's root and the state folder: with a model as reviewer its text
 /// would leave this machine.
-fn read_subject(raw: &Raw, spec: &ReviewSpec, changes: Option<&str>) -> Result<Vec<Part>, RoundError> {
+fn read_subject(
+    raw: &Raw,
+    spec: &ReviewSpec,
+    changes: Option<&str>,
+) -> Result<Vec<Part>, RoundError> {
     let (root, store) = (raw.root(), raw.store());
     let files = subject::files(raw, spec, changes);
     let files = files.map_err(|source| unread(source, &subject::shown(raw, spec)))?;
     if files.is_empty() {
-        return Err(RoundError::NoSubject { path: subject::first(raw, spec) });
+        return Err(RoundError::NoSubject {
+            path: subject::first(raw, spec),
+        });
     }
     let copy = subject::copy_in(raw);
     let part = |(path, bytes): (Utf8PathBuf, Vec<u8>)| {
@@ -371,7 +430,11 @@ fn read_subject(raw: &Raw, spec: &ReviewSpec, changes: Option<&str>) -> Result<V
             let root = store.root().to_owned();
             return Err(RoundError::Outside { path, root });
         }
-        let kind = if path == copy { Kind::Diff } else { Kind::Document };
+        let kind = if path == copy {
+            Kind::Diff
+        } else {
+            Kind::Document
+        };
         part_of(&root, path, bytes, kind)
     };
     files.into_iter().map(part).collect()
@@ -380,10 +443,14 @@ fn read_subject(raw: &Raw, spec: &ReviewSpec, changes: Option<&str>) -> Result<V
 /// Says why a file, shown like this, cannot be read.
 pub(super) fn unread(source: io::Error, shown: &str) -> RoundError {
     match UntrustedError::of(&source) {
-        Some(UntrustedError { path, why }) => {
-            RoundError::Store(StoreError::Untrusted { path: path.clone(), why: *why })
-        }
-        None => RoundError::Io { what: format!("could not read {shown}"), source },
+        Some(UntrustedError { path, why }) => RoundError::Store(StoreError::Untrusted {
+            path: path.clone(),
+            why: *why,
+        }),
+        None => RoundError::Io {
+            what: format!("could not read {shown}"),
+            source,
+        },
     }
 }
 

@@ -12,7 +12,9 @@ use camino::Utf8Path;
 use crate::process::environment::find_by;
 
 /// Which program speaks, and in which way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::Display, strum::EnumString, strum::EnumIter)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, strum::Display, strum::EnumString, strum::EnumIter,
+)]
 #[strum(serialize_all = "kebab-case")]
 pub enum ReviewerKind {
     /// Built in, no model.
@@ -27,7 +29,16 @@ pub enum ReviewerKind {
 
 /// Whether the work tree is made read-only for a reviewer's process by the system.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, Default, strum::Display, strum::EnumString, strum::EnumIter,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    Default,
+    strum::Display,
+    strum::EnumString,
+    strum::EnumIter,
 )]
 #[strum(serialize_all = "kebab-case")]
 pub enum SandboxPolicy {
@@ -86,6 +97,11 @@ impl ReviewerSettings {
             Some((_, value)) => value.as_ref().map(OsString::from),
             None => std::env::var_os(name),
         };
-        find_by(program, variable("PATH").as_deref(), variable("HOME").as_deref(), root)
+        find_by(
+            program,
+            variable("PATH").as_deref(),
+            variable("HOME").as_deref(),
+            root,
+        )
     }
 }

@@ -10,11 +10,18 @@ use crate::store::Store;
 /// Returns what is said of files that changed while a reviewer ran. Who changed them cannot be seen.
 pub fn while_it_ran(changed: &[String]) -> String {
     const SHOWN: usize = 10;
-    let mut named = changed.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    let mut named = changed
+        .iter()
+        .take(SHOWN)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(", ");
     if changed.len() > SHOWN {
         named.push_str(&format!(" and {} more", changed.len() - SHOWN));
     }
-    format!("files of the work tree changed while the reviewer ran, by it or by something else: {named}")
+    format!(
+        "files of the work tree changed while the reviewer ran, by it or by something else: {named}"
+    )
 }
 
 /// Most names of changed files that a run's record holds.
@@ -65,7 +72,9 @@ impl SideEffects {
                 changed
             }
             Err(error) => {
-                self.problem = Some(format!("whether the reviewer changed files was not seen: {error}"));
+                self.problem = Some(format!(
+                    "whether the reviewer changed files was not seen: {error}"
+                ));
                 Vec::new()
             }
         }

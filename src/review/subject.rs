@@ -37,7 +37,9 @@ pub struct Part {
 
 /// Returns the text of a subject.
 pub fn text_of(parts: &[Part]) -> String {
-    let all = parts.iter().map(|part| (part.name.as_str(), part.text.as_bytes()));
+    let all = parts
+        .iter()
+        .map(|part| (part.name.as_str(), part.text.as_bytes()));
     String::from_utf8_lossy(&joined(&all.collect::<Vec<_>>())).into_owned()
 }
 
@@ -54,12 +56,19 @@ pub fn digest(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<Digest>> {
 /// # Errors
 /// See [`digest`].
 pub fn now(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<String>> {
-    bytes(raw, spec, |bytes| String::from_utf8_lossy(bytes).into_owned())
+    bytes(raw, spec, |bytes| {
+        String::from_utf8_lossy(bytes).into_owned()
+    })
 }
 
 fn bytes<T>(raw: &Raw, spec: &ReviewSpec, made: impl Fn(&[u8]) -> T) -> io::Result<Option<T>> {
-    let (files, root) = (if_there(files(raw, spec, None))?.unwrap_or_default(), raw.root());
-    let all = files.iter().map(|(path, bytes)| (name_of(&root, path), bytes.as_slice()));
+    let (files, root) = (
+        if_there(files(raw, spec, None))?.unwrap_or_default(),
+        raw.root(),
+    );
+    let all = files
+        .iter()
+        .map(|(path, bytes)| (name_of(&root, path), bytes.as_slice()));
     Ok((!files.is_empty()).then(|| made(&joined(&all.collect::<Vec<_>>()))))
 }
 
@@ -98,7 +107,9 @@ fn kept_at(raw: &Raw, began: &RunBegin) -> Utf8PathBuf {
 /// Returns whether the work tree's changes are reviewed, alone or besides files.
 pub fn has_changes(raw: &Raw, spec: &ReviewSpec) -> bool {
     let copy = copy_in(raw);
-    spec.subject.iter().any(|one| *one == CHANGES || raw.path(one) == copy)
+    spec.subject
+        .iter()
+        .any(|one| *one == CHANGES || raw.path(one) == copy)
 }
 
 /// Returns what is reviewed, as people read it: `PLAN.md, tasks/task-*.md`.
@@ -180,9 +191,10 @@ pub(super) fn files(
         }
         if at == 0 && found.files.is_empty() {
             return match *template {
-                PROGRAM => {
-                    Err(io::Error::new(io::ErrorKind::NotFound, "nothing that the program gives is there"))
-                }
+                PROGRAM => Err(io::Error::new(
+                    io::ErrorKind::NotFound,
+                    "nothing that the program gives is there",
+                )),
                 _ => Ok(Vec::new()),
             };
         }
@@ -239,18 +251,24 @@ impl Found {
     fn of_program(&mut self, raw: &Raw) -> io::Result<()> {
         let unsaid = Err("the program has not said what is reviewed".to_owned());
         let given = raw.subjects().unwrap_or(&unsaid);
-        let given = given.as_ref().map_err(|why| io::Error::other(text::one_line(why, 1000)))?;
+        let given = given
+            .as_ref()
+            .map_err(|why| io::Error::other(text::one_line(why, 1000)))?;
         let root = raw.root();
         for one in given {
             let path = Utf8Path::new(one.name());
-            if !path.components().all(|part| matches!(part, Utf8Component::Normal(_) | Utf8Component::CurDir))
+            if !path
+                .components()
+                .all(|part| matches!(part, Utf8Component::Normal(_) | Utf8Component::CurDir))
             {
                 let problem = format!("{} is no path below the loop’s root", text::shown(path));
                 return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
             }
             match one {
                 Subject::File(_) => self.path(raw, root.join(path), None)?,
-                Subject::Text { text, .. } => self.add(root.join(path), text.clone().into_bytes())?,
+                Subject::Text { text, .. } => {
+                    self.add(root.join(path), text.clone().into_bytes())?
+                }
             }
         }
         Ok(())
@@ -260,7 +278,9 @@ impl Found {
     fn pattern(&mut self, raw: &Raw, pattern: &str) -> io::Result<()> {
         let (folder, name) = pattern.rsplit_once('/').unwrap_or((".", pattern));
         let pieces: Vec<String> = name.split('*').map(|piece| raw.fill(piece)).collect();
-        let ends = name.split_once(NUMBER).map(|(before, after)| (raw.fill(before), raw.fill(after)));
+        let ends = name
+            .split_once(NUMBER)
+            .map(|(before, after)| (raw.fill(before), raw.fill(after)));
         let path = raw.path(folder);
         let Some((folder, _)) = if_there(raw.folder_at(&path.join("*")))? else {
             return Ok(());
@@ -291,10 +311,14 @@ fn fits(name: &str, pieces: &[String]) -> bool {
     let [first, middle @ .., last] = pieces else {
         return false;
     };
-    let ends = name.strip_prefix(first.as_str()).and_then(|rest| rest.strip_suffix(last.as_str()));
+    let ends = name
+        .strip_prefix(first.as_str())
+        .and_then(|rest| rest.strip_suffix(last.as_str()));
     let Some(mut rest) = ends else { return false };
     middle.iter().all(|piece| {
-        let after = rest.find(piece.as_str()).map(|at| &rest[at + piece.len()..]);
+        let after = rest
+            .find(piece.as_str())
+            .map(|at| &rest[at + piece.len()..]);
         rest = after.unwrap_or_default();
         after.is_some()
     })
@@ -308,7 +332,12 @@ mod tests {
     fn a_number_stands_for_digits_alone() {
         let number = |name: &str| between(name, "task-", ".md");
         assert_eq!(["task-1.md", "task-20.md"].map(number), [Some(1), Some(20)]);
-        for name in ["task-.md", "task-1-code-review-2.md", "task-x.md", "task-1.md.bak"] {
+        for name in [
+            "task-.md",
+            "task-1-code-review-2.md",
+            "task-x.md",
+            "task-1.md.bak",
+        ] {
             assert_eq!(number(name), None, "{name}");
         }
     }
@@ -328,9 +357,12 @@ mod tests {
         ] {
             assert!(fits(name, pattern), "{name} {pattern}");
         }
-        for (name, pattern) in
-            [("task.md", "task-*.md"), ("task-1.md.bak", "task-*.md"), ("aa", "a*a*a"), ("a-c-b", "a*b*c")]
-        {
+        for (name, pattern) in [
+            ("task.md", "task-*.md"),
+            ("task-1.md.bak", "task-*.md"),
+            ("aa", "a*a*a"),
+            ("a-c-b", "a*b*c"),
+        ] {
             assert!(!fits(name, pattern), "{name} {pattern}");
         }
     }

@@ -47,10 +47,16 @@ impl Store {
             let id = LoopId::parse(&file.stem, self.spec().ids);
             let healed = match &id {
                 Ok(id) => repair(self, lock, id, Look::Newest, Older::Leave),
-                Err(_) => Err(StoreError::NoMachine { path: file.path.clone() }),
+                Err(_) => Err(StoreError::NoMachine {
+                    path: file.path.clone(),
+                }),
             };
             let mut aside = |reason: String, quarantined: Utf8PathBuf| {
-                let set_aside = Repair::SetAside { path: file.path.clone(), reason, quarantined };
+                let set_aside = Repair::SetAside {
+                    path: file.path.clone(),
+                    reason,
+                    quarantined,
+                };
                 self.log(&set_aside.to_string());
                 repairs.push(set_aside);
             };
@@ -73,19 +79,24 @@ impl Store {
                         return Err(error);
                     }
                 }
-                Err(StoreError::Unreadable { error, quarantined: Some(kept), .. }) => {
-                    aside(error.to_string(), kept)
-                }
+                Err(StoreError::Unreadable {
+                    error,
+                    quarantined: Some(kept),
+                    ..
+                }) => aside(error.to_string(), kept),
                 Err(error @ StoreError::NoJournal { .. }) => {
                     aside(error.to_string(), set_aside(here, (here, &file.name))?);
                 }
-                Err(StoreError::NoMachine { .. }) if self.check_state(here, &file.name).is_err() => {}
+                Err(StoreError::NoMachine { .. })
+                    if self.check_state(here, &file.name).is_err() => {}
                 Err(StoreError::NoMachine { .. }) => match self.phase_in(here, &file) {
                     (None, Some(problem)) => aside(problem, set_aside(here, (here, &file.name))?),
                     (phase, _) => active(phase, None)?,
                 },
                 Err(StoreError::OtherGraph { over: true, .. }) => {}
-                Err(StoreError::OtherGraph { over: false, .. } | StoreError::OtherMachine { .. }) => {
+                Err(
+                    StoreError::OtherGraph { over: false, .. } | StoreError::OtherMachine { .. },
+                ) => {
                     active(self.phase_in(here, &file).0, None)?;
                 }
                 Err(other) => return Err(other),
@@ -97,7 +108,8 @@ impl Store {
     /// Tells whether a loop of one session and a loop of another one may be under way at once.
     pub(super) fn may_stand_beside(&self, session: Option<&str>, other: Option<&str>) -> bool {
         // What belongs to nobody yet may become anybody's.
-        let known = |session: Option<&str>| session.is_some_and(|name| !["", "unknown"].contains(&name));
+        let known =
+            |session: Option<&str>| session.is_some_and(|name| !["", "unknown"].contains(&name));
         match self.spec().active {
             Active::One => false,
             Active::Session => known(session) && known(other) && session != other,

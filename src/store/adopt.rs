@@ -26,7 +26,10 @@ impl Store {
             // A record that cannot be read is written anew.
             let known = self.ownership(id).unwrap_or_default();
             let storage = self.storage(lock.folder(), id)?;
-            let loaded = Loaded::read(&*storage, &validation::possible(self, known.as_ref(), &versions))?;
+            let loaded = Loaded::read(
+                &*storage,
+                &validation::possible(self, known.as_ref(), &versions),
+            )?;
             let spec = self.spec();
             let text = |fields: &[(String, Value)], name: &str| {
                 value_in(fields, name).map(|value| value.to_plain().into_owned())
@@ -37,7 +40,9 @@ impl Store {
                 .next()
                 .and_then(|last| text(&last.fields, spec.fields.root));
             let (Some(loaded), Some(root)) = (loaded, root) else {
-                return Err(StoreError::NoJournal { path: self.path_of(id) });
+                return Err(StoreError::NoJournal {
+                    path: self.path_of(id),
+                });
             };
             if known.as_ref().is_some_and(|known| known.root == root) {
                 return Ok(false);
@@ -56,8 +61,10 @@ impl Store {
             }
             let graphs = known.map_or_else(
                 || {
-                    let mut graphs: Vec<String> =
-                        loaded.changes().filter_map(|change| change.graph_hash(spec)).collect();
+                    let mut graphs: Vec<String> = loaded
+                        .changes()
+                        .filter_map(|change| change.graph_hash(spec))
+                        .collect();
                     graphs.sort();
                     graphs.dedup();
                     graphs
@@ -70,7 +77,13 @@ impl Store {
             let found = repair(self, lock, id, Look::As(as_it_was), Older::Leave)?.record;
             self.own(id, graphs)?;
             self.index_active(lock, id)?;
-            let taken = self.apply_at(lock, &*storage, found, Change::bare(ADOPT, by), Some(self.root()));
+            let taken = self.apply_at(
+                lock,
+                &*storage,
+                found,
+                Change::bare(ADOPT, by),
+                Some(self.root()),
+            );
             if taken.is_err() {
                 self.disown(id);
             }

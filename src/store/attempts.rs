@@ -36,14 +36,22 @@ impl Store {
     ) -> Result<(), StoreError> {
         let storage = self.storage(lock.folder(), id)?;
         let (owned, versions) = (self.ownership(id)?, Versions::default());
-        let Some(loaded) = Loaded::read(&*storage, &validation::possible(self, owned.as_ref(), &versions))?
+        let Some(loaded) = Loaded::read(
+            &*storage,
+            &validation::possible(self, owned.as_ref(), &versions),
+        )?
         else {
             return Ok(());
         };
-        let data: Map<_, _> =
-            (data.iter()).map(|(key, text)| ((*key).to_owned(), json!(shortened(text)))).collect();
+        let data: Map<_, _> = (data.iter())
+            .map(|(key, text)| ((*key).to_owned(), json!(shortened(text))))
+            .collect();
         let mut entry = journal::note(&*storage, note, &data)?;
-        let before = loaded.entries.iter().filter(|entry| is_attempt(entry)).count();
+        let before = loaded
+            .entries
+            .iter()
+            .filter(|entry| is_attempt(entry))
+            .count();
         if before >= MOST_ATTEMPTS || is_repeated(&loaded, &entry) {
             return Ok(());
         }
@@ -65,7 +73,9 @@ fn is_repeated(loaded: &Loaded, entry: &NoteEntry) -> bool {
         Entry::Note(note) => Some(note),
         Entry::Change(_) => None,
     });
-    since.into_iter().any(|known| known.note == entry.note && known.data == entry.data)
+    since
+        .into_iter()
+        .any(|known| known.note == entry.note && known.data == entry.data)
 }
 
 fn shortened(text: &str) -> String {

@@ -20,23 +20,33 @@ impl Store {
     pub fn bring_back(&self, id: &LoopId) -> Result<Record, StoreError> {
         let swept = self.swept_store(id.as_str());
         if !swept.is_there()? {
-            return Err(StoreError::NoLoop { id: id.to_string(), folder: self.swept_folder() });
+            return Err(StoreError::NoLoop {
+                id: id.to_string(),
+                folder: self.swept_folder(),
+            });
         }
         self.locked(|lock| {
             let here = lock.folder();
             let session = swept.list().into_iter().find(|one| one.id == *id);
             let session = session.and_then(|one| one.session);
             self.refuse_active(lock, &self.present(lock), session.as_deref(), None)?;
-            let from = here.below(SWEPT).and_then(|folder| folder.below(id.as_str()));
+            let from = here
+                .below(SWEPT)
+                .and_then(|folder| folder.below(id.as_str()));
             let from = from.map_err(io_error("open", swept.folder()))?;
             // An open may have made the state of a move that was cut off anew: the old one must not come back over it.
-            let exists = || StoreError::Exists { id: id.to_string(), folder: self.folder().to_owned() };
+            let exists = || StoreError::Exists {
+                id: id.to_string(),
+                folder: self.folder().to_owned(),
+            };
             self.check_is_of(here, id)?;
             if here.has(&self.name_of(id)) {
                 return Err(exists());
             }
             // A journal here means that a move in either direction was cut off by a crash: it is finished.
-            let cut_off = here.below(id.as_str()).is_ok_and(|folder| folder.has(JOURNAL));
+            let cut_off = here
+                .below(id.as_str())
+                .is_ok_and(|folder| folder.has(JOURNAL));
             if !cut_off {
                 let reader = Reader {
                     store: &swept,
@@ -51,9 +61,12 @@ impl Store {
                 if here.has(name) && !cut_off {
                     return Err(exists());
                 }
-                from.rename(name, here, name).map_err(io_error("bring back", &swept.folder().join(name)))?;
+                from.rename(name, here, name)
+                    .map_err(io_error("bring back", &swept.folder().join(name)))?;
             }
-            let _ = here.below(SWEPT).and_then(|folder| folder.remove_folder(id.as_str()));
+            let _ = here
+                .below(SWEPT)
+                .and_then(|folder| folder.remove_folder(id.as_str()));
             let found = repair(self, lock, id, Look::Newest, Older::Migrate)?.record;
             self.apply(lock, found, Change::bare("bring-back", PERSON))
         })

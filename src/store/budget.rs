@@ -95,7 +95,10 @@ impl Clock {
     /// The same for as long as what this returns lives.
     fn until_dropped(&self, on: bool) -> Turned<'_> {
         let before = self.turn(on);
-        Turned { clock: self, before }
+        Turned {
+            clock: self,
+            before,
+        }
     }
 
     fn reading(&self) -> MutexGuard<'_, Reading> {
@@ -143,7 +146,9 @@ mod tests {
             nap();
         });
         assert!(budget.whole.left() <= LONG - NAP);
-        budget.wait(NAP, |bound| assert_eq!(bound, NAP, "its own bound is smaller"));
+        budget.wait(NAP, |bound| {
+            assert_eq!(bound, NAP, "its own bound is smaller")
+        });
 
         let budget = Budget::of(NAP, LONG);
         assert!(!budget.is_over());
@@ -176,7 +181,10 @@ mod tests {
         assert!(bound <= NAP);
         drop(counted);
         nap();
-        assert!(!budget.wait_for_lock(LONG).1.is_zero(), "time between them is none of theirs");
+        assert!(
+            !budget.wait_for_lock(LONG).1.is_zero(),
+            "time between them is none of theirs"
+        );
         let counted = budget.wait_for_lock(LONG).0;
         nap();
         drop(counted);

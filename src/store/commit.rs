@@ -34,7 +34,10 @@ impl Store {
                 false => repair(self, lock, &held.id, Look::Newest, Older::Migrate)?.record,
             };
             let expected_phase = change.from.as_deref().unwrap_or(&held.phase);
-            if found.revision != held.revision || found.phase != held.phase || found.phase != expected_phase {
+            if found.revision != held.revision
+                || found.phase != held.phase
+                || found.phase != expected_phase
+            {
                 return Err(CommitError::Stale {
                     expected_phase: expected_phase.to_owned(),
                     found_phase: found.phase,
@@ -50,7 +53,10 @@ impl Store {
     fn verified(&self, lock: &LockGuard, id: &LoopId) -> Result<Record, StoreError> {
         let Opened { record, repairs } = repair(self, lock, id, Look::Whole, Older::Migrate)?;
         match repairs.into_iter().find_map(Repair::cleaned) {
-            Some(lines) => Err(StoreError::JournalCleaned { path: self.journal_path(id), lines }),
+            Some(lines) => Err(StoreError::JournalCleaned {
+                path: self.journal_path(id),
+                lines,
+            }),
             None => Ok(record),
         }
     }
@@ -66,8 +72,17 @@ impl Store {
         what: &str,
         by: &str,
     ) -> Result<Record, CommitError> {
-        let edits = vec![(self.spec().fields.session.to_owned(), Value::Word(session.to_owned()))];
-        self.commit(held, Change { edits, ..Change::bare(what, by) })
+        let edits = vec![(
+            self.spec().fields.session.to_owned(),
+            Value::Word(session.to_owned()),
+        )];
+        self.commit(
+            held,
+            Change {
+                edits,
+                ..Change::bare(what, by)
+            },
+        )
     }
 
     /// Sets one field outside of the machine's transitions, and journals that.
@@ -87,9 +102,16 @@ impl Store {
         allow_owned: bool,
     ) -> Result<Record, StoreError> {
         let spec = self.spec();
-        let refuse = |owner| Err(StoreError::FieldOwned { field: field.to_owned(), owner });
+        let refuse = |owner| {
+            Err(StoreError::FieldOwned {
+                field: field.to_owned(),
+                owner,
+            })
+        };
         if !is_field_name(field) {
-            return Err(StoreError::FieldName { field: field.to_owned() });
+            return Err(StoreError::FieldName {
+                field: field.to_owned(),
+            });
         }
         if spec.is_structural(field) {
             return refuse("the store");
@@ -102,7 +124,10 @@ impl Store {
             self.apply(
                 lock,
                 found,
-                Change { edits: vec![(field.to_owned(), value)], ..Change::bare("set-field", by) },
+                Change {
+                    edits: vec![(field.to_owned(), value)],
+                    ..Change::bare("set-field", by)
+                },
             )
         })
     }

@@ -46,12 +46,18 @@ impl Clone for Box<dyn Document> {
 pub fn is_field_name(name: &str) -> bool {
     name.len() <= 128
         && name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
-        && !["null", "true", "false"].iter().any(|word| name.eq_ignore_ascii_case(word))
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+        && !["null", "true", "false"]
+            .iter()
+            .any(|word| name.eq_ignore_ascii_case(word))
 }
 
 /// Why bytes are no state document.
-#[derive(Debug, Clone, PartialEq, Eq, derive_more::Display, derive_more::Error, miette::Diagnostic)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, derive_more::Display, derive_more::Error, miette::Diagnostic,
+)]
 pub enum DocumentError {
     /// Larger than [`MAX_BYTES`].
     #[display("the document has more than {MAX_BYTES} bytes")]

@@ -113,7 +113,10 @@ impl ChangeEntry {
     /// apart.
     pub(super) fn graph_hash(&self, spec: &StateSpec) -> Option<String> {
         let field = spec.fields.graph_hash?;
-        Some(self.field(field).map_or(String::new(), |hash| hash.to_plain().into_owned()))
+        Some(
+            self.field(field)
+                .map_or(String::new(), |hash| hash.to_plain().into_owned()),
+        )
     }
 }
 
@@ -135,7 +138,11 @@ impl NoteEntry {
     /// # Errors
     /// `data` cannot be written as JSON.
     pub fn now(note: &str, data: &impl Serialize) -> serde_json::Result<Self> {
-        Ok(Self { at: Timestamp::now(), note: note.to_owned(), data: JsonText::of(data)? })
+        Ok(Self {
+            at: Timestamp::now(),
+            note: note.to_owned(),
+            data: JsonText::of(data)?,
+        })
     }
 }
 
@@ -217,7 +224,10 @@ struct Fields(#[serde(deserialize_with = "entries")] Vec<(String, serde_json::Va
 
 impl Serialize for ChangeEntry {
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        let quoted = self.fields.iter().filter(|(_, value)| matches!(value, Value::Text(_)));
+        let quoted = self
+            .fields
+            .iter()
+            .filter(|(_, value)| matches!(value, Value::Text(_)));
         ChangeLine {
             revision: self.revision,
             at: iso(self.at),
@@ -229,7 +239,11 @@ impl Serialize for ChangeEntry {
             run: self.run.as_deref(),
             evidence: self.evidence.as_ref(),
             visit: self.visit,
-            fields: self.fields.iter().map(|(name, value)| (name.clone(), value.to_json())).collect(),
+            fields: self
+                .fields
+                .iter()
+                .map(|(name, value)| (name.clone(), value.to_json()))
+                .collect(),
             quoted: quoted.map(|(name, _)| name.as_str()).collect(),
         }
         .serialize(out)
@@ -264,7 +278,11 @@ impl Entry {
         }
         let line: Line = serde_json::from_slice(line).ok()?;
         if let Some(note) = line.note {
-            return Some(Self::Note(NoteEntry { at: line.at, note, data: line.data.unwrap_or_default() }));
+            return Some(Self::Note(NoteEntry {
+                at: line.at,
+                note,
+                data: line.data.unwrap_or_default(),
+            }));
         }
         let quoted: HashSet<String> = match line.quoted {
             // They are names of fields.

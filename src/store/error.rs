@@ -24,7 +24,10 @@ pub enum StoreError {
     Id(#[error(not(source))] InvalidId),
     /// The system refused.
     #[display("cannot {doing} {path}: {source}", path = crate::text::shown(path), source = crate::text::shown(source.to_string()))]
-    #[diagnostic(code(claudex::store::io), help("check the folder's permissions and the free space"))]
+    #[diagnostic(
+        code(claudex::store::io),
+        help("check the folder's permissions and the free space")
+    )]
     Io {
         /// What was tried, as a verb.
         doing: &'static str,
@@ -122,7 +125,10 @@ pub enum StoreError {
     },
     /// The document belongs to another machine.
     #[display("{path} belongs to the machine `{}`, not to `{expected}`", found.escape_debug(), path = crate::text::shown(path))]
-    #[diagnostic(code(claudex::store::other_machine), help("use the program of that machine"))]
+    #[diagnostic(
+        code(claudex::store::other_machine),
+        help("use the program of that machine")
+    )]
     OtherMachine {
         /// The state file.
         path: Utf8PathBuf,
@@ -160,7 +166,10 @@ pub enum StoreError {
     },
     /// A state file that is no document, and no journal to rebuild it from.
     #[display("{path} cannot be read ({error}), and there is no journal to rebuild it from", path = crate::text::shown(path))]
-    #[diagnostic(code(claudex::store::unreadable), help("its bytes are kept in the folder `quarantine`"))]
+    #[diagnostic(
+        code(claudex::store::unreadable),
+        help("its bytes are kept in the folder `quarantine`")
+    )]
     Unreadable {
         /// The state file.
         path: Utf8PathBuf,
@@ -238,7 +247,10 @@ pub enum StoreError {
     },
     /// A field that only the machine or the store may write.
     #[display("the field `{field}` is written by {owner} only")]
-    #[diagnostic(code(claudex::store::field_owned), help("use a transition of the machine instead"))]
+    #[diagnostic(
+        code(claudex::store::field_owned),
+        help("use a transition of the machine instead")
+    )]
     FieldOwned {
         /// The field.
         field: String,
@@ -269,7 +281,10 @@ pub enum StoreError {
     },
     /// A file of the user's is where the loop's document would be.
     #[display("in the place of the loop's document there is another file, {path}", path = crate::text::shown(path))]
-    #[diagnostic(code(claudex::store::file_taken), help("move it away, or a person takes it up as it is"))]
+    #[diagnostic(
+        code(claudex::store::file_taken),
+        help("move it away, or a person takes it up as it is")
+    )]
     FileTaken {
         /// The file.
         path: Utf8PathBuf,
@@ -340,7 +355,10 @@ pub enum CommitError {
         "the loop is in phase {found_phase} at revision {found_revision}, \
          not in {expected_phase} at {expected_revision} as held"
     )]
-    #[diagnostic(code(claudex::store::stale), help("someone else changed it: read it again"))]
+    #[diagnostic(
+        code(claudex::store::stale),
+        help("someone else changed it: read it again")
+    )]
     Stale {
         /// The phase that was held.
         expected_phase: String,
@@ -420,9 +438,19 @@ impl From<LockError> for StartError {
 }
 
 /// Turns the system's error into ours: `.map_err(io_error("read", path))`.
-pub(super) fn io_error(doing: &'static str, path: &Utf8Path) -> impl FnOnce(io::Error) -> StoreError {
+pub(super) fn io_error(
+    doing: &'static str,
+    path: &Utf8Path,
+) -> impl FnOnce(io::Error) -> StoreError {
     move |source| match UntrustedError::of(&source) {
-        Some(UntrustedError { path, why }) => StoreError::Untrusted { path: path.clone(), why: *why },
-        None => StoreError::Io { doing, path: path.to_owned(), source },
+        Some(UntrustedError { path, why }) => StoreError::Untrusted {
+            path: path.clone(),
+            why: *why,
+        },
+        None => StoreError::Io {
+            doing,
+            path: path.to_owned(),
+            source,
+        },
     }
 }

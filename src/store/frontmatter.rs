@@ -59,7 +59,13 @@ impl Frontmatter {
     fn of((keys, data): (Keys, Data), open: &str, mut lines: Lines, rest: &str) -> Self {
         lines.style = Style::Theirs;
         lines.crlf = open.ends_with("\r\n");
-        Self { keys, data, open: open.to_owned(), lines, rest: rest.to_owned() }
+        Self {
+            keys,
+            data,
+            open: open.to_owned(),
+            lines,
+            rest: rest.to_owned(),
+        }
     }
 
     /// Returns where a field stands.
@@ -111,18 +117,27 @@ impl Document for Frontmatter {
         let is_data = |path: &str| {
             let mut data = self.data.iter().map(|field| self.path(field));
             data.any(|data| {
-                path.strip_prefix(data).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+                path.strip_prefix(data)
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
             })
         };
         let fields = self.lines.fields().into_iter();
         let fields = fields.filter(|(path, _)| !is_data(path));
         let fields = fields.filter_map(|(path, value)| Some((self.name(&path)?.to_owned(), value)));
-        let data = self.data.iter().filter_map(|field| Some(((*field).to_owned(), self.get(field)?)));
+        let data = self
+            .data
+            .iter()
+            .filter_map(|field| Some(((*field).to_owned(), self.get(field)?)));
         fields.chain(data).collect()
     }
 
     fn to_bytes(&self) -> Vec<u8> {
-        [self.open.as_bytes(), &self.lines.to_bytes(), self.rest.as_bytes()].concat()
+        [
+            self.open.as_bytes(),
+            &self.lines.to_bytes(),
+            self.rest.as_bytes(),
+        ]
+        .concat()
     }
 
     fn check(&self) -> Result<(), DocumentError> {
@@ -155,7 +170,8 @@ fn parts(text: &str) -> Option<(&str, &str, &str)> {
 }
 
 fn is_fence(line: &str) -> bool {
-    line.strip_prefix("---").is_some_and(|rest| rest.trim().is_empty())
+    line.strip_prefix("---")
+        .is_some_and(|rest| rest.trim().is_empty())
 }
 
 #[cfg(test)]
@@ -167,7 +183,8 @@ mod tests {
     const DOCUMENT: &str = "\u{feff}---\n# What a person wrote.\nround: 1  # of three\n\"hide title\": yes\nallowed.tools: [Bash, Read]\nloop: # where it is\n    phase: 'drafting'   # moves\n    # theirs\n    hooks:\n        pre: |\n            ---\n            phase: no\n\n        all:\n        - {run: x}\ntags:\n- a\n- b\n\n---\n# Plan\n\n---\nphase: done\n";
 
     fn parse(text: &str) -> Frontmatter {
-        Frontmatter::parse(KEYS, &[], text.as_bytes()).unwrap_or_else(|error| panic!("{error}: {text}"))
+        Frontmatter::parse(KEYS, &[], text.as_bytes())
+            .unwrap_or_else(|error| panic!("{error}: {text}"))
     }
 
     fn text(document: &Frontmatter) -> String {
@@ -186,7 +203,11 @@ mod tests {
         changed.set("tags", &Value::List(vec!["c".into()]));
         changed.set("signal", &Value::Null);
         let written = text(&changed);
-        assert_eq!(parse(&written).fields(), changed.fields(), "what is held is what is read");
+        assert_eq!(
+            parse(&written).fields(),
+            changed.fields(),
+            "what is held is what is read"
+        );
         written
     }
 
@@ -206,8 +227,14 @@ mod tests {
         let expected = DOCUMENT
             .replace("round: 1  #", "round: 2  #")
             .replace("'drafting'   #", "\"reviewing\"   #")
-            .replace("run: x}\n", "run: x}\n    deep:\n      note: \"new: \\\"x\\\"\"\n")
-            .replace("tags:\n- a\n- b\n\n---", "tags: [\"c\"]\n\nsignal: null\n---");
+            .replace(
+                "run: x}\n",
+                "run: x}\n    deep:\n      note: \"new: \\\"x\\\"\"\n",
+            )
+            .replace(
+                "tags:\n- a\n- b\n\n---",
+                "tags: [\"c\"]\n\nsignal: null\n---",
+            );
         assert_eq!(changed(DOCUMENT), expected);
         let crlf = DOCUMENT.replace('\n', "\r\n");
         assert_eq!(text(&parse(&crlf)), crlf);
@@ -234,7 +261,11 @@ mod tests {
             let mut document = parse(&format!("---\nloop:{value}\nround: 1\n---\n"));
             assert_eq!(document.get("phase"), None);
             document.set("phase", &word("b"));
-            assert_eq!(text(&document), "---\nloop:\n  phase: b\nround: 1\n---\n", "{value}");
+            assert_eq!(
+                text(&document),
+                "---\nloop:\n  phase: b\nround: 1\n---\n",
+                "{value}"
+            );
         }
         let mut elsewhere = parse("---\nphase: theirs\nloop:\n  phase: ours\n---\n");
         assert_eq!(elsewhere.fields(), [("phase".to_owned(), word("ours"))]);
@@ -263,7 +294,10 @@ mod tests {
         for name in ["a", "b", "c"] {
             lists.set(name, &Value::List(vec!["b".into()]));
         }
-        assert_eq!(text(&lists), "---\na: [\"b\"] # z\nb: [\"b\"] # z\nc: [\"b\"]\n---\n");
+        assert_eq!(
+            text(&lists),
+            "---\na: [\"b\"] # z\nb: [\"b\"] # z\nc: [\"b\"]\n---\n"
+        );
     }
 
     #[test]
@@ -274,10 +308,11 @@ mod tests {
         let damaged = "---\nphase: \"dra\n# why\nround: 1\nround: 2\nloop:\n  a: [\n  b: 1\n}: x\nmine: yes\n---\n# Text\n";
         let whole = "---\n# why\nround: 1\nloop:\n  b: 1\nmine: yes\n---\n# Text\n";
         assert_eq!(kept(damaged).as_deref(), Some(whole));
-        let crlf = Frontmatter::salvage(&[], &[], b"---\r\n[\r\n---\r\ntext").map(|mut document| {
-            document.set("a", &word("b"));
-            text(&document)
-        });
+        let crlf =
+            Frontmatter::salvage(&[], &[], b"---\r\n[\r\n---\r\ntext").map(|mut document| {
+                document.set("a", &word("b"));
+                text(&document)
+            });
         assert_eq!(crlf.as_deref(), Some("---\r\na: b\r\n---\r\ntext"));
         assert_eq!(kept("# Text\n").as_deref(), Some("---\n---\n# Text\n"));
         for nothing in ["---\nphase: a\ntext", "\0", "text\0"] {
@@ -308,9 +343,13 @@ mod tests {
             "---\n{a: 1}\n---\n",
             "---\na: 1\n\tb: 2\n---\n",
         ] {
-            assert!(Frontmatter::parse(KEYS, &[], text.as_bytes()).is_err(), "{text}");
+            assert!(
+                Frontmatter::parse(KEYS, &[], text.as_bytes()).is_err(),
+                "{text}"
+            );
         }
-        let wrong = Frontmatter::parse(KEYS, &[], b"---\n# why\na: 1\nb:\n  c: d: e\n---\n").unwrap_err();
+        let wrong =
+            Frontmatter::parse(KEYS, &[], b"---\n# why\na: 1\nb:\n  c: d: e\n---\n").unwrap_err();
         assert!(wrong.to_string().contains("line 5"), "{wrong}");
     }
 
@@ -361,7 +400,11 @@ mod tests {
                     assert!(blank || read.is_err(), "{begin}{part}");
                     let _ = Frontmatter::salvage(KEYS, &[], text.as_bytes());
                     // A debug build on a busy machine takes a second; brackets took the reader a minute.
-                    assert!(begun.elapsed().as_secs() < 20, "{begin}{part}: {:?}", begun.elapsed());
+                    assert!(
+                        begun.elapsed().as_secs() < 20,
+                        "{begin}{part}: {:?}",
+                        begun.elapsed()
+                    );
                 }
             }
         }
@@ -407,6 +450,11 @@ mod tests {
     }
 
     fn parse_fields(document: &Frontmatter) -> Option<usize> {
-        Some(Frontmatter::parse(KEYS, &[], &document.to_bytes()).ok()?.fields().len())
+        Some(
+            Frontmatter::parse(KEYS, &[], &document.to_bytes())
+                .ok()?
+                .fields()
+                .len(),
+        )
     }
 }

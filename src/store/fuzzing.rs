@@ -26,11 +26,16 @@ pub(crate) fn document(bytes: &[u8]) {
         Value::Data(serde_json::json!({ "k": [end, 1.5], "l": { "m": null } })),
     ];
     for form in FORMS {
-        let Ok(document) = form.parse(bytes) else { continue };
+        let Ok(document) = form.parse(bytes) else {
+            continue;
+        };
         assert_eq!(document.to_bytes(), bytes, "{form:?}");
         assert_eq!(document.check(), Ok(()), "{form:?}");
         let fields = document.fields();
-        let names = fields.iter().map(|(name, _)| name.as_str()).filter(|name| is_field_name(name));
+        let names = fields
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .filter(|name| is_field_name(name));
         for name in names.take(3).chain(["unheard_of", "a"]) {
             for value in values.iter().map(Some).chain([None]) {
                 if matches!(value, Some(Value::Data(_))) && !form.data().contains(&name) {
@@ -47,7 +52,9 @@ pub(crate) fn document(bytes: &[u8]) {
                 }
                 // A list that is given as text is a list where one stands.
                 let is_list = |value: &Value| {
-                    let stands = document.get(name).is_some_and(|stands| stands.as_list().is_some());
+                    let stands = document
+                        .get(name)
+                        .is_some_and(|stands| stands.as_list().is_some());
                     stands && serde_json::from_str::<Vec<String>>(&value.to_plain()).is_ok()
                 };
                 if value.is_some_and(is_list) {
@@ -58,16 +65,39 @@ pub(crate) fn document(bytes: &[u8]) {
                     continue;
                 }
                 let written = changed.to_bytes();
-                let shown =
-                    || format!("{form:?}, {name}, {value:?}: {:?}", String::from_utf8_lossy(&written));
-                let again = form.parse(&written).unwrap_or_else(|error| panic!("{error}: {}", shown()));
-                let plain =
-                    |value: &Value| (value.to_plain().into_owned(), value.as_list().map(<[_]>::to_vec));
-                assert_eq!(again.get(name).as_ref().map(plain), value.map(plain), "{}", shown());
-                let others = |fields: Vec<(String, Value)>| -> Vec<_> {
-                    fields.into_iter().filter(|(field, _)| field != name).collect()
+                let shown = || {
+                    format!(
+                        "{form:?}, {name}, {value:?}: {:?}",
+                        String::from_utf8_lossy(&written)
+                    )
                 };
-                assert_eq!(others(again.fields()), others(document.fields()), "{}", shown());
+                let again = form
+                    .parse(&written)
+                    .unwrap_or_else(|error| panic!("{error}: {}", shown()));
+                let plain = |value: &Value| {
+                    (
+                        value.to_plain().into_owned(),
+                        value.as_list().map(<[_]>::to_vec),
+                    )
+                };
+                assert_eq!(
+                    again.get(name).as_ref().map(plain),
+                    value.map(plain),
+                    "{}",
+                    shown()
+                );
+                let others = |fields: Vec<(String, Value)>| -> Vec<_> {
+                    fields
+                        .into_iter()
+                        .filter(|(field, _)| field != name)
+                        .collect()
+                };
+                assert_eq!(
+                    others(again.fields()),
+                    others(document.fields()),
+                    "{}",
+                    shown()
+                );
             }
         }
     }
@@ -85,7 +115,8 @@ pub(crate) fn journal(bytes: &[u8]) {
     assert_eq!((&again.entries, &again.damage), (&loaded.entries, &None));
     for entry in loaded.entries.iter() {
         let line = serde_json::to_vec(entry).expect("JSON");
-        let same = Entry::parse(&line).unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(&line)));
+        let same =
+            Entry::parse(&line).unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(&line)));
         assert_eq!(serde_json::to_vec(&same).expect("JSON"), line);
     }
     if let Some(newest) = last_entries(bytes, true) {

@@ -8,7 +8,14 @@ use serde::{Deserialize, Serialize};
 use super::spec::IdForm;
 
 /// Names of our own in a state folder, which no loop may take.
-const RESERVED: [&str; 6] = ["swept", "quarantine", "rolled-back", "log", "machines", "scratch"];
+const RESERVED: [&str; 6] = [
+    "swept",
+    "quarantine",
+    "rolled-back",
+    "log",
+    "machines",
+    "scratch",
+];
 
 /// The id of a loop. It is safe as a file name: no separators, no dots, no leading dash in a stamp.
 #[derive(
@@ -18,7 +25,9 @@ const RESERVED: [&str; 6] = ["swept", "quarantine", "rolled-back", "log", "machi
 pub struct LoopId(String);
 
 /// A text that is no id of a loop.
-#[derive(Debug, Clone, PartialEq, Eq, derive_more::Display, derive_more::Error, miette::Diagnostic)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, derive_more::Display, derive_more::Error, miette::Diagnostic,
+)]
 #[display("`{}` is not the id of a loop", text.escape_debug())]
 #[diagnostic(code(claudex::store::invalid_id), help("{wanted}"))]
 pub struct InvalidId {
@@ -37,7 +46,9 @@ impl LoopId {
             text: text.chars().take(80).collect(),
             wanted: match form {
                 IdForm::Stamp => "an id looks like 20261122-005333-0a1b2c",
-                IdForm::Name => "an id is 1 to 64 letters, digits, `_` or `-`, and no folder of the store's",
+                IdForm::Name => {
+                    "an id is 1 to 64 letters, digits, `_` or `-`, and no folder of the store's"
+                }
             },
         })
     }
@@ -105,12 +116,16 @@ impl std::str::FromStr for LoopId {
 
 /// `now` as ISO 8601 in UTC, whole seconds: `2026-11-22T00:53:33Z`.
 pub(super) fn iso(now: Timestamp) -> String {
-    now.to_zoned(TimeZone::UTC).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    now.to_zoned(TimeZone::UTC)
+        .strftime("%Y-%m-%dT%H:%M:%SZ")
+        .to_string()
 }
 
 /// `now` as it stands in ids and in names of quarantined files: `20261122-005333`.
 pub(super) fn compact(now: Timestamp) -> String {
-    now.to_zoned(TimeZone::UTC).strftime("%Y%m%d-%H%M%S").to_string()
+    now.to_zoned(TimeZone::UTC)
+        .strftime("%Y%m%d-%H%M%S")
+        .to_string()
 }
 
 fn is_stamp(text: &str) -> bool {
@@ -125,7 +140,9 @@ fn is_stamp(text: &str) -> bool {
 
 fn is_name(text: &str) -> bool {
     (1..=64).contains(&text.len())
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
         && !RESERVED.contains(&text)
 }
 
@@ -139,7 +156,11 @@ mod tests {
         let id = LoopId::new_stamp(now).unwrap();
         assert!(id.as_str().starts_with("20261122-005333-"), "{id}");
         assert_eq!(LoopId::parse(id.as_str(), IdForm::Stamp).unwrap(), id);
-        assert_ne!(LoopId::new_stamp(now).unwrap(), id, "two ids of one second differ");
+        assert_ne!(
+            LoopId::new_stamp(now).unwrap(),
+            id,
+            "two ids of one second differ"
+        );
         assert_eq!(iso(now), "2026-11-22T00:53:33Z");
     }
 
@@ -159,7 +180,18 @@ mod tests {
             assert!(LoopId::parse(text, IdForm::Stamp).is_err(), "{text:?}");
         }
         let long = "a".repeat(65);
-        for text in ["", "a/b", "..", "a.b", "a b", "é", "a\0", "swept", "quarantine", long.as_str()] {
+        for text in [
+            "",
+            "a/b",
+            "..",
+            "a.b",
+            "a b",
+            "é",
+            "a\0",
+            "swept",
+            "quarantine",
+            long.as_str(),
+        ] {
             assert!(LoopId::parse(text, IdForm::Name).is_err(), "{text:?}");
         }
         assert!(LoopId::parse("stage-3_b", IdForm::Name).is_ok());

@@ -203,7 +203,9 @@ impl Store {
         let mark = self.mark_of(&index);
         if index.active.remove(id) {
             let _ = match index == Index::default() {
-                true => self.indexes().and_then(|folder| folder.remove(&self.index_name())),
+                true => self
+                    .indexes()
+                    .and_then(|folder| folder.remove(&self.index_name())),
                 false => self.keep_index(lock, &mark, &index, false),
             };
         }
@@ -227,7 +229,9 @@ impl Store {
         let bytes = format!("{line}\n{}", self.seal(&line));
         match durable {
             true => folder.replace(&self.index_name(), bytes.as_bytes())?,
-            false => folder.prepare(&self.index_name(), bytes.as_bytes())?.swap()?,
+            false => folder
+                .prepare(&self.index_name(), bytes.as_bytes())?
+                .swap()?,
         }
         if lock.mark().is_some_and(|mark| mark == before) {
             lock.set_mark(&self.mark_of(index));

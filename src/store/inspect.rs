@@ -71,16 +71,29 @@ pub(super) struct Reader<'a> {
 
 impl Reader<'_> {
     /// Reads a loop's files, by what the user's record says of it; by `owned` where that says what it is to say.
-    pub(super) fn inspect(&self, id: &LoopId, owned: Option<Ownership>) -> Result<Found, StoreError> {
-        self.read(id, owned, |storage, possible| Loaded::read(storage, possible))
+    pub(super) fn inspect(
+        &self,
+        id: &LoopId,
+        owned: Option<Ownership>,
+    ) -> Result<Found, StoreError> {
+        self.read(id, owned, |storage, possible| {
+            Loaded::read(storage, possible)
+        })
     }
 
     /// Does the same, with no more of the journal than the newest two changes where those tell enough.
-    pub(super) fn inspect_newest(&self, id: &LoopId, owned: Option<Ownership>) -> Result<Found, StoreError> {
+    pub(super) fn inspect_newest(
+        &self,
+        id: &LoopId,
+        owned: Option<Ownership>,
+    ) -> Result<Found, StoreError> {
         let spec = self.store.spec();
         // Whether a loop of another version goes on is asked of its whole history.
-        let is_ours =
-            |change: &ChangeEntry| change.graph_hash(spec).is_none_or(|hash| hash == spec.graph_hash);
+        let is_ours = |change: &ChangeEntry| {
+            change
+                .graph_hash(spec)
+                .is_none_or(|hash| hash == spec.graph_hash)
+        };
         self.read(id, owned, |storage, possible| {
             let newest = Loaded::newest(storage, possible)?;
             match newest.filter(|loaded| loaded.changes().next().is_some_and(is_ours)) {
@@ -91,7 +104,11 @@ impl Reader<'_> {
     }
 
     /// Says what the loop is, by the newest of its journal where that agrees with the document, else by the whole of it.
-    pub(super) fn look(&self, id: &LoopId, owned: Option<Ownership>) -> Result<(Found, Judged), StoreError> {
+    pub(super) fn look(
+        &self,
+        id: &LoopId,
+        owned: Option<Ownership>,
+    ) -> Result<(Found, Judged), StoreError> {
         let found = self.inspect_newest(id, owned.clone())?;
         match self.judge(id, &found) {
             Ok(judged) if judged.fix.is_none() => Ok((found, judged)),
@@ -116,7 +133,12 @@ impl Reader<'_> {
         owned: Option<Ownership>,
         load: impl FnOnce(&dyn Storage, Possible<'_>) -> Result<Option<Loaded>, StoreError>,
     ) -> Result<Found, StoreError> {
-        let &Self { store, here, tracking, versions } = self;
+        let &Self {
+            store,
+            here,
+            tracking,
+            versions,
+        } = self;
         let storage = store.storage(here, id)?;
         let bytes = Bytes::of(storage.document());
         let bytes = bytes.map_err(io_error("read", &storage.document_path()))?;
@@ -143,7 +165,11 @@ impl Reader<'_> {
             }
             (bytes, _) => state(bytes)?,
         };
-        Ok(Found { state, journal, owned })
+        Ok(Found {
+            state,
+            journal,
+            owned,
+        })
     }
 }
 
@@ -198,7 +224,9 @@ impl Store {
     /// Says why a loop without a record is not driven: it is no loop of this machine, or nobody started it here.
     pub(super) fn why_not_ours(&self, id: &LoopId, state: &State) -> StoreError {
         let path = self.path_of(id);
-        let machine = state.document().map(|document| document.get(self.spec().fields.machine));
+        let machine = state
+            .document()
+            .map(|document| document.get(self.spec().fields.machine));
         match machine {
             Some(None) => StoreError::NoMachine { path },
             Some(Some(machine)) if machine.to_plain() != self.spec().machine => {
@@ -210,11 +238,16 @@ impl Store {
     }
 
     /// Returns the phase that stands in a state file, and what is wrong with the file.
-    pub(super) fn phase_in(&self, here: &Folder, file: &StateFile) -> (Option<String>, Option<String>) {
+    pub(super) fn phase_in(
+        &self,
+        here: &Folder,
+        file: &StateFile,
+    ) -> (Option<String>, Option<String>) {
         match read_state(self, here, &self.tracking(), file) {
-            Ok(state) => {
-                (text_in(&state, self.spec().fields.phase), state.error().map(|error| error.to_string()))
-            }
+            Ok(state) => (
+                text_in(&state, self.spec().fields.phase),
+                state.error().map(|error| error.to_string()),
+            ),
             Err(error) => (None, Some(error.to_string())),
         }
     }
@@ -228,5 +261,9 @@ pub(super) fn text_in(state: &State, field: &str) -> Option<String> {
 
 /// Makes the error of a document that another machine wrote.
 pub(super) fn other_machine(store: &Store, path: Utf8PathBuf, found: &Value) -> StoreError {
-    StoreError::OtherMachine { path, found: found.to_plain().into_owned(), expected: store.spec().machine }
+    StoreError::OtherMachine {
+        path,
+        found: found.to_plain().into_owned(),
+        expected: store.spec().machine,
+    }
 }

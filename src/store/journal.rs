@@ -63,20 +63,35 @@ pub(super) fn counted(bad: &[usize]) -> String {
 impl Loaded {
     /// Reads the whole journal; `None` if there is none. A change that is not `possible` after the one before it is a line that
     /// cannot be read.
-    pub(super) fn read(storage: &dyn Storage, possible: Possible<'_>) -> Result<Option<Self>, StoreError> {
+    pub(super) fn read(
+        storage: &dyn Storage,
+        possible: Possible<'_>,
+    ) -> Result<Option<Self>, StoreError> {
         let bytes = if_there(storage.journal(Part::Whole));
         let bytes = bytes.map_err(|error| failed("read", storage, error))?;
         let Some(Piece { bytes, stamp, .. }) = bytes else {
             return Ok(None);
         };
-        let mut loaded = Self { stamp: Some(stamp), ..Self::default() };
+        let mut loaded = Self {
+            stamp: Some(stamp),
+            ..Self::default()
+        };
         loaded.take(&bytes, possible);
         Ok(Some(loaded))
     }
 
     /// Reads what was appended since. Returns `false`, and changes nothing, where the file does not go on from what was read.
-    pub(super) fn read_on(&mut self, storage: &dyn Storage, possible: Possible<'_>) -> io::Result<bool> {
-        let Some(end) = self.good.len().checked_sub(1).filter(|_| self.damage.is_none()) else {
+    pub(super) fn read_on(
+        &mut self,
+        storage: &dyn Storage,
+        possible: Possible<'_>,
+    ) -> io::Result<bool> {
+        let Some(end) = self
+            .good
+            .len()
+            .checked_sub(1)
+            .filter(|_| self.damage.is_none())
+        else {
             return Ok(false);
         };
         let last = self.good[..end].iter().rposition(|byte| *byte == b'\n');
@@ -101,7 +116,10 @@ impl Loaded {
                 bad.push(line);
             }
         };
-        let mut lines = bytes.split_inclusive(|byte| *byte == b'\n').zip(1..).peekable();
+        let mut lines = bytes
+            .split_inclusive(|byte| *byte == b'\n')
+            .zip(1..)
+            .peekable();
         while let Some((line, at)) = lines.next() {
             let whole = line.ends_with(b"\n");
             let entry = Entry::parse(line);
@@ -127,17 +145,29 @@ impl Loaded {
 
     /// Reads only as much as tells where the loop is: the newest two changes, and what stands behind them. Where long notes lie
     /// between them, the newest alone has to do. Returns `None` where the end does not tell: there is no journal, or it is damaged.
-    pub(super) fn newest(storage: &dyn Storage, possible: Possible<'_>) -> Result<Option<Self>, StoreError> {
+    pub(super) fn newest(
+        storage: &dyn Storage,
+        possible: Possible<'_>,
+    ) -> Result<Option<Self>, StoreError> {
         for most in TAILS {
             let tail = if_there(storage.journal(Part::Last(most)));
             let tail = tail.map_err(io_error("read", &storage.journal_path()))?;
-            let Some(Piece { from, bytes: tail, stamp }) = tail else {
+            let Some(Piece {
+                from,
+                bytes: tail,
+                stamp,
+            }) = tail
+            else {
                 return Ok(None);
             };
             let Some(entries) = last_entries(&tail, from == 0) else {
                 return Ok(None);
             };
-            let newest = Self { entries: Arc::new(entries), stamp: Some(stamp), ..Self::default() };
+            let newest = Self {
+                entries: Arc::new(entries),
+                stamp: Some(stamp),
+                ..Self::default()
+            };
             let mut changes = newest.changes();
             let (last, before) = (changes.next(), changes.next());
             if before.is_none() && from > 0 && most < TAILS[2] {
@@ -161,7 +191,12 @@ impl Loaded {
         loop {
             let tail = if_there(storage.journal(Part::Last(most)));
             let tail = tail.map_err(|error| failed("read", storage, error))?;
-            let Some(Piece { from, bytes: tail, stamp }) = tail else {
+            let Some(Piece {
+                from,
+                bytes: tail,
+                stamp,
+            }) = tail
+            else {
                 return Ok(None);
             };
             // The first line most likely begins before.
@@ -169,7 +204,11 @@ impl Loaded {
                 0 => 0,
                 _ => memchr::memchr(b'\n', &tail).map_or(tail.len(), |at| at + 1),
             };
-            let mut loaded = Self { begin: from + cut as u64, stamp: Some(stamp), ..Self::default() };
+            let mut loaded = Self {
+                begin: from + cut as u64,
+                stamp: Some(stamp),
+                ..Self::default()
+            };
             loaded.take(&tail[cut..], possible);
             if loaded.damage.is_some() {
                 return Ok(None);
@@ -235,15 +274,24 @@ pub(super) fn append(storage: &dyn Storage, entry: &Entry) -> Result<u64, StoreE
 }
 
 /// Does the same to a journal that may have another length than [`MOST_JOURNAL`] then.
-pub(super) fn append_up_to(storage: &dyn Storage, entry: &Entry, most: u64) -> Result<u64, StoreError> {
-    let mut line = serde_json::to_vec(entry).map_err(|error| failed("write", storage, error.into()))?;
+pub(super) fn append_up_to(
+    storage: &dyn Storage,
+    entry: &Entry,
+    most: u64,
+) -> Result<u64, StoreError> {
+    let mut line =
+        serde_json::to_vec(entry).map_err(|error| failed("write", storage, error.into()))?;
     line.push(b'\n');
     (storage.append(&line, most)).map_err(|error| failed("write", storage, error))
 }
 
 fn failed(doing: &'static str, storage: &dyn Storage, error: io::Error) -> StoreError {
     let path = storage.journal_path();
-    if TooLong::is(&error) { StoreError::JournalFull { path } } else { io_error(doing, &path)(error) }
+    if TooLong::is(&error) {
+        StoreError::JournalFull { path }
+    } else {
+        io_error(doing, &path)(error)
+    }
 }
 
 #[cfg(test)]
@@ -309,12 +357,18 @@ mod tests {
         }
         append(&disk, &note()).unwrap();
         let whole = bytes(&disk);
-        assert!(whole.len() as u64 > TAILS[0], "it does not look at all of it");
+        assert!(
+            whole.len() as u64 > TAILS[0],
+            "it does not look at all of it"
+        );
         assert_eq!(revisions(&newest(&disk).unwrap()), [199, 198]);
         assert_eq!(newest(&disk).unwrap().entries.last(), Some(&note()));
         let long = vec![b'x'; usize::try_from(TAILS[0]).unwrap() * 2];
         for end in [&b"not json\n"[..], b"{\"revision\":", b"\0\0", &long] {
-            assert!(newest(&journal(&[&whole, end].concat())).is_none(), "{end:?}");
+            assert!(
+                newest(&journal(&[&whole, end].concat())).is_none(),
+                "{end:?}"
+            );
         }
         let never = |before: Option<&ChangeEntry>, _: &ChangeEntry| before.is_none();
         assert!(Loaded::newest(&disk, &never).unwrap().is_none());
@@ -341,7 +395,11 @@ mod tests {
         assert!(whole.is_whole() && whole.entries == read(&disk).entries);
         append(&disk, &note()).unwrap();
         assert!(since(1000).is_some());
-        assert!(Loaded::since(&journal(&[&lines, &b"x\n"[..]].concat()), 999, &any).unwrap().is_none());
+        assert!(
+            Loaded::since(&journal(&[&lines, &b"x\n"[..]].concat()), 999, &any)
+                .unwrap()
+                .is_none()
+        );
         assert!(Loaded::since(&Disk::default(), 1, &any).unwrap().is_none());
     }
 
@@ -356,7 +414,9 @@ mod tests {
         assert_eq!(*loaded.entries, [change(1), note(), change(2)]);
         assert_eq!(loaded.damage, None);
         assert_eq!(loaded.repaired(), bytes(&disk));
-        let Entry::Change(read) = &loaded.entries[0] else { panic!() };
+        let Entry::Change(read) = &loaded.entries[0] else {
+            panic!()
+        };
         assert!(matches!(&read.fields[2], (name, Value::Text(_)) if name == "topic"));
         assert!(matches!(&read.fields[1], (name, Value::Word(_)) if name == "phase"));
         assert_eq!(revisions(&loaded), [2, 1]);
@@ -367,7 +427,13 @@ mod tests {
         let disk = Disk::default();
         append(&disk, &change(1)).unwrap();
         let whole = bytes(&disk);
-        for tail in [&b"{\"revis"[..], b"\0\0\0\0", b"{}\n", b"\xff\n", b"{\"revision\":-1}"] {
+        for tail in [
+            &b"{\"revis"[..],
+            b"\0\0\0\0",
+            b"{}\n",
+            b"\xff\n",
+            b"{\"revision\":-1}",
+        ] {
             let loaded = read(&journal(&[&whole, tail].concat()));
             assert_eq!(
                 (loaded.damage.clone(), loaded.repaired()),
@@ -376,7 +442,10 @@ mod tests {
             );
         }
         let loaded = read(&journal(&[b"nonsense\n", &whole[..]].concat()));
-        assert_eq!((loaded.damage.clone(), loaded.repaired()), (Some(Damage::Lines(vec![1])), &whole[..]));
+        assert_eq!(
+            (loaded.damage.clone(), loaded.repaired()),
+            (Some(Damage::Lines(vec![1])), &whole[..])
+        );
         let loaded = read(&journal(whole.trim_ascii_end()));
         assert_eq!(
             (loaded.entries.len(), loaded.repaired()),
@@ -392,21 +461,44 @@ mod tests {
         let whole = bytes(&disk);
         let deep = |depth: usize| {
             let (open, close) = ("[".repeat(depth), "]".repeat(depth));
-            format!("{{\"at\":\"2026-11-22T00:53:33Z\",\"note\":\"x\",\"data\":{{\"x\":{open}{close}}}}}\n")
+            format!(
+                "{{\"at\":\"2026-11-22T00:53:33Z\",\"note\":\"x\",\"data\":{{\"x\":{open}{close}}}}}\n"
+            )
         };
-        let wide = serde_json::to_string(&change(2)).unwrap().replace("\"fields\":{", "\"fields\":{WIDE");
-        let wide =
-            wide.replace("WIDE", &(0..2048).map(|n| format!("\"k{n}\":{n},")).collect::<String>()) + "\n";
-        let quoted = serde_json::to_string(&change(2)).unwrap().replace("\"quoted\":[", "\"quoted\":[QUOTED");
+        let wide = serde_json::to_string(&change(2))
+            .unwrap()
+            .replace("\"fields\":{", "\"fields\":{WIDE");
+        let wide = wide.replace(
+            "WIDE",
+            &(0..2048)
+                .map(|n| format!("\"k{n}\":{n},"))
+                .collect::<String>(),
+        ) + "\n";
+        let quoted = serde_json::to_string(&change(2))
+            .unwrap()
+            .replace("\"quoted\":[", "\"quoted\":[QUOTED");
         let quoted = quoted.replace("QUOTED", &"\"k\",".repeat(2048)) + "\n";
-        for part in [deep(15), wide, quoted, "\n".to_owned(), format!("{{{}\n", "[],".repeat(200_000))] {
+        for part in [
+            deep(15),
+            wide,
+            quoted,
+            "\n".to_owned(),
+            format!("{{{}\n", "[],".repeat(200_000)),
+        ] {
             let count = (8 << 20) / part.len();
             let (hostile, lines) = (part.repeat(count), count.min(MOST_BAD));
-            let loaded = read(&journal(&[whole.as_slice(), hostile.as_bytes(), &whole].concat()));
-            assert!(matches!(&loaded.damage, Some(Damage::Lines(bad)) if bad.len() == lines), "{lines}");
+            let loaded = read(&journal(
+                &[whole.as_slice(), hostile.as_bytes(), &whole].concat(),
+            ));
+            assert!(
+                matches!(&loaded.damage, Some(Damage::Lines(bad)) if bad.len() == lines),
+                "{lines}"
+            );
             assert_eq!(loaded.repaired(), whole.repeat(2), "what is ours is kept");
         }
-        let notes = read(&journal(&[whole.as_slice(), deep(14).repeat(100_000).as_bytes()].concat()));
+        let notes = read(&journal(
+            &[whole.as_slice(), deep(14).repeat(100_000).as_bytes()].concat(),
+        ));
         assert_eq!((notes.entries.len(), notes.damage), (100_001, None));
     }
 
@@ -436,7 +528,10 @@ mod tests {
     fn a_full_journal_takes_no_line_and_says_so() {
         let full = usize::try_from(MOST_JOURNAL).unwrap() - 10;
         let disk = journal(&vec![b'\n'; full]);
-        assert!(matches!(append(&disk, &change(1)), Err(StoreError::JournalFull { .. })));
+        assert!(matches!(
+            append(&disk, &change(1)),
+            Err(StoreError::JournalFull { .. })
+        ));
         assert_eq!(bytes(&disk).len(), full);
     }
 }

@@ -35,21 +35,34 @@ pub(super) struct Json {
 
 impl Json {
     pub(super) fn parse(data: Data, bytes: &[u8]) -> Result<Self, DocumentError> {
-        let text =
-            std::str::from_utf8(bytes).map_err(|error| DocumentError::NotUtf8 { at: error.valid_up_to() })?;
+        let text = std::str::from_utf8(bytes).map_err(|error| DocumentError::NotUtf8 {
+            at: error.valid_up_to(),
+        })?;
         if !is_simple(bytes, DEEPEST, MOST_VALUES) {
             return Err(DocumentError::NotObject);
         }
-        let syntax = |error: serde_json::Error| DocumentError::Syntax { reason: error.to_string() };
+        let syntax = |error: serde_json::Error| DocumentError::Syntax {
+            reason: error.to_string(),
+        };
         let mut reader = serde_json::Deserializer::from_str(text);
         let read: Vec<(String, &RawValue)> = entries(&mut reader).map_err(syntax)?;
         reader.end().map_err(syntax)?;
-        let entries = read.into_iter().map(|(name, value)| (name, value.get().to_owned())).collect();
-        Ok(Self { data, entries, read: Some(text.to_owned()) })
+        let entries = read
+            .into_iter()
+            .map(|(name, value)| (name, value.get().to_owned()))
+            .collect();
+        Ok(Self {
+            data,
+            entries,
+            read: Some(text.to_owned()),
+        })
     }
 
     pub(super) fn empty(data: Data) -> Self {
-        Self { data, ..Self::default() }
+        Self {
+            data,
+            ..Self::default()
+        }
     }
 
     /// Returns the value of a field, which stands there like this.
@@ -67,8 +80,9 @@ impl Json {
         if let Some(read) = &self.read {
             return read.clone();
         }
-        let lines: Vec<String> =
-            (self.entries.iter()).map(|(name, value)| format!("  {}: {value}", string(name))).collect();
+        let lines: Vec<String> = (self.entries.iter())
+            .map(|(name, value)| format!("  {}: {value}", string(name)))
+            .collect();
         if lines.is_empty() {
             return "{}\n".to_owned();
         }
@@ -78,7 +92,8 @@ impl Json {
 
 impl Document for Json {
     fn get(&self, field: &str) -> Option<Value> {
-        self.find(field).map(|at| self.value(field, &self.entries[at].1))
+        self.find(field)
+            .map(|at| self.value(field, &self.entries[at].1))
     }
 
     fn set(&mut self, field: &str, value: &Value) {
@@ -89,8 +104,11 @@ impl Document for Json {
         let there = at.map(|at| value_of(&self.entries[at].1));
         let written = match (there, value) {
             // What stands as a list stays one where it is given as the text of one.
-            (Some(Value::List(_)), Value::Word(text) | Value::Text(text)) if !self.data.contains(&field) => {
-                serde_json::from_str(text).map_or_else(|_| write(value), |texts| write(&Value::List(texts)))
+            (Some(Value::List(_)), Value::Word(text) | Value::Text(text))
+                if !self.data.contains(&field) =>
+            {
+                serde_json::from_str(text)
+                    .map_or_else(|_| write(value), |texts| write(&Value::List(texts)))
             }
             _ => write(value),
         };
@@ -110,7 +128,8 @@ impl Document for Json {
 
     fn put_first(&mut self, fields: &[(String, Value)]) {
         let place = |entry: &(String, String)| fields.iter().position(|(name, _)| *name == entry.0);
-        self.entries.sort_by_key(|entry| place(entry).unwrap_or(fields.len()));
+        self.entries
+            .sort_by_key(|entry| place(entry).unwrap_or(fields.len()));
         self.read = None;
     }
 
@@ -160,10 +179,14 @@ impl<'de, V: Deserialize<'de>> Visitor<'de> for Entries<V> {
         let mut names = std::collections::HashSet::new();
         while let Some((name, value)) = map.next_entry::<String, V>()? {
             if names.len() == MOST_KEYS {
-                return Err(serde::de::Error::custom(format!("it has more than {MOST_KEYS} keys")));
+                return Err(serde::de::Error::custom(format!(
+                    "it has more than {MOST_KEYS} keys"
+                )));
             }
             if !names.insert(name.clone()) {
-                return Err(serde::de::Error::custom(format!("the key `{name}` stands twice")));
+                return Err(serde::de::Error::custom(format!(
+                    "the key `{name}` stands twice"
+                )));
             }
             entries.push((name, value));
         }
@@ -185,7 +208,9 @@ fn value_of(raw: &str) -> Value {
         Ok(Read::String(text)) => Value::Text(text),
         Ok(Read::Array(items)) => {
             let texts = items.iter().map(|item| item.as_str().map(str::to_owned));
-            texts.collect::<Option<_>>().map_or_else(as_it_stands, Value::List)
+            texts
+                .collect::<Option<_>>()
+                .map_or_else(as_it_stands, Value::List)
         }
         Ok(Read::Object(_)) | Err(_) => as_it_stands(),
     }
@@ -200,7 +225,10 @@ fn write(value: &Value) -> String {
         Value::Word(text) | Value::Text(text) => string(text),
         Value::List(texts) if texts.is_empty() => "[]".to_owned(),
         Value::List(texts) => {
-            let items: Vec<String> = texts.iter().map(|text| format!("    {}", string(text))).collect();
+            let items: Vec<String> = texts
+                .iter()
+                .map(|text| format!("    {}", string(text)))
+                .collect();
             format!("[\n{}\n  ]", items.join(",\n"))
         }
         Value::Data(json) => value::shown(&format!("{json:#}")).replace('\n', "\n  "),
@@ -267,8 +295,11 @@ mod tests {
 
     #[test]
     fn declared_keys_come_first_in_their_order_and_the_others_keep_theirs() {
-        let mut document =
-            Json::parse(&[], b"{\"z\": 1.50, \"b\": 2, \"y\": {\"c\": null}, \"a\": null}").unwrap();
+        let mut document = Json::parse(
+            &[],
+            b"{\"z\": 1.50, \"b\": 2, \"y\": {\"c\": null}, \"a\": null}",
+        )
+        .unwrap();
         let declared = ["a", "b", "c"].map(|name| (name.to_owned(), Value::Null));
         document.put_first(&declared);
         let whole = "{\n  \"a\": null,\n  \"b\": 2,\n  \"z\": 1.50,\n  \"y\": {\"c\": null}\n}\n";
@@ -295,21 +326,43 @@ mod tests {
         let mut document = parse(theirs);
         assert_eq!(document.to_bytes(), theirs.as_bytes(), "nothing was set");
         document.set("phase", &Value::Word("b".into()));
-        assert_eq!(document.to_bytes(), b"{\n  \"phase\": \"b\",\n  \"n\": 1e3\n}\n");
+        assert_eq!(
+            document.to_bytes(),
+            b"{\n  \"phase\": \"b\",\n  \"n\": 1e3\n}\n"
+        );
         let empty = Json::default();
-        assert_eq!(parse(&String::from_utf8(empty.to_bytes()).unwrap()).fields(), []);
+        assert_eq!(
+            parse(&String::from_utf8(empty.to_bytes()).unwrap()).fields(),
+            []
+        );
     }
 
     #[test]
     fn what_is_no_object_is_refused() {
-        for text in ["", "[]", "1", "{", "{}x", "{\"a\":1,\"a\":2}", "{\"a\":}", "\u{feff}{}", "{\"a\":01}"] {
+        for text in [
+            "",
+            "[]",
+            "1",
+            "{",
+            "{}x",
+            "{\"a\":1,\"a\":2}",
+            "{\"a\":}",
+            "\u{feff}{}",
+            "{\"a\":01}",
+        ] {
             assert!(Json::parse(&[], text.as_bytes()).is_err(), "{text}");
         }
         let deep = |depth: usize| format!("{{\"a\":{}{}}}", "[".repeat(depth), "]".repeat(depth));
         assert!(Json::parse(&[], deep(DEEPEST - 1).as_bytes()).is_ok());
-        assert_eq!(Json::parse(&[], deep(DEEPEST).as_bytes()).unwrap_err(), DocumentError::NotObject);
+        assert_eq!(
+            Json::parse(&[], deep(DEEPEST).as_bytes()).unwrap_err(),
+            DocumentError::NotObject
+        );
         let many = format!("{{\"a\":[{}1]}}", "1,".repeat(MOST_VALUES));
-        assert_eq!(Json::parse(&[], many.as_bytes()).unwrap_err(), DocumentError::NotObject);
+        assert_eq!(
+            Json::parse(&[], many.as_bytes()).unwrap_err(),
+            DocumentError::NotObject
+        );
     }
 
     proptest! {

@@ -80,12 +80,20 @@ impl Lines {
     /// Reads lines; if `leniently`, all but those that cannot be read.
     pub(super) fn read(text: &str, style: Style, leniently: bool) -> Result<Self, DocumentError> {
         let entries = reading::entries(text, style, leniently)?;
-        let crlf = text.find('\n').is_some_and(|end| text[..end].ends_with('\r'));
-        Ok(Self { entries, style, crlf })
+        let crlf = text
+            .find('\n')
+            .is_some_and(|end| text[..end].ends_with('\r'));
+        Ok(Self {
+            entries,
+            style,
+            crlf,
+        })
     }
 
     fn find(&self, field: &str) -> Option<usize> {
-        self.entries.iter().position(|entry| entry.name() == Some(field))
+        self.entries
+            .iter()
+            .position(|entry| entry.name() == Some(field))
     }
 
     /// Adds a field that is not there, below the key that it belongs to, with what stands right of its colon.
@@ -102,9 +110,10 @@ impl Lines {
                 };
                 let below = |entry: &Entry| entry.is_below(outer);
                 let indent = self.entries[at].indent();
-                if let (Some(first), Some(last)) =
-                    (self.entries.iter().position(below), self.entries.iter().rposition(below))
-                {
+                if let (Some(first), Some(last)) = (
+                    self.entries.iter().position(below),
+                    self.entries.iter().rposition(below),
+                ) {
                     (last + 1, self.entries[first].indent(), name)
                 } else {
                     // It held no keys, so what it held gives way.
@@ -144,7 +153,11 @@ impl Lines {
     /// Gives the field of an entry another value, with what stands right of its colon then.
     fn put(&mut self, at: usize, field: &str, right: &str, value: Option<Value>) {
         let entry = &mut self.entries[at];
-        let mark = if entry.raw.starts_with('\u{feff}') { "\u{feff}" } else { "" };
+        let mark = if entry.raw.starts_with('\u{feff}') {
+            "\u{feff}"
+        } else {
+            ""
+        };
         let (indent, ending) = (entry.indent(), entry.ending());
         let comment = match self.style {
             Style::Ours => "",
@@ -166,7 +179,10 @@ impl Lines {
         };
         if last.is_some_and(|last| last.field.is_some() && is_open(&last.raw)) {
             for entry in below.iter_mut().take_while(|entry| entry.field.is_none()) {
-                entry.raw = entry.raw.trim_start_matches([' ', '\t', '\r', '\n']).to_owned();
+                entry.raw = entry
+                    .raw
+                    .trim_start_matches([' ', '\t', '\r', '\n'])
+                    .to_owned();
             }
         }
     }
@@ -174,7 +190,9 @@ impl Lines {
 
 impl Document for Lines {
     fn get(&self, field: &str) -> Option<Value> {
-        self.entries[self.find(field)?].value().map(|(_, value)| value.clone())
+        self.entries[self.find(field)?]
+            .value()
+            .map(|(_, value)| value.clone())
     }
 
     fn set(&mut self, field: &str, value: &Value) {
@@ -221,15 +239,27 @@ impl Document for Lines {
 
     fn fields(&self) -> Vec<(String, Value)> {
         let values = self.entries.iter().filter_map(Entry::value);
-        values.map(|(name, value)| (name.clone(), value.clone())).collect()
+        values
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect()
     }
 
     fn to_bytes(&self) -> Vec<u8> {
-        self.entries.iter().map(|entry| entry.raw.as_str()).collect::<String>().into_bytes()
+        self.entries
+            .iter()
+            .map(|entry| entry.raw.as_str())
+            .collect::<String>()
+            .into_bytes()
     }
 
     fn check(&self) -> Result<(), DocumentError> {
-        if self.entries.iter().map(|entry| entry.raw.len()).sum::<usize>() > MAX_BYTES {
+        if self
+            .entries
+            .iter()
+            .map(|entry| entry.raw.len())
+            .sum::<usize>()
+            > MAX_BYTES
+        {
             return Err(DocumentError::TooLarge);
         }
         let mut cost = Cost::default();
@@ -248,12 +278,18 @@ impl Document for Lines {
 
 /// Returns the text of a file.
 pub(super) fn text_of(bytes: &[u8]) -> Result<&str, DocumentError> {
-    std::str::from_utf8(bytes).map_err(|error| DocumentError::NotUtf8 { at: error.valid_up_to() })
+    std::str::from_utf8(bytes).map_err(|error| DocumentError::NotUtf8 {
+        at: error.valid_up_to(),
+    })
 }
 
 /// Returns what stands between a key and what is right of its colon, which may be nothing, or begin in the next line.
 fn colon(right: &str) -> &'static str {
-    if right.is_empty() || right.starts_with(['\r', '\n']) { ":" } else { ": " }
+    if right.is_empty() || right.starts_with(['\r', '\n']) {
+        ":"
+    } else {
+        ": "
+    }
 }
 
 /// Returns the comment behind a value, with the blanks before it; empty where nobody can be sure of one.
@@ -269,6 +305,11 @@ fn comment(entry: &Entry) -> &str {
     // A no-break space is text to YAML.
     let before = raw[..at].trim_end_matches([' ', '\t']);
     let is_one = entry.value().is_some() && !raw.contains('\n');
-    let hides_no_quote = is_plain || before.len() <= begin || !raw[begin..before.len()].contains(['"', '\'']);
-    if is_one && hides_no_quote { &raw[before.len()..] } else { "" }
+    let hides_no_quote =
+        is_plain || before.len() <= begin || !raw[begin..before.len()].contains(['"', '\'']);
+    if is_one && hides_no_quote {
+        &raw[before.len()..]
+    } else {
+        ""
+    }
 }

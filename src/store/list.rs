@@ -82,7 +82,9 @@ impl Store {
         let is_it = |one: &Listed| one.terminal && self.is_for(one.root.as_deref());
         let last = self.index().and_then(|index| index.last);
         let listed = last.and_then(|id| self.listed_of(|_| vec![id]).pop());
-        listed.filter(is_it).or_else(|| self.list_for_index().into_iter().find(is_it))
+        listed
+            .filter(is_it)
+            .or_else(|| self.list_for_index().into_iter().find(is_it))
     }
 
     /// Returns the loops that are not over and the newest of the others, this many at most, newest first, and how many it left out.
@@ -103,12 +105,15 @@ impl Store {
             return (listed, left_out);
         };
         let (mut seen, all) = (0, ids.len());
-        let shown = self.state_files(&here, &ids).into_iter().filter_map(|file| {
-            let id = LoopId::parse(&file.stem, self.spec().ids).ok()?;
-            let is_over = !index.active.contains(&id);
-            seen += usize::from(is_over);
-            (!is_over || seen <= over).then_some(id)
-        });
+        let shown = self
+            .state_files(&here, &ids)
+            .into_iter()
+            .filter_map(|file| {
+                let id = LoopId::parse(&file.stem, self.spec().ids).ok()?;
+                let is_over = !index.active.contains(&id);
+                seen += usize::from(is_over);
+                (!is_over || seen <= over).then_some(id)
+            });
         let shown: Vec<LoopId> = shown.collect();
         let left_out = all - shown.len();
         (self.listed_of(|_| shown), left_out)
@@ -156,10 +161,21 @@ impl Store {
     pub(super) fn foreign_of(&self, here: &Folder, stems: &[impl Display]) -> Vec<Foreign> {
         let foreign = |file: StateFile| {
             let (phase, problem) = self.phase_in(here, &file);
-            let terminal = phase.as_deref().is_some_and(|phase| self.spec().is_terminal(phase));
-            Foreign { path: file.path, modified: file.modified, phase, terminal, problem }
+            let terminal = phase
+                .as_deref()
+                .is_some_and(|phase| self.spec().is_terminal(phase));
+            Foreign {
+                path: file.path,
+                modified: file.modified,
+                phase,
+                terminal,
+                problem,
+            }
         };
-        self.state_files(here, stems).into_iter().map(foreign).collect()
+        self.state_files(here, stems)
+            .into_iter()
+            .map(foreign)
+            .collect()
     }
 
     fn listed(
@@ -184,13 +200,20 @@ impl Store {
             problem: None,
             newest: None,
         };
-        let reader = Reader { store: self, here, tracking, versions };
+        let reader = Reader {
+            store: self,
+            here,
+            tracking,
+            versions,
+        };
         let found = match reader.inspect_newest(&listed.id, None) {
             Ok(found) => found,
             Err(error) => {
                 listed.owned = !error.is_about_ownership();
-                listed.left_alone =
-                    matches!(error, StoreError::NotStartedHere { .. } | StoreError::NoJournal { .. });
+                listed.left_alone = matches!(
+                    error,
+                    StoreError::NotStartedHere { .. } | StoreError::NoJournal { .. }
+                );
                 listed.problem = Some(error.to_string());
                 if !listed.owned
                     && let Ok(state) = read_state(self, here, tracking, &file)
@@ -212,7 +235,10 @@ impl Store {
                 listed.session = judged.record.session();
                 listed.root = judged.record.root();
                 listed.ours = true;
-                listed.newest = found.journal.as_ref().and_then(|loaded| loaded.changes().next().cloned());
+                listed.newest = found
+                    .journal
+                    .as_ref()
+                    .and_then(|loaded| loaded.changes().next().cloned());
             }
             Err(error) => {
                 if let StoreError::OtherGraph { over: is_over, .. } = &error {
@@ -226,7 +252,8 @@ impl Store {
             }
         }
         let phase = listed.phase.as_deref();
-        listed.terminal = over.unwrap_or_else(|| phase.is_some_and(|phase| self.spec().is_terminal(phase)));
+        listed.terminal =
+            over.unwrap_or_else(|| phase.is_some_and(|phase| self.spec().is_terminal(phase)));
         Some(listed)
     }
 }

@@ -35,7 +35,11 @@ pub fn folders(
             if !found.exists() || stores.iter().any(|store| store.folder() == found) {
                 continue;
             }
-            let root = if folder.is_absolute() { git_top(&start).unwrap_or(&start) } else { ancestor };
+            let root = if folder.is_absolute() {
+                git_top(&start).unwrap_or(&start)
+            } else {
+                ancestor
+            };
             stores.push(Store::at(found, root.to_owned(), spec, home.clone()));
             if stores.len() == MOST_FOLDERS {
                 return stores;
@@ -74,7 +78,10 @@ fn state_folder(root: &Utf8Path, named: &Utf8Path) -> Utf8PathBuf {
         let rest = named.strip_prefix(there).ok()?;
         Some(there.canonicalize_utf8().ok()?.join(rest))
     };
-    named.ancestors().find_map(real).unwrap_or_else(|| named.to_owned())
+    named
+        .ancestors()
+        .find_map(real)
+        .unwrap_or_else(|| named.to_owned())
 }
 
 #[cfg(test)]
@@ -95,9 +102,19 @@ mod tests {
         std::os::unix::fs::symlink(&deep, top.join("link")).unwrap();
         let below = deep.join("d");
         std::fs::create_dir(&below).unwrap();
-        let found = folders(&SPEC, &[&below, &top, &top.join("link"), &top.join("none")], None, &home());
+        let found = folders(
+            &SPEC,
+            &[&below, &top, &top.join("link"), &top.join("none")],
+            None,
+            &home(),
+        );
         let seen: Vec<_> = found.iter().map(|store| store.root().to_owned()).collect();
-        assert_eq!(seen.iter().filter(|root| root.starts_with(&top)).collect::<Vec<_>>(), [&deep, &top]);
+        assert_eq!(
+            seen.iter()
+                .filter(|root| root.starts_with(&top))
+                .collect::<Vec<_>>(),
+            [&deep, &top]
+        );
         assert!(folders(&SPEC, &[&below], Some("elsewhere"), &home()).is_empty());
         assert!(!below.join(".claude").exists(), "creates nothing");
     }
@@ -109,9 +126,17 @@ mod tests {
         std::fs::create_dir_all(&state).unwrap();
         std::fs::create_dir_all(top.join("p/.git")).unwrap();
         std::fs::create_dir_all(top.join("p/q")).unwrap();
-        let found = folders(&SPEC, &[&top.join("p/q"), &top], Some(state.as_str()), &home());
+        let found = folders(
+            &SPEC,
+            &[&top.join("p/q"), &top],
+            Some(state.as_str()),
+            &home(),
+        );
         assert_eq!(found.len(), 1);
-        assert_eq!((found[0].folder(), found[0].root()), (&*state, &*top.join("p")));
+        assert_eq!(
+            (found[0].folder(), found[0].root()),
+            (&*state, &*top.join("p"))
+        );
         let start = for_start(&SPEC, &top.join("p/q"), Some(state.as_str()), &home());
         assert_eq!((start.folder(), start.root()), (&*state, &*top.join("p")));
     }
@@ -121,10 +146,16 @@ mod tests {
         let (_kept, top) = folder();
         let deep = top.join("p/q/r");
         std::fs::create_dir_all(&deep).unwrap();
-        assert_eq!(for_start(&SPEC, &deep, None, &home()).folder(), deep.join(".claude/claudex"));
+        assert_eq!(
+            for_start(&SPEC, &deep, None, &home()).folder(),
+            deep.join(".claude/claudex")
+        );
         std::fs::write(top.join("p/.git"), "gitdir: elsewhere\n").unwrap();
         let store = for_start(&SPEC, &deep, Some(""), &home());
-        assert_eq!((store.root(), store.folder()), (&*top.join("p"), &*top.join("p/.claude/claudex")));
+        assert_eq!(
+            (store.root(), store.folder()),
+            (&*top.join("p"), &*top.join("p/.claude/claudex"))
+        );
         assert!(!store.folder().exists());
     }
 }

@@ -49,7 +49,10 @@ impl LockGuard {
     /// The lock's file has the folder's time of modification, which each holder passes on to it. Where the system's clock is too
     /// coarse to tell a later change from the holder's own, nothing is taken for a mark.
     pub(super) fn mark(&self) -> Option<String> {
-        let mark = self.is_marked.get().then(|| self.folder.read(PROJECT, LONGEST_MARK));
+        let mark = self
+            .is_marked
+            .get()
+            .then(|| self.folder.read(PROJECT, LONGEST_MARK));
         String::from_utf8(mark?.ok()?).ok()
     }
 
@@ -65,9 +68,11 @@ impl LockGuard {
     }
 
     fn take_mark(&self, lock: &Found) {
-        let is_as_left =
-            |folder: Found| lock.modified() == folder.modified() && lock.changed() > folder.modified();
-        self.is_marked.set(self.folder.found().is_ok_and(is_as_left));
+        let is_as_left = |folder: Found| {
+            lock.modified() == folder.modified() && lock.changed() > folder.modified()
+        };
+        self.is_marked
+            .set(self.folder.found().is_ok_and(is_as_left));
     }
 
     fn pass_mark_on(&self, lock: &File) {
@@ -92,7 +97,9 @@ pub enum LockError {
     #[display("{path} is still held after {} ms", waited.as_millis(), path = crate::text::shown(path))]
     #[diagnostic(
         code(claudex::store::locked),
-        help("another process changes this project's loops; try again, or end that process if it hangs")
+        help(
+            "another process changes this project's loops; try again, or end that process if it hangs"
+        )
     )]
     TimedOut {
         /// The lock file.
@@ -102,7 +109,10 @@ pub enum LockError {
     },
     /// The lock file could not be opened or locked.
     #[display("cannot lock {path}: {source}", path = crate::text::shown(path), source = crate::text::shown(source.to_string()))]
-    #[diagnostic(code(claudex::store::lock_io), help("the folder must exist and be writable for you"))]
+    #[diagnostic(
+        code(claudex::store::lock_io),
+        help("the folder must exist and be writable for you")
+    )]
     Io {
         /// The lock file.
         path: Utf8PathBuf,
@@ -125,7 +135,10 @@ pub fn with_lock<R>(
 ) -> Result<R, LockError> {
     match Folder::open(folder) {
         Ok(folder) => with_lock_in(folder, deadline, work),
-        Err(source) => Err(LockError::Io { path: folder.join(PROJECT), source }),
+        Err(source) => Err(LockError::Io {
+            path: folder.join(PROJECT),
+            source,
+        }),
     }
 }
 
@@ -139,7 +152,10 @@ pub(super) fn with_lock_in<R>(
     let held = LockGuard { folder, is_marked };
     let folder = &held.folder;
     let path = folder.path().join(PROJECT);
-    let failed = |source| LockError::Io { path: path.clone(), source };
+    let failed = |source| LockError::Io {
+        path: path.clone(),
+        source,
+    };
     let open = || folder.file_or_new(PROJECT).map_err(failed);
     let begun = Instant::now();
     let mut lock = fd_lock::RwLock::new(open()?);
@@ -157,7 +173,11 @@ pub(super) fn with_lock_in<R>(
                 // The file was removed between opening and locking: this lock guards nothing.
                 None => true,
             },
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => false,
+            Err(error)
+                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
+            {
+                false
+            }
             Err(error) => return Err(failed(error)),
         };
         let waited = begun.elapsed();
@@ -192,7 +212,10 @@ impl RunLock {
     /// # Errors
     /// When the file cannot be opened or locked.
     pub fn try_take(folder: &Folder) -> Result<Option<Self>, LockError> {
-        let failed = |source| LockError::Io { path: folder.path().join(RUN), source };
+        let failed = |source| LockError::Io {
+            path: folder.path().join(RUN),
+            source,
+        };
         // Someone who only asks (`is_held`) holds it too, for an instant, so one refusal is no answer.
         for last in [false, false, false, true] {
             let file = folder.file_or_new(RUN).map_err(failed)?;
@@ -214,7 +237,10 @@ impl RunLock {
     ///
     /// # Errors
     /// See [`RunLock::try_take`].
-    pub fn try_hold<R>(folder: &Folder, work: impl FnOnce(&Self) -> R) -> Result<Option<R>, LockError> {
+    pub fn try_hold<R>(
+        folder: &Folder,
+        work: impl FnOnce(&Self) -> R,
+    ) -> Result<Option<R>, LockError> {
         Ok(Self::try_take(folder)?.map(|lock| work(&lock)))
     }
 
@@ -223,7 +249,10 @@ impl RunLock {
         let Ok(file) = folder.file(RUN) else {
             return false;
         };
-        matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock))
+        matches!(
+            file.try_lock_shared(),
+            Err(std::fs::TryLockError::WouldBlock)
+        )
     }
 }
 
@@ -246,8 +275,12 @@ impl PidLock {
         let text = read_to_string(path).unwrap_or_default();
         let pid = text.trim().parse().ok().filter(|pid: &i32| *pid > 0);
         // A process of another user refuses the signal, but is there.
-        pid.and_then(Pid::from_raw)
-            .is_some_and(|pid| matches!(test_kill_process(pid), Ok(()) | Err(rustix::io::Errno::PERM)))
+        pid.and_then(Pid::from_raw).is_some_and(|pid| {
+            matches!(
+                test_kill_process(pid),
+                Ok(()) | Err(rustix::io::Errno::PERM)
+            )
+        })
     }
 
     /// Removes the file; it is no error if there is none.
@@ -298,7 +331,8 @@ mod tests {
         let mark = || with_lock(&folder, Duration::ZERO, LockGuard::mark).unwrap();
         // Whole seconds of long ago, so that no coarse clock is in the way.
         let at = |second| std::time::UNIX_EPOCH + Duration::from_secs(second);
-        let set_time = |second| File::open(&folder).and_then(|folder| folder.set_modified(at(second)));
+        let set_time =
+            |second| File::open(&folder).and_then(|folder| folder.set_modified(at(second)));
         let add = |name: &str, second| {
             std::fs::write(folder.join(name), "")?;
             set_time(second)
@@ -307,23 +341,29 @@ mod tests {
         set_time(1).unwrap();
         with_lock(&folder, Duration::ZERO, |lock| lock.set_mark("known")).unwrap();
         assert_eq!(mark().as_deref(), Some("known"));
-        with_lock(&folder, Duration::ZERO, |_| add("by-a-holder", 2)).unwrap().unwrap();
+        with_lock(&folder, Duration::ZERO, |_| add("by-a-holder", 2))
+            .unwrap()
+            .unwrap();
         assert_eq!(mark().as_deref(), Some("known"));
         add("by-another", 3).unwrap();
         assert_eq!(mark(), None);
         // The lock's file is as old as the folder, and has changed no later: the clock tells nothing.
         with_lock(&folder, Duration::ZERO, |lock| lock.set_mark("anew")).unwrap();
         set_time(1_000_000_000_000).unwrap();
-        File::open(folder.join(PROJECT)).unwrap().set_modified(at(1_000_000_000_000)).unwrap();
+        File::open(folder.join(PROJECT))
+            .unwrap()
+            .set_modified(at(1_000_000_000_000))
+            .unwrap();
         assert_eq!(mark(), None);
     }
 
     #[test]
     fn a_lock_that_stays_held_is_a_typed_error() {
         let (_kept, folder) = folder();
-        let inner =
-            with_lock(&folder, Duration::ZERO, |_| with_lock(&folder, Duration::from_millis(20), |_| ()))
-                .unwrap();
+        let inner = with_lock(&folder, Duration::ZERO, |_| {
+            with_lock(&folder, Duration::from_millis(20), |_| ())
+        })
+        .unwrap();
         match inner.unwrap_err() {
             LockError::TimedOut { path, waited } => {
                 assert_eq!(path, folder.join(".lock"));
@@ -346,7 +386,10 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         std::os::unix::fs::symlink("elsewhere", &path).unwrap();
         assert!(
-            matches!(with_lock(&folder, Duration::ZERO, |_| ()), Err(LockError::Io { .. })),
+            matches!(
+                with_lock(&folder, Duration::ZERO, |_| ()),
+                Err(LockError::Io { .. })
+            ),
             "no symlink"
         );
         assert!(!folder.join("elsewhere").exists());
@@ -363,7 +406,10 @@ mod tests {
         assert!(RunLock::try_take(&opened).unwrap().is_none());
         drop(held);
         assert!(!RunLock::is_held(&opened));
-        assert_eq!(RunLock::try_hold(&opened, |_| RunLock::is_held(&opened)).unwrap(), Some(true));
+        assert_eq!(
+            RunLock::try_hold(&opened, |_| RunLock::is_held(&opened)).unwrap(),
+            Some(true)
+        );
     }
 
     #[test]

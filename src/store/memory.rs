@@ -86,7 +86,11 @@ impl Disk {
         held.left = None;
         if !held.documents.is_empty() {
             let (document, is_safe) = &held.documents[loss.document % held.documents.len()];
-            let document = if *is_safe { document.clone() } else { cut(document) };
+            let document = if *is_safe {
+                document.clone()
+            } else {
+                cut(document)
+            };
             held.documents = vec![(document.clone(), true)];
             held.document = Some(document);
         }
@@ -121,7 +125,10 @@ impl Storage for Disk {
     }
 
     fn document(&self) -> io::Result<Vec<u8>> {
-        self.held().document.clone().ok_or(ErrorKind::NotFound.into())
+        self.held()
+            .document
+            .clone()
+            .ok_or(ErrorKind::NotFound.into())
     }
 
     fn stage(&self, bytes: &[u8], durable: bool) -> io::Result<Box<dyn Staged + '_>> {
@@ -129,7 +136,11 @@ impl Storage for Disk {
         if durable {
             self.step(|_| ())?;
         }
-        Ok(Box::new(New { disk: self, bytes: bytes.to_vec(), durable }))
+        Ok(Box::new(New {
+            disk: self,
+            bytes: bytes.to_vec(),
+            durable,
+        }))
     }
 
     fn stamp(&self) -> io::Result<Option<Stamp>> {
@@ -144,7 +155,11 @@ impl Storage for Disk {
             Part::From(from) => journal.len().min(from.try_into().unwrap()),
             Part::Last(most) => journal.len().saturating_sub(most.try_into().unwrap()),
         };
-        Ok(Piece { from: from as u64, bytes: journal[from..].to_vec(), stamp: stamp(journal) })
+        Ok(Piece {
+            from: from as u64,
+            bytes: journal[from..].to_vec(),
+            stamp: stamp(journal),
+        })
     }
 
     fn append(&self, line: &[u8], most: u64) -> io::Result<u64> {
@@ -196,7 +211,11 @@ struct New<'d> {
 
 impl Staged for New<'_> {
     fn publish(self: Box<Self>) -> io::Result<()> {
-        let Self { disk, bytes, durable } = *self;
+        let Self {
+            disk,
+            bytes,
+            durable,
+        } = *self;
         disk.step(|held| {
             held.documents.push((bytes.clone(), durable));
             held.document = Some(bytes);

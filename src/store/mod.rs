@@ -104,7 +104,10 @@ mod spec;
 mod start;
 mod state_home;
 mod storage;
-#[expect(clippy::module_inception, reason = "the room is named after what it is about")]
+#[expect(
+    clippy::module_inception,
+    reason = "the room is named after what it is about"
+)]
 mod store;
 mod sweep;
 #[cfg(test)]

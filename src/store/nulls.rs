@@ -11,7 +11,10 @@ struct Nulls {
 }
 
 /// Returns a document whose null is read as the values of fields, and that writes null for them.
-pub(super) fn read_as(document: Box<dyn Document>, values: Vec<(String, Value)>) -> Box<dyn Document> {
+pub(super) fn read_as(
+    document: Box<dyn Document>,
+    values: Vec<(String, Value)>,
+) -> Box<dyn Document> {
     if values.is_empty() {
         return document;
     }
@@ -34,11 +37,14 @@ impl Nulls {
 
 impl Document for Nulls {
     fn get(&self, field: &str) -> Option<Value> {
-        self.document.get(field).map(|value| self.read(field, value))
+        self.document
+            .get(field)
+            .map(|value| self.read(field, value))
     }
 
     fn set(&mut self, field: &str, value: &Value) {
-        let is_null = |null: &Value| value.as_list().is_none() && value.to_plain() == null.to_plain();
+        let is_null =
+            |null: &Value| value.as_list().is_none() && value.to_plain() == null.to_plain();
         if self.of(field).is_some_and(is_null) {
             self.document.set(field, &Value::Null);
         } else {

@@ -23,7 +23,9 @@ impl Store {
     /// When there is no such loop, it is not ours or not trusted, it cannot be read and has no journal, or it cannot go on
     /// with this version of the machine.
     pub fn open(&self, id: &LoopId) -> Result<Opened, StoreError> {
-        self.locked_on(id, |held| repair(self, held, id, Look::Newest, Older::Migrate))
+        self.locked_on(id, |held| {
+            repair(self, held, id, Look::Newest, Older::Migrate)
+        })
     }
 
     /// Writes a note into the loop's journal. A note changes no field and has no revision.
@@ -34,7 +36,11 @@ impl Store {
         self.locked_on(id, |held| {
             repair(self, held, id, Look::Newest, Older::Migrate)?;
             let storage = self.storage(held.folder(), id)?;
-            journal::append(&*storage, &Entry::Note(journal::note(&*storage, note, data)?)).map(drop)
+            journal::append(
+                &*storage,
+                &Entry::Note(journal::note(&*storage, note, data)?),
+            )
+            .map(drop)
         })
     }
 
@@ -43,7 +49,8 @@ impl Store {
     /// # Errors
     /// When there is none, it is not trusted, or it cannot be read.
     pub fn journal(&self, id: &LoopId) -> Result<Vec<Entry>, StoreError> {
-        self.journal_on(id, &mut None, None).map(Arc::unwrap_or_clone)
+        self.journal_on(id, &mut None, None)
+            .map(Arc::unwrap_or_clone)
     }
 
     /// Returns the same for who has read some of it: only what was appended since is read. `since` is a change from which on it is wanted; there
@@ -58,7 +65,10 @@ impl Store {
             *known = None;
         }
         if let Some(known) = known
-            && known.storage.stamp().is_ok_and(|stamp| stamp == known.loaded.stamp)
+            && known
+                .storage
+                .stamp()
+                .is_ok_and(|stamp| stamp == known.loaded.stamp)
         {
             return Ok(Arc::clone(&known.loaded.entries));
         }
@@ -68,8 +78,8 @@ impl Store {
         let (owned, versions) = (self.ownership(id).unwrap_or_default(), Versions::default());
         let possible = validation::possible(self, owned.as_ref(), &versions);
         let mut loaded = known.take().map(|known| known.loaded);
-        let goes_on =
-            (loaded.as_mut()).is_some_and(|read| read.read_on(&*storage, &possible).unwrap_or(false));
+        let goes_on = (loaded.as_mut())
+            .is_some_and(|read| read.read_on(&*storage, &possible).unwrap_or(false));
         if !goes_on {
             loaded = match since {
                 Some(revision) => Loaded::since(&*storage, revision, &possible)?,
@@ -95,9 +105,10 @@ impl Store {
         let mut loaded = None;
         let lines = self.journal_on(id, &mut loaded, None)?.len();
         match loaded.and_then(|known| known.loaded.damage) {
-            Some(Damage::Lines(lines)) => {
-                Err(StoreError::JournalForged { path: self.journal_path(id), lines })
-            }
+            Some(Damage::Lines(lines)) => Err(StoreError::JournalForged {
+                path: self.journal_path(id),
+                lines,
+            }),
             Some(Damage::Torn) | None => Ok(lines),
         }
     }
@@ -117,7 +128,9 @@ impl Store {
             return;
         }
         if let Err(error) = noted {
-            self.log(&format!("{id} {note} {data:?}: could not be noted: {error}"));
+            self.log(&format!(
+                "{id} {note} {data:?}: could not be noted: {error}"
+            ));
         }
     }
 }

@@ -45,7 +45,9 @@ impl Store {
         let end = |grace| orphans::end(&run_mark(id, run), grace);
         let ended = self.budget().wait(GRACE, end);
         if ended > 0 {
-            self.log(&format!("{id}: ended what run {run} had left running ({ended})"));
+            self.log(&format!(
+                "{id}: ended what run {run} had left running ({ended})"
+            ));
         }
         ended
     }
@@ -53,9 +55,13 @@ impl Store {
 
 /// Returns the last run that began, unless it ended.
 fn cut_off(journal: &[Entry]) -> Option<String> {
-    let at = journal.iter().rposition(|entry| run_of(entry, "-began").is_some())?;
+    let at = journal
+        .iter()
+        .rposition(|entry| run_of(entry, "-began").is_some())?;
     let began = run_of(&journal[at], "-began")?;
-    let ended = journal[at..].iter().any(|entry| run_of(entry, "-ended").as_ref() == Some(&began));
+    let ended = journal[at..]
+        .iter()
+        .any(|entry| run_of(entry, "-ended").as_ref() == Some(&began));
     (!ended).then_some(began)
 }
 

@@ -44,19 +44,22 @@ impl Store {
     pub(super) fn ownership(&self, id: &LoopId) -> Result<Option<Ownership>, StoreError> {
         let home = self.home().checked()?;
         let open = || private::existing(home, FOLDER);
-        let Some(folder) = if_there(self.records.or_open(open)).map_err(refused("read", home))? else {
+        let Some(folder) = if_there(self.records.or_open(open)).map_err(refused("read", home))?
+        else {
             return Ok(None);
         };
         let wanted = self.unowned(id);
         let name = wanted.name();
         let path = folder.path().join(&name);
-        let Some(bytes) = if_there(folder.read(&name, LARGEST)).map_err(refused("read", &path))? else {
+        let Some(bytes) = if_there(folder.read(&name, LARGEST)).map_err(refused("read", &path))?
+        else {
             return Ok(None);
         };
         let found: Ownership =
             serde_json::from_slice(&bytes).map_err(|error| refused("read", &path)(error.into()))?;
         let is_it = found.version == VERSION
-            && (&found.folder, &found.machine, &found.id) == (&wanted.folder, &wanted.machine, &wanted.id);
+            && (&found.folder, &found.machine, &found.id)
+                == (&wanted.folder, &wanted.machine, &wanted.id);
         Ok(is_it.then_some(found))
     }
 
@@ -67,7 +70,10 @@ impl Store {
 
     /// Records a loop as this user's, begun or changed by these versions of the machine. Survives a power loss.
     pub(super) fn own(&self, id: &LoopId, graphs: Vec<String>) -> Result<(), StoreError> {
-        self.save(&Ownership { graphs, ..self.unowned(id) })
+        self.save(&Ownership {
+            graphs,
+            ..self.unowned(id)
+        })
     }
 
     /// Adds this version of the machine to the record of a loop, before its first change by it.
@@ -94,12 +100,16 @@ impl Store {
 
     /// Returns whether a loop has a journal: without one nobody can take it up.
     pub fn has_journal(&self, id: &LoopId) -> bool {
-        self.open_loop_folder(id).is_ok_and(|folder| folder.has(JOURNAL))
+        self.open_loop_folder(id)
+            .is_ok_and(|folder| folder.has(JOURNAL))
     }
 
     /// Makes the error of a loop that no record of this user's knows.
     pub(super) fn not_started_here(&self, id: &LoopId) -> StoreError {
-        StoreError::NotStartedHere { id: id.to_string(), folder: self.folder().to_owned() }
+        StoreError::NotStartedHere {
+            id: id.to_string(),
+            folder: self.folder().to_owned(),
+        }
     }
 
     fn save(&self, record: &Ownership) -> Result<(), StoreError> {

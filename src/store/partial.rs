@@ -36,7 +36,11 @@ pub fn read_field(path: &Utf8Path, field: &str) -> Result<Option<String>, StoreE
 ///
 /// # Errors
 /// As [`read_field`].
-pub fn read_field_of(spec: &StateSpec, path: &Utf8Path, field: &str) -> Result<Option<String>, StoreError> {
+pub fn read_field_of(
+    spec: &StateSpec,
+    path: &Utf8Path,
+    field: &str,
+) -> Result<Option<String>, StoreError> {
     Ok(plain(&*read(&|bytes| spec.parse(bytes), path)?, field))
 }
 
@@ -64,7 +68,9 @@ pub fn is_ours(path: &Utf8Path) -> bool {
 /// When the file is one of ours, is not there, is a symlink or no document, or cannot be written.
 pub fn set_field(path: &Utf8Path, field: &str, text: &str) -> Result<(), StoreError> {
     if !is_field_name(field) {
-        return Err(StoreError::FieldName { field: field.to_owned() });
+        return Err(StoreError::FieldName {
+            field: field.to_owned(),
+        });
     }
     locked(path, |folder| {
         let mut document = read_foreign(folder, path)?;
@@ -80,7 +86,10 @@ pub fn set_field(path: &Utf8Path, field: &str, text: &str) -> Result<(), StoreEr
 pub fn transition(path: &Utf8Path, from: &str, to: &str) -> Result<bool, StoreError> {
     locked(path, |folder| {
         let mut document = read_foreign(folder, path)?;
-        if document.get(PHASE).is_none_or(|phase| phase.to_plain() != from) {
+        if document
+            .get(PHASE)
+            .is_none_or(|phase| phase.to_plain() != from)
+        {
             return Ok(false);
         }
         document.set(PHASE, &Value::Word(to.to_owned()));
@@ -97,9 +106,14 @@ pub fn state_write(path: &Utf8Path, bytes: &[u8]) -> Result<(), StoreError> {
     locked(path, |folder| {
         match read_in(&lines, folder, path) {
             Err(error @ StoreError::Untrusted { .. }) => return Err(error),
-            read => refuse_ours(path, read.is_ok_and(|document| document.get(MACHINE).is_some()))?,
+            read => refuse_ours(
+                path,
+                read.is_ok_and(|document| document.get(MACHINE).is_some()),
+            )?,
         }
-        folder.replace(name(path), bytes).map_err(io_error("write", path))
+        folder
+            .replace(name(path), bytes)
+            .map_err(io_error("write", path))
     })
 }
 
@@ -124,7 +138,10 @@ fn name(path: &Utf8Path) -> &str {
     path.file_name().unwrap_or_default()
 }
 
-fn locked<R>(path: &Utf8Path, work: impl FnOnce(&Folder) -> Result<R, StoreError>) -> Result<R, StoreError> {
+fn locked<R>(
+    path: &Utf8Path,
+    work: impl FnOnce(&Folder) -> Result<R, StoreError>,
+) -> Result<R, StoreError> {
     with_lock_in(folder(path)?, DEADLINE, |held| work(held.folder()))?
 }
 
@@ -134,7 +151,9 @@ type Parse<'p> = &'p dyn Fn(&[u8]) -> Result<Box<dyn Document>, DocumentError>;
 fn read(parse: Parse<'_>, path: &Utf8Path) -> Result<Box<dyn Document>, StoreError> {
     match folder(path) {
         Ok(folder) => read_in(parse, &folder, path),
-        Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => Err(missing(path)),
+        Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
+            Err(missing(path))
+        }
         Err(error) => Err(error),
     }
 }
@@ -146,12 +165,20 @@ fn missing(path: &Utf8Path) -> StoreError {
     }
 }
 
-fn read_in(parse: Parse<'_>, folder: &Folder, path: &Utf8Path) -> Result<Box<dyn Document>, StoreError> {
+fn read_in(
+    parse: Parse<'_>,
+    folder: &Folder,
+    path: &Utf8Path,
+) -> Result<Box<dyn Document>, StoreError> {
     let bytes = match folder.read(name(path), MAX_BYTES as u64) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Err(missing(path)),
         other => other.map_err(io_error("read", path))?,
     };
-    let unreadable = |error| StoreError::Unreadable { path: path.to_owned(), error, quarantined: None };
+    let unreadable = |error| StoreError::Unreadable {
+        path: path.to_owned(),
+        error,
+        quarantined: None,
+    };
     parse(&bytes).map_err(unreadable)
 }
 
@@ -163,7 +190,10 @@ fn read_foreign(folder: &Folder, path: &Utf8Path) -> Result<Box<dyn Document>, S
 
 fn refuse_ours(path: &Utf8Path, ours: bool) -> Result<(), StoreError> {
     if ours {
-        return Err(StoreError::FieldOwned { field: path.to_string(), owner: "the machine that it names" });
+        return Err(StoreError::FieldOwned {
+            field: path.to_string(),
+            owner: "the machine that it names",
+        });
     }
     Ok(())
 }
@@ -178,8 +208,13 @@ fn write(
         document.set(UPDATED, &Value::Word(iso(Timestamp::now())));
     }
     let bytes = document.to_bytes();
-    lines(&bytes).map_err(|error| StoreError::Unwritable { path: path.to_owned(), error })?;
-    folder.replace(name(path), &bytes).map_err(io_error("write", path))
+    lines(&bytes).map_err(|error| StoreError::Unwritable {
+        path: path.to_owned(),
+        error,
+    })?;
+    folder
+        .replace(name(path), &bytes)
+        .map_err(io_error("write", path))
 }
 
 #[cfg(test)]
@@ -196,27 +231,50 @@ mod tests {
 
     #[test]
     fn a_field_is_set_in_place_and_the_time_with_it() {
-        let (_kept, path) = file("phase: drafting\nlast_updated_at: 2020-01-01T00:00:00Z\nround: 1\n");
+        let (_kept, path) =
+            file("phase: drafting\nlast_updated_at: 2020-01-01T00:00:00Z\nround: 1\n");
         set_field(&path, "round", "2").unwrap();
         set_field(&path, "topic", "a|b&c/d\n\"e\"").unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
-        assert!(text.starts_with("phase: drafting\nlast_updated_at: 20"), "{text}");
-        assert!(text.ends_with("\nround: 2\ntopic: \"a|b&c/d\\n\\\"e\\\"\"\n"), "{text}");
-        assert_ne!(read_field(&path, UPDATED).unwrap().unwrap(), "2020-01-01T00:00:00Z");
-        assert_eq!(read_field(&path, "topic").unwrap().unwrap(), "a|b&c/d\n\"e\"");
+        assert!(
+            text.starts_with("phase: drafting\nlast_updated_at: 20"),
+            "{text}"
+        );
+        assert!(
+            text.ends_with("\nround: 2\ntopic: \"a|b&c/d\\n\\\"e\\\"\"\n"),
+            "{text}"
+        );
+        assert_ne!(
+            read_field(&path, UPDATED).unwrap().unwrap(),
+            "2020-01-01T00:00:00Z"
+        );
+        assert_eq!(
+            read_field(&path, "topic").unwrap().unwrap(),
+            "a|b&c/d\n\"e\""
+        );
         assert_eq!(read_field(&path, "none").unwrap(), None);
         set_field(&path, UPDATED, "2021-01-01T00:00:00Z").unwrap();
-        assert_eq!(read_field(&path, UPDATED).unwrap().unwrap(), "2021-01-01T00:00:00Z");
+        assert_eq!(
+            read_field(&path, UPDATED).unwrap().unwrap(),
+            "2021-01-01T00:00:00Z"
+        );
     }
 
     #[test]
     fn a_transition_happens_only_from_its_phase() {
         let (_kept, path) = file("phase: drafting\n");
         assert!(!transition(&path, "reviewing", "done").unwrap());
-        assert_eq!(std::fs::read(&path).unwrap(), b"phase: drafting\n", "a stale one writes nothing");
+        assert_eq!(
+            std::fs::read(&path).unwrap(),
+            b"phase: drafting\n",
+            "a stale one writes nothing"
+        );
         assert!(transition(&path, "drafting", "reviewing").unwrap());
         assert_eq!(read_field(&path, PHASE).unwrap().unwrap(), "reviewing");
-        assert!(read_field(&path, UPDATED).unwrap().is_some(), "added in the same write");
+        assert!(
+            read_field(&path, UPDATED).unwrap().is_some(),
+            "added in the same write"
+        );
     }
 
     #[test]
@@ -226,7 +284,10 @@ mod tests {
             let tries: Vec<_> = (0..16)
                 .map(|_| scope.spawn(|| transition(&path, "drafting", "reviewing").unwrap()))
                 .collect();
-            tries.into_iter().filter_map(|tried| tried.join().unwrap().then_some(())).count()
+            tries
+                .into_iter()
+                .filter_map(|tried| tried.join().unwrap().then_some(()))
+                .count()
         });
         assert_eq!(won, 1);
     }
@@ -236,25 +297,52 @@ mod tests {
         let (_kept, path) = file("phase: drafting\nmachine: plan\n");
         assert!(is_ours(&path));
         assert_eq!(read_field(&path, PHASE).unwrap().unwrap(), "drafting");
-        assert!(matches!(set_field(&path, "x", "1"), Err(StoreError::FieldOwned { .. })));
-        assert!(matches!(transition(&path, "drafting", "done"), Err(StoreError::FieldOwned { .. })));
-        assert!(matches!(state_write(&path, b"phase: done\n"), Err(StoreError::FieldOwned { .. })));
+        assert!(matches!(
+            set_field(&path, "x", "1"),
+            Err(StoreError::FieldOwned { .. })
+        ));
+        assert!(matches!(
+            transition(&path, "drafting", "done"),
+            Err(StoreError::FieldOwned { .. })
+        ));
+        assert!(matches!(
+            state_write(&path, b"phase: done\n"),
+            Err(StoreError::FieldOwned { .. })
+        ));
     }
 
     #[test]
     fn what_is_no_file_of_fields_is_an_error() {
         let (_kept, path) = file("\0\0");
         assert!(!is_ours(&path));
-        assert!(matches!(set_field(&path, "x", "1"), Err(StoreError::Unreadable { .. })));
+        assert!(matches!(
+            set_field(&path, "x", "1"),
+            Err(StoreError::Unreadable { .. })
+        ));
         state_write(&path, b"phase: x\n").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"phase: x\n");
-        assert!(matches!(set_field(&path, "a: b", "1"), Err(StoreError::FieldName { .. })));
-        assert!(matches!(read_field(&path.with_extension("no"), "x"), Err(StoreError::NoLoop { .. })));
+        assert!(matches!(
+            set_field(&path, "a: b", "1"),
+            Err(StoreError::FieldName { .. })
+        ));
+        assert!(matches!(
+            read_field(&path.with_extension("no"), "x"),
+            Err(StoreError::NoLoop { .. })
+        ));
         let link = path.with_file_name("link.state");
         std::os::unix::fs::symlink(&path, &link).unwrap();
-        assert!(matches!(read_field(&link, PHASE), Err(StoreError::Untrusted { .. })));
-        assert!(matches!(set_field(&link, PHASE, "y"), Err(StoreError::Untrusted { .. })));
-        assert!(matches!(state_write(&link, b""), Err(StoreError::Untrusted { .. })));
+        assert!(matches!(
+            read_field(&link, PHASE),
+            Err(StoreError::Untrusted { .. })
+        ));
+        assert!(matches!(
+            set_field(&link, PHASE, "y"),
+            Err(StoreError::Untrusted { .. })
+        ));
+        assert!(matches!(
+            state_write(&link, b""),
+            Err(StoreError::Untrusted { .. })
+        ));
         assert_eq!(read_field(&path, PHASE).unwrap().unwrap(), "x");
     }
 
@@ -266,7 +354,12 @@ mod tests {
         std::fs::write(&older, "").unwrap();
         std::fs::write(folder.join("newer.txt"), "").unwrap();
         let past = std::time::SystemTime::now() - Duration::from_secs(100);
-        std::fs::File::options().write(true).open(&older).unwrap().set_modified(past).unwrap();
+        std::fs::File::options()
+            .write(true)
+            .open(&older)
+            .unwrap()
+            .set_modified(past)
+            .unwrap();
         assert_eq!(newest(folder).unwrap(), path);
         assert_eq!(newest(&folder.join("none")), None);
     }

@@ -36,7 +36,9 @@ impl Store {
     /// The record is there and cannot be read, or no variable says where it is.
     pub fn has_permitted(&self, root: &Utf8Path, commands: &[String]) -> Result<bool, StoreError> {
         let home = self.home().checked()?;
-        let Some(folder) = if_there(private::existing(home, FOLDER)).map_err(refused("read", home))? else {
+        let Some(folder) =
+            if_there(private::existing(home, FOLDER)).map_err(refused("read", home))?
+        else {
             return Ok(false);
         };
         let name = self.permitted(root, commands).name();
@@ -76,7 +78,9 @@ impl Permitted {
     /// Returns the name of its file.
     fn name(&self) -> String {
         let parts = [self.folder.as_str(), &self.machine, self.root.as_str()];
-        let parts = parts.into_iter().chain(self.commands.iter().map(String::as_str));
+        let parts = parts
+            .into_iter()
+            .chain(self.commands.iter().map(String::as_str));
         let all: String = parts.map(|part| format!("{part}\0")).collect();
         format!("{}.json", sha256(all))
     }
@@ -105,11 +109,27 @@ mod tests {
         assert!(one.has_permitted(&root, &permitted).unwrap());
         // Nothing of it is in the project.
         assert!(!root.join(".state").exists());
-        for lines in [&["a b"][..], &["a", "b", "c"], &["a b c"], &["c", "a b"], &["a b", "c", ""], &[]] {
-            assert!(!one.has_permitted(&root, &list(lines)).unwrap(), "{lines:?}");
+        for lines in [
+            &["a b"][..],
+            &["a", "b", "c"],
+            &["a b c"],
+            &["c", "a b"],
+            &["a b", "c", ""],
+            &[],
+        ] {
+            assert!(
+                !one.has_permitted(&root, &list(lines)).unwrap(),
+                "{lines:?}"
+            );
         }
-        assert!(!one.has_permitted(&other, &permitted).unwrap(), "another root");
-        assert!(!store(".moved").has_permitted(&root, &permitted).unwrap(), "another state folder");
+        assert!(
+            !one.has_permitted(&other, &permitted).unwrap(),
+            "another root"
+        );
+        assert!(
+            !store(".moved").has_permitted(&root, &permitted).unwrap(),
+            "another state folder"
+        );
     }
 
     #[test]

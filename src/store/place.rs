@@ -49,7 +49,8 @@ impl Store {
 
     /// Returns whether something stands in the place of a loop's state file.
     pub(super) fn has_state_file(&self, here: &Folder, id: &LoopId) -> bool {
-        self.state_file(here, id).is_ok_and(|(folder, name)| folder.has(&name))
+        self.state_file(here, id)
+            .is_ok_and(|(folder, name)| folder.has(&name))
     }
 
     /// Refuses the state file of a loop that is none of ours.
@@ -63,7 +64,11 @@ impl Store {
     }
 
     /// Refuses a state file that git tracks. One of the user's own may be tracked: without a journal it drives nothing.
-    pub(super) fn check_tracked(&self, tracking: &GitTracking, state: &Utf8Path) -> Result<(), StoreError> {
+    pub(super) fn check_tracked(
+        &self,
+        tracking: &GitTracking,
+        state: &Utf8Path,
+    ) -> Result<(), StoreError> {
         match self.spec().file {
             Some(_) => Ok(()),
             None => tracking.untracked(state),
@@ -111,7 +116,12 @@ impl Store {
     }
 
     /// Puts the document back that stood in the place of a loop that did not come to be.
-    pub(super) fn put_back(&self, here: &Folder, id: &LoopId, bytes: &[u8]) -> Result<(), StoreError> {
+    pub(super) fn put_back(
+        &self,
+        here: &Folder,
+        id: &LoopId,
+        bytes: &[u8],
+    ) -> Result<(), StoreError> {
         let storage = self.storage(here, id)?;
         let put = storage.stage(bytes, true).and_then(Staged::publish);
         put.map_err(io_error("write", &self.path_of(id)))

@@ -43,7 +43,9 @@ impl Record {
     pub(super) fn stands_in(&self, storage: &dyn Storage) -> bool {
         let is_same = |journal: Stamp| storage.stamp().is_ok_and(|now| now == Some(journal));
         self.journal.is_some_and(is_same)
-            && storage.document().is_ok_and(|bytes| bytes == self.document.to_bytes())
+            && storage
+                .document()
+                .is_ok_and(|bytes| bytes == self.document.to_bytes())
     }
 
     /// Returns the loop's id.

@@ -60,22 +60,30 @@ pub(super) enum Fix {
 impl Reader<'_> {
     /// Says what the loop is.
     pub(super) fn judge(&self, id: &LoopId, found: &Found) -> Result<Judged, StoreError> {
-        let &Self { store, versions, .. } = self;
+        let &Self {
+            store, versions, ..
+        } = self;
         let spec = store.spec();
         let path = store.path_of(id);
         let mut changes = found.journal.iter().flat_map(Loaded::changes);
         let Some(last) = changes.next() else {
             return Err(match &found.state {
                 State::Missing => store.no_loop(id),
-                State::TooLarge => {
-                    StoreError::Unreadable { path, error: DocumentError::TooLarge, quarantined: None }
-                }
-                State::Unreadable(error, _) => {
-                    StoreError::Unreadable { path, error: error.clone(), quarantined: None }
-                }
+                State::TooLarge => StoreError::Unreadable {
+                    path,
+                    error: DocumentError::TooLarge,
+                    quarantined: None,
+                },
+                State::Unreadable(error, _) => StoreError::Unreadable {
+                    path,
+                    error: error.clone(),
+                    quarantined: None,
+                },
                 State::Read(document, _) => match document.get(spec.fields.machine) {
                     None => StoreError::NoMachine { path },
-                    Some(machine) if machine.to_plain() == spec.machine => StoreError::NoJournal { path },
+                    Some(machine) if machine.to_plain() == spec.machine => {
+                        StoreError::NoJournal { path }
+                    }
                     Some(machine) => other_machine(store, path, &machine),
                 },
             });
@@ -88,18 +96,23 @@ impl Reader<'_> {
             _ => {}
         }
         // The record says where the loop belongs; files that were brought here may say anything.
-        if journaled(spec.fields.root).is_none_or(|root| root.to_plain() != found.owned.root.as_str()) {
+        if journaled(spec.fields.root)
+            .is_none_or(|root| root.to_plain() != found.owned.root.as_str())
+        {
             return Err(store.not_started_here(id));
         }
-        let phase =
-            journaled(spec.fields.phase).map(|phase| phase.to_plain().into_owned()).unwrap_or_default();
+        let phase = journaled(spec.fields.phase)
+            .map(|phase| phase.to_plain().into_owned())
+            .unwrap_or_default();
         let hash = last.graph_hash(spec);
         let version = match &hash {
             Some(hash) if *hash != spec.graph_hash => Some(versions.of(store, hash)),
             _ => None,
         };
         let refused = |why: &str| {
-            let known = version.as_ref().and_then(|version| version.is_terminal(&phase));
+            let known = version
+                .as_ref()
+                .and_then(|version| version.is_terminal(&phase));
             StoreError::OtherGraph {
                 path: path.clone(),
                 machine: spec.machine,
@@ -113,7 +126,10 @@ impl Reader<'_> {
         let way = match version.as_ref().map(|version| &version.way) {
             None => Acceptance::Accepted,
             Some(Ok(Acceptance::Accepted))
-                if found.journal.as_ref().is_some_and(|loaded| left(spec, loaded)) =>
+                if found
+                    .journal
+                    .as_ref()
+                    .is_some_and(|loaded| left(spec, loaded)) =>
             {
                 return Err(refused(
                     "a migration took it from this version to a later one, and nothing leads back",
@@ -125,17 +141,28 @@ impl Reader<'_> {
         let edited = |document: &dyn Document, change: &ChangeEntry| {
             edited(document, change, |field| {
                 spec.is_protected(field)
-                    || version.as_ref().is_some_and(|version| version.is_protected(field))
+                    || version
+                        .as_ref()
+                        .is_some_and(|version| version.is_protected(field))
             })
         };
 
         let is_whole = |document: &&dyn Document| {
-            [spec.fields.revision, spec.fields.machine].iter().any(|field| document.get(field).is_some())
+            [spec.fields.revision, spec.fields.machine]
+                .iter()
+                .any(|field| document.get(field).is_some())
         };
         let is_cut_off = || {
-            let recent = found.journal.iter().flat_map(Loaded::changes).take(MOST_LOST);
+            let recent = found
+                .journal
+                .iter()
+                .flat_map(Loaded::changes)
+                .take(MOST_LOST);
             let mut written = recent.map(|change| written(spec, &change.fields).to_bytes());
-            found.state.bytes().is_some_and(|bytes| written.any(|whole| is_begin(bytes, &whole)))
+            found
+                .state
+                .bytes()
+                .is_some_and(|bytes| written.any(|whole| is_begin(bytes, &whole)))
         };
         // What we write ends with a line's end, so one that was cut off has no such end, or fewer fields.
         let has_end = |document: &&dyn Document| {
@@ -144,14 +171,21 @@ impl Reader<'_> {
         };
         let append_since = |document: &mut dyn Document, revision: u64| {
             let newer: Vec<_> = found.journal.iter().flat_map(Loaded::changes).collect();
-            let newer = newer.iter().rev().filter(|change| change.revision > revision);
-            newer.filter_map(|change| change.append.as_ref()).for_each(|text| document.append(text));
+            let newer = newer
+                .iter()
+                .rev()
+                .filter(|change| change.revision > revision);
+            newer
+                .filter_map(|change| change.append.as_ref())
+                .for_each(|text| document.append(text));
         };
         let mut taken = Vec::new();
         let (document, fix) = match found.state.document().filter(is_whole).filter(has_end) {
             Some(on_disk) => {
                 let mut document = self.as_meant(on_disk, found.state.bytes().unwrap_or_default());
-                let revision = document.get(spec.fields.revision).and_then(|revision| revision.as_count());
+                let revision = document
+                    .get(spec.fields.revision)
+                    .and_then(|revision| revision.as_count());
                 let before = changes.find(|before| Some(before.revision) == revision);
                 match before {
                     Some(before) if edited(&*document, before).is_empty() => {
@@ -171,7 +205,11 @@ impl Reader<'_> {
                             edited.retain(|field| {
                                 let value = document.get(field);
                                 let is_taken = spec.takes_edit(field, value.as_ref());
-                                taken.extend(value.filter(|_| is_taken).map(|value| (field.clone(), value)));
+                                taken.extend(
+                                    value
+                                        .filter(|_| is_taken)
+                                        .map(|value| (field.clone(), value)),
+                                );
                                 !is_taken
                             });
                         }
@@ -186,7 +224,11 @@ impl Reader<'_> {
                 }
             }
             None => {
-                let fix = if is_cut_off() { Fix::RollForward(None) } else { Fix::Rebuild };
+                let fix = if is_cut_off() {
+                    Fix::RollForward(None)
+                } else {
+                    Fix::Rebuild
+                };
                 let kept = found.state.bytes().filter(|_| matches!(fix, Fix::Rebuild));
                 let salvaged = kept.and_then(|bytes| spec.salvage(bytes));
                 let is_new = salvaged.is_none();
@@ -219,7 +261,12 @@ impl Reader<'_> {
             let from = std::mem::replace(&mut record.phase, to);
             migrated = Some(Migrated { from, document });
         }
-        Ok(Judged { record, fix, taken, migrated })
+        Ok(Judged {
+            record,
+            fix,
+            taken,
+            migrated,
+        })
     }
 
     /// Returns a document with what null means to the version that wrote it, which may be another one than ours.
@@ -238,8 +285,9 @@ impl Reader<'_> {
         };
         let written = nulls::read_as(written, theirs.clone());
         for (field, _) in theirs.iter().chain(&ours) {
-            if let Some(value) =
-                written.get(field).filter(|value| document.get(field).as_ref() != Some(value))
+            if let Some(value) = written
+                .get(field)
+                .filter(|value| document.get(field).as_ref() != Some(value))
             {
                 document.set(field, &value);
             }
@@ -260,14 +308,26 @@ pub(super) fn written(spec: &StateSpec, fields: &[(String, Value)]) -> Box<dyn D
 /// Returns whether these bytes are the begin of the whole, as a file system leaves a file of which not all was written: with nothing
 /// or zeros behind.
 fn is_begin(bytes: &[u8], whole: &[u8]) -> bool {
-    let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    let end = bytes
+        .iter()
+        .rposition(|byte| *byte != 0)
+        .map_or(0, |last| last + 1);
     (end < bytes.len() || bytes.len() < whole.len()) && whole.starts_with(&bytes[..end])
 }
 
 /// Returns the protected fields in which a document differs from a change of the journal.
-fn edited(document: &dyn Document, change: &ChangeEntry, is_protected: impl Fn(&str) -> bool) -> Vec<String> {
+fn edited(
+    document: &dyn Document,
+    change: &ChangeEntry,
+    is_protected: impl Fn(&str) -> bool,
+) -> Vec<String> {
     let on_disk = document.fields();
-    let mut names: Vec<&String> = change.fields.iter().chain(&on_disk).map(|(name, _)| name).collect();
+    let mut names: Vec<&String> = change
+        .fields
+        .iter()
+        .chain(&on_disk)
+        .map(|(name, _)| name)
+        .collect();
     names.retain(|name| is_protected(name));
     let mut edited: Vec<String> = Vec::new();
     for name in names {

@@ -104,9 +104,9 @@ impl Repair {
             | Self::SetAside { .. } => None,
             Self::EditUndone { fields, .. } => Some(fields),
             // Nobody can tell whether it was a power loss that emptied a file.
-            Self::RolledForward { from: None, .. } | Self::JournalCleaned { .. } | Self::Rebuilt { .. } => {
-                Some(&[])
-            }
+            Self::RolledForward { from: None, .. }
+            | Self::JournalCleaned { .. }
+            | Self::Rebuilt { .. } => Some(&[]),
         }
     }
 
@@ -157,7 +157,12 @@ pub(super) fn repair(
     older: Older,
 ) -> Result<Opened, StoreError> {
     let here = lock.folder();
-    let reader = Reader { store, here, tracking: &store.tracking(), versions: &Versions::default() };
+    let reader = Reader {
+        store,
+        here,
+        tracking: &store.tracking(),
+        versions: &Versions::default(),
+    };
     let (found, judged) = match look {
         Look::Newest => reader.look(id, None),
         Look::Whole => reader.look_whole(id, None),
@@ -166,7 +171,11 @@ pub(super) fn repair(
     .map_err(|error| match error {
         StoreError::Unreadable { path, error, .. } if store.spec().file.is_none() => {
             match set_aside(here, (here, &store.name_of(id))) {
-                Ok(kept) => StoreError::Unreadable { path, error, quarantined: Some(kept) },
+                Ok(kept) => StoreError::Unreadable {
+                    path,
+                    error,
+                    quarantined: Some(kept),
+                },
                 Err(failed) => failed,
             }
         }
@@ -181,23 +190,38 @@ pub(super) fn repair(
         repairs.push(match damage {
             Damage::Torn => Repair::TornLineCut,
             Damage::Lines(lines) => {
-                let whole = storage.journal(Part::Whole).map_err(io_error("read", &path))?;
+                let whole = storage
+                    .journal(Part::Whole)
+                    .map_err(io_error("read", &path))?;
                 let name = format!("{id}-{JOURNAL}");
-                Repair::JournalCleaned { lines: lines.clone(), quarantined: keep(here, &name, &whole.bytes)? }
+                Repair::JournalCleaned {
+                    lines: lines.clone(),
+                    quarantined: keep(here, &name, &whole.bytes)?,
+                }
             }
         });
-        storage.replace_journal(loaded.repaired()).map_err(io_error("write", &path))?;
+        storage
+            .replace_journal(loaded.repaired())
+            .map_err(io_error("write", &path))?;
     }
     if let Some(fix) = judged.fix {
         let storage = store.storage(here, id)?;
         let path = store.path_of(id);
         let name = path.file_name().unwrap_or_default();
-        let rebuilt = |why: String, quarantined| Repair::Rebuilt { path: path.clone(), why, quarantined };
+        let rebuilt = |why: String, quarantined| Repair::Rebuilt {
+            path: path.clone(),
+            why,
+            quarantined,
+        };
         repairs.push(match (fix, found.state.bytes()) {
-            (Fix::RollForward(from), _) => Repair::RolledForward { from, to: judged.record.revision },
-            (Fix::Undo(fields), bytes) => {
-                Repair::EditUndone { fields, quarantined: keep(here, name, bytes.unwrap_or_default())? }
-            }
+            (Fix::RollForward(from), _) => Repair::RolledForward {
+                from,
+                to: judged.record.revision,
+            },
+            (Fix::Undo(fields), bytes) => Repair::EditUndone {
+                fields,
+                quarantined: keep(here, name, bytes.unwrap_or_default())?,
+            },
             (Fix::Rebuild, None) if matches!(found.state, State::Missing) => {
                 rebuilt("was missing".to_owned(), None)
             }
@@ -206,14 +230,20 @@ pub(super) fn repair(
                     Some(error) => format!("could not be read ({error})"),
                     None => "was cut off".to_owned(),
                 };
-                let from = store.state_file(here, id).map_err(io_error("open", &path))?;
+                let from = store
+                    .state_file(here, id)
+                    .map_err(io_error("open", &path))?;
                 rebuilt(why, Some(set_aside(here, (&from.0, &from.1))?))
             }
         });
         // Who crashed may not have come to sync the line that the document is written from. It must not be lost after it.
-        storage.sync_journal().map_err(io_error("sync", &storage.journal_path()))?;
+        storage
+            .sync_journal()
+            .map_err(io_error("sync", &storage.journal_path()))?;
         let staged = storage.stage(&judged.record.document.to_bytes(), true);
-        staged.and_then(Staged::publish).map_err(io_error("write", &path))?;
+        staged
+            .and_then(Staged::publish)
+            .map_err(io_error("write", &path))?;
     }
     for repair in &repairs {
         store.log(&format!("{id}: {repair}"));
@@ -223,7 +253,10 @@ pub(super) fn repair(
             let fields = edited.join(", ");
             let mut data = vec![("what", repair.to_string())];
             data.extend((!edited.is_empty()).then_some(("fields", fields)));
-            let data: Vec<(&str, &str)> = data.iter().map(|(key, text)| (*key, text.as_str())).collect();
+            let data: Vec<(&str, &str)> = data
+                .iter()
+                .map(|(key, text)| (*key, text.as_str()))
+                .collect();
             store.append_attempt(lock, id, HEALED, &data)?;
         }
     }
@@ -236,7 +269,10 @@ pub(super) fn repair(
         _ if !judged.taken.is_empty() => {
             let shown = |(field, value): &(String, Value)| format!("{field}: {}", value.to_plain());
             let fields = judged.taken.iter().map(shown).collect();
-            let change = Change { edits: judged.taken, ..Change::bare(EDIT, ENGINE) };
+            let change = Change {
+                edits: judged.taken,
+                ..Change::bare(EDIT, ENGINE)
+            };
             match store.apply(lock, judged.record.clone(), change) {
                 Ok(record) => {
                     let repair = Repair::EditTaken { fields };
@@ -255,10 +291,22 @@ pub(super) fn repair(
 }
 
 /// Makes a loop of an older version one of ours, in one change.
-fn migrate(store: &Store, lock: &LockGuard, found: Record, migrated: Migrated) -> Result<Record, StoreError> {
+fn migrate(
+    store: &Store,
+    lock: &LockGuard,
+    found: Record,
+    migrated: Migrated,
+) -> Result<Record, StoreError> {
     let to = found.phase;
-    let old = Record { phase: migrated.from, document: migrated.document, ..found };
-    let change = Change { to: Some(to), ..Change::bare(MIGRATE, ENGINE) };
+    let old = Record {
+        phase: migrated.from,
+        document: migrated.document,
+        ..found
+    };
+    let change = Change {
+        to: Some(to),
+        ..Change::bare(MIGRATE, ENGINE)
+    };
     let record = store.apply(lock, old, change)?;
     store.log(&format!(
         "{}: migrated to version {} of the machine, now in {}",
@@ -270,9 +318,13 @@ fn migrate(store: &Store, lock: &LockGuard, found: Record, migrated: Migrated) -
 }
 
 /// Moves a state file that nobody can read into the quarantine.
-pub(super) fn set_aside(here: &Folder, (from, name): (&Folder, &str)) -> Result<Utf8PathBuf, StoreError> {
+pub(super) fn set_aside(
+    here: &Folder,
+    (from, name): (&Folder, &str),
+) -> Result<Utf8PathBuf, StoreError> {
     let (quarantine, kept) = quarantine(here, name)?;
-    from.rename(name, &quarantine, &kept).map_err(io_error("move", &from.path().join(name)))?;
+    from.rename(name, &quarantine, &kept)
+        .map_err(io_error("move", &from.path().join(name)))?;
     Ok(quarantine.path().join(kept))
 }
 
@@ -280,15 +332,21 @@ pub(super) fn set_aside(here: &Folder, (from, name): (&Folder, &str)) -> Result<
 pub(super) fn keep(here: &Folder, name: &str, bytes: &[u8]) -> Result<Utf8PathBuf, StoreError> {
     let (quarantine, kept) = quarantine(here, name)?;
     let path = quarantine.path().join(&kept);
-    let mut file = quarantine.new_file(&kept).map_err(io_error("create", &path))?;
+    let mut file = quarantine
+        .new_file(&kept)
+        .map_err(io_error("create", &path))?;
     kill_point();
-    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(io_error("write", &path))?;
+    file.write_all(bytes)
+        .and_then(|()| file.sync_all())
+        .map_err(io_error("write", &path))?;
     Ok(path)
 }
 
 /// Opens the quarantine, and gives a name in it that is free: nobody else writes there without the lock.
 fn quarantine(here: &Folder, name: &str) -> Result<(Folder, String), StoreError> {
-    let quarantine = here.make(QUARANTINE).map_err(io_error("create", &here.path().join(QUARANTINE)))?;
+    let quarantine = here
+        .make(QUARANTINE)
+        .map_err(io_error("create", &here.path().join(QUARANTINE)))?;
     let kept = format!("{name}.{}", compact(Timestamp::now()));
     let mut free = kept.clone();
     let mut number = 1;

@@ -64,7 +64,9 @@ impl Store {
             let mut ids = Vec::new();
             for one in swept.into_iter().filter(|one| !others.contains(&one.id)) {
                 if swept_of_others {
-                    let from = here.below(SWEPT).map_err(io_error("open", &self.swept_folder()))?;
+                    let from = here
+                        .below(SWEPT)
+                        .map_err(io_error("open", &self.swept_folder()))?;
                     move_into(here, &[ROLLED_BACK, &stamp, SWEPT], &from, one.id.as_str())?;
                 }
                 ids.push(one.id);

@@ -19,13 +19,16 @@ pub(super) fn write(value: &Value, quoted: bool) -> String {
 /// Returns whether a plain scalar reads back as these characters, in YAML 1.2 (ours) and in 1.1 (many other readers').
 fn is_plain(text: &str) -> bool {
     let safe = |c: char| {
-        c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '/' | ':' | '+' | '@' | '-' | '~' | ',')
+        c.is_ascii_alphanumeric()
+            || matches!(c, '_' | '.' | '/' | ':' | '+' | '@' | '-' | '~' | ',')
     };
     let old_flags = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"];
     // YAML 1.1 reads 12:30 as a number of base 60.
     let sexagesimal = text.contains(':') && !text.bytes().any(|byte| byte.is_ascii_alphabetic());
     text.chars().all(safe)
-        && text.starts_with(|first: char| first.is_ascii_alphanumeric() || matches!(first, '_' | '/' | '.'))
+        && text.starts_with(|first: char| {
+            first.is_ascii_alphanumeric() || matches!(first, '_' | '/' | '.')
+        })
         && !text.ends_with(':')
         && !sexagesimal
         && !old_flags.iter().any(|word| text.eq_ignore_ascii_case(word))
@@ -69,12 +72,15 @@ mod tests {
     #[test]
     fn what_would_read_back_as_something_else_is_quoted() {
         for word in [
-            "", "yes", "No", "on", "null", "~", "true", "1", "1e3", "0x10", "-1", "- a", "12:30", "a: b",
-            "a:", "# c", "a #b", ".inf", ".NaN", "a b", "é", "*a", "&a", "!a", "%a", "@a", "`a", "{a", "[a",
-            "|", ">", "'a", "?", "---",
+            "", "yes", "No", "on", "null", "~", "true", "1", "1e3", "0x10", "-1", "- a", "12:30",
+            "a: b", "a:", "# c", "a #b", ".inf", ".NaN", "a b", "é", "*a", "&a", "!a", "%a", "@a",
+            "`a", "{a", "[a", "|", ">", "'a", "?", "---",
         ] {
             let written = write(&Value::Word(word.into()), false);
-            assert!(written.starts_with('"'), "{word:?} was written as {written}");
+            assert!(
+                written.starts_with('"'),
+                "{word:?} was written as {written}"
+            );
             assert_eq!(serde_yaml::from_str::<String>(&written).unwrap(), word);
         }
     }
@@ -83,7 +89,10 @@ mod tests {
     fn hidden_characters_are_shown_as_escapes() {
         let hostile = "a\nb\r\t\0\u{7f}\u{85}\u{2028}\u{202e}\u{feff}\u{ffff}\u{e0041}é \"\\";
         let written = write(&Value::Text(hostile.into()), false);
-        assert_eq!(written, r#""a\nb\r\t\u0000\u007F\u0085\u2028\u202E\uFEFF\uFFFF\U000E0041é \"\\""#);
+        assert_eq!(
+            written,
+            r#""a\nb\r\t\u0000\u007F\u0085\u2028\u202E\uFEFF\uFFFF\U000E0041é \"\\""#
+        );
         assert_eq!(serde_yaml::from_str::<String>(&written).unwrap(), hostile);
     }
 }

@@ -88,7 +88,9 @@ impl Form {
     fn salvage(self, bytes: &[u8]) -> Option<Box<dyn Document>> {
         match self {
             Self::Lines | Self::Json(_) => None,
-            Self::Frontmatter(keys, data) => Some(Box::new(Frontmatter::salvage(keys, data, bytes)?)),
+            Self::Frontmatter(keys, data) => {
+                Some(Box::new(Frontmatter::salvage(keys, data, bytes)?))
+            }
         }
     }
 
@@ -124,7 +126,9 @@ pub enum Editable {
 impl Editable {
     fn takes(self, value: &Value) -> bool {
         match self {
-            Self::Count(least, most) => value.as_count().is_some_and(|count| (least..=most).contains(&count)),
+            Self::Count(least, most) => value
+                .as_count()
+                .is_some_and(|count| (least..=most).contains(&count)),
             Self::Flag => value.as_flag().is_some(),
             Self::Word(words) => words.contains(&&*value.to_plain()),
         }
@@ -187,7 +191,9 @@ pub struct HeldFields {
 impl HeldFields {
     /// Fields that say what a document is: only the store writes them, whoever asks.
     pub(super) fn structural(&self) -> impl Iterator<Item = &'static str> {
-        [self.phase, self.id, self.revision, self.machine, self.root].into_iter().chain(self.graph_hash)
+        [self.phase, self.id, self.revision, self.machine, self.root]
+            .into_iter()
+            .chain(self.graph_hash)
     }
 }
 
@@ -213,7 +219,9 @@ impl StateSpec {
     /// Returns the fields with the values that their document has as null.
     pub(super) fn nulls(&self) -> Vec<(String, Value)> {
         let values = self.nulls.iter();
-        values.map(|(field, value)| ((*field).to_owned(), Value::from_plain(value))).collect()
+        values
+            .map(|(field, value)| ((*field).to_owned(), Value::from_plain(value)))
+            .collect()
     }
 
     /// Returns whether a stored phase is terminal.
@@ -232,14 +240,22 @@ impl StateSpec {
         let fields = &self.fields;
         self.is_structural(field)
             || field == fields.session
-            || [fields.mode, fields.started, fields.started_epoch, fields.visit, fields.findings, fields.run]
-                .contains(&Some(field))
+            || [
+                fields.mode,
+                fields.started,
+                fields.started_epoch,
+                fields.visit,
+                fields.findings,
+                fields.run,
+            ]
+            .contains(&Some(field))
     }
 
     /// Returns whether an edit by hand may make this of `field`.
     pub(super) fn takes_edit(&self, field: &str, value: Option<&Value>) -> bool {
         let edit = self.edits.iter().find(|edit| edit.field == field);
-        edit.zip(value).is_some_and(|(edit, value)| edit.takes.takes(value))
+        edit.zip(value)
+            .is_some_and(|(edit, value)| edit.takes.takes(value))
     }
 
     /// Returns whether the journal's value of `field` wins over an edit by hand.

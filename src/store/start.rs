@@ -112,7 +112,11 @@ impl Store {
         self.start_with(plan, Some(import))
     }
 
-    fn start_with<F>(&self, plan: StartPlan<F>, import: Option<Import>) -> Result<Started, StartError>
+    fn start_with<F>(
+        &self,
+        plan: StartPlan<F>,
+        import: Option<Import>,
+    ) -> Result<Started, StartError>
     where
         F: FnOnce(&LoopId) -> Vec<(String, Value)>,
     {
@@ -120,7 +124,9 @@ impl Store {
         // Another start that failed may take the folder away while we make it, or between our making it and locking it.
         for _ in 0..TRIES {
             let made = match self.make_folder() {
-                Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => continue,
+                Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
+                    continue;
+                }
                 made => made?.1,
             };
             let result = self.locked(|lock| {
@@ -139,7 +145,10 @@ impl Store {
                 result => return result,
             }
         }
-        let gone = std::io::Error::new(ErrorKind::NotFound, "the folder is taken away again and again");
+        let gone = std::io::Error::new(
+            ErrorKind::NotFound,
+            "the folder is taken away again and again",
+        );
         Err(io_error("lock", self.folder())(gone).into())
     }
 
@@ -158,7 +167,8 @@ impl Store {
             .map_err(io_error("open", &ignore))?;
         // An empty one is what a crash left of ours.
         if there.is_none_or(|found| found.len() == 0) {
-            here.replace(IGNORE, b"*\n").map_err(io_error("write", &ignore))?;
+            here.replace(IGNORE, b"*\n")
+                .map_err(io_error("write", &ignore))?;
         }
         let present = self.present(lock);
         let swept = match plan.stale_after {
@@ -167,7 +177,8 @@ impl Store {
         };
         let id = match plan.id {
             Some(id) => id,
-            None => LoopId::new_stamp(plan.now).map_err(io_error("take random bytes for", self.folder()))?,
+            None => LoopId::new_stamp(plan.now)
+                .map_err(io_error("take random bytes for", self.folder()))?,
         };
         let id = LoopId::parse(id.as_str(), self.spec().ids).map_err(StoreError::Id)?;
         let swept_folder =
@@ -176,7 +187,9 @@ impl Store {
         let in_place = import.as_ref().is_some_and(|import| import.file == path);
         let is_here = |import: &&Import| in_place || import.file.parent() == Some(self.folder());
         let taken = import.as_ref().filter(is_here);
-        let taken = taken.and_then(|import| import.file.file_name()).map(str::to_owned);
+        let taken = taken
+            .and_then(|import| import.file.file_name())
+            .map(str::to_owned);
         let is_left = match lines_left(here, &id) {
             Some(1) => !self.has_state_file(here, &id),
             lines => lines == Some(0),
@@ -185,10 +198,15 @@ impl Store {
             || here.has(id.as_str()) && !is_left
             || swept_folder.is_some_and(|swept| swept.has(id.as_str()))
         {
-            return Err(StoreError::Exists { id: id.to_string(), folder: self.folder().to_owned() }.into());
+            return Err(StoreError::Exists {
+                id: id.to_string(),
+                folder: self.folder().to_owned(),
+            }
+            .into());
         }
         if is_left {
-            here.remove_tree(id.as_str()).map_err(io_error("remove", &self.loop_folder(&id)))?;
+            here.remove_tree(id.as_str())
+                .map_err(io_error("remove", &self.loop_folder(&id)))?;
         }
         let fields = (plan.fields)(&id);
         let (what, document) = match import {
@@ -198,18 +216,30 @@ impl Store {
         let mut before = in_place.then(|| document.to_bytes());
         let given = document.to_bytes();
         let mut record = self.new_record(plan.now, id, fields, document)?;
-        let mut repairs =
-            self.refuse_active(lock, &present, record.session().as_deref(), taken.as_deref())?;
+        let mut repairs = self.refuse_active(
+            lock,
+            &present,
+            record.session().as_deref(),
+            taken.as_deref(),
+        )?;
         if !in_place && let Some((bytes, repair)) = self.make_way(here, &record.id)? {
             before = Some(bytes);
             repairs.push(repair);
         }
         let parents = match path.parent().filter(|_| self.spec().file.is_some()) {
-            Some(parent) => make_all(self.root(), parent).map_err(io_error("create", parent))?.1,
+            Some(parent) => {
+                make_all(self.root(), parent)
+                    .map_err(io_error("create", parent))?
+                    .1
+            }
             None => Vec::new(),
         };
         // Before the loop can be seen, so that no crash leaves one that is nobody's.
-        let graph = self.spec().fields.graph_hash.map(|_| self.spec().graph_hash.to_owned());
+        let graph = self
+            .spec()
+            .fields
+            .graph_hash
+            .map(|_| self.spec().graph_hash.to_owned());
         self.own(&record.id, vec![graph.unwrap_or_default()])?;
         self.index_active(lock, &record.id)?;
         let kept = versions::keep(self);
@@ -243,9 +273,14 @@ impl Store {
         kept.and(created)?;
         // Its bytes are in the quarantine.
         if let Some(taken) = taken.filter(|_| !in_place) {
-            here.remove(&taken).map_err(io_error("remove", &self.folder().join(&taken)))?;
+            here.remove(&taken)
+                .map_err(io_error("remove", &self.folder().join(&taken)))?;
         }
-        Ok(Started { record, repairs, swept })
+        Ok(Started {
+            record,
+            repairs,
+            swept,
+        })
     }
 
     fn new_record(
@@ -273,7 +308,11 @@ impl Store {
             put(field, word(&iso(now)), true);
         }
         if let Some(field) = names.started_epoch {
-            put(field, Value::Count(u64::try_from(now.as_second()).unwrap_or(0)), true);
+            put(
+                field,
+                Value::Count(u64::try_from(now.as_second()).unwrap_or(0)),
+                true,
+            );
         }
         if let Some(field) = names.updated {
             put(field, word(&iso(now)), true);
@@ -291,14 +330,29 @@ impl Store {
         }
         for (field, value) in &fields {
             if !super::is_field_name(field) {
-                return Err(StoreError::FieldName { field: field.clone() }.into());
+                return Err(StoreError::FieldName {
+                    field: field.clone(),
+                }
+                .into());
             }
             document.set(field, value);
         }
         document.put_first(&fields);
-        let phase = document.get(names.phase).map(|phase| phase.to_plain().into_owned());
-        let phase = phase.filter(|phase| !phase.is_empty()).ok_or(StartError::NoPhase)?;
-        Ok(Record { id, revision: 1, visit: Some(1), phase, document, journal: None, spec })
+        let phase = document
+            .get(names.phase)
+            .map(|phase| phase.to_plain().into_owned());
+        let phase = phase
+            .filter(|phase| !phase.is_empty())
+            .ok_or(StartError::NoPhase)?;
+        Ok(Record {
+            id,
+            revision: 1,
+            visit: Some(1),
+            phase,
+            document,
+            journal: None,
+            spec,
+        })
     }
 
     fn create(
@@ -310,7 +364,8 @@ impl Store {
     ) -> Result<(), StoreError> {
         let here = lock.folder();
         let path = self.loop_folder(&record.id);
-        here.make(record.id.as_str()).map_err(io_error("create", &path))?;
+        here.make(record.id.as_str())
+            .map_err(io_error("create", &path))?;
         let entry = ChangeEntry {
             revision: 1,
             at: now,
@@ -346,7 +401,8 @@ fn lines_left(here: &Folder, id: &LoopId) -> Option<usize> {
 /// it sees that it is gone, and opens another one.
 fn unmake_folder(here: &Folder, made: &[(Folder, String)]) {
     let ours = [PROJECT, IGNORE];
-    let is_ours = |listed: &[(String, _)]| listed.iter().all(|(name, _)| ours.contains(&name.as_str()));
+    let is_ours =
+        |listed: &[(String, _)]| listed.iter().all(|(name, _)| ours.contains(&name.as_str()));
     if made.is_empty() || !here.list().is_ok_and(|listed| is_ours(&listed)) {
         return;
     }

@@ -25,9 +25,13 @@ impl StateHome {
 
     /// Reads variables. A relative one is not used: it would lead into whatever project the program runs in.
     pub fn from_variables(program: &str, variable: impl Fn(&str) -> Option<String>) -> Self {
-        let absolute = |name: &str| variable(name).map(Utf8PathBuf::from).filter(|path| path.is_absolute());
-        let found =
-            absolute("XDG_STATE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
+        let absolute = |name: &str| {
+            variable(name)
+                .map(Utf8PathBuf::from)
+                .filter(|path| path.is_absolute())
+        };
+        let found = absolute("XDG_STATE_HOME")
+            .or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
         let own = found.map(|home| home.join(program));
         Self(own.ok_or_else(|| {
             let fault = |name: &str| match variable(name) {
@@ -69,11 +73,19 @@ mod tests {
     fn the_state_home_is_absolute_or_in_home() {
         let home = |xdg: Option<&str>, home: Option<&str>| {
             let variable = |name: &str| if name == "HOME" { home } else { xdg }.map(str::to_owned);
-            StateHome::from_variables("p", variable).0.map(Utf8PathBuf::into_string)
+            StateHome::from_variables("p", variable)
+                .0
+                .map(Utf8PathBuf::into_string)
         };
         assert_eq!(home(Some("/x y"), Some("/home/ü")).as_deref(), Ok("/x y/p"));
-        assert_eq!(home(Some("relative"), Some("/home/ü")).as_deref(), Ok("/home/ü/.local/state/p"));
-        assert_eq!(home(Some(""), Some("/h")).as_deref(), Ok("/h/.local/state/p"));
+        assert_eq!(
+            home(Some("relative"), Some("/home/ü")).as_deref(),
+            Ok("/home/ü/.local/state/p")
+        );
+        assert_eq!(
+            home(Some(""), Some("/h")).as_deref(),
+            Ok("/h/.local/state/p")
+        );
         assert_eq!(
             home(Some("up/../here"), None),
             Err("HOME is not set and XDG_STATE_HOME is relative".to_owned())

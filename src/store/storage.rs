@@ -93,12 +93,17 @@ impl Staged for Prepared<'_> {
 
 impl Store {
     /// Opens what is kept of a loop in the state folder, which the caller holds open.
-    pub(super) fn storage(&self, here: &Folder, id: &LoopId) -> Result<Box<dyn Storage>, StoreError> {
+    pub(super) fn storage(
+        &self,
+        here: &Folder,
+        id: &LoopId,
+    ) -> Result<Box<dyn Storage>, StoreError> {
         #[cfg(test)]
         if let Some(disk) = &self.disk {
             return Ok(Box::new(disk.clone()));
         }
-        let folder = if_there(here.below(id.as_str())).map_err(io_error("open", &self.loop_folder(id)))?;
+        let folder =
+            if_there(here.below(id.as_str())).map_err(io_error("open", &self.loop_folder(id)))?;
         let path = self.path_of(id);
         let of_the_user = match self.spec().file {
             Some(_) => Some(if_there(self.folder_of(&path)).map_err(io_error("open", &path))?),
@@ -134,7 +139,9 @@ struct Files {
 
 impl Files {
     fn folder(&self) -> io::Result<&Folder> {
-        self.folder.as_ref().ok_or_else(|| ErrorKind::NotFound.into())
+        self.folder
+            .as_ref()
+            .ok_or_else(|| ErrorKind::NotFound.into())
     }
 }
 
@@ -193,7 +200,11 @@ impl Storage for Files {
         let wanted = length.saturating_sub(from);
         let mut bytes = Vec::with_capacity(usize::try_from(wanted).unwrap_or_default());
         file.take(wanted).read_to_end(&mut bytes)?;
-        Ok(Piece { from, bytes, stamp: found.stamp() })
+        Ok(Piece {
+            from,
+            bytes,
+            stamp: found.stamp(),
+        })
     }
 
     fn append(&self, line: &[u8], most: u64) -> io::Result<u64> {
@@ -204,12 +215,14 @@ impl Storage for Files {
         }
         kill_point();
         let half = fault::is_armed(Point::HalfLine).then_some(line.len() / 2);
-        let written = file.write_all(&line[..half.unwrap_or(line.len())]).and_then(|()| {
-            if half.is_some() {
-                fault::die();
-            }
-            file.sync_data()
-        });
+        let written = file
+            .write_all(&line[..half.unwrap_or(line.len())])
+            .and_then(|()| {
+                if half.is_some() {
+                    fault::die();
+                }
+                file.sync_data()
+            });
         if let Err(error) = written {
             let _ = file.set_len(before);
             return Err(error);

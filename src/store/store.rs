@@ -16,7 +16,9 @@ use super::storage::JOURNAL;
 use super::tracked::GitTracking;
 use super::value::is_hidden;
 use crate::files::scratch::Place;
-use crate::files::{Folder, Kept, MOST, Made, Prepared, TEMPORARY, UntrustedError, if_there, make_all};
+use crate::files::{
+    Folder, Kept, MOST, Made, Prepared, TEMPORARY, UntrustedError, if_there, make_all,
+};
 
 /// Endings of the files beside a loop's state file, each after the id.
 pub(super) const SIDECARS: [&str; 3] = [".lock", "-runner.sh", "-prompt.txt"];
@@ -63,10 +65,19 @@ pub(super) struct StateFile {
 impl Store {
     /// Makes the store in the state folder `folder` of the project at `root`, whose loops are this user's where the record in
     /// `home` says so. Both paths are canonical, as far as they are not below the other.
-    pub fn at(folder: Utf8PathBuf, root: Utf8PathBuf, spec: &'static StateSpec, home: StateHome) -> Self {
+    pub fn at(
+        folder: Utf8PathBuf,
+        root: Utf8PathBuf,
+        spec: &'static StateSpec,
+        home: StateHome,
+    ) -> Self {
         // One spelling: the record of a loop is found by it.
         let folder: Utf8PathBuf = folder.components().collect();
-        let base = if folder.starts_with(&root) { &root } else { &folder };
+        let base = if folder.starts_with(&root) {
+            &root
+        } else {
+            &folder
+        };
         Self {
             base: base.clone(),
             folder,
@@ -85,7 +96,12 @@ impl Store {
 
     /// The same machine's store in a folder below this one, to which a loop was moved.
     pub(super) fn below(&self, folder: Utf8PathBuf) -> Self {
-        Self { above: Some(self.folder.clone()), kept: Kept::default(), folder, ..self.clone() }
+        Self {
+            above: Some(self.folder.clone()),
+            kept: Kept::default(),
+            folder,
+            ..self.clone()
+        }
     }
 
     /// Returns the project's state folder, also where this is one below it.
@@ -287,8 +303,14 @@ impl Store {
         let is_swept = self.swept_store(id.as_str()).is_there().unwrap_or(false);
         let id = id.to_string();
         match is_swept {
-            true => StoreError::Swept { id, folder: self.swept_folder() },
-            false => StoreError::NoLoop { id, folder: self.folder.clone() },
+            true => StoreError::Swept {
+                id,
+                folder: self.swept_folder(),
+            },
+            false => StoreError::NoLoop {
+                id,
+                folder: self.folder.clone(),
+            },
         }
     }
 
@@ -344,14 +366,28 @@ impl Store {
                 }
                 None => {
                     let name = format!("{stem}.{}", self.spec.extension);
-                    (self.folder.join(&name), name.clone(), here.look(&name).ok()??)
+                    (
+                        self.folder.join(&name),
+                        name.clone(),
+                        here.look(&name).ok()??,
+                    )
                 }
             };
-            let journal = || here.below(&stem).and_then(|folder| folder.look(JOURNAL)).ok()?;
-            let written = self.spec.file.and_then(|_| journal()).map(|found| found.modified());
+            let journal = || {
+                here.below(&stem)
+                    .and_then(|folder| folder.look(JOURNAL))
+                    .ok()?
+            };
+            let written = self
+                .spec
+                .file
+                .and_then(|_| journal())
+                .map(|found| found.modified());
             (!found.is_folder()).then(|| StateFile {
                 path,
-                modified: written.max(Some(found.modified())).unwrap_or_else(|| found.modified()),
+                modified: written
+                    .max(Some(found.modified()))
+                    .unwrap_or_else(|| found.modified()),
                 stem,
                 name,
             })
@@ -379,13 +415,15 @@ impl Store {
                 }
                 None => (self.path_of(id), here.file_to_change(&self.name_of(id))),
             };
-            file.and_then(|file| file.set_modified(SystemTime::now())).map_err(io_error("touch", &path))
+            file.and_then(|file| file.set_modified(SystemTime::now()))
+                .map_err(io_error("touch", &path))
         })
     }
 
     /// Returns whether a review of the loop is running.
     pub fn is_running(&self, id: &LoopId) -> bool {
-        self.open_loop_folder(id).is_ok_and(|folder| RunLock::is_held(&folder))
+        self.open_loop_folder(id)
+            .is_ok_and(|folder| RunLock::is_held(&folder))
     }
 
     /// Removes files beside the loop's state file, named by their suffixes (`-runner.sh`, `.lock`).
@@ -407,7 +445,11 @@ impl Store {
     /// Appends a line to the folder's `log`, with the time before it. Only where the folder exists, on one line, cut
     /// after 4,000 characters, and never failing: a log must not stop a loop.
     pub fn log(&self, line: &str) {
-        let text: String = line.chars().take(4000).map(|c| if is_hidden(c) { ' ' } else { c }).collect();
+        let text: String = line
+            .chars()
+            .take(4000)
+            .map(|c| if is_hidden(c) { ' ' } else { c })
+            .collect();
         let line = format!("{} {}\n", iso(Timestamp::now()), text.trim());
         let _ = self.open_folder().and_then(|here| {
             let (mut file, found) = here.file_to_append(LOG)?;
@@ -417,7 +459,8 @@ impl Store {
             // Nothing is lost that a loop needs, should another process write a line meanwhile.
             let kept = self.last_logged();
             let whole = kept.split_once('\n').map_or("", |(_, whole)| whole);
-            here.prepare(LOG, [whole, &line].concat().as_bytes())?.rename()
+            here.prepare(LOG, [whole, &line].concat().as_bytes())?
+                .rename()
         });
     }
 

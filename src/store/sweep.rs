@@ -58,7 +58,12 @@ impl Store {
     ///
     /// # Errors
     /// When the project's lock cannot be taken.
-    pub fn sweep(&self, now: SystemTime, older: Duration, dry_run: bool) -> Result<Swept, StoreError> {
+    pub fn sweep(
+        &self,
+        now: SystemTime,
+        older: Duration,
+        dry_run: bool,
+    ) -> Result<Swept, StoreError> {
         if !self.is_there()? {
             return Ok(Swept::default());
         }
@@ -72,7 +77,9 @@ impl Store {
                     with_folders_below(aside, ASIDE_DEPTH, &mut folders);
                 }
             }
-            let leftovers = folders.iter().flat_map(|folder| leftovers_in(folder, now, dry_run));
+            let leftovers = folders
+                .iter()
+                .flat_map(|folder| leftovers_in(folder, now, dry_run));
             swept.leftovers.extend(leftovers);
             Ok(swept)
         })
@@ -88,7 +95,9 @@ impl Store {
         dry_run: bool,
     ) -> Swept {
         let mut swept = Swept::default();
-        for id in self.stale(here, &present.ids, |modified| is_older(now, modified, older)) {
+        for id in self.stale(here, &present.ids, |modified| {
+            is_older(now, modified, older)
+        }) {
             if dry_run {
                 swept.would_move.push(id);
             } else {
@@ -106,19 +115,30 @@ impl Store {
                 continue;
             }
             let target = [SWEPT, file.path.file_stem().unwrap_or_default()];
-            match if dry_run { Ok(()) } else { move_into(here, &target, here, name) } {
+            match if dry_run {
+                Ok(())
+            } else {
+                move_into(here, &target, here, name)
+            } {
                 Ok(()) => swept.foreign.push(file.path),
                 Err(error) => self.log(&format!("{name}: not swept: {error}")),
             }
         }
-        let loops = present.ids.iter().filter_map(|id| here.below(id.as_str()).ok());
+        let loops = present
+            .ids
+            .iter()
+            .filter_map(|id| here.below(id.as_str()).ok());
         swept.leftovers = leftovers(here, &present.temporary, now, dry_run);
-        swept.leftovers.extend(loops.flat_map(|folder| leftovers_in(&folder, now, dry_run)));
+        swept
+            .leftovers
+            .extend(loops.flat_map(|folder| leftovers_in(&folder, now, dry_run)));
         if !dry_run {
             self.scratch().sweep();
         }
         if let Ok(folder) = here.below(SWEPT) {
-            for (name, _) in entries(&folder).filter(|(_, found)| is_older(now, found.modified(), KEPT)) {
+            for (name, _) in
+                entries(&folder).filter(|(_, found)| is_older(now, found.modified(), KEPT))
+            {
                 if dry_run || folder.remove_tree(&name).is_ok() {
                     if let Ok(id) = LoopId::parse(&name, self.spec().ids)
                         && !dry_run
@@ -134,9 +154,15 @@ impl Store {
 
     /// Returns those of these loops that a sweep may move: stale, not terminal, trusted, and not under review. A loop's folder that
     /// has a journal and lost its state file counts by the journal's age.
-    fn stale(&self, here: &Folder, ids: &[LoopId], is_stale: impl Fn(SystemTime) -> bool) -> Vec<LoopId> {
-        let trusted =
-            |id: &LoopId| self.check_state_of(here, id).is_ok() && if_there(here.below(id.as_str())).is_ok();
+    fn stale(
+        &self,
+        here: &Folder,
+        ids: &[LoopId],
+        is_stale: impl Fn(SystemTime) -> bool,
+    ) -> Vec<LoopId> {
+        let trusted = |id: &LoopId| {
+            self.check_state_of(here, id).is_ok() && if_there(here.below(id.as_str())).is_ok()
+        };
         let listed = self.listed_of(|_| ids.to_vec());
         let mut stale: Vec<LoopId> = listed
             .iter()
@@ -150,7 +176,9 @@ impl Store {
             .map(|one| one.id.clone())
             .collect();
         let lost = ids.iter().filter(|id| {
-            let journal = here.below(id.as_str()).and_then(|folder| folder.look(JOURNAL));
+            let journal = here
+                .below(id.as_str())
+                .and_then(|folder| folder.look(JOURNAL));
             let modified = journal.ok().flatten().map(|found| found.modified());
             !self.has_state_file(here, id)
                 && modified.is_some_and(&is_stale)
@@ -168,7 +196,9 @@ impl Store {
         let here = lock.folder();
         for lost in self.lost(here, ids) {
             let id = &lost.id;
-            if self.is_for(lost.root().as_deref()) && !self.move_away(here, id, "its state file was gone")? {
+            if self.is_for(lost.root().as_deref())
+                && !self.move_away(here, id, "its state file was gone")?
+            {
                 repair(self, lock, id, Look::Newest, Older::Leave)?;
             }
         }
@@ -178,18 +208,32 @@ impl Store {
     /// Returns those of these loops that are not terminal and have lost their state files. What cannot be opened cannot become active.
     pub(super) fn lost(&self, here: &Folder, ids: &[LoopId]) -> Vec<Record> {
         let is_lost = |id: &LoopId| {
-            let has_journal = |folder: Folder| folder.look(JOURNAL).is_ok_and(|found| found.is_some());
+            let has_journal =
+                |folder: Folder| folder.look(JOURNAL).is_ok_and(|found| found.is_some());
             !self.has_state_file(here, id) && here.below(id.as_str()).is_ok_and(has_journal)
         };
-        let reader = Reader { store: self, here, tracking: &self.tracking(), versions: &Versions::default() };
+        let reader = Reader {
+            store: self,
+            here,
+            tracking: &self.tracking(),
+            versions: &Versions::default(),
+        };
         let lost = ids.iter().filter(|id| is_lost(id));
         let judged = lost.filter_map(|id| reader.look(id, None).ok());
-        judged.map(|(_, Judged { record, .. })| record).filter(|record| !record.is_terminal()).collect()
+        judged
+            .map(|(_, Judged { record, .. })| record)
+            .filter(|record| !record.is_terminal())
+            .collect()
     }
 
     /// Takes the lock of a loop's reviews where the loop has a folder; `None` if a review of it runs.
-    pub(super) fn hold_run(&self, here: &Folder, id: &LoopId) -> Result<Option<Option<RunLock>>, StoreError> {
-        let folder = if_there(here.below(id.as_str())).map_err(io_error("open", &self.loop_folder(id)))?;
+    pub(super) fn hold_run(
+        &self,
+        here: &Folder,
+        id: &LoopId,
+    ) -> Result<Option<Option<RunLock>>, StoreError> {
+        let folder =
+            if_there(here.below(id.as_str())).map_err(io_error("open", &self.loop_folder(id)))?;
         match folder {
             Some(folder) => Ok(RunLock::try_take(&folder)?.map(Some)),
             None => Ok(Some(None)),
@@ -197,7 +241,12 @@ impl Store {
     }
 
     /// Moves a loop whole, for the reason `why`; `false` if a review of it has begun in the meantime.
-    pub(super) fn move_away(&self, here: &Folder, id: &LoopId, why: &str) -> Result<bool, StoreError> {
+    pub(super) fn move_away(
+        &self,
+        here: &Folder,
+        id: &LoopId,
+        why: &str,
+    ) -> Result<bool, StoreError> {
         self.end_orphans(id);
         let Some(_held) = self.hold_run(here, id)? else {
             return Ok(false);
@@ -205,7 +254,9 @@ impl Store {
         for name in self.pieces(id) {
             move_into(here, &[SWEPT, id.as_str()], here, &name)?;
         }
-        self.log(&format!("{id}: swept, {why}; to bring it back: resume {id}"));
+        self.log(&format!(
+            "{id}: swept, {why}; to bring it back: resume {id}"
+        ));
         Ok(true)
     }
 
@@ -221,12 +272,21 @@ impl Store {
     /// Returns what stands in the folder, and all of its loops: each of which there is a folder or a state file.
     fn everything(&self, here: &Folder) -> Present {
         let (stems, temporary) = self.stems_and_temporary(here);
-        let foreign = self.by_id(&stems).1.into_iter().map(str::to_owned).collect();
+        let foreign = self
+            .by_id(&stems)
+            .1
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
         let mut ids = self.loop_folders(here);
         ids.extend(self.ids(here));
         ids.sort();
         ids.dedup();
-        Present { foreign, temporary, ids }
+        Present {
+            foreign,
+            temporary,
+            ids,
+        }
     }
 
     /// Returns folders that are named like loops.
@@ -258,7 +318,10 @@ impl Store {
     }
 
     fn listed_as_swept(&self, id: &str) -> Option<Listed> {
-        self.swept_store(id).list().into_iter().find(|one| one.id.as_str() == id)
+        self.swept_store(id)
+            .list()
+            .into_iter()
+            .find(|one| one.id.as_str() == id)
     }
 
     /// Returns loops that were swept and can be brought back, newest first.
@@ -276,7 +339,12 @@ impl Store {
 }
 
 /// Moves what stands under a name in `from` into the folder `target` below `here`, which is made; nothing there is fine.
-pub(super) fn move_into(here: &Folder, target: &[&str], from: &Folder, name: &str) -> Result<(), StoreError> {
+pub(super) fn move_into(
+    here: &Folder,
+    target: &[&str],
+    from: &Folder,
+    name: &str,
+) -> Result<(), StoreError> {
     if !from.has(name) {
         return Ok(());
     }
@@ -297,10 +365,16 @@ fn leftovers_in(folder: &Folder, now: SystemTime, dry_run: bool) -> Vec<Utf8Path
     leftovers(folder, &names.unwrap_or_default(), now, dry_run)
 }
 
-fn leftovers(folder: &Folder, names: &[String], now: SystemTime, dry_run: bool) -> Vec<Utf8PathBuf> {
+fn leftovers(
+    folder: &Folder,
+    names: &[String],
+    now: SystemTime,
+    dry_run: bool,
+) -> Vec<Utf8PathBuf> {
     let is_old = |found: Found| found.is_file() && is_older(now, found.modified(), LEFTOVER);
     let is_left = |name: &&String| {
-        folder.look(name).ok().flatten().is_some_and(is_old) && (dry_run || folder.remove(name).is_ok())
+        folder.look(name).ok().flatten().is_some_and(is_old)
+            && (dry_run || folder.remove(name).is_ok())
     };
     let left = names.iter().filter(is_left);
     left.map(|name| folder.path().join(name)).collect()

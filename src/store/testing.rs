@@ -56,7 +56,11 @@ pub(crate) fn home(root: &camino::Utf8Path) -> StateHome {
 }
 
 /// The same machine with documents of JSON.
-pub(crate) static JSON: StateSpec = StateSpec { form: Form::Json(&[]), extension: "json", ..SPEC };
+pub(crate) static JSON: StateSpec = StateSpec {
+    form: Form::Json(&[]),
+    extension: "json",
+    ..SPEC
+};
 
 /// The same machine with documents of frontmatter, two of whose fields stand below another key.
 pub(crate) static FRONTMATTER: StateSpec = StateSpec {
@@ -75,8 +79,12 @@ pub(crate) static OWN: StateSpec = StateSpec {
 };
 
 /// The same machine with one such document for all loops.
-pub(crate) static SHARED: StateSpec =
-    StateSpec { folder: ".other", file: Some("plans/state.md"), form: Form::Frontmatter(&[], &[]), ..SPEC };
+pub(crate) static SHARED: StateSpec = StateSpec {
+    folder: ".other",
+    file: Some("plans/state.md"),
+    form: Form::Frontmatter(&[], &[]),
+    ..SPEC
+};
 
 /// A store in a folder that does not exist yet.
 pub(crate) fn store() -> (tempfile::TempDir, Store) {
@@ -137,7 +145,10 @@ pub(crate) fn change(what: &str, from: &str, to: &str, edits: &[(&str, Value)]) 
         by: "hook".into(),
         from: Some(from.into()),
         to: Some(to.into()),
-        edits: edits.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect(),
+        edits: edits
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), value.clone()))
+            .collect(),
         append: None,
         run: None,
         evidence: None,

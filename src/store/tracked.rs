@@ -59,7 +59,10 @@ struct Asked {
 impl GitTracking {
     /// Makes one for a call that has this budget: git is asked within it.
     pub(super) fn within(budget: &Budget) -> Self {
-        Self { index: std::cell::OnceCell::new(), budget: budget.clone() }
+        Self {
+            index: std::cell::OnceCell::new(),
+            budget: budget.clone(),
+        }
     }
 
     /// Refuses a file that git tracks. Its path is canonical, as that of everything in a state folder is: no symlink is followed there.
@@ -67,7 +70,10 @@ impl GitTracking {
         if !self.is_tracked(path) {
             return Ok(());
         }
-        Err(StoreError::Untrusted { path: path.to_owned(), why: Distrust::Tracked })
+        Err(StoreError::Untrusted {
+            path: path.to_owned(),
+            why: Distrust::Tracked,
+        })
     }
 
     fn is_tracked(&self, path: &Utf8Path) -> bool {
@@ -96,7 +102,9 @@ impl Index {
             Err(_) => return None,
         };
         // Version 4 shortens paths, and split or sparse indexes leave some out.
-        let version = bytes.get(4..8).map(|version| version == [0, 0, 0, 2] || version == [0, 0, 0, 3]);
+        let version = bytes
+            .get(4..8)
+            .map(|version| version == [0, 0, 0, 2] || version == [0, 0, 0, 3]);
         let extended = [b"link\0\0".as_slice(), b"sdir\0\0"]
             .iter()
             .any(|sign| memchr::memmem::find(&bytes, sign).is_some());
@@ -138,13 +146,20 @@ impl Index {
 
 fn stamp(file: Utf8PathBuf) -> Option<Stamp> {
     let meta = std::fs::metadata(&file).ok()?;
-    let times = [meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec()];
+    let times = [
+        meta.mtime(),
+        meta.mtime_nsec(),
+        meta.ctime(),
+        meta.ctime_nsec(),
+    ];
     Some((file, [meta.dev(), meta.ino(), meta.len()], times))
 }
 
 /// Returns the nearest ancestor of `folder`, itself included, that holds `.git`.
 pub(super) fn git_top(folder: &Utf8Path) -> Option<&Utf8Path> {
-    folder.ancestors().find(|ancestor| ancestor.join(".git").exists())
+    folder
+        .ancestors()
+        .find(|ancestor| ancestor.join(".git").exists())
 }
 
 /// Returns the repository's own folder, following the `.git` file of a worktree or submodule.

@@ -19,7 +19,8 @@ use super::value::Value;
 use super::versions::Versions;
 
 /// The edges that were read in this process, by the hash of their shape: a stop looks at every loop of a folder.
-static EDGES: Mutex<BTreeMap<&'static str, Option<Arc<Edges<'static>>>>> = Mutex::new(BTreeMap::new());
+static EDGES: Mutex<BTreeMap<&'static str, Option<Arc<Edges<'static>>>>> =
+    Mutex::new(BTreeMap::new());
 
 /// Holds what of a shape says where changes can lead. Read without a copy: every stop does.
 #[derive(Deserialize)]
@@ -52,17 +53,20 @@ struct Edge<'s> {
 
 impl<'s> Edges<'s> {
     fn of(shape: &'s Shape) -> Self {
-        let phases = shape
-            .phases
-            .iter()
-            .map(|phase| Phase { name: Cow::from(&phase.name), stored: Cow::from(&phase.stored) });
+        let phases = shape.phases.iter().map(|phase| Phase {
+            name: Cow::from(&phase.name),
+            stored: Cow::from(&phase.stored),
+        });
         let edges = shape.edges.iter().map(|edge| Edge {
             transition: Cow::from(&edge.transition),
             from: Cow::from(&edge.from),
             to: Cow::from(&edge.to),
             requires: edge.requires.as_ref().map(|_| IgnoredAny),
         });
-        Self { phases: phases.collect(), edges: edges.collect() }
+        Self {
+            phases: phases.collect(),
+            edges: edges.collect(),
+        }
     }
 }
 
@@ -104,7 +108,12 @@ pub(super) fn possible<'s>(
 }
 
 /// Returns whether a change leaves the loop in its folder, or is the one by which a person took it up where it is now.
-fn stays(spec: &StateSpec, owned: &Ownership, before: Option<&ChangeEntry>, change: &ChangeEntry) -> bool {
+fn stays(
+    spec: &StateSpec,
+    owned: &Ownership,
+    before: Option<&ChangeEntry>,
+    change: &ChangeEntry,
+) -> bool {
     let root = |change: &ChangeEntry| {
         let root = change.field(spec.fields.root);
         root.map(|root| root.to_plain().into_owned())
@@ -117,7 +126,9 @@ fn stays(spec: &StateSpec, owned: &Ownership, before: Option<&ChangeEntry>, chan
 /// Returns whether a change of this version has values of their own shape in fields of data alone.
 fn holds(spec: &StateSpec, change: &ChangeEntry) -> bool {
     let mut fields = change.fields.iter();
-    fields.all(|(name, value)| !matches!(value, Value::Data(_)) || spec.form.data().contains(&name.as_str()))
+    fields.all(|(name, value)| {
+        !matches!(value, Value::Data(_)) || spec.form.data().contains(&name.as_str())
+    })
 }
 
 fn is_migration(change: &ChangeEntry) -> bool {
@@ -129,7 +140,9 @@ fn follows(before: Option<&ChangeEntry>, change: &ChangeEntry) -> bool {
     before.is_none_or(|before| {
         let next = before.revision + 1 == change.revision;
         // An earlier version of the engine, to which somebody went back, names no visit.
-        let visit = change.visit.is_none_or(|visit| Some(visit) == before.visit || visit == change.revision);
+        let visit = change
+            .visit
+            .is_none_or(|visit| Some(visit) == before.visit || visit == change.revision);
         // Lines between the two may have been lost to damage.
         before.revision < change.revision && (!next || before.to == change.from && visit)
     })

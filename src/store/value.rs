@@ -36,10 +36,12 @@ impl Value {
         match json {
             Json::Null => Self::Null,
             Json::Bool(flag) => Self::Flag(flag),
-            Json::Number(ref number) => match number.as_u64().filter(|number| *number <= MOST_COUNT) {
-                Some(count) => Self::Count(count),
-                None => Self::Data(json),
-            },
+            Json::Number(ref number) => {
+                match number.as_u64().filter(|number| *number <= MOST_COUNT) {
+                    Some(count) => Self::Count(count),
+                    None => Self::Data(json),
+                }
+            }
             Json::String(text) => Self::Word(text),
             Json::Array(ref items) => {
                 let texts = items.iter().map(|item| item.as_str().map(str::to_owned));
@@ -156,7 +158,9 @@ pub(super) fn shown(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
         match u32::from(c) {
-            code if is_hidden(c) && c != '\n' && code <= 0xffff => out.push_str(&format!("\\u{code:04X}")),
+            code if is_hidden(c) && c != '\n' && code <= 0xffff => {
+                out.push_str(&format!("\\u{code:04X}"))
+            }
             _ => out.push(c),
         }
     }
@@ -226,7 +230,9 @@ impl<'de> Deserialize<'de> for Value {
 
 /// Returns the value of a field among fields.
 pub(super) fn value_in<'a>(fields: &'a [(String, Value)], field: &str) -> Option<&'a Value> {
-    fields.iter().find_map(|(name, value)| (name == field).then_some(value))
+    fields
+        .iter()
+        .find_map(|(name, value)| (name == field).then_some(value))
 }
 
 #[cfg(test)]
@@ -245,20 +251,28 @@ mod tests {
     #[test]
     fn shell_text_becomes_what_it_looks_like() {
         for (text, count) in [("9007199254740991", true), ("9007199254740992", false)] {
-            assert_eq!(matches!(Value::from_plain(text), Value::Count(_)), count, "{text}");
+            assert_eq!(
+                matches!(Value::from_plain(text), Value::Count(_)),
+                count,
+                "{text}"
+            );
             let read: Value = serde_json::from_str(text).unwrap();
             assert_eq!(matches!(read, Value::Count(_)), count, "{text}");
         }
         assert!(matches!(Value::from_plain("12"), Value::Count(12)));
         assert!(matches!(Value::from_plain("true"), Value::Flag(true)));
         for word in ["012", "+1", "-1", "1.0", "yes", "", "99999999999999999999"] {
-            assert!(matches!(Value::from_plain(word), Value::Word(text) if text == word), "{word:?}");
+            assert!(
+                matches!(Value::from_plain(word), Value::Word(text) if text == word),
+                "{word:?}"
+            );
         }
     }
 
     #[test]
     fn json_keeps_every_value() {
-        let list = |texts: &[&str]| Value::List(texts.iter().map(|text| (*text).to_owned()).collect());
+        let list =
+            |texts: &[&str]| Value::List(texts.iter().map(|text| (*text).to_owned()).collect());
         for value in [
             Value::Null,
             true.into(),
@@ -268,7 +282,11 @@ mod tests {
             list(&["", "a\n", "\u{202e}\"]", "\u{e0041}"]),
         ] {
             let json = serde_json::to_string(&value).unwrap();
-            assert_eq!(serde_json::from_str::<Value>(&json).unwrap(), value, "{json}");
+            assert_eq!(
+                serde_json::from_str::<Value>(&json).unwrap(),
+                value,
+                "{json}"
+            );
         }
         for json in ["-1", "1.5", "[1]", "[[]]", "[null]", "{}"] {
             let value: Value = serde_json::from_str(json).unwrap();

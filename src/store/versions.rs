@@ -66,7 +66,9 @@ impl Versions {
             return Rc::clone(known);
         }
         let version = Rc::new(self.look(store, hash));
-        self.known.borrow_mut().insert(hash.to_owned(), Rc::clone(&version));
+        self.known
+            .borrow_mut()
+            .insert(hash.to_owned(), Rc::clone(&version));
         version
     }
 
@@ -80,14 +82,20 @@ impl Versions {
         let old = match kept(store, hash) {
             Ok(old) => old,
             Err(why) => {
-                return Version { shape: None, way: Err(why) };
+                return Version {
+                    shape: None,
+                    way: Err(why),
+                };
             }
         };
         let way = match self.own(store.spec()) {
             Ok(own) => judge(&old, own),
             Err(why) => Err(why.to_owned()),
         };
-        Version { shape: Some(Arc::new(old)), way }
+        Version {
+            shape: Some(Arc::new(old)),
+            way,
+        }
     }
 
     fn own(&self, spec: &StateSpec) -> Result<&Own, &str> {
@@ -96,7 +104,8 @@ impl Versions {
                 return Err("this program does not know its own machine".to_owned());
             }
             let shape = Shape::read(spec.shape.as_bytes()).map_err(|error| error.to_string())?;
-            let migrations = Migrations::read(spec.migrations).map_err(|error| error.to_string())?;
+            let migrations =
+                Migrations::read(spec.migrations).map_err(|error| error.to_string())?;
             Ok(Own { shape, migrations })
         };
         self.own.get_or_init(read).as_ref().map_err(String::as_str)
@@ -119,19 +128,28 @@ impl Versions {
         };
         own.migrations
             .migrate(old, &own.shape, stored, document)
-            .map_err(|why| plain(&format!("the migration would leave what does not open: {why}")))
+            .map_err(|why| {
+                plain(&format!(
+                    "the migration would leave what does not open: {why}"
+                ))
+            })
     }
 }
 
 impl Version {
     /// Returns whether the journal's value of a field wins over an edit by hand, by what that version said.
     pub(super) fn is_protected(&self, field: &str) -> bool {
-        self.shape.as_ref().is_some_and(|shape| shape.is_protected(field))
+        self.shape
+            .as_ref()
+            .is_some_and(|shape| shape.is_protected(field))
     }
 
     /// Returns whether a loop was over in a phase, by what that version said; None if it cannot be told.
     pub(super) fn is_terminal(&self, stored: &str) -> Option<bool> {
-        self.shape.as_ref()?.stored(stored).map(|phase| phase.terminal)
+        self.shape
+            .as_ref()?
+            .stored(stored)
+            .map(|phase| phase.terminal)
     }
 }
 
@@ -144,7 +162,11 @@ fn judge(old: &Shape, own: &Own) -> Result<Acceptance, String> {
         .map(|one| plain(&one.what))
         .collect();
     if in_the_way.is_empty() {
-        return Ok(if own.migrations.takes(&old.hash) { Acceptance::Migrated } else { Acceptance::Accepted });
+        return Ok(if own.migrations.takes(&old.hash) {
+            Acceptance::Migrated
+        } else {
+            Acceptance::Accepted
+        });
     }
     let mut reasons = in_the_way;
     let more = reasons.len().saturating_sub(REASONS);
@@ -176,7 +198,9 @@ fn kept(store: &Store, hash: &str) -> Result<Shape, String> {
     let (bytes, path) = match open(store).and_then(read) {
         Ok(read) => read,
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Err(format!("{short}, which would say what that version was, is missing"));
+            return Err(format!(
+                "{short}, which would say what that version was, is missing"
+            ));
         }
         Err(error) if error.kind() == ErrorKind::FileTooLarge => {
             return Err(format!("{short} is larger than {LARGEST} bytes"));
@@ -204,12 +228,27 @@ pub(super) fn keep(store: &Store) -> Result<bool, StoreError> {
         return Ok(false);
     }
     let failed = |error| io_error("write", &store.folder().join(FOLDER))(error);
-    let (folder, name) = (store.open_top().and_then(|top| top.make(FOLDER)).map_err(failed)?, own_name(spec));
-    let is_kept = folder.read(&name, LARGEST).is_ok_and(|bytes| bytes == spec.shape.as_bytes());
-    if is_kept && store.tracking().untracked(&folder.path().join(&name)).is_ok() {
+    let (folder, name) = (
+        store
+            .open_top()
+            .and_then(|top| top.make(FOLDER))
+            .map_err(failed)?,
+        own_name(spec),
+    );
+    let is_kept = folder
+        .read(&name, LARGEST)
+        .is_ok_and(|bytes| bytes == spec.shape.as_bytes());
+    if is_kept
+        && store
+            .tracking()
+            .untracked(&folder.path().join(&name))
+            .is_ok()
+    {
         return Ok(false);
     }
-    folder.replace(&name, spec.shape.as_bytes()).map_err(failed)?;
+    folder
+        .replace(&name, spec.shape.as_bytes())
+        .map_err(failed)?;
     Ok(true)
 }
 
@@ -233,5 +272,7 @@ fn is_hash(text: &str) -> bool {
 
 /// On one line, and without what turns a terminal's text around.
 fn plain(text: &str) -> String {
-    text.chars().map(|c| if is_hidden(c) { ' ' } else { c }).collect()
+    text.chars()
+        .map(|c| if is_hidden(c) { ' ' } else { c })
+        .collect()
 }

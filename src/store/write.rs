@@ -46,7 +46,9 @@ impl Store {
         let document = &mut record.document;
         for (field, value) in &change.edits {
             if !is_field_name(field) {
-                return Err(StoreError::FieldName { field: field.clone() });
+                return Err(StoreError::FieldName {
+                    field: field.clone(),
+                });
             }
             if !spec.is_structural(field) {
                 document.set(field, value);
@@ -120,13 +122,25 @@ impl Store {
         let path = storage.document_path();
         let bytes = record.document.to_bytes();
         // Never write what could not be read again.
-        record.document.check().map_err(|error| StoreError::Unwritable { path: path.clone(), error })?;
+        record
+            .document
+            .check()
+            .map_err(|error| StoreError::Unwritable {
+                path: path.clone(),
+                error,
+            })?;
         let durable = written(self.spec(), &entry.fields).to_bytes() != bytes;
         // The new document is there before the journal announces it, so that a full disk refuses the change here.
-        let staged = storage.stage(&bytes, durable).map_err(io_error("write", &path))?;
+        let staged = storage
+            .stage(&bytes, durable)
+            .map_err(io_error("write", &path))?;
         fault::point(Point::Prepared);
         // However long a journal is, a person ends the loop.
-        let most = if entry.by == PERSON && record.is_terminal() { u64::MAX } else { MOST_JOURNAL };
+        let most = if entry.by == PERSON && record.is_terminal() {
+            u64::MAX
+        } else {
+            MOST_JOURNAL
+        };
         let length = journal::append_up_to(storage, &Entry::Change(entry), most)?;
         fault::point(Point::Journaled);
         if record.revision == 1 {
@@ -139,9 +153,10 @@ impl Store {
             // open rolls the change forward.
             let _ = storage.cut(length);
             return Err(match error.kind() {
-                ErrorKind::CrossesDevices => {
-                    StoreError::OtherFileSystem { path, folder: self.folder().to_owned() }
-                }
+                ErrorKind::CrossesDevices => StoreError::OtherFileSystem {
+                    path,
+                    folder: self.folder().to_owned(),
+                },
                 _ => io_error("replace", &path)(error),
             });
         }

@@ -42,8 +42,9 @@ fn write(held: &mut AnyLoop, verb: &Verb) -> Result<(), FieldError> {
 
 /// Returns what a verb decides, as it is recorded.
 fn value(verb: &Verb) -> Option<String> {
-    let label =
-        |answer: &Option<String>, otherwise: &str| answer.clone().unwrap_or_else(|| otherwise.to_owned());
+    let label = |answer: &Option<String>, otherwise: &str| {
+        answer.clone().unwrap_or_else(|| otherwise.to_owned())
+    };
     Some(match verb {
         Verb::Choose { mode, .. } => mode.to_string(),
         Verb::Tell { answer, .. } => answer.clone(),
@@ -100,22 +101,50 @@ fn record_answer(held: &mut AnyLoop, answer: &str) -> Result<(), FieldError> {
 fn opened(pipeline: Pipeline<'_>, phase: Phase, verb: &Verb) -> Option<Open> {
     let before = pipeline.open();
     let new = pipeline.opened();
-    let same_stage = Open { skip_validation: before.skip_validation, ..new.clone() };
+    let same_stage = Open {
+        skip_validation: before.skip_validation,
+        ..new.clone()
+    };
     Some(match verb {
         Verb::UseFound { .. } | Verb::Mended { .. } | Verb::Cancel { .. } => return None,
         // The stage's summary still counts, once the gate lets it pass.
-        Verb::GoOn { .. } if phase == Phase::Asking && pipeline.stage().number() == 3 => return None,
-        Verb::Pause { .. } => Open { re_entry: false, ..before },
-        Verb::Resume { .. } => Open { re_entry: before.re_entry, answer: before.answer, ..same_stage },
+        Verb::GoOn { .. } if phase == Phase::Asking && pipeline.stage().number() == 3 => {
+            return None;
+        }
+        Verb::Pause { .. } => Open {
+            re_entry: false,
+            ..before
+        },
+        Verb::Resume { .. } => Open {
+            re_entry: before.re_entry,
+            answer: before.answer,
+            ..same_stage
+        },
         Verb::Tell { answer, .. } => {
             let summary = pipeline.open_summary();
-            let question = summary.and_then(|summary| Some(summary.flags.question_context?.question));
+            let question =
+                summary.and_then(|summary| Some(summary.flags.question_context?.question));
             let question = question.unwrap_or_default();
-            Open { answer: Some(UserAnswer { question, answer: answer.clone() }), ..same_stage }
+            Open {
+                answer: Some(UserAnswer {
+                    question,
+                    answer: answer.clone(),
+                }),
+                ..same_stage
+            }
         }
-        Verb::Retry { .. } => Open { answer: before.answer, ..same_stage },
-        Verb::Standard { .. } => Open { standard: true, ..same_stage },
-        Verb::Force { .. } => Open { skip_validation: true, ..new },
+        Verb::Retry { .. } => Open {
+            answer: before.answer,
+            ..same_stage
+        },
+        Verb::Standard { .. } => Open {
+            standard: true,
+            ..same_stage
+        },
+        Verb::Force { .. } => Open {
+            skip_validation: true,
+            ..new
+        },
         _ => new,
     })
 }

@@ -82,7 +82,8 @@ pub(crate) fn before_start(request: &StartRequest<'_>) -> Result<(), Failure> {
         loops::person_only(info, actor, "start --anew", None)?;
         let moved = move_aside(root).map_err(|error| {
             let message = format!("what another program wrote cannot be moved aside: {error}");
-            let help = "nothing was started; make the folder requirements writable, and do the same again";
+            let help =
+                "nothing was started; make the folder requirements writable, and do the same again";
             Failure::plain(Exit::Internal, "claudex::start::anew", message, help)
         })?;
         moved.iter().for_each(|line| out::note(&info.line(line)));
@@ -93,7 +94,10 @@ pub(crate) fn before_start(request: &StartRequest<'_>) -> Result<(), Failure> {
     };
     let (told, can_resume) = (foreign(at), can_resume(root));
     if caller.inside {
-        out::text(&put_to_the_person(std::slice::from_ref(&told), &question(can_resume)));
+        out::text(&put_to_the_person(
+            std::slice::from_ref(&told),
+            &question(can_resume),
+        ));
     }
     let help = match can_resume {
         true => {
@@ -101,7 +105,12 @@ pub(crate) fn before_start(request: &StartRequest<'_>) -> Result<(), Failure> {
         }
         false => "nothing was started; a person begins all the same:\n    stages start --anew",
     };
-    Err(Failure::plain(Exit::Refused, "claudex::start::lock", told, help))
+    Err(Failure::plain(
+        Exit::Refused,
+        "claudex::start::lock",
+        told,
+        help,
+    ))
 }
 
 /// Takes a person's answer to the question, while no pipeline of ours is under way.
@@ -110,7 +119,9 @@ pub(crate) fn answered(input: &Input, surroundings: &Surroundings) -> Option<Hoo
     let from = input.cwd.as_deref().or(surroundings.project.as_deref())?;
     let store = claudex_loop::program::locate::for_start(Stages::INFO.state, from);
     let (asked, given) = (question(true), answers::of(input));
-    let ours = given.iter().find(|one| asked.is(&one.header, &one.question))?;
+    let ours = given
+        .iter()
+        .find(|one| asked.is(&one.header, &one.question))?;
     let chosen = asked.answer(&ours.text, false).ok()??;
     if is_under_way(&store) {
         return None;
@@ -118,32 +129,56 @@ pub(crate) fn answered(input: &Input, surroundings: &Surroundings) -> Option<Hoo
     let told = decided(chosen.transition, &store, session)
         .unwrap_or_else(|problem| (format!("the answer changed nothing: {problem}"), None));
     let (line, more) = told;
-    store.log(&format!("lock: {}: {}", chosen.label, text::one_line(&line, 300)));
-    Some(HookOutput { agent: Some(Stages::INFO.line(&line)), more, person: None })
+    store.log(&format!(
+        "lock: {}: {}",
+        chosen.label,
+        text::one_line(&line, 300)
+    ));
+    Some(HookOutput {
+        agent: Some(Stages::INFO.line(&line)),
+        more,
+        person: None,
+    })
 }
 
 /// Does what a person chose; returns what happened, and what the agent does now.
-fn decided(choice: &str, store: &Store, session: String) -> Result<(String, Option<String>), String> {
+fn decided(
+    choice: &str,
+    store: &Store,
+    session: String,
+) -> Result<(String, Option<String>), String> {
     let root = store.root();
     Ok(match choice {
         "resume" => {
             let held = take_up::take(store, session, claudex_loop::Actor::Person)
                 .map_err(|error| error.to_string())?;
-            (format!("loop {} was taken up.", held.id()), Some(text_of(&held)))
+            (
+                format!("loop {} was taken up.", held.id()),
+                Some(text_of(&held)),
+            )
         }
         "anew" => {
             let moved = move_aside(root).map_err(|error| error.to_string())?;
             let next = "Begin, with the flags that the person gave, if any:\n\n    stages start\n";
-            (moved.unwrap_or_else(|| "nothing lies there any more.".to_owned()), Some(next.to_owned()))
+            (
+                moved.unwrap_or_else(|| "nothing lies there any more.".to_owned()),
+                Some(next.to_owned()),
+            )
         }
         "show" => {
             let shown = [(LOCK, MOST_BYTES), (STATE, MAX_BYTES as u64)].map(|(name, most)| {
                 let text = read(root, name, most).unwrap_or_else(|| "none\n".to_owned());
                 let lines: Vec<&str> = text.lines().take(MOST_LINES).collect();
-                format!("requirements/{name}:\n\n```\n{}\n```\n\n", lines.join("\n").replace("```", "'''"))
+                format!(
+                    "requirements/{name}:\n\n```\n{}\n```\n\n",
+                    lines.join("\n").replace("```", "'''")
+                )
             });
             let line = "show this to the person, then ask again.".to_owned();
-            (line, Some(shown.concat() + &put_to_the_person(&[], &question(can_resume(root)))))
+            (
+                line,
+                Some(shown.concat() + &put_to_the_person(&[], &question(can_resume(root)))),
+            )
         }
         _ => ("nothing was started. End your turn.".to_owned(), None),
     })
@@ -154,14 +189,21 @@ fn move_aside(root: &Utf8Path) -> io::Result<Option<String>> {
     let Some(folder) = if_there(Folder::open(root)?.below("requirements"))? else {
         return Ok(None);
     };
-    let there: Vec<&str> = [SUMMARIES, STATE, LOCK].into_iter().filter(|name| folder.has(name)).collect();
+    let there: Vec<&str> = [SUMMARIES, STATE, LOCK]
+        .into_iter()
+        .filter(|name| folder.has(name))
+        .collect();
     if there.is_empty() {
         return Ok(None);
     }
-    let name = Timestamp::now().strftime("before-%Y%m%dT%H%M%S%3fZ").to_string();
+    let name = Timestamp::now()
+        .strftime("before-%Y%m%dT%H%M%S%3fZ")
+        .to_string();
     let aside = folder.make(&name)?;
     for name in there {
         folder.rename(name, &aside, name)?;
     }
-    Ok(Some(format!("what lay there was moved to requirements/{name}.")))
+    Ok(Some(format!(
+        "what lay there was moved to requirements/{name}."
+    )))
 }

@@ -24,13 +24,26 @@ const ID: &str = "id";
 
 /// Adds the commands to the program.
 pub(crate) fn add(program: Program<Stages>) -> Program<Stages> {
-    let json = || Arg::new(JSON).long("json").action(ArgAction::SetTrue).help("As JSON");
-    let file = || Arg::new(FILE).value_name("FILE").value_parser(value_parser!(Utf8PathBuf));
+    let json = || {
+        Arg::new(JSON)
+            .long("json")
+            .action(ArgAction::SetTrue)
+            .help("As JSON")
+    };
+    let file = || {
+        Arg::new(FILE)
+            .value_name("FILE")
+            .value_parser(value_parser!(Utf8PathBuf))
+    };
     let next_command = move || {
         Command::new("next")
             .about("Say the one thing that is to be done now; it moves nothing")
             .display_order(Group::Look.place())
-            .arg(Arg::new(ID).value_name("LOOP").help("The pipeline; else the active one"))
+            .arg(
+                Arg::new(ID)
+                    .value_name("LOOP")
+                    .help("The pipeline; else the active one"),
+            )
             .arg(json())
     };
     let validate_command = move || {
@@ -46,8 +59,10 @@ pub(crate) fn add(program: Program<Stages>) -> Program<Stages> {
             .arg(file().help("The summary; else that of the stage under way"))
             .arg(json())
     };
-    let recover_command =
-        || Command::new("recover").about("Take what a coordinator left that has ended without a report");
+    let recover_command = || {
+        Command::new("recover")
+            .about("Take what a coordinator left that has ended without a report")
+    };
     let schema_command = || {
         Command::new("schema")
             .about("Print the JSON Schema of a summary’s frontmatter")
@@ -83,17 +98,23 @@ pub(crate) fn add(program: Program<Stages>) -> Program<Stages> {
 
 fn next(info: &'static ProgramInfo, given: &ArgMatches) -> Result<Exit, Failure> {
     let (store, id) = loops::find_to_look(info, given.get_one::<String>(ID).map(String::as_str))?;
-    let held =
-        AnyLoop::open(&store, &id, Actor::Person).map_err(|error| incompatible::failure(info, error))?;
+    let held = AnyLoop::open(&store, &id, Actor::Person)
+        .map_err(|error| incompatible::failure(info, error))?;
     // What a coordinator is pointed to may have been lost.
     notes::write(Pipeline(held.raw()), held.phase().is_terminal()).map_err(|error| {
-        let message = format!("pipeline {id}: what lies beside the summaries cannot be written: {error}");
+        let message =
+            format!("pipeline {id}: what lies beside the summaries cannot be written: {error}");
         let help = "make room or the folder writable, then:\n    stages next";
         Failure::plain(Exit::Internal, "claudex::next::notes", message, help)
     })?;
     let instruction = Instruction::of(&held).map_err(|problem| {
         let message = format!("pipeline {id} has no instruction: {problem}");
-        Failure::plain(Exit::Refused, "claudex::next", message, "tell the person, and end your turn")
+        Failure::plain(
+            Exit::Refused,
+            "claudex::next",
+            message,
+            "tell the person, and end your turn",
+        )
     })?;
     match given.get_flag(JSON) {
         true => out::json(&instruction),
@@ -108,7 +129,12 @@ fn validate(info: &'static ProgramInfo, given: &ArgMatches) -> Result<Exit, Fail
         Ok((store, _)) => store.root().to_owned(),
         Err(_) => here,
     };
-    let files: Vec<Utf8PathBuf> = given.get_many(FILE).into_iter().flatten().cloned().collect();
+    let files: Vec<Utf8PathBuf> = given
+        .get_many(FILE)
+        .into_iter()
+        .flatten()
+        .cloned()
+        .collect();
     let checked = contract::validate(&files, &root);
     let exit = match checked.iter().all(|one| one.valid) {
         true => Exit::Complete,
@@ -150,8 +176,14 @@ fn taken(held: AnyLoop, given: &ArgMatches) -> Result<AnyLoop, NotTaken<AnyLoop>
         return report::report(held, &bytes, &name);
     }
     let taken = report::report(held, &bytes, &name);
-    let next = taken.as_ref().ok().and_then(|now| Instruction::of(now).ok());
-    out::json(&Reported { report: contract::report(&reading), next });
+    let next = taken
+        .as_ref()
+        .ok()
+        .and_then(|now| Instruction::of(now).ok());
+    out::json(&Reported {
+        report: contract::report(&reading),
+        next,
+    });
     taken
 }
 

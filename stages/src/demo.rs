@@ -53,13 +53,16 @@ fn script() -> Vec<Act> {
             { "label": "Ask again", "description": "Another round of questions." }, { "label": "Leave them", "description": "They stay open." },
         ] },
     });
-    let pause = json!({ "pause_type": "exit_cli", "block_reason": "Mark the boxes of the questions" });
+    let pause =
+        json!({ "pause_type": "exit_cli", "block_reason": "Mark the boxes of the questions" });
     vec![
         done(json!({ "analysis_mode": "standard", "prd_mode": "NEW", "pal_available": true })),
         Act::Crashes,
         Act::Answers("Retry"),
         Act::Leaves("requirements/research/research-synthesis.md"),
-        done(json!({ "timeout": true, "partial": true, "completed_steps": ["questions of two members"] })),
+        done(
+            json!({ "timeout": true, "partial": true, "completed_steps": ["questions of two members"] }),
+        ),
         Act::Writes(Status::NeedsUserInput, pause),
         Act::Resumes,
         Act::Writes(Status::NeedsUserInput, question.clone()),
@@ -134,7 +137,10 @@ pub(crate) fn demo(_: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit
         )
     })?;
     // A project of its own, whatever lies around it.
-    let git = Command::new("git").args(["init", "--quiet"]).current_dir(&root).status();
+    let git = Command::new("git")
+        .args(["init", "--quiet"])
+        .current_dir(&root)
+        .status();
     if !git.as_ref().is_ok_and(std::process::ExitStatus::success) {
         return Err(failed(format!("git init in {} failed", text::shown(&root))));
     }
@@ -168,11 +174,17 @@ impl Demo {
         command.args(arguments).current_dir(&self.root);
         command.env("XDG_STATE_HOME", self.root.join(STATE_HOME));
         // The person of the demo is the script.
-        command.env_remove("CLAUDECODE").env_remove("CLAUDE_CODE_SESSION_ID");
+        command
+            .env_remove("CLAUDECODE")
+            .env_remove("CLAUDE_CODE_SESSION_ID");
         let output = command.output().map_err(|error| error.to_string())?;
         match output.status.success() {
             true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-            false => Err(format!("{}: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr))),
+            false => Err(format!(
+                "{}: {}",
+                arguments.join(" "),
+                String::from_utf8_lossy(&output.stderr)
+            )),
         }
     }
 
@@ -193,7 +205,10 @@ impl Demo {
 
     /// Does one thing, and says what.
     fn act(&self, act: &Act, next: &Json) -> Result<String, String> {
-        let stage = next["stage"].as_u64().and_then(Stage::of_number).unwrap_or(Stage::Setup);
+        let stage = next["stage"]
+            .as_u64()
+            .and_then(Stage::of_number)
+            .unwrap_or(Stage::Setup);
         match act {
             Act::Writes(status, flags) => {
                 if stage == Stage::AnalysisQuestions {
@@ -215,7 +230,10 @@ impl Demo {
             Act::Leaves(file) => {
                 self.write(file, "# What is known\n")?;
                 self.call(&["recover"])?;
-                Ok(format!("stage {} leaves {file}, and no summary", stage.number()))
+                Ok(format!(
+                    "stage {} leaves {file}, and no summary",
+                    stage.number()
+                ))
             }
             Act::Answers(label) => {
                 self.call(&["answer", label])?;
@@ -226,13 +244,17 @@ impl Demo {
                 Ok("the person resumes".to_owned())
             }
             Act::Mends => {
-                let parts =
-                    REQUIRED_SECTIONS.iter().map(|name| format!("## {name}\n\nPeople can do it.\n\n"));
+                let parts = REQUIRED_SECTIONS
+                    .iter()
+                    .map(|name| format!("## {name}\n\nPeople can do it.\n\n"));
                 self.write(
                     "requirements/PRD.md",
                     &format!("# Requirements\n\n{}", parts.collect::<String>()),
                 )?;
-                self.write("requirements/decision-log.md", "# Decisions\n\nAll of them.\n")?;
+                self.write(
+                    "requirements/decision-log.md",
+                    "# Decisions\n\nAll of them.\n",
+                )?;
                 self.call(&["answer", "Mended, check again"])?;
                 self.call(&["recover"])?;
                 Ok("the person mends the requirements".to_owned())
@@ -244,8 +266,14 @@ impl Demo {
         let all = REQUIRED_SECTIONS.iter().enumerate().map(|(at, section)| {
             format!("## Q-A{at:03}: What of it? [CRITICAL]\n\n**Section:** {section}\n\n- [ ] One\n- [ ] Two\n- [ ] Other: ___\n\n")
         });
-        let text = format!("---\nround_number: {round}\n---\n\n{}", all.collect::<String>());
-        self.write(&format!("requirements/working/QUESTIONS-{round:03}.md"), &text)
+        let text = format!(
+            "---\nround_number: {round}\n---\n\n{}",
+            all.collect::<String>()
+        );
+        self.write(
+            &format!("requirements/working/QUESTIONS-{round:03}.md"),
+            &text,
+        )
     }
 }
 
@@ -255,7 +283,13 @@ fn told(next: &Json) -> String {
     match word("instruction") {
         "dispatch" => format!("stage {} begins, round {}", next["stage"], next["round"]),
         "ask" => {
-            format!("{} asks: {}", word("key"), next["questions"][0]["question"].as_str().unwrap_or_default())
+            format!(
+                "{} asks: {}",
+                word("key"),
+                next["questions"][0]["question"]
+                    .as_str()
+                    .unwrap_or_default()
+            )
         }
         "stop" => format!("the turn ends: {}", word("reason")),
         other => other.to_owned(),

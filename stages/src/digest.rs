@@ -24,13 +24,25 @@ pub struct Recorded {
 ///
 /// It has 100 lines at most: the oldest lines per round go first, then gaps that are resolved, then old decisions; the last line says
 /// what went.
-pub fn digest(kept: &Kept, before: Round, decisions: &[Recorded], generated_at: Timestamp) -> String {
+pub fn digest(
+    kept: &Kept,
+    before: Round,
+    decisions: &[Recorded],
+    generated_at: Timestamp,
+) -> String {
     let rounds = rounds(kept, before);
     let mut rows: Vec<String> = rounds.iter().map(|round| row(kept, *round)).collect();
     let mut lines: Vec<String> = rounds.iter().map(|round| line(kept, *round)).collect();
     let mut chosen: Vec<String> = decisions
         .iter()
-        .map(|one| format!("| {} | {} | {} |", cell(&one.key), cell(&one.value), one.round.get()))
+        .map(|one| {
+            format!(
+                "| {} | {} | {} |",
+                cell(&one.key),
+                cell(&one.value),
+                one.round.get()
+            )
+        })
         .collect();
     let (mut resolved, mut open) = (Vec::new(), Vec::new());
     for (at, gap) in gaps(kept, before).iter().enumerate() {
@@ -40,13 +52,24 @@ pub fn digest(kept: &Kept, before: Round, decisions: &[Recorded], generated_at: 
         };
         let (number, section, first) = (at + 1, section(&gap.text), gap.first_seen.get());
         let row = format!("| GAP-{number:03} | {section} | {first} | {status} | {round} |");
-        if gap.resolved_in.is_some() { resolved.push(row) } else { open.push(row) }
+        if gap.resolved_in.is_some() {
+            resolved.push(row)
+        } else {
+            open.push(row)
+        }
     }
     let head = head(kept, &rounds, generated_at);
     let titles: usize = TABLES.iter().map(|table| table.len() + 1).sum();
-    let rest = [&lines, &resolved, &chosen, &open, &rows].into_iter().map(Vec::len).sum::<usize>();
+    let rest = [&lines, &resolved, &chosen, &open, &rows]
+        .into_iter()
+        .map(Vec::len)
+        .sum::<usize>();
     let total = head.len() + titles + rest;
-    let mut over = if total > MOST_LINES { total + 2 - MOST_LINES } else { 0 };
+    let mut over = if total > MOST_LINES {
+        total + 2 - MOST_LINES
+    } else {
+        0
+    };
     let mut gone = Vec::new();
     for (pool, name) in [
         (&mut lines, "lines per round"),
@@ -70,7 +93,10 @@ pub fn digest(kept: &Kept, before: Round, decisions: &[Recorded], generated_at: 
         all.extend(body);
     }
     if !gone.is_empty() {
-        all.extend([String::new(), format!("Left out, the oldest first: {}.", gone.join(", "))]);
+        all.extend([
+            String::new(),
+            format!("Left out, the oldest first: {}.", gone.join(", ")),
+        ]);
     }
     all.join("\n") + "\n"
 }
@@ -83,8 +109,18 @@ const TABLES: [&[&str]; 4] = [
         "| Round | Mode | Questions | Completion | Gaps Found | ThinkDeep % | Outcome |",
         "|---|---|---|---|---|---|---|",
     ],
-    &["## Decisions", "", "| Key | Value | Round |", "|---|---|---|"],
-    &["## Gaps", "", "| Gap | Section | First Seen | Status | Resolved In |", "|---|---|---|---|---|"],
+    &[
+        "## Decisions",
+        "",
+        "| Key | Value | Round |",
+        "|---|---|---|",
+    ],
+    &[
+        "## Gaps",
+        "",
+        "| Gap | Section | First Seen | Status | Resolved In |",
+        "|---|---|---|---|---|",
+    ],
     &["## In short", ""],
 ];
 
@@ -113,15 +149,20 @@ fn head(kept: &Kept, rounds: &[Round], generated_at: Timestamp) -> Vec<String> {
 }
 
 fn questions(kept: &Kept, round: Round) -> Option<u32> {
-    flags(kept, round, Stage::AnalysisQuestions)?.questions_count.map(|count| count.get())
+    flags(kept, round, Stage::AnalysisQuestions)?
+        .questions_count
+        .map(|count| count.get())
 }
 
 fn rate(kept: &Kept, round: Round) -> Option<f64> {
-    flags(kept, round, Stage::ResponseAnalysis)?.completion_rate.map(|rate| rate.get())
+    flags(kept, round, Stage::ResponseAnalysis)?
+        .completion_rate
+        .map(|rate| rate.get())
 }
 
 fn row(kept: &Kept, round: Round) -> String {
-    let number = |number: Option<u32>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
+    let number =
+        |number: Option<u32>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
     let asked = flags(kept, round, Stage::AnalysisQuestions);
     let found = flags(kept, round, Stage::ResponseAnalysis).and_then(|flags| flags.gaps_found);
     let share = asked.and_then(|flags| flags.thinkdeep_completion_pct);
@@ -140,20 +181,32 @@ fn row(kept: &Kept, round: Round) -> String {
 /// Returns what a round led to: the decision, else where stage 4 went, else how its last stage ended.
 fn outcome(kept: &Kept, round: Round) -> String {
     let validated = flags(kept, round, Stage::ValidationGeneration);
-    if let Some((decision, flags)) = validated.and_then(|flags| Some((flags.validation_decision?, flags))) {
-        let score = flags.validation_score.map(|score| format!(" ({:.1})", score.get()));
+    if let Some((decision, flags)) =
+        validated.and_then(|flags| Some((flags.validation_decision?, flags)))
+    {
+        let score = flags
+            .validation_score
+            .map(|score| format!(" ({:.1})", score.get()));
         return format!("{decision}{}", score.unwrap_or_default());
     }
     let looped = flags(kept, round, Stage::ResponseAnalysis).and_then(|flags| flags.next_action);
-    let last = kept.range((round, Stage::Setup)..=(round, Stage::Retrospective)).next_back();
-    let ended =
-        || last.map_or_else(|| "-".to_owned(), |((_, stage), summary)| format!("{stage} {}", summary.status));
+    let last = kept
+        .range((round, Stage::Setup)..=(round, Stage::Retrospective))
+        .next_back();
+    let ended = || {
+        last.map_or_else(
+            || "-".to_owned(),
+            |((_, stage), summary)| format!("{stage} {}", summary.status),
+        )
+    };
     looped.map_or_else(ended, |action| action.to_string())
 }
 
 /// Returns what the last stage of a round said.
 fn line(kept: &Kept, round: Round) -> String {
-    let last = kept.range((round, Stage::Setup)..=(round, Stage::Retrospective)).next_back();
+    let last = kept
+        .range((round, Stage::Setup)..=(round, Stage::Retrospective))
+        .next_back();
     let said = last.map_or("", |(_, summary)| summary.summary.as_str());
     format!("- Round {}: {}", round.get(), text::one_line(said, 300))
 }
@@ -161,7 +214,9 @@ fn line(kept: &Kept, round: Round) -> String {
 /// Returns the section that a gap is about, else the gap itself.
 fn section(gap: &str) -> String {
     let lower = gap.to_lowercase();
-    let named = REQUIRED_SECTIONS.into_iter().find(|section| lower.contains(&section.to_lowercase()));
+    let named = REQUIRED_SECTIONS
+        .into_iter()
+        .find(|section| lower.contains(&section.to_lowercase()));
     match named {
         Some(section) if gap.len() == section.len() => section.to_owned(),
         Some(section) => format!("{section}: {}", cell(gap)),

@@ -107,11 +107,18 @@ pub fn mapped(summary: &Summary, label: &str) -> Option<NextAction> {
 }
 
 fn is_shallow(summary: &Summary) -> bool {
-    summary.flags.depth().is_some_and(|(_, share)| share < LEAST_DEPTH)
+    summary
+        .flags
+        .depth()
+        .is_some_and(|(_, share)| share < LEAST_DEPTH)
 }
 
 /// Returns a score of 20 in thousandths; in the state 0 stands for none.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is between 0 and 20")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "it is between 0 and 20"
+)]
 fn thousandths(score: f64) -> u64 {
     ((score * 1000.0).round() as u64).max(1)
 }

@@ -118,7 +118,11 @@ pub fn after_questions(file: Option<&[u8]>, round: Round, flags: &Flags) -> Gate
         && share < LEAST_COMPLETION
     {
         let message = format!("{share:.0} % of the {expected} calls to think deeply were made");
-        page.say(0, message, "look whether what they would have found is asked");
+        page.say(
+            0,
+            message,
+            "look whether what they would have found is asked",
+        );
     }
     page.gate()
 }
@@ -132,7 +136,11 @@ pub fn after_validation(requirements: Option<&[u8]>, decisions: Option<&[u8]>) -
     let mut gate = page.gate();
     let is_empty = decisions.is_none_or(|bytes| bytes.iter().all(u8::is_ascii_whitespace));
     if is_empty {
-        let is = if decisions.is_none() { "missing" } else { "empty" };
+        let is = if decisions.is_none() {
+            "missing"
+        } else {
+            "empty"
+        };
         gate.findings.push(GateFinding {
             blocking: false,
             file: "decision-log.md".to_owned(),
@@ -167,18 +175,29 @@ struct Page<'t> {
 
 impl<'t> Page<'t> {
     fn new(name: &'t str, bytes: Option<&'t [u8]>) -> Self {
-        let mut page = Self { name, text: None, findings: Vec::new() };
+        let mut page = Self {
+            name,
+            text: None,
+            findings: Vec::new(),
+        };
         match bytes.map(|bytes| (bytes.len() <= MOST_BYTES, std::str::from_utf8(bytes))) {
             None => page.block(0, format!("{name} is missing"), "write it"),
-            Some((false, _)) => page.block(0, format!("{name} has more than 256 KiB"), "write less"),
-            Some((_, Err(_))) => page.block(0, format!("{name} is not UTF-8"), "write it anew, as UTF-8"),
-            Some((true, Ok(text))) => page.text = Some(text.strip_prefix('\u{feff}').unwrap_or(text)),
+            Some((false, _)) => {
+                page.block(0, format!("{name} has more than 256 KiB"), "write less")
+            }
+            Some((_, Err(_))) => {
+                page.block(0, format!("{name} is not UTF-8"), "write it anew, as UTF-8")
+            }
+            Some((true, Ok(text))) => {
+                page.text = Some(text.strip_prefix('\u{feff}').unwrap_or(text))
+            }
         }
         page
     }
 
     fn line(&self, at: usize) -> usize {
-        self.text.map_or(1, |text| text[..at].matches('\n').count() + 1)
+        self.text
+            .map_or(1, |text| text[..at].matches('\n').count() + 1)
     }
 
     fn add(&mut self, blocking: bool, at: usize, message: String, help: &str) {
@@ -202,14 +221,21 @@ impl<'t> Page<'t> {
 
     fn gate(mut self) -> Gate {
         self.findings.sort_by_key(|one| one.line);
-        Gate { findings: self.findings }
+        Gate {
+            findings: self.findings,
+        }
     }
 
     fn check_round(&mut self) {
-        let help = "begin the file with `---`, `round_number: 1` with the round’s number, and `---`";
+        let help =
+            "begin the file with `---`, `round_number: 1` with the round’s number, and `---`";
         let frontmatter = self.text.and_then(frontmatter_of);
         let Some(keys) = frontmatter else {
-            self.block(0, "the file has no frontmatter that can be read".to_owned(), help);
+            self.block(
+                0,
+                "the file has no frontmatter that can be read".to_owned(),
+                help,
+            );
             return;
         };
         let round = keys.get("round_number").and_then(serde_json::Value::as_u64);
@@ -220,8 +246,7 @@ impl<'t> Page<'t> {
 
     fn check_questions(&mut self, questions: &[Question]) {
         if questions.is_empty() {
-            let help =
-                "write each question as `## Q-PREFIX001: title [CRITICAL]`, with its answers as `- [ ] …`";
+            let help = "write each question as `## Q-PREFIX001: title [CRITICAL]`, with its answers as `- [ ] …`";
             self.block(0, "the file has no question".to_owned(), help);
             return;
         }
@@ -232,17 +257,30 @@ impl<'t> Page<'t> {
             }
             let (at, id) = (question.heading.start, text::shown(&question.id));
             if let Some(first) = ids.insert(question.id.as_str(), at) {
-                let line = self.text.map_or(1, |text| text[..first].matches('\n').count() + 1);
+                let line = self
+                    .text
+                    .map_or(1, |text| text[..first].matches('\n').count() + 1);
                 let message = format!("the question {id} is there twice: line {line} has it, too");
                 self.block(at, message, "give this one an id of its own");
             }
             if question.boxes < LEAST_BOXES {
-                let message = format!("the question {id} has {} of {LEAST_BOXES} boxes", question.boxes);
-                self.block(at, message, "write three answers or more, each as `- [ ] …`");
+                let message = format!(
+                    "the question {id} has {} of {LEAST_BOXES} boxes",
+                    question.boxes
+                );
+                self.block(
+                    at,
+                    message,
+                    "write three answers or more, each as `- [ ] …`",
+                );
             }
             for box_at in question.broken.iter().take(MOST_FINDINGS) {
                 let message = format!("a box of the question {id} is broken");
-                self.block(*box_at, message, "write `- [ ] …`, or `- [x] …` where it is chosen");
+                self.block(
+                    *box_at,
+                    message,
+                    "write `- [ ] …`, or `- [x] …` where it is chosen",
+                );
             }
         }
         if !questions.iter().any(|question| question.is_critical) {
@@ -257,9 +295,16 @@ impl<'t> Page<'t> {
         }
         for section in REQUIRED_SECTIONS {
             let name = plain(section);
-            if !questions.iter().any(|question| has_words(&question.words, &name)) {
+            if !questions
+                .iter()
+                .any(|question| has_words(&question.words, &name))
+            {
                 let message = format!("no question is about {section}");
-                self.say(0, message, "ask about it, or see that nothing is open there");
+                self.say(
+                    0,
+                    message,
+                    "ask about it, or see that nothing is open there",
+                );
             }
         }
     }
@@ -317,7 +362,9 @@ enum Section {
 
 fn section(outline: &[Heading], name: &str) -> Section {
     let name = plain(name);
-    let mut named = outline.iter().filter(|heading| has_words(&heading.name, &name));
+    let mut named = outline
+        .iter()
+        .filter(|heading| has_words(&heading.name, &name));
     match named.clone().next() {
         None => Section::Missing,
         Some(first) if !named.any(|heading| heading.has_text) => Section::Empty(first.at),
@@ -335,8 +382,14 @@ fn outline(text: &str) -> Vec<Heading> {
                 let at = span.start + body;
                 open.retain(|(above, _)| *above < level);
                 open.push((level, all.len()));
-                all.push(Heading { at, name: plain(&text[at..span.end + body]), has_text: false });
-                events.by_ref().find(|(event, _)| matches!(event, Event::End(TagEnd::Heading(_))));
+                all.push(Heading {
+                    at,
+                    name: plain(&text[at..span.end + body]),
+                    has_text: false,
+                });
+                events
+                    .by_ref()
+                    .find(|(event, _)| matches!(event, Event::End(TagEnd::Heading(_))));
             }
             Event::Text(part) | Event::Code(part) if !part.trim().is_empty() => {
                 for (_, index) in &open {
@@ -367,7 +420,9 @@ fn body_of(text: &str) -> usize {
 /// Returns the words of a text in lower case, with one space between them and `and` for `&`.
 fn plain(text: &str) -> String {
     let text = text.replace('&', " and ").to_lowercase();
-    let words = text.split(|one: char| !one.is_alphanumeric()).filter(|word| !word.is_empty());
+    let words = text
+        .split(|one: char| !one.is_alphanumeric())
+        .filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")
 }
 

@@ -102,14 +102,20 @@ impl Instruction {
             Phase::Dispatched => dispatch(pipeline),
             Phase::Recovering => {
                 let (found, missing) = found(pipeline);
-                Self::Recover { stage, found, missing }
+                Self::Recover {
+                    stage,
+                    found,
+                    missing,
+                }
             }
             Phase::Waiting => Self::Stop {
                 stage,
                 reason: raw.text("next_step"),
                 resume: format!("stages resume {}", raw.id()),
             },
-            Phase::Completed | Phase::Cancelled => Self::Done { artifacts: artifacts(pipeline) },
+            Phase::Completed | Phase::Cancelled => Self::Done {
+                artifacts: artifacts(pipeline),
+            },
             phase => {
                 let asked = questions::of(held)?.ok_or("the phase asks nothing")?;
                 let mut calls = calls(&asked).into_iter();
@@ -151,19 +157,35 @@ impl Instruction {
                      When it has ended, run the first line; if it left no summary, the second:\n\n    stages report {summary_file}\n    stages recover\n"
                 )
             }
-            Self::Ask { questions, more, answer, tell, .. } => {
+            Self::Ask {
+                questions,
+                more,
+                answer,
+                tell,
+                ..
+            } => {
                 let text = told(tell) + &put(questions, more);
                 text + &format!("\nThe person can also run in a terminal:\n\n    {answer}\n")
             }
-            Self::Stop { stage, reason, resume } => format!(
+            Self::Stop {
+                stage,
+                reason,
+                resume,
+            } => format!(
                 "Stage {stage} waits for the person: {reason}\n\nTell them so, and end your turn. When it is done, the person runs:\n\n    {resume}\n"
             ),
-            Self::Recover { stage, found, missing } => format!(
+            Self::Recover {
+                stage,
+                found,
+                missing,
+            } => format!(
                 "What stage {stage} wrote is to be looked at. New: {}. Missing: {}. Run:\n\n    stages recover\n",
                 listed(found),
                 listed(missing)
             ),
-            Self::Done { artifacts } => format!("The pipeline is over. It wrote: {}.\n", listed(artifacts)),
+            Self::Done { artifacts } => {
+                format!("The pipeline is over. It wrote: {}.\n", listed(artifacts))
+            }
         }
     }
 }
@@ -195,7 +217,10 @@ fn put(first: &Json, more: &[Json]) -> String {
         block(first)
     );
     for call in more {
-        text += &format!("\nIf the answer is “More…”, go on with this one:\n\n{}", block(call));
+        text += &format!(
+            "\nIf the answer is “More…”, go on with this one:\n\n{}",
+            block(call)
+        );
     }
     text
 }
@@ -237,7 +262,10 @@ fn dispatch(pipeline: Pipeline<'_>) -> Instruction {
     let open = pipeline.open();
     let mut tell = open.tell;
     if stage == Stage::AnalysisQuestions && u64::from(round.get()) == WARNED {
-        tell.push(format!("Round {WARNED} of {} begins.", pipeline.0.count("max_rounds")));
+        tell.push(format!(
+            "Round {WARNED} of {} begins.",
+            pipeline.0.count("max_rounds")
+        ));
     }
     tell.extend(notes::blind_spots(pipeline));
     tell.extend(notes::foreign_lock(pipeline));
@@ -264,8 +292,12 @@ fn dispatch(pipeline: Pipeline<'_>) -> Instruction {
 pub fn overdue(since: &str, stage: Stage) -> Option<String> {
     let since: Timestamp = since.parse().ok()?;
     let most = i64::from(minutes(stage)?) * 2 * 60;
-    (Timestamp::now().as_second() - since.as_second() > most)
-        .then(|| format!("Stage {} is open for more than twice its time.", stage.number()))
+    (Timestamp::now().as_second() - since.as_second() > most).then(|| {
+        format!(
+            "Stage {} is open for more than twice its time.",
+            stage.number()
+        )
+    })
 }
 
 /// Collects what the variables are made of.
@@ -282,11 +314,17 @@ fn known(pipeline: Pipeline<'_>) -> Known {
         false => word("analysis_mode").and_then(|mode| mode.parse().ok()),
     };
     let before = counted.iter().rev().find(|one| one.stage != stage.number());
-    let prior = before.and_then(|one| pipeline.kept_summary(&one.digest)?.context).unwrap_or_default();
+    let prior = before
+        .and_then(|one| pipeline.kept_summary(&one.digest)?.context)
+        .unwrap_or_default();
     // Research runs in a later round only after stage 4 sent it back.
     let last = Round::new(round.get() - 1).filter(|_| stage == Stage::Research);
-    let focus =
-        last.and_then(|last| kept.get(&(last, Stage::ResponseAnalysis))?.flags.gap_descriptions.clone());
+    let focus = last.and_then(|last| {
+        kept.get(&(last, Stage::ResponseAnalysis))?
+            .flags
+            .gap_descriptions
+            .clone()
+    });
     Known {
         round: round.get(),
         mode,
@@ -298,9 +336,13 @@ fn known(pipeline: Pipeline<'_>) -> Known {
         panel_config_path: word("panel_config_path").filter(|path| !path.is_empty()),
         summary_file: Pipeline::summary_file(stage),
         dispatch_id: pipeline.dispatch_id(),
-        prior_context: cut(prior.trim(), before.map(|one| pipeline.kept_file(&one.digest).to_string())),
+        prior_context: cut(
+            prior.trim(),
+            before.map(|one| pipeline.kept_file(&one.digest).to_string()),
+        ),
         prior_summaries: prior_summaries(pipeline, &counted),
-        reflection: notes::reflection(pipeline).map_or_else(String::new, |reflection| reflection.text),
+        reflection: notes::reflection(pipeline)
+            .map_or_else(String::new, |reflection| reflection.text),
         answer: open.answer,
         focus: focus.unwrap_or_default(),
         skip_validation: open.skip_validation,
@@ -325,9 +367,16 @@ fn prior_summaries(pipeline: Pipeline<'_>, counted: &[Counted]) -> String {
     if has_digest {
         lines.push(format!("rounds before {round}: {}", notes::DIGEST));
     }
-    let shown = counted.iter().filter(|one| one.round == round || !has_digest);
+    let shown = counted
+        .iter()
+        .filter(|one| one.round == round || !has_digest);
     lines.extend(shown.map(|one| {
-        format!("round {}, stage {}: {}", one.round, one.stage, text::shown(pipeline.kept_file(&one.digest)))
+        format!(
+            "round {}, stage {}: {}",
+            one.round,
+            one.stage,
+            text::shown(pipeline.kept_file(&one.digest))
+        )
     }));
     lines.join("\n")
 }

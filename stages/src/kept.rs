@@ -30,16 +30,26 @@ pub(crate) fn flags(kept: &Kept, round: Round, stage: Stage) -> Option<&Flags> {
 
 /// Returns the rounds before this one, oldest first.
 pub(crate) fn rounds(kept: &Kept, before: Round) -> Vec<Round> {
-    let mut rounds: Vec<Round> =
-        kept.keys().map(|(round, _)| *round).filter(|round| *round < before).collect();
+    let mut rounds: Vec<Round> = kept
+        .keys()
+        .map(|(round, _)| *round)
+        .filter(|round| *round < before)
+        .collect();
     rounds.dedup();
     rounds
 }
 
 /// Returns how thoroughly a round was done.
 pub(crate) fn mode(kept: &Kept, round: Round) -> Option<AnalysisMode> {
-    let stages = [Stage::AnalysisQuestions, Stage::ResponseAnalysis, Stage::Research, Stage::Setup];
-    stages.into_iter().find_map(|stage| flags(kept, round, stage)?.analysis_mode)
+    let stages = [
+        Stage::AnalysisQuestions,
+        Stage::ResponseAnalysis,
+        Stage::Research,
+        Stage::Setup,
+    ];
+    stages
+        .into_iter()
+        .find_map(|stage| flags(kept, round, stage)?.analysis_mode)
 }
 
 /// Returns the validations before a round that decided NOT_READY, oldest first.
@@ -49,7 +59,9 @@ pub(crate) fn not_ready(kept: &Kept, before: Round) -> Vec<(Round, &Flags)> {
             && *stage == Stage::ValidationGeneration
             && summary.flags.validation_decision == Some(Decision::NotReady)
     });
-    validations.map(|((round, _), summary)| (*round, &summary.flags)).collect()
+    validations
+        .map(|((round, _), summary)| (*round, &summary.flags))
+        .collect()
 }
 
 /// Returns the score of a dimension.
@@ -62,7 +74,10 @@ pub(crate) fn grade(flags: &Flags, dimension: Dimension) -> Option<u32> {
 pub(crate) fn weak(flags: &Flags) -> Vec<Dimension> {
     let by_score = || {
         let scores = flags.dimension_scores.iter().flat_map(|scores| &scores.0);
-        scores.filter(|(_, grade)| grade.get() <= WEAK).map(|(dimension, _)| *dimension).collect()
+        scores
+            .filter(|(_, grade)| grade.get() <= WEAK)
+            .map(|(dimension, _)| *dimension)
+            .collect()
     };
     flags.weak_dimensions.clone().unwrap_or_else(by_score)
 }
@@ -73,19 +88,29 @@ pub(crate) fn gaps(kept: &Kept, before: Round) -> Vec<Gap> {
     let mut gaps: Vec<Gap> = Vec::new();
     let mut open: BTreeMap<String, usize> = BTreeMap::new();
     for round in rounds(kept, before) {
-        let Some(named) =
-            flags(kept, round, Stage::ResponseAnalysis).and_then(|flags| flags.gap_descriptions.as_ref())
+        let Some(named) = flags(kept, round, Stage::ResponseAnalysis)
+            .and_then(|flags| flags.gap_descriptions.as_ref())
         else {
             continue;
         };
-        let named: Vec<String> = named.iter().map(|gap| text::one_line(gap, LONGEST_GAP)).collect();
+        let named: Vec<String> = named
+            .iter()
+            .map(|gap| text::one_line(gap, LONGEST_GAP))
+            .collect();
         let mut still = BTreeMap::new();
         for gap in named.into_iter().filter(|gap| !gap.is_empty()) {
             let key = gap.to_lowercase();
-            let index = open.remove(&key).or_else(|| still.get(&key).copied()).unwrap_or_else(|| {
-                gaps.push(Gap { text: gap, first_seen: round, resolved_in: None });
-                gaps.len() - 1
-            });
+            let index = open
+                .remove(&key)
+                .or_else(|| still.get(&key).copied())
+                .unwrap_or_else(|| {
+                    gaps.push(Gap {
+                        text: gap,
+                        first_seen: round,
+                        resolved_in: None,
+                    });
+                    gaps.len() - 1
+                });
             still.insert(key, index);
         }
         for index in open.into_values() {

@@ -83,7 +83,9 @@ pub fn program() -> Program<typestate::Stages> {
         .entered(|held, _| {
             let pipeline = state::Pipeline(held.raw());
             let written = notes::write(pipeline, held.phase().is_terminal());
-            written.map(|()| Vec::new()).map_err(|error| format!("what lies beside the summaries: {error}"))
+            written
+                .map(|()| Vec::new())
+                .map_err(|error| format!("what lies beside the summaries: {error}"))
         });
     commands::add(program)
 }

@@ -26,7 +26,8 @@ pub fn digest_is_due(pipeline: Pipeline<'_>) -> bool {
 /// Returns the reflection for the open stage: of stage 3, where the round before was not ready and the person did not choose another way.
 pub fn reflection(pipeline: Pipeline<'_>) -> Option<Reflection> {
     let round = pipeline.round();
-    let last = Round::new(round.get() - 1).filter(|_| pipeline.stage() == Stage::AnalysisQuestions)?;
+    let last =
+        Round::new(round.get() - 1).filter(|_| pipeline.stage() == Stage::AnalysisQuestions)?;
     let decisions: Keys = pipeline.0.data("user_decisions");
     let other = decisions.get(&format!("stagnation_round_{}", last.get()));
     if other.and_then(|value| value.as_str()) == Some("another_way") {
@@ -42,7 +43,12 @@ pub fn reflection(pipeline: Pipeline<'_>) -> Option<Reflection> {
 pub fn blind_spots(pipeline: Pipeline<'_>) -> Option<String> {
     let spots = reflection(pipeline)?.blind_spots;
     let names: Vec<String> = spots.iter().map(ToString::to_string).collect();
-    (!names.is_empty()).then(|| format!("Weak three times running, without a gain: {}.", names.join(", ")))
+    (!names.is_empty()).then(|| {
+        format!(
+            "Weak three times running, without a gain: {}.",
+            names.join(", ")
+        )
+    })
 }
 
 /// Says that another program is at work beside the pipeline, where a lock of its own says so. It decides nothing.
@@ -61,7 +67,9 @@ pub fn foreign_lock(pipeline: Pipeline<'_>) -> Option<String> {
 pub fn write(pipeline: Pipeline<'_>, is_over: bool) -> io::Result<()> {
     let root = Folder::open(&pipeline.0.root())?;
     let (requirements, folder) = (root.make("requirements")?, root.make(SUMMARIES)?);
-    let put_in = |folder: &Folder, name: &str, text: String| match folder.read(name, text.len() as u64 + 1) {
+    let put_in = |folder: &Folder, name: &str, text: String| match folder
+        .read(name, text.len() as u64 + 1)
+    {
         Ok(bytes) if bytes == text.as_bytes() => Ok(()),
         _ => folder.replace(name, text.as_bytes()),
     };
@@ -80,12 +88,18 @@ pub fn write(pipeline: Pipeline<'_>, is_over: bool) -> io::Result<()> {
         requirements.remove(LOCK)?;
     }
     if let Some(reflection) = reflection(pipeline) {
-        put(&format!("reflection-round-{}.md", pipeline.round().get()), reflection.text)?;
+        put(
+            &format!("reflection-round-{}.md", pipeline.round().get()),
+            reflection.text,
+        )?;
     }
     if digest_is_due(pipeline) && !is_over {
         // The time of the dispatch, so that what is written again is the same.
         let at: Timestamp = pipeline.open_since().parse().unwrap_or_default();
-        put("rounds-digest.md", digest(&pipeline.kept(), pipeline.round(), &decisions(pipeline), at))?;
+        put(
+            "rounds-digest.md",
+            digest(&pipeline.kept(), pipeline.round(), &decisions(pipeline), at),
+        )?;
     }
     Ok(())
 }
@@ -99,7 +113,11 @@ fn decisions(pipeline: Pipeline<'_>) -> Vec<Recorded> {
         let value = value.as_str()?;
         let is_time = key.ends_with("_timestamp");
         let round = Round::new(digits.parse().ok()?)?;
-        (!is_time).then(|| Recorded { key: key.clone(), value: text::one_line(value, 200), round })
+        (!is_time).then(|| Recorded {
+            key: key.clone(),
+            value: text::one_line(value, 200),
+            round,
+        })
     });
     recorded.collect()
 }

@@ -48,7 +48,10 @@ pub fn asking(raw: &Raw) -> Result<Asked, String> {
     let mut options: Vec<Answer> = Vec::new();
     for option in &question.options {
         let label = plain_label(&option.label);
-        if !label.is_empty() && options.len() < MOST && options.iter().all(|known| known.label != label) {
+        if !label.is_empty()
+            && options.len() < MOST
+            && options.iter().all(|known| known.label != label)
+        {
             let action = mapped(&summary, &option.label);
             options.push(answer(&label, action, stage).description(&option.description));
         }
@@ -65,8 +68,12 @@ fn answer(label: &str, action: Option<NextAction>, stage: Stage) -> Answer {
     let taken = |transition: Transition| Answer::new(label, transition).argument("answer", label);
     match (action, stage) {
         (Some(NextAction::Proceed), _) => taken(Transition::GoOn),
-        (Some(action), Stage::ResponseAnalysis) => taken(Transition::GoBack).argument("action", action),
-        (Some(NextAction::LoopQuestions), Stage::ValidationGeneration) => taken(Transition::GoAgain),
+        (Some(action), Stage::ResponseAnalysis) => {
+            taken(Transition::GoBack).argument("action", action)
+        }
+        (Some(NextAction::LoopQuestions), Stage::ValidationGeneration) => {
+            taken(Transition::GoAgain)
+        }
         _ => taken(Transition::Tell),
     }
 }
@@ -77,22 +84,36 @@ fn pause() -> Answer {
 
 /// Returns a label as a dialog can show it.
 fn plain_label(label: &str) -> String {
-    text::one_line(&text::plain(label), LABEL).replace('`', "'").trim().to_owned()
+    text::one_line(&text::plain(label), LABEL)
+        .replace('`', "'")
+        .trim()
+        .to_owned()
 }
 
 /// Returns the digest by which a question is known again: its text and its labels.
 pub fn digest(question: &Question) -> Digest {
     let labels = question.options.iter().map(|option| option.label.as_str());
-    let parts: Vec<&str> = std::iter::once(question.question.as_str()).chain(labels).collect();
+    let parts: Vec<&str> = std::iter::once(question.question.as_str())
+        .chain(labels)
+        .collect();
     Digest::of(parts.join("\0").as_bytes())
 }
 
 /// Asks how deep the next round goes.
 pub fn choosing(raw: &Raw) -> Asked {
     let modes = [
-        ("complete", "Every perspective, and 27 calls to think deeply."),
-        ("advanced", "Most perspectives, and 18 calls to think deeply."),
-        ("standard", "The usual panel, without calls to think deeply."),
+        (
+            "complete",
+            "Every perspective, and 27 calls to think deeply.",
+        ),
+        (
+            "advanced",
+            "Most perspectives, and 18 calls to think deeply.",
+        ),
+        (
+            "standard",
+            "The usual panel, without calls to think deeply.",
+        ),
         ("rapid", "One perspective."),
     ];
     let available = raw.data::<Keys>("mcp_availability");
@@ -100,7 +121,11 @@ pub fn choosing(raw: &Raw) -> Asked {
     let options = modes
         .iter()
         .skip(if has_models { 0 } else { 2 })
-        .map(|(mode, what)| Answer::new(*mode, Transition::Choose).argument("mode", mode).description(*what));
+        .map(|(mode, what)| {
+            Answer::new(*mode, Transition::Choose)
+                .argument("mode", mode)
+                .description(*what)
+        });
     let question = format!("How deep does round {} go?", raw.count("round"));
     Asked::new(question, "Analysis", options.collect())
 }
@@ -113,9 +138,12 @@ pub fn failed(raw: &Raw) -> Asked {
         true => ("left no summary that counts", "Crashed"),
         false => ("failed", "Failed"),
     };
-    let mut options = vec![Answer::new("Retry", Transition::Retry).description("The stage runs again.")];
+    let mut options =
+        vec![Answer::new("Retry", Transition::Retry).description("The stage runs again.")];
     let is_there = stage == Stage::Setup
-        || key_artifacts(stage, pipeline.round()).iter().any(|path| pipeline.is_new(path));
+        || key_artifacts(stage, pipeline.round())
+            .iter()
+            .any(|path| pipeline.is_new(path));
     if is_there && stage != Stage::ResponseAnalysis {
         options.push(
             Answer::new("Use what is there", Transition::UseFound)
@@ -124,12 +152,16 @@ pub fn failed(raw: &Raw) -> Asked {
     }
     match stage {
         Stage::Research | Stage::Completion => {
-            options
-                .push(Answer::new("Skip", Transition::Skip).description("The next stage begins without it."));
+            options.push(
+                Answer::new("Skip", Transition::Skip)
+                    .description("The next stage begins without it."),
+            );
         }
         Stage::ResponseAnalysis => {
             let back = |label: &str, action: NextAction| {
-                Answer::new(label, Transition::GoBack).argument("action", action).argument("answer", label)
+                Answer::new(label, Transition::GoBack)
+                    .argument("action", action)
+                    .argument("answer", label)
             };
             options.push(
                 Answer::new("Proceed", Transition::GoOn)
@@ -137,7 +169,8 @@ pub fn failed(raw: &Raw) -> Asked {
                     .description("Stage 5 begins."),
             );
             options.push(
-                back("More questions", NextAction::LoopQuestions).description("Another round of questions."),
+                back("More questions", NextAction::LoopQuestions)
+                    .description("Another round of questions."),
             );
             options.push(
                 back("More research", NextAction::LoopResearch)
@@ -147,7 +180,11 @@ pub fn failed(raw: &Raw) -> Asked {
         _ => {}
     }
     options.push(pause());
-    let question = format!("Stage {}, {stage}, {what}.{} What now?", stage.number(), said(&open.tell));
+    let question = format!(
+        "Stage {}, {stage}, {what}.{} What now?",
+        stage.number(),
+        said(&open.tell)
+    );
     Asked::new(question, header, options)
 }
 
@@ -160,7 +197,8 @@ pub fn gated(raw: &Raw) -> Asked {
     };
     let options = vec![
         Answer::new("Again", Transition::Retry).description("The stage runs again."),
-        Answer::new("Mended, check again", Transition::Mended).description("You mended it by hand."),
+        Answer::new("Mended, check again", Transition::Mended)
+            .description("You mended it by hand."),
         pause(),
     ];
     let question = format!(
@@ -192,13 +230,19 @@ pub fn key(raw: &Raw, phase: Phase) -> Option<String> {
         true => numbered(key),
     };
     match phase {
-        Phase::Asking | Phase::Deciding => numbered(format!("stage_{stage}_round_{round}_question")),
+        Phase::Asking | Phase::Deciding => {
+            numbered(format!("stage_{stage}_round_{round}_question"))
+        }
         Phase::Choosing => once(format!("analysis_mode_round_{round}")),
         Phase::Failed => numbered(format!("recovery_stage_{stage}_round_{round}")),
         Phase::Gated => numbered(format!("gate_stage_{stage}_round_{round}")),
         Phase::Shallow => once(format!("thinkdeep_round_{round}")),
         Phase::Breaker => once(format!("circuit_breaker_round_{round}")),
         Phase::Stuck => once(format!("stagnation_round_{round}")),
-        Phase::Dispatched | Phase::Recovering | Phase::Waiting | Phase::Completed | Phase::Cancelled => None,
+        Phase::Dispatched
+        | Phase::Recovering
+        | Phase::Waiting
+        | Phase::Completed
+        | Phase::Cancelled => None,
     }
 }

@@ -18,8 +18,17 @@ pub(crate) fn now() -> String {
 }
 
 /// Notes that a question was answered from the record.
-pub(crate) fn note_repeated(held: &mut AnyLoop, summary: &Summary, step: &Step) -> Result<(), FieldError> {
-    let Some(question) = summary.flags.question_context.as_ref().filter(|_| *step != Step::Ask) else {
+pub(crate) fn note_repeated(
+    held: &mut AnyLoop,
+    summary: &Summary,
+    step: &Step,
+) -> Result<(), FieldError> {
+    let Some(question) = summary
+        .flags
+        .question_context
+        .as_ref()
+        .filter(|_| *step != Step::Ask)
+    else {
         return Ok(());
     };
     let round = Pipeline(held.raw()).round().get();
@@ -43,11 +52,17 @@ pub(crate) fn entry(stage: Stage, summary: Option<&Summary>, step: &Step) -> Str
         (_, Some(summary)) if summary.status == Status::Completed => "SUCCESS",
         _ => "PARTIAL",
     };
-    let told =
-        summary.map_or_else(|| "no summary".to_owned(), |summary| text::one_line(&summary.summary, 200));
+    let told = summary.map_or_else(
+        || "no summary".to_owned(),
+        |summary| text::one_line(&summary.summary, 200),
+    );
     let artifacts = summary.into_iter().flat_map(|summary| &summary.artifacts);
     let artifacts: Vec<&str> = artifacts.map(|path| path.as_str()).collect();
-    let outputs = if artifacts.is_empty() { "none".to_owned() } else { artifacts.join(", ") };
+    let outputs = if artifacts.is_empty() {
+        "none".to_owned()
+    } else {
+        artifacts.join(", ")
+    };
     format!(
         "### {} - Stage {}: {}\n- Action: {told}\n- Outcome: {outcome}\n- Key Outputs: {outputs}\n",
         now(),
@@ -57,7 +72,11 @@ pub(crate) fn entry(stage: Stage, summary: Option<&Summary>, step: &Step) -> Str
 }
 
 /// Writes what the flags say into the keys of schema 2.
-pub(crate) fn note_flags(held: &mut AnyLoop, summary: &Summary, step: &Step) -> Result<(), FieldError> {
+pub(crate) fn note_flags(
+    held: &mut AnyLoop,
+    summary: &Summary,
+    step: &Step,
+) -> Result<(), FieldError> {
     let flags = &summary.flags;
     let standard = held.fields().open().standard;
     let stage = summary.stage;
@@ -90,7 +109,10 @@ pub(crate) fn note_flags(held: &mut AnyLoop, summary: &Summary, step: &Step) -> 
     }
     let known = of_stage(stage, flags, held, step);
     note_stage(held, stage, known)?;
-    if matches!(step, Step::Fail | Step::Wait(_) | Step::Ask | Step::Repeat(_)) {
+    if matches!(
+        step,
+        Step::Fail | Step::Wait(_) | Step::Ask | Step::Repeat(_)
+    ) {
         return Ok(());
     }
     note_round(held, stage, flags)?;
@@ -102,7 +124,11 @@ pub(crate) fn note_flags(held: &mut AnyLoop, summary: &Summary, step: &Step) -> 
 }
 
 /// Notes what a person's decision makes of the open stage, and that it is what became of a failure.
-pub(crate) fn note_decision(held: &mut AnyLoop, verb: &Verb, value: &str) -> Result<(), FieldError> {
+pub(crate) fn note_decision(
+    held: &mut AnyLoop,
+    verb: &Verb,
+    value: &str,
+) -> Result<(), FieldError> {
     let (pipeline, phase) = (Pipeline(held.raw()), held.phase());
     let (stage, summary) = (pipeline.stage(), pipeline.open_summary());
     if phase == Phase::Failed {
@@ -115,13 +141,23 @@ pub(crate) fn note_decision(held: &mut AnyLoop, verb: &Verb, value: &str) -> Res
     }
     let status = match verb {
         // The gate is still to look at it.
-        Verb::GoOn { .. } if phase == Phase::Asking && stage == Stage::AnalysisQuestions => return Ok(()),
-        Verb::GoOn { .. } | Verb::GoBack { .. } | Verb::Skip { .. } if phase == Phase::Failed => "skipped",
-        Verb::GoOn { .. } | Verb::GoBack { .. } | Verb::GoAgain { .. } | Verb::Accept { .. } => "completed",
+        Verb::GoOn { .. } if phase == Phase::Asking && stage == Stage::AnalysisQuestions => {
+            return Ok(());
+        }
+        Verb::GoOn { .. } | Verb::GoBack { .. } | Verb::Skip { .. } if phase == Phase::Failed => {
+            "skipped"
+        }
+        Verb::GoOn { .. } | Verb::GoBack { .. } | Verb::GoAgain { .. } | Verb::Accept { .. } => {
+            "completed"
+        }
         _ => return Ok(()),
     };
     let known = [("status", json!(status)), ("timestamp", json!(now()))];
-    note_stage(held, stage, known.map(|(key, value)| (key.to_owned(), value)))?;
+    note_stage(
+        held,
+        stage,
+        known.map(|(key, value)| (key.to_owned(), value)),
+    )?;
     match summary.filter(|_| phase == Phase::Asking) {
         Some(summary) => note_round(held, stage, &summary.flags),
         None => Ok(()),
@@ -199,12 +235,22 @@ fn of_stage(stage: Stage, flags: &Flags, held: &AnyLoop, step: &Step) -> Keys {
             ("decision", json!(flags.validation_decision)),
             ("prd_mode", json!(flags.prd_mode)),
             // Which of the other ways was taken is in no summary.
-            ("validation_mode", if skips_validation { json!("skipped") } else { Json::Null }),
+            (
+                "validation_mode",
+                if skips_validation {
+                    json!("skipped")
+                } else {
+                    Json::Null
+                },
+            ),
         ],
         _ => Vec::new(),
     };
     known.extend(more.into_iter().filter(|(_, value)| !value.is_null()));
-    known.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+    known
+        .into_iter()
+        .map(|(key, value)| (key.to_owned(), value))
+        .collect()
 }
 
 /// Notes the questions of a round, and that they were answered.

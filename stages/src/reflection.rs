@@ -23,13 +23,19 @@ pub struct Reflection {
 pub fn reflection(kept: &Kept, round: Round) -> Option<Reflection> {
     let validations = not_ready(kept, round);
     let (last, now) = *validations.last()?;
-    let gaps: Vec<Gap> = gaps(kept, round).into_iter().filter(|gap| gap.resolved_in.is_none()).collect();
+    let gaps: Vec<Gap> = gaps(kept, round)
+        .into_iter()
+        .filter(|gap| gap.resolved_in.is_none())
+        .collect();
     let (earlier, new): (Vec<&Gap>, Vec<&Gap>) = gaps.iter().partition(|gap| gap.first_seen < last);
     let blind_spots = blind_spots(&validations);
     let weak = weak(now);
 
-    let mut before =
-        format!("# Reflection for round {}\n\n## What was tried in round {}\n\n", round.get(), last.get());
+    let mut before = format!(
+        "# Reflection for round {}\n\n## What was tried in round {}\n\n",
+        round.get(),
+        last.get()
+    );
     before += &tried(kept, last);
     before += "\n## Why it was not enough\n\n";
     before += &scores(now, &weak);
@@ -40,15 +46,28 @@ pub fn reflection(kept: &Kept, round: Round) -> Option<Reflection> {
     after += &differently(now, &weak, &blind_spots);
     // What is said of all of them has its place; the gaps have what is left.
     let left = MOST_CHARACTERS.saturating_sub(before.chars().count() + after.chars().count());
-    let listed = listed(&[("Gaps", &new), ("Gaps of earlier rounds that are still open", &earlier)], left);
+    let listed = listed(
+        &[
+            ("Gaps", &new),
+            ("Gaps of earlier rounds that are still open", &earlier),
+        ],
+        left,
+    );
     let text = before + &listed + &after;
-    let cut = text.char_indices().nth(MOST_CHARACTERS).map_or(text.len(), |(at, _)| at);
-    Some(Reflection { text: text[..cut].to_owned(), blind_spots })
+    let cut = text
+        .char_indices()
+        .nth(MOST_CHARACTERS)
+        .map_or(text.len(), |(at, _)| at);
+    Some(Reflection {
+        text: text[..cut].to_owned(),
+        blind_spots,
+    })
 }
 
 /// Returns dimensions that are weak in the last three validations, the last of them not above the first.
 fn blind_spots(validations: &[(Round, &Flags)]) -> Vec<Dimension> {
-    let Some((_, [(_, first), (_, second), (_, last)])) = validations.split_last_chunk::<RUNNING>() else {
+    let Some((_, [(_, first), (_, second), (_, last)])) = validations.split_last_chunk::<RUNNING>()
+    else {
         return Vec::new();
     };
     let is_one = |dimension: &Dimension| {
@@ -60,7 +79,8 @@ fn blind_spots(validations: &[(Round, &Flags)]) -> Vec<Dimension> {
 
 fn tried(kept: &Kept, round: Round) -> String {
     let unknown = || "not known".to_owned();
-    let asked = flags(kept, round, Stage::AnalysisQuestions).and_then(|flags| flags.questions_count);
+    let asked =
+        flags(kept, round, Stage::AnalysisQuestions).and_then(|flags| flags.questions_count);
     let rate = flags(kept, round, Stage::ResponseAnalysis).and_then(|flags| flags.completion_rate);
     format!(
         "- Mode: {}\n- Questions: {}\n- Answered: {}\n",
@@ -72,7 +92,10 @@ fn tried(kept: &Kept, round: Round) -> String {
 
 fn scores(now: &Flags, weak: &[Dimension]) -> String {
     let mut text = match now.validation_score {
-        Some(score) => format!("- Score: {:.1} of 20; CONDITIONAL begins at 12, READY at 16\n", score.get()),
+        Some(score) => format!(
+            "- Score: {:.1} of 20; CONDITIONAL begins at 12, READY at 16\n",
+            score.get()
+        ),
         None => "- Score: none; CONDITIONAL begins at 12, READY at 16\n".to_owned(),
     };
     let _ = writeln!(text, "- Weak dimensions: {}", names(weak));
@@ -88,7 +111,8 @@ fn scores(now: &Flags, weak: &[Dimension]) -> String {
 /// Returns a table of what was weak the last time, then and now.
 fn compared(then: &Flags, now: &Flags) -> String {
     let score = |flags: &Flags, dimension| grade(flags, dimension);
-    let shown = |grade: Option<u32>| grade.map_or_else(|| "-".to_owned(), |grade| grade.to_string());
+    let shown =
+        |grade: Option<u32>| grade.map_or_else(|| "-".to_owned(), |grade| grade.to_string());
     let weak = weak(then);
     if weak.is_empty() {
         return String::new();
@@ -98,8 +122,17 @@ fn compared(then: &Flags, now: &Flags) -> String {
             .to_owned();
     for dimension in weak {
         let (before, after) = (score(then, dimension), score(now, dimension));
-        let is = if after > before { "improved" } else { "not improved" };
-        let _ = writeln!(text, "| {dimension} | {} | {} | {is} |", shown(before), shown(after));
+        let is = if after > before {
+            "improved"
+        } else {
+            "not improved"
+        };
+        let _ = writeln!(
+            text,
+            "| {dimension} | {} | {} | {is} |",
+            shown(before),
+            shown(after)
+        );
     }
     text
 }
@@ -109,20 +142,30 @@ fn differently(now: &Flags, weak: &[Dimension], blind_spots: &[Dimension]) -> St
     weakest.sort_by_key(|dimension| grade(now, *dimension));
     let mut text = "\n## What to do differently\n\n".to_owned();
     for dimension in weakest {
-        let _ = writeln!(text, "- Ask about {dimension} first, and otherwise than before");
+        let _ = writeln!(
+            text,
+            "- Ask about {dimension} first, and otherwise than before"
+        );
     }
     let strong: Vec<Dimension> = match (&now.strong_dimensions, &now.dimension_scores) {
         (Some(strong), _) => strong.clone(),
-        (None, Some(scores)) => {
-            scores.0.keys().filter(|dimension| !weak.contains(dimension)).copied().collect()
-        }
+        (None, Some(scores)) => scores
+            .0
+            .keys()
+            .filter(|dimension| !weak.contains(dimension))
+            .copied()
+            .collect(),
         (None, None) => Vec::new(),
     };
     if !strong.is_empty() {
         let _ = writeln!(text, "- Leave alone: {}", names(&strong));
     }
     if !blind_spots.is_empty() {
-        let _ = writeln!(text, "- Weak three times running, without a gain: {}", names(blind_spots));
+        let _ = writeln!(
+            text,
+            "- Weak three times running, without a gain: {}",
+            names(blind_spots)
+        );
     }
     text
 }
@@ -148,8 +191,13 @@ fn listed(lists: &[(&str, &[&Gap])], mut left: usize) -> String {
             break;
         }
         let rest = gaps.len() - shown.len();
-        let part =
-            title + &shown.concat() + &if rest > 0 { format!("- and {rest} more\n") } else { String::new() };
+        let part = title
+            + &shown.concat()
+            + &if rest > 0 {
+                format!("- and {rest} more\n")
+            } else {
+                String::new()
+            };
         left = left.saturating_sub(part.chars().count());
         text += &part;
     }
@@ -158,5 +206,9 @@ fn listed(lists: &[(&str, &[&Gap])], mut left: usize) -> String {
 
 fn names(dimensions: &[Dimension]) -> String {
     let names: Vec<String> = dimensions.iter().map(Dimension::to_string).collect();
-    if names.is_empty() { "none named".to_owned() } else { names.join(", ") }
+    if names.is_empty() {
+        "none named".to_owned()
+    } else {
+        names.join(", ")
+    }
 }

@@ -44,7 +44,10 @@ pub fn recover(held: AnyLoop) -> Taken {
     let pipeline = Pipeline(held.raw());
     let bytes = pipeline.file(&Pipeline::summary_file(pipeline.stage()));
     let reading = bytes.as_deref().map(|bytes| reading(pipeline, bytes));
-    match (bytes, reading.as_ref().map(|reading| (&reading.outcome, reading))) {
+    match (
+        bytes,
+        reading.as_ref().map(|reading| (&reading.outcome, reading)),
+    ) {
         (Some(bytes), Some((Outcome::Taken(summary), reading))) => {
             taken(held, summary, &bytes, &contract::report(reading).lines())
         }
@@ -71,7 +74,10 @@ fn refused(message: String, help: &str) -> Failure {
 /// Reads a summary, and compares it with the open dispatch.
 pub(crate) fn reading(pipeline: Pipeline<'_>, bytes: &[u8]) -> Reading {
     let root = pipeline.0.root();
-    let context = Context { project: Some(&root), dispatch: Some(&pipeline.dispatch()) };
+    let context = Context {
+        project: Some(&root),
+        dispatch: Some(&pipeline.dispatch()),
+    };
     contract::read(bytes, &context)
 }
 
@@ -92,7 +98,11 @@ fn taken(held: AnyLoop, summary: &Summary, bytes: &[u8], lines: &[String]) -> Ta
     let flags = &summary.flags;
     if flags.timeout == Some(true) || flags.partial == Some(true) {
         let steps = flags.completed_steps.clone().unwrap_or_default();
-        tell.push(format!("Stage {} is done in part: {}.", summary.stage.number(), steps.join(", ")));
+        tell.push(format!(
+            "Stage {} is done in part: {}.",
+            summary.stage.number(),
+            steps.join(", ")
+        ));
     }
     if summary.status == Status::Failed {
         tell.push(summary.summary.clone());
@@ -107,7 +117,8 @@ fn recovered(held: AnyLoop, lines: &[String]) -> Taken {
     let stage = pipeline.stage();
     let (new, _) = found(pipeline);
     let summary = minimal(stage, pipeline.round(), &new);
-    let is_enough = stage == Stage::Retrospective || stage != Stage::Setup && is_enough(pipeline, &new);
+    let is_enough =
+        stage == Stage::Retrospective || stage != Stage::Setup && is_enough(pipeline, &new);
     let (step, said) = match is_enough {
         true => as_done(pipeline, &summary),
         false => (Step::Fail, Vec::new()),
@@ -117,8 +128,16 @@ fn recovered(held: AnyLoop, lines: &[String]) -> Taken {
     if matches!(step, Step::Fail | Step::Block) {
         return go(held, Step::Fail, None, tell);
     }
-    tell.push(format!("Stage {} left no summary; what it wrote counts.", stage.number()));
-    go(held, step, Some((&summary, Some(summary.to_text().as_bytes()))), tell)
+    tell.push(format!(
+        "Stage {} left no summary; what it wrote counts.",
+        stage.number()
+    ));
+    go(
+        held,
+        step,
+        Some((&summary, Some(summary.to_text().as_bytes()))),
+        tell,
+    )
 }
 
 /// Goes on with what is there, on a person's word: the summary as it lies there now, or as it counted, else what was found.
@@ -141,12 +160,20 @@ fn on_a_persons_word(held: AnyLoop) -> Taken {
     let stage = pipeline.stage();
     let (new, missing) = found(pipeline);
     if stage != Stage::Setup && !is_enough(pipeline, &new) {
-        let tell = vec![format!("Not there, or as it was before: {}.", missing.join(", "))];
+        let tell = vec![format!(
+            "Not there, or as it was before: {}.",
+            missing.join(", ")
+        )];
         return go(held, Step::Fail, None, tell);
     }
     let summary = minimal(stage, pipeline.round(), &new);
     let (step, said) = as_done(pipeline, &summary);
-    go(held, step, Some((&summary, Some(summary.to_text().as_bytes()))), said)
+    go(
+        held,
+        step,
+        Some((&summary, Some(summary.to_text().as_bytes()))),
+        said,
+    )
 }
 
 /// Returns what follows a stage that is done, and what its gate says.
@@ -166,7 +193,11 @@ fn is_enough(pipeline: Pipeline<'_>, new: &[String]) -> bool {
 
 /// Makes the summary of a stage that left none.
 fn minimal(stage: Stage, round: Round, new: &[String]) -> Summary {
-    let mut summary = Summary::new(stage, Status::Completed, "Recovered: the coordinator left no summary.");
+    let mut summary = Summary::new(
+        stage,
+        Status::Completed,
+        "Recovered: the coordinator left no summary.",
+    );
     summary.artifacts = new.iter().map(Into::into).collect();
     let flags = &mut summary.flags;
     (flags.round_number, flags.recovered) = (Some(round), Some(true));
@@ -194,8 +225,13 @@ fn circumstances(pipeline: Pipeline<'_>, summary: &Summary, is_done: bool) -> Ci
             let questions = file(&format!("working/QUESTIONS-{:03}.md", round.get()));
             gates::after_questions(questions.as_deref(), round, flags)
         }
-        Stage::ValidationGeneration if is_done && flags.validation_decision != Some(Decision::NotReady) => {
-            gates::after_validation(file("PRD.md").as_deref(), file("decision-log.md").as_deref())
+        Stage::ValidationGeneration
+            if is_done && flags.validation_decision != Some(Decision::NotReady) =>
+        {
+            gates::after_validation(
+                file("PRD.md").as_deref(),
+                file("decision-log.md").as_deref(),
+            )
         }
         _ => Gate::default(),
     };
@@ -212,34 +248,54 @@ fn circumstances(pipeline: Pipeline<'_>, summary: &Summary, is_done: bool) -> Ci
         recorded: asked
             .iter()
             .find(same)
-            .filter(|one| one.repeated > 0 || pipeline.0.count("repeats") < pipeline.0.count("answered"))
+            .filter(|one| {
+                one.repeated > 0 || pipeline.0.count("repeats") < pipeline.0.count("answered")
+            })
             .map(|one| (one.answer.clone(), one.repeated)),
     }
 }
 
 fn said_by(gate: &Gate) -> Vec<String> {
-    let said =
-        |one: &gates::GateFinding| format!("{}:{}: {} ({}).", one.file, one.line, one.message, one.help);
+    let said = |one: &gates::GateFinding| {
+        format!("{}:{}: {} ({}).", one.file, one.line, one.message, one.help)
+    };
     gate.findings.iter().map(said).collect()
 }
 
 /// Writes what a summary says, and takes the transition that follows it. A summary without bytes has counted before.
-fn go(mut held: AnyLoop, step: Step, summary: Option<(&Summary, Option<&[u8]>)>, tell: Vec<String>) -> Taken {
+fn go(
+    mut held: AnyLoop,
+    step: Step,
+    summary: Option<(&Summary, Option<&[u8]>)>,
+    tell: Vec<String>,
+) -> Taken {
     let pipeline = Pipeline(held.raw());
     let (stage, round, before) = (pipeline.stage(), pipeline.round(), pipeline.open());
     let mut open = match &step {
         Step::Repeat(answer) => {
             let asked = summary.and_then(|(summary, _)| summary.flags.question_context.as_ref());
-            let answer =
-                asked.map(|asked| UserAnswer { question: asked.question.clone(), answer: answer.clone() });
-            Open { answer, skip_validation: before.skip_validation, ..pipeline.opened() }
+            let answer = asked.map(|asked| UserAnswer {
+                question: asked.question.clone(),
+                answer: answer.clone(),
+            });
+            Open {
+                answer,
+                skip_validation: before.skip_validation,
+                ..pipeline.opened()
+            }
         }
-        Step::Wait(_) => Open { re_entry: true, answer: None, ..before },
+        Step::Wait(_) => Open {
+            re_entry: true,
+            answer: None,
+            ..before
+        },
         Step::Ask | Step::Fail | Step::Block | Step::Doubt | Step::Decide => before,
         _ => pipeline.opened(),
     };
-    let stays =
-        matches!(step, Step::Wait(_) | Step::Ask | Step::Fail | Step::Block | Step::Doubt | Step::Decide);
+    let stays = matches!(
+        step,
+        Step::Wait(_) | Step::Ask | Step::Fail | Step::Block | Step::Doubt | Step::Decide
+    );
     if let Some((summary, Some(bytes))) = summary {
         let digest = pipeline.keep(bytes).map_err(|error| {
             let what = format!("the summary cannot be kept: {error}");
@@ -251,7 +307,11 @@ fn go(mut held: AnyLoop, step: Step, summary: Option<(&Summary, Option<&[u8]>)>,
             )
         })?;
         let mut counted = pipeline.counted();
-        counted.push(Counted { round: round.get(), stage: stage.number(), digest: digest.clone() });
+        counted.push(Counted {
+            round: round.get(),
+            stage: stage.number(),
+            digest: digest.clone(),
+        });
         if stays {
             (open.summary, open.crashed) = (Some(digest), false);
         }
@@ -263,7 +323,8 @@ fn go(mut held: AnyLoop, step: Step, summary: Option<(&Summary, Option<&[u8]>)>,
     }
     if step == Step::Fail {
         let is_crash = summary.is_none() && held.phase() == Phase::Dispatched;
-        (open.crashed, open.summary) = (is_crash || open.crashed, open.summary.filter(|_| !is_crash));
+        (open.crashed, open.summary) =
+            (is_crash || open.crashed, open.summary.filter(|_| !is_crash));
         let mut errors = held.fields().error_log();
         let error = match tell.is_empty() {
             true => "No summary was left.".to_owned(),
@@ -277,7 +338,11 @@ fn go(mut held: AnyLoop, step: Step, summary: Option<(&Summary, Option<&[u8]>)>,
     record::note_sections(&mut held, &step)?;
     open.tell = tell;
     held.set_open(&open)?;
-    held.add_text(&record::entry(stage, summary.map(|(summary, _)| summary), &step));
+    held.add_text(&record::entry(
+        stage,
+        summary.map(|(summary, _)| summary),
+        &step,
+    ));
     Ok(verb(step).run(held)?)
 }
 
@@ -287,17 +352,31 @@ fn verb(step: Step) -> Verb {
     match step {
         Step::Complete => Verb::Complete { id, from_prompt },
         Step::Proceed => Verb::Proceed { id, from_prompt },
-        Step::Back(contract::NextAction::LoopResearch) => {
-            Verb::Back { id, from_prompt, action: BackAction::LoopResearch }
-        }
-        Step::Back(_) => Verb::Back { id, from_prompt, action: BackAction::LoopQuestions },
+        Step::Back(contract::NextAction::LoopResearch) => Verb::Back {
+            id,
+            from_prompt,
+            action: BackAction::LoopResearch,
+        },
+        Step::Back(_) => Verb::Back {
+            id,
+            from_prompt,
+            action: BackAction::LoopQuestions,
+        },
         Step::Decide => Verb::Decide { id, from_prompt },
         Step::Pass => Verb::Pass { id, from_prompt },
-        Step::NotReady(score) => Verb::NotReady { id, from_prompt, score },
+        Step::NotReady(score) => Verb::NotReady {
+            id,
+            from_prompt,
+            score,
+        },
         Step::Unscored => Verb::Unscored { id, from_prompt },
         Step::Block => Verb::Block { id, from_prompt },
         Step::Doubt => Verb::Doubt { id, from_prompt },
-        Step::Wait(reason) => Verb::Wait { id, from_prompt, reason },
+        Step::Wait(reason) => Verb::Wait {
+            id,
+            from_prompt,
+            reason,
+        },
         Step::Ask => Verb::Ask { id, from_prompt },
         Step::Repeat(_) => Verb::Repeat { id, from_prompt },
         Step::Fail => Verb::Fail { id, from_prompt },

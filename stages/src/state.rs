@@ -148,7 +148,8 @@ impl Pipeline<'_> {
     pub fn is_new(self, path: &str) -> bool {
         let open = self.open();
         let before = open.before.iter().find(|noted| noted.file == path);
-        self.file(path).is_some_and(|bytes| before.is_none_or(|noted| noted.digest != Digest::of(&bytes)))
+        self.file(path)
+            .is_some_and(|bytes| before.is_none_or(|noted| noted.digest != Digest::of(&bytes)))
     }
 
     /// Returns a new dispatch, to be opened by the next transition.
@@ -168,7 +169,11 @@ impl Pipeline<'_> {
             stage,
             round: self.round(),
             id: self.dispatch_id(),
-            before: open.before.into_iter().find(|noted| noted.file == file).map(|noted| noted.digest),
+            before: open
+                .before
+                .into_iter()
+                .find(|noted| noted.file == file)
+                .map(|noted| noted.digest),
             counted: self.counted().into_iter().map(|one| one.digest).collect(),
             skip_validation: open.skip_validation,
         }
@@ -188,7 +193,11 @@ impl Pipeline<'_> {
 
     /// Returns the path of a summary that is kept.
     pub fn kept_file(self, digest: &Digest) -> Utf8PathBuf {
-        self.0.store().loop_folder(self.0.id()).join(KEPT).join(format!("{}.md", digest.as_str()))
+        self.0
+            .store()
+            .loop_folder(self.0.id())
+            .join(KEPT)
+            .join(format!("{}.md", digest.as_str()))
     }
 
     /// Returns a summary that is kept.
@@ -222,9 +231,16 @@ impl Pipeline<'_> {
 pub fn files_there(round: Round, read: impl Fn(&str) -> Option<Vec<u8>>) -> Vec<FileThere> {
     let next = Round::new(round.get().saturating_add(1)).unwrap_or(round);
     let of_stage = |stage| {
-        [vec![Pipeline::summary_file(stage)], key_artifacts(stage, round), key_artifacts(stage, next)]
+        [
+            vec![Pipeline::summary_file(stage)],
+            key_artifacts(stage, round),
+            key_artifacts(stage, next),
+        ]
     };
-    let mut paths = Stage::all().flat_map(of_stage).flatten().collect::<Vec<_>>();
+    let mut paths = Stage::all()
+        .flat_map(of_stage)
+        .flatten()
+        .collect::<Vec<_>>();
     paths.sort_unstable();
     paths.dedup();
     let there = paths.into_iter().filter_map(|file| {
@@ -237,7 +253,11 @@ pub fn files_there(round: Round, read: impl Fn(&str) -> Option<Vec<u8>>) -> Vec<
 /// Notes what lies in a project at its first dispatch.
 pub fn first_open(root: &Utf8Path, round: Round, re_entry: bool) -> Open {
     let read = |path: &str| claudex_loop::files::read(&root.join(path)).ok();
-    Open { before: files_there(round, read), re_entry, ..Open::default() }
+    Open {
+        before: files_there(round, read),
+        re_entry,
+        ..Open::default()
+    }
 }
 
 /// Returns the files that say that a stage was done, though it left no summary; of stage 2 either.
@@ -245,11 +265,17 @@ pub fn key_artifacts(stage: Stage, round: Round) -> Vec<String> {
     let questions = format!("working/QUESTIONS-{:03}.md", round.get());
     let files: &[&str] = match stage {
         Stage::Setup | Stage::ResponseAnalysis => &[],
-        Stage::Research => &["research/RESEARCH-AGENDA.md", "research/research-synthesis.md"],
+        Stage::Research => &[
+            "research/RESEARCH-AGENDA.md",
+            "research/research-synthesis.md",
+        ],
         Stage::AnalysisQuestions => &[questions.as_str()],
         Stage::ValidationGeneration => &["PRD.md", "decision-log.md"],
         Stage::Completion => &["completion-report.md"],
         Stage::Retrospective => &["retrospective.md"],
     };
-    files.iter().map(|file| format!("requirements/{file}")).collect()
+    files
+        .iter()
+        .map(|file| format!("requirements/{file}"))
+        .collect()
 }

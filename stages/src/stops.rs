@@ -5,7 +5,9 @@ use claudex_loop::behaviours::{attempt, or_else, settle};
 use claudex_loop::{Refused, Step};
 
 use crate::questions;
-use crate::typestate::{AnyLoop, Asking, Choosing, Dispatched, Failed, Gated, Loop, OnStop, Recovering};
+use crate::typestate::{
+    AnyLoop, Asking, Choosing, Dispatched, Failed, Gated, Loop, OnStop, Recovering,
+};
 
 /// Behaves as the machine file and this file say.
 #[derive(Debug, Clone, Copy, Default)]

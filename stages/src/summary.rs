@@ -23,7 +23,10 @@ pub fn next_action(held: &AnyLoop) -> Option<NextAction> {
         _ => "an answer, from the person",
     };
     let next = match held.phase() {
-        Phase::Waiting => format!("a person lets it go on with:\n    stages resume {}", held.id()),
+        Phase::Waiting => format!(
+            "a person lets it go on with:\n    stages resume {}",
+            held.id()
+        ),
         _ => "the one instruction that is due:\n    stages next".to_owned(),
     };
     Some(NextAction::new(waits_for, next))
@@ -33,17 +36,31 @@ pub fn next_action(held: &AnyLoop) -> Option<NextAction> {
 pub fn of(held: &AnyLoop) -> Vec<(&'static str, String)> {
     let pipeline = Pipeline(held.raw());
     let kept = pipeline.kept();
-    let validated = kept.iter().filter(|((_, stage), _)| *stage == Stage::ValidationGeneration);
+    let validated = kept
+        .iter()
+        .filter(|((_, stage), _)| *stage == Stage::ValidationGeneration);
     let scores = validated.map(|((round, _), summary)| {
-        let score =
-            summary.flags.validation_score.map_or_else(|| "none".to_owned(), |score| score.get().to_string());
-        let decision = summary.flags.validation_decision.map(|decision| decision.to_string());
-        format!("round {}: {score} ({})", round.get(), decision.unwrap_or_default())
+        let score = summary
+            .flags
+            .validation_score
+            .map_or_else(|| "none".to_owned(), |score| score.get().to_string());
+        let decision = summary
+            .flags
+            .validation_decision
+            .map(|decision| decision.to_string());
+        format!(
+            "round {}: {score} ({})",
+            round.get(),
+            decision.unwrap_or_default()
+        )
     });
     let decided = decisions(held);
     let last = pipeline.counted().pop().and_then(|one| {
         let summary = pipeline.kept_summary(&one.digest)?;
-        Some(format!("stage {}, round {}: {}", one.stage, one.round, summary.summary))
+        Some(format!(
+            "stage {}, round {}: {}",
+            one.stage, one.round, summary.summary
+        ))
     });
     let shown = |line: &str| text::one_line(line, LINE);
     let stage = pipeline.stage();
@@ -52,7 +69,16 @@ pub fn of(held: &AnyLoop) -> Vec<(&'static str, String)> {
         ("stage", format!("{} of 7, {stage}", stage.number())),
         ("round", format!("{} of {rounds}", pipeline.round().get())),
         ("scores", scores.collect::<Vec<_>>().join("; ")),
-        ("decisions", decided.iter().rev().take(SHOWN).cloned().collect::<Vec<_>>().join("; ")),
+        (
+            "decisions",
+            decided
+                .iter()
+                .rev()
+                .take(SHOWN)
+                .cloned()
+                .collect::<Vec<_>>()
+                .join("; "),
+        ),
         ("last summary", last.unwrap_or_default()),
     ]
     .into_iter()
@@ -83,5 +109,7 @@ pub fn refused(held: &AnyLoop, transition: &str) -> Option<String> {
 fn decisions(held: &AnyLoop) -> Vec<String> {
     let all = held.fields().user_decisions();
     let decided = all.iter().filter(|(key, _)| !key.ends_with("_timestamp"));
-    decided.filter_map(|(key, value)| Some(format!("{key} = {}", value.as_str()?))).collect()
+    decided
+        .filter_map(|(key, value)| Some(format!("{key} = {}", value.as_str()?)))
+        .collect()
 }

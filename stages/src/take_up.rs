@@ -39,7 +39,13 @@ pub const PHASES: [(&str, Stage); 13] = [
 ];
 
 /// Lists the words of a stage's status.
-const STATUSES: [&str; 5] = ["pending", "in_progress", "completed", "failed", "waiting_for_user"];
+const STATUSES: [&str; 5] = [
+    "pending",
+    "in_progress",
+    "completed",
+    "failed",
+    "waiting_for_user",
+];
 
 /// Lists the maps and lists of schema 2, each with what stands where it is null.
 const NONE: [(&str, &str); 7] = [
@@ -61,10 +67,18 @@ pub fn normalized(bytes: &[u8]) -> Result<TakenUp, String> {
     let document = document.strip_prefix('\u{feff}').unwrap_or(document);
     let keys = contract::frontmatter_of(document).ok_or("its frontmatter cannot be read")?;
     let get = |key: &str| keys.get(key).filter(|value| !value.is_null());
-    let word =
-        |key: &str| get(key).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+    let word = |key: &str| {
+        get(key).map(|value| {
+            value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned)
+        })
+    };
     let named = |key: &str, what: &str, legal: &str| {
-        format!("its `{key}` is “{}”; the legal words are {legal}", text::one_line(&text::shown(what), 60))
+        format!(
+            "its `{key}` is “{}”; the legal words are {legal}",
+            text::one_line(&text::shown(what), 60)
+        )
     };
     if keys.contains_key("loop") {
         return Err("it is a document of this program; take it up with `stages import`".to_owned());
@@ -73,21 +87,36 @@ pub fn normalized(bytes: &[u8]) -> Result<TakenUp, String> {
         None | Some(Some(1)) => true,
         Some(Some(2)) => false,
         _ => {
-            return Err(named("schema_version", &word("schema_version").unwrap_or_default(), "1, 2"));
+            return Err(named(
+                "schema_version",
+                &word("schema_version").unwrap_or_default(),
+                "1, 2",
+            ));
         }
     };
     let stage = if is_old {
         let phase = word("current_phase").unwrap_or_else(|| "INIT".to_owned());
         let known = PHASES.iter().find(|(known, _)| *known == phase);
         let legal = || PHASES.map(|(word, _)| word).join(", ");
-        known.ok_or_else(|| named("current_phase", &phase, &legal()))?.1
+        known
+            .ok_or_else(|| named("current_phase", &phase, &legal()))?
+            .1
     } else {
         let number = get("current_stage").map_or(Some(1), Json::as_u64);
         let stage = number.and_then(Stage::of_number);
-        stage.ok_or_else(|| named("current_stage", &word("current_stage").unwrap_or_default(), "1 to 7"))?
+        stage.ok_or_else(|| {
+            named(
+                "current_stage",
+                &word("current_stage").unwrap_or_default(),
+                "1 to 7",
+            )
+        })?
     };
-    let [status_key, round_key] =
-        if is_old { ["phase_status", "question_round"] } else { ["stage_status", "current_round"] };
+    let [status_key, round_key] = if is_old {
+        ["phase_status", "question_round"]
+    } else {
+        ["stage_status", "current_round"]
+    };
     // The stages of the prose version go on to write the old key under schema 2.
     let status = word(status_key).or_else(|| word("phase_status"));
     let status = status.unwrap_or_else(|| "pending".to_owned());
@@ -105,11 +134,18 @@ pub fn normalized(bytes: &[u8]) -> Result<TakenUp, String> {
         // A stage that is completed has the next one begin.
         (false, "completed") => {
             let next = Stage::of_number(u64::from(stage.number()) + 1);
-            (next.ok_or("it is over; there is nothing to go on with")?, "in_progress")
+            (
+                next.ok_or("it is over; there is nothing to go on with")?,
+                "in_progress",
+            )
         }
         (false, _) => (stage, "in_progress"),
     };
-    let pause = if waits { stage.number().to_string() } else { "null".to_owned() };
+    let pause = if waits {
+        stage.number().to_string()
+    } else {
+        "null".to_owned()
+    };
     let mut changed = document.to_owned();
     for (old, key, value) in [
         ("schema_version", "schema_version", "2".to_owned()),
@@ -128,9 +164,18 @@ pub fn normalized(bytes: &[u8]) -> Result<TakenUp, String> {
         }
     }
     if waits && get("next_step").is_none() {
-        changed = set(&changed, "next_step", "next_step", "It waited when it was taken up.");
+        changed = set(
+            &changed,
+            "next_step",
+            "next_step",
+            "It waited when it was taken up.",
+        );
     }
-    Ok(TakenUp { document: changed, round, waits })
+    Ok(TakenUp {
+        document: changed,
+        round,
+        waits,
+    })
 }
 
 /// Holds a document as this program reads it.
@@ -157,17 +202,28 @@ impl TakenUp {
 
 /// Returns a document with a key of its frontmatter's first level set; one that is not there stands last.
 fn set(document: &str, old: &str, key: &str, value: &str) -> String {
-    let end = if document.contains("\r\n") { "\r\n" } else { "\n" };
+    let end = if document.contains("\r\n") {
+        "\r\n"
+    } else {
+        "\n"
+    };
     let mut lines: Vec<String> = document.split_inclusive('\n').map(str::to_owned).collect();
-    let fence =
-        lines.iter().skip(1).position(|line| line.trim_end() == "---").map_or(lines.len(), |at| at + 1);
-    let is_it = |line: &String| line.strip_prefix(old).is_some_and(|rest| rest.starts_with(':'));
+    let fence = lines
+        .iter()
+        .skip(1)
+        .position(|line| line.trim_end() == "---")
+        .map_or(lines.len(), |at| at + 1);
+    let is_it = |line: &String| {
+        line.strip_prefix(old)
+            .is_some_and(|rest| rest.starts_with(':'))
+    };
     let gap = if value.starts_with('\n') { "" } else { " " };
     let written = format!("{key}:{gap}{value}");
     match lines[..fence].iter().position(is_it) {
         Some(at) => {
-            let comment =
-                lines[at].find(" #").map_or(String::new(), |from| lines[at][from..].trim_end().to_owned());
+            let comment = lines[at].find(" #").map_or(String::new(), |from| {
+                lines[at][from..].trim_end().to_owned()
+            });
             lines[at] = written + &comment + end;
         }
         None => lines.insert(fence, written + end),
@@ -191,20 +247,29 @@ pub(crate) fn take_up(info: &'static ProgramInfo, _: &ArgMatches) -> Result<Exit
 pub(crate) fn take(store: &Store, session: String, actor: Actor) -> Result<AnyLoop, Failure> {
     let refused = |why: String| {
         let message = format!("{STATE} cannot be taken up: {why}");
-        let help =
-            "nothing was changed; mend it, or have it moved aside and begin anew:\n    stages start --anew";
+        let help = "nothing was changed; mend it, or have it moved aside and begin anew:\n    stages start --anew";
         Failure::plain(Exit::Refused, "claudex::take_up", message, help)
     };
     let path = store.root().join(STATE);
-    let bytes = store.read(&path).map_err(|error| refused(error.to_string()))?;
+    let bytes = store
+        .read(&path)
+        .map_err(|error| refused(error.to_string()))?;
     if bytes.len() > MAX_BYTES {
         return Err(refused(format!("it has more than {MAX_BYTES} bytes")));
     }
     let read = normalized(&bytes).map_err(&refused)?;
     let mut open = first_open(store.root(), read.round, read.waits);
     open.tell.extend(lock::taken_over(store.root()));
-    let document = read.opened(&open).map_err(|error| refused(error.to_string()))?;
-    let held = Stages::import(document.as_bytes(), path, store, Beginning::now(session), actor);
+    let document = read
+        .opened(&open)
+        .map_err(|error| refused(error.to_string()))?;
+    let held = Stages::import(
+        document.as_bytes(),
+        path,
+        store,
+        Beginning::now(session),
+        actor,
+    );
     let held = held.map_err(|error| match error {
         ImportError::Start(error) => start::refused(Stages::INFO, error),
         error => refused(error.to_string()),

@@ -61,9 +61,14 @@ pub fn variables(stage: Stage, known: &Known) -> Map<String, Json> {
         false => "first_entry",
     };
     let mode = known.mode.unwrap_or(AnalysisMode::Standard);
-    let panel = known.panel_config_path.as_ref().filter(|_| mode != AnalysisMode::Rapid);
-    let mut all =
-        vec![("SUMMARY_FILE", json!(known.summary_file)), ("DISPATCH_ID", json!(known.dispatch_id))];
+    let panel = known
+        .panel_config_path
+        .as_ref()
+        .filter(|_| mode != AnalysisMode::Rapid);
+    let mut all = vec![
+        ("SUMMARY_FILE", json!(known.summary_file)),
+        ("DISPATCH_ID", json!(known.dispatch_id)),
+    ];
     if stage != Stage::Setup {
         all.extend([
             ("ROUND_NUMBER", json!(known.round.max(1))),
@@ -86,5 +91,7 @@ pub fn variables(stage: Stage, known: &Known) -> Map<String, Json> {
         Stage::ValidationGeneration => all.push(("SKIP_VALIDATION", json!(known.skip_validation))),
         _ => {}
     }
-    all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    all.into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
 }

@@ -18,7 +18,10 @@ fn questions() -> String {
 fn requirements() -> String {
     let mut text = String::from("# PRD\n\n## Executive Summary\n\n");
     for (at, section) in REQUIRED_SECTIONS.iter().enumerate() {
-        text += &format!("## {}. {section}\n\n### Part\n\nPeople can do it.\n\n", at + 1);
+        text += &format!(
+            "## {}. {section}\n\n### Part\n\nPeople can do it.\n\n",
+            at + 1
+        );
     }
     text
 }
@@ -26,11 +29,16 @@ fn requirements() -> String {
 /// Returns what is found: whether it blocks, its line, and a part of what it says.
 fn found(gate: &Gate) -> Vec<(bool, usize, &str)> {
     let all = gate.findings.iter();
-    all.map(|one| (one.blocking, one.line, one.message.as_str())).collect()
+    all.map(|one| (one.blocking, one.line, one.message.as_str()))
+        .collect()
 }
 
 fn asked(text: &str) -> Gate {
-    after_questions(Some(text.as_bytes()), Round::new(2).unwrap(), &Flags::default())
+    after_questions(
+        Some(text.as_bytes()),
+        Round::new(2).unwrap(),
+        &Flags::default(),
+    )
 }
 
 fn written(text: &str) -> Gate {
@@ -44,12 +52,18 @@ fn with(text: &str, part: &str, other: &str) -> String {
 
 #[test]
 fn what_is_right_passes_with_any_line_ends() {
-    for text in [questions(), questions().replace('\n', "\r\n"), format!("\u{feff}{}", questions())] {
+    for text in [
+        questions(),
+        questions().replace('\n', "\r\n"),
+        format!("\u{feff}{}", questions()),
+    ] {
         assert_eq!(found(&asked(&text)), []);
     }
-    for text in
-        [requirements(), requirements().replace('\n', "\r\n"), format!("---\na: b\n---\n{}", requirements())]
-    {
+    for text in [
+        requirements(),
+        requirements().replace('\n', "\r\n"),
+        format!("---\na: b\n---\n{}", requirements()),
+    ] {
         assert_eq!(found(&written(&text)), []);
     }
     assert!(asked(&questions()).is_open() && written(&requirements()).is_open());
@@ -59,18 +73,78 @@ fn what_is_right_passes_with_any_line_ends() {
 fn a_file_of_questions_that_cannot_be_answered_blocks() {
     let text = questions();
     for (part, other, line, message) in [
-        ("---\nround_number: 2\n---\n", "", 1, "the file has no frontmatter that can be read"),
-        ("round_number: 2", "round_number: [", 1, "the file has no frontmatter that can be read"),
-        ("round_number: 2", "round: 2", 1, "the frontmatter has no `round_number`"),
-        ("round_number: 2", "round_number: 0", 1, "the frontmatter has no `round_number`"),
-        ("Q-PO001", "Q-PO000", 15, "the question Q-PO000 is there twice: line 7 has it, too"),
-        ("- [ ] One\n", "", 7, "the question Q-PO000 has 2 of 3 boxes"),
-        ("- [ ] One\n", "- [ ] One\n- [] More\n", 12, "a box of the question Q-PO000 is broken"),
-        ("- [ ] One\n", "- [ ] One\n- [ x] More\n", 12, "a box of the question Q-PO000 is broken"),
-        ("- [ ] One\n", "- [ ] One\n- [y] More\n", 12, "a box of the question Q-PO000 is broken"),
-        ("- [ ] One\n", "- [ ] One\n- [ ]More\n", 12, "a box of the question Q-PO000 is broken"),
-        ("- [ ] One\n", "- [ ] One\n- [ More\n", 12, "a box of the question Q-PO000 is broken"),
-        ("**Section:**", "-[ ] More\n\n**Section:**", 9, "a box of the question Q-PO000 is broken"),
+        (
+            "---\nround_number: 2\n---\n",
+            "",
+            1,
+            "the file has no frontmatter that can be read",
+        ),
+        (
+            "round_number: 2",
+            "round_number: [",
+            1,
+            "the file has no frontmatter that can be read",
+        ),
+        (
+            "round_number: 2",
+            "round: 2",
+            1,
+            "the frontmatter has no `round_number`",
+        ),
+        (
+            "round_number: 2",
+            "round_number: 0",
+            1,
+            "the frontmatter has no `round_number`",
+        ),
+        (
+            "Q-PO001",
+            "Q-PO000",
+            15,
+            "the question Q-PO000 is there twice: line 7 has it, too",
+        ),
+        (
+            "- [ ] One\n",
+            "",
+            7,
+            "the question Q-PO000 has 2 of 3 boxes",
+        ),
+        (
+            "- [ ] One\n",
+            "- [ ] One\n- [] More\n",
+            12,
+            "a box of the question Q-PO000 is broken",
+        ),
+        (
+            "- [ ] One\n",
+            "- [ ] One\n- [ x] More\n",
+            12,
+            "a box of the question Q-PO000 is broken",
+        ),
+        (
+            "- [ ] One\n",
+            "- [ ] One\n- [y] More\n",
+            12,
+            "a box of the question Q-PO000 is broken",
+        ),
+        (
+            "- [ ] One\n",
+            "- [ ] One\n- [ ]More\n",
+            12,
+            "a box of the question Q-PO000 is broken",
+        ),
+        (
+            "- [ ] One\n",
+            "- [ ] One\n- [ More\n",
+            12,
+            "a box of the question Q-PO000 is broken",
+        ),
+        (
+            "**Section:**",
+            "-[ ] More\n\n**Section:**",
+            9,
+            "a box of the question Q-PO000 is broken",
+        ),
     ] {
         let gate = asked(&with(&text, part, other));
         assert_eq!(found(&gate), [(true, line, message)], "{other:?}");
@@ -84,24 +158,56 @@ fn a_file_of_questions_that_cannot_be_answered_blocks() {
     let latin = after_questions(Some(b"\xe9"), round, &Flags::default());
     assert_eq!(found(&latin), [(true, 1, "QUESTIONS-012.md is not UTF-8")]);
     let large = after_questions(Some(&vec![b' '; 262_145]), round, &Flags::default());
-    assert_eq!(found(&large), [(true, 1, "QUESTIONS-012.md has more than 256 KiB")]);
+    assert_eq!(
+        found(&large),
+        [(true, 1, "QUESTIONS-012.md has more than 256 KiB")]
+    );
     let other = with(&text, "- [ ] One\n", "# More\n\n- [ ] One\n");
-    assert_eq!(found(&asked(&other)), [(true, 7, "the question Q-PO000 has 0 of 3 boxes")]);
-    let links = with(&text, "- [ ] One\n", "- [ ] One\n- [see](a.md)\n- [that one] is [x]\n- [1]: no\n");
+    assert_eq!(
+        found(&asked(&other)),
+        [(true, 7, "the question Q-PO000 has 0 of 3 boxes")]
+    );
+    let links = with(
+        &text,
+        "- [ ] One\n",
+        "- [ ] One\n- [see](a.md)\n- [that one] is [x]\n- [1]: no\n",
+    );
     assert_eq!(found(&asked(&links)), []);
-    let code = with(&text, "- [ ] One\n", "- [ ] One\n\n```\n## Q-PO000: no\n- []\n```\n");
+    let code = with(
+        &text,
+        "- [ ] One\n",
+        "- [ ] One\n\n```\n## Q-PO000: no\n- []\n```\n",
+    );
     assert_eq!(found(&asked(&code)), []);
 }
 
 #[test]
 fn what_questions_could_do_better_is_said() {
     let text = with(&questions(), "[CRITICAL]", "[MEDIUM]");
-    assert_eq!(found(&asked(&text)), [(false, 1, "no question is CRITICAL")]);
-    let text = with(&questions(), "Section:** Assumptions & Risks", "Section:** Other");
-    assert_eq!(found(&asked(&text)), [(false, 1, "no question is about Assumptions & Risks")]);
-    let named = with(&questions(), "Section:** Assumptions & Risks", "Section:** assumptions and risks");
+    assert_eq!(
+        found(&asked(&text)),
+        [(false, 1, "no question is CRITICAL")]
+    );
+    let text = with(
+        &questions(),
+        "Section:** Assumptions & Risks",
+        "Section:** Other",
+    );
+    assert_eq!(
+        found(&asked(&text)),
+        [(false, 1, "no question is about Assumptions & Risks")]
+    );
+    let named = with(
+        &questions(),
+        "Section:** Assumptions & Risks",
+        "Section:** assumptions and risks",
+    );
     assert_eq!(found(&asked(&named)), []);
-    let below = with(&questions(), "## Q-PO007", "# Assumptions & Risks\n\n## Q-PO007");
+    let below = with(
+        &questions(),
+        "## Q-PO007",
+        "# Assumptions & Risks\n\n## Q-PO007",
+    );
     let below = with(&below, "Section:** Assumptions & Risks", "Section:** Other");
     assert_eq!(found(&asked(&below)), []);
     let share = |expected, share| {
@@ -121,27 +227,49 @@ fn what_questions_could_do_better_is_said() {
 fn a_document_without_a_section_blocks() {
     for section in REQUIRED_SECTIONS {
         let gone = requirements().replace(section, "Other");
-        assert_eq!(found(&written(&gone)), [(true, 1, format!("PRD.md has no section {section}").as_str())]);
+        assert_eq!(
+            found(&written(&gone)),
+            [(true, 1, format!("PRD.md has no section {section}").as_str())]
+        );
     }
     let last = with(
         &requirements(),
         "Assumptions & Risks\n\n### Part\n\nPeople can do it.",
         "Assumptions & Risks\n\n### Part\n\n<!-- later -->",
     );
-    assert_eq!(found(&written(&last)), [(true, 47, "the section Assumptions & Risks has no text")]);
+    assert_eq!(
+        found(&written(&last)),
+        [(true, 47, "the section Assumptions & Risks has no text")]
+    );
     let first = with(&requirements(), "### Part\n\nPeople can do it.\n", "");
-    assert_eq!(found(&written(&first)), [(true, 5, "the section Product Definition has no text")]);
-    assert_eq!(found(&after_validation(None, Some(b"x"))), [(true, 1, "PRD.md is missing")]);
+    assert_eq!(
+        found(&written(&first)),
+        [(true, 5, "the section Product Definition has no text")]
+    );
+    assert_eq!(
+        found(&after_validation(None, Some(b"x"))),
+        [(true, 1, "PRD.md is missing")]
+    );
 }
 
 #[test]
 fn technical_words_and_a_missing_decision_log_are_said() {
-    let text = with(&requirements(), "People can do it.", "The API has an API key, `sql` and rapid capital.");
-    let said = [(false, 9, "“API” says how it is built"), (false, 9, "“sql” says how it is built")];
+    let text = with(
+        &requirements(),
+        "People can do it.",
+        "The API has an API key, `sql` and rapid capital.",
+    );
+    let said = [
+        (false, 9, "“API” says how it is built"),
+        (false, 9, "“sql” says how it is built"),
+    ];
     assert_eq!(found(&written(&text)), said);
     for (log, is) in [(None, "missing"), (Some(&b" \n"[..]), "empty")] {
         let gate = after_validation(Some(requirements().as_bytes()), log);
-        assert_eq!(found(&gate), [(false, 1, format!("decision-log.md is {is}").as_str())]);
+        assert_eq!(
+            found(&gate),
+            [(false, 1, format!("decision-log.md is {is}").as_str())]
+        );
         assert!(gate.is_open());
     }
 }
@@ -150,11 +278,24 @@ fn technical_words_and_a_missing_decision_log_are_said() {
 fn what_a_gate_is_given_costs_no_more_than_its_size() {
     let begun = std::time::Instant::now();
     let long = format!("# {}\n", "a ".repeat(60_000));
-    for part in
-        ["## Q-A: b\n", "- [] a\n", "[", "- ", "> ", "*a", "`", "a\n===\n", "|a|\n|-|\n", "<!--", "# api\n"]
-    {
+    for part in [
+        "## Q-A: b\n",
+        "- [] a\n",
+        "[",
+        "- ",
+        "> ",
+        "*a",
+        "`",
+        "a\n===\n",
+        "|a|\n|-|\n",
+        "<!--",
+        "# api\n",
+    ] {
         for begin in ["---\nround_number: 1\n---\n## Q-A: b\n", &long, "---\n"] {
-            let text = format!("{begin}{}", part.repeat((262_144 - begin.len()) / part.len()));
+            let text = format!(
+                "{begin}{}",
+                part.repeat((262_144 - begin.len()) / part.len())
+            );
             assert!(!asked(&text).is_open());
             assert!(!written(&text).is_open());
         }

@@ -12,8 +12,12 @@ const STATE: &str = "requirements/.requirements-state.local.md";
 /// Returns a number of the state document.
 fn number(project: &Project, key: &str) -> u64 {
     let text = fs::read_to_string(project.root().join(STATE)).unwrap_or_default();
-    let found = text.lines().find_map(|line| line.trim().strip_prefix(key)?.strip_prefix(": "));
-    found.and_then(|value| value.parse().ok()).unwrap_or_default()
+    let found = text
+        .lines()
+        .find_map(|line| line.trim().strip_prefix(key)?.strip_prefix(": "));
+    found
+        .and_then(|value| value.parse().ok())
+        .unwrap_or_default()
 }
 
 /// Writes what passes both gates, or what does not.
@@ -30,13 +34,20 @@ fn work(project: &Project, passes: bool) -> io::Result<()> {
         &format!("---\nround_number: {round}\n---\n\n{questions}"),
     )?;
     project.write("requirements/decision-log.md", "All of them.\n")?;
-    project.write("requirements/PRD.md", &format!("# Requirements\n\n{sections}"))
+    project.write(
+        "requirements/PRD.md",
+        &format!("# Requirements\n\n{sections}"),
+    )
 }
 
 /// Writes the summary of the stage under way, as no one before it was.
 fn summary(project: &Project, lines: &str) -> io::Result<()> {
     let number = |key| number(project, key);
-    let (stage, dispatch, revision) = (number("current_stage"), number("dispatch"), number("revision"));
+    let (stage, dispatch, revision) = (
+        number("current_stage"),
+        number("dispatch"),
+        number("revision"),
+    );
     let known = Stage::of_number(stage).unwrap();
     let (status, flags) = lines.split_once('\n').unwrap_or((lines, ""));
     project.write(
@@ -74,7 +85,10 @@ fn found(project: &Project) -> io::Result<()> {
     project.write("requirements/research/research-synthesis.md", &text)?;
     project.write("requirements/completion-report.md", &text)?;
     project.write("requirements/decision-log.md", &text)?;
-    let questions = format!("requirements/working/QUESTIONS-{:03}.md", number(project, "current_round"));
+    let questions = format!(
+        "requirements/working/QUESTIONS-{:03}.md",
+        number(project, "current_round")
+    );
     project.write(&questions, &text)
 }
 
@@ -127,7 +141,10 @@ fn answers(mut kit: Kit) -> Kit {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "what was tried is what the test has to say")]
+#[expect(
+    clippy::print_stdout,
+    reason = "what was tried is what the test has to say"
+)]
 fn the_pipeline_passes_the_kit() {
     let mut kit = Kit::new("machine.toml", env!("CARGO_BIN_EXE_stages"));
     let report = || Ok(vec!["report".to_owned()]);
@@ -138,28 +155,55 @@ fn the_pipeline_passes_the_kit() {
         ("proceed", true, "completed\n  next_action: proceed"),
         ("back", true, "completed\n  next_action: ACTION"),
         ("decide", true, "completed"),
-        ("pass", true, "completed\n  validation_decision: CONDITIONAL"),
-        ("not_ready", true, "completed\n  validation_decision: NOT_READY\n  validation_score: SCORE"),
-        ("unscored", true, "completed\n  validation_decision: NOT_READY"),
-        ("block", false, "completed\n  validation_decision: CONDITIONAL"),
+        (
+            "pass",
+            true,
+            "completed\n  validation_decision: CONDITIONAL",
+        ),
+        (
+            "not_ready",
+            true,
+            "completed\n  validation_decision: NOT_READY\n  validation_score: SCORE",
+        ),
+        (
+            "unscored",
+            true,
+            "completed\n  validation_decision: NOT_READY",
+        ),
+        (
+            "block",
+            false,
+            "completed\n  validation_decision: CONDITIONAL",
+        ),
         ("doubt", true, SHALLOW),
-        ("wait", true, "needs-user-input\n  pause_type: exit_cli\n  block_reason: REASON"),
+        (
+            "wait",
+            true,
+            "needs-user-input\n  pause_type: exit_cli\n  block_reason: REASON",
+        ),
         ("ask", true, QUESTION),
         ("repeat", true, QUESTION),
         ("fail", true, "failed"),
     ] {
-        kit = kit.verb("dispatched", transition, Actor::Agent, move |project, given| {
-            let filled = given.iter().fold(lines.to_owned(), |lines, (name, value)| {
-                let value = match name.as_str() {
-                    "score" => format!("{:.3}", value.parse::<f64>().unwrap_or_default() / 1000.0),
-                    _ => value.clone(),
-                };
-                lines.replace(&name.to_uppercase(), &value)
-            });
-            work(project, passes)?;
-            summary(project, &filled)?;
-            report()
-        });
+        kit = kit.verb(
+            "dispatched",
+            transition,
+            Actor::Agent,
+            move |project, given| {
+                let filled = given.iter().fold(lines.to_owned(), |lines, (name, value)| {
+                    let value = match name.as_str() {
+                        "score" => {
+                            format!("{:.3}", value.parse::<f64>().unwrap_or_default() / 1000.0)
+                        }
+                        _ => value.clone(),
+                    };
+                    lines.replace(&name.to_uppercase(), &value)
+                });
+                work(project, passes)?;
+                summary(project, &filled)?;
+                report()
+            },
+        );
     }
     kit = kit.own("dispatched", "remind", |_, _| Ok(()));
     for transition in ["complete", "pass", "block", "doubt"] {
@@ -175,9 +219,19 @@ fn the_pipeline_passes_the_kit() {
     }
     kit = kit.verb("recovering", "fail", Actor::Agent, move |project, _| {
         // What lies there is as it was.
-        for part in ["PRD.md", "completion-report.md", "decision-log.md", "research", "working"] {
+        for part in [
+            "PRD.md",
+            "completion-report.md",
+            "decision-log.md",
+            "research",
+            "working",
+        ] {
             let path = project.root().join("requirements").join(part);
-            let gone = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            let gone = if path.is_dir() {
+                fs::remove_dir_all(&path)
+            } else {
+                fs::remove_file(&path)
+            };
             gone.or_else(|error| match error.kind() {
                 io::ErrorKind::NotFound => Ok(()),
                 _ => Err(error),

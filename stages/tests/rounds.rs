@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use claudex_loop::Timestamp;
 use claudex_testkit::has;
 use stages::contract::{
-    AnalysisMode, Count, Decision, Dimension, DimensionScores, Flags, Grade, NextAction, Percent, Rate,
-    Round, Score, Stage, Status, Summary,
+    AnalysisMode, Count, Decision, Dimension, DimensionScores, Flags, Grade, NextAction, Percent,
+    Rate, Round, Score, Stage, Status, Summary,
 };
 use stages::digest::{MOST_LINES, Recorded, digest};
 use stages::kept::Kept;
@@ -29,7 +29,10 @@ fn keep(kept: &mut Kept, number: u32, stage: u64, said: &str, flags: Flags) {
 
 fn grades(users: u32, value: u32) -> Option<DimensionScores> {
     let grade = |number| Grade::new(number).unwrap();
-    let scores = [(Dimension::TargetUsers, grade(users)), (Dimension::ValueProposition, grade(value))];
+    let scores = [
+        (Dimension::TargetUsers, grade(users)),
+        (Dimension::ValueProposition, grade(value)),
+    ];
     Some(DimensionScores(BTreeMap::from(scores)))
 }
 
@@ -56,7 +59,13 @@ fn not_ready(kept: &mut Kept, number: u32, gaps: &[&str], users: u32, value: u32
         dimension_scores: grades(users, value),
         ..Flags::default()
     };
-    keep(kept, number, 5, &format!("Judged round {number}"), validated);
+    keep(
+        kept,
+        number,
+        5,
+        &format!("Judged round {number}"),
+        validated,
+    );
 }
 
 #[test]
@@ -71,8 +80,11 @@ fn a_digest_says_of_each_round_what_it_led_to() {
     };
     keep(&mut kept, 3, 3, "Asked again", asked);
     keep(&mut kept, 4, 3, "Of this round", Flags::default());
-    let chosen =
-        [Recorded { key: "analysis_mode_round_2".into(), value: "complete".into(), round: round(2) }];
+    let chosen = [Recorded {
+        key: "analysis_mode_round_2".into(),
+        value: "complete".into(),
+        round: round(2),
+    }];
     let expected = "\
 ---
 digest_version: 1
@@ -124,17 +136,34 @@ fn a_digest_that_is_too_long_loses_its_oldest_lines_in_order() {
             not_ready(&mut kept, number, &gaps, 2, 2);
         }
         let chosen: Vec<Recorded> = (0..decisions)
-            .map(|at| Recorded { key: format!("k{at}"), value: "v".into(), round: round(1) })
+            .map(|at| Recorded {
+                key: format!("k{at}"),
+                value: "v".into(),
+                round: round(1),
+            })
             .collect();
         digest(&kept, round(rounds + 1), &chosen, at())
     };
     let lines = |text: &str| text.lines().count();
     let whole = build(9, 10, 4);
-    assert!(lines(&whole) <= MOST_LINES && !whole.contains("Left out"), "{whole}");
+    assert!(
+        lines(&whole) <= MOST_LINES && !whole.contains("Left out"),
+        "{whole}"
+    );
     for (rounds, decisions, gaps, said) in [
         (9, 12, 5, "Left out, the oldest first: 3 lines per round."),
-        (9, 10, 6, "Left out, the oldest first: 9 lines per round, 1 resolved gaps."),
-        (2, 90, 1, "Left out, the oldest first: 2 lines per round, 1 resolved gaps, 21 decisions."),
+        (
+            9,
+            10,
+            6,
+            "Left out, the oldest first: 9 lines per round, 1 resolved gaps.",
+        ),
+        (
+            2,
+            90,
+            1,
+            "Left out, the oldest first: 2 lines per round, 1 resolved gaps, 21 decisions.",
+        ),
     ] {
         let text = build(rounds, decisions, gaps);
         assert_eq!(lines(&text), MOST_LINES, "{text}");
@@ -142,7 +171,10 @@ fn a_digest_that_is_too_long_loses_its_oldest_lines_in_order() {
     }
     let all = build(120, 120, 120);
     assert_eq!(lines(&all), MOST_LINES);
-    assert!(all.contains("| 120 |") && all.contains("GAP-14400"), "{all}");
+    assert!(
+        all.contains("| 120 |") && all.contains("GAP-14400"),
+        "{all}"
+    );
     assert_eq!(lines(&digest(&Kept::new(), round(4), &[], at())), 26);
 }
 
@@ -151,7 +183,11 @@ fn a_reflection_says_what_was_tried_and_what_to_do_differently() {
     let mut kept = Kept::new();
     assert_eq!(reflection(&kept, round(2)), None);
     not_ready(&mut kept, 1, &["Who pays", "Where"], 2, 3);
-    assert_eq!(reflection(&kept, round(1)), None, "the round itself is not looked at");
+    assert_eq!(
+        reflection(&kept, round(1)),
+        None,
+        "the round itself is not looked at"
+    );
     let first = reflection(&kept, round(2)).unwrap();
     assert_eq!(
         first.text,
@@ -186,44 +222,62 @@ Gaps:
     );
     not_ready(&mut kept, 2, &["Where", "When"], 2, 2);
     let second = reflection(&kept, round(3)).unwrap().text;
-    has(&second, "Gaps:\n- When\n\nGaps of earlier rounds that are still open:\n- Where\n");
+    has(
+        &second,
+        "Gaps:\n- When\n\nGaps of earlier rounds that are still open:\n- Where\n",
+    );
     has(&second, "| target_users | 2 | 2 | not improved |\n\n");
     not_ready(&mut kept, 3, &[], 3, 2);
     let third = reflection(&kept, round(4)).unwrap();
-    assert!(
-        third
-            .text
-            .contains("| target_users | 2 | 3 | improved |\n| value_proposition | 2 | 2 | not improved |\n")
-    );
+    assert!(third.text.contains(
+        "| target_users | 2 | 3 | improved |\n| value_proposition | 2 | 2 | not improved |\n"
+    ));
     assert_eq!(third.blind_spots, []);
 }
 
 #[test]
 fn a_dimension_that_is_weak_three_times_without_a_gain_is_a_blind_spot() {
-    for (scores, is_one) in
-        [([2, 2, 2], true), ([2, 1, 1], true), ([1, 1, 2], false), ([1, 2, 1], true), ([3, 2, 2], false)]
-    {
+    for (scores, is_one) in [
+        ([2, 2, 2], true),
+        ([2, 1, 1], true),
+        ([1, 1, 2], false),
+        ([1, 2, 1], true),
+        ([3, 2, 2], false),
+    ] {
         let mut kept = Kept::new();
         for (number, score) in (1..).zip(scores) {
             not_ready(&mut kept, number, &[], score, 3);
         }
         let found = reflection(&kept, round(4)).unwrap();
-        let expected: &[Dimension] = if is_one { &[Dimension::TargetUsers] } else { &[] };
+        let expected: &[Dimension] = if is_one {
+            &[Dimension::TargetUsers]
+        } else {
+            &[]
+        };
         assert_eq!(found.blind_spots, expected, "{scores:?}");
         assert_eq!(found.text.contains("without a gain: target_users"), is_one);
-        assert_eq!(reflection(&kept, round(3)).unwrap().blind_spots, [], "two are too few");
+        assert_eq!(
+            reflection(&kept, round(3)).unwrap().blind_spots,
+            [],
+            "two are too few"
+        );
     }
 }
 
 #[test]
 fn a_reflection_of_many_gaps_has_room_for_what_to_do() {
     let mut kept = Kept::new();
-    let gaps: Vec<String> = (0..500).map(|at| format!("{at}: {}", "ä".repeat(300))).collect();
+    let gaps: Vec<String> = (0..500)
+        .map(|at| format!("{at}: {}", "ä".repeat(300)))
+        .collect();
     let gaps: Vec<&str> = gaps.iter().map(String::as_str).collect();
     not_ready(&mut kept, 1, &gaps, 1, 4);
     not_ready(&mut kept, 2, &gaps, 1, 4);
     let text = reflection(&kept, round(3)).unwrap().text;
     assert!(text.chars().count() <= MOST_CHARACTERS);
     has(&text, " more\n");
-    assert!(text.ends_with("- Leave alone: value_proposition\n"), "{text}");
+    assert!(
+        text.ends_with("- Leave alone: value_proposition\n"),
+        "{text}"
+    );
 }

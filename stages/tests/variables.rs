@@ -21,7 +21,10 @@ fn all(stage: Stage) -> Known {
         prior_context: "before".to_owned(),
         prior_summaries: "list".to_owned(),
         reflection: "look back".to_owned(),
-        answer: Some(UserAnswer { question: "Which?".to_owned(), answer: "This".to_owned() }),
+        answer: Some(UserAnswer {
+            question: "Which?".to_owned(),
+            answer: "This".to_owned(),
+        }),
         focus: vec!["gap".to_owned()],
         skip_validation: true,
     }
@@ -48,13 +51,19 @@ fn each_stage_is_told_what_it_needs() {
         told(Stage::Setup),
         json!({ "SUMMARY_FILE": "stage-1-summary.md", "DISPATCH_ID": "d-7", "USER_ANSWER": { "question": "Which?", "answer": "This" } })
     );
-    assert_eq!(told(Stage::Research), expected(2, 15, &json!({ "FOCUS": ["gap"] })));
+    assert_eq!(
+        told(Stage::Research),
+        expected(2, 15, &json!({ "FOCUS": ["gap"] }))
+    );
     assert_eq!(
         told(Stage::AnalysisQuestions),
         expected(3, 30, &json!({ "REFLECTION_CONTEXT": "look back" }))
     );
     assert_eq!(told(Stage::ResponseAnalysis), expected(4, 15, &json!({})));
-    assert_eq!(told(Stage::ValidationGeneration), expected(5, 20, &json!({ "SKIP_VALIDATION": true })));
+    assert_eq!(
+        told(Stage::ValidationGeneration),
+        expected(5, 20, &json!({ "SKIP_VALIDATION": true }))
+    );
     assert_eq!(told(Stage::Completion), expected(6, 5, &json!({})));
     assert_eq!(told(Stage::Retrospective), expected(7, 10, &json!({})));
 }
@@ -88,13 +97,25 @@ fn what_must_be_there_is_there_and_one_member_has_no_panel() {
         "FOCUS",
     ];
     for stage in Stage::all() {
-        let named =
-            Known { summary_file: "file".to_owned(), dispatch_id: "d-1".to_owned(), ..Known::default() };
+        let named = Known {
+            summary_file: "file".to_owned(),
+            dispatch_id: "d-1".to_owned(),
+            ..Known::default()
+        };
         for (name, value) in variables(stage, &named) {
             let is_empty = [Value::Null, json!(""), json!([])].contains(&value);
-            assert!(!is_empty || may_be_empty.contains(&name.as_str()), "{stage}: {name}");
+            assert!(
+                !is_empty || may_be_empty.contains(&name.as_str()),
+                "{stage}: {name}"
+            );
         }
     }
-    let rapid = Known { mode: Some(AnalysisMode::Rapid), ..all(Stage::Research) };
-    assert_eq!(variables(Stage::Research, &rapid)["PANEL_CONFIG_PATH"], Value::Null);
+    let rapid = Known {
+        mode: Some(AnalysisMode::Rapid),
+        ..all(Stage::Research)
+    };
+    assert_eq!(
+        variables(Stage::Research, &rapid)["PANEL_CONFIG_PATH"],
+        Value::Null
+    );
 }

@@ -11,11 +11,18 @@ use crate::typestate::TABLE;
 use crate::{AnyLoop, Phase, stops};
 
 /// Returns the variables.
-pub fn of(held: &AnyLoop, _: &Settings, _: Timestamp) -> serde_json::Map<String, serde_json::Value> {
+pub fn of(
+    held: &AnyLoop,
+    _: &Settings,
+    _: Timestamp,
+) -> serde_json::Map<String, serde_json::Value> {
     let raw = held.raw();
     let path = |name: Name| format!("{}/{name}", dir(raw));
     let (review, answer) = newest(held).map_or_else(Default::default, |(group, number)| {
-        (path(Name::Review(group, number)), path(Name::PostReview(group, number)))
+        (
+            path(Name::Review(group, number)),
+            path(Name::PostReview(group, number)),
+        )
     });
     let target = target(held.phase()).map_or("", stored);
     let variables = [
@@ -25,7 +32,10 @@ pub fn of(held: &AnyLoop, _: &Settings, _: Timestamp) -> serde_json::Map<String,
         ("target", target.into()),
         ("task", task(held).into()),
     ];
-    variables.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    variables
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
 }
 
 /// Returns a plan's directory, from the project's root.
@@ -62,7 +72,11 @@ pub fn newest(held: &AnyLoop) -> Option<(Group, u64)> {
         Phase::PostAllCodeReview => Group::AllCode,
         _ => return None,
     };
-    let number = raw.record().get("review_file").as_ref().and_then(Value::as_count)?;
+    let number = raw
+        .record()
+        .get("review_file")
+        .as_ref()
+        .and_then(Value::as_count)?;
     Some((group, number))
 }
 
@@ -75,5 +89,7 @@ pub fn task(held: &AnyLoop) -> u64 {
     let directory = Directory::of_plan(&raw.root(), raw.id().as_str()).unwrap_or_default();
     let pending = || directory.table()?.next().map(|row| row.id);
     // One whose row says done and whose subtasks do not is still under way.
-    stops::newest_done(raw, &directory).or_else(pending).unwrap_or_default()
+    stops::newest_done(raw, &directory)
+        .or_else(pending)
+        .unwrap_or_default()
 }

@@ -139,7 +139,12 @@ impl Row {
         when: &'static str,
         steps: &'static [&'static str],
     ) -> Self {
-        Self { name, words, when, steps }
+        Self {
+            name,
+            words,
+            when,
+            steps,
+        }
     }
 }
 
@@ -153,25 +158,55 @@ pub const ROWS: [Row; 26] = [
     Row::new("C1", &["post-plan-review"], "", &["post-plan-review"]),
     Row::new("C2", &["post-tasks-review"], "", &["post-tasks-review"]),
     Row::new("C3", &["post-code-review"], "", &["post-code-review"]),
-    Row::new("C4", &["post-all-code-review"], "", &["post-all-code-review"]),
+    Row::new(
+        "C4",
+        &["post-all-code-review"],
+        "",
+        &["post-all-code-review"],
+    ),
     Row::new("C5", &["plan-review"], ANSWERED, END),
     Row::new("C6", &["plan-review"], "plan.md is complete", END),
     Row::new("C7", &["plan-review"], "else", &["new-plan"]),
     Row::new("C8", &["tasks-review"], ANSWERED, END),
-    Row::new("C9", &["tasks-review"], "tasks.md has a row that can be read", END),
+    Row::new(
+        "C9",
+        &["tasks-review"],
+        "tasks.md has a row that can be read",
+        END,
+    ),
     Row::new("C10", &["tasks-review"], "else", &["create-tasks"]),
     Row::new("C11", &["code-review"], ANSWERED, END),
-    Row::new("C12", &["code-review"], "no current task is known whose file has subtasks", ASK),
-    Row::new("C13", &["code-review"], "all of its subtasks are completed", END),
+    Row::new(
+        "C12",
+        &["code-review"],
+        "no current task is known whose file has subtasks",
+        ASK,
+    ),
+    Row::new(
+        "C13",
+        &["code-review"],
+        "all of its subtasks are completed",
+        END,
+    ),
     Row::new("C14", &["code-review"], "else", &["continue-task"]),
     Row::new("C15", &["all-code-review"], ANSWERED, END),
-    Row::new("C16", &["all-code-review"], "all active tasks are done", END),
+    Row::new(
+        "C16",
+        &["all-code-review"],
+        "all active tasks are done",
+        END,
+    ),
     Row::new("C17", &["all-code-review"], "else", ASK),
     Row::new("C18", &["new-plan"], "", &["new-plan"]),
     Row::new("C19", &["create-tasks"], "", &["create-tasks"]),
     Row::new(
         "C20",
-        &["complete-task", "complete-task-tdd", "next-task", "next-task-tdd"],
+        &[
+            "complete-task",
+            "complete-task-tdd",
+            "next-task",
+            "next-task-tdd",
+        ],
         "the pending task with the lowest id, or a question where none is pending",
         &["complete-task", "complete-task-tdd", "ask"],
     ),
@@ -181,9 +216,19 @@ pub const ROWS: [Row; 26] = [
         "of null: `phase` is complete",
         &["nothing: it is over"],
     ),
-    Row::new("C22", &["null"], "a task ran last, by `phase`", &["continue-task"]),
+    Row::new(
+        "C22",
+        &["null"],
+        "a task ran last, by `phase`",
+        &["continue-task"],
+    ),
     Row::new("C23", STANDALONE, "anything else ran last", ASK),
-    Row::new("C24", &["any other word"], "", &["nothing: mend next_phase in state.json"]),
+    Row::new(
+        "C24",
+        &["any other word"],
+        "",
+        &["nothing: mend next_phase in state.json"],
+    ),
     Row::new(
         "C25",
         &[],
@@ -194,7 +239,13 @@ pub const ROWS: [Row; 26] = [
         "C26",
         &[],
         "no state that can be read, and no journal; by the files: a task in progress, one that is done and not reviewed, the newest verdict of a code review",
-        &["continue-task", "code-review", "complete-task", "post-code-review", "ask"],
+        &[
+            "continue-task",
+            "code-review",
+            "complete-task",
+            "post-code-review",
+            "ask",
+        ],
     ),
 ];
 
@@ -202,15 +253,24 @@ pub const ROWS: [Row; 26] = [
 pub fn markdown() -> String {
     let mut table = "| row | `next_phase` | where | next step |\n|---|---|---|---|\n".to_owned();
     for row in &ROWS {
-        let code =
-            |words: &[&str]| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+        let code = |words: &[&str]| {
+            words
+                .iter()
+                .map(|word| format!("`{word}`"))
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
         let words = match row.words {
             [] => "–".to_owned(),
             [only] if only.contains(' ') => (*only).to_owned(),
             words => code(words),
         };
         let when = if row.when.is_empty() { "–" } else { row.when };
-        table += &format!("| {} | {words} | {when} | {} |\n", row.name, row.steps.join("; "));
+        table += &format!(
+            "| {} | {words} | {when} | {} |\n",
+            row.name,
+            row.steps.join("; ")
+        );
     }
     table
 }
@@ -239,8 +299,14 @@ pub const WORDS: [&str; 19] = [
 ];
 
 /// Lists what `phase` is where a task was being done without automation.
-const BY_HAND: [&str; 6] =
-    ["implementation", "next-task", "next-task-tdd", "complete-task", "complete-task-tdd", "continue-task"];
+const BY_HAND: [&str; 6] = [
+    "implementation",
+    "next-task",
+    "next-task-tdd",
+    "complete-task",
+    "complete-task-tdd",
+    "continue-task",
+];
 
 /// Returns the first row of the table that fits.
 pub fn next(state: &State, files: &Directory) -> Next {
@@ -253,9 +319,11 @@ pub fn next(state: &State, files: &Directory) -> Next {
                 "state.json is no JSON object, and the journal has the last state",
             );
         }
-        State::There { next_phase, phase, current_task } => {
-            (next_phase.as_deref(), phase.as_str(), *current_task)
-        }
+        State::There {
+            next_phase,
+            phase,
+            current_task,
+        } => (next_phase.as_deref(), phase.as_str(), *current_task),
     };
     match word {
         None => standalone(phase, task),
@@ -269,7 +337,10 @@ pub fn next(state: &State, files: &Directory) -> Next {
         Some(word @ ("cancelled" | "errored")) => {
             Next::new("C21", Step::Finished, format!("the plan is {word}"))
         }
-        Some(word) => match (Kind::of(word), word.strip_prefix("post-").and_then(Kind::of)) {
+        Some(word) => match (
+            Kind::of(word),
+            word.strip_prefix("post-").and_then(Kind::of),
+        ) {
             (Some(kind), _) => of_review(kind, phase, task, files),
             (_, Some(kind)) => Next::new(
                 ["C1", "C2", "C3", "C4"][kind as usize],
@@ -278,7 +349,10 @@ pub fn next(state: &State, files: &Directory) -> Next {
             ),
             _ => {
                 let shown = claudex_loop::text::one_line(&claudex_loop::text::shown(word), 60);
-                let why = format!("next_phase is “{shown}”; the legal words are null, {}", WORDS.join(", "));
+                let why = format!(
+                    "next_phase is “{shown}”; the legal words are null, {}",
+                    WORDS.join(", ")
+                );
                 Next::new("C24", Step::Refuse, why)
             }
         },
@@ -290,17 +364,33 @@ fn standalone(phase: &str, task: Option<u64>) -> Next {
         return Next::new("C21", Step::Finished, "every task is done and reviewed");
     }
     if BY_HAND.contains(&phase) {
-        let step = Step::ContinueTask { task, automated: false };
-        return Next::new("C22", step, format!("there is no automation, and {phase} ran last"));
+        let step = Step::ContinueTask {
+            task,
+            automated: false,
+        };
+        return Next::new(
+            "C22",
+            step,
+            format!("there is no automation, and {phase} ran last"),
+        );
     }
     let shown = claudex_loop::text::one_line(&claudex_loop::text::shown(phase), 60);
-    Next::new("C23", Step::Ask, format!("there is no automation, and “{shown}” ran last"))
+    Next::new(
+        "C23",
+        Step::Ask,
+        format!("there is no automation, and “{shown}” ran last"),
+    )
 }
 
 fn of_task(word: &str, tdd: bool, files: &Directory) -> Next {
-    let task = files.table().and_then(|tasks| tasks.next()).map(|row| row.id);
+    let task = files
+        .table()
+        .and_then(|tasks| tasks.next())
+        .map(|row| row.id);
     let why = match task {
-        Some(task) => format!("{word} is next, and task {task} is the pending one with the lowest id"),
+        Some(task) => {
+            format!("{word} is next, and task {task} is the pending one with the lowest id")
+        }
         None => format!("{word} is next, and tasks.md has no pending task"),
     };
     Next::new("C20", Step::CompleteTask { task, tdd }, why)
@@ -308,7 +398,9 @@ fn of_task(word: &str, tdd: bool, files: &Directory) -> Next {
 
 fn of_review(kind: Kind, phase: &str, task: Option<u64>, files: &Directory) -> Next {
     let end = |row, why: String| Next::new(row, Step::EndTurn(kind), why);
-    let answered = phase.strip_prefix("post-").is_some_and(|of| of == kind.word());
+    let answered = phase
+        .strip_prefix("post-")
+        .is_some_and(|of| of == kind.word());
     let fixed = "the last review was answered".to_owned();
     match kind {
         Kind::Plan if answered => end("C5", fixed),
@@ -316,7 +408,11 @@ fn of_review(kind: Kind, phase: &str, task: Option<u64>, files: &Directory) -> N
         Kind::Plan => Next::new("C7", Step::NewPlan, "plan.md is not complete yet"),
         Kind::Tasks if answered => end("C8", fixed),
         Kind::Tasks if files.table().is_some() => end("C9", "tasks.md has its rows".to_owned()),
-        Kind::Tasks => Next::new("C10", Step::CreateTasks, "tasks.md has no row that can be read"),
+        Kind::Tasks => Next::new(
+            "C10",
+            Step::CreateTasks,
+            "tasks.md has no row that can be read",
+        ),
         Kind::Code if answered => end("C11", fixed),
         Kind::Code => match task.and_then(|task| Some((task, files.task(task)?))) {
             None => Next::new(
@@ -329,7 +425,10 @@ fn of_review(kind: Kind, phase: &str, task: Option<u64>, files: &Directory) -> N
             }
             Some((task, file)) => Next::new(
                 "C14",
-                Step::ContinueTask { task: Some(task), automated: true },
+                Step::ContinueTask {
+                    task: Some(task),
+                    automated: true,
+                },
                 format!(
                     "{} of {} subtasks of task {task} are completed",
                     file.completed(),
@@ -343,7 +442,11 @@ fn of_review(kind: Kind, phase: &str, task: Option<u64>, files: &Directory) -> N
             let done = files.table().map_or(0, |tasks| tasks.done().count());
             match active > 0 && done == active {
                 true => end("C16", format!("all {active} tasks are done")),
-                false => Next::new("C17", Step::Ask, format!("{done} of {active} tasks are done")),
+                false => Next::new(
+                    "C17",
+                    Step::Ask,
+                    format!("{done} of {active} tasks are done"),
+                ),
             }
         }
     }
@@ -355,12 +458,21 @@ fn from_files(files: &Directory) -> Next {
     let rows = || files.table().into_iter().flat_map(|tasks| &tasks.rows);
     let begun = |task: u64| {
         files.task(task).is_some_and(|file| {
-            let begun = file.subtasks.iter().any(|one| one.status != SubtaskStatus::Pending);
+            let begun = file
+                .subtasks
+                .iter()
+                .any(|one| one.status != SubtaskStatus::Pending);
             begun && !file.is_completed()
         })
     };
-    if let Some(row) = rows().filter(|row| row.status == Status::Pending).find(|row| begun(row.id)) {
-        let step = Step::ContinueTask { task: Some(row.id), automated: true };
+    if let Some(row) = rows()
+        .filter(|row| row.status == Status::Pending)
+        .find(|row| begun(row.id))
+    {
+        let step = Step::ContinueTask {
+            task: Some(row.id),
+            automated: true,
+        };
         return found(step, format!("task {} is in progress", row.id));
     }
     let code_reviews = files.names().filter_map(|name| match name {
@@ -372,12 +484,21 @@ fn from_files(files: &Directory) -> Next {
         let done = files.task(task).is_some_and(|file| file.is_completed());
         done && !code_reviews.iter().any(|(of, _)| *of == task)
     };
-    if let Some(row) = rows().filter(|row| row.is_active()).find(|row| is_unreviewed(row.id)) {
-        return found(Step::CodeReview(row.id), format!("task {} is done and not reviewed", row.id));
+    if let Some(row) = rows()
+        .filter(|row| row.is_active())
+        .find(|row| is_unreviewed(row.id))
+    {
+        return found(
+            Step::CodeReview(row.id),
+            format!("task {} is done and not reviewed", row.id),
+        );
     }
     let modified = |(task, number): &(u64, u64)| {
         let name = Name::Review(Group::TaskCode(*task), *number).to_string();
-        (files.entries.get(&name).map(|entry| entry.modified), *number)
+        (
+            files.entries.get(&name).map(|entry| entry.modified),
+            *number,
+        )
     };
     let newest = code_reviews.into_iter().max_by_key(modified);
     let verdict = newest.and_then(|(task, number)| {
@@ -386,16 +507,22 @@ fn from_files(files: &Directory) -> Next {
     });
     match verdict {
         Some((name, true)) => {
-            let task = files.table().and_then(|tasks| tasks.next()).map(|row| row.id);
+            let task = files
+                .table()
+                .and_then(|tasks| tasks.next())
+                .map(|row| row.id);
             let step = Step::CompleteTask { task, tdd: false };
             found(step, format!("the newest review, {name}, says PASS"))
         }
-        Some((name, false)) => {
-            found(Step::PostReview(Kind::Code), format!("the newest review, {name}, says FAIL"))
-        }
-        None => {
-            Next::new("C26", Step::Ask, "there is no state, and the files do not say how far the plan is")
-        }
+        Some((name, false)) => found(
+            Step::PostReview(Kind::Code),
+            format!("the newest review, {name}, says FAIL"),
+        ),
+        None => Next::new(
+            "C26",
+            Step::Ask,
+            "there is no state, and the files do not say how far the plan is",
+        ),
     }
 }
 
@@ -407,7 +534,11 @@ impl fmt::Display for Step {
         };
         match self {
             Self::PostReview(kind) => {
-                write!(f, "post-{}: deal with the newest review and write its answer", kind.word())
+                write!(
+                    f,
+                    "post-{}: deal with the newest review and write its answer",
+                    kind.word()
+                )
             }
             Self::EndTurn(kind) => write!(f, "end the turn: {} comes next", kind.word()),
             Self::NewPlan => write!(f, "new-plan: write plan.md, or go on with what is there"),
@@ -415,15 +546,35 @@ impl fmt::Display for Step {
             Self::CompleteTask { task: None, .. } => {
                 write!(f, "ask: no task is pending; a person adds or drops one")
             }
-            Self::CompleteTask { task: Some(task), tdd } => {
+            Self::CompleteTask {
+                task: Some(task),
+                tdd,
+            } => {
                 let tdd = if *tdd { "-tdd" } else { "" };
-                write!(f, "complete-task{tdd}: do task {task} with all of its subtasks")
+                write!(
+                    f,
+                    "complete-task{tdd}: do task {task} with all of its subtasks"
+                )
             }
-            Self::ContinueTask { task: of, automated: true } => {
-                write!(f, "continue-task: go on with {}, then end the turn", task(of))
+            Self::ContinueTask {
+                task: of,
+                automated: true,
+            } => {
+                write!(
+                    f,
+                    "continue-task: go on with {}, then end the turn",
+                    task(of)
+                )
             }
-            Self::ContinueTask { task: of, automated: false } => {
-                write!(f, "continue-task: go on with {}, without automation", task(of))
+            Self::ContinueTask {
+                task: of,
+                automated: false,
+            } => {
+                write!(
+                    f,
+                    "continue-task: go on with {}, without automation",
+                    task(of)
+                )
             }
             Self::CodeReview(task) => write!(f, "code-review: have task {task} reviewed"),
             Self::Ask => write!(f, "ask the person"),

@@ -47,24 +47,38 @@ impl fmt::Display for Violation {
 pub fn violations(directory: &Directory, context: &Context) -> Vec<Violation> {
     let mut found = Vec::new();
     let mut broken = |rule: u8, problem: Problem| found.push(Violation { rule, problem });
-    let wrong =
-        |file: &str, what: String| Problem { file: claudex_loop::text::shown(file), line: None, what };
+    let wrong = |file: &str, what: String| Problem {
+        file: claudex_loop::text::shown(file),
+        line: None,
+        what,
+    };
     match &directory.plan {
         None => broken(1, wrong("plan.md", "it is missing; write it".to_owned())),
-        Some(Err(problems)) => problems.iter().cloned().for_each(|problem| broken(1, problem)),
+        Some(Err(problems)) => problems
+            .iter()
+            .cloned()
+            .for_each(|problem| broken(1, problem)),
         Some(Ok(_)) => {}
     }
     for (entry, found) in &directory.entries {
         match found.kind {
-            Kind::Folder => {
-                broken(3, wrong(entry, "it is a folder; move it out of the plan’s directory".to_owned()))
-            }
-            Kind::Other => broken(2, wrong(entry, "it is no regular file; remove it".to_owned())),
+            Kind::Folder => broken(
+                3,
+                wrong(
+                    entry,
+                    "it is a folder; move it out of the plan’s directory".to_owned(),
+                ),
+            ),
+            Kind::Other => broken(
+                2,
+                wrong(entry, "it is no regular file; remove it".to_owned()),
+            ),
             Kind::File if Name::parse(entry).is_none() => broken(
                 2,
                 wrong(
                     entry,
-                    "a plan has no file of this name; move it out of the plan’s directory".to_owned(),
+                    "a plan has no file of this name; move it out of the plan’s directory"
+                        .to_owned(),
                 ),
             ),
             Kind::File => {}
@@ -73,7 +87,10 @@ pub fn violations(directory: &Directory, context: &Context) -> Vec<Violation> {
     for name in directory.names() {
         match name {
             Name::Review(group, _) => {
-                if let Some(document) = group.document().filter(|document| !directory.has(*document)) {
+                if let Some(document) = group
+                    .document()
+                    .filter(|document| !directory.has(*document))
+                {
                     broken(
                         4,
                         wrong(
@@ -114,7 +131,10 @@ pub fn violations(directory: &Directory, context: &Context) -> Vec<Violation> {
             );
         }
     }
-    for file in directory.names().filter(|name| matches!(name, Name::Task(_))) {
+    for file in directory
+        .names()
+        .filter(|name| matches!(name, Name::Task(_)))
+    {
         if !directory.has(Name::Tasks) {
             broken(
                 7,
@@ -133,15 +153,27 @@ pub fn violations(directory: &Directory, context: &Context) -> Vec<Violation> {
                 7,
                 wrong(
                     "tasks.md",
-                    format!("task {} is {}, and {file} is missing; write it", row.id, row.status.word()),
+                    format!(
+                        "task {} is {}, and {file} is missing; write it",
+                        row.id,
+                        row.status.word()
+                    ),
                 ),
             );
         }
     }
     if let Some(Err(problems)) = &directory.tasks {
-        problems.iter().cloned().for_each(|problem| broken(8, problem));
+        problems
+            .iter()
+            .cloned()
+            .for_each(|problem| broken(8, problem));
     }
-    for problem in directory.task_files.values().filter_map(|file| file.as_ref().err()).flatten() {
+    for problem in directory
+        .task_files
+        .values()
+        .filter_map(|file| file.as_ref().err())
+        .flatten()
+    {
         broken(9, problem.clone());
     }
     if let (Some(coding), Some(tasks)) = (context.coding, tasks) {
@@ -159,9 +191,9 @@ pub fn violations(directory: &Directory, context: &Context) -> Vec<Violation> {
             );
         }
         let is_current_done = match coding.current {
-            Some(current) => {
-                tasks.row(current).is_some_and(|row| row.status == crate::files::tasks::Status::Done)
-            }
+            Some(current) => tasks
+                .row(current)
+                .is_some_and(|row| row.status == crate::files::tasks::Status::Done),
             None => true,
         };
         if done != coding.done && !(is_current_done && done == coding.done + 1) {

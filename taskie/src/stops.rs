@@ -18,7 +18,9 @@ use serde_json::{Value as Json, json};
 use crate::files::name::Name;
 use crate::files::{Directory, Kind};
 use crate::rules::{self, Coding, Context, Violation};
-use crate::typestate::{CompleteTask, CompleteTaskTdd, CreateTasks, NewPlan, PostTasksReview, Standalone};
+use crate::typestate::{
+    CompleteTask, CompleteTaskTdd, CreateTasks, NewPlan, PostTasksReview, Standalone,
+};
 use crate::{AnyLoop, Loop, OnStop, Phase, context};
 
 /// Notes a review that a person had made by hand: its `file` is a name in the plan's directory.
@@ -53,7 +55,10 @@ pub struct Counted {
 impl OnStop for Taskie {
     fn violations(&self, held: &AnyLoop) -> Vec<String> {
         match directory(held.raw()) {
-            Ok(directory) => broken(held, &directory).iter().map(ToString::to_string).collect(),
+            Ok(directory) => broken(held, &directory)
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
             Err(error) => vec![format!("The plan’s directory cannot be read: {error}.")],
         }
     }
@@ -72,8 +77,10 @@ impl OnStop for Taskie {
             _ => active(&directory),
         };
         let mut commands = Vec::new();
-        for command in
-            tasks.into_iter().filter_map(|task| directory.task(task)).flat_map(|file| file.must_run())
+        for command in tasks
+            .into_iter()
+            .filter_map(|task| directory.task(task))
+            .flat_map(|file| file.must_run())
         {
             if !commands.contains(&command) {
                 commands.push(command);
@@ -96,9 +103,9 @@ impl OnStop for Taskie {
             Err(refusal) => Err(Refused::new(held.into_any(), refusal)),
             Ok(Work::Untouched) => silent(held),
             Ok(Work::Begun) => settle(or_else(attempt(held), Loop::remind)),
-            Ok(Work::Complete(counted)) => {
-                settle(or_else(attempt(held), |held| held.tasks_written(counted.total, counted.done)))
-            }
+            Ok(Work::Complete(counted)) => settle(or_else(attempt(held), |held| {
+                held.tasks_written(counted.total, counted.done)
+            })),
         }
     }
 
@@ -124,9 +131,9 @@ impl OnStop for Taskie {
         match tasks_answered(held.raw()) {
             Err(refusal) => Err(Refused::new(held.into_any(), refusal)),
             Ok(None) => settle(or_else(attempt(held), Loop::remind)),
-            Ok(Some(counted)) => {
-                settle(or_else(attempt(held), |held| held.tasks_addressed(counted.total, counted.done)))
-            }
+            Ok(Some(counted)) => settle(or_else(attempt(held), |held| {
+                held.tasks_addressed(counted.total, counted.done)
+            })),
         }
     }
 
@@ -159,7 +166,10 @@ fn active(directory: &Directory) -> Vec<u64> {
 pub fn broken(held: &AnyLoop, directory: &Directory) -> Vec<Violation> {
     let mut found = rules::violations(directory, &rules_of(held, directory, &[]));
     // The journal is read whole only where it may excuse what was found: a stop costs the same however old a plan is.
-    if found.iter().any(|violation| [6, 10].contains(&violation.rule)) {
+    if found
+        .iter()
+        .any(|violation| [6, 10].contains(&violation.rule))
+    {
         let journal = held.raw().journal().unwrap_or_default();
         found = rules::violations(directory, &rules_of(held, directory, &journal));
     }
@@ -172,20 +182,31 @@ pub fn broken(held: &AnyLoop, directory: &Directory) -> Vec<Violation> {
 fn rules_of(held: &AnyLoop, directory: &Directory, journal: &[Entry]) -> Context {
     let raw = held.raw();
     let of = |current, added| {
-        Some(Coding { total: raw.count("tasks_total"), done: raw.count("tasks_done"), current, added })
+        Some(Coding {
+            total: raw.count("tasks_total"),
+            done: raw.count("tasks_done"),
+            current,
+            added,
+        })
     };
     let coding = match held.phase() {
         Phase::TasksReview | Phase::AllCodeReview | Phase::PostAllCodeReview => of(Some(0), false),
         Phase::CompleteTask | Phase::CompleteTaskTdd => of(None, false),
         // The table is nobody's to write here: a row that a person added is asked for once the next task is.
-        Phase::CodeReview | Phase::PostCodeReview => {
-            of(Some(raw.count("current_task")), is_row_to_come(journal, directory))
-        }
+        Phase::CodeReview | Phase::PostCodeReview => of(
+            Some(raw.count("current_task")),
+            is_row_to_come(journal, directory),
+        ),
         _ => None,
     };
-    let by_hand = journal.iter().filter_map(|entry| entry.noted::<Json>(BY_HAND));
+    let by_hand = journal
+        .iter()
+        .filter_map(|entry| entry.noted::<Json>(BY_HAND));
     let by_hand = by_hand.filter_map(|note| Name::parse(note["file"].as_str()?));
-    Context { coding, by_hand: by_hand.collect() }
+    Context {
+        coding,
+        by_hand: by_hand.collect(),
+    }
 }
 
 /// Returns whether a person added a task since tasks.md was written, in whole seconds as the journal has them.
@@ -194,19 +215,32 @@ fn is_row_to_come(journal: &[Entry], directory: &Directory) -> bool {
         Entry::Change(change) if change.what == "add" => Some(SystemTime::from(change.at)),
         _ => None,
     });
-    let written = directory.entries.get("tasks.md").map(|entry| entry.modified);
+    let written = directory
+        .entries
+        .get("tasks.md")
+        .map(|entry| entry.modified);
     matches!((added, written), (Some(added), Some(written)) if written < added + Duration::from_secs(1))
 }
 
 /// Looks at the work of a loop's phase, which a stop takes only where something was written since the phase was entered: a file that was
 /// there before is nobody's answer.
-fn seen<T>(raw: &Raw, work: impl FnOnce(&Raw, &Directory) -> Option<Work<T>>) -> Result<Work<T>, Refusal> {
-    let directory =
-        directory(raw).map_err(|source| Refusal::Observe { what: crate::context::dir(raw), source })?;
+fn seen<T>(
+    raw: &Raw,
+    work: impl FnOnce(&Raw, &Directory) -> Option<Work<T>>,
+) -> Result<Work<T>, Refusal> {
+    let directory = directory(raw).map_err(|source| Refusal::Observe {
+        what: crate::context::dir(raw),
+        source,
+    })?;
     let entered = entered_at(raw);
     let is_new = |(name, entry): (&String, &crate::files::Entry)| {
-        let of_work = matches!(Name::parse(name), Some(Name::Plan | Name::Tasks | Name::Task(_)));
-        of_work && entry.kind == Kind::File && entered.is_none_or(|entered| entry.modified >= entered)
+        let of_work = matches!(
+            Name::parse(name),
+            Some(Name::Plan | Name::Tasks | Name::Task(_))
+        );
+        of_work
+            && entry.kind == Kind::File
+            && entered.is_none_or(|entered| entry.modified >= entered)
     };
     match directory.entries.iter().any(is_new) {
         true => Ok(work(raw, &directory).unwrap_or(Work::Untouched)),
@@ -242,14 +276,21 @@ pub fn tasks_written(_: &Raw, directory: &Directory) -> Option<Work<Counted>> {
 pub fn counted(directory: &Directory) -> Option<Counted> {
     let tasks = directory.table()?;
     tasks.next()?;
-    Some(Counted { total: tasks.active().count() as u64, done: tasks.done().count() as u64 })
+    Some(Counted {
+        total: tasks.active().count() as u64,
+        done: tasks.done().count() as u64,
+    })
 }
 
 /// Looks for the task that was done since the last one passed its review: its row is done, and all of its subtasks are completed.
 pub fn task_done(raw: &Raw, directory: &Directory) -> Option<Work<u64>> {
     directory.table()?;
     let task = newest_done(raw, directory);
-    let task = task.filter(|task| directory.task(*task).is_some_and(|file| file.is_completed()));
+    let task = task.filter(|task| {
+        directory
+            .task(*task)
+            .is_some_and(|file| file.is_completed())
+    });
     Some(task.map_or(Work::Begun, Work::Complete))
 }
 
@@ -263,7 +304,8 @@ pub fn newest_done(raw: &Raw, directory: &Directory) -> Option<u64> {
     let modified = |id: u64| Some(directory.entries.get(&Name::Task(id).to_string())?.modified);
     let done = tasks.done().filter(|row| !reviewed.contains(&row.id));
     // Of tasks that were done before the plan was taken up nobody knows which were reviewed: the newest is the one.
-    done.max_by_key(|row| (modified(row.id), row.id)).map(|row| row.id)
+    done.max_by_key(|row| (modified(row.id), row.id))
+        .map(|row| row.id)
 }
 
 /// Returns the tasks that came to their review under this journal.
@@ -289,8 +331,10 @@ pub fn tasks_answered(raw: &Raw) -> Result<Option<Counted>, Refusal> {
     match wait_for(raw, answer, "")?.seen {
         WaitForSeen::Waiting => Ok(None),
         WaitForSeen::There => {
-            let found = directory(raw)
-                .map_err(|source| Refusal::Observe { what: crate::context::dir(raw), source })?;
+            let found = directory(raw).map_err(|source| Refusal::Observe {
+                what: crate::context::dir(raw),
+                source,
+            })?;
             Ok(counted(&found))
         }
     }
@@ -300,8 +344,13 @@ pub fn tasks_answered(raw: &Raw) -> Result<Option<Counted>, Refusal> {
 pub fn counted_on_import(directory: &Directory, next_phase: &str, current: u64) -> Option<Counted> {
     let tasks = directory.table()?;
     let under_review = ["code-review", "post-code-review"].contains(&next_phase);
-    let done = tasks.done().filter(|row| !(under_review && row.id == current));
-    Some(Counted { total: tasks.active().count() as u64, done: done.count() as u64 })
+    let done = tasks
+        .done()
+        .filter(|row| !(under_review && row.id == current));
+    Some(Counted {
+        total: tasks.active().count() as u64,
+        done: done.count() as u64,
+    })
 }
 
 /// Writes down what a document that was taken up does not say: how many tasks there are, and which review is to be answered. Once it
@@ -317,12 +366,16 @@ pub fn taken_up(held: &AnyLoop) -> Result<(), String> {
     }
     let directory = directory(raw).map_err(|error| error.to_string())?;
     let set = |field: &str, value: u64| {
-        let set = raw.store().set_field(raw.id(), field, Value::Count(value), "person", true);
+        let set = raw
+            .store()
+            .set_field(raw.id(), field, Value::Count(value), "person", true);
         set.map(drop).map_err(|error| error.to_string())
     };
     let word = crate::context::stored(held.phase());
     let counted = counted_on_import(&directory, word, raw.count("current_task"));
-    if let Some(counted) = counted.filter(|counted| raw.count("tasks_total") == 0 && counted.total > 0) {
+    if let Some(counted) =
+        counted.filter(|counted| raw.count("tasks_total") == 0 && counted.total > 0)
+    {
         set("tasks_total", counted.total)?;
         set("tasks_done", counted.done)?;
     }
@@ -331,7 +384,9 @@ pub fn taken_up(held: &AnyLoop) -> Result<(), String> {
             Name::Review(of, number) if of == group => Some(number),
             _ => None,
         });
-        numbers.max().map_or(Ok(()), |newest| set("review_file", newest))?;
+        numbers
+            .max()
+            .map_or(Ok(()), |newest| set("review_file", newest))?;
     }
     Ok(())
 }
@@ -346,10 +401,16 @@ fn accepted(raw: &Raw, phase: &str) -> Result<(), String> {
     let Some(last) = last.filter(|change| change.from.as_deref() == Some(phase)) else {
         return Ok(());
     };
-    let run = runs::read(&journal).into_iter().find(|run| last.run.as_ref() == Some(&run.began.run));
+    let run = runs::read(&journal)
+        .into_iter()
+        .find(|run| last.run.as_ref() == Some(&run.began.run));
     let found = run.and_then(|run| FindingsJson::of_run(raw.store(), raw.id(), &run).ok()?);
     let open = found.iter().flat_map(|found| &found.findings.0).map(bullet);
-    let noted = raw.store().note(raw.id(), "accepted", &json!({"open": open.collect::<Vec<_>>()}));
+    let noted = raw.store().note(
+        raw.id(),
+        "accepted",
+        &json!({"open": open.collect::<Vec<_>>()}),
+    );
     noted.map_err(|error| error.to_string())
 }
 
@@ -372,7 +433,9 @@ pub fn entered(held: &AnyLoop, _: &Settings) -> Result<Vec<String>, String> {
         && let Some(commit) = commit(raw)
     {
         let keep = |field: &str| {
-            let set = raw.store().set_field(raw.id(), field, Value::Text(commit.clone()), "hook", true);
+            let set =
+                raw.store()
+                    .set_field(raw.id(), field, Value::Text(commit.clone()), "hook", true);
             set.map(drop).map_err(|error| error.to_string())
         };
         keep("task_base")?;
@@ -387,7 +450,11 @@ pub fn entered(held: &AnyLoop, _: &Settings) -> Result<Vec<String>, String> {
 fn commit(raw: &Raw) -> Option<String> {
     let mut git = Command::new("git");
     git.args(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
-    let said = git.current_dir(raw.root()).stdin(Stdio::null()).output().ok()?;
+    let said = git
+        .current_dir(raw.root())
+        .stdin(Stdio::null())
+        .output()
+        .ok()?;
     let commit = String::from_utf8(said.stdout).ok()?.trim().to_owned();
     (said.status.success() && !commit.is_empty()).then_some(commit)
 }

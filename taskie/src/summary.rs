@@ -28,10 +28,14 @@ pub fn next_action(held: &AnyLoop) -> Option<NextAction> {
     let (raw, id) = (held.raw(), held.id());
     let (ended, most) = (raw.count("phase_iteration"), raw.count("max_reviews"));
     let waits_for = match held.phase() {
-        Phase::PlanReview | Phase::TasksReview | Phase::CodeReview | Phase::AllCodeReview if ended < most => {
+        Phase::PlanReview | Phase::TasksReview | Phase::CodeReview | Phase::AllCodeReview
+            if ended < most =>
+        {
             return None;
         }
-        Phase::PlanReview | Phase::TasksReview | Phase::CodeReview | Phase::AllCodeReview if most == 0 => {
+        Phase::PlanReview | Phase::TasksReview | Phase::CodeReview | Phase::AllCodeReview
+            if most == 0 =>
+        {
             "the turn to end: no reviews are wanted".to_owned()
         }
         Phase::PlanReview | Phase::TasksReview | Phase::CodeReview | Phase::AllCodeReview => {
@@ -46,15 +50,19 @@ pub fn next_action(held: &AnyLoop) -> Option<NextAction> {
         Phase::NewPlan => "plan.md to be complete".to_owned(),
         Phase::CreateTasks => "tasks.md and its task files to be written".to_owned(),
         Phase::CompleteTask | Phase::CompleteTaskTdd => "a task to be done".to_owned(),
-        Phase::PostPlanReview | Phase::PostTasksReview | Phase::PostCodeReview | Phase::PostAllCodeReview => {
-            "the newest review to be answered".to_owned()
-        }
+        Phase::PostPlanReview
+        | Phase::PostTasksReview
+        | Phase::PostCodeReview
+        | Phase::PostAllCodeReview => "the newest review to be answered".to_owned(),
         Phase::Standalone => "a person: there is no automation".to_owned(),
         Phase::Complete | Phase::Cancelled | Phase::Errored => return None,
     };
     let directory = stops::directory(raw).unwrap_or_default();
     let next = next(&state(held), &directory);
-    let step = format!("{} ({})\n    /taskie:continue-plan {id}", next.step, next.row);
+    let step = format!(
+        "{} ({})\n    /taskie:continue-plan {id}",
+        next.step, next.row
+    );
     Some(NextAction::new(waits_for, step))
 }
 
@@ -109,7 +117,11 @@ fn reviews(directory: &Directory) -> Vec<String> {
     let of_task = |(group, _): &(Group, _)| matches!(group, Group::Task(_) | Group::TaskCode(_));
     let (tasks, others): (Vec<_>, Vec<_>) = groups.into_iter().partition(of_task);
     let tasks = tasks.into_iter().map(line).collect::<Vec<_>>().join("; ");
-    let lines = others.into_iter().map(line).chain([tasks]).filter(|line| !line.is_empty());
+    let lines = others
+        .into_iter()
+        .map(line)
+        .chain([tasks])
+        .filter(|line| !line.is_empty());
     lines.map(|line| format!("reviews of {line}")).collect()
 }
 

@@ -15,7 +15,9 @@ fn number(project: &Project, key: &str) -> u64 {
         let (name, value) = line.split_once(':')?;
         (name.trim().trim_matches('"') == key).then_some(value.trim().trim_matches(','))
     });
-    found.and_then(|value| value.parse().ok()).unwrap_or_default()
+    found
+        .and_then(|value| value.parse().ok())
+        .unwrap_or_default()
 }
 
 /// Writes tasks.md with so many active tasks, the first of them done, and their files. Of those that are done `last` was done last.
@@ -31,7 +33,9 @@ fn tasks(project: &Project, total: u64, done: u64, last: u64) -> io::Result<()> 
         let file = format!("{PLAN}/task-{id}.md");
         project.write(&file, &subtask)?;
         // Two files that are written at once may have one time.
-        let file = fs::File::options().write(true).open(project.root().join(file))?;
+        let file = fs::File::options()
+            .write(true)
+            .open(project.root().join(file))?;
         file.set_modified(SystemTime::now() - Duration::from_secs(3600))?;
     }
     project.write(
@@ -48,28 +52,47 @@ fn progress(project: &Project, more: u64, last: u64) -> io::Result<()> {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "what was tried is what the test has to say")]
+#[expect(
+    clippy::print_stdout,
+    reason = "what was tried is what the test has to say"
+)]
 fn taskie_passes_the_kit() {
     let plan = format!("{PLAN}/plan.md");
     let mut kit = Kit::new("machine.toml", env!("CARGO_BIN_EXE_taskie"));
     let begun = plan.clone();
     kit = kit.project(move |project| project.write(&begun, "# Plan\n"));
-    kit = kit.own("*", "violation", |project, _| project.write(&format!("{PLAN}/notes.txt"), "Mine.\n"));
-    for (transition, text) in [("remind", "# Plan\n"), ("planned", "# Plan\n\n## Overview\n")] {
+    kit = kit.own("*", "violation", |project, _| {
+        project.write(&format!("{PLAN}/notes.txt"), "Mine.\n")
+    });
+    for (transition, text) in [
+        ("remind", "# Plan\n"),
+        ("planned", "# Plan\n\n## Overview\n"),
+    ] {
         let plan = plan.clone();
-        kit = kit.own("new_plan", transition, move |project, _| project.write(&plan, text));
+        kit = kit.own("new_plan", transition, move |project, _| {
+            project.write(&plan, text)
+        });
     }
-    kit = kit.own("create_tasks", "remind", |project, _| tasks(project, 0, 0, 100));
+    kit = kit.own("create_tasks", "remind", |project, _| {
+        tasks(project, 0, 0, 100)
+    });
     let counted = |project: &Project, given: &std::collections::BTreeMap<String, String>| {
         let of = |name: &str| given[name].parse().unwrap_or_default();
         tasks(project, of("total"), of("done"), 100)
     };
     kit = kit.own("create_tasks", "tasks_written", counted);
-    kit = kit.own("post_tasks_review", "tasks_addressed", move |project, given| {
-        counted(project, given)?;
-        let answer = format!("{PLAN}/tasks-post-review-{}.md", number(project, "review_file"));
-        project.write(&answer, "All of it.\n")
-    });
+    kit = kit.own(
+        "post_tasks_review",
+        "tasks_addressed",
+        move |project, given| {
+            counted(project, given)?;
+            let answer = format!(
+                "{PLAN}/tasks-post-review-{}.md",
+                number(project, "review_file")
+            );
+            project.write(&answer, "All of it.\n")
+        },
+    );
     kit = kit.own("post_tasks_review", "remind", |_, _| Ok(()));
     for phase in ["complete_task", "complete_task_tdd"] {
         kit = kit.own(phase, "remind", |project, _| progress(project, 0, 100));
@@ -85,14 +108,23 @@ fn taskie_passes_the_kit() {
 /// The commands by which people take what has no verb.
 fn people(mut kit: Kit) -> Kit {
     let words = |words: &[&str]| Ok(words.iter().map(|word| (*word).to_owned()).collect());
-    kit = kit.verb("*", "grant", Actor::Person, move |_, given| words(&["more", &given["reviews"]]));
-    kit = kit.verb("*", "limit", Actor::Person, move |_, given| words(&["max-reviews", &given["count"]]));
+    kit = kit.verb("*", "grant", Actor::Person, move |_, given| {
+        words(&["more", &given["reviews"]])
+    });
+    kit = kit.verb("*", "limit", Actor::Person, move |_, given| {
+        words(&["max-reviews", &given["count"]])
+    });
     kit = kit.verb("*", "leave", Actor::Person, move |project, given| {
         row(project, &given["task"], "pending")?;
         words(&[&given["command"]])
     });
-    kit = kit.verb("*", "begin_tasks", Actor::Person, move |_, _| words(&["create-tasks"]));
-    for (transition, command) in [("begin_task", "complete-task"), ("begin_task_tdd", "complete-task-tdd")] {
+    kit = kit.verb("*", "begin_tasks", Actor::Person, move |_, _| {
+        words(&["create-tasks"])
+    });
+    for (transition, command) in [
+        ("begin_task", "complete-task"),
+        ("begin_task_tdd", "complete-task-tdd"),
+    ] {
         kit = kit.verb("*", transition, Actor::Person, move |project, given| {
             let of = |name: &str| given[name].parse().unwrap_or_default();
             tasks(project, of("total"), of("done"), 100)?;
@@ -106,7 +138,12 @@ fn people(mut kit: Kit) -> Kit {
     });
     kit.verb("*", "drop", Actor::Person, move |project, _| {
         let of = |key| number(project, key);
-        tasks(project, of("tasks_total").saturating_sub(1), of("tasks_done"), 100)?;
+        tasks(
+            project,
+            of("tasks_total").saturating_sub(1),
+            of("tasks_done"),
+            100,
+        )?;
         words(&["drop-task", "900"])
     })
 }

@@ -6,7 +6,8 @@ use claudex_loop::files::Folder;
 use taskie::files::Directory;
 use taskie::next::{Kind, Next, ROWS, State, Step, WORDS, next};
 
-const TABLE: &str = "| Id | Status | Priority | Description | Test strategy |\n|---|---|---|---|---|\n";
+const TABLE: &str =
+    "| Id | Status | Priority | Description | Test strategy |\n|---|---|---|---|---|\n";
 
 fn files(files: &[(&str, &str)]) -> Directory {
     let kept = tempfile::tempdir().unwrap();
@@ -16,19 +17,32 @@ fn files(files: &[(&str, &str)]) -> Directory {
     Directory::read(&Folder::open(kept.path().try_into().unwrap()).unwrap()).unwrap()
 }
 
-fn state(next_phase: impl Into<Option<&'static str>>, phase: &str, current_task: Option<u64>) -> State {
-    State::There { next_phase: next_phase.into().map(str::to_owned), phase: phase.to_owned(), current_task }
+fn state(
+    next_phase: impl Into<Option<&'static str>>,
+    phase: &str,
+    current_task: Option<u64>,
+) -> State {
+    State::There {
+        next_phase: next_phase.into().map(str::to_owned),
+        phase: phase.to_owned(),
+        current_task,
+    }
 }
 
 fn task(number: u64, statuses: &[&str]) -> String {
     let subtask = |(at, status): (usize, &&str)| {
-        format!("### Subtask {number}.{}: a\n- **Status**: {status}\n", at + 1)
+        format!(
+            "### Subtask {number}.{}: a\n- **Status**: {status}\n",
+            at + 1
+        )
     };
     statuses.iter().enumerate().map(subtask).collect()
 }
 
 fn table(rows: &[(u64, &str)]) -> String {
-    let rows = rows.iter().map(|(id, status)| format!("| {id} | {status} | low | a | b |\n"));
+    let rows = rows
+        .iter()
+        .map(|(id, status)| format!("| {id} | {status} | low | a | b |\n"));
     TABLE.to_owned() + &rows.collect::<String>()
 }
 
@@ -46,7 +60,9 @@ fn is_documented(state: &State, found: &Next) {
     let said = found.step.to_string();
     let begins = |step: &&str| {
         let rest = said.strip_prefix(*step);
-        rest.is_some_and(|rest| !rest.starts_with(|next: char| next == '-' || next.is_alphanumeric()))
+        rest.is_some_and(|rest| {
+            !rest.starts_with(|next: char| next == '-' || next.is_alphanumeric())
+        })
     };
     assert!(row.steps.iter().any(begins), "{row:?}: {said}");
     let word = match state {
@@ -54,18 +70,31 @@ fn is_documented(state: &State, found: &Next) {
         State::There { next_phase, .. } => next_phase.as_deref().unwrap_or("null"),
     };
     let of_any = row.words == ["any other word"];
-    assert!(row.words.contains(&word) || of_any && !WORDS.contains(&word), "{row:?}: {word}");
+    assert!(
+        row.words.contains(&word) || of_any && !WORDS.contains(&word),
+        "{row:?}: {word}"
+    );
 }
 
 #[test]
 fn c1_to_c4_answer_the_newest_review() {
     for (at, (kind, word)) in Kind::ALL.into_iter().enumerate() {
-        let word = ["post-plan-review", "post-tasks-review", "post-code-review", "post-all-code-review"]
-            .into_iter()
-            .find(|post| post.strip_prefix("post-") == Some(word))
-            .unwrap();
+        let word = [
+            "post-plan-review",
+            "post-tasks-review",
+            "post-code-review",
+            "post-all-code-review",
+        ]
+        .into_iter()
+        .find(|post| post.strip_prefix("post-") == Some(word))
+        .unwrap();
         let c = format!("C{}", at + 1);
-        row(&state(word, "anything", None), &[], &c, Step::PostReview(kind));
+        row(
+            &state(word, "anything", None),
+            &[],
+            &c,
+            Step::PostReview(kind),
+        );
     }
 }
 
@@ -87,7 +116,12 @@ fn c5_c8_c11_c15_end_the_turn_once_the_review_is_answered() {
 #[test]
 fn c6_c7_look_at_the_plan() {
     let plan = state("plan-review", "new-plan", None);
-    row(&plan, &[("plan.md", "## Overview\n")], "C6", Step::EndTurn(Kind::Plan));
+    row(
+        &plan,
+        &[("plan.md", "## Overview\n")],
+        "C6",
+        Step::EndTurn(Kind::Plan),
+    );
     row(&plan, &[("plan.md", "# Plan\n")], "C7", Step::NewPlan);
     row(&plan, &[], "C7", Step::NewPlan);
 }
@@ -95,7 +129,12 @@ fn c6_c7_look_at_the_plan() {
 #[test]
 fn c9_c10_look_at_the_tasks() {
     let tasks = state("tasks-review", "create-tasks", None);
-    row(&tasks, &[("tasks.md", &table(&[(1, "pending")]))], "C9", Step::EndTurn(Kind::Tasks));
+    row(
+        &tasks,
+        &[("tasks.md", &table(&[(1, "pending")]))],
+        "C9",
+        Step::EndTurn(Kind::Tasks),
+    );
     row(&tasks, &[("tasks.md", TABLE)], "C10", Step::CreateTasks);
     row(&tasks, &[], "C10", Step::CreateTasks);
 }
@@ -106,13 +145,27 @@ fn c12_c13_c14_look_at_the_current_task() {
     let all = ("task-2.md", &*task(2, &["completed", "completed"]));
     row(&code(None), &[all], "C12", Step::Ask);
     row(&code(Some(3)), &[all], "C12", Step::Ask);
-    row(&code(Some(2)), &[("task-2.md", "# Nothing\n")], "C12", Step::Ask);
+    row(
+        &code(Some(2)),
+        &[("task-2.md", "# Nothing\n")],
+        "C12",
+        Step::Ask,
+    );
     row(&code(Some(2)), &[all], "C13", Step::EndTurn(Kind::Code));
-    for (statuses, said) in
-        [(["completed", "pending"], "1 of 2 subtasks"), (["pending", "postponed"], "0 of 2 subtasks")]
-    {
-        let step = Step::ContinueTask { task: Some(2), automated: true };
-        let found = row(&code(Some(2)), &[("task-2.md", &task(2, &statuses))], "C14", step);
+    for (statuses, said) in [
+        (["completed", "pending"], "1 of 2 subtasks"),
+        (["pending", "postponed"], "0 of 2 subtasks"),
+    ] {
+        let step = Step::ContinueTask {
+            task: Some(2),
+            automated: true,
+        };
+        let found = row(
+            &code(Some(2)),
+            &[("task-2.md", &task(2, &statuses))],
+            "C14",
+            step,
+        );
         assert!(found.why.starts_with(said), "{found:?}");
     }
 }
@@ -121,23 +174,56 @@ fn c12_c13_c14_look_at_the_current_task() {
 fn c16_c17_look_at_all_tasks() {
     let all = state("all-code-review", "code-review", Some(2));
     let done = table(&[(1, "done"), (2, "done"), (3, "cancelled")]);
-    row(&all, &[("tasks.md", &done)], "C16", Step::EndTurn(Kind::AllCode));
-    let found = row(&all, &[("tasks.md", &table(&[(1, "done"), (2, "pending")]))], "C17", Step::Ask);
+    row(
+        &all,
+        &[("tasks.md", &done)],
+        "C16",
+        Step::EndTurn(Kind::AllCode),
+    );
+    let found = row(
+        &all,
+        &[("tasks.md", &table(&[(1, "done"), (2, "pending")]))],
+        "C17",
+        Step::Ask,
+    );
     assert_eq!(found.why, "1 of 2 tasks are done");
-    row(&all, &[("tasks.md", &table(&[(3, "cancelled")]))], "C17", Step::Ask);
+    row(
+        &all,
+        &[("tasks.md", &table(&[(3, "cancelled")]))],
+        "C17",
+        Step::Ask,
+    );
     row(&all, &[], "C17", Step::Ask);
 }
 
 #[test]
 fn c18_c19_c20_are_the_work_itself() {
     row(&state("new-plan", "", None), &[], "C18", Step::NewPlan);
-    row(&state("create-tasks", "", None), &[], "C19", Step::CreateTasks);
-    let tasks = table(&[(1, "done"), (7, "pending"), (4, "pending"), (2, "postponed")]);
-    for (word, tdd) in
-        [("complete-task", false), ("complete-task-tdd", true), ("next-task", false), ("next-task-tdd", true)]
-    {
+    row(
+        &state("create-tasks", "", None),
+        &[],
+        "C19",
+        Step::CreateTasks,
+    );
+    let tasks = table(&[
+        (1, "done"),
+        (7, "pending"),
+        (4, "pending"),
+        (2, "postponed"),
+    ]);
+    for (word, tdd) in [
+        ("complete-task", false),
+        ("complete-task-tdd", true),
+        ("next-task", false),
+        ("next-task-tdd", true),
+    ] {
         let step = |task| Step::CompleteTask { task, tdd };
-        row(&state(word, "", None), &[("tasks.md", &tasks)], "C20", step(Some(4)));
+        row(
+            &state(word, "", None),
+            &[("tasks.md", &tasks)],
+            "C20",
+            step(Some(4)),
+        );
         row(&state(word, "", None), &[], "C20", step(None));
     }
 }
@@ -164,7 +250,10 @@ fn c22_c23_have_no_automation() {
         "complete-task-tdd",
         "continue-task",
     ] {
-        let step = Step::ContinueTask { task: Some(5), automated: false };
+        let step = Step::ContinueTask {
+            task: Some(5),
+            automated: false,
+        };
         row(&state(None, phase, Some(5)), &[], "C22", step);
     }
     for (word, phase) in [
@@ -181,10 +270,17 @@ fn c22_c23_have_no_automation() {
 fn c24_names_the_word_and_those_that_are_legal() {
     let found = row(&state("code-reveiw", "", None), &[], "C24", Step::Refuse);
     assert!(found.why.contains("“code-reveiw”"), "{found:?}");
-    assert!(WORDS.iter().all(|word| found.why.contains(word)), "{found:?}");
+    assert!(
+        WORDS.iter().all(|word| found.why.contains(word)),
+        "{found:?}"
+    );
     // And each of those is another row.
     for word in WORDS {
-        assert_ne!(next(&state(word, "", None), &files(&[])).row, "C24", "{word}");
+        assert_ne!(
+            next(&state(word, "", None), &files(&[])).row,
+            "C24",
+            "{word}"
+        );
     }
 }
 
@@ -199,13 +295,34 @@ fn c26_reads_the_files() {
     let (one, two) = (task(1, &["completed"]), task(2, &["completed", "pending"]));
     let some = [("tasks.md", &*tasks), ("task-1.md", &*one)];
     let none = State::None;
-    let in_progress = Step::ContinueTask { task: Some(2), automated: true };
-    row(&none, &[&some[..], &[("task-2.md", &two)]].concat(), "C26", in_progress);
+    let in_progress = Step::ContinueTask {
+        task: Some(2),
+        automated: true,
+    };
+    row(
+        &none,
+        &[&some[..], &[("task-2.md", &two)]].concat(),
+        "C26",
+        in_progress,
+    );
     row(&none, &some, "C26", Step::CodeReview(1));
     let reviewed = |said| [&some[..], &[("task-1-code-review-1.md", said)]].concat();
-    let next_task = Step::CompleteTask { task: Some(2), tdd: false };
-    row(&none, &reviewed("Fine.\n\nVERDICT: PASS\n"), "C26", next_task);
-    row(&none, &reviewed("VERDICT: PASS\n\nVERDICT: FAIL\n"), "C26", Step::PostReview(Kind::Code));
+    let next_task = Step::CompleteTask {
+        task: Some(2),
+        tdd: false,
+    };
+    row(
+        &none,
+        &reviewed("Fine.\n\nVERDICT: PASS\n"),
+        "C26",
+        next_task,
+    );
+    row(
+        &none,
+        &reviewed("VERDICT: PASS\n\nVERDICT: FAIL\n"),
+        "C26",
+        Step::PostReview(Kind::Code),
+    );
     row(&none, &reviewed("Fine.\n"), "C26", Step::Ask);
     row(&none, &[], "C26", Step::Ask);
 }
@@ -213,5 +330,8 @@ fn c26_reads_the_files() {
 #[test]
 fn the_rows_are_in_the_order_in_which_they_are_tried() {
     let names = ROWS.iter().map(|row| row.name.to_owned());
-    assert_eq!(names.collect::<Vec<_>>(), (1..=26).map(|at| format!("C{at}")).collect::<Vec<_>>());
+    assert_eq!(
+        names.collect::<Vec<_>>(),
+        (1..=26).map(|at| format!("C{at}")).collect::<Vec<_>>()
+    );
 }

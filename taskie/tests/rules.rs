@@ -8,7 +8,8 @@ use taskie::files::Directory;
 use taskie::files::name::{Group, Name};
 use taskie::rules::{Coding, Context, violations};
 
-const TABLE: &str = "| Id | Status | Priority | Description | Test strategy |\n|---|---|---|---|---|\n";
+const TABLE: &str =
+    "| Id | Status | Priority | Description | Test strategy |\n|---|---|---|---|---|\n";
 const SUBTASK: &str = "### Subtask 1.1: all of it\n- **Status**: completed\n";
 
 /// Returns what breaks a rule in a directory with these files; a name that ends in `/` is a folder.
@@ -22,20 +23,37 @@ fn broken_in(files: &[(&str, &str)], context: &Context) -> Vec<String> {
     }
     let folder = Folder::open(kept.path().try_into().unwrap()).unwrap();
     let directory = Directory::read(&folder).unwrap();
-    violations(&directory, context).iter().map(ToString::to_string).collect()
+    violations(&directory, context)
+        .iter()
+        .map(ToString::to_string)
+        .collect()
 }
 
 /// The same with plan.md and nothing else besides.
 fn broken(files: &[(&str, &str)]) -> Vec<String> {
-    broken_in(&[&[("plan.md", "# Plan\n")], files].concat(), &Context::default())
+    broken_in(
+        &[&[("plan.md", "# Plan\n")], files].concat(),
+        &Context::default(),
+    )
 }
 
 fn coding(table: &str, total: u64, done: u64, current: Option<u64>) -> Vec<String> {
-    let context =
-        Context { coding: Some(Coding { total, done, current, added: false }), ..Context::default() };
+    let context = Context {
+        coding: Some(Coding {
+            total,
+            done,
+            current,
+            added: false,
+        }),
+        ..Context::default()
+    };
     let second = SUBTASK.replace("1.1", "2.1");
-    let files =
-        [("plan.md", "# Plan\n"), ("tasks.md", table), ("task-1.md", SUBTASK), ("task-2.md", &second)];
+    let files = [
+        ("plan.md", "# Plan\n"),
+        ("tasks.md", table),
+        ("task-1.md", SUBTASK),
+        ("task-2.md", &second),
+    ];
     broken_in(&files, &context)
 }
 
@@ -59,7 +77,10 @@ fn a_directory_as_it_should_be_breaks_none() {
 
 #[test]
 fn s1_a_plan_has_its_plan() {
-    assert_eq!(broken_in(&[], &Context::default()), ["S1 plan.md: it is missing; write it"]);
+    assert_eq!(
+        broken_in(&[], &Context::default()),
+        ["S1 plan.md: it is missing; write it"]
+    );
 }
 
 #[test]
@@ -84,10 +105,16 @@ fn s3_nothing_is_nested() {
 #[test]
 fn s4_a_review_has_what_it_reviews() {
     let of = |review: &str, document: &str| {
-        format!("S4 {review}: {document}, which it reviews, is missing; write that, or remove the review")
+        format!(
+            "S4 {review}: {document}, which it reviews, is missing; write that, or remove the review"
+        )
     };
     assert_eq!(
-        broken(&[("design-review-1.md", ""), ("task-3-code-review-1.md", ""), ("tasks-review-1.md", "")]),
+        broken(&[
+            ("design-review-1.md", ""),
+            ("task-3-code-review-1.md", ""),
+            ("tasks-review-1.md", "")
+        ]),
         [
             of("design-review-1.md", "design.md"),
             of("task-3-code-review-1.md", "task-3.md"),
@@ -99,7 +126,11 @@ fn s4_a_review_has_what_it_reviews() {
 #[test]
 fn s5_an_answer_has_its_review() {
     assert_eq!(
-        broken(&[("plan-review-1.md", ""), ("plan-post-review-1.md", ""), ("plan-post-review-2.md", "")]),
+        broken(&[
+            ("plan-review-1.md", ""),
+            ("plan-post-review-1.md", ""),
+            ("plan-post-review-2.md", "")
+        ]),
         [
             "S5 plan-post-review-2.md: plan-review-2.md, which it answers, is missing; name it after the review that it answers"
         ]
@@ -119,11 +150,17 @@ fn s6_every_review_but_the_newest_has_its_answer() {
         ("task-1-code-review-1.md", ""),
     ];
     let answer = "a newer review is there, and this one has no answer; write plan-post-review-9.md";
-    assert_eq!(broken_in(&files, &Context::default()), [format!("S6 plan-review-9.md: {answer}")]);
+    assert_eq!(
+        broken_in(&files, &Context::default()),
+        [format!("S6 plan-review-9.md: {answer}")]
+    );
     // One by hand is nobody's to answer, be it the newer one or the older.
     for number in [9, 10] {
         let by_hand = BTreeSet::from([Name::Review(Group::Plan, number)]);
-        let context = Context { by_hand, ..Context::default() };
+        let context = Context {
+            by_hand,
+            ..Context::default()
+        };
         assert_eq!(broken_in(&files, &context), [""; 0], "{number}");
     }
 }
@@ -165,17 +202,28 @@ fn s9_a_task_has_subtasks_with_statuses() {
 
 #[test]
 fn s10_the_table_agrees_with_the_state_while_coding() {
-    let (one, both) = ("| 1 | done | low | a | b |\n", "| 2 | done | low | a | b |\n");
+    let (one, both) = (
+        "| 1 | done | low | a | b |\n",
+        "| 2 | done | low | a | b |\n",
+    );
     let pending = "| 2 | pending | low | a | b |\n";
     let half = format!("{TABLE}{one}{pending}");
     // The task that is being done may be done by now; the one under review as well.
     for (done, current) in [(1, None), (0, None), (0, Some(1)), (1, Some(2))] {
         assert_eq!(coding(&half, 2, done, current), [""; 0], "{done}");
     }
-    let passed = "1 tasks are done, and 0 have passed their review; a task is done once it has its own turn";
-    assert_eq!(coding(&half, 2, 0, Some(2)), [format!("S10 tasks.md: {passed}")]);
-    let ahead = "2 tasks are done, and 0 have passed their review; a task is done once it has its own turn";
-    assert_eq!(coding(&format!("{TABLE}{one}{both}"), 2, 0, None), [format!("S10 tasks.md: {ahead}")]);
+    let passed =
+        "1 tasks are done, and 0 have passed their review; a task is done once it has its own turn";
+    assert_eq!(
+        coding(&half, 2, 0, Some(2)),
+        [format!("S10 tasks.md: {passed}")]
+    );
+    let ahead =
+        "2 tasks are done, and 0 have passed their review; a task is done once it has its own turn";
+    assert_eq!(
+        coding(&format!("{TABLE}{one}{both}"), 2, 0, None),
+        [format!("S10 tasks.md: {ahead}")]
+    );
     assert_eq!(
         coding(&half, 3, 1, None),
         [
@@ -188,11 +236,23 @@ fn s10_the_table_agrees_with_the_state_while_coding() {
 fn s10_waits_for_the_row_of_a_task_that_a_person_added() {
     let table = format!("{TABLE}| 1 | done | low | a | b |\n| 2 | pending | low | a | b |\n");
     let second = SUBTASK.replace("1.1", "2.1");
-    let files =
-        [("plan.md", "# Plan\n"), ("tasks.md", &*table), ("task-1.md", SUBTASK), ("task-2.md", &second)];
+    let files = [
+        ("plan.md", "# Plan\n"),
+        ("tasks.md", &*table),
+        ("task-1.md", SUBTASK),
+        ("task-2.md", &second),
+    ];
     for (total, broken) in [(3, 0), (2, 0), (1, 1)] {
-        let coding = Some(Coding { total, done: 1, current: Some(2), added: true });
-        let context = Context { coding, ..Context::default() };
+        let coding = Some(Coding {
+            total,
+            done: 1,
+            current: Some(2),
+            added: true,
+        });
+        let context = Context {
+            coding,
+            ..Context::default()
+        };
         assert_eq!(broken_in(&files, &context).len(), broken, "{total}");
     }
 }
@@ -210,14 +270,30 @@ fn all_violations_are_named_at_once() {
         ("tasks.md", &table),
         ("task-1.md", "# Nothing\n"),
     ];
-    let coding = Some(Coding { total: 1, done: 1, current: None, added: false });
+    let coding = Some(Coding {
+        total: 1,
+        done: 1,
+        current: None,
+        added: false,
+    });
     let rules = |files: &[(&str, &str)]| -> Vec<String> {
-        let context = Context { coding, ..Context::default() };
+        let context = Context {
+            coding,
+            ..Context::default()
+        };
         let said = broken_in(files, &context);
-        said.iter().map(|line| line.split(' ').next().unwrap().to_owned()).collect()
+        said.iter()
+            .map(|line| line.split(' ').next().unwrap().to_owned())
+            .collect()
     };
-    assert_eq!(rules(&files), ["S1", "S2", "S3", "S4", "S5", "S6", "S7", "S9", "S10"]);
+    assert_eq!(
+        rules(&files),
+        ["S1", "S2", "S3", "S4", "S5", "S6", "S7", "S9", "S10"]
+    );
     let mut broken_table = files;
     broken_table[6].1 = "Nothing.\n";
-    assert_eq!(rules(&broken_table), ["S1", "S2", "S3", "S4", "S5", "S6", "S8", "S8", "S9"]);
+    assert_eq!(
+        rules(&broken_table),
+        ["S1", "S2", "S3", "S4", "S5", "S6", "S8", "S8", "S9"]
+    );
 }

@@ -51,13 +51,21 @@ impl Suite {
             Suite::SetUp => {
                 "the kit needs a machine file without findings, the built program, and what a start takes: `Kit::project`, `Kit::flag`, `Kit::given`"
             }
-            Suite::Walks => "the machine file says what each step leaves; see which of the two is wrong",
+            Suite::Walks => {
+                "the machine file says what each step leaves; see which of the two is wrong"
+            }
             Suite::Refusals => "let nothing be written before the machine has said yes",
-            Suite::Kills => "commit in one step: what is killed must be as if it had not begun, or had ended",
+            Suite::Kills => {
+                "commit in one step: what is killed must be as if it had not begun, or had ended"
+            }
             Suite::Input => "answer with exit code 0 and one approval that says what was wrong",
-            Suite::Folders => "let the turn end with one line, and leave what stands there as it is",
+            Suite::Folders => {
+                "let the turn end with one line, and leave what stands there as it is"
+            }
             Suite::Crowd => "commit under the lock, and compare the revision with the one held",
-            Suite::Forged => "believe a line only where an edge of the machine leads from the one before it",
+            Suite::Forged => {
+                "believe a line only where an edge of the machine leads from the one before it"
+            }
             Suite::Migrations => {
                 "refuse a version that no `[[migrations]]` entry takes, and change nothing; what an entry has to say, `machine diff` proposes"
             }
@@ -92,7 +100,11 @@ pub struct Failure {
 
 impl Failure {
     pub(crate) fn new(suite: Suite, place: &str, wrong: impl Into<Wrong>) -> Self {
-        Self { suite, place: place.to_owned(), what: wrong.into().0 }
+        Self {
+            suite,
+            place: place.to_owned(),
+            what: wrong.into().0,
+        }
     }
 }
 
@@ -110,7 +122,9 @@ impl fmt::Display for Failures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (count, machine) = (self.list.len(), &self.report.machine);
         writeln!(f, "{count} promises of the machine `{machine}` are broken:")?;
-        self.list.iter().try_for_each(|failure| writeln!(f, "{failure}"))?;
+        self.list
+            .iter()
+            .try_for_each(|failure| writeln!(f, "{failure}"))?;
         self.report.fmt(f)
     }
 }

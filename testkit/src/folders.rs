@@ -48,7 +48,9 @@ impl Case {
 
 impl std::fmt::Debug for Case {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Case").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("Case")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
     }
 }
 
@@ -76,7 +78,8 @@ impl Healthy {
 
     fn state(&self, name: &str) -> PathBuf {
         let name = name.replace("ID", &self.id);
-        self.root.join(format!("{}/{name}", self.folder).trim_end_matches('/'))
+        self.root
+            .join(format!("{}/{name}", self.folder).trim_end_matches('/'))
     }
 
     fn document(&self) -> PathBuf {
@@ -89,15 +92,29 @@ impl Healthy {
 
     fn record(&self) -> PathBuf {
         let records = fs::read_dir(self.user("loops")).expect("records");
-        records.map(|entry| entry.expect("a record").path()).next().expect("a record")
+        records
+            .map(|entry| entry.expect("a record").path())
+            .next()
+            .expect("a record")
     }
 
     /// Has the loop be one of another version, whose shape is read.
     fn shape(&self) -> PathBuf {
         let machines = fs::read_dir(self.state("machines")).expect("shapes");
-        let shape = machines.map(|entry| entry.expect("a shape").path()).next().expect("a shape");
-        let hash = shape.file_stem().expect("a hash").to_string_lossy().into_owned();
-        for file in [self.document(), self.state("ID/journal.jsonl"), self.record()] {
+        let shape = machines
+            .map(|entry| entry.expect("a shape").path())
+            .next()
+            .expect("a shape");
+        let hash = shape
+            .file_stem()
+            .expect("a hash")
+            .to_string_lossy()
+            .into_owned();
+        for file in [
+            self.document(),
+            self.state("ID/journal.jsonl"),
+            self.record(),
+        ] {
             replace(&file, &hash, "00ff00ff00ff00ff");
         }
         let other = shape.with_file_name("00ff00ff00ff00ff.json");
@@ -118,11 +135,17 @@ const FILES: [Place; 11] = [
     ("the review's lock", |of| of.state("ID/run.lock")),
     ("the log", |of| of.state("log")),
     ("the findings", |of| of.state("ID/findings-round-1.md")),
-    ("the findings JSON", |of| of.state("ID/findings-round-1.json")),
+    ("the findings JSON", |of| {
+        of.state("ID/findings-round-1.json")
+    }),
     ("a shape", Healthy::shape),
     ("the record", Healthy::record),
-    ("the configuration", |of| of.home.join("config/claudex-loop/config.toml")),
-    ("the project's configuration", |of| of.root.join(format!(".claude/{}.toml", of.names.1))),
+    ("the configuration", |of| {
+        of.home.join("config/claudex-loop/config.toml")
+    }),
+    ("the project's configuration", |of| {
+        of.root.join(format!(".claude/{}.toml", of.names.1))
+    }),
 ];
 
 const FOLDERS: [Place; 5] = [
@@ -153,7 +176,11 @@ const ANY: [Kind; 7] = [
     ("a device", |place, _| {
         remove(place);
         let zero = ["c", "1", "5"].map(Path::new);
-        let made = Command::new("mknod").arg(place).args(zero).stderr(std::process::Stdio::null()).status();
+        let made = Command::new("mknod")
+            .arg(place)
+            .args(zero)
+            .stderr(std::process::Stdio::null())
+            .status();
         made.is_ok_and(|status| status.success())
     }),
     ("a link to itself", |place, _| {
@@ -188,8 +215,16 @@ const IN_FILES: [Kind; 5] = [
     }),
     ("a mebibyte of brackets", |place, _| {
         let begin = fs::read_to_string(place).unwrap_or_default();
-        let open = if place.extension().is_some_and(|is| is == "toml") { "x = " } else { "x: " };
-        let open = if begin.starts_with('{') { "{\"x\":" } else { open };
+        let open = if place.extension().is_some_and(|is| is == "toml") {
+            "x = "
+        } else {
+            "x: "
+        };
+        let open = if begin.starts_with('{') {
+            "{\"x\":"
+        } else {
+            open
+        };
         fs::write(place, begin + open + &"[".repeat(1 << 20)).is_ok()
     }),
     ("20,000 names", |place, _| {
@@ -197,13 +232,24 @@ const IN_FILES: [Kind; 5] = [
         let name = |n: usize| format!("k{n}: {n}\n");
         let key = |n: usize| format!("\"k{n}\": [{n}],");
         let names: String = if begin.starts_with('{') {
-            format!("{{{}\"end\": 0}}\n", (0..20_000).map(key).collect::<String>())
+            format!(
+                "{{{}\"end\": 0}}\n",
+                (0..20_000).map(key).collect::<String>()
+            )
         } else if place.extension().is_some_and(|is| is == "toml") {
             (0..20_000).map(name).collect::<String>().replace(':', " =")
         } else {
             (0..20_000).map(name).collect()
         };
-        fs::write(place, if names.starts_with('{') { names } else { begin + &names }).is_ok()
+        fs::write(
+            place,
+            if names.starts_with('{') {
+                names
+            } else {
+                begin + &names
+            },
+        )
+        .is_ok()
     }),
     ("20,000 of what it holds", |place, _| {
         let whole = fs::read_to_string(place).unwrap_or_default();
@@ -237,18 +283,26 @@ const LINES: [(&str, Edit); 3] = [
     ("a note of 90,000 keys behind the last change", |line| {
         *line = json!({"at": line["at"], "note": "x", "data": keys(90_000)});
     }),
-    ("a change with evidence of 90,000 keys", |line| line["evidence"] = keys(90_000)),
-    ("a change of 2,000 fields, and 90,000 others quoted", |line| {
-        let quoted: Vec<String> = (0..90_000).map(|n| format!("q{n}")).collect();
-        line["quoted"] = quoted.into();
-        for n in 0..2_000 {
-            line["fields"][format!("k{n}")] = "x".into();
-        }
+    ("a change with evidence of 90,000 keys", |line| {
+        line["evidence"] = keys(90_000)
     }),
+    (
+        "a change of 2,000 fields, and 90,000 others quoted",
+        |line| {
+            let quoted: Vec<String> = (0..90_000).map(|n| format!("q{n}")).collect();
+            line["quoted"] = quoted.into();
+            for n in 0..2_000 {
+                line["fields"][format!("k{n}")] = "x".into();
+            }
+        },
+    ),
 ];
 
 fn keys(count: usize) -> Value {
-    (0..count).map(|n| (format!("k{n}"), "x".into())).collect::<serde_json::Map<_, _>>().into()
+    (0..count)
+        .map(|n| (format!("k{n}"), "x".into()))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
 }
 
 /// Lists every case.
@@ -263,7 +317,11 @@ pub fn cases() -> Vec<Case> {
                     put(&place, of).then_some(place)
                 };
                 let name = format!("{kind} in the place of {what}");
-                cases.push(Case { name, before: "", make: Box::new(make) });
+                cases.push(Case {
+                    name,
+                    before: "",
+                    make: Box::new(make),
+                });
             }
         }
     }
@@ -271,18 +329,32 @@ pub fn cases() -> Vec<Case> {
         let make = move |of: &Healthy| {
             let path = of.state("ID/journal.jsonl");
             let journal = fs::read_to_string(&path).expect("a journal");
-            let change = journal.lines().rfind(|line| line.contains("\"revision\"")).expect("a change");
+            let change = journal
+                .lines()
+                .rfind(|line| line.contains("\"revision\""))
+                .expect("a change");
             let mut line: Value = serde_json::from_str(change).expect("JSON");
             line["revision"] = (line["revision"].as_u64().expect("a number") + 1).into();
             edit(&mut line);
             fs::write(&path, format!("{journal}{line}\n")).expect("the same file");
             Some(path)
         };
-        cases.push(Case { name: name.to_owned(), before: "", make: Box::new(make) });
+        cases.push(Case {
+            name: name.to_owned(),
+            before: "",
+            make: Box::new(make),
+        });
     }
-    for (name, by) in [("a clock that is a year behind", 1), ("a clock that is a year ahead", -1)] {
+    for (name, by) in [
+        ("a clock that is a year behind", 1),
+        ("a clock that is a year ahead", -1),
+    ] {
         let make = move |of: &Healthy| {
-            let year = i32::from(jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).year());
+            let year = i32::from(
+                jiff::Timestamp::now()
+                    .to_zoned(jiff::tz::TimeZone::UTC)
+                    .year(),
+            );
             for file in [of.document(), of.state("ID/journal.jsonl"), of.record()] {
                 replace(&file, &format!("{year}-"), &format!("{}-", year + by));
                 let moved = std::time::Duration::from_secs(366 * 24 * 60 * 60);
@@ -297,7 +369,11 @@ pub fn cases() -> Vec<Case> {
             }
             Some(of.document())
         };
-        cases.push(Case { name: name.to_owned(), before: "", make: Box::new(make) });
+        cases.push(Case {
+            name: name.to_owned(),
+            before: "",
+            make: Box::new(make),
+        });
     }
     for (name, before) in [
         (
@@ -311,11 +387,18 @@ pub fn cases() -> Vec<Case> {
         ),
     ] {
         let make = |of: &Healthy| {
-            let may =
-                Command::new("unshare").args(["-Urm", "true"]).stderr(std::process::Stdio::null()).status();
-            may.is_ok_and(|status| status.success()).then(|| of.document())
+            let may = Command::new("unshare")
+                .args(["-Urm", "true"])
+                .stderr(std::process::Stdio::null())
+                .status();
+            may.is_ok_and(|status| status.success())
+                .then(|| of.document())
         };
-        cases.push(Case { name: name.to_owned(), before, make: Box::new(make) });
+        cases.push(Case {
+            name: name.to_owned(),
+            before,
+            make: Box::new(make),
+        });
     }
     cases
 }
@@ -342,5 +425,8 @@ fn replace(file: &Path, from: &str, to: &str) {
 
 fn run(program: &str, arguments: &[&Path]) {
     let status = Command::new(program).args(arguments).status();
-    assert!(status.expect("it is installed").success(), "{program} {arguments:?}");
+    assert!(
+        status.expect("it is installed").success(),
+        "{program} {arguments:?}"
+    );
 }

@@ -20,7 +20,8 @@ use crate::text::{kebab, plain};
 type Prepare = Box<dyn Fn(&Project) -> io::Result<()> + Send + Sync>;
 
 /// What has the machine's own Rust take a transition with these arguments.
-type Own = Box<dyn Fn(&Project, &BTreeMap<String, String>) -> io::Result<Option<OwnCall>> + Send + Sync>;
+type Own =
+    Box<dyn Fn(&Project, &BTreeMap<String, String>) -> io::Result<Option<OwnCall>> + Send + Sync>;
 
 /// A call of the program by somebody.
 pub(crate) type OwnCall = (Actor, Vec<String>);
@@ -62,7 +63,9 @@ pub(crate) struct Setup {
 
 impl fmt::Debug for Kit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Kit").field("file", &self.file).finish_non_exhaustive()
+        f.debug_struct("Kit")
+            .field("file", &self.file)
+            .finish_non_exhaustive()
     }
 }
 
@@ -101,7 +104,10 @@ impl Kit {
 
     /// Prepares each project before a start: files that have to be there, a history of git.
     #[must_use]
-    pub fn project(mut self, prepare: impl Fn(&Project) -> io::Result<()> + Send + Sync + 'static) -> Self {
+    pub fn project(
+        mut self,
+        prepare: impl Fn(&Project) -> io::Result<()> + Send + Sync + 'static,
+    ) -> Self {
         self.given.projects.push(Box::new(prepare));
         self
     }
@@ -115,9 +121,12 @@ impl Kit {
         transition: &str,
         prepare: impl Fn(&Project, &BTreeMap<String, String>) -> io::Result<()> + Send + Sync + 'static,
     ) -> Self {
-        let own =
-            move |project: &Project, given: &BTreeMap<String, String>| prepare(project, given).map(|()| None);
-        self.given.own.push((phase.to_owned(), transition.to_owned(), Box::new(own)));
+        let own = move |project: &Project, given: &BTreeMap<String, String>| {
+            prepare(project, given).map(|()| None)
+        };
+        self.given
+            .own
+            .push((phase.to_owned(), transition.to_owned(), Box::new(own)));
         self
     }
 
@@ -129,12 +138,17 @@ impl Kit {
         phase: &str,
         transition: &str,
         by: Actor,
-        arguments: impl Fn(&Project, &BTreeMap<String, String>) -> io::Result<Vec<String>> + Send + Sync + 'static,
+        arguments: impl Fn(&Project, &BTreeMap<String, String>) -> io::Result<Vec<String>>
+        + Send
+        + Sync
+        + 'static,
     ) -> Self {
         let own = move |project: &Project, given: &BTreeMap<String, String>| {
             Ok(Some((by, arguments(project, given)?)))
         };
-        self.given.own.push((phase.to_owned(), transition.to_owned(), Box::new(own)));
+        self.given
+            .own
+            .push((phase.to_owned(), transition.to_owned(), Box::new(own)));
         self
     }
 
@@ -193,12 +207,16 @@ impl Kit {
         report.took = begun.elapsed();
         match list.is_empty() {
             true => Ok(report),
-            false => Err(Failures { list, report: Box::new(report) }),
+            false => Err(Failures {
+                list,
+                report: Box::new(report),
+            }),
         }
     }
 
     fn read(self) -> Result<Setup, Failure> {
-        let failed = |place: &Path, what| Failure::new(Suite::SetUp, &place.display().to_string(), what);
+        let failed =
+            |place: &Path, what| Failure::new(Suite::SetUp, &place.display().to_string(), what);
         let read = |path: &Path| {
             let source = std::fs::read_to_string(path);
             let source = source.map_err(|error| failed(path, error.to_string()))?;
@@ -237,18 +255,26 @@ impl Setup {
     /// Makes a project that has what the machine needs.
     pub(crate) fn project(&self) -> io::Result<Project> {
         let project = Project::new(&self.given.program)?;
-        self.given.projects.iter().try_for_each(|prepare| prepare(&project))?;
+        self.given
+            .projects
+            .iter()
+            .try_for_each(|prepare| prepare(&project))?;
         Ok(project)
     }
 
     pub(crate) fn search(&self) -> Search<'_> {
-        Search::new(&self.machine, |phase, name| self.own(phase, name).is_some(), self.now)
+        Search::new(
+            &self.machine,
+            |phase, name| self.own(phase, name).is_some(),
+            self.now,
+        )
     }
 
     fn own(&self, phase: &str, transition: &str) -> Option<&Own> {
         let is_it = |of: &str, name: &str| (of == phase || of == "*") && name == transition;
         let mut own = self.given.own.iter();
-        own.find(|(of, name, _)| is_it(of, name)).map(|(.., prepare)| prepare)
+        own.find(|(of, name, _)| is_it(of, name))
+            .map(|(.., prepare)| prepare)
     }
 
     /// Has the machine's own Rust take a transition: at the next stop, or by the call that is returned.
@@ -290,7 +316,10 @@ impl Setup {
     /// Returns the form of a phase in documents and journals.
     pub(crate) fn stored(&self, phase: usize) -> &str {
         let phase = &self.machine.phases[phase];
-        phase.stored.as_ref().map_or(&phase.name.value, |stored| &stored.value)
+        phase
+            .stored
+            .as_ref()
+            .map_or(&phase.name.value, |stored| &stored.value)
     }
 
     pub(crate) fn holder_of_id(&self) -> String {
@@ -304,7 +333,9 @@ impl Setup {
             let found = fields.get(&field.name.value).unwrap_or(&Json::Null);
             match (value, &field.kind) {
                 (Value::Absent, _) | (_, FieldKind::Time) => value.clone(),
-                (Value::Number(_), _) => found.as_u64().map_or_else(|| value.clone(), Value::Number),
+                (Value::Number(_), _) => {
+                    found.as_u64().map_or_else(|| value.clone(), Value::Number)
+                }
                 (Value::Flag(_), _) => found.as_bool().map_or_else(|| value.clone(), Value::Flag),
                 (Value::Text(_), _) => Value::Text(plain(found)),
                 (Value::List(_), _) => {
@@ -318,7 +349,9 @@ impl Setup {
     /// Names a step: `a review that finds something`, `a stop that sees written takes begin`.
     pub(crate) fn step_text(&self, step: &Step) -> String {
         let edges = self.machine.edges();
-        let taken = step.edge.map(|edge| format!(" takes {}", edges[edge].declared.name.value));
+        let taken = step
+            .edge
+            .map(|edge| format!(" takes {}", edges[edge].declared.name.value));
         let taken = taken.unwrap_or_default();
         match &step.act {
             Act::Stop(outcome) => format!("a stop that sees {outcome}{taken}"),

@@ -37,9 +37,9 @@ impl Pair<'_> {
     fn call(&self, at: usize) -> String {
         let declared = self.of.machine.transitions.iter();
         let mut declared = declared.filter(|declared| declared.name.value == self.transition);
-        let takes = declared
-            .next()
-            .map_or(0, |declared| declared.args.len() + usize::from(declared.requires.is_some()));
+        let takes = declared.next().map_or(0, |declared| {
+            declared.args.len() + usize::from(declared.requires.is_some())
+        });
         let module = &self.of.module;
         format!(
             "pub fn pair_{at}(held: {module}::Loop<{module}::r#{}>) {{ let _ = held.r#{}({}); }}\n",
@@ -51,10 +51,18 @@ impl Pair<'_> {
 
     /// Returns what the compiler has to say of it: `legal in: Open (machine.toml:31, machine.toml:40), …`.
     fn legal_in(&self) -> String {
-        let Subject { machine, source, file, .. } = self.of;
+        let Subject {
+            machine,
+            source,
+            file,
+            ..
+        } = self.of;
         let mut phases: Vec<(&str, Vec<String>)> = Vec::new();
         let edges = machine.edges();
-        for edge in edges.iter().filter(|edge| edge.declared.name.value == self.transition) {
+        for edge in edges
+            .iter()
+            .filter(|edge| edge.declared.name.value == self.transition)
+        {
             let place = format!("{file}:{}", line_of(source, edge.declared.span.start));
             let phase = machine.phases[edge.from].name.value.as_str();
             match phases.iter_mut().find(|(known, _)| *known == phase) {
@@ -63,25 +71,35 @@ impl Pair<'_> {
                 None => phases.push((phase, vec![place])),
             }
         }
-        let phases =
-            phases.iter().map(|(phase, places)| format!("{} ({})", type_of(phase), places.join(", ")));
+        let phases = phases
+            .iter()
+            .map(|(phase, places)| format!("{} ({})", type_of(phase), places.join(", ")));
         format!("legal in: {}", phases.collect::<Vec<_>>().join(", "))
     }
 
     /// Returns what is wrong with what the compiler says of it, if anything.
     fn wrong(&self, said: &[Said]) -> Option<String> {
-        let what = format!("{}: `{}` in phase `{}`", self.of.file, self.transition, self.phase);
+        let what = format!(
+            "{}: `{}` in phase `{}`",
+            self.of.file, self.transition, self.phase
+        );
         match (self.legal, said) {
             (true, []) => None,
             (true, said) => Some(format!("{what} is an edge and does not compile: {said:?}")),
             (false, [said]) => {
-                let named =
-                    said.message.strip_prefix(&format!("`{}` is not legal in phase `", self.transition));
+                let named = said
+                    .message
+                    .strip_prefix(&format!("`{}` is not legal in phase `", self.transition));
                 let named = named.and_then(|rest| rest.strip_suffix('`')?.rsplit("::").next());
-                let named = named.is_some_and(|named| named.trim_start_matches("r#") == type_of(self.phase));
-                let is_right = said.code == "E0277" && named && said.notes.contains(&self.legal_in());
+                let named = named
+                    .is_some_and(|named| named.trim_start_matches("r#") == type_of(self.phase));
+                let is_right =
+                    said.code == "E0277" && named && said.notes.contains(&self.legal_in());
                 (!is_right).then(|| {
-                    format!("{what} is no edge; wanted: {}; the compiler says: {said:?}", self.legal_in())
+                    format!(
+                        "{what} is no edge; wanted: {}; the compiler says: {said:?}",
+                        self.legal_in()
+                    )
                 })
             }
             (false, said) => Some(format!("{what} is no edge; the compiler says: {said:?}")),
@@ -101,7 +119,12 @@ fn pairs<'s>(subjects: &'s [Subject<'s>]) -> Vec<Pair<'s>> {
                     From::Any(_) => !phase.terminal,
                     From::Phases(names) => names.iter().any(|name| name.value == phase.name.value),
                 });
-                pairs.push(Pair { of, phase: &phase.name.value, transition, legal });
+                pairs.push(Pair {
+                    of,
+                    phase: &phase.name.value,
+                    transition,
+                    legal,
+                });
             }
         }
     }
@@ -144,7 +167,11 @@ pub fn judge(subjects: &[Subject<'_>], output: &str, path: &str) -> Vec<String> 
         if event["reason"] != "compiler-message" || message["level"] != "error" {
             continue;
         }
-        let span = message["spans"].as_array().into_iter().flatten().find(|span| span["is_primary"] == true);
+        let span = message["spans"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .find(|span| span["is_primary"] == true);
         // "aborting due to 1160 previous errors" has no place.
         let Some(span) = span else { continue };
         let text = |value: &Json| value.as_str().unwrap_or_default().to_owned();
@@ -153,25 +180,36 @@ pub fn judge(subjects: &[Subject<'_>], output: &str, path: &str) -> Vec<String> 
             continue;
         }
         let notes = message["children"].as_array().into_iter().flatten();
-        let at = span["line_start"].as_u64().and_then(|at| usize::try_from(at).ok());
-        errors.entry(at.unwrap_or_default()).or_default().push(Said {
-            code: text(&message["code"]["code"]),
-            message: text(&message["message"]),
-            notes: notes.map(|child| text(&child["message"])).collect(),
-        });
+        let at = span["line_start"]
+            .as_u64()
+            .and_then(|at| usize::try_from(at).ok());
+        errors
+            .entry(at.unwrap_or_default())
+            .or_default()
+            .push(Said {
+                code: text(&message["code"]["code"]),
+                message: text(&message["message"]),
+                notes: notes.map(|child| text(&child["message"])).collect(),
+            });
     }
     let first = HEAD.lines().count() + 1;
     for (at, pair) in pairs(subjects).iter().enumerate() {
         wrong.extend(pair.wrong(&errors.remove(&(first + at)).unwrap_or_default()));
     }
-    wrong.extend(errors.values().map(|said| format!("an error that belongs to no pair: {said:?}")));
+    wrong.extend(
+        errors
+            .values()
+            .map(|said| format!("an error that belongs to no pair: {said:?}")),
+    );
     wrong
 }
 
 /// Returns types for the data of a machine whose own are not there. It compiles with any that can be read and written.
 pub fn data_types(machine: &Machine) -> String {
     let types: BTreeSet<&str> = machine.data().map(|(_, kind)| kind).collect();
-    let types = types.into_iter().map(|kind| format!("#[doc = \"Data.\"]\npub type {kind} = String;\n"));
+    let types = types
+        .into_iter()
+        .map(|kind| format!("#[doc = \"Data.\"]\npub type {kind} = String;\n"));
     types.collect()
 }
 

@@ -50,11 +50,17 @@ impl Project {
     /// The system refuses.
     pub fn new(program: &Path) -> io::Result<Self> {
         let kept = tempfile::Builder::new().prefix("kit é ").tempdir()?;
-        let project = Self { kept, program: program.to_owned() };
+        let project = Self {
+            kept,
+            program: program.to_owned(),
+        };
         fs::create_dir_all(project.home().join("config/claudex-loop"))?;
         fs::create_dir(project.root())?;
         // Without the samples of hooks, which each copy of the project would have.
-        let git = project.tool("git").args(["init", "--quiet", "--template="]).output();
+        let git = project
+            .tool("git")
+            .args(["init", "--quiet", "--template="])
+            .output();
         if !git.is_ok_and(|output| output.status.success()) {
             fs::create_dir(project.root().join(".git"))?;
         }
@@ -82,7 +88,10 @@ impl Project {
     /// Returns a program of the system in the project's folder, with the environment that the kit gives.
     pub fn tool(&self, program: &str) -> Command {
         let mut command = Command::new(program);
-        command.current_dir(self.root()).env_clear().stdin(Stdio::null());
+        command
+            .current_dir(self.root())
+            .env_clear()
+            .stdin(Stdio::null());
         for name in ["PATH", "LLVM_PROFILE_FILE", "CLAUDEX_COVERAGE"] {
             if let Some(value) = std::env::var_os(name) {
                 command.env(name, value);
@@ -203,7 +212,9 @@ pub fn as_agent(command: &mut Command) -> &mut Command {
 }
 
 fn as_agent_of<'c>(command: &'c mut Command, session: &str) -> &'c mut Command {
-    command.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", session)
+    command
+        .env("CLAUDECODE", "1")
+        .env("CLAUDE_CODE_SESSION_ID", session)
 }
 
 pub(crate) fn output(command: &mut Command) -> io::Result<Output> {
@@ -212,7 +223,11 @@ pub(crate) fn output(command: &mut Command) -> io::Result<Output> {
 
 /// Runs a command with this on its stdin.
 pub(crate) fn feed(mut command: Command, input: &[u8]) -> io::Result<Output> {
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
     // A hook that has read enough may close its stdin before the end.
     let _ = child.stdin.take().map(|mut stdin| stdin.write_all(input));
     child.wait_with_output().map(said)
@@ -220,7 +235,11 @@ pub(crate) fn feed(mut command: Command, input: &[u8]) -> io::Result<Output> {
 
 fn said(output: std::process::Output) -> Output {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Output { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
+    Output {
+        code: output.status.code(),
+        out: text(&output.stdout),
+        err: text(&output.stderr),
+    }
 }
 
 /// Writes a file, and the folders above it.
@@ -251,7 +270,10 @@ pub(crate) fn done(command: &mut Command) -> io::Result<()> {
     let output = command.output()?;
     match output.status.success() {
         true => Ok(()),
-        false => Err(io::Error::other(format!("{command:?}: {}", String::from_utf8_lossy(&output.stderr)))),
+        false => Err(io::Error::other(format!(
+            "{command:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        ))),
     }
 }
 

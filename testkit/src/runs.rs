@@ -42,7 +42,10 @@ pub(crate) struct Journal {
 impl Journal {
     /// Returns the fields after the last change.
     pub(crate) fn fields(&self) -> Map<String, Json> {
-        let last = self.changes.last().and_then(|change| change["fields"].as_object());
+        let last = self
+            .changes
+            .last()
+            .and_then(|change| change["fields"].as_object());
         last.cloned().unwrap_or_default()
     }
 }
@@ -108,7 +111,9 @@ impl<'k> Loop<'k> {
             line.push(mode.name.value.clone());
         }
         if machine.state.ids.value == IdForm::Name {
-            let taken = machine.field("id").is_some_and(|field| field.at_start != Default::default());
+            let taken = machine
+                .field("id")
+                .is_some_and(|field| field.at_start != Default::default());
             line.push(format!("--{}={id}", if taken { "loop-id" } else { "id" }));
         }
         for (field, value) in &way.given {
@@ -117,7 +122,9 @@ impl<'k> Loop<'k> {
             let texts = match value {
                 Value::Absent => continue,
                 Value::Number(time) if field.kind == FieldKind::Time => {
-                    let time = i64::try_from(*time).ok().and_then(|time| Timestamp::from_second(time).ok());
+                    let time = i64::try_from(*time)
+                        .ok()
+                        .and_then(|time| Timestamp::from_second(time).ok());
                     vec![time.map(|time| time.to_string()).unwrap_or_default()]
                 }
                 Value::List(texts) => texts.clone(),
@@ -140,7 +147,10 @@ impl<'k> Loop<'k> {
 
     /// Returns the ids of the loops that have a journal.
     pub(crate) fn ids(&self) -> Vec<String> {
-        let folder = self.project.root().join(&self.setup.machine.state.folder.value);
+        let folder = self
+            .project
+            .root()
+            .join(&self.setup.machine.state.folder.value);
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         let mut ids: Vec<String> = entries
             .filter(|entry| entry.path().join("journal.jsonl").exists())
@@ -151,7 +161,10 @@ impl<'k> Loop<'k> {
     }
 
     pub(crate) fn journal_path(&self) -> PathBuf {
-        let folder = self.project.root().join(&self.setup.machine.state.folder.value);
+        let folder = self
+            .project
+            .root()
+            .join(&self.setup.machine.state.folder.value);
         folder.join(&self.id).join("journal.jsonl")
     }
 
@@ -174,7 +187,9 @@ impl<'k> Loop<'k> {
         let bytes = fs::read(self.journal_path())?;
         let lines = bytes.split(|byte| *byte == b'\n');
         let entries = lines.filter_map(|line| serde_json::from_slice::<Json>(line).ok());
-        let changes = entries.filter(|entry| entry.get("what").is_some()).collect();
+        let changes = entries
+            .filter(|entry| entry.get("what").is_some())
+            .collect();
         Ok(Journal { bytes, changes })
     }
 
@@ -187,9 +202,17 @@ impl<'k> Loop<'k> {
     }
 
     /// Holds what became of a step against the model.
-    pub(crate) fn took(&mut self, step: &Step, before: &Journal, said: &Output) -> Result<(), Wrong> {
+    pub(crate) fn took(
+        &mut self,
+        step: &Step,
+        before: &Journal,
+        said: &Output,
+    ) -> Result<(), Wrong> {
         let after = self.journal()?;
-        let new = after.changes.get(before.changes.len()..).unwrap_or_default();
+        let new = after
+            .changes
+            .get(before.changes.len()..)
+            .unwrap_or_default();
         // Whose the loop is is no edge: a stop binds it, and who resumes one that rests takes it over.
         let is_edge = |change: &&Json| change["what"] != "bind" && change["what"] != "adopt";
         let new: Vec<&Json> = new.iter().filter(is_edge).collect();
@@ -199,22 +222,29 @@ impl<'k> Loop<'k> {
             self.state.values = values;
             return match new[..] {
                 [] => Ok(()),
-                _ => Err(format!("it changes nothing, and the journal has {}", new[0]["what"]).into()),
+                _ => Err(
+                    format!("it changes nothing, and the journal has {}", new[0]["what"]).into(),
+                ),
             };
         };
         let [change] = new[..] else {
             let (made, said) = (new.len(), said.short());
-            return Err(
-                format!("one change was expected, and {made} were made; the program says: {said}").into()
-            );
+            return Err(format!(
+                "one change was expected, and {made} were made; the program says: {said}"
+            )
+            .into());
         };
         let expected = self.setup.search().after(&self.state, step);
         let closed = "its guard does not hold after what the start put into the fields";
         let expected = expected.ok_or_else(|| closed.to_owned())?;
         let edges = self.setup.machine.edges();
         let by = match &step.act {
-            Act::Verb { by: Actor::Agent, .. } => "agent",
-            Act::Verb { by: Actor::Person, .. } => "person",
+            Act::Verb {
+                by: Actor::Agent, ..
+            } => "agent",
+            Act::Verb {
+                by: Actor::Person, ..
+            } => "person",
             _ => "hook",
         };
         // By whom a verb of the program's own is called is its caller's to say.
@@ -226,12 +256,16 @@ impl<'k> Loop<'k> {
         ] {
             if change[key] != *wanted && !(own && key == "by") {
                 let found = &change[key];
-                let what =
-                    format!("`{key}` of the change is to be \"{wanted}\", and the journal has {found}");
+                let what = format!(
+                    "`{key}` of the change is to be \"{wanted}\", and the journal has {found}"
+                );
                 return Err(what.into());
             }
         }
-        self.agrees(&expected, change["fields"].as_object().unwrap_or(&Map::new()))?;
+        self.agrees(
+            &expected,
+            change["fields"].as_object().unwrap_or(&Map::new()),
+        )?;
         self.state = expected;
         Ok(())
     }
@@ -244,7 +278,8 @@ impl<'k> Loop<'k> {
             // No model knows what Rust makes of data.
             let is_other = matches!(field.kind, FieldKind::Data(_) | FieldKind::Held(_));
             if !is_other && !is_alike(found, value, field.kind == FieldKind::Time) {
-                let what = format!("`{name}` is {value} by the machine file, and {found} in the journal");
+                let what =
+                    format!("`{name}` is {value} by the machine file, and {found} in the journal");
                 return Err(what.into());
             }
         }
@@ -275,7 +310,12 @@ impl<'k> Loop<'k> {
     }
 
     /// A stop with something else in its event, or more in its environment.
-    pub(crate) fn stop_with(&self, key: &str, value: &str, variable: Option<&str>) -> io::Result<Output> {
+    pub(crate) fn stop_with(
+        &self,
+        key: &str,
+        value: &str,
+        variable: Option<&str>,
+    ) -> io::Result<Output> {
         let mut event = self.project.event(SESSION);
         event[key] = value.into();
         let mut command = self.project.command(&["hook", "stop"]);

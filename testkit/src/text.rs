@@ -13,8 +13,9 @@ pub(crate) fn kebab(name: &str) -> String {
 pub(crate) fn fill(template: &str, fields: &Map<String, Json>) -> String {
     let mut filled = String::new();
     let mut rest = template;
-    while let Some((before, (name, after))) =
-        rest.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)))
+    while let Some((before, (name, after))) = rest
+        .split_once('{')
+        .and_then(|(before, rest)| Some((before, rest.split_once('}')?)))
     {
         filled.push_str(before);
         filled.push_str(&plain(fields.get(name).unwrap_or(&Json::Null)));

@@ -27,13 +27,17 @@ struct Counts {
 /// Walks all ways.
 pub(crate) fn run(setup: &Setup, ways: &[Way], report: &mut Report, failures: &mut Vec<Failure>) {
     let counts = Counts::default();
-    let (short, long): (Vec<&Way>, Vec<&Way>) = ways.iter().partition(|way| waits(&way.steps) <= LONGEST);
+    let (short, long): (Vec<&Way>, Vec<&Way>) =
+        ways.iter().partition(|way| waits(&way.steps) <= LONGEST);
     at_once(&short, failures, |way| walk(setup, way, &counts));
     let (steps, refused) = (counts.steps.into_inner(), counts.refusals.into_inner());
     let (all, taken) = (setup.machine.edges().len(), counts.taken.into_inner());
     let taken = taken.unwrap_or_default().len();
     report.edges = (all, taken);
-    let said = format!("{} walks of {steps} steps took {taken} of {all} edges", short.len());
+    let said = format!(
+        "{} walks of {steps} steps took {taken} of {all} edges",
+        short.len()
+    );
     report.tried(Suite::Walks, said);
     if !long.is_empty() {
         let why = format!("{} walks wait longer than {LONGEST} s", long.len());
@@ -69,9 +73,16 @@ fn walk(setup: &Setup, way: &Way, counts: &Counts) -> Result<(), Failure> {
 /// Tries what is refused, once for each phase and verdict; where everything is tried, for each state.
 fn refuse(held: &mut Loop<'_>, counts: &Counts) -> Result<(), Failure> {
     let state = &held.state;
-    let values = if held.setup.given.whole { format!("{:?}", state.values) } else { String::new() };
+    let values = if held.setup.given.whole {
+        format!("{:?}", state.values)
+    } else {
+        String::new()
+    };
     let key = format!("{} {:?} {values}", state.phase, state.visit);
-    let new = counts.refused.lock().is_ok_and(|mut refused| refused.insert(key));
+    let new = counts
+        .refused
+        .lock()
+        .is_ok_and(|mut refused| refused.insert(key));
     if new {
         let tried = held.promise(Suite::Refusals, |held| refusals::run(held))?;
         counts.refusals.fetch_add(tried, Ordering::Relaxed);

@@ -6,16 +6,23 @@ use claudex_testkit::search::{Found, Search};
 const NOW: u64 = 1_800_000_000;
 
 fn searched(name: &str, source: &str) -> (Machine, Found) {
-    let machine = claudex_build::check_source(name, source).unwrap_or_else(|found| panic!("{found}"));
+    let machine =
+        claudex_build::check_source(name, source).unwrap_or_else(|found| panic!("{found}"));
     let found = Search::new(&machine, |_, _| true, NOW).run(name, source);
     (machine, found)
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "the numbers are what the test has to say")]
+#[expect(
+    clippy::print_stdout,
+    reason = "the numbers are what the test has to say"
+)]
 fn two_large_machines_have_a_way_to_every_edge() {
     for (name, source) in [
-        ("taskie/machine.toml", include_str!("../../taskie/machine.toml")),
+        (
+            "taskie/machine.toml",
+            include_str!("../../taskie/machine.toml"),
+        ),
         ("stages.toml", include_str!("../../stages/machine.toml")),
     ] {
         let (machine, found) = searched(name, source);
@@ -39,9 +46,10 @@ fn small(fields: &str, behaviour: &str, transitions: &str) -> (Machine, Found) {
          root = {{ holds = \"root\" }}\nsession = {{ holds = \"session\" }}\nrevision = {{ holds = \"revision\" }}\n\
          machine = {{ holds = \"machine\" }}\n{fields}\n[phases.open]\n{behaviour}\n[phases.shut]\nterminal = true\n{transitions}"
     );
-    let machine =
-        claudex_build::check_source("small.toml", &source).unwrap_or_else(|found| panic!("{found}"));
-    let found = Search::new(&machine, |_, transition| transition != "nobody", NOW).run("small.toml", &source);
+    let machine = claudex_build::check_source("small.toml", &source)
+        .unwrap_or_else(|found| panic!("{found}"));
+    let found = Search::new(&machine, |_, transition| transition != "nobody", NOW)
+        .run("small.toml", &source);
     (machine, found)
 }
 
@@ -60,7 +68,11 @@ fn a_start_value_that_opens_an_edge_is_found_however_long_the_way_is() {
     );
     assert_eq!(found.unreached, []);
     assert_eq!(found.ways[0].steps.len(), 26, "25 reminders, then it goes");
-    let most = machine.fields.iter().position(|field| field.name.value == "most").unwrap();
+    let most = machine
+        .fields
+        .iter()
+        .position(|field| field.name.value == "most")
+        .unwrap();
     let skipped = found.ways.iter().find(|way| way.steps.len() == 1).unwrap();
     assert_eq!(skipped.given[0].0, most);
     assert_eq!(skipped.given[0].1.to_string(), "0");
@@ -76,7 +88,10 @@ fn a_time_is_waited_for() {
          [[transitions.remind]]\nfrom = \"open\"\nto = \"shut\"",
     );
     assert_eq!(found.unreached, []);
-    assert!(found.ways.iter().any(|way| way.steps.len() == 3), "go, a wait, skip");
+    assert!(
+        found.ways.iter().any(|way| way.steps.len() == 3),
+        "go, a wait, skip"
+    );
 }
 
 #[test]
@@ -88,7 +103,11 @@ fn what_cannot_be_reached_is_named_with_the_reason() {
          [[transitions.go]]\nfrom = \"open\"\nto = \"shut\"\n\
          [[transitions.remind]]\nfrom = \"open\"\nto = \"shut\"\nwhen = \"done == true\"\n",
     );
-    let why: Vec<_> = found.unreached.iter().map(|one| format!("{}: {}", one.what, one.why)).collect();
+    let why: Vec<_> = found
+        .unreached
+        .iter()
+        .map(|one| format!("{}: {}", one.what, one.why))
+        .collect();
     assert_eq!(
         why,
         [

@@ -8,8 +8,16 @@ const MACHINE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../taskie/machine.to
 fn a_machine_or_a_program_that_is_not_there_is_named() {
     for (machine, program, says) in [
         ("nothing.toml", "/bin/sh", "nothing.toml: "),
-        (concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"), "/bin/sh", "Cargo.toml: "),
-        (MACHINE, "/nowhere/taskie", "/nowhere/taskie: no such program\n    the kit needs"),
+        (
+            concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"),
+            "/bin/sh",
+            "Cargo.toml: ",
+        ),
+        (
+            MACHINE,
+            "/nowhere/taskie",
+            "/nowhere/taskie: no such program\n    the kit needs",
+        ),
     ] {
         let failures = Kit::new(machine, program).quick().unwrap_err();
         assert_eq!(failures.list.len(), 1, "{failures}");
@@ -20,10 +28,15 @@ fn a_machine_or_a_program_that_is_not_there_is_named() {
 
 #[test]
 fn a_program_that_refuses_every_start_fails_where_it_does() {
-    let failures = Kit::new(MACHINE, "/bin/false").only(Suite::Crowd).quick().unwrap_err();
+    let failures = Kit::new(MACHINE, "/bin/false")
+        .only(Suite::Crowd)
+        .quick()
+        .unwrap_err();
     let said = failures.to_string();
     assert!(
-        said.contains("set-up: start --id=kit_1 --description=given-1: it was refused: exit code Some(1)"),
+        said.contains(
+            "set-up: start --id=kit_1 --description=given-1: it was refused: exit code Some(1)"
+        ),
         "{said}"
     );
     assert!(said.contains("`Kit::flag`"), "{said}");

@@ -38,7 +38,9 @@ fn document() -> String {
 #[test]
 fn the_sections_of_the_document_are_those_of_the_catalogue() {
     let (document, markdown) = (document(), markdown());
-    let stale = markdown.lines().find(|line| !document.lines().any(|other| other == *line));
+    let stale = markdown
+        .lines()
+        .find(|line| !document.lines().any(|other| other == *line));
     assert!(
         document.contains(&markdown),
         "docs/behaviours.md is stale (first line that it does not have: {stale:?}); put this between its two comments:\n{markdown}"

@@ -23,7 +23,10 @@ fn lines(project: &Project, name: &str, count: usize) -> Vec<String> {
         if found.len() >= count {
             return found;
         }
-        assert!(since.elapsed() < Duration::from_secs(30), "{name} has {found:?}");
+        assert!(
+            since.elapsed() < Duration::from_secs(30),
+            "{name} has {found:?}"
+        );
         std::thread::sleep(Duration::from_millis(10));
     }
 }
@@ -31,7 +34,9 @@ fn lines(project: &Project, name: &str, count: usize) -> Vec<String> {
 /// Whether a process runs; one that only waits to be reaped does not.
 fn is_alive(id: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-    stat.rsplit(')').next().is_some_and(|rest| !rest.is_empty() && !rest.trim_start().starts_with(['Z', 'X']))
+    stat.rsplit(')')
+        .next()
+        .is_some_and(|rest| !rest.is_empty() && !rest.trim_start().starts_with(['Z', 'X']))
 }
 
 #[test]
@@ -40,16 +45,32 @@ fn status_zero_has_passed_and_the_log_is_kept() {
     assert_eq!(project.stop(), "moved promote built\nends true\n");
     let root = project.root().canonicalize().unwrap();
     let log = fs::read_to_string(project.kept("run-build.log")).unwrap();
-    assert_eq!(log, format!("{}\n\n----- stderr -----\noh\n", root.display()));
+    assert_eq!(
+        log,
+        format!("{}\n\n----- stderr -----\noh\n", root.display())
+    );
     let journal = project.journal();
-    let notes: Vec<&str> = journal.lines().filter(|line| line.contains("\"note\"")).collect();
+    let notes: Vec<&str> = journal
+        .lines()
+        .filter(|line| line.contains("\"note\""))
+        .collect();
     assert!(
-        notes[0].contains("\"note\":\"command-began\"") && notes[0].contains("\"command\":\"build\""),
+        notes[0].contains("\"note\":\"command-began\"")
+            && notes[0].contains("\"command\":\"build\""),
         "{journal}"
     );
-    assert!(notes[1].contains("\"outcome\":\"exited\",\"status\":0"), "{journal}");
-    let change = journal.lines().find(|line| line.contains("promote")).unwrap();
-    assert!(change.contains("\"run\":\"c-"), "the change names its run: {change}");
+    assert!(
+        notes[1].contains("\"outcome\":\"exited\",\"status\":0"),
+        "{journal}"
+    );
+    let change = journal
+        .lines()
+        .find(|line| line.contains("promote"))
+        .unwrap();
+    assert!(
+        change.contains("\"run\":\"c-"),
+        "the change names its run: {change}"
+    );
 }
 
 #[test]
@@ -73,7 +94,14 @@ fn another_status_is_told_to_the_agent_with_the_end_of_the_output_until_it_is_gi
 fn a_signal_and_a_deadline_have_failed() {
     let project = building("kill -9 $$");
     assert!(project.stop().contains("\nbuild: signal 9 (1 of 3).\n"));
-    project.permit(&["build", "/bin/sh", "", "3", "-c", "echo $$ >> pids; exec sleep 600"]);
+    project.permit(&[
+        "build",
+        "/bin/sh",
+        "",
+        "3",
+        "-c",
+        "echo $$ >> pids; exec sleep 600",
+    ]);
     let said = project.stop();
     has(&said, "\nbuild: ended after 3s (2 of 3).\n");
     assert!(!is_alive(&lines(&project, "pids", 1)[0]));
@@ -110,16 +138,30 @@ fn the_command_gets_a_short_environment_no_stdin_and_its_arguments_as_they_are()
     let hostile = "a b \"c\" 'd' $(touch ran) `touch ran` ; touch ran é";
     let script = "cat; env > seen; printf '%s' \"$1\" > argument";
     let project = Project::start("run", "");
-    project.permit(&["build", "/bin/sh", "NAMED", "50", "-c", script, "sh", hostile]);
+    project.permit(&[
+        "build", "/bin/sh", "NAMED", "50", "-c", script, "sh", hostile,
+    ]);
     let mut command = project.command(&["stop"]);
-    command.env("NAMED", "x").env("A_SECRET", "y").env("CLAUDECODE", "1");
-    assert_eq!(said(command.output().unwrap()), "moved promote built\nends true\n");
+    command
+        .env("NAMED", "x")
+        .env("A_SECRET", "y")
+        .env("CLAUDECODE", "1");
+    assert_eq!(
+        said(command.output().unwrap()),
+        "moved promote built\nends true\n"
+    );
     assert_eq!(project.read("argument"), hostile);
     assert!(!project.file("ran").exists());
     let seen = project.read("seen");
     has(&seen, "NAMED=x\n");
-    assert!(seen.contains("\nPATH=") | seen.starts_with("PATH="), "{seen}");
-    assert!(!seen.contains("A_SECRET") && !seen.contains("CLAUDECODE"), "{seen}");
+    assert!(
+        seen.contains("\nPATH=") | seen.starts_with("PATH="),
+        "{seen}"
+    );
+    assert!(
+        !seen.contains("A_SECRET") && !seen.contains("CLAUDECODE"),
+        "{seen}"
+    );
     assert!(
         seen.contains(&format!("CLAUDEX_REVIEWER_CHILD={}/c-", project.id())),
         "a hook of ours in it does nothing"
@@ -133,7 +175,9 @@ fn inside_of_a_reviewer_nothing_runs() {
     command.env("CLAUDEX_REVIEWER_CHILD", "1");
     let said = said(command.output().unwrap());
     assert!(
-        said.starts_with("refused could not look at command build: this is a process of a reviewer"),
+        said.starts_with(
+            "refused could not look at command build: this is a process of a reviewer"
+        ),
         "{said}"
     );
     assert!(!project.file("ran").exists());
@@ -143,28 +187,40 @@ fn inside_of_a_reviewer_nothing_runs() {
 fn endless_output_is_bounded() {
     let project = building("head -c 20000000 /dev/zero; head -c 3000000 /dev/zero >&2; exit 1");
     let said = project.stop();
-    assert!(said.starts_with("moved retry building\n") && said.len() < 9_000, "{} bytes", said.len());
+    assert!(
+        said.starts_with("moved retry building\n") && said.len() < 9_000,
+        "{} bytes",
+        said.len()
+    );
     let log = fs::metadata(project.kept("run-build.log")).unwrap().len();
     assert!((4_000_000..5_000_000).contains(&log), "{log}");
 }
 
 #[test]
 fn a_stop_that_is_killed_leaves_nothing_that_the_next_one_does_not_end() {
-    let project =
-        building("trap '' HUP TERM; setsid sh -c 'echo $$ >> pids; sleep 600' & echo $$ >> pids; sleep 600");
+    let project = building(
+        "trap '' HUP TERM; setsid sh -c 'echo $$ >> pids; sleep 600' & echo $$ >> pids; sleep 600",
+    );
     let mut stop = project.command(&["stop"]);
     let mut stop = stop.process_group(0).spawn().unwrap();
     let left = lines(&project, "pids", 2);
     stop.kill().unwrap();
     stop.wait().unwrap();
-    assert!(left.iter().all(|id| is_alive(id)), "the kill alone ends them: this proves nothing");
+    assert!(
+        left.iter().all(|id| is_alive(id)),
+        "the kill alone ends them: this proves nothing"
+    );
 
     project.permit_script("echo fine");
     assert_eq!(project.stop(), "moved promote built\nends true\n");
     assert!(!left.iter().any(|id| is_alive(id)), "{left:?}");
     let journal = project.journal();
     assert_eq!(journal.matches("command-began").count(), 2, "{journal}");
-    assert_eq!(journal.matches("\"outcome\":\"cut-off\"").count(), 1, "{journal}");
+    assert_eq!(
+        journal.matches("\"outcome\":\"cut-off\"").count(),
+        1,
+        "{journal}"
+    );
 }
 
 /// How many stops wait at a gate, with the loop opened.
@@ -181,7 +237,11 @@ fn at_the_gate(project: &Project, count: usize) -> Vec<Child> {
     let stops: Vec<_> = (0..count).map(|_| stop.spawn().unwrap()).collect();
     let since = Instant::now();
     while waiting_at(project) < count {
-        assert!(since.elapsed() < Duration::from_secs(60), "{} of them opened the loop", waiting_at(project));
+        assert!(
+            since.elapsed() < Duration::from_secs(60),
+            "{} of them opened the loop",
+            waiting_at(project)
+        );
         std::thread::sleep(Duration::from_millis(10));
     }
     stops
@@ -194,7 +254,10 @@ fn a_stop_that_comes_after_another_has_run_it_does_not_run_it_again() {
     assert!(project.stop().starts_with("moved retry building\n"));
     project.write("gate", "");
     let told = said(late.remove(0).wait_with_output().unwrap());
-    assert!(told.starts_with("refused the loop moved on meanwhile"), "{told}");
+    assert!(
+        told.starts_with("refused the loop moved on meanwhile"),
+        "{told}"
+    );
     assert_eq!(project.read("ran"), "ran\n");
 }
 
@@ -204,11 +267,18 @@ fn of_sixteen_stops_at_once_one_runs_it() {
     let project = building("echo ran >> ran; sleep 0.4; exit 1");
     let stops = at_the_gate(&project, 16);
     project.write("gate", "");
-    let told: Vec<String> = stops.into_iter().map(|stop| said(stop.wait_with_output().unwrap())).collect();
+    let told: Vec<String> = stops
+        .into_iter()
+        .map(|stop| said(stop.wait_with_output().unwrap()))
+        .collect();
     assert_eq!(project.read("ran"), "ran\n", "{told:#?}");
     let count = |begin: &str| told.iter().filter(|line| line.starts_with(begin)).count();
     let late = "refused the loop moved on meanwhile";
-    assert_eq!((count("moved retry "), count("moved ")), (1, 1), "{told:#?}");
+    assert_eq!(
+        (count("moved retry "), count("moved ")),
+        (1, 1),
+        "{told:#?}"
+    );
     assert_eq!(count("waits\n") + count(late), 15, "{told:#?}");
     project.permit(&["build", "true", "", "50"]);
     assert_eq!(project.stop(), "moved promote built\nends true\n");

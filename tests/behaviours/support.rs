@@ -64,7 +64,10 @@ pub(crate) struct Project {
 impl Project {
     /// Starts a loop. `given`: the field that the machine's start takes.
     pub(crate) fn start(machine: &'static str, given: &str) -> Self {
-        let project = Self { machine, folder: tempfile::tempdir().unwrap() };
+        let project = Self {
+            machine,
+            folder: tempfile::tempdir().unwrap(),
+        };
         fs::create_dir_all(project.root()).unwrap();
         let started = project.say(&["start", given]);
         assert!(started.starts_with("started "), "{started}");
@@ -133,7 +136,9 @@ impl Project {
     pub(crate) fn id(&self) -> String {
         let names = fs::read_dir(self.file(".loops")).unwrap();
         let names = names.filter_map(|entry| entry.unwrap().file_name().into_string().ok());
-        let state = names.into_iter().find_map(|name| Some(name.strip_suffix(".state")?.to_owned()));
+        let state = names
+            .into_iter()
+            .find_map(|name| Some(name.strip_suffix(".state")?.to_owned()));
         state.unwrap()
     }
 

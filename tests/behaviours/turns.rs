@@ -8,7 +8,9 @@ fn announce_blocks_once_with_its_words_and_approve_lets_the_turn_end() {
     let id = project.id();
     assert_eq!(
         project.stop(),
-        format!("moved go building\nends false\nGo on: loop {id} of turns is in building. Rests: 0.\n")
+        format!(
+            "moved go building\nends false\nGo on: loop {id} of turns is in building. Rests: 0.\n"
+        )
     );
     assert_eq!(project.stop(), "moved rest building\nends true\n");
     assert_eq!(project.stop(), "moved finish done\nends true\n");
@@ -22,15 +24,24 @@ fn a_phase_of_ones_own_is_one_method() {
     project.write("LINES", "1\n2\n");
     assert_eq!(project.stop(), "moved remind counting\nends false\n");
     let id = project.id();
-    assert_eq!(project.stop(), format!("waits\nloop {id} waits for phase counting to go on\n"));
+    assert_eq!(
+        project.stop(),
+        format!("waits\nloop {id} waits for phase counting to go on\n")
+    );
     project.write("LINES", "1\n2\n3\n");
     assert!(project.stop().starts_with("moved finish done\nends true\n"));
 
     let unreadable = Project::start("own", "");
     std::fs::create_dir(unreadable.file("LINES")).unwrap();
     let refused = unreadable.stop();
-    assert!(refused.starts_with("refused could not look at "), "{refused}");
-    assert!(unreadable.journal().lines().count() == 1, "nothing was changed");
+    assert!(
+        refused.starts_with("refused could not look at "),
+        "{refused}"
+    );
+    assert!(
+        unreadable.journal().lines().count() == 1,
+        "nothing was changed"
+    );
 }
 
 #[test]

@@ -33,7 +33,10 @@ fn a_file_below_a_file_is_not_there_and_an_empty_name_is_none() {
 #[test]
 fn a_pipe_is_not_opened() {
     let project = Project::start("wait", "GO");
-    let made = std::process::Command::new("mkfifo").arg(project.file("GO")).status().unwrap();
+    let made = std::process::Command::new("mkfifo")
+        .arg(project.file("GO"))
+        .status()
+        .unwrap();
     assert!(made.success());
     assert!(project.stop().starts_with("waits\n"));
 }
@@ -47,18 +50,29 @@ fn a_field_is_waited_for_until_a_person_sets_it() {
     assert_eq!(project.stop(), "moved remind building\nends false\n");
     assert_eq!(
         project.stop(),
-        format!("waits\nloop {id} waits for the field approved. In a terminal:\n    every approve {id}\n")
+        format!(
+            "waits\nloop {id} waits for the field approved. In a terminal:\n    every approve {id}\n"
+        )
     );
     assert_eq!(project.say(&["take", "approve"]), "took building\n");
     assert_eq!(project.stop(), "moved finish noting\nends false\n");
-    assert!(project.stop().starts_with("waits\n"), "a text that is empty says no");
+    assert!(
+        project.stop().starts_with("waits\n"),
+        "a text that is empty says no"
+    );
     assert_eq!(project.say(&["take", "scribble"]), "took noting\n");
     assert_eq!(project.stop(), "moved close resting\nends false\n");
     let said = project.stop();
-    assert!(said.starts_with("waits\n") && said.contains(", its until"), "{said}");
+    assert!(
+        said.starts_with("waits\n") && said.contains(", its until"),
+        "{said}"
+    );
     let since = std::time::Instant::now();
     while project.stop() != "moved rise done\nends true\n" {
-        assert!(since.elapsed() < std::time::Duration::from_secs(30), "the time does not pass");
+        assert!(
+            since.elapsed() < std::time::Duration::from_secs(30),
+            "the time does not pass"
+        );
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
 }
@@ -69,7 +83,9 @@ fn a_field_that_is_waited_for_is_not_set_by_an_edit_of_the_file() {
     project.write("GO", "");
     project.stop();
     let state = format!(".loops/{}.state", project.id());
-    let edited = project.read(&state).replace("approved: false", "approved: true");
+    let edited = project
+        .read(&state)
+        .replace("approved: false", "approved: true");
     assert!(edited.contains("approved: true"), "{edited}");
     project.write(&state, edited);
     assert_eq!(project.stop(), "moved remind building\nends false\n");

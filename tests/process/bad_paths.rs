@@ -40,12 +40,19 @@ fn everything(project: &Arc<Project>, id: &str, what: &str) -> (String, String) 
     let note = stop.note.unwrap_or_default();
     let mut said = note.clone();
     for arguments in commands(id) {
-        let (called, owned) = (Arc::clone(project), arguments.iter().map(|text| (*text).to_owned()));
+        let (called, owned) = (
+            Arc::clone(project),
+            arguments.iter().map(|text| (*text).to_owned()),
+        );
         let owned: Vec<String> = owned.collect();
         let ran: Ran = in_time(&format!("{what}: {arguments:?}"), move || {
             called.run(&owned.iter().map(String::as_str).collect::<Vec<_>>())
         });
-        assert!(!ran.err.contains("panicked"), "{what}: {arguments:?}: {}", ran.err);
+        assert!(
+            !ran.err.contains("panicked"),
+            "{what}: {arguments:?}: {}",
+            ran.err
+        );
         // The terminal's lines are broken where they are too long.
         said.push_str(&format!("{}{}", ran.out, ran.err).replace(['\n', '│', ' '], ""));
     }
@@ -69,7 +76,10 @@ fn a_clone_whose_state_folder_leads_into_git_loses_no_branch() {
     let branches = tree(&cloned.root.join(".git/refs/heads"));
     assert!(!branches.is_empty(), "there is a branch");
     let note = cloned.fire().approved();
-    assert!(note.contains(".claude/claudex is not trusted: it is a symlink; remove it"), "{note}");
+    assert!(
+        note.contains(".claude/claudex is not trusted: it is a symlink; remove it"),
+        "{note}"
+    );
     let refused = cloned.run(&["start", "plan", "Another"]);
     assert_ne!(refused.code, 0);
     refused.says("it is a symlink");
@@ -77,7 +87,11 @@ fn a_clone_whose_state_folder_leads_into_git_loses_no_branch() {
         let ran = cloned.run(&arguments);
         assert_ne!(ran.code, 0, "{arguments:?}: {}{}", ran.out, ran.err);
         ran.says("is a symlink");
-        assert_eq!(tree(&cloned.root.join(".git/refs/heads")), branches, "{arguments:?}");
+        assert_eq!(
+            tree(&cloned.root.join(".git/refs/heads")),
+            branches,
+            "{arguments:?}"
+        );
     }
 }
 
@@ -91,14 +105,20 @@ fn nothing_is_read_or_written_through_a_link_on_the_way_to_the_state() {
         let before = tree(&outside);
         let project = Arc::new(project);
         let (note, _) = everything(&project, &id, at);
-        assert!(note.contains(&format!("{at} is not trusted: it is a symlink")), "{at}: {note}");
+        assert!(
+            note.contains(&format!("{at} is not trusted: it is a symlink")),
+            "{at}: {note}"
+        );
         assert_eq!(tree(&outside), before, "{at}");
     }
     for at in ["<id>", "swept", "quarantine", "machines", "rolled-back"] {
         let (project, id) = Project::reviewing(&[]);
         let place = project.folder().join(at.replace("<id>", &id));
         let outside = project.home.join("outside");
-        write(&outside.join("20200101-000000-abcdef/journal.jsonl"), "mine\n");
+        write(
+            &outside.join("20200101-000000-abcdef/journal.jsonl"),
+            "mine\n",
+        );
         write(&outside.join(".loop-tmp-1"), "mine\n");
         if place.exists() {
             std::fs::rename(&place, outside.join("was")).unwrap();
@@ -108,15 +128,25 @@ fn nothing_is_read_or_written_through_a_link_on_the_way_to_the_state() {
             write(&project.state_path(&id), "\u{1}");
         }
         let old = std::time::SystemTime::now() - Duration::from_secs(60 * 24 * 60 * 60);
-        for aged in [outside.clone(), outside.join("20200101-000000-abcdef"), outside.join(".loop-tmp-1")] {
-            std::fs::File::open(aged).unwrap().set_modified(old).unwrap();
+        for aged in [
+            outside.clone(),
+            outside.join("20200101-000000-abcdef"),
+            outside.join(".loop-tmp-1"),
+        ] {
+            std::fs::File::open(aged)
+                .unwrap()
+                .set_modified(old)
+                .unwrap();
         }
         let before = tree(&outside);
         let project = Arc::new(project);
         let (_, said) = everything(&project, &id, at);
         assert_eq!(tree(&outside), before, "{at}");
         let name = at.replace("<id>", &id);
-        assert!(["machines", "swept"].contains(&at) || said.contains(&name), "{at} is not named: {said}");
+        assert!(
+            ["machines", "swept"].contains(&at) || said.contains(&name),
+            "{at} is not named: {said}"
+        );
     }
 }
 
@@ -149,16 +179,33 @@ fn pipes_devices_and_huge_files_hold_and_fill_nobody() {
             }
             match kind {
                 "pipe" => {
-                    assert!(std::process::Command::new("mkfifo").arg(&place).status().unwrap().success())
+                    assert!(
+                        std::process::Command::new("mkfifo")
+                            .arg(&place)
+                            .status()
+                            .unwrap()
+                            .success()
+                    )
                 }
                 "device" => link("/dev/zero", &place),
-                _ => std::fs::File::create(&place).unwrap().set_len(5 << 30).unwrap(),
+                _ => std::fs::File::create(&place)
+                    .unwrap()
+                    .set_len(5 << 30)
+                    .unwrap(),
             }
             let (_, said) = everything(&Arc::new(project), &id, &what);
-            let name = Path::new(at).file_name().unwrap().to_str().unwrap().replace("<id>", &id);
+            let name = Path::new(at)
+                .file_name()
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .replace("<id>", &id);
             // A lock or an ignore file of five gigabytes is one all the same.
             let is_fine = kind == "huge" && [".lock", ".gitignore", "run.lock"].contains(&&*name);
-            assert!(!is_told || is_fine || said.contains(&name), "{what}: not named: {said}");
+            assert!(
+                !is_told || is_fine || said.contains(&name),
+                "{what}: not named: {said}"
+            );
         }
     }
 }
@@ -169,11 +216,21 @@ fn a_plan_behind_a_link_is_refused_by_all_alike() {
         let plan = if at == "docs" { "docs/PLAN.md" } else { at };
         let project = Project::new();
         let outside = project.home.join("outside");
-        write(&outside.join("PLAN.md"), "# Plan\n\nThe secret of another project.\n");
-        let target = if at == "docs" { outside.clone() } else { outside.join("PLAN.md") };
+        write(
+            &outside.join("PLAN.md"),
+            "# Plan\n\nThe secret of another project.\n",
+        );
+        let target = if at == "docs" {
+            outside.clone()
+        } else {
+            outside.join("PLAN.md")
+        };
         link(target, &project.root.join(at));
         let before = tree(&outside);
-        for arguments in [vec!["start", "plan", "--plan", plan, "x"], vec!["run", plan]] {
+        for arguments in [
+            vec!["start", "plan", "--plan", plan, "x"],
+            vec!["run", plan],
+        ] {
             let ran = project.run(&arguments);
             assert_ne!(ran.code, 0, "{arguments:?}");
             ran.says("is a symlink");

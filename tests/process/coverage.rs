@@ -51,7 +51,9 @@ fn every_edge_that_is_taken_is_counted_by_the_record_and_by_the_journal_alike() 
     }
     assert_eq!(hits(&by_record, "revise", "reviewing -> summarizing"), 0);
     let by_record = by_record.says("\n5 of 23 edges of `plan` were taken\n");
-    by_record.says("not taken: revise, reviewing -> summarizing, when round >= max_rounds (machine.toml:");
+    by_record.says(
+        "not taken: revise, reviewing -> summarizing, when round >= max_rounds (machine.toml:",
+    );
 }
 
 #[test]
@@ -60,12 +62,26 @@ fn a_drawing_comes_alone_and_what_is_missing_beside_it() {
     project.start(&[]);
     project.run(&["cancel"]).exits(0);
     let plain = project.run(&["machine", "diagram"]).exits(0);
-    let drawn = project.run(&["machine", "coverage", "--format", "mermaid", &record]).exits(0);
+    let drawn = project
+        .run(&["machine", "coverage", "--format", "mermaid", &record])
+        .exits(0);
     assert_ne!(drawn.out, plain.out, "what was taken is marked");
-    assert!(drawn.out.contains("drafting") && !drawn.out.contains("not taken"), "{}", drawn.out);
-    assert!(drawn.err.starts_with("1 of 23 edges of `plan` were taken\nnot taken: begin, "), "{}", drawn.err);
+    assert!(
+        drawn.out.contains("drafting") && !drawn.out.contains("not taken"),
+        "{}",
+        drawn.out
+    );
+    assert!(
+        drawn
+            .err
+            .starts_with("1 of 23 edges of `plan` were taken\nnot taken: begin, "),
+        "{}",
+        drawn.err
+    );
     for (format, head) in [("dot", "digraph"), ("svg", "<svg")] {
-        let drawn = project.run(&["machine", "coverage", "--format", format, &record]).exits(0);
+        let drawn = project
+            .run(&["machine", "coverage", "--format", format, &record])
+            .exits(0);
         assert!(drawn.out.contains(head), "{}", drawn.out);
     }
 }
@@ -76,7 +92,10 @@ fn an_edge_that_is_missing_is_a_refusal_where_all_are_required() {
     project.start(&[]);
     project.run(&["cancel"]).exits(0);
     let required = ["machine", "coverage", "--require-all", &record];
-    project.run(&required).exits(1).says("not taken: begin, drafting -> reviewing (machine.toml:");
+    project
+        .run(&required)
+        .exits(1)
+        .says("not taken: begin, drafting -> reviewing (machine.toml:");
 
     // The same record with one line for each edge, and what is not to be counted.
     let file = std::path::Path::new(&record).join("plan.edges");
@@ -97,7 +116,9 @@ fn an_edge_that_is_missing_is_a_refusal_where_all_are_required() {
         .run(&required)
         .exits(0)
         .says("23 of 23 edges of `plan` were taken")
-        .says(&format!("not counted: 1 of another version of the machine than {hash}"))
+        .says(&format!(
+            "not counted: 1 of another version of the machine than {hash}"
+        ))
         .says("not counted: 1 lines that are none");
 }
 
@@ -105,7 +126,12 @@ fn an_edge_that_is_missing_is_a_refusal_where_all_are_required() {
 fn a_record_that_cannot_be_written_disturbs_no_loop() {
     let project = Project::new();
     std::fs::write(project.home.join("a file"), "x").unwrap();
-    let blocked = project.home.join("a file/below").to_str().unwrap().to_owned();
+    let blocked = project
+        .home
+        .join("a file/below")
+        .to_str()
+        .unwrap()
+        .to_owned();
     let project = project.with("CLAUDEX_COVERAGE", &blocked);
     let id = project.start(&[]);
     let cancelled = project.run(&["cancel", &id]).exits(0);
@@ -118,5 +144,9 @@ fn a_record_that_cannot_be_written_disturbs_no_loop() {
     project.run(&["cancel", &id]).exits(0);
     assert!(!project.root.join("relative").exists());
 
-    project.answers(&["machine", "coverage", "relative"], 2, "relative is no folder");
+    project.answers(
+        &["machine", "coverage", "relative"],
+        2,
+        "relative is no folder",
+    );
 }

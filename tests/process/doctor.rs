@@ -78,7 +78,12 @@ fn each_check_is_there_and_nothing_is_left_behind() {
     let (project, id) = Project::reviewing(&[]);
     let before = tree(&project.root);
     let found = checks(&project.run(&["doctor", "--json"]).exits(0));
-    assert!(check(&found, "loops")["found"].as_str().unwrap().contains("1 active"));
+    assert!(
+        check(&found, "loops")["found"]
+            .as_str()
+            .unwrap()
+            .contains("1 active")
+    );
     assert_eq!(tree(&project.root), before, "{id}");
 }
 
@@ -126,7 +131,11 @@ fn a_state_home_that_cannot_be_used_is_named_with_what_to_do() {
 #[test]
 fn a_reviewer_that_is_none_fails_with_the_near_name() {
     let project = Project::new().with("CLAUDEX_REVIEWER", "lnit");
-    let ran = project.run(&["doctor"]).exits(1).says("FAIL  reviewer").says("-> did you mean `lint`?");
+    let ran = project
+        .run(&["doctor"])
+        .exits(1)
+        .says("FAIL  reviewer")
+        .says("-> did you mean `lint`?");
     has(&ran.out, "`lnit` is no reviewer");
     has(&ran.out, "What is marked `FAIL` is required");
 }
@@ -137,9 +146,18 @@ fn settings_that_cannot_be_used_fail_with_their_name() {
     let found = checks(&project.run(&["doctor", "--json"]).exits(1));
     let configuration = check(&found, "configuration");
     assert_eq!(configuration["ok"], false);
-    assert!(configuration["found"].as_str().unwrap().contains("CLAUDEX_STALE_MINUTES"));
+    assert!(
+        configuration["found"]
+            .as_str()
+            .unwrap()
+            .contains("CLAUDEX_STALE_MINUTES")
+    );
     assert!(!configuration["remedy"].as_str().unwrap().is_empty());
-    assert_eq!(check(&found, "hook")["ok"], true, "the round trip has settings of its own");
+    assert_eq!(
+        check(&found, "hook")["ok"],
+        true,
+        "the round trip has settings of its own"
+    );
 }
 
 #[test]
@@ -148,7 +166,10 @@ fn a_file_in_the_place_of_the_state_folder_fails() {
     std::fs::write(project.root.join(".claude"), "").unwrap();
     let found = checks(&project.run(&["doctor", "--json"]).exits(1));
     let folder = check(&found, "state folder");
-    assert!(folder["found"].as_str().unwrap().contains("is no folder"), "{folder}");
+    assert!(
+        folder["found"].as_str().unwrap().contains("is no folder"),
+        "{folder}"
+    );
     project.run(&["start", "plan", "x"]).exits(3);
 }
 
@@ -160,7 +181,12 @@ fn a_loop_that_cannot_be_read_is_a_warning_that_names_it() {
     let found = checks(&project.run(&["doctor", "--json"]).exits(0));
     let loops = check(&found, "loops");
     assert_eq!(loops["ok"], false);
-    assert!(loops["found"].as_str().unwrap().contains("20261122-010203-0a1b2c.state"));
+    assert!(
+        loops["found"]
+            .as_str()
+            .unwrap()
+            .contains("20261122-010203-0a1b2c.state")
+    );
 }
 
 #[test]
@@ -173,22 +199,42 @@ fn a_client_that_is_not_logged_in_is_told_from_one_that_is() {
         let found = checks(&with_path(&project, &first).exits(0));
         let codex = check(&found, "reviewer codex");
         assert_eq!(codex["ok"], ok, "{codex}");
-        assert!(codex["found"].as_str().unwrap().contains("codex-cli 1.2.3"), "{codex}");
+        assert!(
+            codex["found"].as_str().unwrap().contains("codex-cli 1.2.3"),
+            "{codex}"
+        );
     }
     // Whom `auto` takes is the one that loops get: without a login none of them comes to a verdict.
     let mut command = project.command(&["doctor", "--json"]);
-    command.env("PATH", path_with(&first)).env("CLAUDEX_REVIEWER", "auto");
+    command
+        .env("PATH", path_with(&first))
+        .env("CLAUDEX_REVIEWER", "auto");
     let found = checks(&Ran::of(command.output().unwrap()).exits(1));
     let codex = check(&found, "reviewer codex");
-    assert_eq!((&codex["ok"], &codex["required"]), (&json!(false), &json!(true)), "{codex}");
-    assert!(codex["remedy"].as_str().unwrap().contains("CLAUDEX_REVIEWER=lint"), "{codex}");
-    let claude =
-        r#"case "$*" in --version) echo '2.1.0 (Claude Code)' ;; "auth status") exit 1 ;; *) exit 9 ;; esac"#;
+    assert_eq!(
+        (&codex["ok"], &codex["required"]),
+        (&json!(false), &json!(true)),
+        "{codex}"
+    );
+    assert!(
+        codex["remedy"]
+            .as_str()
+            .unwrap()
+            .contains("CLAUDEX_REVIEWER=lint"),
+        "{codex}"
+    );
+    let claude = r#"case "$*" in --version) echo '2.1.0 (Claude Code)' ;; "auth status") exit 1 ;; *) exit 9 ;; esac"#;
     let first = stand_in(&project, "claude", claude);
     let found = checks(&with_path(&project, &first).exits(0));
     let claude = check(&found, "reviewer claude");
-    assert!(claude["found"].as_str().unwrap().contains("not logged in"), "{claude}");
-    assert!(claude["remedy"].as_str().unwrap().contains("log in"), "{claude}");
+    assert!(
+        claude["found"].as_str().unwrap().contains("not logged in"),
+        "{claude}"
+    );
+    assert!(
+        claude["remedy"].as_str().unwrap().contains("log in"),
+        "{claude}"
+    );
 }
 
 #[test]
@@ -199,13 +245,23 @@ fn a_client_that_never_answers_is_ended() {
     let found = checks(&with_path(&project, &first).exits(0));
     assert!(begun.elapsed() < crate::support::PATIENCE);
     let codex = check(&found, "reviewer codex");
-    assert!(codex["found"].as_str().unwrap().contains("no answer within"), "{codex}");
+    assert!(
+        codex["found"]
+            .as_str()
+            .unwrap()
+            .contains("no answer within"),
+        "{codex}"
+    );
 }
 
 #[test]
 fn another_version_that_comes_first_on_path_is_named() {
     let project = Project::new();
-    let first = stand_in(&project, "claudex-loop", "echo 'claudex-loop protocol 7 (9.9.9)'");
+    let first = stand_in(
+        &project,
+        "claudex-loop",
+        "echo 'claudex-loop protocol 7 (9.9.9)'",
+    );
     let found = checks(&with_path(&project, &first).exits(0));
     let path = check(&found, "path");
     assert_eq!(path["ok"], false);
@@ -221,15 +277,24 @@ fn the_plugins_launcher_and_its_stop_script_are_tried() {
     // As in the client: the plugin's folder comes last on PATH, and a program is before it.
     let mut command = project.shell("claudex-loop", &["doctor", "--json"]);
     let program = assert_cmd::cargo::cargo_bin!("claudex-loop");
-    let path =
-        format!("{}:/usr/bin:/bin:{}", program.parent().unwrap().display(), plugin.join("bin").display());
+    let path = format!(
+        "{}:/usr/bin:/bin:{}",
+        program.parent().unwrap().display(),
+        plugin.join("bin").display()
+    );
     command.env("PATH", path);
     let found = checks(&Ran::of(command.output().unwrap()).exits(0));
     let launcher = check(&found, "launcher");
     assert_eq!(launcher["ok"], true, "{launcher}");
     assert_eq!(launcher["required"], true);
     let hook = check(&found, "hook");
-    assert!(hook["found"].as_str().unwrap().contains("through the plugin's script"), "{hook}");
+    assert!(
+        hook["found"]
+            .as_str()
+            .unwrap()
+            .contains("through the plugin's script"),
+        "{hook}"
+    );
 
     // A launcher that finds nothing fails.
     let lone = project.home.join("plugin/bin");
@@ -239,8 +304,20 @@ fn the_plugins_launcher_and_its_stop_script_are_tried() {
     command.env("PATH", format!("/usr/bin:/bin:{}", lone.display()));
     let found = checks(&Ran::of(command.output().unwrap()).exits(1));
     let launcher = check(&found, "launcher");
-    assert!(launcher["found"].as_str().unwrap().contains("finds no program"), "{launcher}");
-    assert!(launcher["remedy"].as_str().unwrap().contains("cargo install"), "{launcher}");
+    assert!(
+        launcher["found"]
+            .as_str()
+            .unwrap()
+            .contains("finds no program"),
+        "{launcher}"
+    );
+    assert!(
+        launcher["remedy"]
+            .as_str()
+            .unwrap()
+            .contains("cargo install"),
+        "{launcher}"
+    );
 }
 
 /// Settings whose Stop hook runs this.
@@ -255,15 +332,25 @@ fn a_stop_hook_of_others_that_blocks_is_a_warning_with_its_file() {
     assert_eq!(check(&found, "other hooks")["ok"], true);
     let file = project.root.join(".claude/settings.local.json");
     write(&file, stops("sh \"$CLAUDE_PROJECT_DIR/it's mine.sh\""));
-    write(&project.root.join("it's mine.sh"), "echo '{\"decision\":\"block\"}'");
+    write(
+        &project.root.join("it's mine.sh"),
+        "echo '{\"decision\":\"block\"}'",
+    );
     let found = checks(&project.run(&["doctor", "--json"]).exits(0));
     let others = check(&found, "other hooks");
-    assert_eq!((&others["ok"], &others["required"]), (&json!(false), &json!(false)), "{others}");
+    assert_eq!(
+        (&others["ok"], &others["required"]),
+        (&json!(false), &json!(false)),
+        "{others}"
+    );
     for part in ["it's mine.sh", file.to_str().unwrap()] {
         assert!(others["found"].as_str().unwrap().contains(part), "{others}");
     }
     let remedy = others["remedy"].as_str().unwrap();
-    assert!(remedy.contains("both reasons in one message") && remedy.contains("8 blocks"), "{others}");
+    assert!(
+        remedy.contains("both reasons in one message") && remedy.contains("8 blocks"),
+        "{others}"
+    );
     // From a folder below, too; and one that only rings a bell is named without a warning.
     write(&project.root.join("it's mine.sh"), "printf '\\a'");
     let below = project.root.join("a/b");
@@ -273,7 +360,10 @@ fn a_stop_hook_of_others_that_blocks_is_a_warning_with_its_file() {
     let found = checks(&Ran::of(command.output().unwrap()).exits(0));
     let others = check(&found, "other hooks");
     assert_eq!(others["ok"], true, "{others}");
-    assert!(others["found"].as_str().unwrap().contains("it's mine.sh"), "{others}");
+    assert!(
+        others["found"].as_str().unwrap().contains("it's mine.sh"),
+        "{others}"
+    );
 }
 
 #[test]
@@ -286,7 +376,10 @@ fn another_plugin_on_our_state_folder_is_named_with_what_switches_it_off() {
     for part in ["works on .claude/claudex as ours does", "claudex@other"] {
         assert!(others["found"].as_str().unwrap().contains(part), "{others}");
     }
-    assert_eq!(others["remedy"], "keep one. To switch that one off: claude plugin disable claudex@other");
+    assert_eq!(
+        others["remedy"],
+        "keep one. To switch that one off: claude plugin disable claudex@other"
+    );
 }
 
 #[test]
@@ -304,30 +397,61 @@ fn codexs_review_gate_is_named_with_the_command_that_switches_it_off() {
     let key = "codex@openai-codex";
     write(
         &config.join("plugins/installed_plugins.json"),
-        json!({"version": 2, "plugins": {key: [{"scope": "user", "installPath": "/gone"}]}}).to_string(),
+        json!({"version": 2, "plugins": {key: [{"scope": "user", "installPath": "/gone"}]}})
+            .to_string(),
     );
     write(
         &config.join("plugins/known_marketplaces.json"),
         json!({"openai-codex": {"source": {"source": "directory", "path": market}, "installLocation": market}}).to_string(),
     );
-    write(&config.join("settings.json"), json!({"enabledPlugins": {key: true}}).to_string());
+    write(
+        &config.join("settings.json"),
+        json!({"enabledPlugins": {key: true}}).to_string(),
+    );
     let others = || {
         let found = checks(&project.run(&["doctor", "--json"]).exits(0));
         check(&found, "other hooks").clone()
     };
     let off = others();
     assert_eq!(off["ok"], true, "{off}");
-    assert!(off["found"].as_str().unwrap().contains("which is off for this project"), "{off}");
+    assert!(
+        off["found"]
+            .as_str()
+            .unwrap()
+            .contains("which is off for this project"),
+        "{off}"
+    );
 
     let digest = claudex_loop::review::Digest::of(project.root.to_str().unwrap().as_bytes());
-    let state =
-        format!("plugins/data/codex-openai-codex/state/my-pl-n-s-1-{}/state.json", &digest.as_str()[..16]);
-    write(&config.join(state), "{\"version\": 1, \"config\": {\"stopReviewGate\": true}, \"jobs\": []}");
+    let state = format!(
+        "plugins/data/codex-openai-codex/state/my-pl-n-s-1-{}/state.json",
+        &digest.as_str()[..16]
+    );
+    write(
+        &config.join(state),
+        "{\"version\": 1, \"config\": {\"stopReviewGate\": true}, \"jobs\": []}",
+    );
     let on = others();
     assert_eq!(on["ok"], false, "{on}");
-    assert!(on["found"].as_str().unwrap().contains("Codex's review gate is on for this project"), "{on}");
-    assert!(on["remedy"].as_str().unwrap().contains("/codex:setup --disable-review-gate"), "{on}");
-    project.run(&["doctor"]).exits(0).says("warn  other hooks").says("/codex:setup --disable-review-gate");
+    assert!(
+        on["found"]
+            .as_str()
+            .unwrap()
+            .contains("Codex's review gate is on for this project"),
+        "{on}"
+    );
+    assert!(
+        on["remedy"]
+            .as_str()
+            .unwrap()
+            .contains("/codex:setup --disable-review-gate"),
+        "{on}"
+    );
+    project
+        .run(&["doctor"])
+        .exits(0)
+        .says("warn  other hooks")
+        .says("/codex:setup --disable-review-gate");
 }
 
 #[test]
@@ -337,7 +461,10 @@ fn our_hook_is_found_once_twice_or_switched_off() {
     let own = || {
         let found = checks(&project.run(&["doctor", "--json"]).exits(0));
         let own = check(&found, "plugin").clone();
-        (own["ok"] == true, format!("{} {}", own["found"], own["remedy"]))
+        (
+            own["ok"] == true,
+            format!("{} {}", own["found"], own["remedy"]),
+        )
     };
     let (ok, said) = own();
     assert!(ok && said.contains("not installed in"), "{said}");
@@ -366,15 +493,30 @@ fn a_client_that_is_too_old_is_warned_of_and_the_one_that_this_runs_in_comes_fir
     let first = stand_in(&project, "claude", &answers("2.0.99"));
     let found = checks(&with_path(&project, &first).exits(0));
     let client = check(&found, "client");
-    assert_eq!((&client["ok"], &client["required"]), (&json!(false), &json!(false)), "{client}");
-    assert!(client["found"].as_str().unwrap().contains("2.0.99"), "{client}");
-    assert!(client["remedy"].as_str().unwrap().contains("claude update"), "{client}");
+    assert_eq!(
+        (&client["ok"], &client["required"]),
+        (&json!(false), &json!(false)),
+        "{client}"
+    );
+    assert!(
+        client["found"].as_str().unwrap().contains("2.0.99"),
+        "{client}"
+    );
+    assert!(
+        client["remedy"].as_str().unwrap().contains("claude update"),
+        "{client}"
+    );
     let inside = project.home.join("inside/claude");
     executable(&inside, &answers("2.1.330"));
     let mut command = project.command(&["doctor", "--json"]);
-    command.env("PATH", path_with(&first)).env("CLAUDE_CODE_EXECPATH", &inside);
+    command
+        .env("PATH", path_with(&first))
+        .env("CLAUDE_CODE_EXECPATH", &inside);
     let found = checks(&Ran::of(command.output().unwrap()).exits(0));
     let client = check(&found, "client");
     assert_eq!(client["ok"], true, "{client}");
-    assert!(client["found"].as_str().unwrap().contains("2.1.330"), "{client}");
+    assert!(
+        client["found"].as_str().unwrap().contains("2.1.330"),
+        "{client}"
+    );
 }

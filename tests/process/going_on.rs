@@ -52,9 +52,12 @@ fn more_begins_the_next_round() {
         .says("3 in all")
         .says("round 2 of 3 (Security and data-integrity review)");
     has(&granted.out, "The findings of round 1 stand");
-    for (field, value) in
-        [("phase", "reviewing"), ("round", "2"), ("max_rounds", "3"), ("decision_signal", "none")]
-    {
+    for (field, value) in [
+        ("phase", "reviewing"),
+        ("round", "2"),
+        ("max_rounds", "3"),
+        ("decision_signal", "none"),
+    ] {
         assert_eq!(project.field(&id, field), value, "{field}");
     }
     assert!(
@@ -82,7 +85,11 @@ fn more_begins_the_next_round() {
     has(&reason, "Ended after 4 of 4 rounds.");
     project.fire().approved();
     assert_eq!(project.field(&id, "phase"), "done");
-    let more = project.changes(&id).iter().filter(|what| *what == "more").count();
+    let more = project
+        .changes(&id)
+        .iter()
+        .filter(|what| *what == "more")
+        .count();
     assert_eq!(more, 2);
 }
 
@@ -94,8 +101,7 @@ fn who_has_not_looked_where_a_loop_ended_early_looks_after_all() {
     project.fire().blocked();
     project.review(&id, "fake-clean").exits(0);
     let summary = project.fire().blocked();
-    let head =
-        "### Claudex plan loop complete ✓\n\nEnded after 2 of 3 rounds; Ops and SRE has not looked.\nLoop `";
+    let head = "### Claudex plan loop complete ✓\n\nEnded after 2 of 3 rounds; Ops and SRE has not looked.\nLoop `";
     assert!(summary.starts_with(head), "{summary}");
     let left = format!(
         "**High findings that nobody looked at again:**\n\n\
@@ -106,14 +112,23 @@ fn who_has_not_looked_where_a_loop_ended_early_looks_after_all() {
     has(&summary, "\n    /claudex:more 1\n");
 
     project.type_line("s1", "/claudex:more 1");
-    let granted = project.run_in_session("s1", &["more", "--from-prompt"]).exits(0);
+    let granted = project
+        .run_in_session("s1", &["more", "--from-prompt"])
+        .exits(0);
     has(&granted.out, "round 3 of 3 (Ops and SRE review)");
-    assert!(!granted.out.contains("findings of round"), "there were none: {}", granted.out);
+    assert!(
+        !granted.out.contains("findings of round"),
+        "there were none: {}",
+        granted.out
+    );
     project.review(&id, "fake-clean").exits(0);
     let summary = project.fire().blocked();
     has(&summary, "\n\nEnded after 3 of 3 rounds.\nLoop `");
     assert!(!summary.contains("/claudex:more"), "{summary}");
-    project.run(&["more", &id]).exits(1).says("in its last round");
+    project
+        .run(&["more", &id])
+        .exits(1)
+        .says("in its last round");
 
     // As many as were asked for, whatever was left.
     let (project, id) = Project::reviewing(&["--rounds", "9"]);
@@ -157,7 +172,9 @@ fn the_slash_command_takes_a_number_of_rounds_and_an_id_in_either_order() {
     let (project, id) = at_max_rounds();
     for typed in ["two", "0", "-1", "2 3", "1001", "2; rm -rf /", "\u{202e}2"] {
         project.type_line("s1", &format!("/claudex:more {typed}"));
-        let ran = project.run_in_session("s1", &["more", "--from-prompt"]).exits(2);
+        let ran = project
+            .run_in_session("s1", &["more", "--from-prompt"])
+            .exits(2);
         has(&ran.err, "positive integer");
     }
     project
@@ -173,7 +190,9 @@ fn the_slash_command_takes_a_number_of_rounds_and_an_id_in_either_order() {
 fn more_is_not_the_agents_and_the_refusal_says_whom_to_ask() {
     let (project, id) = at_max_rounds();
     let before = project.state(&id);
-    let ran = project.run_in_session("s1", &["more", "--rounds", "1"]).exits(1);
+    let ran = project
+        .run_in_session("s1", &["more", "--rounds", "1"])
+        .exits(1);
     has(&ran.err, "not for agent");
     has(&ran.err, "/claudex:more");
     assert_eq!(project.state(&id), before);
@@ -198,7 +217,10 @@ fn more_is_refused_with_the_reason_and_the_way_on() {
     project.fire().approved();
     for arguments in [&["more"][..], &["more", &id]] {
         let ran = project.run(arguments).exits(1);
-        has(&ran.err, &format!("/claudex:plan --continue {id} --rounds N"));
+        has(
+            &ran.err,
+            &format!("/claudex:plan --continue {id} --rounds N"),
+        );
     }
     assert_eq!(project.field(&id, "phase"), "done");
     for wrong in ["0", "-1", "x", "1001", "99999999999999999999"] {
@@ -209,7 +231,10 @@ fn more_is_refused_with_the_reason_and_the_way_on() {
     let ran = project.run(&["resume", &id]).exits(1);
     has(&ran.err, &format!("--continue {id}"));
     // Where there is no loop at all.
-    Project::new().run(&["more"]).exits(1).says("claudex::locate::none");
+    Project::new()
+        .run(&["more"])
+        .exits(1)
+        .says("claudex::locate::none");
 }
 
 // --- --continue --------------------------------------------------------------------------------------------------
@@ -235,16 +260,28 @@ fn a_loop_that_goes_on_has_the_topic_the_plan_and_the_findings_of_the_one_before
     ] {
         assert_eq!(project.field(&second, field), value, "{field}");
     }
-    assert_eq!(std::fs::read(project.root.join("PLAN.md")).unwrap(), plan, "the draft is kept");
+    assert_eq!(
+        std::fs::read(project.root.join("PLAN.md")).unwrap(),
+        plan,
+        "the draft is kept"
+    );
 
     // The plan that is there counts as written, and the reviewer is shown what was found before.
     let reason = project.fire().blocked();
     has(&reason, "### Claudex round 1 of 2, Senior-engineer review");
     project.review(&second, "fake-clean").exits(0);
-    let prompt = std::fs::read_to_string(project.folder().join(format!("{second}-prompt.txt"))).unwrap();
-    has(&prompt, "The plan has no way back when the migration fails half way");
+    let prompt =
+        std::fs::read_to_string(project.folder().join(format!("{second}-prompt.txt"))).unwrap();
+    has(
+        &prompt,
+        "The plan has no way back when the migration fails half way",
+    );
     project.answers(&["status"], 0, &format!("continues: {first}"));
-    assert_eq!(project.field(&first, "phase"), "done", "the one before is left as it was");
+    assert_eq!(
+        project.field(&first, "phase"),
+        "done",
+        "the one before is left as it was"
+    );
     assert!(project.findings(&first, 1).exists());
 }
 
@@ -253,12 +290,27 @@ fn a_topic_that_is_given_wins_over_the_one_before() {
     let project = Project::new();
     let first = over(&project, &[]);
     let started = project
-        .run(&["start", "plan", "--continue", &first, "--rounds=1", "The same, for the mail queue"])
+        .run(&[
+            "start",
+            "plan",
+            "--continue",
+            &first,
+            "--rounds=1",
+            "The same, for the mail queue",
+        ])
         .exits(0);
-    assert_eq!(project.field(&id_of(&started), "topic"), "The same, for the mail queue");
+    assert_eq!(
+        project.field(&id_of(&started), "topic"),
+        "The same, for the mail queue"
+    );
     project.run(&["cancel"]).exits(0);
-    project.type_line("s2", &format!("/claudex:plan --continue {first} --rounds 4"));
-    let started = project.run_in_session("s2", &["start", "plan", "--from-prompt"]).exits(0);
+    project.type_line(
+        "s2",
+        &format!("/claudex:plan --continue {first} --rounds 4"),
+    );
+    let started = project
+        .run_in_session("s2", &["start", "plan", "--from-prompt"])
+        .exits(0);
     let id = id_of(&started);
     assert_eq!(project.field(&id, "topic"), "Move the queue");
     assert_eq!(project.field(&id, "max_rounds"), "4");
@@ -270,15 +322,31 @@ fn a_chain_of_three_carries_all_of_its_findings_oldest_first() {
     let project = Project::new();
     let first = over(&project, &[]);
     let second = over(&project, &["--continue", &first]);
-    std::fs::write(project.findings(&first, 1), "# Round 1 findings\n\n## High\n\n- of the first\n").unwrap();
-    std::fs::write(project.findings(&second, 1), "# Round 1 findings\n\n## Low\n\n- of the second\n")
-        .unwrap();
-    let third = id_of(&project.run(&["start", "plan", "--continue", &second]).exits(0));
+    std::fs::write(
+        project.findings(&first, 1),
+        "# Round 1 findings\n\n## High\n\n- of the first\n",
+    )
+    .unwrap();
+    std::fs::write(
+        project.findings(&second, 1),
+        "# Round 1 findings\n\n## Low\n\n- of the second\n",
+    )
+    .unwrap();
+    let third = id_of(
+        &project
+            .run(&["start", "plan", "--continue", &second])
+            .exits(0),
+    );
     assert_eq!(project.field(&third, "topic"), "Move the queue");
     project.fire().blocked();
     project.review(&third, "fake-clean").exits(0);
-    let prompt = std::fs::read_to_string(project.folder().join(format!("{third}-prompt.txt"))).unwrap();
-    let at = |text: &str| prompt.find(text).unwrap_or_else(|| panic!("{text}: {prompt}"));
+    let prompt =
+        std::fs::read_to_string(project.folder().join(format!("{third}-prompt.txt"))).unwrap();
+    let at = |text: &str| {
+        prompt
+            .find(text)
+            .unwrap_or_else(|| panic!("{text}: {prompt}"))
+    };
     assert!(at("of the first") < at("of the second"), "{prompt}");
 }
 
@@ -288,8 +356,16 @@ fn a_ring_that_an_edited_file_makes_ends() {
     let first = over(&project, &[]);
     let second = over(&project, &["--continue", &first]);
     // The journal does not guard what no rule reads.
-    project.edit(&first, "continues: \"\"", &format!("continues: \"{second}\""));
-    let third = id_of(&project.run(&["start", "plan", "--continue", &second]).exits(0));
+    project.edit(
+        &first,
+        "continues: \"\"",
+        &format!("continues: \"{second}\""),
+    );
+    let third = id_of(
+        &project
+            .run(&["start", "plan", "--continue", &second])
+            .exits(0),
+    );
     project.fire().blocked();
     project.review(&third, "fake-clean").exits(0);
     project.answers(&["status"], 0, &format!("continues: {second}"));
@@ -300,7 +376,9 @@ fn a_ring_that_an_edited_file_makes_ends() {
 fn what_cannot_be_gone_on_from_is_refused_with_the_reason_and_leaves_nothing() {
     let refused = |project: &Project, given: &str| -> Ran {
         let before = crate::support::tree(&project.folder());
-        let ran = project.run(&["start", "plan", "--continue", given]).exits(2);
+        let ran = project
+            .run(&["start", "plan", "--continue", given])
+            .exits(2);
         has(&ran.err, "claudex::start::continues");
         assert_eq!(crate::support::tree(&project.folder()), before);
         ran
@@ -317,7 +395,11 @@ fn what_cannot_be_gone_on_from_is_refused_with_the_reason_and_leaves_nothing() {
     for given in [&first[..15], &first[16..], &format!("{}0", &first[..21])] {
         if given != first {
             let ran = refused(&project, given);
-            assert!(ran.err.contains(&format!("did you mean `{first}`?")), "{given}: {}", ran.err);
+            assert!(
+                ran.err.contains(&format!("did you mean `{first}`?")),
+                "{given}: {}",
+                ran.err
+            );
         }
     }
     project
@@ -333,17 +415,26 @@ fn what_cannot_be_gone_on_from_is_refused_with_the_reason_and_leaves_nothing() {
     let running = project.start(&[]);
     let ran = refused(&project, &running);
     has(&ran.err, "not over yet (phase drafting)");
-    crate::support::age(&project.state_path(&running), std::time::Duration::from_secs(3600));
+    crate::support::age(
+        &project.state_path(&running),
+        std::time::Duration::from_secs(3600),
+    );
     project.run(&["sweep"]).exits(0);
     let ran = refused(&project, &running);
     has(&ran.err, &format!("claudex-loop resume {running}"));
 
     // One that reviewed changes: as its own journal would have it.
-    let text = project.state(&first).replacen("mode: plan", "mode: review", 1);
+    let text = project
+        .state(&first)
+        .replacen("mode: plan", "mode: review", 1);
     std::fs::write(project.state_path(&first), text).unwrap();
     let journal = project.folder().join(&first).join("journal.jsonl");
     let lines = std::fs::read_to_string(&journal).unwrap();
-    std::fs::write(&journal, lines.replace("\"mode\":\"plan\"", "\"mode\":\"review\"")).unwrap();
+    std::fs::write(
+        &journal,
+        lines.replace("\"mode\":\"plan\"", "\"mode\":\"review\""),
+    )
+    .unwrap();
     let ran = refused(&project, &first);
     has(&ran.err, "it reviewed changes, not a plan");
 }
@@ -355,7 +446,9 @@ fn going_on_without_the_plan_that_was_reviewed_is_refused() {
     std::fs::remove_file(project.root.join("PLAN.md")).unwrap();
     project.answers(&["start", "plan", "--continue", &first], 2, "PLAN.md");
     project.plan("# Another\n");
-    project.run(&["start", "plan", "--continue", &first]).exits(0);
+    project
+        .run(&["start", "plan", "--continue", &first])
+        .exits(0);
 }
 
 // --- the question -------------------------------------------------------------------------------------------------
@@ -364,7 +457,8 @@ const QUESTION: &str = "The plan is not settled after round 1 of 1. What now?";
 
 /// Has the person choose this in the client's dialog.
 fn choose(project: &Project, label: &str) -> Ran {
-    let questions = json!([{"question": QUESTION, "header": "Plan", "multiSelect": false, "options": []}]);
+    let questions =
+        json!([{"question": QUESTION, "header": "Plan", "multiSelect": false, "options": []}]);
     let answers = json!({ QUESTION: label });
     let event = json!({
         "session_id": "s1", "hook_event_name": "PostToolUse", "tool_name": "AskUserQuestion", "cwd": project.root,
@@ -401,19 +495,37 @@ fn the_question_is_asked_once_and_unanswered_the_next_stop_ends_the_loop() {
     let (project, id) = Project::reviewing(&["--rounds", "1"]);
     project.review(&id, "fake-findings").exits(0);
     let block = project.fire().blocked();
-    let call = block.split("```json\n").nth(1).and_then(|call| call.split("\n```").next());
+    let call = block
+        .split("```json\n")
+        .nth(1)
+        .and_then(|call| call.split("\n```").next());
     let call: serde_json::Value = serde_json::from_str(call.unwrap()).unwrap();
     let question = &call["questions"][0];
-    assert_eq!((&question["question"], &question["header"]), (&json!(QUESTION), &json!("Plan")));
-    let labels: Vec<_> =
-        question["options"].as_array().unwrap().iter().map(|option| &option["label"]).collect();
-    assert_eq!(labels, ["Revise manually", "More rounds", "Accept it incomplete"]);
+    assert_eq!(
+        (&question["question"], &question["header"]),
+        (&json!(QUESTION), &json!("Plan"))
+    );
+    let labels: Vec<_> = question["options"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|option| &option["label"])
+        .collect();
+    assert_eq!(
+        labels,
+        ["Revise manually", "More rounds", "Accept it incomplete"]
+    );
     // Neither an agent's word nor another text is an answer.
-    project.run_in_session("s1", &["answer", &id, "More rounds"]).exits(1);
+    project
+        .run_in_session("s1", &["answer", &id, "More rounds"])
+        .exits(1);
     choose(&project, "more, please").exits(0);
     assert_eq!(project.field(&id, "phase"), "summarizing");
     let over = project.fire().approved();
-    assert!(over.ends_with("is over: done (The summary was delivered), by finish"), "{over}");
+    assert!(
+        over.ends_with("is over: done (The summary was delivered), by finish"),
+        "{over}"
+    );
     assert_eq!(project.field(&id, "phase"), "done");
     // An answer that comes too late changes nothing.
     choose(&project, "More rounds").exits(0);
@@ -429,7 +541,11 @@ fn a_loop_that_is_settled_asks_nothing() {
     assert!(!project.fire().blocked().contains("AskUserQuestion"));
     assert_eq!(project.field(&id, "phase"), "summarizing");
     project.answers(&["status"], 0, "the agent, to end its turn");
-    project.answers(&["answer", &id, "Accept it incomplete"], 1, "it asks nothing now");
+    project.answers(
+        &["answer", &id, "Accept it incomplete"],
+        1,
+        "it asks nothing now",
+    );
     choose(&project, "More rounds").exits(0);
     assert_eq!(project.field(&id, "phase"), "summarizing");
     assert_eq!(project.fire().approved(), "");

@@ -22,7 +22,10 @@ fn a_plan_that_is_a_pipe_or_a_device_holds_nobody() {
                 std::fs::remove_file(&plan).unwrap();
             }
             if what == "pipe" {
-                let made = std::process::Command::new("mkfifo").arg(&plan).status().unwrap();
+                let made = std::process::Command::new("mkfifo")
+                    .arg(&plan)
+                    .status()
+                    .unwrap();
                 assert!(made.success());
             } else {
                 std::os::unix::fs::symlink("/dev/zero", &plan).unwrap();
@@ -35,7 +38,11 @@ fn a_plan_that_is_a_pipe_or_a_device_holds_nobody() {
                 (note, review)
             })
             .unwrap_or_else(|| panic!("{phase}, {what}: it hangs"));
-            let why = if what == "pipe" { "no regular file" } else { "it is a symlink" };
+            let why = if what == "pipe" {
+                "no regular file"
+            } else {
+                "it is a symlink"
+            };
             assert!(note.contains(why), "{phase}, {what}: {note}");
             assert_ne!(review, 0, "{phase}, {what}");
         }
@@ -48,7 +55,13 @@ fn a_findings_file_that_is_a_pipe_holds_nobody() {
     project.review(&id, "lint");
     let findings = project.findings(&id, 1);
     std::fs::remove_file(&findings).unwrap();
-    assert!(std::process::Command::new("mkfifo").arg(&findings).status().unwrap().success());
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(&findings)
+            .status()
+            .unwrap()
+            .success()
+    );
     let done = in_time(move || {
         project.run(&["status"]).exits(0).says("no findings file");
         project.fire().blocked()
@@ -73,10 +86,16 @@ fn what_is_over_is_not_told_at_each_stop_whoever_wrote_it() {
 fn a_session_id_cannot_steer_the_terminal_that_shows_it() {
     let project = Project::new();
     project.start(&[]);
-    project.fire_as("a\nphase: done\n\u{1b}]0;title\u{7}").blocked();
+    project
+        .fire_as("a\nphase: done\n\u{1b}]0;title\u{7}")
+        .blocked();
     let shown = project.run(&["status"]).exits(0);
     assert!(!shown.out.contains('\u{1b}'), "{}", shown.out);
-    assert!(shown.out.contains("session:   a phase: done"), "{}", shown.out);
+    assert!(
+        shown.out.contains("session:   a phase: done"),
+        "{}",
+        shown.out
+    );
 }
 
 #[test]

@@ -30,7 +30,10 @@ fn event(session: &str, answers: &Value) -> Value {
 /// A loop of session `s1` in drafting.
 fn drafting(flags: &[&str]) -> (Project, String) {
     let project = Project::new();
-    let started = project.run_in_session("s1", &[&["start", "plan"], flags, &["Move the queue"]].concat());
+    let started = project.run_in_session(
+        "s1",
+        &[&["start", "plan"], flags, &["Move the queue"]].concat(),
+    );
     let id = id_of(&started.exits(0));
     (project, id)
 }
@@ -56,7 +59,10 @@ fn the_answers_stand_in_the_topic_as_a_persons_one_change() {
     let (project, id) = drafting(&[]);
     let told = answer(
         &project,
-        event("s1", &json!({SCOPE: "Only the API", LIMITS: "a, \"own, text\"", FEARS: "Data loss"})),
+        event(
+            "s1",
+            &json!({SCOPE: "Only the API", LIMITS: "a, \"own, text\"", FEARS: "Data loss"}),
+        ),
     );
     assert_eq!(
         project.field(&id, "topic"),
@@ -64,14 +70,26 @@ fn the_answers_stand_in_the_topic_as_a_persons_one_change() {
     );
     assert_eq!(project.field(&id, "interview_used"), "true");
     let context = &told.unwrap()["hookSpecificOutput"]["additionalContext"];
-    assert_eq!(context, &json!(format!("claudex: the answers are in the topic of loop {id}.")));
+    assert_eq!(
+        context,
+        &json!(format!(
+            "claudex: the answers are in the topic of loop {id}."
+        ))
+    );
     let journal = project.journal(&id);
     let last = journal.last().unwrap();
-    assert_eq!((&last["what"], &last["by"]), (&json!("interview"), &json!("person")));
+    assert_eq!(
+        (&last["what"], &last["by"]),
+        (&json!("interview"), &json!("person"))
+    );
     assert_eq!(project.field(&id, "phase"), "drafting");
     project.plan("# Plan\n\nMove the queue.\n");
     project.fire().blocked();
-    assert_eq!(project.field(&id, "phase"), "reviewing", "the loop goes on as ever");
+    assert_eq!(
+        project.field(&id, "phase"),
+        "reviewing",
+        "the loop goes on as ever"
+    );
 }
 
 #[test]
@@ -86,10 +104,16 @@ fn hostile_answers_arrive_byte_for_byte() {
     ] {
         let (project, id) = drafting(&[]);
         answer(&project, event("s1", &json!({ FEARS: typed })));
-        assert_eq!(project.field(&id, "topic"), format!("Move the queue; Worries: {typed}"));
+        assert_eq!(
+            project.field(&id, "topic"),
+            format!("Move the queue; Worries: {typed}")
+        );
         assert!(!project.root.join("pwned").exists());
         assert_eq!(project.field(&id, "phase"), "drafting");
-        project.run(&["status"]).exits(0).says("Move the queue; Worries:");
+        project
+            .run(&["status"])
+            .exits(0)
+            .says("Move the queue; Worries:");
         project.fire().blocked();
     }
 }
@@ -97,13 +121,20 @@ fn hostile_answers_arrive_byte_for_byte() {
 #[test]
 fn what_is_too_long_is_left_out_and_said() {
     let (project, id) = drafting(&[]);
-    let told = answer(&project, event("s1", &json!({ SCOPE: "x".repeat(1024 * 1024) }))).unwrap();
+    let told = answer(
+        &project,
+        event("s1", &json!({ SCOPE: "x".repeat(1024 * 1024) })),
+    )
+    .unwrap();
     assert_eq!(project.field(&id, "topic"), "Move the queue");
     assert_eq!(project.field(&id, "interview_used"), "false");
     let note = told["systemMessage"].as_str().unwrap();
     assert!(note.contains("65536 are the most"), "{note}");
     // A shorter one is still taken.
-    answer(&project, event("s1", &json!({ SCOPE: "x".repeat(60 * 1024) })));
+    answer(
+        &project,
+        event("s1", &json!({ SCOPE: "x".repeat(60 * 1024) })),
+    );
     assert_eq!(project.field(&id, "interview_used"), "true");
 }
 
@@ -112,7 +143,10 @@ fn a_second_interview_changes_nothing() {
     let (project, id) = drafting(&[]);
     answer(&project, event("s1", &json!({ SCOPE: "first" }))).unwrap();
     let before = project.state(&id);
-    assert_eq!(answer(&project, event("s1", &json!({ SCOPE: "second" }))), None);
+    assert_eq!(
+        answer(&project, event("s1", &json!({ SCOPE: "second" }))),
+        None
+    );
     assert_eq!(project.state(&id), before);
 }
 
@@ -142,13 +176,20 @@ fn only_the_own_plan_loop_in_drafting_takes_answers() {
         assert_eq!(answer(&project, input.clone()), None, "{input}");
     }
     for bytes in [&b""[..], b"not json", b"[]", b"\xff\xfe{"] {
-        assert_eq!(read(&project.run_with_stdin(&["hook", "answer"], bytes)), None);
+        assert_eq!(
+            read(&project.run_with_stdin(&["hook", "answer"], bytes)),
+            None
+        );
     }
     let mut input = event("s1", &yes);
     input["cwd"] = project.root.to_str().unwrap().into();
     let mut child = project.command(&["hook", "answer"]);
     child.env("CLAUDEX_REVIEWER_CHILD", "1");
-    assert_eq!(read(&feed(child, input.to_string().as_bytes())), None, "a reviewer's");
+    assert_eq!(
+        read(&feed(child, input.to_string().as_bytes())),
+        None,
+        "a reviewer's"
+    );
     assert_eq!(project.state(&id), before);
 
     let (project, id) = drafting(&["--interviewed"]);
@@ -158,12 +199,20 @@ fn only_the_own_plan_loop_in_drafting_takes_answers() {
     let (project, id) = drafting(&[]);
     project.plan("# Plan\n\nMove the queue.\n");
     project.fire().blocked();
-    assert_eq!(answer(&project, event("s1", &yes)), None, "the rounds have begun");
+    assert_eq!(
+        answer(&project, event("s1", &yes)),
+        None,
+        "the rounds have begun"
+    );
     assert_eq!(project.field(&id, "topic"), "Move the queue");
 
     let project = Project::new();
     let id = project.start(&[]);
-    assert_eq!(answer(&project, event("s1", &yes)), None, "a loop of nobody");
+    assert_eq!(
+        answer(&project, event("s1", &yes)),
+        None,
+        "a loop of nobody"
+    );
     assert_eq!(project.field(&id, "session_id"), "unknown");
 }
 
@@ -180,17 +229,33 @@ fn the_start_says_whether_an_interview_is_to_be_held() {
         project.plan("# Plan\n");
         let prompt = json!({"session_id": "s1", "hook_event_name": "UserPromptSubmit", "prompt_id": "p1",
                             "prompt": format!("/claudex:plan {typed}")});
-        project.run_with_stdin(&["hook", "prompt"], prompt.to_string().as_bytes()).exits(0);
-        let started = project.run_in_session("s1", &["start", "plan", "--from-prompt"]).exits(0);
+        project
+            .run_with_stdin(&["hook", "prompt"], prompt.to_string().as_bytes())
+            .exits(0);
+        let started = project
+            .run_in_session("s1", &["start", "plan", "--from-prompt"])
+            .exits(0);
         assert_eq!(started.out.contains(line), due, "{typed}: {}", started.out);
         // The command has the agent ask about a plan that is there, by this line.
         let is_told = started.out.contains("\nNote: there is an existing PLAN.md");
-        assert_eq!(is_told, !typed.starts_with("--from-draft"), "{typed}: {}", started.out);
+        assert_eq!(
+            is_told,
+            !typed.starts_with("--from-draft"),
+            "{typed}: {}",
+            started.out
+        );
     }
     let command = include_str!("../../plugin/commands/plan.md");
     assert!(command.contains(&format!("`{line}`")), "{command}");
-    assert!(command.contains("begins `Note: there is an existing`"), "{command}");
+    assert!(
+        command.contains("begins `Note: there is an existing`"),
+        "{command}"
+    );
     let (project, _) = (Project::new(), ());
     let started = project.run(&["start", "plan", "a topic"]).exits(0);
-    assert!(!started.out.contains(line), "in a terminal there is no dialog: {}", started.out);
+    assert!(
+        !started.out.contains(line),
+        "in a terminal there is no dialog: {}",
+        started.out
+    );
 }

@@ -15,8 +15,13 @@ fn status_tells_where_the_loop_is() {
     let before = tree(&project.folder());
     let ran = project.run(&["status"]).exits(0);
     let value = |name: &str| {
-        let line = ran.out.lines().find_map(|line| line.strip_prefix(&format!("{name}:")));
-        line.unwrap_or_else(|| panic!("{name}: {}", ran.out)).trim().to_owned()
+        let line = ran
+            .out
+            .lines()
+            .find_map(|line| line.strip_prefix(&format!("{name}:")));
+        line.unwrap_or_else(|| panic!("{name}: {}", ran.out))
+            .trim()
+            .to_owned()
     };
     assert_eq!(value("loop"), id);
     assert_eq!(value("mode"), "plan");
@@ -26,9 +31,16 @@ fn status_tells_where_the_loop_is() {
     assert!(value("elapsed").ends_with('s'), "{}", ran.out);
     let next = format!("\nnext:      run the review:\n               claudex-loop review {id}\n");
     has(&ran.out, &next);
-    has(&ran.out, "- Round 1 (Senior-engineer review): high=1 medium=1 low=1\n");
-    has(&ran.out, "- Round 2 (Security and data-integrity review): no findings file\n");
-    let json: Value = serde_json::from_str(&project.run(&["status", "--json"]).exits(0).out).unwrap();
+    has(
+        &ran.out,
+        "- Round 1 (Senior-engineer review): high=1 medium=1 low=1\n",
+    );
+    has(
+        &ran.out,
+        "- Round 2 (Security and data-integrity review): no findings file\n",
+    );
+    let json: Value =
+        serde_json::from_str(&project.run(&["status", "--json"]).exits(0).out).unwrap();
     assert_eq!(json["loops"][0]["id"], id);
     assert_eq!(tree(&project.folder()), before, "a look changes nothing");
 }
@@ -38,10 +50,18 @@ fn status_shows_the_active_loop_before_a_newer_one_that_is_over_and_the_newest_w
     let project = Project::new();
     let over = project.start(&[]);
     project.run(&["cancel", &over]).exits(0);
-    project.run(&["status"]).exits(0).says(&over).says("cancelled");
+    project
+        .run(&["status"])
+        .exits(0)
+        .says(&over)
+        .says("cancelled");
     let active = project.start(&[]);
-    let file = std::fs::File::options().append(true).open(project.state_path(&over)).unwrap();
-    file.set_modified(std::time::SystemTime::now() + std::time::Duration::from_secs(60)).unwrap();
+    let file = std::fs::File::options()
+        .append(true)
+        .open(project.state_path(&over))
+        .unwrap();
+    file.set_modified(std::time::SystemTime::now() + std::time::Duration::from_secs(60))
+        .unwrap();
     let ran = project.run(&["status"]).exits(0).says(&active);
     assert!(!ran.out.contains(&over), "{}", ran.out);
 }
@@ -53,8 +73,14 @@ fn status_exits_with_0_whatever_lies_in_the_state_folder() {
     for (name, bytes) in [
         ("20261122-010203-0a1b2c.state", &b"\0"[..]),
         ("by hand.state", b"phase: drafting\n"),
-        ("20261122-010203-0a1b2d.state", b"phase: done\nmachine: plan\n"),
-        ("20261122-010203-0a1b2e.state", b"phase: done\nmachine: another\n"),
+        (
+            "20261122-010203-0a1b2d.state",
+            b"phase: done\nmachine: plan\n",
+        ),
+        (
+            "20261122-010203-0a1b2e.state",
+            b"phase: done\nmachine: another\n",
+        ),
     ] {
         std::fs::write(project.folder().join(name), bytes).unwrap();
         project.run(&["status"]).exits(0);
@@ -68,7 +94,10 @@ fn list_names_every_loop_and_json_is_all_there_is() {
     let first = project.start(&[]);
     project.run(&["cancel", &first]).exits(0);
     let second = project.start(&[]);
-    crate::support::age(&project.state_path(&second), std::time::Duration::from_secs(3600));
+    crate::support::age(
+        &project.state_path(&second),
+        std::time::Duration::from_secs(3600),
+    );
     let third = project.start(&[]);
     let ran = project.run(&["list"]).exits(0);
     let row = |id: &str| -> Vec<String> {
@@ -117,14 +146,21 @@ fn the_journal_tells_change_by_change_what_happened() {
 #[test]
 fn the_journal_without_an_id_lists_the_loops_also_after_the_slash_command() {
     let (project, id) = Project::reviewing(&[]);
-    project.run(&["journal"]).exits(0).says(&id).says("claudex-loop journal LOOP");
+    project
+        .run(&["journal"])
+        .exits(0)
+        .says(&id)
+        .says("claudex-loop journal LOOP");
     project.answers_in("s1", &["journal", "--from-prompt"], 0, &id);
     project.type_line("s1", "/claudex:history");
     project.answers_in("s1", &["journal", "--from-prompt"], 0, "TOPIC");
     project.type_line("s1", &format!("/claudex:history {id}"));
-    let ran = project.run_in_session("s1", &["journal", "--from-prompt"]).exits(0);
+    let ran = project
+        .run_in_session("s1", &["journal", "--from-prompt"])
+        .exits(0);
     has(&ran.out, "begin by the hook");
-    let rows: Value = serde_json::from_str(&project.run(&["journal", "--json"]).exits(0).out).unwrap();
+    let rows: Value =
+        serde_json::from_str(&project.run(&["journal", "--json"]).exits(0).out).unwrap();
     assert_eq!(rows[0]["id"], id);
 }
 
@@ -152,7 +188,10 @@ fn the_last_stop_is_explained_by_the_facts_that_decided_it() {
     project.review(&id, "fake-findings").exits(0);
     project.fire().blocked();
     project.fire().approved();
-    project.run(&["explain"]).exits(0).says("; it let the turn end\ntook:      finish summarizing -> done\n");
+    project
+        .run(&["explain"])
+        .exits(0)
+        .says("; it let the turn end\ntook:      finish summarizing -> done\n");
     let (project, id) = Project::reviewing(&[]);
     project.run(&["cancel", &id]).exits(0);
     let ran = project.run(&["explain"]).exits(0);
@@ -180,12 +219,18 @@ fn a_stop_that_changed_nothing_is_the_last_one_all_the_same() {
     project.plan("# Plan\n");
     project.fire().blocked();
     let ran = project.run(&["explain", &id]).exits(0);
-    assert!(ran.out.contains("it blocked: the agent was told what to do\ntook:      begin "), "{}", ran.out);
+    assert!(
+        ran.out
+            .contains("it blocked: the agent was told what to do\ntook:      begin "),
+        "{}",
+        ran.out
+    );
     assert!(!ran.out.contains("before it"), "{}", ran.out);
     let review = project.background_review(&id, &["--reviewer", "fake-hang"]);
     project.fire().blocked();
     project.fire().approved();
-    let waits = " ago; it let the turn end and changed nothing: it waits for the review of round 1 of 3";
+    let waits =
+        " ago; it let the turn end and changed nothing: it waits for the review of round 1 of 3";
     let ran = project.run(&["explain", &id]).exits(0);
     assert!(ran.out.contains(waits), "{}", ran.out);
     drop(review);
@@ -195,26 +240,52 @@ fn a_stop_that_changed_nothing_is_the_last_one_all_the_same() {
 fn a_loop_of_run_has_no_stops_to_explain() {
     let project = Project::new();
     project.plan("# Move the queue\n");
-    let run = project.run(&["run", "PLAN.md", "--reviewer", "lint", "--rounds", "1", "--json"]).exits(4);
+    let run = project
+        .run(&[
+            "run",
+            "PLAN.md",
+            "--reviewer",
+            "lint",
+            "--rounds",
+            "1",
+            "--json",
+        ])
+        .exits(4);
     let run: Value = serde_json::from_str(&run.out).unwrap();
     let ran = project.run(&["explain"]).exits(0);
     assert!(ran.out.contains("\nlast step: 20"), "{}", ran.out);
-    assert!(ran.out.contains(" ago; `run` took it\ntook:      finish"), "{}", ran.out);
+    assert!(
+        ran.out.contains(" ago; `run` took it\ntook:      finish"),
+        "{}",
+        ran.out
+    );
     assert!(!ran.out.contains("stop:"), "{}", ran.out);
     let id = run["id"].as_str().unwrap();
-    project.run(&["journal", id]).exits(0).says("begin by `run` drafting -> reviewing, round 1 of 1");
-    project.run(&["status"]).exits(0).says("finish (summarizing -> done) by `run` at 20");
+    project
+        .run(&["journal", id])
+        .exits(0)
+        .says("begin by `run` drafting -> reviewing, round 1 of 1");
+    project
+        .run(&["status"])
+        .exits(0)
+        .says("finish (summarizing -> done) by `run` at 20");
 }
 
 #[test]
 fn a_loop_that_was_marked_waits_for_the_end_of_the_turn_and_names_no_verb_that_is_closed() {
     let (project, id) = Project::reviewing(&["--rounds", "2"]);
     project.review(&id, "fake-findings").exits(0);
-    project.run(&["status"]).exits(0).says(&format!("claudex-loop mark-done {id}"));
+    project
+        .run(&["status"])
+        .exits(0)
+        .says(&format!("claudex-loop mark-done {id}"));
     project.mark_done(&id, Some("out of scope"));
     let shown = status(&project);
     assert_eq!(shown["waits_for"], "the agent, to end its turn");
-    assert_eq!(shown["next"], "end the turn: the loop goes on to summarizing");
+    assert_eq!(
+        shown["next"],
+        "end the turn: the loop goes on to summarizing"
+    );
     for look in ["status", "explain"] {
         let ran = project.run(&[look]).exits(0).says("end the turn");
         assert!(!ran.out.contains("claudex-loop mark-done"), "{}", ran.out);
@@ -230,7 +301,11 @@ fn a_rejection_does_not_outlive_the_rounds_that_reopen_the_loop() {
     project.mark_done(&id, Some("out of scope"));
     project.fire().blocked();
     let notes = || status(&project)["notes"].to_string();
-    assert!(notes().contains("were rejected: out of scope"), "{}", notes());
+    assert!(
+        notes().contains("were rejected: out of scope"),
+        "{}",
+        notes()
+    );
     project.run(&["more", &id, "--rounds", "1"]).exits(0);
     project.plan("# Plan, revised\n");
     assert_eq!(notes(), "[]");
@@ -241,14 +316,21 @@ fn a_rejection_does_not_outlive_the_rounds_that_reopen_the_loop() {
         "{}",
         notes()
     );
-    assert!(notes().contains("The plan was not settled. Round 2 found high=1"), "{}", notes());
+    assert!(
+        notes().contains("The plan was not settled. Round 2 found high=1"),
+        "{}",
+        notes()
+    );
 }
 
 #[test]
 fn a_failure_that_no_stop_has_counted_yet_is_not_counted() {
     let (project, id) = Project::reviewing(&[]);
     project.review(&id, "fake-could-not-run").exits(5);
-    let ran = project.run(&["status"]).exits(0).says("the last review gave no verdict: ");
+    let ran = project
+        .run(&["status"])
+        .exits(0)
+        .says("the last review gave no verdict: ");
     assert!(!ran.out.contains("failure 0"), "{}", ran.out);
 }
 
@@ -257,7 +339,10 @@ fn a_swept_loop_is_named_with_the_line_that_brings_it_back() {
     let (project, id) = Project::reviewing(&[]);
     project.review(&id, "fake-findings").exits(0);
     let journal = project.run(&["journal", &id]).exits(0).out;
-    crate::support::age(&project.state_path(&id), std::time::Duration::from_secs(3600));
+    crate::support::age(
+        &project.state_path(&id),
+        std::time::Duration::from_secs(3600),
+    );
     project.run(&["sweep"]).exits(0);
     let before = tree(&project.folder());
     let line = format!("    claudex-loop resume {id}\n");
@@ -275,17 +360,26 @@ fn a_swept_loop_is_named_with_the_line_that_brings_it_back() {
         assert!(ran.err.contains(&line), "{call:?}: {}", ran.err);
     }
     assert_eq!(project.run(&["journal", &id]).exits(0).out, journal);
-    project.run(&["journal", &id, "--verify"]).exits(0).says("follows");
+    project
+        .run(&["journal", &id, "--verify"])
+        .exits(0)
+        .says("follows");
     assert_eq!(tree(&project.folder()), before, "nothing was changed");
     project.run(&["resume", &id]).exits(0);
     let back = project.run(&["journal", &id]).exits(0).out;
-    assert!(back.contains("bring-back by a person in reviewing: it was swept\n"), "{back}");
+    assert!(
+        back.contains("bring-back by a person in reviewing: it was swept\n"),
+        "{back}"
+    );
 }
 
 #[test]
 fn personas_are_listed_by_round() {
     let out = Project::new().run(&["personas"]).exits(0).out;
-    let rounds: Vec<_> = out.lines().filter(|line| line.starts_with("Round ")).collect();
+    let rounds: Vec<_> = out
+        .lines()
+        .filter(|line| line.starts_with("Round "))
+        .collect();
     assert_eq!(
         rounds,
         [
@@ -308,7 +402,8 @@ fn git_does_not_see_the_state_folder() {
 // --- what is decided, and what is waited for ---------------------------------------------------------------------
 
 fn status(project: &Project) -> Value {
-    let answer: Value = serde_json::from_str(&project.run(&["status", "--json"]).exits(0).out).unwrap();
+    let answer: Value =
+        serde_json::from_str(&project.run(&["status", "--json"]).exits(0).out).unwrap();
     assert_eq!(answer["problems"], serde_json::json!([]));
     answer["loops"][0].clone()
 }
@@ -317,8 +412,14 @@ fn status(project: &Project) -> Value {
 fn status_says_what_was_decided_last_by_whom_and_why() {
     let (project, id) = Project::reviewing(&["--rounds", "2"]);
     let last = status(&project)["last_change"].clone();
-    assert_eq!((&last["what"], &last["by"]), (&"begin".into(), &"hook".into()));
-    assert_eq!((&last["from"], &last["to"]), (&"drafting".into(), &"reviewing".into()));
+    assert_eq!(
+        (&last["what"], &last["by"]),
+        (&"begin".into(), &"hook".into())
+    );
+    assert_eq!(
+        (&last["from"], &last["to"]),
+        (&"drafting".into(), &"reviewing".into())
+    );
 
     project.review(&id, "fake-findings").exits(0);
     project.plan("# Plan, revised\n");
@@ -328,9 +429,16 @@ fn status_says_what_was_decided_last_by_whom_and_why() {
     let run = last["run"].as_str().unwrap().to_owned();
     assert_eq!(last["why"], format!("for run {run}: high=1 medium=1 low=1"));
     let ran = project.run(&["status"]).exits(0);
-    let line = ran.out.lines().find(|line| line.starts_with("last:")).unwrap();
+    let line = ran
+        .out
+        .lines()
+        .find(|line| line.starts_with("last:"))
+        .unwrap();
     has(line, "revise by the hook at 20");
-    assert!(line.ends_with(&format!(", for run {run}: high=1 medium=1 low=1")), "{line}");
+    assert!(
+        line.ends_with(&format!(", for run {run}: high=1 medium=1 low=1")),
+        "{line}"
+    );
 
     // A failure, with its cause.
     project.review(&id, "fake-could-not-run").exits(5);
@@ -339,17 +447,37 @@ fn status_says_what_was_decided_last_by_whom_and_why() {
     assert_eq!(shown["last_change"]["what"], "retry");
     let why = shown["last_change"]["why"].as_str().unwrap();
     has(why, "could not run: the reviewer failed with exit status 1");
-    assert_eq!((&shown["fields"]["failures"], &shown["fields"]["max_failures"]), (&1.into(), &3.into()));
+    assert_eq!(
+        (
+            &shown["fields"]["failures"],
+            &shown["fields"]["max_failures"]
+        ),
+        (&1.into(), &3.into())
+    );
 
     // A rejection, by the agent and with its text, made plain.
     project.review(&id, "fake-findings").exits(0);
     project
-        .run_in_session("s1", &["mark-done", &id, "--rejecting", "out of \u{1b}[31mscope\u{202e}"])
+        .run_in_session(
+            "s1",
+            &[
+                "mark-done",
+                &id,
+                "--rejecting",
+                "out of \u{1b}[31mscope\u{202e}",
+            ],
+        )
         .exits(0);
     let last = status(&project)["last_change"].clone();
-    assert_eq!((&last["what"], &last["by"]), (&"mark_done".into(), &"agent".into()));
+    assert_eq!(
+        (&last["what"], &last["by"]),
+        (&"mark_done".into(), &"agent".into())
+    );
     let why = last["why"].as_str().unwrap();
-    has(why, "high=1 medium=1 low=1; rejecting what is open: out of [31mscope");
+    has(
+        why,
+        "high=1 medium=1 low=1; rejecting what is open: out of [31mscope",
+    );
 }
 
 #[test]
@@ -358,24 +486,39 @@ fn status_says_what_is_waited_for_in_every_phase() {
     let id = project.start(&["--rounds", "1"]);
     let waits = |text: &str, next: &str| {
         let shown = status(&project);
-        let (waits, todo) = (shown["waits_for"].as_str().unwrap(), shown["next"].as_str().unwrap());
+        let (waits, todo) = (
+            shown["waits_for"].as_str().unwrap(),
+            shown["next"].as_str().unwrap(),
+        );
         has(waits, text);
         has(todo, next);
         assert!(!shown["state"].as_str().unwrap().is_empty());
     };
     waits("the agent, to write PLAN.md", "write PLAN.md");
-    assert_eq!(status(&project)["review"]["reviewer"], "lint", "who would be asked");
+    assert_eq!(
+        status(&project)["review"]["reviewer"],
+        "lint",
+        "who would be asked"
+    );
     project.fire().blocked();
     assert_eq!(status(&project)["fields"]["reminders"], 1);
     project.answers(&["status"], 0, &format!("/claudex:resume {id}"));
     project.plan("# Plan\n");
-    waits("the agent, to end its turn", "end the turn: PLAN.md is written");
+    waits(
+        "the agent, to end its turn",
+        "end the turn: PLAN.md is written",
+    );
     project.fire().blocked();
-    waits("the review of round 1", &format!("claudex-loop review {id}"));
+    waits(
+        "the review of round 1",
+        &format!("claudex-loop review {id}"),
+    );
     let review = project.background_review(&id, &["--reviewer", "fake-hang"]);
     waits("which is running", "--follow");
     drop(review);
-    crate::support::wait_for("the end of the review", || status(&project)["review"]["running"] == false);
+    crate::support::wait_for("the end of the review", || {
+        status(&project)["review"]["running"] == false
+    });
     waits("the review of round 1", "claudex-loop review");
     project.review(&id, "fake-findings").exits(0);
     waits("deal with the findings of round 1", "revise PLAN.md");
@@ -402,21 +545,36 @@ fn status_of_an_id_is_about_that_loop_alone() {
     for (unknown, code) in [("20250101-000000-abcdef", 1), ("../x", 2), ("", 2)] {
         project.run(&["status", unknown]).exits(code);
     }
-    crate::support::age(&project.state_path(&active), std::time::Duration::from_secs(3600));
+    crate::support::age(
+        &project.state_path(&active),
+        std::time::Duration::from_secs(3600),
+    );
     project.run(&["sweep"]).exits(0);
     project.run(&["rollback", "--yes"]).exits(0);
     let active = project.start(&[]);
-    crate::support::age(&project.state_path(&active), std::time::Duration::from_secs(3600));
+    crate::support::age(
+        &project.state_path(&active),
+        std::time::Duration::from_secs(3600),
+    );
     project.run(&["sweep"]).exits(0);
-    project.run(&["status"]).exits(0).says("no loops").says("claudex-loop list");
-    project.answers(&["status", &active], 0, &format!("claudex-loop resume {active}"));
+    project
+        .run(&["status"])
+        .exits(0)
+        .says("no loops")
+        .says("claudex-loop list");
+    project.answers(
+        &["status", &active],
+        0,
+        &format!("claudex-loop resume {active}"),
+    );
 }
 
 #[test]
 fn the_names_that_are_documented_are_those_of_the_json() {
     let (project, id) = Project::reviewing(&[]);
     project.review(&id, "fake-findings").exits(0);
-    let documented = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/status.md")).unwrap();
+    let documented =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/status.md")).unwrap();
     let named = |section: &str| -> Vec<String> {
         let (_, after) = documented.split_once(&format!("## {section}\n")).unwrap();
         let table = after.split("\n## ").next().unwrap();
@@ -426,7 +584,8 @@ fn the_names_that_are_documented_are_those_of_the_json() {
             .map(|(name, _)| name.to_owned())
             .collect()
     };
-    let names = |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
+    let names =
+        |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
     let shown = status(&project);
     assert_eq!(named("A loop"), names(&shown));
     assert_eq!(named("The last change"), names(&shown["last_change"]));
@@ -436,7 +595,10 @@ fn the_names_that_are_documented_are_those_of_the_json() {
     let checks: Value = serde_json::from_str(&project.run(&["doctor", "--json"]).out).unwrap();
     let of_doctor = named("A check of the doctor");
     for check in checks.as_array().unwrap() {
-        assert!(names(check).iter().all(|name| of_doctor.contains(name)), "{check}");
+        assert!(
+            names(check).iter().all(|name| of_doctor.contains(name)),
+            "{check}"
+        );
     }
 }
 
@@ -449,15 +611,22 @@ fn hostile_text_reaches_no_screen_as_it_is() {
     for look in [&["status"][..], &["list"], &["journal", &id], &["journal"]] {
         let out = project.run(look).exits(0).out;
         let bad = |c: char| {
-            (c.is_control() && c != '\n') || ('\u{202a}'..='\u{202e}').contains(&c) || c > '\u{e0000}'
+            (c.is_control() && c != '\n')
+                || ('\u{202a}'..='\u{202e}').contains(&c)
+                || c > '\u{e0000}'
         };
         assert!(!out.contains(bad), "{look:?}: {out:?}");
         assert_eq!(
-            out.lines().filter(|line| line.starts_with("phase:")).count(),
+            out.lines()
+                .filter(|line| line.starts_with("phase:"))
+                .count(),
             usize::from(look == ["status"])
         );
         let screen = project.on_terminal(80, look, "");
-        assert!(screen.lines.iter().all(|line| !line.contains(bad)), "{screen:#?}");
+        assert!(
+            screen.lines.iter().all(|line| !line.contains(bad)),
+            "{screen:#?}"
+        );
     }
 }
 
@@ -469,14 +638,21 @@ fn full() -> (Project, String) {
     let first = project.start(&[]);
     project.plan("# Plan\n");
     project.run(&["cancel", &first]).exits(0);
-    let topic =
-        "Move the queue to Postgres before winter, 計画, without losing one job and without a night shift";
-    let id = crate::support::id_of(&project.run(&["start", "plan", "--continue", &first, topic]).exits(0));
-    project.fire_as("0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9").blocked();
+    let topic = "Move the queue to Postgres before winter, 計画, without losing one job and without a night shift";
+    let id = crate::support::id_of(
+        &project
+            .run(&["start", "plan", "--continue", &first, topic])
+            .exits(0),
+    );
+    project
+        .fire_as("0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9")
+        .blocked();
     for round in 1..3 {
         project.review(&id, "lint").exits(0);
         project.plan(format!("# Plan, revised {round}\n"));
-        project.fire_as("0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9").blocked();
+        project
+            .fire_as("0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9")
+            .blocked();
     }
     project.review(&id, "lint").exits(0);
     (project, id)
@@ -542,13 +718,22 @@ fn the_name_of_the_slash_command_works_in_a_terminal_too() {
 fn the_status_line_is_of_the_sessions_own_loop_and_never_fails() {
     let project = Project::new();
     let line = |session: &str| {
-        let input = serde_json::json!({ "session_id": session, "cwd": project.root, "workspace": {} });
+        let input =
+            serde_json::json!({ "session_id": session, "cwd": project.root, "workspace": {} });
         let ran = project.run_with_stdin(&["statusline"], input.to_string().as_bytes());
         ran.exits(0).out
     };
     assert_eq!(line("s1"), "");
-    let id = id_of(&project.run_in_session("s1", &["start", "plan", "a topic"]).exits(0));
-    assert!(line("s1").starts_with("claudex: drafting, round 1 of 3, "), "{}", line("s1"));
+    let id = id_of(
+        &project
+            .run_in_session("s1", &["start", "plan", "a topic"])
+            .exits(0),
+    );
+    assert!(
+        line("s1").starts_with("claudex: drafting, round 1 of 3, "),
+        "{}",
+        line("s1")
+    );
     assert_eq!(line("s2"), "");
     // Of the journal it reads the end: a client asks many times a minute.
     let journal = project.folder().join(id).join("journal.jsonl");
@@ -557,9 +742,15 @@ fn the_status_line_is_of_the_sessions_own_loop_and_never_fails() {
     file.set_len(65 << 20).unwrap();
     file.seek(SeekFrom::End(0)).unwrap();
     file.write_all(&[b"\n", &lines[..]].concat()).unwrap();
-    assert!(line("s1").starts_with("claudex: drafting, round 1 of 3, "), "{}", line("s1"));
+    assert!(
+        line("s1").starts_with("claudex: drafting, round 1 of 3, "),
+        "{}",
+        line("s1")
+    );
     for input in ["", "{", "[]", "{\"session_id\": 7}"] {
-        let ran = project.run_with_stdin(&["statusline"], input.as_bytes()).exits(0);
+        let ran = project
+            .run_with_stdin(&["statusline"], input.as_bytes())
+            .exits(0);
         assert_eq!((ran.out.as_str(), ran.err.as_str()), ("", ""), "{input}");
     }
 }

@@ -33,10 +33,22 @@ fn a_right_machine_is_one_line_and_a_wrong_one_shows_every_finding_in_its_line()
     std::fs::write(project.root.join("ours.toml"), OURS).unwrap();
     let ran = project.run(&["machine", "check", "ours.toml"]).exits(0);
     assert_eq!(ran.out.lines().count(), 1);
-    assert!(ran.out.starts_with("ours.toml: machine `plan` is well-formed: 6 phases, "), "{}", ran.out);
+    assert!(
+        ran.out
+            .starts_with("ours.toml: machine `plan` is well-formed: 6 phases, "),
+        "{}",
+        ran.out
+    );
     assert_eq!(ran.err, "");
-    let ran = project.run(&["machine", "check", "m.toml", "ours.toml"]).exits(1);
-    assert!(ran.out.starts_with("ours.toml: machine `plan` is well-formed"), "{}", ran.out);
+    let ran = project
+        .run(&["machine", "check", "m.toml", "ours.toml"])
+        .exits(1);
+    assert!(
+        ran.out
+            .starts_with("ours.toml: machine `plan` is well-formed"),
+        "{}",
+        ran.out
+    );
     for text in [
         "no field is named `max_round`",
         "did you mean `max_rounds`?",
@@ -52,12 +64,25 @@ fn a_right_machine_is_one_line_and_a_wrong_one_shows_every_finding_in_its_line()
 fn a_program_gets_the_findings_as_json() {
     let project = with(typo());
     std::fs::write(project.root.join("ours.toml"), OURS).unwrap();
-    let ran = project.run(&["machine", "check", "--json", "ours.toml", "m.toml", "none.toml"]).exits(2);
+    let ran = project
+        .run(&[
+            "machine",
+            "check",
+            "--json",
+            "ours.toml",
+            "m.toml",
+            "none.toml",
+        ])
+        .exits(2);
     assert_eq!(ran.err, "");
     let found = json(&ran);
     let found = found.as_array().unwrap();
     assert_eq!(found.len(), 2, "{found:?}");
-    let line = OURS.lines().position(|line| line.contains("\"round < max_rounds\"")).unwrap() + 1;
+    let line = OURS
+        .lines()
+        .position(|line| line.contains("\"round < max_rounds\""))
+        .unwrap()
+        + 1;
     assert_eq!(found[0]["file"], "m.toml");
     assert_eq!(found[0]["line"], line);
     assert_eq!(found[0]["column"], 21);
@@ -70,7 +95,11 @@ fn a_program_gets_the_findings_as_json() {
     assert_eq!(found[1]["code"], "claudex::machine::read");
     assert_eq!(found[1]["message"], "there is no such file");
     assert_eq!(
-        json(&project.run(&["machine", "check", "--json", "ours.toml"]).exits(0)),
+        json(
+            &project
+                .run(&["machine", "check", "--json", "ours.toml"])
+                .exits(0)
+        ),
         Value::Array(Vec::new())
     );
 }
@@ -78,9 +107,14 @@ fn a_program_gets_the_findings_as_json() {
 #[test]
 fn a_machine_can_come_from_stdin() {
     let project = Project::new();
-    let ran = project.run_with_stdin(&["machine", "check", "-"], OURS.as_bytes()).exits(0);
+    let ran = project
+        .run_with_stdin(&["machine", "check", "-"], OURS.as_bytes())
+        .exits(0);
     assert!(ran.out.starts_with("stdin: machine `plan`"), "{}", ran.out);
-    project.run_with_stdin(&["machine", "check", "-"], typo().as_bytes()).exits(1).says("stdin:");
+    project
+        .run_with_stdin(&["machine", "check", "-"], typo().as_bytes())
+        .exits(1)
+        .says("stdin:");
     project
         .run_with_stdin(&["machine", "explain", "done", "-"], OURS.as_bytes())
         .exits(0)
@@ -109,14 +143,38 @@ fn whatever_a_file_holds_check_ends_soon_with_a_diagnostic() {
         ("60,000 phases", phases(60_000), "too_large"),
         ("deep arrays", nested("[", "]"), "syntax"),
         ("deep tables", nested("{a=", "}"), "syntax"),
-        ("a deep key", ["a.".repeat(100_000), "b = 1".into()].concat().into(), "too_deep"),
-        ("a key twice", format!("name = \"x\"\n{OURS}").into(), "syntax"),
-        ("a table twice", format!("{OURS}\n[phases.done]\n").into(), "syntax"),
+        (
+            "a deep key",
+            ["a.".repeat(100_000), "b = 1".into()].concat().into(),
+            "too_deep",
+        ),
+        (
+            "a key twice",
+            format!("name = \"x\"\n{OURS}").into(),
+            "syntax",
+        ),
+        (
+            "a table twice",
+            format!("{OURS}\n[phases.done]\n").into(),
+            "syntax",
+        ),
         ("wrong types", types.into(), "wrong_type"),
         ("nothing", Vec::new(), "missing_key"),
-        ("a book as a name", format!("name = \"{long}\"").into(), "bad_name"),
-        ("a mistake behind a book", format!("doc = \"{long}\" oops").into(), "syntax"),
-        ("control characters", b"name = \"\\u001b[31m\\u202e\"".to_vec(), "bad_name"),
+        (
+            "a book as a name",
+            format!("name = \"{long}\"").into(),
+            "bad_name",
+        ),
+        (
+            "a mistake behind a book",
+            format!("doc = \"{long}\" oops").into(),
+            "syntax",
+        ),
+        (
+            "control characters",
+            b"name = \"\\u001b[31m\\u202e\"".to_vec(),
+            "bad_name",
+        ),
     ] {
         let code = format!("claudex::machine::{code}");
         let project = with(&bytes);
@@ -126,14 +184,22 @@ fn whatever_a_file_holds_check_ends_soon_with_a_diagnostic() {
         assert!(begun.elapsed() < SOON, "{what} took {:?}", begun.elapsed());
         assert_eq!((shown.code, ran.code), (1, 1), "{what}: {}", shown.err);
         assert!(shown.err.contains(&code), "{what}: {}", shown.err);
-        assert!(!shown.err.contains("panicked") && !ran.err.contains("panicked"), "{what}: {}", shown.err);
+        assert!(
+            !shown.err.contains("panicked") && !ran.err.contains("panicked"),
+            "{what}: {}",
+            shown.err
+        );
         // Of what nobody could read only the part around the place is shown.
         for said in [&shown.err, &ran.out] {
             assert!(said.len() < 200_000, "{what}: {} bytes", said.len());
         }
         let found = json(&ran);
-        let codes: Vec<&str> =
-            found.as_array().unwrap().iter().map(|one| one["code"].as_str().unwrap()).collect();
+        let codes: Vec<&str> = found
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["code"].as_str().unwrap())
+            .collect();
         assert!(codes.contains(&&*code), "{what}: {codes:?}");
         assert!(codes.len() <= 101, "{what}");
     }
@@ -143,7 +209,10 @@ fn whatever_a_file_holds_check_ends_soon_with_a_diagnostic() {
 fn what_is_no_file_is_said_to_be_none_at_once() {
     let project = Project::new();
     std::fs::create_dir(project.root.join("folder")).unwrap();
-    let made = std::process::Command::new("mkfifo").arg(project.root.join("pipe")).status().unwrap();
+    let made = std::process::Command::new("mkfifo")
+        .arg(project.root.join("pipe"))
+        .status()
+        .unwrap();
     assert!(made.success());
     for (path, says) in [
         ("none.toml", "there is no such file"),
@@ -157,7 +226,10 @@ fn what_is_no_file_is_said_to_be_none_at_once() {
             &["machine", "diagram"],
             &["machine", "explain", "x"],
         ] {
-            let ran = project.run(&[command, &[path]].concat()).exits(2).says(says);
+            let ran = project
+                .run(&[command, &[path]].concat())
+                .exits(2)
+                .says(says);
             assert!(ran.err.contains(path), "{}", ran.err);
         }
     }
@@ -169,9 +241,15 @@ fn a_files_name_cannot_colour_a_terminal() {
     let project = Project::new();
     std::fs::write(project.root.join("a\u{1b}[31m\u{202e}b.toml"), typo()).unwrap();
     for arguments in [&["machine", "check"][..], &["machine", "check", "--json"]] {
-        let ran = project.run(&[arguments, &["a\u{1b}[31m\u{202e}b.toml"]].concat()).exits(1);
+        let ran = project
+            .run(&[arguments, &["a\u{1b}[31m\u{202e}b.toml"]].concat())
+            .exits(1);
         assert!(!ran.err.contains('\u{202e}') && !ran.out.contains('\u{202e}'));
-        assert!(!ran.err.contains("\u{1b}[31m\u{202e}") && !ran.err.contains("a\u{1b}"), "{}", ran.err);
+        assert!(
+            !ran.err.contains("\u{1b}[31m\u{202e}") && !ran.err.contains("a\u{1b}"),
+            "{}",
+            ran.err
+        );
     }
 }
 
@@ -218,7 +296,10 @@ fn a_transition_is_explained_also_by_its_verb() {
         .says("Several edges leave one phase")
         .says("in `reviewing`, where the outcome of `review` is `findings`")
         .says("reviewing -> summarizing (machine.toml:");
-    project.run(&["machine", "explain", "mark-done"]).exits(0).says("`mark_done` is a transition");
+    project
+        .run(&["machine", "explain", "mark-done"])
+        .exits(0)
+        .says("`mark_done` is a transition");
 }
 
 #[test]
@@ -230,7 +311,10 @@ fn a_name_that_the_machine_does_not_have_gets_the_near_one() {
         ("xyzzy", "its phases are `drafting`, `reviewing`"),
         ("\u{1b}[31m", "no phase and no transition"),
     ] {
-        let ran = project.run(&["machine", "explain", name]).exits(2).says(says);
+        let ran = project
+            .run(&["machine", "explain", name])
+            .exits(2)
+            .says(says);
         assert!(!ran.err.contains("\u{1b}[31m["), "{}", ran.err);
     }
 }
@@ -242,13 +326,25 @@ fn a_phase_of_a_strangers_machine_is_explained_with_the_fields_that_exist_there(
             "stalls           = { type = \"count\",",
             "stalls           = { type = \"count\", in = [\"reviewing\", \"summarizing\"],",
         )
-        .replace("[phases.done]\n", "[phases.done]\nmeta     = { colour = \"green\", order = [1, 2] }\n");
+        .replace(
+            "[phases.done]\n",
+            "[phases.done]\nmeta     = { colour = \"green\", order = [1, 2] }\n",
+        );
     assert_ne!(source, OURS);
     let project = with(&source);
-    let fields = |phase: &str| project.run(&["machine", "explain", phase, "m.toml"]).exits(0).out;
+    let fields = |phase: &str| {
+        project
+            .run(&["machine", "explain", phase, "m.toml"])
+            .exits(0)
+            .out
+    };
     assert!(fields("reviewing").contains("\n  stalls "));
     assert!(!fields("drafting").contains("\n  stalls "));
-    let shown = json(&project.run(&["machine", "show", "--json", "m.toml"]).exits(0));
+    let shown = json(
+        &project
+            .run(&["machine", "show", "--json", "m.toml"])
+            .exits(0),
+    );
     let named = |kind: &str, name: &str| {
         let all = shown[kind].as_array().unwrap();
         all.iter().find(|one| one["name"] == name).unwrap().clone()
@@ -264,7 +360,10 @@ fn everything_is_shown_as_json() {
     let shown = json(&project.run(&["machine", "show", "--json"]).exits(0));
     assert_eq!(shown["name"], "plan");
     assert_eq!(shown["file"], "machine.toml");
-    assert_eq!(shown["graph_hash"], claudex_loop::plan::typestate::TABLE.state.graph_hash);
+    assert_eq!(
+        shown["graph_hash"],
+        claudex_loop::plan::typestate::TABLE.state.graph_hash
+    );
     assert_eq!(shown["state"]["folder_env"], "CLAUDEX_STATE_DIR");
     assert_eq!(shown["modes"][1]["initial"]["max_rounds"], 1);
     let review = &shown["phases"][1];
@@ -282,7 +381,10 @@ fn everything_is_shown_as_json() {
         assert_eq!(shown["line"], edge.line);
         assert_eq!(shown["when"].as_str().unwrap_or_default(), edge.when_text);
     }
-    let more = edges.iter().find(|edge| edge["transition"] == "more").unwrap();
+    let more = edges
+        .iter()
+        .find(|edge| edge["transition"] == "more")
+        .unwrap();
     assert_eq!(more["args"]["rounds"]["type"], "count");
     assert_eq!(more["by"][0], "person");
 }
@@ -290,16 +392,31 @@ fn everything_is_shown_as_json() {
 #[test]
 fn the_graph_is_drawn_in_three_languages_and_the_schema_is_printed() {
     let project = with(OURS);
-    let drawn = |format: &str| project.run(&["machine", "diagram", "--format", format]).exits(0).out;
+    let drawn = |format: &str| {
+        project
+            .run(&["machine", "diagram", "--format", format])
+            .exits(0)
+            .out
+    };
     assert!(drawn("mermaid").starts_with("flowchart TD\n"));
     assert!(drawn("dot").starts_with("digraph \"plan\" {\n"));
     assert!(drawn("svg").starts_with("<svg "));
-    assert_eq!(project.run(&["machine", "diagram", "m.toml"]).exits(0).out, drawn("mermaid"));
+    assert_eq!(
+        project.run(&["machine", "diagram", "m.toml"]).exits(0).out,
+        drawn("mermaid")
+    );
     assert_eq!(drawn("mermaid"), claudex_loop::plan::typestate::DIAGRAM);
-    project.run(&["machine", "diagram", "--format", "png"]).exits(2).says("mermaid").says("svg");
+    project
+        .run(&["machine", "diagram", "--format", "png"])
+        .exits(2)
+        .says("mermaid")
+        .says("svg");
     let schema = json(&project.run(&["machine", "schema"]).exits(0));
     assert_eq!(schema["additionalProperties"], false);
     assert!(schema["properties"]["transitions"].is_object());
     let completions = project.run(&["completions", "bash"]).exits(0).out;
-    assert!(completions.contains("mermaid dot svg"), "the formats are completed");
+    assert!(
+        completions.contains("mermaid dot svg"),
+        "the formats are completed"
+    );
 }

@@ -48,12 +48,17 @@ fn document(prompt: &str) -> &str {
 fn noted(journal: &[Value]) -> Vec<(String, String)> {
     let began = journal.iter().filter(|entry| entry["note"] == "run-began");
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    began.map(|entry| (text(&entry["data"]["run"]), text(&entry["data"]["subject"]))).collect()
+    began
+        .map(|entry| (text(&entry["data"]["run"]), text(&entry["data"]["subject"])))
+        .collect()
 }
 
 fn keeper(folder: &Path) -> String {
     // It gives no verdict, so that the same round can be reviewed again.
-    let script = format!("cat >'{}/'\"${{CLAUDEX_REVIEWER_CHILD##*/}}\"; exit 3", folder.display());
+    let script = format!(
+        "cat >'{}/'\"${{CLAUDEX_REVIEWER_CHILD##*/}}\"; exit 3",
+        folder.display()
+    );
     format!(
         "reviewer = \"keeper\"\n[reviewers.keeper]\nkind = \"command\"\nprogram = \"/bin/sh\"\narguments = [\"-c\", {}]\nsandbox = \"off\"\n",
         json!(script)
@@ -83,7 +88,11 @@ fn the_digest_that_is_noted_is_that_of_the_text_that_the_reviewer_got() {
     }
     let kept = std::fs::read_to_string(project.folder().join(format!("{id}-prompt.txt"))).unwrap();
     let (last, _) = runs.last().unwrap();
-    assert_eq!(kept, std::fs::read_to_string(prompts.join(last)).unwrap(), "the prompt that is kept");
+    assert_eq!(
+        kept,
+        std::fs::read_to_string(prompts.join(last)).unwrap(),
+        "the prompt that is kept"
+    );
 }
 
 #[test]
@@ -109,7 +118,9 @@ fn what_lint_finds_is_what_is_in_the_text_that_is_noted() {
     assert_eq!(loops().count(), REVIEWS + 2);
     for folder in loops() {
         let found = twin(&folder);
-        let same = known.iter().find(|known| known["subject"] == found["subject"]);
+        let same = known
+            .iter()
+            .find(|known| known["subject"] == found["subject"]);
         assert_eq!(same.unwrap()["findings"], found["findings"]);
     }
 }

@@ -32,7 +32,9 @@ fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 /// Copies the loop's files of one project into another, as an archive brings them, with changes to every text.
 fn unpack(from: &Project, into: &Project, change: impl Fn(&str) -> String) {
     for (path, bytes) in files(&from.folder()) {
-        let to = into.folder().join(path.strip_prefix(from.folder()).unwrap());
+        let to = into
+            .folder()
+            .join(path.strip_prefix(from.folder()).unwrap());
         write(&to, change(&String::from_utf8(bytes).unwrap()));
     }
 }
@@ -55,8 +57,14 @@ pub(crate) fn record_file(project: &Project, machine: &str, id: &str) -> PathBuf
         digest.update(part);
         digest.update([0]);
     }
-    let name: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-    project.home.join(format!("state/claudex-loop/loops/{name}.json"))
+    let name: String = digest
+        .finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    project
+        .home
+        .join(format!("state/claudex-loop/loops/{name}.json"))
 }
 
 fn timed<T>(work: impl FnOnce() -> T) -> T {
@@ -74,7 +82,8 @@ fn a_loop_from_an_archive_is_named_in_one_line_and_nothing_is_written() {
     let home = project.home.to_str().unwrap().to_owned();
     write(&project.home.join(".bashrc"), "# mine\n");
     unpack(&theirs, &project, |text| {
-        text.replace(theirs.root.to_str().unwrap(), &home).replace("PLAN.md", ".bashrc")
+        text.replace(theirs.root.to_str().unwrap(), &home)
+            .replace("PLAN.md", ".bashrc")
     });
     let before = (files(&project.root), files(&project.home));
     for _ in 0..2 {
@@ -95,16 +104,25 @@ fn a_loop_from_an_archive_is_named_in_one_line_and_nothing_is_written() {
     ] {
         let ran = project.run(command);
         assert_ne!(ran.code, 0, "{command:?}");
-        ran.says("was not started here").says(&format!("claudex-loop adopt {id}"));
+        ran.says("was not started here")
+            .says(&format!("claudex-loop adopt {id}"));
     }
     project.run(&["list"]).exits(0).says("was not started here");
-    project.run(&["status"]).exits(0).says("was not started here");
+    project
+        .run(&["status"])
+        .exits(0)
+        .says("was not started here");
     let start = project.run(&["start", "plan", "x"]).exits(1);
-    start.says("was not started here").says("claudex-loop rollback");
+    start
+        .says("was not started here")
+        .says("claudex-loop rollback");
     let in_root = |files: Vec<(PathBuf, Vec<u8>)>| -> Vec<(PathBuf, Vec<u8>)> {
         // A start locks the folder and keeps it out of git; both are its own files.
         let own = [".lock", ".gitignore", "log"].map(|name| project.folder().join(name));
-        files.into_iter().filter(|(path, _)| !own.contains(path)).collect()
+        files
+            .into_iter()
+            .filter(|(path, _)| !own.contains(path))
+            .collect()
     };
     assert_eq!(in_root(files(&project.root)), in_root(before.0));
     project.run_in_session("s1", &["adopt", &id]).exits(1);
@@ -121,7 +139,10 @@ fn a_copied_project_and_a_moved_one_are_taken_up_by_a_person() {
         if moved {
             std::fs::rename(&from, &to).unwrap();
         } else {
-            let copied = std::process::Command::new("cp").arg("-a").args([&from, &to]).status();
+            let copied = std::process::Command::new("cp")
+                .arg("-a")
+                .args([&from, &to])
+                .status();
             assert!(copied.unwrap().success());
         }
         project.root = to.clone();
@@ -137,7 +158,10 @@ fn a_copied_project_and_a_moved_one_are_taken_up_by_a_person() {
         assert_eq!(records(&project).len(), 2);
         assert_eq!(project.field(&id, "repo_root"), to.to_str().unwrap());
         let changes = project.changes(&id);
-        assert!(changes.iter().filter(|what| *what == "adopt").count() >= 1, "{changes:?}");
+        assert!(
+            changes.iter().filter(|what| *what == "adopt").count() >= 1,
+            "{changes:?}"
+        );
         project.review(&id, "lint").exits(0);
         project.fire().blocked();
         assert!(project.quarantine().is_empty());
@@ -194,7 +218,9 @@ fn where_no_record_can_be_written_a_start_names_the_folder_and_leaves_nothing() 
     let ran = project.run(&["start", "plan", "x"]).exits(3);
     ran.says(state.to_str().unwrap());
     assert_eq!(files(&project.root), before);
-    let project = Project::new().with("XDG_STATE_HOME", "here").with("HOME", "not/absolute");
+    let project = Project::new()
+        .with("XDG_STATE_HOME", "here")
+        .with("HOME", "not/absolute");
     let ran = project.run(&["start", "plan", "x"]).exits(3);
     ran.says("HOME is relative and XDG_STATE_HOME is relative");
     assert!(!project.root.join("here").exists() && !project.root.join("not").exists());
@@ -208,7 +234,10 @@ fn a_start_records_for_its_user_alone_and_a_rollback_takes_it_back() {
     project.start(&[]);
     let records_now = records(&project);
     assert_eq!(records_now.len(), 1);
-    let mode = std::fs::metadata(&records_now[0]).unwrap().permissions().mode();
+    let mode = std::fs::metadata(&records_now[0])
+        .unwrap()
+        .permissions()
+        .mode();
     assert_eq!(mode & 0o777, 0o600);
     project.run(&["rollback", "--yes"]).exits(0);
     assert!(records(&project).is_empty());
@@ -223,7 +252,9 @@ fn at_once<T: Send>(work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     };
     std::thread::scope(|scope| {
         let run = &run;
-        let all: Vec<_> = (0..16).map(|number| scope.spawn(move || run(number))).collect();
+        let all: Vec<_> = (0..16)
+            .map(|number| scope.spawn(move || run(number)))
+            .collect();
         all.into_iter().map(|one| one.join().unwrap()).collect()
     })
 }
@@ -237,7 +268,10 @@ fn has_records(state: &Path, count: usize) {
     assert_eq!(records.len(), count, "{records:?}");
     for (path, bytes) in records {
         let name = path.file_name().unwrap().to_str().unwrap();
-        assert!(name.len() == 69 && name.ends_with(".json"), "a stray: {name}");
+        assert!(
+            name.len() == 69 && name.ends_with(".json"),
+            "a stray: {name}"
+        );
         serde_json::from_slice::<Value>(&bytes).unwrap();
         let mode = std::fs::metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{name}");
@@ -253,7 +287,9 @@ fn sixteen_projects_at_once_lose_no_record_in_one_state_home() {
     let shared = tempfile::tempdir().unwrap();
     let state = shared.path().join("state");
     let home = state.to_str().unwrap();
-    let projects: Vec<Project> = (0..16).map(|_| Project::new().with("XDG_STATE_HOME", home)).collect();
+    let projects: Vec<Project> = (0..16)
+        .map(|_| Project::new().with("XDG_STATE_HOME", home))
+        .collect();
     let ids = at_once(|number| {
         let id = projects[number].start(&[]);
         projects[number].plan("# Plan\n\nMove the queue.\n");
@@ -289,13 +325,21 @@ fn sixteen_at_once_in_one_project_are_one_loop_with_one_record() {
     let adopted = at_once(|_| project.run(&["adopt", &id]).code);
     assert!(adopted.contains(&0), "{adopted:?}");
     has_records(&state, 1);
-    let adoptions = project.changes(&id).iter().filter(|what| *what == "adopt").count();
+    let adoptions = project
+        .changes(&id)
+        .iter()
+        .filter(|what| *what == "adopt")
+        .count();
     assert!(adoptions >= 1, "{:?}", project.changes(&id));
     project.plan("# Plan\n\nMove the queue.\n");
     at_once(|_| project.fire());
     has_records(&state, 1);
     assert_eq!(project.field(&id, "phase"), "reviewing");
-    let begun = project.changes(&id).iter().filter(|what| *what == "begin").count();
+    let begun = project
+        .changes(&id)
+        .iter()
+        .filter(|what| *what == "begin")
+        .count();
     assert_eq!(begun, 1, "{:?}", project.changes(&id));
     assert!(project.quarantine().is_empty());
 }
@@ -310,12 +354,19 @@ fn a_line_of_a_version_that_nobody_used_here_ends_no_loop_in_silence() {
     // The same shape with a blank more: another version with a digest of its own, as anyone can make it.
     let forged = format!("{shape} ");
     let digest = sha2::Sha256::digest(&forged);
-    let hash: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let hash: String = digest
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     std::fs::write(machines.join(format!("{hash}.json")), &forged).unwrap();
     let journal = project.folder().join(&id).join("journal.jsonl");
     let text = std::fs::read_to_string(&journal).unwrap();
     for to in ["cancelled", "done"] {
-        let last = text.lines().rfind(|line| line.contains("\"revision\"")).unwrap();
+        let last = text
+            .lines()
+            .rfind(|line| line.contains("\"revision\""))
+            .unwrap();
         let mut line: Value = serde_json::from_str(last).unwrap();
         line["revision"] = json!(line["revision"].as_u64().unwrap() + 1);
         line["from"] = "reviewing".into();
@@ -340,7 +391,10 @@ fn a_line_that_moves_the_loop_to_another_folder_is_taken_out() {
     let (project, id) = Project::reviewing(&[]);
     let journal = project.folder().join(&id).join("journal.jsonl");
     let text = std::fs::read_to_string(&journal).unwrap();
-    let last = text.lines().rfind(|line| line.contains("\"revision\"")).unwrap();
+    let last = text
+        .lines()
+        .rfind(|line| line.contains("\"revision\""))
+        .unwrap();
     let mut line: Value = serde_json::from_str(last).unwrap();
     line["revision"] = json!(line["revision"].as_u64().unwrap() + 1);
     line["from"] = "reviewing".into();
@@ -350,14 +404,23 @@ fn a_line_that_moves_the_loop_to_another_folder_is_taken_out() {
     std::fs::write(&journal, format!("{text}{line}\n")).unwrap();
     let note = project.fire().note.unwrap_or_default();
     has(&note, "taken out of the journal");
-    assert_eq!(project.field(&id, "repo_root"), project.root.to_str().unwrap());
+    assert_eq!(
+        project.field(&id, "repo_root"),
+        project.root.to_str().unwrap()
+    );
 }
 
 #[test]
 fn a_journal_of_another_folder_in_the_place_of_a_loops_own_is_left_alone() {
     let (project, id) = Project::reviewing(&[]);
-    let (root, home) = (project.root.to_str().unwrap(), project.home.to_str().unwrap());
-    for path in [project.folder().join(&id).join("journal.jsonl"), project.state_path(&id)] {
+    let (root, home) = (
+        project.root.to_str().unwrap(),
+        project.home.to_str().unwrap(),
+    );
+    for path in [
+        project.folder().join(&id).join("journal.jsonl"),
+        project.state_path(&id),
+    ] {
         let text = std::fs::read_to_string(&path).unwrap();
         has(&text, root);
         std::fs::write(&path, text.replace(root, home)).unwrap();
@@ -371,7 +434,13 @@ fn a_journal_of_another_folder_in_the_place_of_a_loops_own_is_left_alone() {
 fn hold(project: &Project, path: &Path) -> Background {
     let said = project.home.join("held");
     let hold = "exec 9<\"$1\"; flock -s 9; : > \"$2\"; sleep 60";
-    let arguments = ["-c", hold, "sh", path.to_str().unwrap(), said.to_str().unwrap()];
+    let arguments = [
+        "-c",
+        hold,
+        "sh",
+        path.to_str().unwrap(),
+        said.to_str().unwrap(),
+    ];
     let held = Background::of(project.shell("sh", &arguments).spawn().unwrap());
     wait_for("a lock that is held", || said.exists());
     held
@@ -409,7 +478,10 @@ fn thousands_of_files_that_are_no_loops_of_ours_hold_no_stop() {
     }
     let before = files(&project.root).len();
     let note = timed(|| project.fire()).approved();
-    assert!(note.contains("so nothing was done") || note.contains("has no journal"), "{note}");
+    assert!(
+        note.contains("so nothing was done") || note.contains("has no journal"),
+        "{note}"
+    );
     assert_eq!(files(&project.root).len(), before);
 }
 
@@ -420,7 +492,11 @@ fn hundreds_of_nested_state_folders_hold_no_stop() {
     for _ in 0..400 {
         deep.push("d");
         std::fs::create_dir_all(deep.join(".claude/claudex")).unwrap();
-        std::fs::write(deep.join(".claude/claudex/20250101-000000-abcdef.state"), b"\xff").unwrap();
+        std::fs::write(
+            deep.join(".claude/claudex/20250101-000000-abcdef.state"),
+            b"\xff",
+        )
+        .unwrap();
     }
     let note = timed(|| project.fire_from(&deep, json!({"session_id": "s1"}))).approved();
     assert!(!note.is_empty());
@@ -432,7 +508,9 @@ fn an_input_that_never_ends_holds_no_stop() {
     project.start(&[]);
     let begun = Instant::now();
     let mut command = project.command(&["hook", "stop"]);
-    command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+    command
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     std::io::Write::write_all(&mut stdin, b"{\"session_id\":").unwrap();
@@ -445,7 +523,9 @@ fn an_input_that_never_ends_holds_no_stop() {
 
 /// A stop whose input comes late and never ends.
 fn fire_late(mut command: std::process::Command) -> Stop {
-    command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+    command
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     std::thread::sleep(Duration::from_secs(1));
@@ -475,7 +555,12 @@ fn where_everything_is_slow_at_once_a_stop_ends_within_one_budget_and_says_so() 
     let text = std::fs::read_to_string(&journal).unwrap();
     std::fs::write(&journal, format!("{text}{began}\n")).unwrap();
     let ready = project.home.join("ready");
-    let deaf = ["-c", "trap '' TERM; : >\"$1\"; while :; do sleep 0.1; done", "sh", ready.to_str().unwrap()];
+    let deaf = [
+        "-c",
+        "trap '' TERM; : >\"$1\"; while :; do sleep 0.1; done",
+        "sh",
+        ready.to_str().unwrap(),
+    ];
     let mut orphan = project.shell("sh", &deaf);
     orphan.env("CLAUDEX_REVIEWER_CHILD", format!("{id}/r1-lost"));
     let orphan = Background::of(orphan.spawn().unwrap());
@@ -483,14 +568,20 @@ fn where_everything_is_slow_at_once_a_stop_ends_within_one_budget_and_says_so() 
     let held = hold(&project, &project.folder().join(".lock"));
 
     let mut slow = project.command(&["hook", "stop"]);
-    slow.env("PATH", format!("{}:{}", bin.display(), path_without_clients()));
+    slow.env(
+        "PATH",
+        format!("{}:{}", bin.display(), path_without_clients()),
+    );
     let note = timed(|| fire_late(slow)).approved();
     assert!(asked.exists(), "git was not asked");
     has(&note, "a turn waits 5 s for loops at most");
     has(&note, "so nothing was done");
     has(&note, ".claude/claudex,");
     let note = timed(|| fire_late(project.command(&["hook", "stop"]))).approved();
-    assert!(note.contains(".lock is still held") || note.contains("so nothing was done"), "{note}");
+    assert!(
+        note.contains(".lock is still held") || note.contains("so nothing was done"),
+        "{note}"
+    );
     assert_eq!(note.lines().count(), 1, "{note}");
     assert_eq!(project.field(&id, "phase"), "reviewing");
 

@@ -36,7 +36,11 @@ fn that_fetches(remote: &[(&str, &str)]) -> (Project, PathBuf) {
         ("protocol.ext.allow", "always"),
     ];
     for (key, value) in fixed.iter().chain(remote) {
-        project.git(&["config", key, &value.replace("MARKER", marker.to_str().unwrap())]);
+        project.git(&[
+            "config",
+            key,
+            &value.replace("MARKER", marker.to_str().unwrap()),
+        ]);
     }
     (project, marker)
 }
@@ -50,7 +54,10 @@ fn git_says(project: &Project, arguments: &[&str]) -> String {
 fn a_crafted_repository_has_git_run_no_command_to_fetch_what_is_missing() {
     let remotes: [&[(&str, &str)]; 2] = [
         &[("remote.origin.url", "ext::touch MARKER")],
-        &[("remote.origin.url", "/no/such"), ("remote.origin.uploadpack", "touch 'MARKER'; false")],
+        &[
+            ("remote.origin.url", "/no/such"),
+            ("remote.origin.uploadpack", "touch 'MARKER'; false"),
+        ],
     ];
     for remote in remotes {
         let (project, marker) = that_fetches(remote);
@@ -88,7 +95,11 @@ fn git_is_asked_once_for_all_tracked_states_and_never_where_the_index_holds_none
     let bin = project.home.join("bin");
     executable(
         &bin.join("git"),
-        &format!("echo x >> '{}'\nexec '{}' \"$@\"", count.display(), real.display()),
+        &format!(
+            "echo x >> '{}'\nexec '{}' \"$@\"",
+            count.display(),
+            real.display()
+        ),
     );
     let path = format!("{}:{}", bin.display(), path_without_clients());
     let asked = |project: &Project| {
@@ -105,11 +116,26 @@ fn git_is_asked_once_for_all_tracked_states_and_never_where_the_index_holds_none
         std::fs::write(project.state_path(&name(at)), state.replace(&id, &name(at))).unwrap();
     }
     project.git(&["add", "--force", ".claude"]);
-    project.git(&["rm", "--quiet", "--cached", &format!(".claude/claudex/{id}.state")]);
-    project.git(&["rm", "--quiet", "--cached", &format!(".claude/claudex/{id}/journal.jsonl")]);
+    project.git(&[
+        "rm",
+        "--quiet",
+        "--cached",
+        &format!(".claude/claudex/{id}.state"),
+    ]);
+    project.git(&[
+        "rm",
+        "--quiet",
+        "--cached",
+        &format!(".claude/claudex/{id}/journal.jsonl"),
+    ]);
     assert_eq!(asked(&project), (1, 40));
     // A sweep and a start look through them, too: loop by loop.
-    for arguments in [&["hook", "stop"][..], &["status"], &["state", "sweep"], &["start", "plan", "x"]] {
+    for arguments in [
+        &["hook", "stop"][..],
+        &["status"],
+        &["state", "sweep"],
+        &["start", "plan", "x"],
+    ] {
         let mut command = project.command(arguments);
         command.env("PATH", &path);
         feed(command, b"{\"session_id\":\"s1\"}");
@@ -146,15 +172,29 @@ const PATHS: usize = 5;
 fn that_brings_programs(project: &Project) -> (PathBuf, [String; PATHS]) {
     let trap = project.home.join("trap");
     let bin = project.root.join("node_modules/.bin");
-    for folder in [&bin, &project.root, &project.root.join("bin"), &project.root.join(".cargo/bin")] {
+    for folder in [
+        &bin,
+        &project.root,
+        &project.root.join("bin"),
+        &project.root.join(".cargo/bin"),
+    ] {
         for name in NAMES {
-            executable(&folder.join(name), &format!("echo \"$0 $*\" >> '{}'", trap.display()));
+            executable(
+                &folder.join(name),
+                &format!("echo \"$0 $*\" >> '{}'", trap.display()),
+            );
         }
     }
     let link = project.home.join("link");
     symlink(&bin, &link).unwrap();
     let rest = path_without_clients();
-    let paths = ["node_modules/.bin", "", ".", bin.to_str().unwrap(), link.to_str().unwrap()];
+    let paths = [
+        "node_modules/.bin",
+        "",
+        ".",
+        bin.to_str().unwrap(),
+        link.to_str().unwrap(),
+    ];
     (trap, paths.map(|first| format!("{first}:{rest}")))
 }
 
@@ -169,9 +209,13 @@ fn no_path_leads_the_program_into_the_project() {
     for at in 0..PATHS {
         let (project, id) = Project::reviewing(&[]);
         let mine = project.home.join("mine");
-        executable(&mine, "codex; node; grep x < /dev/null\necho 'No substantive findings.'");
-        let project =
-            project.configured(format!("[reviewers.mine]\nkind = \"command\"\nprogram = {mine:?}\n"));
+        executable(
+            &mine,
+            "codex; node; grep x < /dev/null\necho 'No substantive findings.'",
+        );
+        let project = project.configured(format!(
+            "[reviewers.mine]\nkind = \"command\"\nprogram = {mine:?}\n"
+        ));
         // So that git is asked for the states, too.
         write(&project.folder().join("decoy.state"), "phase: done\n");
         project.git(&["add", "--force", ".claude/claudex/decoy.state"]);
@@ -188,7 +232,9 @@ fn no_path_leads_the_program_into_the_project() {
         run(&["list"]).exits(0);
         run(&["doctor"]);
         run(&["start", "review"]);
-        run(&["review", &id, "--reviewer", "auto"]).exits(0).says("lint (auto)");
+        run(&["review", &id, "--reviewer", "auto"])
+            .exits(0)
+            .says("lint (auto)");
         run(&["hook", "stop"]).exits(0);
         run(&["review", &id, "--reviewer", "mine"]).exits(0);
         run(&["run", "PLAN.md", "--reviewer", "mine"]);
@@ -220,7 +266,10 @@ fn no_path_leads_the_plugins_scripts_into_the_project() {
         for path in &paths {
             let run = |arguments: &[&OsStr], homes: &[(&str, &str)]| {
                 let mut command = project.shell(shell, &[]);
-                command.args(arguments).env("PATH", path).envs(homes.iter().copied());
+                command
+                    .args(arguments)
+                    .env("PATH", path)
+                    .envs(homes.iter().copied());
                 let ran = feed(command, b"{\"session_id\":\"s1\"}");
                 not_sprung(&trap, (shell, path, arguments, homes));
                 ran
@@ -274,9 +323,10 @@ fn doctor_names_what_is_passed_over_and_says_nothing_where_nothing_is() {
     let ran = project.run(&["doctor"]).exits(0);
     assert!(!ran.out.contains("environment"), "{}", ran.out);
     let mut doctor = project.command(&["doctor"]);
-    doctor
-        .env("XDG_STATE_HOME", "state")
-        .env("PATH", format!("node_modules/.bin:{}", path_without_clients()));
+    doctor.env("XDG_STATE_HOME", "state").env(
+        "PATH",
+        format!("node_modules/.bin:{}", path_without_clients()),
+    );
     Ran::of(doctor.output().unwrap())
         .exits(0)
         .says("warn  environment")
@@ -291,10 +341,16 @@ fn sources() -> Vec<(String, String)> {
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            let name = path.strip_prefix(&top).unwrap().to_str().unwrap().to_owned();
+            let name = path
+                .strip_prefix(&top)
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .to_owned();
             if path.is_dir() {
                 folders.push(path);
-            } else if name.ends_with(".rs") && !name.contains("tests") && !name.contains("testing") {
+            } else if name.ends_with(".rs") && !name.contains("tests") && !name.contains("testing")
+            {
                 let text = std::fs::read_to_string(&path).unwrap();
                 let code = text.split("\nmod tests").next().unwrap();
                 found.push((name, code.to_owned()));
@@ -314,11 +370,15 @@ fn processes_are_started_in_one_room_and_git_in_one() {
             let rest = &rest[..end];
             rest.starts_with("Command") && !rest.starts_with("CommandExt")
                 || rest.starts_with('{')
-                    && rest.split(|c: char| !c.is_alphanumeric()).any(|word| word == "Command")
+                    && rest
+                        .split(|c: char| !c.is_alphanumeric())
+                        .any(|word| word == "Command")
         })
     };
     let names_git = |code: &str| {
-        let code = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+        let code = code
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"));
         code.collect::<Vec<_>>().join("\n").contains("\"git\"")
     };
     let mut found: Vec<(String, &str)> = Vec::new();
@@ -343,6 +403,9 @@ fn processes_are_started_in_one_room_and_git_in_one() {
         // Its version, asked for in no repository.
         ("program/doctor/tools.rs", "names git"),
     ];
-    let found: Vec<_> = found.iter().map(|(name, what)| (name.as_str(), *what)).collect();
+    let found: Vec<_> = found
+        .iter()
+        .map(|(name, what)| (name.as_str(), *what))
+        .collect();
     assert_eq!(found, expected);
 }

@@ -13,15 +13,29 @@ fn rollback_takes_everything_of_every_loop_and_keeps_the_log_and_the_bytes() {
     let findings = std::fs::read(project.findings(&first, 1)).unwrap();
     project.run(&["cancel", &first]).exits(0);
     let second = project.start(&[]);
-    project.run(&["rollback", "--yes"]).exits(0).says(&first).says(&second);
+    project
+        .run(&["rollback", "--yes"])
+        .exits(0)
+        .says(&first)
+        .says(&second);
     for entry in std::fs::read_dir(project.folder()).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        assert!(["log", ".lock", ".gitignore", "machines", "rolled-back"].contains(&name.as_str()), "{name}");
+        assert!(
+            ["log", ".lock", ".gitignore", "machines", "rolled-back"].contains(&name.as_str()),
+            "{name}"
+        );
     }
     let moved = tree(&project.folder().join("rolled-back"));
-    assert!(moved.iter().any(|(_, bytes)| bytes.as_ref() == Some(&findings)));
+    assert!(
+        moved
+            .iter()
+            .any(|(_, bytes)| bytes.as_ref() == Some(&findings))
+    );
     assert_eq!(project.fire().approved(), "");
-    project.run(&["rollback", "--yes"]).exits(0).says("no loops");
+    project
+        .run(&["rollback", "--yes"])
+        .exits(0)
+        .says("no loops");
     project.start(&[]);
 }
 
@@ -33,7 +47,9 @@ fn rollback_waits_for_a_review_that_is_running() {
     project.run(&["rollback", "--yes"]).exits(1).says(&id);
     assert_eq!(project.state(&id), before, "nothing was moved");
     drop(review);
-    crate::support::wait_for("the end of the review", || project.run(&["rollback", "--yes"]).code == 0);
+    crate::support::wait_for("the end of the review", || {
+        project.run(&["rollback", "--yes"]).code == 0
+    });
     assert!(!project.state_path(&id).exists());
 }
 
@@ -42,12 +58,16 @@ fn a_start_in_the_way_of_a_loop_that_cannot_be_driven_names_a_way_that_works() {
     let project = Project::new();
     std::fs::create_dir_all(project.folder()).unwrap();
     let foreign = project.folder().join("20250101-000000-abcdef.state");
-    std::fs::write(&foreign, "mode: plan\nphase: reviewing\ntopic: \"x\"\nround: 1\nmax_rounds: 3\n")
-        .unwrap();
+    std::fs::write(
+        &foreign,
+        "mode: plan\nphase: reviewing\ntopic: \"x\"\nround: 1\nmax_rounds: 3\n",
+    )
+    .unwrap();
     let refused = project.run(&["start", "plan", "topic"]).exits(1);
     has(&refused.err, "already active");
     assert!(
-        refused.err.contains("claudex-loop rollback") && !refused.err.contains("claudex-loop cancel"),
+        refused.err.contains("claudex-loop rollback")
+            && !refused.err.contains("claudex-loop cancel"),
         "cancel could not open it: {}",
         refused.err
     );
@@ -60,7 +80,10 @@ fn rollback_without_a_terminal_asks_for_a_yes_beforehand_and_changes_nothing() {
     let project = Project::new();
     let id = project.start(&[]);
     let before = tree(&project.folder());
-    let ran = project.run(&["rollback"]).exits(1).says("no terminal to ask on");
+    let ran = project
+        .run(&["rollback"])
+        .exits(1)
+        .says("no terminal to ask on");
     has(&ran.err, "claudex-loop rollback --yes");
     has(&ran.err, "1 loop (it is not over)");
     project.run_with_stdin(&["rollback"], b"y\n").exits(1);
@@ -99,9 +122,17 @@ fn rollback_names_the_dated_folder_and_takes_what_was_made_by_hand_too() {
     std::fs::write(project.folder().join("by hand.state"), "phase: reviewing\n").unwrap();
     let ran = project.run(&["rollback", "--yes"]).exits(0);
     let moved = project.folder().join("rolled-back");
-    let dated = std::fs::read_dir(&moved).unwrap().next().unwrap().unwrap().path();
+    let dated = std::fs::read_dir(&moved)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
     has(&ran.out, dated.to_str().unwrap());
-    assert_eq!(std::fs::read(dated.join("by hand.state")).unwrap(), b"phase: reviewing\n");
+    assert_eq!(
+        std::fs::read(dated.join("by hand.state")).unwrap(),
+        b"phase: reviewing\n"
+    );
     let name = dated.file_name().unwrap().to_str().unwrap().to_owned();
     assert!(name.len() == 15 && name.as_bytes()[8] == b'-', "{name}");
 }

@@ -28,7 +28,10 @@ fn three_formats_tell_the_same_of_one_loop() {
     let (project, id) = reviewed();
     let before = tree(&project.folder());
     let facts = facts(&project);
-    let html = project.run(&["report", &id, "--format", "html"]).exits(0).out;
+    let html = project
+        .run(&["report", &id, "--format", "html"])
+        .exits(0)
+        .out;
     let markdown = project.run(&["report"]).exits(0).out;
     assert_eq!(tree(&project.folder()), before, "a look changes nothing");
 
@@ -36,20 +39,43 @@ fn three_formats_tell_the_same_of_one_loop() {
     assert_eq!(facts["about"], "Move the queue");
     assert!(facts.get("subject").is_none(), "{facts}");
     assert_eq!(facts["phases"], json!(["drafting", "reviewing"]));
-    let path: Vec<_> = facts["path"].as_array().unwrap().iter().map(|step| &step["what"]).collect();
+    let path: Vec<_> = facts["path"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|step| &step["what"])
+        .collect();
     assert_eq!(path, ["start", "begin", "revise"]);
     let counts = |run: usize| facts["runs"][run]["counts"].clone();
     assert_eq!(counts(0), json!({"high": 1, "medium": 1, "low": 1}));
     assert_eq!(counts(1), json!({"high": 0, "medium": 0, "low": 1}));
     assert_eq!(facts["runs"][1]["phase"], "reviewing");
     let findings = facts["findings"].as_array().unwrap();
-    let low = findings.iter().find(|one| one["severity"] == "low").unwrap();
-    assert_eq!((&low["rounds"], &low["standing"]), (&json!([1, 2]), &json!("carried")));
-    let high = findings.iter().find(|one| one["severity"] == "high").unwrap();
-    assert_eq!((&high["rounds"], &high["standing"]), (&json!([1]), &json!("unseen")));
+    let low = findings
+        .iter()
+        .find(|one| one["severity"] == "low")
+        .unwrap();
+    assert_eq!(
+        (&low["rounds"], &low["standing"]),
+        (&json!([1, 2]), &json!("carried"))
+    );
+    let high = findings
+        .iter()
+        .find(|one| one["severity"] == "high")
+        .unwrap();
+    assert_eq!(
+        (&high["rounds"], &high["standing"]),
+        (&json!([1]), &json!("unseen"))
+    );
     let change = &facts["changes"][0];
-    assert_eq!((&change["from"], &change["to"]), (&json!("round 1"), &json!("round 2")));
-    assert_eq!((&change["added"], &change["removed"]), (&json!(1), &json!(1)));
+    assert_eq!(
+        (&change["from"], &change["to"]),
+        (&json!("round 1"), &json!("round 2"))
+    );
+    assert_eq!(
+        (&change["added"], &change["removed"]),
+        (&json!(1), &json!(1))
+    );
     let journal = facts["journal"].as_array().unwrap();
     assert_eq!(journal.len(), project.journal(&id).len());
 
@@ -70,23 +96,36 @@ fn three_formats_tell_the_same_of_one_loop() {
         }
     }
     project.run(&["report", "nope"]).exits(2).says("nope");
-    project.run(&["report", "--format", "pdf"]).exits(2).says("html");
+    project
+        .run(&["report", "--format", "pdf"])
+        .exits(2)
+        .says("html");
 }
 
 #[test]
 fn the_picture_of_the_machine_has_the_edges_that_the_loop_took() {
     let (project, id) = reviewed();
-    let html = project.run(&["report", &id, "--format", "html"]).exits(0).out;
+    let html = project
+        .run(&["report", &id, "--format", "html"])
+        .exits(0)
+        .out;
     let label = |edge: &str| {
-        let mut texts = html.split("<text class=\"label ").skip(1).filter_map(|text| {
-            let (classes, rest) = text.split_once('"')?;
-            let is_of = classes.split(' ').any(|class| class == edge);
-            Some(rest.split(['>', '<']).nth(1)?).filter(|_| is_of)
-        });
-        texts.next().unwrap_or_else(|| panic!("no label of {edge}: {html}"))
+        let mut texts = html
+            .split("<text class=\"label ")
+            .skip(1)
+            .filter_map(|text| {
+                let (classes, rest) = text.split_once('"')?;
+                let is_of = classes.split(' ').any(|class| class == edge);
+                Some(rest.split(['>', '<']).nth(1)?).filter(|_| is_of)
+            });
+        texts
+            .next()
+            .unwrap_or_else(|| panic!("no label of {edge}: {html}"))
     };
     let taken = html.split(".machine .edge.").skip(1);
-    let taken: Vec<_> = taken.map(|rule| label(rule.split(' ').next().unwrap())).collect();
+    let taken: Vec<_> = taken
+        .map(|rule| label(rule.split(' ').next().unwrap()))
+        .collect();
     assert_eq!(taken, ["begin", "revise"]);
 }
 
@@ -96,9 +135,18 @@ fn a_text_that_was_changed_since_or_not_kept_is_not_passed_off_as_reviewed() {
     project.plan("# Plan\n\nMove it some day.\n");
     let changes = |project: &Project| facts(project)["changes"].as_array().unwrap().clone();
     let last = changes(&project).pop().unwrap();
-    assert_eq!((&last["from"], &last["to"]), (&json!("round 2"), &json!("now")));
-    let run = facts(&project)["runs"][0]["run"].as_str().unwrap().to_owned();
-    let kept = project.folder().join(&id).join(format!("reviewed-{run}.txt"));
+    assert_eq!(
+        (&last["from"], &last["to"]),
+        (&json!("round 2"), &json!("now"))
+    );
+    let run = facts(&project)["runs"][0]["run"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let kept = project
+        .folder()
+        .join(&id)
+        .join(format!("reviewed-{run}.txt"));
     let text = std::fs::read_to_string(&kept).unwrap();
     assert_eq!(text, "PLAN.md\n# Plan\n\nMove the queue.\n");
     std::fs::write(&kept, text.replace("queue", "house")).unwrap();
@@ -119,7 +167,13 @@ fn hostile() -> Project {
         &project.home.join("said"),
         format!("# Findings\n\n## High\n- {HOSTILE} ({HOSTILE})\n  - # {HOSTILE}\n"),
     );
-    write(&script, format!("cat >/dev/null; cat '{}'\n", project.home.join("said").display()));
+    write(
+        &script,
+        format!(
+            "cat >/dev/null; cat '{}'\n",
+            project.home.join("said").display()
+        ),
+    );
     project.add_reviewer("hostile", "sh", &[script.to_str().unwrap()]);
     project.review(&id, "hostile").exits(0);
     project.plan(format!("```\n{HOSTILE}\n<!-- --> <![CDATA[\n"));
@@ -134,14 +188,26 @@ fn hostile_text_is_inert_in_the_page_for_browsers() {
     for hidden in ['\u{202e}', '\u{1b}'] {
         assert!(!html.contains(hidden));
     }
-    assert!(html.contains("&lt;script&gt;alert(1)&lt;&#x2f;script&gt;"), "{html}");
+    assert!(
+        html.contains("&lt;script&gt;alert(1)&lt;&#x2f;script&gt;"),
+        "{html}"
+    );
     let policy = "content=\"default-src 'none'; style-src 'sha256-";
     assert!(html.contains(policy) && !html.contains("unsafe"), "{html}");
     let (before, rest) = html.split_once("<style>").unwrap();
     let (_, after) = rest.split_once("</style>").unwrap();
-    for tag in [before, after].iter().flat_map(|part| part.split('<').skip(1)) {
-        let (tag, _) = tag.split_once('>').unwrap_or_else(|| panic!("an open tag: {tag}"));
-        let name = tag.trim_start_matches('/').split([' ', '>']).next().unwrap();
+    for tag in [before, after]
+        .iter()
+        .flat_map(|part| part.split('<').skip(1))
+    {
+        let (tag, _) = tag
+            .split_once('>')
+            .unwrap_or_else(|| panic!("an open tag: {tag}"));
+        let name = tag
+            .trim_start_matches('/')
+            .split([' ', '>'])
+            .next()
+            .unwrap();
         let ours = "!DOCTYPE html head meta title body header p h1 h2 h3 span nav a main div section b dl dt dd svg text line rect circle \
                     path g desc ol ul li table thead tbody tr th td time article details summary pre footer";
         assert!(ours.split_whitespace().any(|one| one == name), "{tag}");
@@ -170,7 +236,9 @@ fn hostile_text_is_harmless_as_markdown() {
             | Event::Html(_)
             | Event::InlineHtml(_)
             | Event::Code(_) => panic!("{event:?}: {markdown}"),
-            Event::Start(pulldown_cmark::Tag::Heading { level, .. }) => headings.push(level as usize),
+            Event::Start(pulldown_cmark::Tag::Heading { level, .. }) => {
+                headings.push(level as usize)
+            }
             Event::Text(part) => text.push_str(&part),
             _ => {}
         }
@@ -184,7 +252,10 @@ fn a_loop_that_has_only_begun_has_a_report() {
     let project = Project::new();
     let id = project.start(&[]);
     for format in ["html", "md", "json"] {
-        project.run(&["report", "--format", format]).exits(0).says(&id);
+        project
+            .run(&["report", "--format", format])
+            .exits(0)
+            .says(&id);
     }
 }
 
@@ -197,7 +268,10 @@ fn how_a_loop_came_out_stands_at_the_top_of_its_report_and_in_its_status() {
     assert_eq!(project.field(&id, "phase"), "done");
     let outcome = "The plan was not settled. Round 1 found high=1 medium=1 low=1.";
     assert_eq!(facts(&project)["loop"]["notes"][0], outcome);
-    project.run(&["status"]).exits(0).says(&format!("note:      {outcome}\n"));
+    project
+        .run(&["status"])
+        .exits(0)
+        .says(&format!("note:      {outcome}\n"));
     for (format, below) in [("html", "</header>"), ("md", "## Path taken")] {
         let page = project.run(&["report", "--format", format]).exits(0).out;
         let (top, _) = page.split_once(below).unwrap();
@@ -208,5 +282,8 @@ fn how_a_loop_came_out_stands_at_the_top_of_its_report_and_in_its_status() {
     project.review(&id, "fake-clean").exits(0);
     project.fire().blocked();
     let outcome = "Ended after 1 of 2 rounds; Security and data-integrity has not looked.";
-    project.run(&["status"]).exits(0).says(&format!("note:      {outcome}\n"));
+    project
+        .run(&["status"])
+        .exits(0)
+        .says(&format!("note:      {outcome}\n"));
 }

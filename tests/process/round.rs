@@ -25,7 +25,10 @@ impl Held {
 
     /// Lets the reviewer say this, and end.
     fn speak(&self, text: &str) {
-        let mut pipe = std::fs::File::options().write(true).open(&self.pipe).unwrap();
+        let mut pipe = std::fs::File::options()
+            .write(true)
+            .open(&self.pipe)
+            .unwrap();
         pipe.write_all(text.as_bytes()).unwrap();
     }
 }
@@ -49,7 +52,11 @@ fn the_findings_are_printed_where_the_review_ran() {
     let file = std::fs::read_to_string(project.findings(&id, 1)).unwrap();
     assert!(ran.out.ends_with(&file), "{}", ran.out);
     let again = project.review(&id, "fake-findings").exits(0);
-    assert!(again.out.ends_with(&file), "also when it was reviewed before: {}", again.out);
+    assert!(
+        again.out.ends_with(&file),
+        "also when it was reviewed before: {}",
+        again.out
+    );
 }
 
 #[test]
@@ -70,8 +77,13 @@ fn each_outcome_has_its_exit_code_its_note_and_only_a_verdict_leaves_findings() 
         let before = project.state(&id);
         project.review(&id, reviewer).exits(code);
         let journal = project.journal(&id);
-        let [began, ended] = &journal[journal.len() - 2..] else { panic!("{journal:?}") };
-        assert_eq!((&began["note"], &ended["note"]), (&"run-began".into(), &"run-ended".into()));
+        let [began, ended] = &journal[journal.len() - 2..] else {
+            panic!("{journal:?}")
+        };
+        assert_eq!(
+            (&began["note"], &ended["note"]),
+            (&"run-began".into(), &"run-ended".into())
+        );
         assert_eq!(began["data"]["run"], ended["data"]["run"]);
         assert_eq!(ended["data"]["outcome"], outcome, "{reviewer}");
         assert_eq!(
@@ -79,8 +91,16 @@ fn each_outcome_has_its_exit_code_its_note_and_only_a_verdict_leaves_findings() 
             files,
             "{reviewer}: a findings file only with a verdict"
         );
-        assert_eq!(project.findings(&id, 1).with_extension("json").exists(), files, "{reviewer}");
-        assert_eq!(project.state(&id), before, "{reviewer}: a review changes no field of the loop");
+        assert_eq!(
+            project.findings(&id, 1).with_extension("json").exists(),
+            files,
+            "{reviewer}"
+        );
+        assert_eq!(
+            project.state(&id),
+            before,
+            "{reviewer}: a review changes no field of the loop"
+        );
     }
 }
 
@@ -96,16 +116,29 @@ fn findings_are_written_in_the_seeds_form_with_a_twin_that_says_the_same() {
     let text = std::fs::read_to_string(project.findings(&id, 1)).unwrap();
     let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
     assert_eq!(lines[0], "# Round 1 findings");
-    let sections: Vec<_> = lines.iter().filter(|line| line.starts_with("## ")).collect();
+    let sections: Vec<_> = lines
+        .iter()
+        .filter(|line| line.starts_with("## "))
+        .collect();
     assert_eq!(sections, [&"## High", &"## Medium", &"## Low"]);
-    assert_eq!(lines.iter().filter(|line| line.starts_with("- ")).count(), 3);
+    assert_eq!(
+        lines.iter().filter(|line| line.starts_with("- ")).count(),
+        3
+    );
 
     let twin = std::fs::read_to_string(project.findings(&id, 1).with_extension("json")).unwrap();
     let twin: Value = serde_json::from_str(&twin).unwrap();
-    assert_eq!((&twin["loop"], &twin["round"]), (&id.as_str().into(), &1.into()));
+    assert_eq!(
+        (&twin["loop"], &twin["round"]),
+        (&id.as_str().into(), &1.into())
+    );
     assert_eq!(twin["verdict"], "findings");
     project
-        .run(&["state", "counts", project.findings(&id, 1).to_str().unwrap()])
+        .run(&[
+            "state",
+            "counts",
+            project.findings(&id, 1).to_str().unwrap(),
+        ])
         .exits(0)
         .says("high=1 medium=1 low=1");
 }
@@ -113,7 +146,10 @@ fn findings_are_written_in_the_seeds_form_with_a_twin_that_says_the_same() {
 #[test]
 fn a_clean_round_is_the_one_line() {
     let (project, id) = Project::reviewing(&[]);
-    project.review(&id, "fake-clean").exits(0).says("no substantive findings");
+    project
+        .review(&id, "fake-clean")
+        .exits(0)
+        .says("no substantive findings");
     let text = std::fs::read_to_string(project.findings(&id, 1)).unwrap();
     let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
     assert_eq!(lines, ["# Round 1 findings", "No substantive findings."]);
@@ -122,10 +158,22 @@ fn a_clean_round_is_the_one_line() {
 #[test]
 fn the_form_of_an_answer_is_read_tolerantly_and_its_absence_strictly() {
     for (said, counts) in [
-        ("# x\r\n\r\n## HIGH\r\n* a\r\n1. b\r\n", Some("high=2 medium=0 low=0")),
-        ("# x\n## Critical\n- a\n## low\n- None\n", Some("high=1 medium=0 low=0")),
-        ("## High\n- None\n## Medium\n- none.\n## Low\nNone\n", Some("no substantive findings")),
-        ("## High\n- a\n  - detail of a\n", Some("high=1 medium=0 low=0")),
+        (
+            "# x\r\n\r\n## HIGH\r\n* a\r\n1. b\r\n",
+            Some("high=2 medium=0 low=0"),
+        ),
+        (
+            "# x\n## Critical\n- a\n## low\n- None\n",
+            Some("high=1 medium=0 low=0"),
+        ),
+        (
+            "## High\n- None\n## Medium\n- none.\n## Low\nNone\n",
+            Some("no substantive findings"),
+        ),
+        (
+            "## High\n- a\n  - detail of a\n",
+            Some("high=1 medium=0 low=0"),
+        ),
         ("Looks good to me!", None),
         ("{}", None),
         ("\u{feff}", None),
@@ -150,13 +198,19 @@ fn a_hostile_answer_is_quoted_as_plain_text() {
     for text in [&ran.out, &block, &findings] {
         assert!(!text.contains(['\u{1b}', '\u{202e}', '\u{7}']), "{text:?}");
     }
-    assert!(findings.contains("{{ 7*7 }}"), "and nothing is evaluated: {findings}");
+    assert!(
+        findings.contains("{{ 7*7 }}"),
+        "and nothing is evaluated: {findings}"
+    );
 }
 
 #[test]
 fn a_huge_answer_keeps_its_verdict_and_the_block_stays_short() {
     let (project, id) = Project::reviewing(&["--rounds", "1"]);
-    let said = format!("## High\n{}", "- a finding of some length (do it)\n".repeat(5000));
+    let said = format!(
+        "## High\n{}",
+        "- a finding of some length (do it)\n".repeat(5000)
+    );
     let ran = review_that_says(&project, &id, &said);
     // Read or given up as unreadable: never clean, and never a hook's answer that a client would cut.
     assert!([0, 5].contains(&ran.code), "{ran:?}");
@@ -171,7 +225,10 @@ fn the_flag_goes_before_the_environment_and_that_before_auto() {
     let (project, id) = Project::reviewing(&[]);
     let project = project.with("CLAUDEX_REVIEWER", "fake-could-not-run");
     project.answers(&["review", &id], 5, "reviewer: fake-could-not-run");
-    project.review(&id, "fake-unreadable").exits(5).says("reviewer: fake-unreadable");
+    project
+        .review(&id, "fake-unreadable")
+        .exits(5)
+        .says("reviewer: fake-unreadable");
     let project = project.with("CLAUDEX_REVIEWER", " ");
     project.answers(&["review", &id], 0, "reviewer: lint (auto)");
 }
@@ -181,9 +238,15 @@ fn what_cannot_be_reviewed_is_said_and_leaves_no_run() {
     let (project, id) = Project::reviewing(&[]);
     let plan = project.root.join("PLAN.md");
     std::fs::remove_file(&plan).unwrap();
-    project.review(&id, "fake-clean").exits(1).says("is not there to be reviewed");
+    project
+        .review(&id, "fake-clean")
+        .exits(1)
+        .says("is not there to be reviewed");
     project.plan(b"# Pl\xffn\n");
-    project.review(&id, "fake-clean").exits(1).says("is not UTF-8 text");
+    project
+        .review(&id, "fake-clean")
+        .exits(1)
+        .says("is not UTF-8 text");
     assert_eq!(project.runs(&id), 0);
     project.plan("# Plan\n");
     project.review(&id, "fake-clean").exits(0);
@@ -204,12 +267,24 @@ fn a_stop_meets_a_plan_that_is_gone_or_no_text_and_nobody_is_trapped() {
 fn where_nothing_is_to_be_reviewed_the_command_says_why() {
     let project = Project::new();
     let id = project.start(&[]);
-    project.review(&id, "fake-clean").exits(1).says("phase drafting");
+    project
+        .review(&id, "fake-clean")
+        .exits(1)
+        .says("phase drafting");
     project.run(&["cancel", &id]).exits(0);
-    project.review(&id, "fake-clean").exits(1).says("phase cancelled");
-    project.review("20261122-010203-0a1b2c", "fake-clean").exits(1).says("there is no loop");
+    project
+        .review(&id, "fake-clean")
+        .exits(1)
+        .says("phase cancelled");
+    project
+        .review("20261122-010203-0a1b2c", "fake-clean")
+        .exits(1)
+        .says("there is no loop");
     for bad in ["../../../etc/passwd", "", "20261122-010203-0A1B2C"] {
-        project.review(bad, "fake-clean").exits(2).says("is not the id of a loop");
+        project
+            .review(bad, "fake-clean")
+            .exits(2)
+            .says("is not the id of a loop");
     }
     for nobody in ["nobody", "fake:clean"] {
         let ran = project.review(&id, nobody).exits(2);
@@ -217,7 +292,9 @@ fn where_nothing_is_to_be_reviewed_the_command_says_why() {
     }
     for bad in ["0s", "5", "5min", "-1s", "169h"] {
         project.run(&["review", &id, "--timeout", bad]).exits(2);
-        project.run(&["review", &id, "--idle-timeout", bad]).exits(2);
+        project
+            .run(&["review", &id, "--idle-timeout", bad])
+            .exits(2);
     }
 }
 
@@ -225,11 +302,23 @@ fn where_nothing_is_to_be_reviewed_the_command_says_why() {
 fn a_file_is_reviewed_without_a_loop_and_nothing_of_ours_is_written_over() {
     let project = Project::new();
     project.plan("# Plan\n\nWe will move it soon.\n");
-    let file = |number: u32| project.root.join(format!("reviews/PLAN-review-{number}.md"));
+    let file = |number: u32| {
+        project
+            .root
+            .join(format!("reviews/PLAN-review-{number}.md"))
+    };
     for number in 1..=2 {
-        let ran = project.run(&["review", "--file", "PLAN.md", "--reviewer", "lint"]).exits(0);
-        ran.says("reviewer: lint").says(&format!("reviews/PLAN-review-{number}.md")).says("## High");
-        assert!(std::fs::read_to_string(file(number)).unwrap().starts_with("# Findings\n"));
+        let ran = project
+            .run(&["review", "--file", "PLAN.md", "--reviewer", "lint"])
+            .exits(0);
+        ran.says("reviewer: lint")
+            .says(&format!("reviews/PLAN-review-{number}.md"))
+            .says("## High");
+        assert!(
+            std::fs::read_to_string(file(number))
+                .unwrap()
+                .starts_with("# Findings\n")
+        );
     }
     std::fs::write(file(2), "Mine.\n").unwrap();
     project
@@ -240,15 +329,27 @@ fn a_file_is_reviewed_without_a_loop_and_nothing_of_ours_is_written_over() {
     assert!(file(3).exists());
     // A loop counts none of them, and a reviewer that fails writes none.
     let (project, id) = Project::reviewing(&[]);
-    project.run(&["review", "--file", "PLAN.md", "--reviewer", "fake-clean"]).exits(0);
+    project
+        .run(&["review", "--file", "PLAN.md", "--reviewer", "fake-clean"])
+        .exits(0);
     assert_eq!(project.runs(&id), 0);
-    project.run(&["review", "--file", "PLAN.md", "--reviewer", "fake-crash"]).exits(5).says("could not run");
+    project
+        .run(&["review", "--file", "PLAN.md", "--reviewer", "fake-crash"])
+        .exits(5)
+        .says("could not run");
     assert!(!project.root.join("reviews/PLAN-review-2.md").exists());
-    project.answers(&["review", "--file", "GONE.md"], 1, "is not there to be reviewed");
+    project.answers(
+        &["review", "--file", "GONE.md"],
+        1,
+        "is not there to be reviewed",
+    );
     project.answers(&["review", "--file", "/etc/passwd"], 1, "leads out of");
     project.run(&["review", &id, "--file", "PLAN.md"]).exits(2);
     project
-        .run_in_session("s", &["review", "--file", "PLAN.md", "--reviewer", "fake-clean"])
+        .run_in_session(
+            "s",
+            &["review", "--file", "PLAN.md", "--reviewer", "fake-clean"],
+        )
         .exits(1)
         .says("a person’s choice");
 }
@@ -258,7 +359,10 @@ fn a_round_that_was_reviewed_is_not_reviewed_twice() {
     let (project, id) = Project::reviewing(&[]);
     project.review(&id, "fake-findings").exits(0);
     let before = tree(&project.folder());
-    project.review(&id, "fake-clean").exits(0).says("reviewed before: high=1 medium=1 low=1");
+    project
+        .review(&id, "fake-clean")
+        .exits(0)
+        .says("reviewed before: high=1 medium=1 low=1");
     assert_eq!(project.runs(&id), 1);
     assert_eq!(tree(&project.folder()), before);
 }
@@ -272,12 +376,20 @@ fn each_rounds_findings_are_kept() {
         project.fire().blocked();
     }
     let count = |round| {
-        let ran = project.run(&["state", "counts", project.findings(&id, round).to_str().unwrap()]);
+        let ran = project.run(&[
+            "state",
+            "counts",
+            project.findings(&id, round).to_str().unwrap(),
+        ]);
         ran.out.trim_end().to_owned()
     };
     assert_eq!(
         [1, 2, 3].map(count),
-        ["high=1 medium=1 low=1", "high=0 medium=0 low=1", "high=0 medium=0 low=0"]
+        [
+            "high=1 medium=1 low=1",
+            "high=0 medium=0 low=1",
+            "high=0 medium=0 low=0"
+        ]
     );
 }
 
@@ -294,7 +406,9 @@ fn follower(project: &Project, id: &str, arguments: &[&str]) -> (Background, imp
         .unwrap();
     let second = Background::of(child);
     let said = move || std::fs::read_to_string(&log).unwrap();
-    wait_for("the second to attach", || said().contains("is running already; following it"));
+    wait_for("the second to attach", || {
+        said().contains("is running already; following it")
+    });
     (second, said)
 }
 
@@ -308,8 +422,14 @@ fn who_comes_second_follows_the_review_that_runs_and_both_get_its_findings() {
     first.end().exits(0).says("high=1 medium=0 low=0");
     second.end().exits(0);
     let said = said();
-    assert!(said.contains("claudex: high=1 medium=0 low=0. Findings: "), "{said}");
-    assert!(said.contains("no way back"), "and it saw the progress: {said}");
+    assert!(
+        said.contains("claudex: high=1 medium=0 low=0. Findings: "),
+        "{said}"
+    );
+    assert!(
+        said.contains("no way back"),
+        "and it saw the progress: {said}"
+    );
     assert_eq!(project.runs(&id), 1, "one reviewer for both");
 }
 
@@ -366,11 +486,20 @@ fn a_reviewer_that_takes_too_long_or_is_silent_is_ended_and_could_not_run() {
         let mut seen = Vec::new();
         wait_for("its run to end", || {
             seen.extend(descendants(review.id()));
-            project.journal(&id).iter().any(|entry| entry["note"] == "run-ended")
+            project
+                .journal(&id)
+                .iter()
+                .any(|entry| entry["note"] == "run-ended")
         });
         review.end().exits(5).says("could not run");
-        assert!(!seen.iter().any(|pid| is_alive(*pid)), "its processes are gone");
-        assert_eq!(project.journal(&id).last().unwrap()["data"]["outcome"], "could-not-run");
+        assert!(
+            !seen.iter().any(|pid| is_alive(*pid)),
+            "its processes are gone"
+        );
+        assert_eq!(
+            project.journal(&id).last().unwrap()["data"]["outcome"],
+            "could-not-run"
+        );
         project.fire().blocked();
         assert_eq!(project.field(&id, "failures"), "1");
     }
@@ -385,7 +514,9 @@ fn a_signal_ends_the_reviewer_and_leaves_nothing_alive() {
         assert!(!processes.is_empty());
         review.signal(signal);
         review.end().exits(130).says("was interrupted");
-        wait_for("its processes to be gone", || !processes.iter().any(|pid| is_alive(*pid)));
+        wait_for("its processes to be gone", || {
+            !processes.iter().any(|pid| is_alive(*pid))
+        });
 
         let reason = project.fire().blocked();
         assert!(

@@ -7,7 +7,11 @@ use serde_json::json;
 #[test]
 fn another_session_of_the_project_is_not_blocked() {
     let project = Project::new();
-    let id = id_of(&project.run_in_session("s1", &["start", "plan", "topic"]).exits(0));
+    let id = id_of(
+        &project
+            .run_in_session("s1", &["start", "plan", "topic"])
+            .exits(0),
+    );
     assert_eq!(project.field(&id, "session_id"), "s1");
     let before = tree(&project.root);
     for _ in 0..3 {
@@ -35,7 +39,11 @@ fn input_without_a_session_drives_a_loop_of_nobody_and_binds_nothing() {
     let id = project.start(&[]);
     Stop::read(&project.run_with_stdin(&["hook", "stop"], b"{}")).blocked();
     assert_eq!(project.field(&id, "session_id"), "unknown");
-    for blank in [json!({"session_id": ""}), json!({"session_id": "  "}), json!({})] {
+    for blank in [
+        json!({"session_id": ""}),
+        json!({"session_id": "  "}),
+        json!({}),
+    ] {
         project.fire_with(blank).approved();
         assert_eq!(project.field(&id, "session_id"), "unknown");
     }
@@ -50,7 +58,9 @@ fn input_without_a_session_never_drives_a_bound_loop() {
     let before = tree(&project.root);
     Stop::read(&project.run_with_stdin(&["hook", "stop"], b"{}")).approved();
     project.fire_with(json!({"session_id": ""})).approved();
-    project.fire_with(json!({"session_id": "unknown"})).approved();
+    project
+        .fire_with(json!({"session_id": "unknown"}))
+        .approved();
     assert_eq!(tree(&project.root), before);
     assert_eq!(project.field(&id, "phase"), "drafting");
 }
@@ -81,17 +91,29 @@ fn a_hostile_session_id_is_kept_as_data() {
 #[test]
 fn a_sessions_own_loop_goes_before_one_of_nobody() {
     let project = Project::new();
-    let ours = id_of(&project.run_in_session("s1", &["start", "plan", "ours"]).exits(0));
+    let ours = id_of(
+        &project
+            .run_in_session("s1", &["start", "plan", "ours"])
+            .exits(0),
+    );
     let inner = project.root.join("inner");
     std::fs::create_dir(&inner).unwrap();
     project.git(&["init", "--quiet", "inner"]);
     let mut start = project.command(&["start", "plan", "theirs"]);
     let theirs = id_of(&Ran::of(start.current_dir(&inner).output().unwrap()).exits(0));
-    assert!(inner.join(format!(".claude/claudex/{theirs}.state")).exists());
+    assert!(
+        inner
+            .join(format!(".claude/claudex/{theirs}.state"))
+            .exists()
+    );
 
-    let reason = project.fire_from(&inner, json!({"session_id": "s1"})).blocked();
+    let reason = project
+        .fire_from(&inner, json!({"session_id": "s1"}))
+        .blocked();
     has(&reason, &ours);
-    let reason = project.fire_from(&inner, json!({"session_id": "s2"})).blocked();
+    let reason = project
+        .fire_from(&inner, json!({"session_id": "s2"}))
+        .blocked();
     has(&reason, &theirs);
 }
 
@@ -102,14 +124,20 @@ fn a_person_adopts_a_loop_for_whichever_session_comes_next() {
     let project = Project::new();
     let id = project.start(&[]);
     project.fire_as("crashed").blocked();
-    crate::support::age(&project.state_path(&id), std::time::Duration::from_secs(16 * 60));
+    crate::support::age(
+        &project.state_path(&id),
+        std::time::Duration::from_secs(16 * 60),
+    );
     project.answers(&["adopt", &id], 0, "belongs to nobody now");
     assert_eq!(project.field(&id, "session_id"), "unknown");
     project.plan("# Plan\n");
     project.fire_as("fresh").blocked();
     assert_eq!(project.field(&id, "session_id"), "fresh");
     assert_eq!(project.fire_as("crashed").approved(), "");
-    assert!(project.changes(&id).contains(&"adopt".to_owned()), "it is journaled");
+    assert!(
+        project.changes(&id).contains(&"adopt".to_owned()),
+        "it is journaled"
+    );
 }
 
 #[test]
@@ -117,7 +145,10 @@ fn a_loop_is_taken_from_a_session_that_may_be_at_work_by_who_says_so_alone() {
     let (project, id) = Project::reviewing(&[]);
     let before = project.state(&id);
     for command in [&["adopt"][..], &["adopt", &id], &["resume", &id, "--adopt"]] {
-        let ran = project.run(command).exits(1).says("session s1 may be at work on loop");
+        let ran = project
+            .run(command)
+            .exits(1)
+            .says("session s1 may be at work on loop");
         let again = match command[0] {
             "adopt" => format!("    claudex-loop adopt {id} --yes\n"),
             _ => format!("    claudex-loop resume {id} --adopt --yes\n"),
@@ -144,7 +175,10 @@ fn a_loop_is_taken_from_a_session_that_may_be_at_work_by_who_says_so_alone() {
     assert_eq!(project.field(&id, "session_id"), "s2");
     // The slash command is the person's word, and a session takes its own.
     project.type_line("s3", "/claudex:adopt");
-    project.run_in_session("s3", &["adopt", "--from-prompt"]).exits(0).says("belongs to this session now");
+    project
+        .run_in_session("s3", &["adopt", "--from-prompt"])
+        .exits(0)
+        .says("belongs to this session now");
 }
 
 #[test]
@@ -152,7 +186,10 @@ fn a_person_who_resumes_in_a_terminal_is_told_whose_stops_drive_the_loop() {
     let (project, id) = Project::reviewing(&[]);
     let said = project.run(&["resume", &id]).exits(0);
     has(&said.out, "The stops of session s1 drive it.");
-    has(&said.out, &format!("\n    claudex-loop resume {id} --adopt\n"));
+    has(
+        &said.out,
+        &format!("\n    claudex-loop resume {id} --adopt\n"),
+    );
     assert_eq!(project.field(&id, "session_id"), "s1");
     project
         .run(&["resume", &id, "--adopt", "--yes"])
@@ -160,17 +197,28 @@ fn a_person_who_resumes_in_a_terminal_is_told_whose_stops_drive_the_loop() {
         .says("goes on in phase reviewing, round 1 of 3.")
         .says("belongs to nobody now");
     assert_eq!(project.field(&id, "session_id"), "unknown");
-    project.run(&["resume", &id]).exits(0).says("It belongs to nobody: the next session that ends a turn");
+    project
+        .run(&["resume", &id])
+        .exits(0)
+        .says("It belongs to nobody: the next session that ends a turn");
     project.fire_as("fresh").blocked();
     assert_eq!(project.field(&id, "session_id"), "fresh");
     assert_eq!(project.fire_as("s1").approved(), "");
     // Inside a session it is that one which takes it.
     project.type_line("s1", &format!("/claudex:resume {id} --adopt"));
-    project.run_in_session("s1", &["resume", "--from-prompt"]).exits(0).says("belongs to this session now");
+    project
+        .run_in_session("s1", &["resume", "--from-prompt"])
+        .exits(0)
+        .says("belongs to this session now");
     assert_eq!(project.field(&id, "session_id"), "s1");
     // An agent takes over nothing.
     let before = project.state(&id);
-    project.answers_in("s2", &["resume", &id, "--adopt"], 1, "is a person’s decision");
+    project.answers_in(
+        "s2",
+        &["resume", &id, "--adopt"],
+        1,
+        "is a person’s decision",
+    );
     assert_eq!(project.state(&id), before);
 }
 
@@ -178,7 +226,11 @@ fn a_person_who_resumes_in_a_terminal_is_told_whose_stops_drive_the_loop() {
 fn a_session_that_takes_a_loop_up_as_it_sums_up_is_handed_the_summary() {
     for (rounds, reviewer, title) in [
         ("3", "fake-clean", "### Claudex plan loop complete ✓"),
-        ("1", "fake-findings", "### Claudex plan loop stopped at max rounds (round 1 of 1)"),
+        (
+            "1",
+            "fake-findings",
+            "### Claudex plan loop stopped at max rounds (round 1 of 1)",
+        ),
     ] {
         let project = Project::new();
         let id = project.start(&["--rounds", rounds]);
@@ -201,7 +253,10 @@ fn a_session_that_takes_a_loop_up_as_it_sums_up_is_handed_the_summary() {
         let ran = project.run(&["resume"]).exits(0);
         assert!(!ran.out.contains(title), "{}", ran.out);
         // Where the person was asked and did not answer, a line says that it is over.
-        assert_eq!(project.fire_as("fresh").approved().is_empty(), rounds == "3");
+        assert_eq!(
+            project.fire_as("fresh").approved().is_empty(),
+            rounds == "3"
+        );
         assert_eq!(project.field(&id, "phase"), "done");
     }
 }
@@ -223,9 +278,21 @@ fn resume_begins_the_counters_anew() {
     project.review(&id, "fake-could-not-run").exits(5);
     project.fire().blocked();
     project.fire().blocked();
-    assert_eq!((project.field(&id, "failures"), project.field(&id, "reminders")), ("1".into(), "1".into()));
+    assert_eq!(
+        (
+            project.field(&id, "failures"),
+            project.field(&id, "reminders")
+        ),
+        ("1".into(), "1".into())
+    );
     project.run(&["resume", &id]).exits(0).says("round 1 of 3");
-    assert_eq!((project.field(&id, "failures"), project.field(&id, "reminders")), ("0".into(), "0".into()));
+    assert_eq!(
+        (
+            project.field(&id, "failures"),
+            project.field(&id, "reminders")
+        ),
+        ("0".into(), "0".into())
+    );
 }
 
 #[test]
@@ -238,7 +305,12 @@ fn what_is_a_persons_decision_is_refused_to_an_agent() {
         (files, project.changes(&id))
     };
     let before = files();
-    for command in [&["resume", &id][..], &["adopt", &id], &["rollback", "--yes"], &["resume"]] {
+    for command in [
+        &["resume", &id][..],
+        &["adopt", &id],
+        &["rollback", "--yes"],
+        &["resume"],
+    ] {
         project.answers_in("s1", command, 1, "is a person’s decision");
     }
     assert_eq!(files(), before);
@@ -250,7 +322,10 @@ fn an_agent_may_mark_done_and_cancel() {
     project.review(&id, "fake-clean").exits(0);
     project.run_in_session("s1", &["mark-done", &id]).exits(0);
     assert_eq!(project.journal(&id).last().unwrap()["by"], "agent");
-    project.run_in_session("s1", &["mark-done", &id]).exits(1).says("marked done already: end the turn");
+    project
+        .run_in_session("s1", &["mark-done", &id])
+        .exits(1)
+        .says("marked done already: end the turn");
     project.run_in_session("s1", &["cancel", &id]).exits(0);
     assert_eq!(project.field(&id, "phase"), "cancelled");
 }
@@ -260,6 +335,8 @@ fn inside_a_client_without_a_session_id_nothing_is_started() {
     let project = Project::new();
     let before = tree(&project.root);
     let mut start = project.command(&["start", "plan", "topic"]);
-    Ran::of(start.env("CLAUDECODE", "1").output().unwrap()).exits(2).says("CLAUDE_CODE_SESSION_ID");
+    Ran::of(start.env("CLAUDECODE", "1").output().unwrap())
+        .exits(2)
+        .says("CLAUDE_CODE_SESSION_ID");
     assert_eq!(tree(&project.root), before);
 }

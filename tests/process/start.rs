@@ -12,7 +12,9 @@ use crate::support::{Background, Project, Ran, id_of, tree, yaml};
 #[test]
 fn a_start_says_what_users_and_scripts_look_for() {
     let project = Project::new();
-    let ran = project.run(&["start", "plan", "--rounds", "4", "Move", "the", "queue"]).exits(0);
+    let ran = project
+        .run(&["start", "plan", "--rounds", "4", "Move", "the", "queue"])
+        .exits(0);
     let id = id_of(&ran);
     let lower = ran.out.to_lowercase();
     for phrase in ["plan mode initialized", "review id:", "max rounds: 4"] {
@@ -20,7 +22,9 @@ fn a_start_says_what_users_and_scripts_look_for() {
     }
     assert!(ran.out.contains("Max rounds: 4"), "{}", ran.out);
     assert!(
-        ran.out.contains(project.root.join("PLAN.md").to_str().unwrap()) && ran.out.contains("end your turn"),
+        ran.out
+            .contains(project.root.join("PLAN.md").to_str().unwrap())
+            && ran.out.contains("end your turn"),
         "where to draft, and then what: {}",
         ran.out
     );
@@ -33,9 +37,15 @@ fn a_start_says_what_users_and_scripts_look_for() {
 fn a_draft_is_named_and_an_old_plan_is_not_taken_for_one() {
     let project = Project::new();
     project.plan("# Old\n");
-    let ran = project.run(&["start", "plan", "topic"]).exits(0).says("existing PLAN.md");
+    let ran = project
+        .run(&["start", "plan", "topic"])
+        .exits(0)
+        .says("existing PLAN.md");
     project.run(&["cancel", &id_of(&ran)]).exits(0);
-    let ran = project.run(&["start", "plan", "--from-draft", "topic"]).exits(0).says("existing PLAN.md");
+    let ran = project
+        .run(&["start", "plan", "--from-draft", "topic"])
+        .exits(0)
+        .says("existing PLAN.md");
     assert_eq!(project.field(&id_of(&ran), "from_draft"), "true");
 }
 
@@ -60,7 +70,10 @@ fn bad_arguments_exit_with_2_say_why_and_leave_nothing() {
         (&["plan", "--rounds=1.5", "x"], "positive integer"),
         (&["plan", "--rounds", "three", "x"], "positive integer"),
         (&["plan", "--rounds=", "x"], "positive integer"),
-        (&["plan", "--rounds", "99999999999999999999", "x"], "positive integer"),
+        (
+            &["plan", "--rounds", "99999999999999999999", "x"],
+            "positive integer",
+        ),
         (&["plan", "--rounds"], "a value is required"),
         (&["plan", "--from-draft", "x"], "requires PLAN.md to exist"),
         (&["plan", "--frobnicate", "x"], "`--frobnicate`"),
@@ -69,7 +82,10 @@ fn bad_arguments_exit_with_2_say_why_and_leave_nothing() {
         (&["banana", "x"], "banana"),
     ];
     for (arguments, phrase) in cases {
-        let ran = project.run(&[&["start"], arguments].concat()).exits(2).says(phrase);
+        let ran = project
+            .run(&[&["start"], arguments].concat())
+            .exits(2)
+            .says(phrase);
         assert_eq!(ran.out, "", "{arguments:?}");
         assert_eq!(tree(&project.root), before, "{arguments:?}");
     }
@@ -93,7 +109,11 @@ fn the_environment_sets_the_rounds_and_a_value_that_is_none_is_an_error() {
     ] {
         let project = Project::new().with(name, value);
         let before = tree(&project.root);
-        project.run(&["start", "plan", "x"]).exits(2).says("positive integer").says(name);
+        project
+            .run(&["start", "plan", "x"])
+            .exits(2)
+            .says("positive integer")
+            .says(name);
         assert_eq!(tree(&project.root), before);
     }
 }
@@ -107,8 +127,17 @@ fn a_start_is_refused_in_every_phase_that_is_not_terminal() {
     let refused = |phase: &str| {
         assert_eq!(project.field(&id, "phase"), phase);
         let before = tree(&project.folder());
-        let ran = project.run(&["start", "plan", "another"]).exits(1).says("already active").says(&id);
-        assert_eq!(ran.err.matches("already active").count(), 1, "once: {}", ran.err);
+        let ran = project
+            .run(&["start", "plan", "another"])
+            .exits(1)
+            .says("already active")
+            .says(&id);
+        assert_eq!(
+            ran.err.matches("already active").count(),
+            1,
+            "once: {}",
+            ran.err
+        );
         assert_eq!(tree(&project.folder()), before, "{phase}");
     };
     refused("drafting");
@@ -138,10 +167,17 @@ fn of_sixteen_starts_at_once_exactly_one_wins() {
         .map(|number| {
             let topic = format!("topic {number}");
             let mut start = project.command(&["start", "plan", &topic]);
-            start.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+            start
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap()
         })
         .collect();
-    let ended: Vec<Ran> = starts.into_iter().map(|start| Background::of(start).end()).collect();
+    let ended: Vec<Ran> = starts
+        .into_iter()
+        .map(|start| Background::of(start).end())
+        .collect();
     let (won, lost): (Vec<_>, Vec<_>) = ended.into_iter().partition(|ran| ran.code == 0);
     assert_eq!(won.len(), 1, "{won:?}");
     let id = id_of(&won[0]);
@@ -155,7 +191,12 @@ fn of_sixteen_starts_at_once_exactly_one_wins() {
         .filter(|name| ![".lock", ".gitignore", "log"].contains(&name.as_str()))
         .collect();
     left.sort();
-    let expected = [id.clone(), format!("{id}.lock"), format!("{id}.state"), "machines".to_owned()];
+    let expected = [
+        id.clone(),
+        format!("{id}.lock"),
+        format!("{id}.state"),
+        "machines".to_owned(),
+    ];
     assert_eq!(left, expected);
     assert_eq!(project.changes(&id), ["start"]);
 }
@@ -163,9 +204,16 @@ fn of_sixteen_starts_at_once_exactly_one_wins() {
 #[test]
 fn a_start_that_fails_exits_with_3_and_leaves_nothing() {
     let project = Project::new();
-    std::fs::write(project.root.join(".claude"), "a file where a folder should be").unwrap();
+    std::fs::write(
+        project.root.join(".claude"),
+        "a file where a folder should be",
+    )
+    .unwrap();
     let before = tree(&project.root);
-    project.run(&["start", "plan", "x"]).exits(3).says(".claude");
+    project
+        .run(&["start", "plan", "x"])
+        .exits(3)
+        .says(".claude");
     assert_eq!(tree(&project.root), before);
 
     let project = Project::new();
@@ -179,14 +227,26 @@ fn a_start_that_fails_exits_with_3_and_leaves_nothing() {
 fn a_start_on_a_full_disk_exits_with_3_and_leaves_nothing() {
     let project = Project::new();
     let before = tree(&project.root);
-    let ran = Ran::of(project.on_a_full_disk(&["start", "plan", "x"]).output().unwrap()).exits(3);
+    let ran = Ran::of(
+        project
+            .on_a_full_disk(&["start", "plan", "x"])
+            .output()
+            .unwrap(),
+    )
+    .exits(3);
     assert_eq!(ran.out, "");
     assert_eq!(tree(&project.root), before);
 
     let id = project.start(&[]);
     project.run(&["cancel", &id]).exits(0);
     let before = tree(&project.root);
-    Ran::of(project.on_a_full_disk(&["start", "plan", "x"]).output().unwrap()).exits(3);
+    Ran::of(
+        project
+            .on_a_full_disk(&["start", "plan", "x"])
+            .output()
+            .unwrap(),
+    )
+    .exits(3);
     assert_eq!(tree(&project.root), before, "beside a loop that is over");
     project.start(&[]);
 }
@@ -198,7 +258,10 @@ fn the_state_file_has_the_fields_that_are_known_in_their_order() {
     let project = Project::new();
     let id = project.start(&["--rounds", "2"]);
     let text = project.state(&id);
-    let names: Vec<&str> = text.lines().map(|line| line.split_once(": ").unwrap().0).collect();
+    let names: Vec<&str> = text
+        .lines()
+        .map(|line| line.split_once(": ").unwrap().0)
+        .collect();
     assert_eq!(
         names[..14],
         [
@@ -221,7 +284,11 @@ fn the_state_file_has_the_fields_that_are_known_in_their_order() {
     for name in ["revision", "machine", "graph_hash"] {
         assert!(names.contains(&name), "{names:?}");
     }
-    assert_eq!(names.iter().filter(|name| **name == "phase").count(), 1, "stored once");
+    assert_eq!(
+        names.iter().filter(|name| **name == "phase").count(),
+        1,
+        "stored once"
+    );
 
     let fields = yaml(&text);
     assert_eq!(fields.len(), names.len(), "valid YAML, each field once");
@@ -243,8 +310,14 @@ fn the_state_file_has_the_fields_that_are_known_in_their_order() {
     let started: jiff::Timestamp = project.field(&id, "started_at").parse().unwrap();
     assert_eq!(started.as_second(), epoch);
     assert!(project.field(&id, "last_updated_at").ends_with('Z'));
-    assert!(text.contains("\ntopic: \"Move the queue\"\n"), "a topic is quoted: {text}");
-    let mode = std::fs::metadata(project.state_path(&id)).unwrap().permissions().mode();
+    assert!(
+        text.contains("\ntopic: \"Move the queue\"\n"),
+        "a topic is quoted: {text}"
+    );
+    let mode = std::fs::metadata(project.state_path(&id))
+        .unwrap()
+        .permissions()
+        .mode();
     assert_eq!(mode & 0o777, 0o600);
 }
 
@@ -273,7 +346,14 @@ fn a_hostile_topic_is_kept_byte_for_byte_and_breaks_nothing() {
         let id = id_of(&ran);
         assert_eq!(project.field(&id, "topic"), topic);
         assert_eq!(project.field(&id, "phase"), "drafting", "{topic:?}");
-        let got = project.run(&["state", "get", project.state_path(&id).to_str().unwrap(), "topic"]).exits(0);
+        let got = project
+            .run(&[
+                "state",
+                "get",
+                project.state_path(&id).to_str().unwrap(),
+                "topic",
+            ])
+            .exits(0);
         assert_eq!(got.out.strip_suffix('\n'), Some(topic));
         project.plan("# Plan\n");
         let block = project.fire().blocked();
@@ -284,7 +364,15 @@ fn a_hostile_topic_is_kept_byte_for_byte_and_breaks_nothing() {
         );
         let mut runner = project.shell(
             "sh",
-            &[project.folder().join(format!("{id}-runner.sh")).to_str().unwrap(), "--reviewer", "fake-clean"],
+            &[
+                project
+                    .folder()
+                    .join(format!("{id}-runner.sh"))
+                    .to_str()
+                    .unwrap(),
+                "--reviewer",
+                "fake-clean",
+            ],
         );
         Ran::of(runner.output().unwrap()).exits(0);
         project.fire().blocked();
@@ -297,7 +385,11 @@ fn a_hostile_topic_is_kept_byte_for_byte_and_breaks_nothing() {
 #[test]
 fn a_topic_that_begins_like_a_flag_goes_after_two_dashes() {
     let project = Project::new();
-    let ran = project.run(&["start", "plan", "--rounds", "2", "--", "--rounds", "are many"]).exits(0);
+    let ran = project
+        .run(&[
+            "start", "plan", "--rounds", "2", "--", "--rounds", "are many",
+        ])
+        .exits(0);
     let id = id_of(&ran);
     assert_eq!(project.field(&id, "topic"), "--rounds are many");
     assert_eq!(project.field(&id, "max_rounds"), "2");
@@ -306,7 +398,9 @@ fn a_topic_that_begins_like_a_flag_goes_after_two_dashes() {
 #[test]
 fn flags_after_the_topic_belong_to_it() {
     let project = Project::new();
-    let ran = project.run(&["start", "plan", "raise", "--rounds", "9"]).exits(0);
+    let ran = project
+        .run(&["start", "plan", "raise", "--rounds", "9"])
+        .exits(0);
     let id = id_of(&ran);
     assert_eq!(project.field(&id, "topic"), "raise --rounds 9");
     assert_eq!(project.field(&id, "max_rounds"), "3");
@@ -318,7 +412,9 @@ fn a_topic_longer_than_a_state_file_should_hold_is_refused() {
     let before = tree(&project.root);
     project.answers(&["start", "plan", &"x".repeat(65 * 1024)], 2, "bytes long");
     assert_eq!(tree(&project.root), before);
-    project.run(&["start", "plan", &"x".repeat(64 * 1024)]).exits(0);
+    project
+        .run(&["start", "plan", &"x".repeat(64 * 1024)])
+        .exits(0);
 }
 
 // --- the sweep ---------------------------------------------------------------------------------------------------
@@ -338,8 +434,16 @@ fn a_start_sweeps_what_is_stale_first_and_loses_nothing_of_it() {
         assert!(!folder.join(format!("{id}{name}")).exists(), "{id}{name}");
     }
     let swept: Vec<_> = tree(&folder.join("swept").join(&id));
-    assert!(swept.iter().any(|(_, bytes)| bytes.as_ref() == Some(&kept)), "{swept:?}");
-    assert!(swept.iter().any(|(path, _)| path.extension().is_some_and(|ext| ext == "state")), "{swept:?}");
+    assert!(
+        swept.iter().any(|(_, bytes)| bytes.as_ref() == Some(&kept)),
+        "{swept:?}"
+    );
+    assert!(
+        swept
+            .iter()
+            .any(|(path, _)| path.extension().is_some_and(|ext| ext == "state")),
+        "{swept:?}"
+    );
 }
 
 #[test]
@@ -382,7 +486,11 @@ fn a_dry_sweep_says_what_it_would_do_and_does_nothing() {
     let id = project.start(&[]);
     crate::support::age(&project.state_path(&id), 16 * MINUTE);
     let before = tree(&project.folder());
-    project.answers(&["sweep", "--dry-run"], 0, &format!("Loop {id} would be moved"));
+    project.answers(
+        &["sweep", "--dry-run"],
+        0,
+        &format!("Loop {id} would be moved"),
+    );
     assert_eq!(tree(&project.folder()), before);
     project.answers(&["sweep"], 0, &format!("Loop {id} was moved"));
     assert!(!project.state_path(&id).exists());
@@ -392,7 +500,8 @@ fn a_dry_sweep_says_what_it_would_do_and_does_nothing() {
 fn a_sweep_removes_the_temporary_files_that_a_crash_left() {
     let project = Project::new();
     let id = project.start(&[]);
-    let [stray, fresh] = ["old", "new"].map(|name| project.folder().join(format!(".loop-tmp-{name}")));
+    let [stray, fresh] =
+        ["old", "new"].map(|name| project.folder().join(format!(".loop-tmp-{name}")));
     std::fs::write(&stray, "half").unwrap();
     std::fs::write(&fresh, "someone may be writing it").unwrap();
     crate::support::age(&stray, 120 * MINUTE);

@@ -79,19 +79,30 @@ fn what_is_no_id_is_refused() {
 fn a_write_is_read_back_byte_for_byte_and_leaves_no_temporary_file() {
     let project = Project::new();
     let path = file(&project, "a b ü.state", "old\n");
-    for bytes in [&b"phase: drafting\n"[..], b"", b"no line end", b"\xff\0\r\n"] {
-        project.run_with_stdin(&["state", "write", &path], bytes).exits(0);
+    for bytes in [
+        &b"phase: drafting\n"[..],
+        b"",
+        b"no line end",
+        b"\xff\0\r\n",
+    ] {
+        project
+            .run_with_stdin(&["state", "write", &path], bytes)
+            .exits(0);
         assert_eq!(std::fs::read(&path).unwrap(), bytes);
     }
     let new = project.root.join("new.state");
-    project.run_with_stdin(&["state", "write", new.to_str().unwrap()], b"x: 1\n").exits(0);
+    project
+        .run_with_stdin(&["state", "write", new.to_str().unwrap()], b"x: 1\n")
+        .exits(0);
     assert_eq!(std::fs::read(&new).unwrap(), b"x: 1\n");
     let strays: Vec<_> = tree(&project.root)
         .into_iter()
         .filter(|(path, _)| path.file_name().unwrap().to_str().unwrap().contains("tmp"))
         .collect();
     assert_eq!(strays, []);
-    project.run_with_stdin(&["state", "write", "no such folder/x.state"], b"x").exits(1);
+    project
+        .run_with_stdin(&["state", "write", "no such folder/x.state"], b"x")
+        .exits(1);
 }
 
 #[test]
@@ -106,11 +117,22 @@ fn fields_of_partial_files_are_read_and_set() {
         let path = file(&project, "a b.state", text);
         let before = project.run(&["state", "get", &path, "phase"]).exits(0).out;
         assert_eq!(before, "drafting\n", "{text:?}");
-        project.run(&["state", "set", &path, "phase", "reviewing"]).exits(0);
-        assert_eq!(project.run(&["state", "get", &path, "phase"]).exits(0).out, "reviewing\n");
-        let updated = project.run(&["state", "get", &path, "last_updated_at"]).exits(0).out;
+        project
+            .run(&["state", "set", &path, "phase", "reviewing"])
+            .exits(0);
+        assert_eq!(
+            project.run(&["state", "get", &path, "phase"]).exits(0).out,
+            "reviewing\n"
+        );
+        let updated = project
+            .run(&["state", "get", &path, "last_updated_at"])
+            .exits(0)
+            .out;
         let updated: jiff::Timestamp = updated.trim_end().parse().unwrap();
-        assert!(jiff::Timestamp::now().as_second() - updated.as_second() < 120, "it is now: {updated}");
+        assert!(
+            jiff::Timestamp::now().as_second() - updated.as_second() < 120,
+            "it is now: {updated}"
+        );
         assert_eq!(read(&path).matches("last_updated_at").count(), 1);
     }
 }
@@ -119,16 +141,34 @@ fn fields_of_partial_files_are_read_and_set() {
 fn any_text_is_a_value_on_the_command_line_and_on_stdin() {
     let project = Project::new();
     for value in HOSTILE {
-        let path = file(&project, "my 'state' | & $(x).state", "phase: drafting\nunknown: kept\n");
-        project.run(&["state", "set", &path, "topic", value]).exits(0);
+        let path = file(
+            &project,
+            "my 'state' | & $(x).state",
+            "phase: drafting\nunknown: kept\n",
+        );
+        project
+            .run(&["state", "set", &path, "topic", value])
+            .exits(0);
         let got = project.run(&["state", "get", &path, "topic"]).exits(0).out;
         assert_eq!(got.strip_suffix('\n'), Some(value));
         let text = read(&path);
-        assert!(text.starts_with("phase: drafting\nunknown: kept\n"), "{text}");
-        assert_eq!(crate::support::yaml(&text)["topic"].as_str(), Some(value), "valid YAML: {text}");
-        assert_eq!(crate::support::yaml(&text)["phase"].as_str(), Some("drafting"));
+        assert!(
+            text.starts_with("phase: drafting\nunknown: kept\n"),
+            "{text}"
+        );
+        assert_eq!(
+            crate::support::yaml(&text)["topic"].as_str(),
+            Some(value),
+            "valid YAML: {text}"
+        );
+        assert_eq!(
+            crate::support::yaml(&text)["phase"].as_str(),
+            Some("drafting")
+        );
 
-        project.run_with_stdin(&["state", "set", &path, "other", "-"], value.as_bytes()).exits(0);
+        project
+            .run_with_stdin(&["state", "set", &path, "other", "-"], value.as_bytes())
+            .exits(0);
         let got = project.run(&["state", "get", &path, "other"]).exits(0).out;
         assert_eq!(got.strip_suffix('\n'), Some(value));
     }
@@ -138,23 +178,39 @@ fn any_text_is_a_value_on_the_command_line_and_on_stdin() {
 #[test]
 fn setting_the_time_itself_sets_that_and_nothing_else() {
     let project = Project::new();
-    let path = file(&project, "x.state", "phase: drafting\nlast_updated_at: 2020-01-01T00:00:00Z\n");
-    project.run(&["state", "set", &path, "last_updated_at", "2021-02-03T04:05:06Z"]).exits(0);
-    assert_eq!(read(&path), "phase: drafting\nlast_updated_at: 2021-02-03T04:05:06Z\n");
+    let path = file(
+        &project,
+        "x.state",
+        "phase: drafting\nlast_updated_at: 2020-01-01T00:00:00Z\n",
+    );
+    project
+        .run(&[
+            "state",
+            "set",
+            &path,
+            "last_updated_at",
+            "2021-02-03T04:05:06Z",
+        ])
+        .exits(0);
+    assert_eq!(
+        read(&path),
+        "phase: drafting\nlast_updated_at: 2021-02-03T04:05:06Z\n"
+    );
 }
 
 #[test]
 fn a_set_changes_its_line_and_the_time_alone() {
     let project = Project::new();
-    let text =
-        "# head\nmode: plan\nunknown: [1, 2]\nround: 1\n\nlast_updated_at: 2020-01-01T00:00:00Z\ntail: x\n";
+    let text = "# head\nmode: plan\nunknown: [1, 2]\nround: 1\n\nlast_updated_at: 2020-01-01T00:00:00Z\ntail: x\n";
     let path = file(&project, "x.state", text);
     project.run(&["state", "set", &path, "round", "2"]).exits(0);
-    let changed: Vec<_> =
-        std::iter::zip(text.lines().map(str::to_owned), read(&path).lines().map(str::to_owned))
-            .filter(|(before, after)| before != after)
-            .map(|(_, after)| after.split(':').next().unwrap().to_owned())
-            .collect();
+    let changed: Vec<_> = std::iter::zip(
+        text.lines().map(str::to_owned),
+        read(&path).lines().map(str::to_owned),
+    )
+    .filter(|(before, after)| before != after)
+    .map(|(_, after)| after.split(':').next().unwrap().to_owned())
+    .collect();
     assert_eq!(changed, ["round", "last_updated_at"]);
     assert_eq!(read(&path).lines().count(), text.lines().count());
 }
@@ -168,7 +224,9 @@ fn a_field_or_file_that_is_not_there_exits_with_1() {
     let ran = project.run(&["state", "get", &path, "round"]).exits(1);
     assert_eq!(ran.out, "");
     project.run(&["state", "get", missing, "phase"]).exits(1);
-    project.run(&["state", "set", missing, "phase", "x"]).exits(1);
+    project
+        .run(&["state", "set", missing, "phase", "x"])
+        .exits(1);
     project.run(&["state", "move", missing, "a", "b"]).exits(1);
     for name in ["a: b", "", "a b", "x\ny", "../x"] {
         project.run(&["state", "set", &path, name, "1"]).exits(1);
@@ -182,7 +240,15 @@ fn fields_of_ours_are_read_as_they_are() {
     let (project, id) = Project::reviewing(&[]);
     let path = project.state_path(&id);
     let path = path.to_str().unwrap();
-    for field in ["mode", "phase", "topic", "round", "repo_root", "session_id", "decision_signal"] {
+    for field in [
+        "mode",
+        "phase",
+        "topic",
+        "round",
+        "repo_root",
+        "session_id",
+        "decision_signal",
+    ] {
         let got = project.run(&["state", "get", path, field]).exits(0).out;
         assert_eq!(got, format!("{}\n", project.field(&id, field)));
     }
@@ -195,15 +261,22 @@ fn a_move_happens_only_from_its_phase() {
     let project = Project::new();
     let text = "mode: plan\nphase: drafting\nlast_updated_at: 2020-01-01T00:00:00Z\n";
     let path = file(&project, "x.state", text);
-    project.run(&["state", "move", &path, "reviewing", "done"]).exits(1);
+    project
+        .run(&["state", "move", &path, "reviewing", "done"])
+        .exits(1);
     assert_eq!(read(&path), text, "a stale one writes nothing");
-    project.run(&["state", "move", &path, "drafting", "reviewing"]).exits(0);
+    project
+        .run(&["state", "move", &path, "drafting", "reviewing"])
+        .exits(0);
     let now = read(&path);
     assert!(
-        now.starts_with("mode: plan\nphase: reviewing\nlast_updated_at: 20") && !now.contains("2020-01-01"),
+        now.starts_with("mode: plan\nphase: reviewing\nlast_updated_at: 20")
+            && !now.contains("2020-01-01"),
         "the time in the same write: {now}"
     );
-    project.run(&["state", "move", &path, "drafting", "reviewing"]).exits(1);
+    project
+        .run(&["state", "move", &path, "drafting", "reviewing"])
+        .exits(1);
 }
 
 #[test]
@@ -213,11 +286,21 @@ fn of_sixteen_moves_at_once_exactly_one_wins() {
     let moves: Vec<_> = (0..16)
         .map(|_| {
             let mut command = project.command(&["state", "move", &path, "drafting", "reviewing"]);
-            Background::of(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
+            Background::of(
+                command
+                    .stdout(Stdio::piped())
+                    .stderr(Stdio::piped())
+                    .spawn()
+                    .unwrap(),
+            )
         })
         .collect();
     let codes: Vec<i32> = moves.into_iter().map(|one| one.end().code).collect();
-    assert_eq!(codes.iter().filter(|code| **code == 0).count(), 1, "{codes:?}");
+    assert_eq!(
+        codes.iter().filter(|code| **code == 0).count(),
+        1,
+        "{codes:?}"
+    );
     assert!(codes.iter().all(|code| [0, 1].contains(code)), "{codes:?}");
 }
 
@@ -238,9 +321,15 @@ fn a_lock_is_active_while_its_process_lives() {
     project.run(&["state", "lock-write", path]).exits(0);
     assert_eq!(read(path).trim_end(), own, "by default the caller's");
 
-    let mut ended = project.command(&["--version"]).stdout(Stdio::null()).spawn().unwrap();
+    let mut ended = project
+        .command(&["--version"])
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
     ended.wait().unwrap();
-    project.run(&["state", "lock-write", path, &ended.id().to_string()]).exits(0);
+    project
+        .run(&["state", "lock-write", path, &ended.id().to_string()])
+        .exits(0);
     project.run(&["state", "lock-active", path]).exits(1);
     for nonsense in ["", "no pid\n", "-1\n", "0\n", "99999999999999999999\n"] {
         std::fs::write(path, nonsense).unwrap();
@@ -252,7 +341,11 @@ fn a_lock_is_active_while_its_process_lives() {
 fn the_sweep_takes_what_is_stale_with_all_that_belongs_to_it_and_keeps_the_fresh() {
     let project = Project::new();
     std::fs::create_dir_all(project.folder()).unwrap();
-    let [stale, fresh, over] = ["20261122-010203-0a1b2c", "20261122-010203-0a1b2d", "20261122-010203-0a1b2e"];
+    let [stale, fresh, over] = [
+        "20261122-010203-0a1b2c",
+        "20261122-010203-0a1b2d",
+        "20261122-010203-0a1b2e",
+    ];
     for (id, phase) in [(stale, "reviewing"), (fresh, "reviewing"), (over, "done")] {
         std::fs::create_dir(project.folder().join(id)).unwrap();
         std::fs::write(project.folder().join(id).join("findings-round-1.md"), id).unwrap();
@@ -300,11 +393,23 @@ fn counts_of_a_findings_file_and_zeros_where_there_is_none() {
     let count = |path: &str| project.run(&["state", "counts", path]).exits(0).out;
     assert_eq!(count("missing.md"), "high=0 medium=0 low=0\n");
     for (text, counts) in [
-        ("# Round 1 findings\n\n## High\n- a (x)\n- b\n\n## Low\n- c\n", "high=2 medium=0 low=1"),
-        ("# Round 1 findings\n\nNo substantive findings.\n", "high=0 medium=0 low=0"),
+        (
+            "# Round 1 findings\n\n## High\n- a (x)\n- b\n\n## Low\n- c\n",
+            "high=2 medium=0 low=1",
+        ),
+        (
+            "# Round 1 findings\n\nNo substantive findings.\n",
+            "high=0 medium=0 low=0",
+        ),
         ("## High\n- None\n", "high=0 medium=0 low=0"),
-        ("## HIGH\r\n* a\r\n## low\r\n1. b\r\n2. c\r\n", "high=1 medium=0 low=2"),
-        ("## Critical\n- a\n## Medium\n- b\n  - detail\n", "high=1 medium=1 low=0"),
+        (
+            "## HIGH\r\n* a\r\n## low\r\n1. b\r\n2. c\r\n",
+            "high=1 medium=0 low=2",
+        ),
+        (
+            "## Critical\n- a\n## Medium\n- b\n  - detail\n",
+            "high=1 medium=1 low=0",
+        ),
         ("", "high=0 medium=0 low=0"),
     ] {
         let path = file(&project, "findings of round 1.md", text);
@@ -323,9 +428,21 @@ fn personas_by_round() {
     ] {
         let got = project.run(&["state", "persona-label", round]).exits(0).out;
         assert_eq!(got, format!("{label}\n"));
-        assert!(!project.run(&["state", "persona", round]).exits(0).out.trim().is_empty());
+        assert!(
+            !project
+                .run(&["state", "persona", round])
+                .exits(0)
+                .out
+                .trim()
+                .is_empty()
+        );
     }
-    assert!(project.run(&["state", "persona", "1"]).out.contains("skeptical senior engineer"));
+    assert!(
+        project
+            .run(&["state", "persona", "1"])
+            .out
+            .contains("skeptical senior engineer")
+    );
     for bad in ["-1", "one", ""] {
         project.run(&["state", "persona-label", bad]).exits(2);
     }

@@ -45,7 +45,9 @@ const FORGED: &str = "FORGED";
 
 fn is_hidden(character: char) -> bool {
     let code = u32::from(character);
-    HIDDEN.iter().any(|(from, to)| (*from..=*to).contains(&code))
+    HIDDEN
+        .iter()
+        .any(|(from, to)| (*from..=*to).contains(&code))
 }
 
 /// Returns all hidden characters that a name or an argument can have.
@@ -70,7 +72,8 @@ fn short_name() -> String {
 }
 
 /// An argument.
-const ARGUMENT: &str = "x\u{1b}[31m\u{202e}\u{200b}\u{e0041} `claudex-loop -f cancel` $(cancel) '; cancel; '";
+const ARGUMENT: &str =
+    "x\u{1b}[31m\u{202e}\u{200b}\u{e0041} `claudex-loop -f cancel` $(cancel) '; cancel; '";
 
 /// Fails where a text could steer a terminal or hide something.
 #[track_caller]
@@ -79,7 +82,11 @@ fn assert_plain(what: &str, text: &str) {
         .chars()
         .filter(|character| *character != '\t' && *character != '\n' && is_hidden(*character))
         .collect();
-    assert!(hidden.is_empty(), "{what}: {hidden:?} in\n{}", text.escape_debug());
+    assert!(
+        hidden.is_empty(),
+        "{what}: {hidden:?} in\n{}",
+        text.escape_debug()
+    );
 }
 
 /// Checks the output of a command, in which no name may make a line of its own either.
@@ -87,7 +94,9 @@ fn assert_plain(what: &str, text: &str) {
 fn assert_plain_output(what: &str, ran: &Ran) {
     for text in [&ran.out, &ran.err] {
         assert_plain(what, text);
-        let forged = text.lines().any(|line| line.trim_start().starts_with(FORGED));
+        let forged = text
+            .lines()
+            .any(|line| line.trim_start().starts_with(FORGED));
         assert!(!forged, "{what}: a name made a line\n{text}");
     }
 }
@@ -97,7 +106,9 @@ fn texts(answer: &str) -> Vec<(String, String)> {
     fn collect(key: &str, value: &Value, into: &mut Vec<(String, String)>) {
         match value {
             Value::String(text) => into.push((key.to_owned(), text.clone())),
-            Value::Object(fields) => fields.iter().for_each(|(key, value)| collect(key, value, into)),
+            Value::Object(fields) => fields
+                .iter()
+                .for_each(|(key, value)| collect(key, value, into)),
             Value::Array(values) => values.iter().for_each(|value| collect(key, value, into)),
             _ => {}
         }
@@ -112,11 +123,19 @@ fn texts(answer: &str) -> Vec<(String, String)> {
 /// Lists the commands of the binary, each as its words, in the order of their man pages; with the hidden ones that hooks call.
 fn commands(project: &Project) -> Vec<Vec<String>> {
     let pages = project.home.join("man");
-    project.run(&["man", "--dir", pages.to_str().unwrap()]).exits(0);
+    project
+        .run(&["man", "--dir", pages.to_str().unwrap()])
+        .exits(0);
     let mut names: Vec<String> = std::fs::read_dir(pages)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .filter_map(|name| Some(name.strip_prefix("claudex-loop-")?.strip_suffix(".1")?.to_owned()))
+        .filter_map(|name| {
+            Some(
+                name.strip_prefix("claudex-loop-")?
+                    .strip_suffix(".1")?
+                    .to_owned(),
+            )
+        })
         .collect();
     names.sort();
     assert!(names.len() > 20, "{names:?}");
@@ -124,7 +143,9 @@ fn commands(project: &Project) -> Vec<Vec<String>> {
     let words = |name: &String| {
         let split: Vec<&str> = name.splitn(2, '-').collect();
         match split[..] {
-            [group @ ("config" | "machine" | "state"), rest] => vec![group.to_owned(), rest.to_owned()],
+            [group @ ("config" | "machine" | "state"), rest] => {
+                vec![group.to_owned(), rest.to_owned()]
+            }
             _ => vec![name.clone()],
         }
     };
@@ -155,7 +176,10 @@ fn hostile() -> (Project, String) {
     let project = Project::named(NAME);
     project.git(&["init", "--quiet"]);
     project.git(&["checkout", "--quiet", "-b", "a\u{202e}b\u{200b}\u{e0041}"]);
-    let topic = format!("Move{}it\nFORGED `claudex-loop -f cancel` $(cancel)", all_hidden());
+    let topic = format!(
+        "Move{}it\nFORGED `claudex-loop -f cancel` $(cancel)",
+        all_hidden()
+    );
     let id = id_of(&project.run(&["start", "plan", &topic]).exits(0));
     (project, id)
 }
@@ -180,7 +204,11 @@ fn situations() -> Vec<(&'static str, Make)> {
         (
             "a foreign state file",
             Box::new(move |project, _| {
-                beside(project, &format!("{}.state", short_name()), "phase: reviewing\n");
+                beside(
+                    project,
+                    &format!("{}.state", short_name()),
+                    "phase: reviewing\n",
+                );
             }),
         ),
         (
@@ -194,7 +222,11 @@ fn situations() -> Vec<(&'static str, Make)> {
             "another version",
             Box::new(|project, id| {
                 let state = project.state(id);
-                let hash = state.lines().find(|line| line.starts_with("graph_hash")).unwrap().to_owned();
+                let hash = state
+                    .lines()
+                    .find(|line| line.starts_with("graph_hash"))
+                    .unwrap()
+                    .to_owned();
                 project.edit(id, &hash, "graph_hash: \"\\e[31m\\u202e`cancel`\"");
             }),
         ),
@@ -203,7 +235,10 @@ fn situations() -> Vec<(&'static str, Make)> {
             Box::new(|project, _| {
                 write(
                     &project.project_file(),
-                    format!("\"a{}\" = \"`cancel` $(cancel)\"\n", "\u{202e}\u{200b}\u{e0041}"),
+                    format!(
+                        "\"a{}\" = \"`cancel` $(cancel)\"\n",
+                        "\u{202e}\u{200b}\u{e0041}"
+                    ),
                 );
             }),
         ),
@@ -227,12 +262,17 @@ fn nothing_that_any_command_prints_steers_a_terminal_hides_or_runs_between_quote
         ];
         // What ends the loop comes last, so that the others meet it.
         let ends = |words: &&Vec<String>| {
-            ["cancel", "rollback", "sweep", "run"].contains(&words[0].as_str()) || words[0] == "state"
+            ["cancel", "rollback", "sweep", "run"].contains(&words[0].as_str())
+                || words[0] == "state"
         };
         let (last, first): (Vec<_>, Vec<_>) = commands.iter().partition(ends);
         for words in first.into_iter().chain(last) {
             for given in &arguments {
-                let line: Vec<&str> = words.iter().map(String::as_str).chain(given.iter().copied()).collect();
+                let line: Vec<&str> = words
+                    .iter()
+                    .map(String::as_str)
+                    .chain(given.iter().copied())
+                    .collect();
                 let in_session = given.len() == 1 && given[0] == id;
                 let what = format!("{situation}: {}", line.join(" ").escape_debug());
                 let ran = match in_session {
@@ -264,12 +304,25 @@ fn every_finding_about_a_file_runs_nothing_between_quotes() {
     // A word in backquotes, such as the key `state`, is no program.
     let mut shell = Shell::new(["cancel".to_owned()]);
     let hostile = "'; cancel; '";
-    write(&project.project_file(), format!("\"a{hostile}\" = 1\n\"b{hostile}\" = 1\n\"c $(cancel)\" = 1\n"));
+    write(
+        &project.project_file(),
+        format!("\"a{hostile}\" = 1\n\"b{hostile}\" = 1\n\"c $(cancel)\" = 1\n"),
+    );
     let file = project.root.join("machine.toml");
-    write(&file, format!("name = \"m\"\n\"a{hostile}\" = 1\n\"b{hostile}\" = 1\n\"c $(cancel)\" = 1\n"));
-    for line in [vec!["config", "check"], vec!["machine", "check", file.to_str().unwrap()]] {
+    write(
+        &file,
+        format!("name = \"m\"\n\"a{hostile}\" = 1\n\"b{hostile}\" = 1\n\"c $(cancel)\" = 1\n"),
+    );
+    for line in [
+        vec!["config", "check"],
+        vec!["machine", "check", file.to_str().unwrap()],
+    ] {
         let ran = project.run(&line);
-        assert!(ran.err.contains("b’; cancel; ‘"), "the second finding: {}", ran.err);
+        assert!(
+            ran.err.contains("b’; cancel; ‘"),
+            "the second finding: {}",
+            ran.err
+        );
         shell.check_message(&line.join(" "), &ran.err);
     }
 }
@@ -292,13 +345,20 @@ fn nothing_that_a_hook_says_steers_a_terminal_hides_or_runs_between_quotes() {
                     "answer",
                     json!({"tool_name": "AskUserQuestion", "tool_input": {"questions": []}, "tool_response": ARGUMENT}),
                 ),
-                ("prompt", json!({"prompt": format!("/claudex:plan {ARGUMENT}"), "prompt_id": "p"})),
+                (
+                    "prompt",
+                    json!({"prompt": format!("/claudex:plan {ARGUMENT}"), "prompt_id": "p"}),
+                ),
             ] {
                 let mut input = more;
                 input["session_id"] = session.into();
                 input["cwd"] = folder.into();
                 let what = format!("{situation}: {hook} in {}", session.escape_debug());
-                let ran = feed(project.command(&["hook", hook]), input.to_string().as_bytes()).exits(0);
+                let ran = feed(
+                    project.command(&["hook", hook]),
+                    input.to_string().as_bytes(),
+                )
+                .exits(0);
                 assert_plain_output(&what, &ran);
                 for (key, text) in texts(&ran.out) {
                     assert_plain(&what, &text);
@@ -320,10 +380,16 @@ fn nothing_that_a_hook_says_steers_a_terminal_hides_or_runs_between_quotes() {
 fn what_a_reviewer_and_changed_files_are_called_and_say_is_plain() {
     let project = Project::named(NAME);
     let reviewer: PathBuf = project.home.join("reviewer");
-    let findings = format!("# Round 1 findings\n\n## High\n- line 1: a{}b\n", all_hidden());
+    let findings = format!(
+        "# Round 1 findings\n\n## High\n- line 1: a{}b\n",
+        all_hidden()
+    );
     write(&project.home.join("findings.md"), &findings);
     let cat = format!("cat '{}'", project.home.join("findings.md").display());
-    executable(&reviewer, &format!("printf 'says \\033[31m\\342\\200\\256' >&2\n{cat}"));
+    executable(
+        &reviewer,
+        &format!("printf 'says \\033[31m\\342\\200\\256' >&2\n{cat}"),
+    );
     let project = project.configured(format!(
         "reviewer = \"own\"\n[reviewers.own]\nkind = \"command\"\nprogram = \"{}\"\n",
         reviewer.display()
@@ -391,24 +457,38 @@ fn prose(file: &std::path::Path) -> Vec<(usize, String)> {
 
 /// Returns the commands in the literals of a source that change a loop, and stand neither at a literal's beginning nor
 /// indented on a line of their own.
-fn inline(file: &std::path::Path, verbs: &BTreeSet<String>, alone: &BTreeSet<String>) -> Vec<String> {
+fn inline(
+    file: &std::path::Path,
+    verbs: &BTreeSet<String>,
+    alone: &BTreeSet<String>,
+) -> Vec<String> {
     let lines: Vec<String> = prose(file).into_iter().map(|(_, line)| line).collect();
     let text = lines.join("\n");
     let text = text.split("\\\n").map(str::trim_start).collect::<String>();
     let text = text.split("#[cfg(test)]").next().unwrap_or_default();
     // "{} more" is no command.
-    let is_named: BTreeSet<String> = alone.iter().filter(|verb| *verb != "more").cloned().collect();
+    let is_named: BTreeSet<String> = alone
+        .iter()
+        .filter(|verb| *verb != "more")
+        .cloned()
+        .collect();
     let mut found = Vec::new();
-    for (program, verbs) in
-        [("claudex-loop ", verbs), ("release-train ", verbs), ("{program} ", verbs), ("{} ", &is_named)]
-    {
+    for (program, verbs) in [
+        ("claudex-loop ", verbs),
+        ("release-train ", verbs),
+        ("{program} ", verbs),
+        ("{} ", &is_named),
+    ] {
         for (at, _) in text.match_indices(program) {
             let rest = &text[at + program.len()..];
-            let verb: String =
-                rest.chars().take_while(|one| one.is_ascii_lowercase() || *one == '-').collect();
+            let verb: String = rest
+                .chars()
+                .take_while(|one| one.is_ascii_lowercase() || *one == '-')
+                .collect();
             let before = &text[..at];
-            let is_alone =
-                before.ends_with('"') || before.ends_with("\\n    ") || before.ends_with("{COMMAND}");
+            let is_alone = before.ends_with('"')
+                || before.ends_with("\\n    ")
+                || before.ends_with("{COMMAND}");
             if verbs.contains(&verb) && !is_alone {
                 let from = before.rfind('\n').map_or(0, |at| at + 1);
                 let line = text[from..].lines().next().unwrap_or_default();
@@ -435,12 +515,19 @@ fn no_message_has_a_command_that_changes_a_loop_in_backquotes_or_in_a_sentence()
         .map(|edge| edge.transition.replace('_', "-"))
         .chain(["adopt", "rollback", "sweep"].map(str::to_owned))
         .collect();
-    assert!(alone.contains("cancel") && verbs.contains("mark-done"), "{alone:?}, {verbs:?}");
+    assert!(
+        alone.contains("cancel") && verbs.contains("mark-done"),
+        "{alone:?}, {verbs:?}"
+    );
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut folders: Vec<PathBuf> =
-        ["src", "codegen/src", "plugin/commands", "examples/release-train/messages"]
-            .map(|folder| root.join(folder))
-            .to_vec();
+    let mut folders: Vec<PathBuf> = [
+        "src",
+        "codegen/src",
+        "plugin/commands",
+        "examples/release-train/messages",
+    ]
+    .map(|folder| root.join(folder))
+    .to_vec();
     let (mut read, mut found) = (0, Vec::new());
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
@@ -463,12 +550,15 @@ fn no_message_has_a_command_that_changes_a_loop_in_backquotes_or_in_a_sentence()
                 for span in text.split('`').skip(1).step_by(2) {
                     let mut words = span.split_whitespace();
                     let (first, second) = (words.next().unwrap_or_default(), words.next());
-                    let is_program = ["claudex-loop", "release-train", "{}", "{program}"].contains(&first);
+                    let is_program =
+                        ["claudex-loop", "release-train", "{}", "{program}"].contains(&first);
                     let changes = match second {
                         Some(verb) if is_program => verbs.contains(verb) || verb.starts_with('{'),
                         _ => {
                             alone.contains(first)
-                                || first.strip_prefix("/claudex:").is_some_and(|verb| verbs.contains(verb))
+                                || first
+                                    .strip_prefix("/claudex:")
+                                    .is_some_and(|verb| verbs.contains(verb))
                         }
                     };
                     if changes {

@@ -11,7 +11,9 @@ fn a_typed_command_starts_a_loop_without_a_shell_in_between() {
     let project = Project::new();
     let topic = "fix `it` $(touch pwned) \"q\" 'q' | & / \\ ü\n--rounds 9; EOF";
     project.type_line("s1", &format!("/claudex:plan --rounds 2 {topic}"));
-    let started = project.run_in_session("s1", &["start", "plan", "--from-prompt"]).exits(0);
+    let started = project
+        .run_in_session("s1", &["start", "plan", "--from-prompt"])
+        .exits(0);
     let id = id_of(&started);
     assert_eq!(project.field(&id, "topic"), topic);
     assert_eq!(project.field(&id, "max_rounds"), "2");
@@ -40,14 +42,24 @@ fn a_ticket_stands_for_the_person_once_and_for_its_own_command() {
 
     project.type_line("s1", &format!("/claudex:adopt {id}"));
     project.answers_in("s1", &["adopt", &id], 1, "is a person’s decision");
-    project.run_in_session("s1", &["resume", "--from-prompt"]).exits(2);
-    project.run_in_session("s2", &["adopt", "--from-prompt"]).exits(2);
-    project.run_in_session("s1", &["adopt", "--from-prompt"]).exits(0);
+    project
+        .run_in_session("s1", &["resume", "--from-prompt"])
+        .exits(2);
+    project
+        .run_in_session("s2", &["adopt", "--from-prompt"])
+        .exits(2);
+    project
+        .run_in_session("s1", &["adopt", "--from-prompt"])
+        .exits(0);
     assert_eq!(project.field(&id, "session_id"), "s1");
-    project.run_in_session("s1", &["adopt", "--from-prompt"]).exits(2);
+    project
+        .run_in_session("s1", &["adopt", "--from-prompt"])
+        .exits(2);
 
     project.type_line("s1", "/claudex:resume");
-    project.run_in_session("s1", &["resume", "--from-prompt"]).exits(0);
+    project
+        .run_in_session("s1", &["resume", "--from-prompt"])
+        .exits(0);
     assert_eq!(project.changes(&id).last().unwrap(), "resume");
 }
 
@@ -65,8 +77,14 @@ fn what_an_agent_or_another_plugin_says_leaves_no_ticket() {
         json!({"hook_event_name": "UserPromptSubmit", "prompt_id": "p1", "prompt": "/claudex:adopt"}),
     ];
     for event in events {
-        feed(project.command(&["hook", "prompt"]), event.to_string().as_bytes()).exits(0);
-        project.run_in_session("s1", &["adopt", "--from-prompt"]).exits(2);
+        feed(
+            project.command(&["hook", "prompt"]),
+            event.to_string().as_bytes(),
+        )
+        .exits(0);
+        project
+            .run_in_session("s1", &["adopt", "--from-prompt"])
+            .exits(2);
     }
     feed(project.command(&["hook", "prompt"]), b"not json").exits(0);
     assert_eq!(project.field(&id, "session_id"), "unknown");
@@ -79,7 +97,9 @@ fn what_was_typed_is_readable_by_its_owner_alone() {
     let files: Vec<_> = tree(&project.home)
         .into_iter()
         .filter(|(_, bytes)| {
-            bytes.as_deref().is_some_and(|bytes| String::from_utf8_lossy(bytes).contains("secret"))
+            bytes
+                .as_deref()
+                .is_some_and(|bytes| String::from_utf8_lossy(bytes).contains("secret"))
         })
         .collect();
     assert_eq!(files.len(), 1);

@@ -33,12 +33,22 @@ fn a_project_that_never_starts_a_loop_is_left_byte_for_byte_as_it_was() {
         let before = (tree(&project.root), tree(&project.home));
         for look in LOOKS {
             project.run(look);
-            assert_eq!((tree(&project.root), tree(&project.home)), before, "{look:?}");
+            assert_eq!(
+                (tree(&project.root), tree(&project.home)),
+                before,
+                "{look:?}"
+            );
         }
         for (hook, event) in [
             ("stop", json!({"hook_event_name": "Stop"})),
-            ("stop", json!({"hook_event_name": "SubagentStop", "agent_id": "a1"})),
-            ("prompt", json!({"hook_event_name": "UserPromptSubmit", "prompt": "fix the build"})),
+            (
+                "stop",
+                json!({"hook_event_name": "SubagentStop", "agent_id": "a1"}),
+            ),
+            (
+                "prompt",
+                json!({"hook_event_name": "UserPromptSubmit", "prompt": "fix the build"}),
+            ),
             (
                 "prompt",
                 json!({"hook_event_name": "UserPromptExpansion", "command_name": "other:plan", "command_args": "x",
@@ -49,14 +59,28 @@ fn a_project_that_never_starts_a_loop_is_left_byte_for_byte_as_it_was() {
                 json!({"hook_event_name": "PostToolUse", "tool_name": "AskUserQuestion", "tool_response": {
                        "questions": [{"question": "q", "header": "Scope"}], "answers": {"q": "a"}}}),
             ),
-            ("session-start", json!({"hook_event_name": "SessionStart", "source": "startup"})),
-            ("session-start", json!({"hook_event_name": "SessionStart", "source": "compact"})),
+            (
+                "session-start",
+                json!({"hook_event_name": "SessionStart", "source": "startup"}),
+            ),
+            (
+                "session-start",
+                json!({"hook_event_name": "SessionStart", "source": "compact"}),
+            ),
         ] {
             let mut event = event;
             event["session_id"] = "s1".into();
             event["cwd"] = project.root.join("src").to_str().unwrap().into();
-            feed(project.command(&["hook", hook]), event.to_string().as_bytes()).exits(0);
-            assert_eq!((tree(&project.root), tree(&project.home)), before, "{hook} {event}");
+            feed(
+                project.command(&["hook", hook]),
+                event.to_string().as_bytes(),
+            )
+            .exits(0);
+            assert_eq!(
+                (tree(&project.root), tree(&project.home)),
+                before,
+                "{hook} {event}"
+            );
         }
     }
 }
@@ -68,10 +92,16 @@ fn a_command_that_was_typed_is_kept_in_the_persons_state_folder_alone() {
     let before = tree(&project.root);
     project.type_line("s1", "/claudex:plan move the queue");
     assert_eq!(tree(&project.root), before);
-    let files: Vec<_> =
-        tree(&project.home).into_iter().filter(|(_, bytes)| bytes.is_some()).map(|(path, _)| path).collect();
+    let files: Vec<_> = tree(&project.home)
+        .into_iter()
+        .filter(|(_, bytes)| bytes.is_some())
+        .map(|(path, _)| path)
+        .collect();
     let own = project.home.join("state/claudex-loop");
-    assert!(!files.is_empty() && files.iter().all(|file| file.starts_with(&own)), "{files:?}");
+    assert!(
+        !files.is_empty() && files.iter().all(|file| file.starts_with(&own)),
+        "{files:?}"
+    );
 }
 
 fn git(project: &Project, arguments: &[&str]) -> String {
@@ -88,14 +118,16 @@ fn git(project: &Project, arguments: &[&str]) -> String {
 /// Files that tell git to ignore nothing of what we write.
 fn unignore(project: &Project) {
     // The plan itself is the person's, who may want it in git.
-    let everything =
-        "!*\n!**/*\n!.claude/\n!.claude/claudex/\n!.claude/claudex/**\n!/.claude/claudex/*.state\n/PLAN.md\n";
+    let everything = "!*\n!**/*\n!.claude/\n!.claude/claudex/\n!.claude/claudex/**\n!/.claude/claudex/*.state\n/PLAN.md\n";
     let excludes = project.home.join("excludes");
     write(&excludes, everything);
     write(&project.root.join(".gitignore"), everything);
     write(&project.root.join(".claude/.gitignore"), everything);
     write(&project.root.join(".git/info/exclude"), everything);
-    git(project, &["config", "core.excludesFile", excludes.to_str().unwrap()]);
+    git(
+        project,
+        &["config", "core.excludesFile", excludes.to_str().unwrap()],
+    );
 }
 
 #[test]
@@ -106,7 +138,10 @@ fn git_sees_nothing_of_a_loop_whatever_else_is_told_to_it() {
     let tracked = git(&project, &["ls-files"]);
     let clean = |what: &str| {
         assert_eq!(
-            git(&project, &["status", "--porcelain", "--untracked-files=all"]),
+            git(
+                &project,
+                &["status", "--porcelain", "--untracked-files=all"]
+            ),
             staged(&tracked),
             "{what}"
         );
@@ -125,7 +160,10 @@ fn git_sees_nothing_of_a_loop_whatever_else_is_told_to_it() {
     clean("a quarantine");
     project.run(&["cancel", &first]).exits(0);
     let second = project.start(&[]);
-    crate::support::age(&project.state_path(&second), std::time::Duration::from_hours(3));
+    crate::support::age(
+        &project.state_path(&second),
+        std::time::Duration::from_hours(3),
+    );
     project.run(&["sweep"]).exits(0).says(&second);
     clean("a sweep");
     project.run(&["rollback", "--yes"]).exits(0);

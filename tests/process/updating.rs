@@ -41,7 +41,12 @@ fn event(project: &Project, name: &str) -> serde_json::Value {
 }
 
 fn stop(project: &Project, plugin: &Path) -> Stop {
-    Stop::read(&hook(project, plugin, "stop-hook.sh", &event(project, "Stop")))
+    Stop::read(&hook(
+        project,
+        plugin,
+        "stop-hook.sh",
+        &event(project, "Stop"),
+    ))
 }
 
 #[test]
@@ -58,7 +63,16 @@ fn the_plugins_folder_can_move_at_any_point_of_a_loop() {
         *current = next;
     };
     let script = current.join("scripts/start-loop.sh");
-    let started = project.shell("sh", &[script.to_str().unwrap(), "plan", "--rounds", "2", "Move the queue"]);
+    let started = project.shell(
+        "sh",
+        &[
+            script.to_str().unwrap(),
+            "plan",
+            "--rounds",
+            "2",
+            "Move the queue",
+        ],
+    );
     let started = Ran::of({ started }.output().unwrap()).exits(0);
     let id = crate::support::id_of(&started);
     said.push(started.out);
@@ -69,11 +83,19 @@ fn the_plugins_folder_can_move_at_any_point_of_a_loop() {
         update(&mut current);
         // The line that the block before the update named.
         let runner = project.folder().join(format!("{id}-runner.sh"));
-        let review = project.shell("sh", &[runner.to_str().unwrap(), "--reviewer", "fake-findings"]);
+        let review = project.shell(
+            "sh",
+            &[runner.to_str().unwrap(), "--reviewer", "fake-findings"],
+        );
         said.push(Ran::of({ review }.output().unwrap()).exits(0).out);
         update(&mut current);
-        let begun =
-            hook(&project, &current, "session-start-hook.sh", &event(&project, "SessionStart")).exits(0);
+        let begun = hook(
+            &project,
+            &current,
+            "session-start-hook.sh",
+            &event(&project, "SessionStart"),
+        )
+        .exits(0);
         assert!(begun.out.contains(&id), "{begun:?}");
         said.push(begun.out);
         project.plan(format!("# Plan\n\n## Changelog\n\n- {round}\n"));
@@ -118,8 +140,16 @@ fn a_program_that_does_not_know_the_new_hook_says_nothing_and_drives_on() {
     let project = project.with("CLAUDEX_LOOP_BIN", file.to_str().unwrap());
     let id = project.start(&[]);
     stop(&project, &plugin).blocked();
-    let begun = hook(&project, &plugin, "session-start-hook.sh", &event(&project, "SessionStart"));
-    assert_eq!((begun.code, begun.out.as_str(), begun.err.as_str()), (0, "", ""));
+    let begun = hook(
+        &project,
+        &plugin,
+        "session-start-hook.sh",
+        &event(&project, "SessionStart"),
+    );
+    assert_eq!(
+        (begun.code, begun.out.as_str(), begun.err.as_str()),
+        (0, "", "")
+    );
     project.plan("# Plan\n");
     stop(&project, &plugin).blocked();
     assert_eq!(project.field(&id, "phase"), "reviewing");
@@ -132,14 +162,22 @@ fn a_program_of_another_protocol_is_named_by_the_stop_hook_alone() {
     let id = project.start(&[]);
     let file = older(&project, 7);
     let project = project.with("CLAUDEX_LOOP_BIN", file.to_str().unwrap());
-    assert!(stop(&project, &plugin).approved().contains("another version"));
+    assert!(
+        stop(&project, &plugin)
+            .approved()
+            .contains("another version")
+    );
     for (script, name) in [
         ("session-start-hook.sh", "SessionStart"),
         ("prompt-hook.sh", "UserPromptSubmit"),
         ("answer-hook.sh", "PostToolUse"),
     ] {
         let ran = hook(&project, &plugin, script, &event(&project, name));
-        assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (0, "", ""), "{script}");
+        assert_eq!(
+            (ran.code, ran.out.as_str(), ran.err.as_str()),
+            (0, "", ""),
+            "{script}"
+        );
     }
     assert_eq!(project.changes(&id), ["start"], "the loop is as it was");
 }
@@ -149,6 +187,11 @@ fn in_a_reviewers_process_the_new_hook_is_silent_before_any_program_is_looked_fo
     let (project, _) = Project::reviewing(&[]);
     let plugin = plugin(&project, "1.0.0");
     let project = project.with("CLAUDEX_REVIEWER_CHILD", "1");
-    let ran = hook(&project, &plugin, "session-start-hook.sh", &event(&project, "SessionStart"));
+    let ran = hook(
+        &project,
+        &plugin,
+        "session-start-hook.sh",
+        &event(&project, "SessionStart"),
+    );
     assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (0, "", ""));
 }

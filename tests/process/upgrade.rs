@@ -29,7 +29,9 @@ fn left(day: &Path) -> Project {
 }
 
 fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let entries = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
     entries
         .flat_map(|path| match path.is_dir() {
             true => walk(&path),
@@ -40,7 +42,9 @@ fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
 
 fn days() -> Vec<std::path::PathBuf> {
     let all = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/process/upgrade");
-    let days = std::fs::read_dir(all).unwrap().map(|entry| entry.unwrap().path());
+    let days = std::fs::read_dir(all)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
     days.collect()
 }
 
@@ -50,7 +54,10 @@ fn of_phase(project: &Project, phase: &str) -> String {
     let rows: serde_json::Value = serde_json::from_str(&listed).unwrap();
     let is_it = |row: &&serde_json::Value| row["phase"] == phase && row["problem"].is_null();
     let found = rows.as_array().unwrap().iter().find(is_it);
-    found.unwrap_or_else(|| panic!("no loop is {phase}: {listed}"))["id"].as_str().unwrap().to_owned()
+    found.unwrap_or_else(|| panic!("no loop is {phase}: {listed}"))["id"]
+        .as_str()
+        .unwrap()
+        .to_owned()
 }
 
 #[test]
@@ -62,7 +69,11 @@ fn what_was_over_is_told_as_it_was() {
             let before = std::fs::read(project.state_path(&id)).unwrap();
             project.run(&["journal", &id, "--verify"]).exits(0);
             assert!(project.run(&["status", &id]).exits(0).out.contains(phase));
-            assert_eq!(std::fs::read(project.state_path(&id)).unwrap(), before, "{phase}");
+            assert_eq!(
+                std::fs::read(project.state_path(&id)).unwrap(),
+                before,
+                "{phase}"
+            );
         }
     }
 }
@@ -74,11 +85,18 @@ fn what_was_under_way_goes_on_and_counts_what_was_reviewed() {
         let id = of_phase(&project, "reviewing");
         project.run(&["journal", &id, "--verify"]).exits(0);
         let said = project.fire_as("s1").blocked();
-        assert!(said.contains(&id) && said.contains("round 2 of 3"), "{said}");
+        assert!(
+            said.contains(&id) && said.contains("round 2 of 3"),
+            "{said}"
+        );
         project.run(&["review", &id, "--reviewer", "lint"]).exits(0);
         let said = project.fire_as("s1").blocked();
         assert!(said.contains("Previous round"), "{said}");
-        assert_eq!(project.field(&id, "round"), "3", "the round was reviewed, so the loop goes on");
+        assert_eq!(
+            project.field(&id, "round"),
+            "3",
+            "the round was reviewed, so the loop goes on"
+        );
         project.run(&["journal", &id, "--verify"]).exits(0);
         project.run(&["cancel", &id]).exits(0);
     }
@@ -91,7 +109,12 @@ fn what_was_put_aside_comes_back() {
         let id = of_phase(&project, "reviewing");
         project.run(&["cancel", &id]).exits(0);
         let swept = project.folder().join("swept");
-        let swept = std::fs::read_dir(swept).unwrap().next().unwrap().unwrap().file_name();
+        let swept = std::fs::read_dir(swept)
+            .unwrap()
+            .next()
+            .unwrap()
+            .unwrap()
+            .file_name();
         let swept = swept.to_str().unwrap();
         project.run(&["resume", swept]).exits(0);
         assert_eq!(project.field(swept, "phase"), "drafting");

@@ -9,7 +9,11 @@ use crate::support::Project;
 
 fn hash_of(shape: &str) -> String {
     let digest = Sha256::digest(shape.as_bytes());
-    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    digest
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// The shape of our own machine, and where a start wrote it.
@@ -30,9 +34,14 @@ fn age(project: &Project, id: &str, edits: &[(&str, &str)]) -> String {
     let theirs = hash_of(&shape);
     std::fs::write(path.with_file_name(format!("{theirs}.json")), &shape).unwrap();
     let records = project.home.join("state/claudex-loop/loops");
-    let records = std::fs::read_dir(records).unwrap().map(|entry| entry.unwrap().path());
+    let records = std::fs::read_dir(records)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
     let records = records.filter(|path| std::fs::read_to_string(path).unwrap().contains(id));
-    let documents = [project.state_path(id), project.folder().join(id).join("journal.jsonl")];
+    let documents = [
+        project.state_path(id),
+        project.folder().join(id).join("journal.jsonl"),
+    ];
     for path in documents.into_iter().chain(records) {
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(text.contains(&ours));
@@ -42,8 +51,10 @@ fn age(project: &Project, id: &str, edits: &[(&str, &str)]) -> String {
 }
 
 /// A machine without this field.
-const YOUNGER: (&str, &str) =
-    ("{\"name\":\"stalls\",\"kind\":\"count\",\"initial\":0,\"owned\":true},\n", "");
+const YOUNGER: (&str, &str) = (
+    "{\"name\":\"stalls\",\"kind\":\"count\",\"initial\":0,\"owned\":true},\n",
+    "",
+);
 /// A machine with a phase that ours does not have.
 const LONGER: (&str, &str) = (
     "{\"name\":\"done\",",
@@ -58,7 +69,10 @@ fn a_start_keeps_the_shape_of_its_machine_where_git_does_not_see_it() {
     assert_eq!(hash_of(&shape), project.field(&id, "graph_hash"));
     let mode = std::fs::metadata(&path).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    let status = project.shell("git", &["status", "--porcelain"]).output().unwrap();
+    let status = project
+        .shell("git", &["status", "--porcelain"])
+        .output()
+        .unwrap();
     assert_eq!(String::from_utf8_lossy(&status.stdout), "");
     project.answers(&["machine", "show"], 0, &project.field(&id, "graph_hash"));
 }
@@ -69,7 +83,10 @@ fn a_stop_of_our_own_version_does_not_read_the_shapes() {
     let (_, path) = own(&project, &id);
     std::fs::remove_file(&path).unwrap();
     // Who opened this to read it would wait for ever.
-    project.shell("mkfifo", &[path.to_str().unwrap()]).status().unwrap();
+    project
+        .shell("mkfifo", &[path.to_str().unwrap()])
+        .status()
+        .unwrap();
     assert!(project.fire().blocked().contains("waiting for its review"));
 }
 
@@ -78,10 +95,19 @@ fn a_loop_of_a_version_that_is_safe_goes_on_and_becomes_ours() {
     let (project, id) = Project::reviewing(&[]);
     let theirs = age(&project, &id, &[YOUNGER]);
     project.run(&["status", &id]).exits(0).says("reviewing");
-    assert_eq!(project.field(&id, "graph_hash"), theirs, "looking changes nothing");
+    assert_eq!(
+        project.field(&id, "graph_hash"),
+        theirs,
+        "looking changes nothing"
+    );
     project.edit(&id, "round: 1", "round: 2");
     let stop = project.fire();
-    assert!(stop.note.clone().unwrap_or_default().contains("edited by hand"));
+    assert!(
+        stop.note
+            .clone()
+            .unwrap_or_default()
+            .contains("edited by hand")
+    );
     assert!(stop.blocked().contains("waiting for its review"));
     let (shape, _) = own(&project, &id);
     assert_eq!(project.field(&id, "graph_hash"), hash_of(&shape));
@@ -113,7 +139,9 @@ fn a_loop_of_a_version_that_cannot_go_on_lets_the_turn_end_and_may_be_given_up()
         }
     }
     project.run(&["list"]).exits(0).says("waiting` was removed");
-    project.run(&["status", &id]).says("the phase `waiting` was removed");
+    project
+        .run(&["status", &id])
+        .says("the phase `waiting` was removed");
     project
         .run(&["mark-done", &id])
         .exits(3)
@@ -131,7 +159,10 @@ fn a_loop_of_a_version_that_cannot_go_on_lets_the_turn_end_and_may_be_given_up()
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .collect();
-    assert_eq!(std::fs::read_to_string(kept[0].join(format!("{id}.state"))).unwrap(), before);
+    assert_eq!(
+        std::fs::read_to_string(kept[0].join(format!("{id}.state"))).unwrap(),
+        before
+    );
     project.start(&[]);
 }
 
@@ -140,9 +171,13 @@ fn a_loop_whose_version_is_not_known_is_refused_readably_and_rolled_back() {
     let (project, id) = Project::reviewing(&[]);
     let theirs = age(&project, &id, &[YOUNGER]);
     let path = project.folder().join(format!("machines/{theirs}.json"));
-    for (bytes, said) in
-        [(Some(&b"{\"shape\":1}\x1b[2J\xff"[..]), "its digest is not its name"), (None, "is missing")]
-    {
+    for (bytes, said) in [
+        (
+            Some(&b"{\"shape\":1}\x1b[2J\xff"[..]),
+            "its digest is not its name",
+        ),
+        (None, "is missing"),
+    ] {
         std::fs::remove_file(&path).unwrap();
         if let Some(bytes) = bytes {
             std::fs::write(&path, bytes).unwrap();
@@ -183,9 +218,19 @@ fn files(project: &Project, edits: &[(&str, &str)]) {
 fn diff_says_what_is_safe_and_exits_0() {
     let project = Project::new();
     files(&project, &[]);
-    let same = project.run(&["machine", "diff", "old.toml", "new.toml"]).exits(0);
-    assert!(same.out.contains("The machines are the same"), "{}", same.out);
-    project.answers(&["machine", "diff", "old.toml"], 0, "The machines are the same");
+    let same = project
+        .run(&["machine", "diff", "old.toml", "new.toml"])
+        .exits(0);
+    assert!(
+        same.out.contains("The machines are the same"),
+        "{}",
+        same.out
+    );
+    project.answers(
+        &["machine", "diff", "old.toml"],
+        0,
+        "The machines are the same",
+    );
     files(
         &project,
         &[(
@@ -203,7 +248,14 @@ fn diff_says_what_is_safe_and_exits_0() {
 #[test]
 fn the_entry_that_diff_prints_makes_the_change_go_through() {
     let project = Project::new();
-    files(&project, &[("drafting", "writing"), ("max-reached", "out-of-rounds"), ("failures", "faults")]);
+    files(
+        &project,
+        &[
+            ("drafting", "writing"),
+            ("max-reached", "out-of-rounds"),
+            ("failures", "faults"),
+        ],
+    );
     let ran = project
         .run(&["machine", "diff", "old.toml", "new.toml"])
         .exits(7)
@@ -227,13 +279,18 @@ fn the_entry_that_diff_prints_makes_the_change_go_through() {
 fn diff_exits_8_where_loops_cannot_go_on_and_prints_json() {
     let project = Project::new();
     files(&project, &[("\".claude/claudex\"", "\".claude/other\"")]);
-    let ran = project.run(&["machine", "diff", "--json", "old.toml", "new.toml"]).exits(8);
+    let ran = project
+        .run(&["machine", "diff", "--json", "old.toml", "new.toml"])
+        .exits(8);
     let json: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(json["verdict"], "breaks");
     assert_eq!(json["new"]["file"], "new.toml");
     assert_eq!(json["old"]["graph_hash"].as_str().unwrap().len(), 16);
     assert_eq!(json["differences"][0]["verdict"], "breaks");
-    assert_eq!(json["differences"][0]["what"], "the state folder `.claude/claudex` is `.claude/other` now");
+    assert_eq!(
+        json["differences"][0]["what"],
+        "the state folder `.claude/claudex` is `.claude/other` now"
+    );
 }
 
 #[test]
@@ -252,7 +309,10 @@ fn diff_takes_the_shape_that_a_state_folder_keeps() {
 fn diff_refuses_what_is_no_machine() {
     let project = Project::new();
     files(&project, &[("to   = \"cancelled\"", "to = \"canceled\"")]);
-    project.run(&["machine", "diff", "old.toml", "new.toml"]).exits(1).says("did you mean `cancelled`");
+    project
+        .run(&["machine", "diff", "old.toml", "new.toml"])
+        .exits(1)
+        .says("did you mean `cancelled`");
     project.run(&["machine", "diff", "none.toml"]).exits(2);
     for bytes in [&b"{}"[..], b"", b"\x1b]0;x\x07", b"[[[[[[", b"\xff"] {
         std::fs::write(project.root.join("x.json"), bytes).unwrap();

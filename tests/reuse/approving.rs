@@ -114,9 +114,17 @@ struct Project {
 impl Project {
     fn new(program: &Path) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap().join("a person's projéct");
+        let root = folder
+            .path()
+            .canonicalize()
+            .unwrap()
+            .join("a person's projéct");
         fs::create_dir(&root).unwrap();
-        Self { _folder: folder, root, program: program.to_owned() }
+        Self {
+            _folder: folder,
+            root,
+            program: program.to_owned(),
+        }
     }
 
     /// Runs the program with this on its stdin, and gives its exit code and what it printed. `agent`: as an agent's session.
@@ -130,7 +138,9 @@ impl Project {
             .env("HOME", &self.root)
             .env("LANG", "C.UTF-8");
         if agent {
-            command.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", "s1");
+            command
+                .env("CLAUDECODE", "1")
+                .env("CLAUDE_CODE_SESSION_ID", "s1");
         }
         let output = fed(command, stdin);
         (output.status.code().unwrap(), said(&output))
@@ -166,7 +176,10 @@ impl Project {
     fn approved(&self) -> String {
         let answer = self.stop();
         assert_eq!(answer["decision"], "approve", "{answer}");
-        answer["systemMessage"].as_str().unwrap_or_default().to_owned()
+        answer["systemMessage"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
     }
 
     /// A loop that has come as far as the new phase, its id, and the block that asks.
@@ -192,7 +205,8 @@ fn has(text: &str, parts: &[&str]) {
 }
 
 #[test]
-fn a_phase_that_machine_toml_gains_is_asked_in_signed_off_sent_back_and_shown_without_a_line_of_rust() {
+fn a_phase_that_machine_toml_gains_is_asked_in_signed_off_sent_back_and_shown_without_a_line_of_rust()
+ {
     // Packed before the lock is taken, since packing takes it, too.
     packages();
     let _lock = one_at_a_time();
@@ -207,12 +221,25 @@ fn a_phase_that_machine_toml_gains_is_asked_in_signed_off_sent_back_and_shown_wi
 fn what_is_printed_knows_it(project: &Project) {
     has(
         &project.run(&["--help"]),
-        &["sign-off", "The plan is approved", "send-back", "The plan is not approved: another round"],
+        &[
+            "sign-off",
+            "The plan is approved",
+            "send-back",
+            "The plan is not approved: another round",
+        ],
     );
-    has(&project.run(&["sign-off", "--help"]), &["Usage: claudex-loop sign-off", "The plan is approved"]);
+    has(
+        &project.run(&["sign-off", "--help"]),
+        &["Usage: claudex-loop sign-off", "The plan is approved"],
+    );
     has(
         &project.run(&["machine", "show"]),
-        &["approving", "A person signs the plan off, or sends it back.", "sign_off", "send_back"],
+        &[
+            "approving",
+            "A person signs the plan off, or sends it back.",
+            "sign_off",
+            "send_back",
+        ],
     );
     has(
         &project.run(&["machine", "diagram"]),
@@ -223,7 +250,10 @@ fn what_is_printed_knows_it(project: &Project) {
         ],
     );
     for shell in ["bash", "zsh", "fish"] {
-        has(&project.run(&["completions", shell]), &["sign-off", "send-back"]);
+        has(
+            &project.run(&["completions", shell]),
+            &["sign-off", "send-back"],
+        );
     }
     has(&project.run(&["man"]), &["sign\\-off", "send\\-back"]);
 }
@@ -231,19 +261,37 @@ fn what_is_printed_knows_it(project: &Project) {
 fn a_person_signs_it_off(project: &Project) {
     let (id, asked) = project.asked();
     let answer = format!("claudex-loop answer {id} ");
-    has(&asked, &["Is PLAN.md approved?", "Sign off", "Send back", "AskUserQuestion", &answer]);
+    has(
+        &asked,
+        &[
+            "Is PLAN.md approved?",
+            "Sign off",
+            "Send back",
+            "AskUserQuestion",
+            &answer,
+        ],
+    );
 
     // The next stop asks no further: it lets the turn end, and tells the person how to go on.
     let waits = project.approved();
     has(&waits, &[&id, "waits for", "Is PLAN.md approved?", &answer]);
-    assert!(!waits.contains("resume"), "no edge `resume` leaves this phase: {waits}");
+    assert!(
+        !waits.contains("resume"),
+        "no edge `resume` leaves this phase: {waits}"
+    );
     assert_eq!(project.approved(), waits);
 
     let status = project.run(&["status"]);
-    has(&status, &["phase:     approving", "Is PLAN.md approved?", &answer]);
+    has(
+        &status,
+        &["phase:     approving", "Is PLAN.md approved?", &answer],
+    );
     assert!(!status.contains("reminded"), "{status}");
     has(&project.run(&["list"]), &["approving"]);
-    has(&project.run(&["resume", &id]), &["phase approving", &answer]);
+    has(
+        &project.run(&["resume", &id]),
+        &["phase approving", &answer],
+    );
 
     // It is the person's to decide.
     let (code, said) = project.ran(&["sign-off", &id], "", true);
@@ -257,8 +305,17 @@ fn a_person_signs_it_off(project: &Project) {
     has(&said, &["phase approving, where nothing is reviewed"]);
 
     has(&project.run(&["sign-off", &id]), &["now in phase done"]);
-    has(&project.run(&["journal", &id]), &["sign_off by a person approving -> done", "The plan is approved"]);
-    has(&project.run(&["status", &id]), &["phase:     done", "waits for: nothing"]);
+    has(
+        &project.run(&["journal", &id]),
+        &[
+            "sign_off by a person approving -> done",
+            "The plan is approved",
+        ],
+    );
+    has(
+        &project.run(&["status", &id]),
+        &["phase:     done", "waits for: nothing"],
+    );
     assert_eq!(project.approved(), "");
 }
 
@@ -279,36 +336,66 @@ fn a_person_answers_in_the_dialog(project: &Project) {
     let start = json!({"session_id": "s1", "hook_event_name": "SessionStart", "source": "compact", "cwd": project.root});
     let (code, told) = project.ran(&["hook", "session-start"], &start.to_string(), false);
     assert_eq!(code, 0, "{told}");
-    has(&told, &[&id, "phase approving", question, "AskUserQuestion"]);
+    has(
+        &told,
+        &[&id, "phase approving", question, "AskUserQuestion"],
+    );
     // What is none of the options is no answer.
     project.ran(&["hook", "answer"], &event("yes"), false);
     has(&project.run(&["status"]), &["phase:     approving"]);
     let (code, told) = project.ran(&["hook", "answer"], &event("Sign off"), false);
     assert_eq!(code, 0, "{told}");
-    has(&project.run(&["journal", &id]), &["sign_off by a person approving -> done"]);
+    has(
+        &project.run(&["journal", &id]),
+        &["sign_off by a person approving -> done"],
+    );
 }
 
 fn a_person_sends_it_back(project: &Project) {
     let (id, _) = project.asked();
     let said = project.run(&["send-back"]);
-    has(&said, &["now in phase reviewing", &format!("{id}-runner.sh")]);
-    has(&project.run(&["status"]), &["phase:     reviewing", "round:     2 of 4 (Security"]);
+    has(
+        &said,
+        &["now in phase reviewing", &format!("{id}-runner.sh")],
+    );
+    has(
+        &project.run(&["status"]),
+        &["phase:     reviewing", "round:     2 of 4 (Security"],
+    );
     // The round that it opened is run as any other: with its own line, by its own persona.
     let runner = project.root.join(format!(".claude/claudex/{id}-runner.sh"));
     let review = fs::read_to_string(&runner).unwrap();
     has(&review, &[&id]);
-    has(&project.run(&["review", &id, "--reviewer", "lint"]), &["round 2 of 4, Security"]);
-    assert!(project.blocked().starts_with("### Claudex plan loop complete"));
+    has(
+        &project.run(&["review", &id, "--reviewer", "lint"]),
+        &["round 2 of 4, Security"],
+    );
+    assert!(
+        project
+            .blocked()
+            .starts_with("### Claudex plan loop complete")
+    );
     has(&project.blocked(), &["Is PLAN.md approved?"]);
     has(&project.run(&["cancel"]), &["cancelled"]);
     assert!(!runner.exists(), "a loop that is over has no line to run");
 }
 
 fn a_job_without_a_person_says_what_it_lacks(project: &Project) {
-    fs::copy(ours().join("examples/plans/thorough.md"), project.root.join("PLAN.md")).unwrap();
+    fs::copy(
+        ours().join("examples/plans/thorough.md"),
+        project.root.join("PLAN.md"),
+    )
+    .unwrap();
     let (code, said) = project.ran(&["run", "--reviewer", "lint", "PLAN.md"], "", false);
     assert_eq!(code, 0, "{said}");
-    has(&said, &["The rounds are over, and loop ", "Is PLAN.md approved?", "claudex-loop answer"]);
+    has(
+        &said,
+        &[
+            "The rounds are over, and loop ",
+            "Is PLAN.md approved?",
+            "claudex-loop answer",
+        ],
+    );
     // The loop is the person's now, and still there.
     has(&project.run(&["sign-off"]), &["now in phase done"]);
 }

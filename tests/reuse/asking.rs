@@ -214,7 +214,10 @@ impl Ferry {
 
     /// An answer in a dialog with these options; what the hook prints.
     fn dialog(&self, (question, header): (&str, &str), options: &[&str], answer: &str) -> String {
-        let options: Vec<Value> = options.iter().map(|label| json!({"label": label})).collect();
+        let options: Vec<Value> = options
+            .iter()
+            .map(|label| json!({"label": label}))
+            .collect();
         let event = json!({
             "session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "AskUserQuestion", "cwd": self.path(""),
             "tool_response": {
@@ -240,7 +243,10 @@ fn calls(said: &str) -> Vec<Vec<String>> {
     let call = |text: &str| {
         let call: Value = serde_json::from_str(text.split_once("\n```").unwrap().0).unwrap();
         let options = call["questions"][0]["options"].as_array().unwrap();
-        options.iter().map(|option| option["label"].as_str().unwrap().to_owned()).collect()
+        options
+            .iter()
+            .map(|option| option["label"].as_str().unwrap().to_owned())
+            .collect()
     };
     fences.map(call).collect()
 }
@@ -253,7 +259,10 @@ fn the_texts_of_a_field_are_the_options_and_the_one_chosen_is_the_argument() {
     assert_eq!(calls(&said), [["it's \"so\"", "$(x) & y", "計画"]]);
     let before = ferry.journal();
     // Another question, and a label that the agent made up.
-    assert_eq!(ferry.dialog(("Which of those?", "Choice"), &["計画"], "計画"), "");
+    assert_eq!(
+        ferry.dialog(("Which of those?", "Choice"), &["計画"], "計画"),
+        ""
+    );
     assert_eq!(ferry.dialog(WHICH, &["計画", "no"], "no"), "");
     assert_eq!(ferry.journal(), before);
     let told = ferry.dialog(WHICH, &["計画", "$(x) & y"], "$(x) & y");
@@ -302,12 +311,17 @@ fn more_than_four_are_put_in_several_dialogs_and_an_answer_to_any_counts() {
 
 #[test]
 fn the_most_and_longest_options_fit_into_a_block() {
-    let labels: Vec<String> = (10..22).map(|number| format!("{number}{}", "\u{8a08}".repeat(78))).collect();
+    let labels: Vec<String> = (10..22)
+        .map(|number| format!("{number}{}", "\u{8a08}".repeat(78)))
+        .collect();
     let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
     let ferry = Ferry::new(&labels);
     let said = ferry.stop().1;
     assert_eq!(calls(&said).concat().len(), 12 + 3, "{said}");
-    assert!(said.contains("ferry answer "), "the end of it is there: {said}");
+    assert!(
+        said.contains("ferry answer "),
+        "the end of it is there: {said}"
+    );
 }
 
 #[test]
@@ -347,7 +361,8 @@ fn a_label_that_cannot_be_an_option_is_named_and_nothing_changes() {
         let (decision, said) = ferry.stop();
         assert_eq!(decision, "approve", "{said}");
         assert!(
-            said.contains("the field labels gives options of which number 2, “") && said.contains(wrong),
+            said.contains("the field labels gives options of which number 2, “")
+                && said.contains(wrong),
             "{label:?}: {said}"
         );
         assert!(!said.contains(['`', '\u{1b}', '\u{202e}']), "{said:?}");
@@ -357,7 +372,10 @@ fn a_label_that_cannot_be_an_option_is_named_and_nothing_changes() {
     // The stop that leads to such a question has moved on, and lets the turn end.
     let ferry = Ferry::new(&[]);
     let (decision, said) = ferry.stop();
-    assert_eq!((decision.as_str(), ferry.phase().as_str()), ("approve", "choosing"));
+    assert_eq!(
+        (decision.as_str(), ferry.phase().as_str()),
+        ("approve", "choosing")
+    );
     has(&said, "the field labels gives no options");
 }
 
@@ -372,14 +390,21 @@ fn the_program_asks_and_gives_the_arguments() {
     has(&said, "it cannot ask: No such file");
     fs::write(ferry.path("VERSIONS"), "1.0\n1.1\n").unwrap();
     assert_eq!(ferry.stop().0, "approve", "nothing is to be tried there");
-    let told = ferry.dialog(("Which version goes out?", "Version"), &["1.0", "1.1"], "1.1");
+    let told = ferry.dialog(
+        ("Which version goes out?", "Version"),
+        &["1.0", "1.1"],
+        "1.1",
+    );
     has(&told, "by choose to phase counting");
     assert_eq!(ferry.field("version"), "1.1");
     // Each is shown plain.
     let said = ferry.stop().1;
     has(&said, "How often does 1.1 go out?");
     has(&said, "One 'time' only.");
-    assert_eq!(calls(&said), [["Once", "Twice", "Many times", "Choose anew"]]);
+    assert_eq!(
+        calls(&said),
+        [["Once", "Twice", "Many times", "Choose anew"]]
+    );
     let times = ("How often does 1.1 go out?", "Times");
     let told = ferry.dialog(times, &[], "Many times");
     has(&told, "changed nothing");
@@ -387,7 +412,11 @@ fn the_program_asks_and_gives_the_arguments() {
     assert_eq!(ferry.phase(), "counting");
     ferry.dialog(times, &[], "Twice");
     assert_eq!(
-        (ferry.phase().as_str(), ferry.field("times"), ferry.field("quick")),
+        (
+            ferry.phase().as_str(),
+            ferry.field("times"),
+            ferry.field("quick")
+        ),
         ("done", json!(2), json!(true))
     );
     assert_eq!(ferry.field("said"), "--it's \"quick\"");
@@ -399,10 +428,15 @@ fn an_answer_is_for_the_loop_that_asked_whichever_a_stop_would_drive() {
     ferry.stop();
     let asking = ferry.status()["id"].as_str().unwrap().to_owned();
     let mut second = ferry.command(&["start"]);
-    second.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", "s");
+    second
+        .env("CLAUDECODE", "1")
+        .env("CLAUDE_CODE_SESSION_ID", "s");
     assert!(second.output().unwrap().status.success());
     let shown = ferry.done(&["status"]);
-    assert!(!shown.contains(&format!("its stops drive loop {asking}")), "the other one is newer: {shown}");
+    assert!(
+        !shown.contains(&format!("its stops drive loop {asking}")),
+        "the other one is newer: {shown}"
+    );
     let told = ferry.dialog(WHICH, &["red"], "red");
     has(&told, &format!("took loop {asking} by pick"));
 }
@@ -422,17 +456,29 @@ fn whoever_sits_in_a_terminal_answers_there() {
     let (decision, said) = ferry.stop();
     assert!(decision == "approve" && note(&said), "{said}");
     let before = ferry.journal();
-    let agent = ferry.command(&["answer", "-b lue"]).env("CLAUDECODE", "1").output().unwrap();
+    let agent = ferry
+        .command(&["answer", "-b lue"])
+        .env("CLAUDECODE", "1")
+        .output()
+        .unwrap();
     let refused = String::from_utf8(agent.stderr).unwrap();
     assert_eq!(agent.status.code(), Some(1), "{refused}");
     has(&refused, "answer is a person’s decision");
     has(&refused, "    ferry answer LABEL\n");
     // The refusal is noted, and nothing else.
     let noted = ferry.journal();
-    assert_eq!(noted.strip_prefix(&before).unwrap().lines().count(), 1, "{noted}");
+    assert_eq!(
+        noted.strip_prefix(&before).unwrap().lines().count(),
+        1,
+        "{noted}"
+    );
     for (arguments, code, why) in [
         (&["answer"][..], 2, "LABEL"),
-        (&["answer", "20261122-005333-0a1b2c", "-b lue"], 1, "there is no loop"),
+        (
+            &["answer", "20261122-005333-0a1b2c", "-b lue"],
+            1,
+            "there is no loop",
+        ),
         (&["answer", "a/b", "-b lue"], 2, "is not the id of a loop"),
         (&["answer", &id, "-b lue", "more"], 2, "unexpected argument"),
         (&["answer", &id, &"x".repeat(2_001)], 1, "2001 characters"),
@@ -452,7 +498,10 @@ fn an_unknown_label_is_answered_with_those_that_there_are() {
     let ferry = Ferry::new(&["red"]);
     ferry.stop();
     let (_, said) = ferry.run(&["answer", "anything else"]);
-    assert!(said.contains("say, now in phase drafting"), "it takes a text: {said}");
+    assert!(
+        said.contains("say, now in phase drafting"),
+        "it takes a text: {said}"
+    );
     let (code, said) = ferry.run(&["answer", "1.1"]);
     assert_eq!(code, Some(1));
     has(&said, "it cannot ask: No such file");
@@ -473,7 +522,10 @@ fn an_unknown_label_is_answered_with_those_that_there_are() {
     assert_eq!(code, Some(2), "{said}");
     has(&said, "unrecognized subcommand ‘count’");
     ferry.done(&["answer", "Once"]);
-    assert_eq!((ferry.field("times"), ferry.field("quick")), (json!(1), json!(false)));
+    assert_eq!(
+        (ferry.field("times"), ferry.field("quick")),
+        (json!(1), json!(false))
+    );
 }
 
 #[test]

@@ -64,7 +64,9 @@ when = "tries < 2 and tries > 5"
 /// The errors of a build, each without cargo's own beginning.
 fn errors(said: &str) -> Vec<&str> {
     let lines = said.lines().filter_map(|line| line.strip_prefix("error: "));
-    lines.map(|line| line.strip_prefix("door@0.1.0: ").unwrap_or(line)).collect()
+    lines
+        .map(|line| line.strip_prefix("door@0.1.0: ").unwrap_or(line))
+        .collect()
 }
 
 #[test]
@@ -72,12 +74,21 @@ fn everything_that_is_wrong_is_said_at_once_each_on_a_line_with_its_place_and_no
     let said = fails(&door(WRONG, MAIN));
     let errors = errors(&said);
     let expected = [
-        ("17:54", "no transition is named `remnd`; did you mean `remind`?"),
+        (
+            "17:54",
+            "no transition is named `remnd`; did you mean `remind`?",
+        ),
         ("19:9", "no loop reaches `attic`"),
         ("20:9", "nothing leads from `cellar` to a terminal phase"),
-        ("25:15", "no edge of `shut` from `open` is open when tries = 0"),
+        (
+            "25:15",
+            "no edge of `shut` from `open` is open when tries = 0",
+        ),
         ("30:15", "nothing bounds the cycle open -> open (by shut)"),
-        ("33:8", "two edges of `shut` from `open` are open at once when tries = 3"),
+        (
+            "33:8",
+            "two edges of `shut` from `open` are open at once when tries = 3",
+        ),
         ("35:15", "nothing bounds the cycle open -> open (by remind)"),
         ("40:8", "`reopen` leaves `closed`, which is terminal"),
         ("48:18", "`tries` is a count and `word` is a text"),
@@ -86,13 +97,19 @@ fn everything_that_is_wrong_is_said_at_once_each_on_a_line_with_its_place_and_no
     for (place, what) in expected {
         let start = format!("machine.toml:{place}: ");
         assert!(
-            errors.iter().any(|error| error.starts_with(&start) && error.contains(what)),
+            errors
+                .iter()
+                .any(|error| error.starts_with(&start) && error.contains(what)),
             "{start}{what}\n{said}"
         );
     }
     // And cargo's own line at the end.
     assert_eq!(errors.len(), expected.len() + 1, "{said}");
-    assert_eq!(errors[expected.len()], "build script logged errors", "{said}");
+    assert_eq!(
+        errors[expected.len()],
+        "build script logged errors",
+        "{said}"
+    );
     for noise in ["panicked", "RUST_BACKTRACE", "stack backtrace", "unwrap"] {
         assert!(!said.contains(noise), "{noise}: {said}");
     }
@@ -105,22 +122,37 @@ fn a_machine_file_that_is_not_there_is_one_line() {
     let said = fails(&stranger);
     assert_eq!(
         errors(&said),
-        ["machine.toml: there is no such file", "build script logged errors"],
+        [
+            "machine.toml: there is no such file",
+            "build script logged errors"
+        ],
         "{said}"
     );
 }
 
 #[test]
 fn a_change_of_the_machine_or_of_a_template_builds_again_and_another_files_does_not() {
-    let machine = MACHINE.replace("tries + 1\" }\n", "tries + 1\" }\nmessage = \"remind.md\"\n");
-    let stranger =
-        door(&machine.replace("name = \"door\"\n", "name = \"door\"\nmessages = \"words\"\n"), MAIN);
+    let machine = MACHINE.replace(
+        "tries + 1\" }\n",
+        "tries + 1\" }\nmessage = \"remind.md\"\n",
+    );
+    let stranger = door(
+        &machine.replace(
+            "name = \"door\"\n",
+            "name = \"door\"\nmessages = \"words\"\n",
+        ),
+        MAIN,
+    );
     stranger.write("words/remind.md", "Bring the key.\n");
     // What has been built again.
     let built = || {
         let output = stranger.cargo(&["check"]);
         let said = String::from_utf8(output.stderr).unwrap();
-        (output.status.success(), said.contains("Compiling door"), said)
+        (
+            output.status.success(),
+            said.contains("Compiling door"),
+            said,
+        )
     };
     let (fine, again, said) = built();
     assert!(fine && again, "{said}");
@@ -136,7 +168,10 @@ fn a_change_of_the_machine_or_of_a_template_builds_again_and_another_files_does_
     let (fine, again, said) = built();
     assert!(fine && again, "{said}");
 
-    stranger.write("machine.toml", &machine.replace("[phases.closed]", "[phases.shut]"));
+    stranger.write(
+        "machine.toml",
+        &machine.replace("[phases.closed]", "[phases.shut]"),
+    );
     let (fine, _, said) = built();
     assert!(!fine, "{said}");
     assert!(said.contains("no phase is named `closed`"), "{said}");
@@ -150,5 +185,8 @@ fn the_documentation_of_a_strangers_crate_builds_without_a_warning() {
         "--document-private-items",
     ]);
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success() && !said.contains("warning"), "{said}");
+    assert!(
+        output.status.success() && !said.contains("warning"),
+        "{said}"
+    );
 }

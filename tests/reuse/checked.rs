@@ -65,13 +65,19 @@ fn what_the_program_finds_comes_before_what_the_phase_says() {
     let found = "Mend this:\n- a.tmp is in the way.\n- b.tmp is in the way.\n";
     for _ in 0..2 {
         let said = project.stop_saying();
-        assert_eq!((&said["decision"], &said["reason"]), (&json!("block"), &json!(found)));
+        assert_eq!(
+            (&said["decision"], &said["reason"]),
+            (&json!("block"), &json!(found))
+        );
     }
     // The machine has said how often: then the turn ends, and the person reads what is wrong.
     let said = project.stop_saying();
     assert_eq!(said["decision"], "approve");
     let told = said["systemMessage"].as_str().unwrap();
-    assert!(told.contains(": a.tmp is in the way; b.tmp is in the way."), "{told}");
+    assert!(
+        told.contains(": a.tmp is in the way; b.tmp is in the way."),
+        "{told}"
+    );
     assert_eq!(project.status("phase"), "writing");
     for name in ["a.tmp", "b.tmp"] {
         std::fs::remove_file(project.root.join(name)).unwrap();

@@ -52,9 +52,16 @@ pub(crate) fn blocks(document: &str) -> Vec<Block> {
             (Some(kind), _) => kind,
             (None, "console") => Kind::Console { fails: false },
             (None, "console fails") => Kind::Console { fails: true },
-            (None, info) => panic!("line {}: nobody runs or writes this `{info}` block", number + 1),
+            (None, info) => panic!(
+                "line {}: nobody runs or writes this `{info}` block",
+                number + 1
+            ),
         };
-        let block = Block { line: number + 1, kind, text: String::new() };
+        let block = Block {
+            line: number + 1,
+            kind,
+            text: String::new(),
+        };
         open = Some((line[..ticks].to_owned(), block));
     }
     assert!(open.is_none(), "a fence is not closed");
@@ -62,7 +69,10 @@ pub(crate) fn blocks(document: &str) -> Vec<Block> {
 }
 
 fn marked(line: &str) -> Option<Kind> {
-    let (what, path) = line.strip_prefix("<!-- ")?.strip_suffix(" -->")?.split_once(": ")?;
+    let (what, path) = line
+        .strip_prefix("<!-- ")?
+        .strip_suffix(" -->")?
+        .split_once(": ")?;
     let path = path.to_owned();
     match what {
         "file" => Some(Kind::File(path)),
@@ -114,7 +124,12 @@ impl Reader {
             .unwrap();
         writeln!(shell.stdin.as_mut().unwrap(), "exec 2>&1").unwrap();
         let printed = BufReader::new(shell.stdout.take().unwrap());
-        Self { home: home.to_owned(), shell, printed, work: work.to_owned() }
+        Self {
+            home: home.to_owned(),
+            shell,
+            printed,
+            work: work.to_owned(),
+        }
     }
 
     /// Does what a block says.
@@ -161,7 +176,8 @@ impl Reader {
         let last = commands.len() - 1;
         for (index, (command, expected)) in commands.iter().enumerate() {
             let (status, printed) = self.typed(command);
-            let as_it_should = (status != 0) == (fails && index == last) && matches(&printed, expected);
+            let as_it_should =
+                (status != 0) == (fails && index == last) && matches(&printed, expected);
             assert!(
                 as_it_should,
                 "the block at line {}: $ {command}exit status {status}, and printed:\n{printed}\nbut should have:\n{expected}",
@@ -173,14 +189,19 @@ impl Reader {
     /// The exit status of a command, and what it printed, the reader's home being /home/you.
     fn typed(&mut self, command: &str) -> (i32, String) {
         let input = self.shell.stdin.as_mut().unwrap();
-        write!(input, "{{ {command}}} </dev/null\nprintf '\\036%d\\036\\n' $?\n").unwrap();
+        write!(
+            input,
+            "{{ {command}}} </dev/null\nprintf '\\036%d\\036\\n' $?\n"
+        )
+        .unwrap();
         let mut printed = String::new();
         loop {
             let before = printed.len();
             let read = self.printed.read_line(&mut printed).unwrap();
             assert!(read > 0, "the shell is gone after: {command}{printed}");
-            if let Some(status) =
-                printed.strip_suffix(&format!("{END}\n")).filter(|text| text[before..].contains(END))
+            if let Some(status) = printed
+                .strip_suffix(&format!("{END}\n"))
+                .filter(|text| text[before..].contains(END))
             {
                 let (text, status) = status.rsplit_once(END).unwrap();
                 let text = text.replace(self.home.to_str().unwrap(), "/home/you");
@@ -210,20 +231,26 @@ fn changed(there: &str, change: &str, line: usize) -> String {
         }
     }
     let times = there.matches(&old).count();
-    assert_eq!(times, 1, "the change at line {line} fits {times} times:\n{there}");
+    assert_eq!(
+        times, 1,
+        "the change at line {line} fits {times} times:\n{there}"
+    );
     there.replace(&old, &new)
 }
 
 /// Whether a text is what the document says.
 fn matches(printed: &str, expected: &str) -> bool {
-    let lines = |text: &str| -> Vec<String> { text.lines().map(|line| plain(line.trim_end())).collect() };
+    let lines =
+        |text: &str| -> Vec<String> { text.lines().map(|line| plain(line.trim_end())).collect() };
     fit(&lines(printed), &lines(expected))
 }
 
 fn fit(printed: &[String], expected: &[String]) -> bool {
     match expected {
         [] => printed.is_empty(),
-        [first, rest @ ..] if first == "[…]" => (0..=printed.len()).any(|left| fit(&printed[left..], rest)),
+        [first, rest @ ..] if first == "[…]" => {
+            (0..=printed.len()).any(|left| fit(&printed[left..], rest))
+        }
         [first, rest @ ..] => {
             printed.first().is_some_and(|line| fits(line, first)) && fit(&printed[1..], rest)
         }
@@ -243,17 +270,23 @@ fn fits(line: &str, expected: &str) -> bool {
 /// A line with one id in place of every id, one time of every time, and one graph hash of every graph hash. `9` is any digit there, `f` any of the
 /// hexadecimal ones.
 fn plain(line: &str) -> String {
-    const FORMS: [&str; 3] = ["99999999-999999-ffffff", "9999-99-99T99:99:99Z", "ffffffffffffffff"];
+    const FORMS: [&str; 3] = [
+        "99999999-999999-ffffff",
+        "9999-99-99T99:99:99Z",
+        "ffffffffffffffff",
+    ];
     let mut plain = String::new();
     let mut rest = line;
     while let Some(next) = rest.chars().next() {
         let form = FORMS.into_iter().find(|form| {
             rest.get(..form.len()).is_some_and(|text| {
-                text.bytes().zip(form.bytes()).all(|(byte, wanted)| match wanted {
-                    b'9' => byte.is_ascii_digit(),
-                    b'f' => byte.is_ascii_hexdigit(),
-                    wanted => byte == wanted,
-                })
+                text.bytes()
+                    .zip(form.bytes())
+                    .all(|(byte, wanted)| match wanted {
+                        b'9' => byte.is_ascii_digit(),
+                        b'f' => byte.is_ascii_hexdigit(),
+                        wanted => byte == wanted,
+                    })
             })
         });
         plain.push_str(form.unwrap_or(&rest[..next.len_utf8()]));
@@ -290,7 +323,10 @@ fn what_is_printed_is_compared_but_for_ids_times_and_what_is_left_out() {
 fn a_block_that_nobody_would_follow_is_an_error() {
     let one = blocks("<!-- file: a -->\n````md\n```\ninner\n```\n````\n");
     assert_eq!(one.len(), 1);
-    assert_eq!((&one[0].kind, one[0].text.as_str()), (&Kind::File("a".into()), "```\ninner\n```\n"));
+    assert_eq!(
+        (&one[0].kind, one[0].text.as_str()),
+        (&Kind::File("a".into()), "```\ninner\n```\n")
+    );
     assert!(std::panic::catch_unwind(|| blocks("```toml\na = 1\n```\n")).is_err());
     assert!(std::panic::catch_unwind(|| blocks("```console\n$ true\n")).is_err());
     assert_eq!(changed("a\nb\nc\n", " a\n-b\n+d\n", 1), "a\nd\nc\n");

@@ -16,7 +16,11 @@ fn said(format: &str) -> String {
     let version = env!("CARGO_PKG_VERSION");
     write(
         "other/Cargo.toml",
-        &packed("Cargo.toml").replacen(&format!("version = \"{version}\""), "version = \"0.99.0\"", 1),
+        &packed("Cargo.toml").replacen(
+            &format!("version = \"{version}\""),
+            "version = \"0.99.0\"",
+            1,
+        ),
     );
     write("other/README.md", "");
     for name in crate::packages::files(&build.join("src")) {
@@ -27,7 +31,8 @@ fn said(format: &str) -> String {
                 let old = "const FORMAT: u32 = 1;";
                 assert!(text.contains(old), "the constant has another form now");
                 // What a later generator would write: names that this runtime does not have.
-                text.replace(old, format).replace("__private as rt", "__private::later as rt")
+                text.replace(old, format)
+                    .replace("__private as rt", "__private::later as rt")
             }
             _ => text,
         };
@@ -60,7 +65,10 @@ fn a_generator_of_another_format_is_one_error_that_names_both_crates_and_the_rem
     );
     assert!(said.contains(&error), "{said}");
     // The code itself is not looked at, nor what would use it.
-    let errors = said.lines().filter(|line| line.starts_with("error")).count();
+    let errors = said
+        .lines()
+        .filter(|line| line.starts_with("error"))
+        .count();
     assert_eq!(errors, 2, "{said}");
     assert!(
         said.contains("error: could not compile `door` (bin \"door\") due to 1 previous error"),

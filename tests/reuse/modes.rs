@@ -42,5 +42,8 @@ fn what_is_typed_after_a_slash_command_of_two_words_starts_its_mode() {
     assert!(succeeded, "{said}");
     assert_eq!(project.status("mode"), "new_way");
     let shown = project.run(&["status", "--json"], "");
-    assert!(shown.contains("\"about\": \"a 'way' of $(its) own\""), "{shown}");
+    assert!(
+        shown.contains("\"about\": \"a 'way' of $(its) own\""),
+        "{shown}"
+    );
 }

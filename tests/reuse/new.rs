@@ -18,7 +18,10 @@ impl Desk {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a beginner's désk");
         fs::create_dir(&path).unwrap();
-        Self { _folder: folder, path }
+        Self {
+            _folder: folder,
+            path,
+        }
     }
 
     fn make(&self, name: &str) -> Output {
@@ -50,16 +53,25 @@ fn the_crate_that_is_written_builds_without_a_warning_and_its_loop_goes_its_way(
     assert!(made.status.success(), "{}", said(&made));
     assert!(said(&made).contains("\n    cargo run --quiet -- start \"a haiku\"\n"));
     let folder = desk.path.join("first-loop");
-    let lines = ["Cargo.toml", "build.rs", "machine.toml", "messages/writing.md", "src/main.rs"]
-        .map(|file| fs::read_to_string(folder.join(file)).unwrap())
-        .iter()
-        .flat_map(|text| text.lines())
-        .filter(|line| !line.is_empty())
-        .count();
+    let lines = [
+        "Cargo.toml",
+        "build.rs",
+        "machine.toml",
+        "messages/writing.md",
+        "src/main.rs",
+    ]
+    .map(|file| fs::read_to_string(folder.join(file)).unwrap())
+    .iter()
+    .flat_map(|text| text.lines())
+    .filter(|line| !line.is_empty())
+    .count();
     assert!(lines <= 45, "{lines} lines");
     // Offline there are the versions of our lock file, and it may be that no others are there.
     fs::copy(ours().join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();
-    let built = cargo(&folder).args(["build", "--offline"]).output().unwrap();
+    let built = cargo(&folder)
+        .args(["build", "--offline"])
+        .output()
+        .unwrap();
     assert!(built.status.success(), "{}", said(&built));
     assert!(!said(&built).contains("warning"), "{}", said(&built));
 
@@ -67,9 +79,19 @@ fn the_crate_that_is_written_builds_without_a_warning_and_its_loop_goes_its_way(
     let project = desk.path.join("project");
     fs::create_dir_all(project.join(".git")).unwrap();
     run(&program, &project, &["start", "a", "haiku"], "");
-    let stop = || run(&program, &project, &["hook", "stop"], "{\"session_id\": \"s\"}");
+    let stop = || {
+        run(
+            &program,
+            &project,
+            &["hook", "stop"],
+            "{\"session_id\": \"s\"}",
+        )
+    };
     let told = stop();
-    assert!(told.contains("\"block\"") && told.contains("Write a haiku into `TEXT.md`"), "{told}");
+    assert!(
+        told.contains("\"block\"") && told.contains("Write a haiku into `TEXT.md`"),
+        "{told}"
+    );
     fs::write(project.join("TEXT.md"), "An old silent pond.\n").unwrap();
     let told = stop();
     assert!(told.contains("is over: done"), "{told}");
@@ -84,9 +106,16 @@ fn nothing_is_written_over() {
     for name in ["file", "folder", "link"] {
         let refused = desk.make(name);
         assert_eq!(refused.status.code(), Some(1), "{name}");
-        assert!(said(&refused).contains("is there already"), "{}", said(&refused));
+        assert!(
+            said(&refused).contains("is there already"),
+            "{}",
+            said(&refused)
+        );
     }
-    assert_eq!(fs::read_to_string(desk.path.join("file")).unwrap(), "mine\n");
+    assert_eq!(
+        fs::read_to_string(desk.path.join("file")).unwrap(),
+        "mine\n"
+    );
     assert_eq!(fs::read_dir(desk.path.join("folder")).unwrap().count(), 0);
     assert!(!desk.path.join("nowhere").exists());
 }
@@ -138,7 +167,15 @@ fn what_is_written_is_a_machine_whatever_its_name() {
         assert_eq!(desk.make(name).status.code(), Some(2), "{name}");
     }
     let longest = "a-b_".repeat(16) + "c";
-    for name in ["a", "a1-2b", "some_thing", "text", "id", "raw", &longest[..63]] {
+    for name in [
+        "a",
+        "a1-2b",
+        "some_thing",
+        "text",
+        "id",
+        "raw",
+        &longest[..63],
+    ] {
         let made = desk.make(name);
         assert!(made.status.success(), "{}", said(&made));
         let machine = fs::read_to_string(desk.path.join(name).join("machine.toml")).unwrap();

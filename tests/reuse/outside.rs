@@ -10,8 +10,17 @@ use crate::support::stranger::ours;
 use crate::support::{Crate, target};
 
 /// The crates that the plan loop names besides ours, as our own manifest has them.
-const DEPENDENCIES: [&str; 9] =
-    ["camino", "clap", "derive_more", "indicatif", "jiff", "miette", "serde", "serde_json", "strum"];
+const DEPENDENCIES: [&str; 9] = [
+    "camino",
+    "clap",
+    "derive_more",
+    "indicatif",
+    "jiff",
+    "miette",
+    "serde",
+    "serde_json",
+    "strum",
+];
 
 /// Returns the manifest of the copy.
 fn manifest() -> String {
@@ -46,7 +55,8 @@ fn manifest() -> String {
 /// Copies what the plan loop is made of.
 fn copy(to: &Crate) {
     let wanted = |name: &&String| {
-        ["src/main.rs", "machine.toml", "build.rs"].contains(&name.as_str()) || name.starts_with("src/plan/")
+        ["src/main.rs", "machine.toml", "build.rs"].contains(&name.as_str())
+            || name.starts_with("src/plan/")
     };
     let all = sources(&ours());
     for name in all.iter().filter(wanted) {
@@ -67,18 +77,35 @@ fn the_plan_loop_builds_outside_and_passes_the_smoke_part_of_the_process_suite()
     outside.write("Cargo.toml", &manifest);
     copy(&outside);
     let built = outside.cargo(&["build"]);
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    assert!(
+        built.status.success(),
+        "{}",
+        String::from_utf8_lossy(&built.stderr)
+    );
     let kept = tempfile::tempdir().unwrap();
     let program = kept.path().join("claudex-loop");
     fs::copy(target().join("debug/claudex-loop"), &program).unwrap();
     drop(outside);
     let ran = Command::new(env!("CARGO"))
-        .args(["test", "--offline", "--package", "claudex-loop", "--test", "process", "--", "smoke::"])
+        .args([
+            "test",
+            "--offline",
+            "--package",
+            "claudex-loop",
+            "--test",
+            "process",
+            "--",
+            "smoke::",
+        ])
         .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")))
         .env("CLAUDEX_LOOP_UNDER_TEST", &program)
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&ran.stdout);
-    assert!(ran.status.success(), "{said}{}", String::from_utf8_lossy(&ran.stderr));
+    assert!(
+        ran.status.success(),
+        "{said}{}",
+        String::from_utf8_lossy(&ran.stderr)
+    );
     assert!(said.contains("3 passed"), "{said}");
 }

@@ -21,7 +21,14 @@ fn shell(home: &Path) -> Command {
     let mut shell = Command::new("sh");
     shell
         .env_clear()
-        .env("PATH", format!("{}:{}/tools:/usr/local/bin:/usr/bin:/bin", tools.display(), home.display()))
+        .env(
+            "PATH",
+            format!(
+                "{}:{}/tools:/usr/local/bin:/usr/bin:/bin",
+                tools.display(),
+                home.display()
+            ),
+        )
         .env("CARGO_HOME", kept("CARGO_HOME", ".cargo"))
         .env("RUSTUP_HOME", kept("RUSTUP_HOME", ".rustup"))
         .env("LANG", "C.UTF-8")
@@ -49,11 +56,19 @@ fn the_walk_through_is_what_happens_to_who_follows_it() {
     packages();
     let _lock = one_at_a_time();
     let folder = tempfile::tempdir().unwrap();
-    let home = folder.path().canonicalize().unwrap().join("a reäder's home");
+    let home = folder
+        .path()
+        .canonicalize()
+        .unwrap()
+        .join("a reäder's home");
     fs::create_dir(&home).unwrap();
     let tools = home.join("tools");
     fs::create_dir(&tools).unwrap();
-    symlink(env!("CARGO_BIN_EXE_claudex-loop"), tools.join("claudex-loop")).unwrap();
+    symlink(
+        env!("CARGO_BIN_EXE_claudex-loop"),
+        tools.join("claudex-loop"),
+    )
+    .unwrap();
     let work = home.join("release-train");
     let mut reader = Reader::new(shell(&home), &home, &work);
     for block in blocks(&document()) {
@@ -74,17 +89,25 @@ fn document() -> String {
 #[test]
 fn the_walk_through_writes_the_example_file_by_file() {
     let document = document();
-    let before = document.lines().position(|line| line == "## One phase more");
+    let before = document
+        .lines()
+        .position(|line| line == "## One phase more");
     let mut written = written(&blocks(&document), before.unwrap());
     // The example is in the repository, and depends on what lies beside it.
     assert!(written.remove("Cargo.toml").is_some());
     let example = ours().join("examples/release-train");
     for (path, text) in &written {
-        assert_eq!(*text, fs::read_to_string(example.join(path)).unwrap(), "{path}");
+        assert_eq!(
+            *text,
+            fs::read_to_string(example.join(path)).unwrap(),
+            "{path}"
+        );
     }
     // The plugin is written by the program itself.
     let its_own = |path: &String| {
-        let apart = ["tests/", "plugin/"].iter().any(|folder| path.starts_with(folder));
+        let apart = ["tests/", "plugin/"]
+            .iter()
+            .any(|folder| path.starts_with(folder));
         !["Cargo.toml", "README.md"].contains(&path.as_str()) && !apart
     };
     let there: Vec<String> = sources(&example).into_iter().filter(its_own).collect();

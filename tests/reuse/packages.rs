@@ -45,7 +45,11 @@ pub(crate) fn packages() -> &'static Packages {
             .args(["--allow-dirty", "--offline", "--no-verify"])
             .output()
             .unwrap();
-        assert!(packed.status.success(), "{}", String::from_utf8_lossy(&packed.stderr));
+        assert!(
+            packed.status.success(),
+            "{}",
+            String::from_utf8_lossy(&packed.stderr)
+        );
         Packages {
             runtime: unpacked("claudex-loop"),
             build: unpacked("claudex-build"),
@@ -91,7 +95,13 @@ pub(crate) fn files(folder: &Path) -> BTreeSet<String> {
                 open.push(entry.path());
             } else {
                 let path = entry.path();
-                found.insert(path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned());
+                found.insert(
+                    path.strip_prefix(folder)
+                        .unwrap()
+                        .to_str()
+                        .unwrap()
+                        .to_owned(),
+                );
             }
         }
     }
@@ -101,18 +111,35 @@ pub(crate) fn files(folder: &Path) -> BTreeSet<String> {
 /// The files of the repository that git knows or would take, from `folder`.
 pub(crate) fn sources(folder: &Path) -> BTreeSet<String> {
     let listed = Command::new("git")
-        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+        .args([
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+        ])
         .current_dir(folder)
         .output()
         .unwrap();
-    assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
+    assert!(
+        listed.status.success(),
+        "{}",
+        String::from_utf8_lossy(&listed.stderr)
+    );
     let listed = String::from_utf8(listed.stdout).unwrap();
-    let there = listed.split('\0').filter(|name| folder.join(name).is_file());
+    let there = listed
+        .split('\0')
+        .filter(|name| folder.join(name).is_file());
     there.map(str::to_owned).collect()
 }
 
 /// What `cargo package` adds by itself.
-const ADDED: [&str; 4] = [".cargo-ok", ".cargo_vcs_info.json", "Cargo.lock", "Cargo.toml.orig"];
+const ADDED: [&str; 4] = [
+    ".cargo-ok",
+    ".cargo_vcs_info.json",
+    "Cargo.lock",
+    "Cargo.toml.orig",
+];
 
 /// Without what cargo adds; that depends on whether it packs a git work tree.
 fn packed(folder: &Path) -> BTreeSet<String> {
@@ -162,9 +189,11 @@ fn the_runtime_holds_what_it_is_built_from_and_what_people_read_and_nothing_else
 #[test]
 fn the_crates_below_hold_their_sources_and_their_licences() {
     let packages = packages();
-    for (folder, unpacked) in
-        [("codegen", &packages.build), ("lint", &packages.lint), ("testkit", &packages.testkit)]
-    {
+    for (folder, unpacked) in [
+        ("codegen", &packages.build),
+        ("lint", &packages.lint),
+        ("testkit", &packages.testkit),
+    ] {
         let folder = ours().join(folder);
         let alone = ["Cargo.toml", "README.md", "LICENSE-APACHE", "LICENSE-MIT"];
         let expected: BTreeSet<String> = sources(&folder)
@@ -173,7 +202,10 @@ fn the_crates_below_hold_their_sources_and_their_licences() {
             .collect();
         assert_eq!(packed(unpacked), expected);
         for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
-            assert_eq!(fs::read(folder.join(licence)).unwrap(), fs::read(ours().join(licence)).unwrap());
+            assert_eq!(
+                fs::read(folder.join(licence)).unwrap(),
+                fs::read(ours().join(licence)).unwrap()
+            );
         }
     }
 }
@@ -181,7 +213,12 @@ fn the_crates_below_hold_their_sources_and_their_licences() {
 #[test]
 fn what_is_packed_is_small_and_scripts_stay_programs() {
     let packages = packages();
-    let all = [&packages.runtime, &packages.build, &packages.lint, &packages.testkit];
+    let all = [
+        &packages.runtime,
+        &packages.build,
+        &packages.lint,
+        &packages.testkit,
+    ];
     for folder in all {
         let archive = with_end(folder, "crate");
         let packed = fs::metadata(&archive).unwrap().len();
@@ -193,8 +230,14 @@ fn what_is_packed_is_small_and_scripts_stay_programs() {
     }
     for script in ["plugin/hooks/stop-hook.sh", "plugin/bin/claudex-loop"] {
         use std::os::unix::fs::PermissionsExt as _;
-        let mode =
-            |folder: &Path| fs::metadata(folder.join(script)).unwrap().permissions().mode() & 0o111 != 0;
+        let mode = |folder: &Path| {
+            fs::metadata(folder.join(script))
+                .unwrap()
+                .permissions()
+                .mode()
+                & 0o111
+                != 0
+        };
         assert_eq!(mode(&packages.runtime), mode(&ours()), "{script}");
     }
 }

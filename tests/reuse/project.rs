@@ -33,7 +33,12 @@ pub(crate) struct Project {
 
 impl Project {
     /// Builds a program of this name from its machine file ([`whole`]) and its messages, and makes a project with a configuration.
-    pub(crate) fn new(name: &str, machine: &str, messages: &[(&str, &str)], configuration: &str) -> Self {
+    pub(crate) fn new(
+        name: &str,
+        machine: &str,
+        messages: &[(&str, &str)],
+        configuration: &str,
+    ) -> Self {
         let main = format!("claudex_loop::main!({name});\n");
         Self::with_main(name, machine, messages, configuration, &main)
     }
@@ -54,13 +59,21 @@ impl Project {
         }
         stranger.write("src/main.rs", main);
         let built = stranger.cargo(&["build"]);
-        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+        assert!(
+            built.status.success(),
+            "{}",
+            String::from_utf8_lossy(&built.stderr)
+        );
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("a person's project");
         fs::create_dir_all(root.join(".git")).unwrap();
         let program = folder.path().join(name);
         fs::copy(target().join("debug").join(name), &program).unwrap();
-        let project = Self { folder, root, program };
+        let project = Self {
+            folder,
+            root,
+            program,
+        };
         project.write(".config/claudex-loop/config.toml", configuration);
         project
     }
@@ -96,7 +109,9 @@ impl Project {
     /// The same as the agent of session `s`.
     pub(crate) fn agent(&self, arguments: &[&str]) -> (bool, String) {
         let mut command = self.command(arguments);
-        command.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", "s");
+        command
+            .env("CLAUDECODE", "1")
+            .env("CLAUDE_CODE_SESSION_ID", "s");
         let output = fed(command, "");
         (output.status.success(), said(&output))
     }
@@ -137,15 +152,27 @@ impl Project {
 
     pub(crate) fn status(&self, key: &str) -> String {
         let shown: Value = serde_json::from_str(&self.run(&["status", "--json"], "")).unwrap();
-        shown["loops"][0][key].as_str().unwrap_or_default().to_owned()
+        shown["loops"][0][key]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
     }
 }
 
 /// Runs a command with this on its stdin.
 pub(crate) fn fed(mut command: Command, stdin: &str) -> Output {
-    let mut child =
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(stdin.as_bytes())
+        .unwrap();
     child.wait_with_output().unwrap()
 }
 

@@ -106,7 +106,11 @@ fn project() -> (Project, String) {
         ".config/claudex-loop/config.toml",
         &format!("[reviewers.claude]\nprogram = {client:?}\nsandbox = \"off\"\n"),
     );
-    for (name, text) in [("tasks.md", "Two.\n"), ("task-1.md", "First.\n"), ("task-2.md", "Second.\n")] {
+    for (name, text) in [
+        ("tasks.md", "Two.\n"),
+        ("task-1.md", "First.\n"),
+        ("task-2.md", "Second.\n"),
+    ] {
         project.write(name, text);
     }
     fs::remove_dir(project.root.join(".git")).unwrap();
@@ -114,8 +118,16 @@ fn project() -> (Project, String) {
     let git = |arguments: &[&str]| {
         let mut command = Command::new("git");
         command.args(["-c", "user.name=a", "-c", "user.email=a@example.org"]);
-        let output = command.args(arguments).current_dir(&project.root).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let output = command
+            .args(arguments)
+            .current_dir(&project.root)
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     };
     git(&["init", "--quiet"]);
@@ -137,7 +149,11 @@ fn answer(project: &Project, opened: &[&str], severities: &[&str]) {
             "file": null, "line": null, "patch": null})
     };
     let findings: Vec<Value> = severities.iter().map(finding).collect();
-    let verdict = if findings.is_empty() { "clean" } else { "findings" };
+    let verdict = if findings.is_empty() {
+        "clean"
+    } else {
+        "findings"
+    };
     let events = [
         json!({"type": "assistant", "message": {"content": tools}}),
         json!({"type": "result", "subtype": "success", "is_error": false, "result": "",
@@ -157,7 +173,10 @@ fn several_files_are_one_subject_and_each_review_has_a_file_of_its_own() {
     let called = fs::read_to_string(project.outside().join("called")).unwrap();
     assert!(called.contains("--model opus"), "{called}");
     let told = fs::read_to_string(project.outside().join("told")).unwrap();
-    assert!(told.starts_with("Read tasks.md, task-*.md in round 1."), "{told}");
+    assert!(
+        told.starts_with("Read tasks.md, task-*.md in round 1."),
+        "{told}"
+    );
     let first = project.read("reviews/tasks-review-1.md");
     assert!(first.ends_with("\nVERDICT: FAIL\n"), "{first}");
 
@@ -187,16 +206,24 @@ fn a_verdict_without_a_look_at_the_subject_is_none() {
         let (succeeded, said) = project.try_run(&["review"], "");
         assert!(!succeeded, "{said}");
         let what = "it was given without opening tasks.md, task-*.md";
-        assert!(said.contains("unreadable: ") && said.contains(what), "{said}");
+        assert!(
+            said.contains("unreadable: ") && said.contains(what),
+            "{said}"
+        );
     }
     assert!(!project.root.join("reviews").exists());
     answer(&project, &["task-1.md"], &[]);
     project.run(&["review"], "");
     let journal = project.read(&format!(".cutting/{}/journal.jsonl", project.status("id")));
-    let noted = format!("\"opened\":[\"{}\"]", project.root.join("task-1.md").display());
+    let noted = format!(
+        "\"opened\":[\"{}\"]",
+        project.root.join("task-1.md").display()
+    );
     assert!(journal.contains(&noted), "{journal}");
     assert!(
-        project.read("reviews/tasks-review-1.md").ends_with("No substantive findings.\n\nVERDICT: PASS\n")
+        project
+            .read("reviews/tasks-review-1.md")
+            .ends_with("No substantive findings.\n\nVERDICT: PASS\n")
     );
     assert_eq!(project.stop(), "code");
 }
@@ -212,14 +239,22 @@ fn changes_are_reviewed_since_a_commit_with_the_task_that_they_are_for() {
     let said = project.run(&["review"], "");
     assert!(said.contains("findings-round-1.md"), "{said}");
     let told = fs::read_to_string(project.outside().join("told")).unwrap();
-    for part in ["=== task-1.md ===\nFirst.\n", "+Made for the first task.", &base[..12]] {
+    for part in [
+        "=== task-1.md ===\nFirst.\n",
+        "+Made for the first task.",
+        &base[..12],
+    ] {
         assert!(told.contains(part), "{part} in {told}");
     }
     // The first phase's findings of round 1 are kept.
     let kept = |folder: &std::path::Path| {
-        let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+        let names = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name());
         let names = names.map(|name| name.into_string().unwrap());
-        names.filter(|name| name.starts_with("findings-r1-")).count()
+        names
+            .filter(|name| name.starts_with("findings-r1-"))
+            .count()
     };
     let folder = project.root.join(".cutting").join(project.status("id"));
     assert_eq!(kept(&folder), 2, "{folder:?}");

@@ -85,20 +85,29 @@ pub(crate) fn fails(stranger: &Crate) -> String {
 fn two_dependency_lines_a_machine_and_a_macro_give_a_loop() {
     let stranger = door(MACHINE, MAIN);
     let built = stranger.cargo(&["build"]);
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    assert!(
+        built.status.success(),
+        "{}",
+        String::from_utf8_lossy(&built.stderr)
+    );
     let program = target().join("debug/door");
     let root = tempfile::tempdir().unwrap();
     let ran = Command::new(program).arg(root.path()).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&ran.stderr), "");
-    assert_eq!(String::from_utf8_lossy(&ran.stdout), "remind open 1\nshut closed 1\nwaits\n");
+    assert_eq!(
+        String::from_utf8_lossy(&ran.stdout),
+        "remind open 1\nshut closed 1\nwaits\n"
+    );
 }
 
 #[test]
 fn a_phase_without_a_behaviour_names_the_method_that_is_missing() {
-    let on_stop =
-        "on_stop = { require-file = { path = \"KEY\", written = \"shut\", missing = \"remind\" } }\n";
+    let on_stop = "on_stop = { require-file = { path = \"KEY\", written = \"shut\", missing = \"remind\" } }\n";
     let said = fails(&door(&MACHINE.replace(on_stop, ""), MAIN));
-    assert!(said.contains("not all trait items implemented, missing: `open`"), "{said}");
+    assert!(
+        said.contains("not all trait items implemented, missing: `open`"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -124,5 +133,9 @@ fn a_machine_whose_edges_are_all_open_to_people_compiles_without_a_warning() {
     let main = "#![deny(warnings)]\nclaudex_loop::machine!(door);\n\nfn main() {\n    \
                 let _: fn(door::Verb, door::AnyLoop) -> _ = |verb, held| verb.run(held);\n}\n";
     let built = door(&machine, main).cargo(&["build"]);
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    assert!(
+        built.status.success(),
+        "{}",
+        String::from_utf8_lossy(&built.stderr)
+    );
 }

@@ -92,7 +92,13 @@ const PROMPT: &str = "Read {{ subject }}. {{ rule }}\n{{ document }}";
 const TABLE: &str = "done rent.md: the rent\nopen tea.md: the tea\nopen ink.md: the ink\n";
 
 fn project() -> Project {
-    let project = Project::with_main("ledger", MACHINE, &[("prompt.md", PROMPT)], CONFIGURATION, MAIN);
+    let project = Project::with_main(
+        "ledger",
+        MACHINE,
+        &[("prompt.md", PROMPT)],
+        CONFIGURATION,
+        MAIN,
+    );
     project.write("TABLE", TABLE);
     project.write("tea.md", "Tea: 3.50\n");
     project.run(&["start"], "");
@@ -131,9 +137,18 @@ fn why_nothing_can_be_reviewed_is_said() {
     fs::remove_file(project.root.join("TABLE")).unwrap();
     for (table, why) in [
         (None, "TABLE: "),
-        (Some("open ../tea.md: the tea\n"), "../tea.md is no path below the loop’s root"),
-        (Some("open /tea.md: the tea\n"), "/tea.md is no path below the loop’s root"),
-        (Some("done tea.md: the tea\n"), "nothing that the program gives is there"),
+        (
+            Some("open ../tea.md: the tea\n"),
+            "../tea.md is no path below the loop’s root",
+        ),
+        (
+            Some("open /tea.md: the tea\n"),
+            "/tea.md is no path below the loop’s root",
+        ),
+        (
+            Some("done tea.md: the tea\n"),
+            "nothing that the program gives is there",
+        ),
     ] {
         if let Some(table) = table {
             project.write("TABLE", table);

@@ -166,7 +166,10 @@ impl Plans {
 
     fn phase(&self, id: &str) -> String {
         let shown: Value = serde_json::from_str(&self.run(&["status", id, "--json"])).unwrap();
-        shown["loops"][0]["phase"].as_str().unwrap_or_default().to_owned()
+        shown["loops"][0]["phase"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
     }
 }
 
@@ -176,13 +179,21 @@ fn null_is_in_the_document_and_the_value_is_what_everyone_speaks_of() {
     project.run(&["start", "--id", "a"]);
     let document = project.document("a");
     assert_eq!(
-        (&document["current_task"], &document["next_phase"], &document["why"]),
+        (
+            &document["current_task"],
+            &document["next_phase"],
+            &document["why"]
+        ),
         (&Value::Null, &json!("working"), &Value::Null)
     );
     project.run(&["leave", "a", "--why", "a pause", "--task", "3"]);
     let document = project.document("a");
     assert_eq!(
-        (&document["current_task"], &document["next_phase"], &document["model"]),
+        (
+            &document["current_task"],
+            &document["next_phase"],
+            &document["model"]
+        ),
         (&json!(3), &Value::Null, &Value::Null)
     );
     assert_eq!(project.phase("a"), "standalone");
@@ -194,15 +205,26 @@ fn null_is_in_the_document_and_the_value_is_what_everyone_speaks_of() {
     project.stop();
     assert_eq!(project.phase("a"), "standalone", "a task is under way");
     let text = fs::read_to_string(project.file("a")).unwrap();
-    fs::write(project.file("a"), text.replace("\"next_phase\": null", "\"next_phase\": \"working\""))
-        .unwrap();
+    fs::write(
+        project.file("a"),
+        text.replace("\"next_phase\": null", "\"next_phase\": \"working\""),
+    )
+    .unwrap();
     assert!(project.run(&["status", "a"]).contains("standalone"));
     project.run(&["take-up", "a"]);
     let journal = project.run(&["journal", "a"]);
     has(&journal, "was edited by hand (next_phase)");
-    assert_eq!(project.document("a")["model"], json!("null"), "the word, and not null");
+    assert_eq!(
+        project.document("a")["model"],
+        json!("null"),
+        "the word, and not null"
+    );
     let text = fs::read_to_string(project.file("a")).unwrap();
-    fs::write(project.file("a"), text.replace("\"iteration\": null", "\"iteration\": 4")).unwrap();
+    fs::write(
+        project.file("a"),
+        text.replace("\"iteration\": null", "\"iteration\": 4"),
+    )
+    .unwrap();
     project.stop();
     assert_eq!(project.phase("a"), "done");
     assert_eq!(project.document("a")["iteration"], json!(4));
@@ -223,7 +245,11 @@ fn a_document_with_null_is_taken_up_where_null_leads() {
     assert_eq!(project.phase("b"), "standalone");
     let document = project.document("b");
     assert_eq!(
-        (&document["next_phase"], &document["iteration"], &document["theirs"]),
+        (
+            &document["next_phase"],
+            &document["iteration"],
+            &document["theirs"]
+        ),
         (&Value::Null, &json!(1), &Value::Null)
     );
     project.run(&["take-up", "b"]);
@@ -237,8 +263,16 @@ fn an_outcome_gives_a_transition_its_arguments() {
     project.stop();
     let document = project.document("c");
     assert_eq!(
-        ["why", "current_task", "often", "file", "iteration", "model"].map(|key| document[key].clone()),
-        [json!("no \"sign\""), json!(7), json!(true), json!("plans/GO"), json!(2), json!("null")]
+        ["why", "current_task", "often", "file", "iteration", "model"]
+            .map(|key| document[key].clone()),
+        [
+            json!("no \"sign\""),
+            json!(7),
+            json!(true),
+            json!("plans/GO"),
+            json!(2),
+            json!("null")
+        ]
     );
 }
 
@@ -266,7 +300,12 @@ fn a_guard_reads_what_the_transition_is_given() {
     let document = project.document("e");
     assert_eq!(
         ["next_action", "actions", "often", "iteration"].map(|key| document[key].clone()),
-        [json!("loop-questions"), json!(["loop_research", "loop-questions"]), json!(false), json!(3)]
+        [
+            json!("loop-questions"),
+            json!(["loop_research", "loop-questions"]),
+            json!(false),
+            json!(3)
+        ]
     );
     // What is none of the words is said with those that there are, and changes nothing.
     let (succeeded, said) = conclude("procede", &[]);
@@ -283,7 +322,10 @@ fn a_guard_reads_what_the_transition_is_given() {
     assert_eq!(project.document("e")["iteration"], json!(5));
     // Which of a transition's edges may be taken is not known before it is given something: the line names what it takes.
     let shown = project.run(&["status", "e"]);
-    has(&shown, "conclude e --next-action <loop-questions|proceed|loop_research> --hard");
+    has(
+        &shown,
+        "conclude e --next-action <loop-questions|proceed|loop_research> --hard",
+    );
     assert!(conclude("proceed", &[]).0);
     assert_eq!(project.phase("e"), "standalone");
     project.run(&["take-up", "e"]);
@@ -296,13 +338,27 @@ fn an_answer_gives_its_transition_constants_and_its_label() {
     let project = Plans::new();
     project.run(&["start", "--id", "f"]);
     for (label, given) in [
-        ("Once more", [json!("loop_research"), json!(false), json!(6), json!("Once more")]),
-        ("On with it", [json!("proceed"), json!(true), json!(5), json!("On with it")]),
+        (
+            "Once more",
+            [
+                json!("loop_research"),
+                json!(false),
+                json!(6),
+                json!("Once more"),
+            ],
+        ),
+        (
+            "On with it",
+            [json!("proceed"), json!(true), json!(5), json!("On with it")],
+        ),
     ] {
         project.run(&["ask", "f"]);
         project.run(&["answer", "f", label]);
         let document = project.document("f");
-        assert_eq!(["next_action", "often", "current_task", "why"].map(|key| document[key].clone()), given);
+        assert_eq!(
+            ["next_action", "often", "current_task", "why"].map(|key| document[key].clone()),
+            given
+        );
         assert_eq!(project.phase("f"), "working");
     }
 }
@@ -312,6 +368,8 @@ fn the_kit_takes_every_edge_of_it() {
     let project = Plans::new();
     let machine = project.root.join("machine.toml");
     fs::write(&machine, MACHINE).unwrap();
-    let report = claudex_testkit::Kit::new(machine, &project.program).quick().unwrap();
+    let report = claudex_testkit::Kit::new(machine, &project.program)
+        .quick()
+        .unwrap();
     assert_eq!(report.unreached, []);
 }

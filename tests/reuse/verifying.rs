@@ -126,7 +126,10 @@ fn project(commands: &[&str]) -> Project {
     project.write(".gitignore", ".depot/\n.config/\n.local/\n*.ignored\n");
     project.write("TEXT.md", "Text.\n");
     project.write("COMMANDS", "");
-    let made = Command::new("git").args(["init", "--quiet"]).current_dir(&project.root).status();
+    let made = Command::new("git")
+        .args(["init", "--quiet"])
+        .current_dir(&project.root)
+        .status();
     assert!(made.unwrap().success());
     project.run(&["start"], "");
     commands.iter().for_each(|line| add(&project, line));
@@ -189,13 +192,21 @@ fn a_person_permits_a_list_once_and_an_agent_cannot() {
         let (succeeded, said) = project.agent(arguments);
         assert!(!succeeded && said.contains("--permit"), "{said}");
     }
-    assert!(project.agent(&["verify"]).1.contains(permitting.trim_start()));
+    assert!(
+        project
+            .agent(&["verify"])
+            .1
+            .contains(permitting.trim_start())
+    );
     // What nobody sees, nobody permits.
     project.write("yes.ignored", "y\n");
     for arguments in [&["verify"][..], &["verify", "--permit"]] {
         let yes = fs::File::open(project.root.join("yes.ignored")).unwrap();
         let output = project.command(arguments).stdin(yes).output().unwrap();
-        let (succeeded, said) = (output.status.success(), String::from_utf8(output.stderr).unwrap());
+        let (succeeded, said) = (
+            output.status.success(),
+            String::from_utf8(output.stderr).unwrap(),
+        );
         assert!(!succeeded, "{said}");
         has(&said, "there is no terminal to show the commands on");
     }
@@ -209,13 +220,19 @@ fn a_person_permits_a_list_once_and_an_agent_cannot() {
     assert!(succeeded, "{said}");
     has(&said, &shown);
     has(&said, "[y/N]");
-    has(&said, "$ echo 'two words' && true\nexit status 0\ntwo words\n");
+    has(
+        &said,
+        "$ echo 'two words' && true\nexit status 0\ntwo words\n",
+    );
     assert_eq!(ran(&project), 1);
     // The result is there for this work tree: the stop takes it.
     assert_eq!(project.stop(), "reviewing");
     assert_eq!(ran(&project), 1);
     let journal = journal(&project);
-    let edge = journal.lines().find(|line| line.contains("\"what\":\"pass\"")).unwrap();
+    let edge = journal
+        .lines()
+        .find(|line| line.contains("\"what\":\"pass\""))
+        .unwrap();
     has(edge, "\"kind\":\"verified\"");
     has(edge, "\"run\":\"c-");
     // Once for this project, whichever loop it is, and whoever runs it then.
@@ -238,17 +255,32 @@ fn a_changed_list_asks_again_whatever_journal_and_project_say() {
     assert!(!project.agent(&["verify"]).0);
     // A note that says that the new list passed permits nothing, and the record of another list is none of this one's.
     let permitted = project.root.join(".local/state/depot/permitted");
-    let record = fs::read_dir(&permitted).unwrap().next().unwrap().unwrap().path();
+    let record = fs::read_dir(&permitted)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
     let text = fs::read_to_string(&record).unwrap();
-    let more = text.replace("ran.ignored\"]", "ran.ignored\",\"echo more >> ran.ignored\"]");
+    let more = text.replace(
+        "ran.ignored\"]",
+        "ran.ignored\",\"echo more >> ran.ignored\"]",
+    );
     assert_ne!(more, text);
     fs::write(&record, more).unwrap();
-    let notes: String =
-        before.lines().filter(|line| line.contains("\"verify-")).map(|line| format!("{line}\n")).collect();
+    let notes: String = before
+        .lines()
+        .filter(|line| line.contains("\"verify-"))
+        .map(|line| format!("{line}\n"))
+        .collect();
     assert_eq!(notes.lines().count(), 2, "{before}");
     let file = folder(&project).join("journal.jsonl");
     fs::write(&file, journal(&project) + &notes).unwrap();
-    refuses(&project, &["sign"], "a person has not permitted these commands");
+    refuses(
+        &project,
+        &["sign"],
+        "a person has not permitted these commands",
+    );
     assert_eq!(project.stop(), "trying");
     assert_eq!(ran(&project), 1);
     assert!(permit(&project).contains("    echo more >> ran.ignored\n"));
@@ -259,9 +291,17 @@ fn a_changed_list_asks_again_whatever_journal_and_project_say() {
 fn a_name_of_the_configuration_needs_no_permission_and_nothing_to_run_is_said() {
     let project = project(&[]);
     refuses(&project, &["verify"], "there is no command to run");
-    refuses(&project, &["sign"], "is not open: there is no command to run");
+    refuses(
+        &project,
+        &["sign"],
+        "is not open: there is no command to run",
+    );
     add(&project, "tidy");
-    refuses(&project, &["sign"], "the commands were not run yet; run them:");
+    refuses(
+        &project,
+        &["sign"],
+        "the commands were not run yet; run them:",
+    );
     does(&project, &["verify"], "$ tidy\nexit status 0\ntidied");
     assert!(project.agent(&["sign"]).0);
     assert_eq!(project.status("phase"), "reviewing");
@@ -283,7 +323,9 @@ fn a_command_that_fails_is_shown_to_the_agent_and_proves_nothing() {
         assert_eq!(said["decision"], "block");
         let reason = said["reason"].as_str().unwrap();
         assert!(
-            reason.starts_with("Mend this:\n$ echo first; exit 3\nexit status 3\nfirst\n\n$ echo ran"),
+            reason.starts_with(
+                "Mend this:\n$ echo first; exit 3\nexit status 3\nfirst\n\n$ echo ran"
+            ),
             "{reason}"
         );
         has(reason, "$ test -e MENDED.md\nexit status 1\n");
@@ -291,7 +333,11 @@ fn a_command_that_fails_is_shown_to_the_agent_and_proves_nothing() {
     }
     assert_eq!(journal(&project).matches("\"verify-began\"").count(), 2);
     let told = project.run(&["journal", &project.status("id")], "");
-    assert_eq!(told.matches(": 1 of 3 commands passed").count(), 2, "{told}");
+    assert_eq!(
+        told.matches(": 1 of 3 commands passed").count(),
+        2,
+        "{told}"
+    );
 }
 
 #[test]
@@ -299,7 +345,11 @@ fn what_passed_counts_for_the_work_tree_as_it_was() {
     let project = project(&[RUN]);
     permit(&project);
     project.write("TEXT.md", "Another text.\n");
-    refuses(&project, &["sign"], "the work tree was changed after the commands began");
+    refuses(
+        &project,
+        &["sign"],
+        "the work tree was changed after the commands began",
+    );
     // What git ignores is none of it.
     assert!(project.agent(&["verify"]).0);
     project.write("x.ignored", "");
@@ -330,14 +380,25 @@ fn is_alive(id: &str) -> bool {
 
 #[test]
 fn a_run_that_is_killed_is_no_result_and_leaves_nothing_running() {
-    let project = project(&["if [ -e go.ignored ]; then exit 0; fi; echo $$ > pid.ignored; exec sleep 600"]);
+    let project =
+        project(&["if [ -e go.ignored ]; then exit 0; fi; echo $$ > pid.ignored; exec sleep 600"]);
     project.write("go.ignored", "");
     permit(&project);
     fs::remove_file(project.root.join("go.ignored")).unwrap();
     project.write("TEXT.md", "Another text.\n");
     let mut run = project.command(&["verify"]);
-    let mut run = run.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let pid = || fs::read_to_string(project.root.join("pid.ignored")).unwrap_or_default().trim().to_owned();
+    let mut run = run
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let pid = || {
+        fs::read_to_string(project.root.join("pid.ignored"))
+            .unwrap_or_default()
+            .trim()
+            .to_owned()
+    };
     let begun = Instant::now();
     while pid().is_empty() {
         assert!(begun.elapsed() < Duration::from_secs(30), "it never began");
@@ -347,7 +408,10 @@ fn a_run_that_is_killed_is_no_result_and_leaves_nothing_running() {
     run.kill().unwrap();
     run.wait().unwrap();
     let pid = pid();
-    assert!(is_alive(&pid), "the kill alone ends it: this proves nothing");
+    assert!(
+        is_alive(&pid),
+        "the kill alone ends it: this proves nothing"
+    );
     refuses(&project, &["sign"], "changed after the commands began");
     project.write("go.ignored", "");
     assert!(project.agent(&["verify"]).0);
@@ -367,7 +431,11 @@ fn of_sixteen_at_once_one_runs_them() {
     let calls: Vec<_> = (0..16)
         .map(|_| {
             let mut call = project.command(&["verify"]);
-            call.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+            call.stdin(Stdio::null())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap()
         })
         .collect();
     for call in calls {
@@ -381,10 +449,13 @@ fn of_sixteen_at_once_one_runs_them() {
 
 #[test]
 fn output_is_capped() {
-    let project = project(&["head -c 20000000 /dev/zero | tr '\\0' 'x'; head -c 3000000 /dev/zero >&2"]);
+    let project =
+        project(&["head -c 20000000 /dev/zero | tr '\\0' 'x'; head -c 3000000 /dev/zero >&2"]);
     let said = permit(&project);
     assert!(said.len() < 8_000, "{} bytes", said.len());
-    let log = fs::metadata(folder(&project).join("verify-1.log")).unwrap().size();
+    let log = fs::metadata(folder(&project).join("verify-1.log"))
+        .unwrap()
+        .size();
     assert!((4_000_000..5_000_000).contains(&log), "{log}");
     assert!(journal(&project).len() < 20_000);
 }
@@ -394,10 +465,22 @@ fn what_cannot_be_shown_is_not_run() {
     let project = project(&[]);
     project.run(&["leave"], "");
     for (hostile, shown) in [
-        ("echo fine\rrm -r x", r"command 1 has characters that cannot be shown: echo fine\u{d}rm -r x"),
-        ("echo \u{202e}enif ohce", r"cannot be shown: echo \u{202e}enif ohce"),
-        ("echo a\ntouch ran.ignored", r"cannot be shown: echo a\ntouch ran.ignored"),
-        ("echo \u{1b}[8mhidden", r"cannot be shown: echo \u{1b}[8mhidden"),
+        (
+            "echo fine\rrm -r x",
+            r"command 1 has characters that cannot be shown: echo fine\u{d}rm -r x",
+        ),
+        (
+            "echo \u{202e}enif ohce",
+            r"cannot be shown: echo \u{202e}enif ohce",
+        ),
+        (
+            "echo a\ntouch ran.ignored",
+            r"cannot be shown: echo a\ntouch ran.ignored",
+        ),
+        (
+            "echo \u{1b}[8mhidden",
+            r"cannot be shown: echo \u{1b}[8mhidden",
+        ),
         (" ", "command 1 is empty"),
     ] {
         project.run(&["start"], "");
@@ -405,7 +488,10 @@ fn what_cannot_be_shown_is_not_run() {
         let (succeeded, said) = project.on_terminal(&["verify", "--permit"], "");
         assert!(!succeeded && said.contains(shown), "{said:?}");
         let told = project.stop_saying().to_string();
-        assert!(told.contains("cannot be shown") || told.contains("is empty"), "{told}");
+        assert!(
+            told.contains("cannot be shown") || told.contains("is empty"),
+            "{told}"
+        );
         assert_eq!(ran(&project), 0);
         project.run(&["leave"], "");
     }
@@ -419,8 +505,14 @@ fn a_reviewer_is_shown_what_ran_and_what_failed_is_a_high_finding() {
     // The program gives the commands here. What is not permitted is not run, and the reviewer is told so.
     project.write("COMMANDS", &format!("{RUN}\ntest -e MENDED.md\n"));
     let said = project.run(&["review", "--reviewer", "fine"], "");
-    has(&said, "the commands that verify the work were not run: a person has not permitted");
-    has(&prompt(), &format!("$ {RUN}\nnot run: a person has not permitted it\n"));
+    has(
+        &said,
+        "the commands that verify the work were not run: a person has not permitted",
+    );
+    has(
+        &prompt(),
+        &format!("$ {RUN}\nnot run: a person has not permitted it\n"),
+    );
     assert_eq!(ran(&project), 0);
 
     let (succeeded, said) = project.on_terminal(&["verify", "--permit"], "");

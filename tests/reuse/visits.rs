@@ -83,8 +83,8 @@ fn project() -> Project {
         ("medium", "## Medium\\n- A step is missing"),
     ];
     let reviewers = reviewers.iter().map(|(name, found)| reviewer(name, found));
-    let reviewers =
-        reviewers.collect::<String>() + "[reviewers.broken]\nkind = \"command\"\nprogram = \"/bin/false\"\n";
+    let reviewers = reviewers.collect::<String>()
+        + "[reviewers.broken]\nkind = \"command\"\nprogram = \"/bin/false\"\n";
     // The build knows the names, and not that this cannot be reckoned.
     let second = ("second.md", "Again. {{ 1 // (round - round) }}\n");
     let project = Project::new("twice", MACHINE, &[second], &reviewers);
@@ -101,8 +101,16 @@ fn a_review_counts_for_the_visit_in_which_it_began() {
     project.review("fine");
     assert_eq!(project.stop(), "second");
     // The same subject, the same round, and another phase.
-    assert_eq!(project.stop(), "second", "the first phase was reviewed, and not this one");
-    assert!(project.run(&["status"], "").contains("waits for: the review of round 1"));
+    assert_eq!(
+        project.stop(),
+        "second",
+        "the first phase was reviewed, and not this one"
+    );
+    assert!(
+        project
+            .run(&["status"], "")
+            .contains("waits for: the review of round 1")
+    );
     project.review("fine");
     project.run(&["back"], "");
     assert_eq!(project.status("phase"), "first");
@@ -113,7 +121,10 @@ fn a_review_counts_for_the_visit_in_which_it_began() {
     assert_eq!(project.stop(), "second");
     project.review("fine");
     project.stop();
-    let (journal, verified) = (project.run(&["journal"], ""), project.run(&["journal", "--verify"], ""));
+    let (journal, verified) = (
+        project.run(&["journal"], ""),
+        project.run(&["journal", "--verify"], ""),
+    );
     assert!(journal.contains("done"), "{journal}");
     assert!(!verified.is_empty());
 }
@@ -122,17 +133,30 @@ fn a_review_counts_for_the_visit_in_which_it_began() {
 fn the_document_names_the_last_run_of_its_visit() {
     let project = project();
     project.stop();
-    let run = || project.run(&["state", "get", &project.status("state"), "run"], "").trim().to_owned();
+    let run = || {
+        project
+            .run(&["state", "get", &project.status("state"), "run"], "")
+            .trim()
+            .to_owned()
+    };
     assert_eq!(run(), "");
     for _ in 0..2 {
         let before = run();
         project.try_run(&["review", "--reviewer", "broken"], "");
-        assert_eq!(project.stop(), "first", "a review that could not run is one miss more");
+        assert_eq!(
+            project.stop(),
+            "first",
+            "a review that could not run is one miss more"
+        );
         assert!(run() != before && run().starts_with("r1-"), "{}", run());
     }
     project.review("fine");
     assert_eq!(project.stop(), "second");
-    assert_eq!(run(), "", "what the visit before rested on says nothing of this one");
+    assert_eq!(
+        run(),
+        "",
+        "what the visit before rested on says nothing of this one"
+    );
 }
 
 #[test]
@@ -144,7 +168,11 @@ fn a_phase_says_what_blocks() {
     project.review("medium");
     project.stop();
     project.review("fine");
-    assert_eq!(project.stop(), "first", "it is open while the text is the same");
+    assert_eq!(
+        project.stop(),
+        "first",
+        "it is open while the text is the same"
+    );
     project.write("TEXT.md", "Text, mended.\n");
     project.review("fine");
     assert_eq!(project.stop(), "second");
@@ -152,7 +180,10 @@ fn a_phase_says_what_blocks() {
     assert_eq!(project.stop(), "second", "medium ones block here");
     project.review("low");
     let next = project.run(&["status"], "");
-    assert!(next.contains("nothing that the reviewer found blocks"), "{next}");
+    assert!(
+        next.contains("nothing that the reviewer found blocks"),
+        "{next}"
+    );
     assert_eq!(project.stop(), "done");
 }
 
@@ -162,8 +193,17 @@ fn words_that_cannot_be_shown_leave_the_agent_with_what_is_next() {
     project.stop();
     project.review("fine");
     let answer = project.stop_saying();
-    let (reason, note) = (answer["reason"].to_string(), answer["systemMessage"].to_string());
-    assert_eq!((&answer["decision"], project.status("phase").as_str()), (&json!("block"), "second"));
-    assert!(reason.contains("is in phase second") && reason.contains("twice review"), "{answer}");
+    let (reason, note) = (
+        answer["reason"].to_string(),
+        answer["systemMessage"].to_string(),
+    );
+    assert_eq!(
+        (&answer["decision"], project.status("phase").as_str()),
+        (&json!("block"), "second")
+    );
+    assert!(
+        reason.contains("is in phase second") && reason.contains("twice review"),
+        "{answer}"
+    );
     assert!(note.contains("second.md"), "{answer}");
 }

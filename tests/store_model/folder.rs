@@ -6,7 +6,8 @@ use std::time::{Duration, SystemTime};
 use camino::{Utf8Path, Utf8PathBuf};
 use claudex_loop::StateHome;
 use claudex_loop::store::{
-    Change, CommitError, Entry, LoopId, Record, StartError, StartPlan, Store, StoreError, Value, partial,
+    Change, CommitError, Entry, LoopId, Record, StartError, StartPlan, Store, StoreError, Value,
+    partial,
 };
 
 use crate::counter::SPEC;
@@ -25,7 +26,9 @@ pub(crate) fn store(root: &Utf8Path) -> Store {
 /// A store in a new folder, whose name is no simple one. Where there is memory that looks like a disk it lies there: these
 /// tests sync some ten thousand times, and end no computer.
 pub(crate) fn new_store() -> (tempfile::TempDir, Store) {
-    let made = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+    let made = tempfile::tempdir_in("/dev/shm")
+        .or_else(|_| tempfile::tempdir())
+        .unwrap();
     let root = Utf8PathBuf::try_from(made.path().canonicalize().unwrap()).unwrap();
     let root = root.join("a b 'é\"");
     std::fs::create_dir(&root).unwrap();
@@ -55,8 +58,13 @@ pub(crate) fn start(store: &Store) -> Result<Record, Answer> {
             ("note".into(), Value::Count(0)),
         ]
     };
-    let plan =
-        StartPlan { now: jiff::Timestamp::now(), stale_after: None, by: "test".to_owned(), id: None, fields };
+    let plan = StartPlan {
+        now: jiff::Timestamp::now(),
+        stale_after: None,
+        by: "test".to_owned(),
+        id: None,
+        fields,
+    };
     store.start(plan).map_err(|error| match error {
         StartError::Active { .. } => Answer::Active,
         other => Answer::Other(other.to_string()),
@@ -100,7 +108,10 @@ pub(crate) fn answer(error: &StoreError) -> Answer {
 pub(crate) fn content(record: &Record) -> Content {
     let fields = record.document().fields();
     content_of(|name| {
-        fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.to_plain().into_owned())
+        fields
+            .iter()
+            .find(|(field, _)| field == name)
+            .map(|(_, value)| value.to_plain().into_owned())
     })
     .unwrap_or_else(|| panic!("{fields:?}"))
 }
@@ -123,7 +134,9 @@ pub(crate) fn document(path: &Utf8Path) -> Document {
     match partial::read_field(path, "machine") {
         Err(_) => Document::Garbled,
         Ok(None) => Document::Cut,
-        Ok(Some(_)) => Document::Whole(content_of(|name| partial::read_field(path, name).ok()?).unwrap()),
+        Ok(Some(_)) => {
+            Document::Whole(content_of(|name| partial::read_field(path, name).ok()?).unwrap())
+        }
     }
 }
 
@@ -137,7 +150,11 @@ pub(crate) fn history(store: &Store, id: &LoopId) -> Vec<(String, Content)> {
                 value.map(|(_, value)| value.to_plain().into_owned())
             };
             let content = content_of(plain).unwrap();
-            assert_eq!(u64::from(content.revision), change.revision, "the line says it twice");
+            assert_eq!(
+                u64::from(content.revision),
+                change.revision,
+                "the line says it twice"
+            );
             Some((change.what, content))
         }
         Entry::Note(_) => None,

@@ -6,7 +6,9 @@ use claudex_loop::store::{LoopId, Record, Store, Value};
 use proptest::test_runner::Config;
 use proptest_state_machine::{StateMachineTest, prop_state_machine};
 
-use crate::folder::{Answer, STALE, age, answer, commit, content, document, history, home, new_store, start};
+use crate::folder::{
+    Answer, STALE, age, answer, commit, content, document, history, home, new_store, start,
+};
 use crate::programs::{self, Killed};
 use crate::random::{Damage, Folder, Happens, Point};
 use crate::reference::{Content, Document, What, why_impossible};
@@ -41,7 +43,10 @@ impl Implementation {
     }
 
     fn open(&self, id: &LoopId) -> Result<Record, Answer> {
-        self.store.open(id).map(|opened| opened.record).map_err(|error| answer(&error))
+        self.store
+            .open(id)
+            .map(|opened| opened.record)
+            .map_err(|error| answer(&error))
     }
 
     /// Does what happens, and says what the call answered.
@@ -64,12 +69,16 @@ impl Implementation {
                 self.told(result)
             }
             Happens::Go(what) => {
-                let result = self.open(&self.newest()).and_then(|held| commit(&self.store, &held, what));
+                let result = self
+                    .open(&self.newest())
+                    .and_then(|held| commit(&self.store, &held, what));
                 self.told(result)
             }
             Happens::Note(number, note) => {
                 let note = Value::Count(note.into());
-                let result = self.store.set_field(&self.id(number), "note", note, "test", false);
+                let result = self
+                    .store
+                    .set_field(&self.id(number), "note", note, "test", false);
                 self.told(result.map_err(|error| answer(&error)))
             }
             Happens::Touch(number) => match self.store.touch(&self.id(number)) {
@@ -83,8 +92,16 @@ impl Implementation {
                 Answer::Done
             }
             Happens::Sweep => {
-                let mut moved = self.store.sweep(SystemTime::now(), STALE, false).unwrap().moved;
-                let mut wanted: Vec<LoopId> = expected.moved.iter().map(|id| self.ids[*id].clone()).collect();
+                let mut moved = self
+                    .store
+                    .sweep(SystemTime::now(), STALE, false)
+                    .unwrap()
+                    .moved;
+                let mut wanted: Vec<LoopId> = expected
+                    .moved
+                    .iter()
+                    .map(|id| self.ids[*id].clone())
+                    .collect();
                 moved.sort();
                 wanted.sort();
                 assert_eq!(moved, wanted, "what the sweep took");
@@ -106,7 +123,8 @@ impl Implementation {
                 let id = self.id(number);
                 let target = self.store.folder().join("swept").join(id.as_str());
                 std::fs::create_dir_all(&target).unwrap();
-                std::fs::rename(self.store.path_of(&id), target.join(format!("{id}.state"))).unwrap();
+                std::fs::rename(self.store.path_of(&id), target.join(format!("{id}.state")))
+                    .unwrap();
                 Answer::Done
             }
             Happens::Damage(number, damage) => {
@@ -139,10 +157,17 @@ impl Implementation {
         if let Point::Line(bytes) = point {
             let journal = self.store.journal_path(&id);
             let length = std::fs::metadata(&journal).unwrap().len();
-            let killed =
-                programs::killed_at(&self.store, Killed::Commit(&id, what), length + u64::from(bytes));
+            let killed = programs::killed_at(
+                &self.store,
+                Killed::Commit(&id, what),
+                length + u64::from(bytes),
+            );
             assert!(killed, "the commit came through");
-            assert_eq!(std::fs::read(&path).unwrap(), before, "the document is the old one");
+            assert_eq!(
+                std::fs::read(&path).unwrap(),
+                before,
+                "the document is the old one"
+            );
             assert_eq!(
                 std::fs::metadata(&journal).unwrap().len(),
                 length + u64::from(bytes),
@@ -152,8 +177,13 @@ impl Implementation {
         }
         let held = self.open(&id).unwrap();
         let index = self.store.root().join("state-home/active");
-        let indexes = index.read_dir_utf8().unwrap().map(|file| file.unwrap().into_path());
-        let indexes: Vec<_> = indexes.map(|file| (std::fs::read(&file).unwrap(), file)).collect();
+        let indexes = index
+            .read_dir_utf8()
+            .unwrap()
+            .map(|file| file.unwrap().into_path());
+        let indexes: Vec<_> = indexes
+            .map(|file| (std::fs::read(&file).unwrap(), file))
+            .collect();
         commit(&self.store, &held, what).unwrap();
         if let Point::Journaled = point {
             std::fs::write(&path, before).unwrap();
@@ -201,7 +231,12 @@ impl StateMachineTest for Implementation {
 
     fn init_test(_: &Folder) -> Self {
         let (kept, store) = new_store();
-        Self { _kept: kept, store, ids: Vec::new(), held: Vec::new() }
+        Self {
+            _kept: kept,
+            store,
+            ids: Vec::new(),
+            held: Vec::new(),
+        }
     }
 
     fn apply(mut state: Self, expected: &Folder, happens: Happens) -> Self {
@@ -214,18 +249,38 @@ impl StateMachineTest for Implementation {
         let store = &state.store;
         assert_eq!(state.ids.len(), expected.loops.len());
         assert!(expected.loops.iter().filter(|one| one.is_active()).count() <= 1);
-        let active: Vec<LoopId> =
-            store.list().into_iter().filter(|one| !one.terminal).map(|one| one.id).collect();
+        let active: Vec<LoopId> = store
+            .list()
+            .into_iter()
+            .filter(|one| !one.terminal)
+            .map(|one| one.id)
+            .collect();
         for (id, one) in state.ids.iter().zip(&expected.loops) {
             if !one.may_be_repaired {
-                assert_eq!(document(&store.path_of(id)), one.document, "the document of {id}");
+                assert_eq!(
+                    document(&store.path_of(id)),
+                    one.document,
+                    "the document of {id}"
+                );
             }
             let is_listed = one.is_active() && one.document != Document::Missing;
             assert_eq!(active.contains(id), is_listed, "{id} among {active:?}");
-            assert_eq!(store.loop_folder(id).exists(), one.is_here, "the folder of {id}");
+            assert_eq!(
+                store.loop_folder(id).exists(),
+                one.is_here,
+                "the folder of {id}"
+            );
             let swept = store.folder().join("swept").join(id.as_str());
-            assert_eq!(document(&swept.join(format!("{id}.state"))), one.swept, "the swept document of {id}");
-            let place = if one.is_here { store.clone() } else { swept_store(store, id) };
+            assert_eq!(
+                document(&swept.join(format!("{id}.state"))),
+                one.swept,
+                "the swept document of {id}"
+            );
+            let place = if one.is_here {
+                store.clone()
+            } else {
+                swept_store(store, id)
+            };
             let told = history(&place, id);
             assert_eq!(why_impossible(&told), None, "the journal of {id}");
             let told: Vec<Content> = told.into_iter().map(|(_, content)| content).collect();
@@ -236,7 +291,12 @@ impl StateMachineTest for Implementation {
 
 fn swept_store(store: &Store, id: &LoopId) -> Store {
     let folder = store.folder().join("swept").join(id.as_str());
-    Store::at(folder, store.root().to_owned(), store.spec(), home(store.root()))
+    Store::at(
+        folder,
+        store.root().to_owned(),
+        store.spec(),
+        home(store.root()),
+    )
 }
 
 prop_state_machine! {

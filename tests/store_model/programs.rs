@@ -55,8 +55,11 @@ fn program(name: &str) -> Command {
 /// Not a test by itself: what a program does that is killed. Does nothing unless told to.
 #[test]
 fn killed_program() {
-    let (Ok(root), Ok(call), Ok(limit)) = (std::env::var(ROOT), std::env::var(CALL), std::env::var(LIMIT))
-    else {
+    let (Ok(root), Ok(call), Ok(limit)) = (
+        std::env::var(ROOT),
+        std::env::var(CALL),
+        std::env::var(LIMIT),
+    ) else {
         return;
     };
     let store = store(&Utf8PathBuf::from(root));
@@ -100,13 +103,21 @@ fn busy_program() {
     };
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_millis(2500) {
-        turn = turn.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        turn = turn
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         let choice = (turn >> 33) % 16;
         if choice == 0 {
             for one in store.swept() {
                 if let Ok(record) = store.bring_back(&one.id) {
                     let made = content(&record);
-                    tell(&one.id, made.revision - 1, "bring-back", made.revision, made.phase);
+                    tell(
+                        &one.id,
+                        made.revision - 1,
+                        "bring-back",
+                        made.revision,
+                        made.phase,
+                    );
                 }
             }
             continue;
@@ -139,8 +150,18 @@ fn busy_program() {
         };
         if let Ok(record) = commit(&store, &opened.record, what) {
             let made = content(&record);
-            assert_eq!(made, what.of(held), "what is given is what was held, changed");
-            tell(&active.id, held.revision, what.name(), made.revision, made.phase);
+            assert_eq!(
+                made,
+                what.of(held),
+                "what is given is what was held, changed"
+            );
+            tell(
+                &active.id,
+                held.revision,
+                what.name(),
+                made.revision,
+                made.phase,
+            );
         }
     }
 }
@@ -148,27 +169,47 @@ fn busy_program() {
 #[test]
 fn of_programs_that_work_at_once_and_are_killed_every_acknowledged_change_is_in_a_legal_history() {
     let (kept, store) = new_store();
-    let notes: Vec<Utf8PathBuf> =
-        (0..6).map(|at| Utf8PathBuf::try_from(kept.path().join(format!("told-{at}"))).unwrap()).collect();
+    let notes: Vec<Utf8PathBuf> = (0..6)
+        .map(|at| Utf8PathBuf::try_from(kept.path().join(format!("told-{at}"))).unwrap())
+        .collect();
     let mut programs: Vec<_> = notes
         .iter()
-        .map(|told| program("busy_program").env(ROOT, store.root()).env(TOLD, told).spawn().unwrap())
+        .map(|told| {
+            program("busy_program")
+                .env(ROOT, store.root())
+                .env(TOLD, told)
+                .spawn()
+                .unwrap()
+        })
         .collect();
     // Half of them are killed, each once it has been told something and at another time.
     for (at, other) in programs.iter_mut().enumerate().take(3) {
-        let (begun, wait) = (Instant::now(), Duration::from_micros(90_300 * (at as u64 + 1)));
+        let (begun, wait) = (
+            Instant::now(),
+            Duration::from_micros(90_300 * (at as u64 + 1)),
+        );
         let has_told = |at: usize| std::fs::metadata(&notes[at]).is_ok_and(|meta| meta.len() > 0);
         while begun.elapsed() < wait || !has_told(at) && begun.elapsed() < Duration::from_secs(10) {
             std::thread::yield_now();
         }
         other.kill().unwrap();
     }
-    let ends: Vec<bool> = programs.into_iter().map(|mut other| other.wait().unwrap().success()).collect();
-    assert_eq!(ends[3..], [true; 3], "those that were not killed came through");
+    let ends: Vec<bool> = programs
+        .into_iter()
+        .map(|mut other| other.wait().unwrap().success())
+        .collect();
+    assert_eq!(
+        ends[3..],
+        [true; 3],
+        "those that were not killed came through"
+    );
 
     let mut told: BTreeMap<String, Vec<(u8, String, u8, Phase)>> = BTreeMap::new();
     for path in &notes {
-        for line in std::fs::read_to_string(path).unwrap_or_default().split_inclusive('\n') {
+        for line in std::fs::read_to_string(path)
+            .unwrap_or_default()
+            .split_inclusive('\n')
+        {
             let words: Vec<&str> = line.split_whitespace().collect();
             // The last one may be torn: its writer was killed.
             let ([id, base, what, made, phase], true) = (&words[..], line.ends_with('\n')) else {
@@ -184,7 +225,10 @@ fn of_programs_that_work_at_once_and_are_killed_every_acknowledged_change_is_in_
         }
     }
     let changes: usize = told.values().map(Vec::len).sum();
-    assert!(changes > 30 && told.len() > 1, "too little happened: {told:?}");
+    assert!(
+        changes > 30 && told.len() > 1,
+        "too little happened: {told:?}"
+    );
     for (id, told) in &told {
         let id = LoopId::parse(id, IdForm::Stamp).unwrap();
         let place = if store.loop_folder(&id).exists() {
@@ -200,19 +244,31 @@ fn of_programs_that_work_at_once_and_are_killed_every_acknowledged_change_is_in_
         let history = history(&place, &id);
         assert_eq!(why_impossible(&history), None, "the journal of {id}");
         let bases: BTreeSet<u8> = told.iter().map(|(base, ..)| *base).collect();
-        assert_eq!(bases.len(), told.len(), "one winner per revision of {id}: {told:?}");
+        assert_eq!(
+            bases.len(),
+            told.len(),
+            "one winner per revision of {id}: {told:?}"
+        );
         for (base, what, made, phase) in told {
             let (name, line) = &history[usize::from(*made) - 1];
-            assert_eq!((name, line.revision, line.phase), (what, *made, *phase), "{id}");
+            assert_eq!(
+                (name, line.revision, line.phase),
+                (what, *made, *phase),
+                "{id}"
+            );
             assert_eq!(*made, base + 1, "{id}");
         }
     }
     // Nobody is at work: one opens each, and at most one goes on.
-    let active = store
-        .list()
-        .into_iter()
-        .filter(|one| store.open(&one.id).is_ok_and(|opened| !opened.record.is_terminal()));
+    let active = store.list().into_iter().filter(|one| {
+        store
+            .open(&one.id)
+            .is_ok_and(|opened| !opened.record.is_terminal())
+    });
     assert!(active.count() <= 1);
     let quarantined = store.folder().join("quarantine");
-    assert!(!quarantined.exists(), "a kill was taken for an edit by hand");
+    assert!(
+        !quarantined.exists(),
+        "a kill was taken for an edit by hand"
+    );
 }

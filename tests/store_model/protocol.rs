@@ -101,7 +101,10 @@ impl Files {
         document: None,
         swept: None,
         folder: Place::Nowhere,
-        journal: Journal { lines: Vec::new(), torn: false },
+        journal: Journal {
+            lines: Vec::new(),
+            torn: false,
+        },
         unsynced_line: false,
         unsynced_name: false,
         is_begun: false,
@@ -126,7 +129,8 @@ impl Files {
     }
 
     pub(crate) fn is_active(&self) -> bool {
-        self.judge().is_ok_and(|judged| !judged.content.phase.is_terminal())
+        self.judge()
+            .is_ok_and(|judged| !judged.content.phase.is_terminal())
     }
 }
 
@@ -233,7 +237,11 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    pub(crate) const NEW: Self = Self { at: At::Idle, held: None, reviews: None };
+    pub(crate) const NEW: Self = Self {
+        at: At::Idle,
+        held: None,
+        reviews: None,
+    };
 }
 
 /// What went wrong on the way to a state, where the state alone does not tell.
@@ -257,7 +265,9 @@ pub(crate) struct State {
 
 impl State {
     pub(crate) fn is_locked(&self) -> bool {
-        self.processes.iter().any(|process| matches!(process.at, At::Inside(..)))
+        self.processes
+            .iter()
+            .any(|process| matches!(process.at, At::Inside(..)))
     }
 
     /// Whether someone has the run lock of a loop: a review, or a move of it.
@@ -274,7 +284,8 @@ impl State {
             Place::Swept => files.journal.lines.is_empty(),
             Place::Here | Place::Nowhere => !files.is_active(),
         };
-        self.processes.iter().all(|process| process.at == At::Idle) && self.files.iter().all(is_at_an_end)
+        self.processes.iter().all(|process| process.at == At::Idle)
+            && self.files.iter().all(is_at_an_end)
     }
 }
 
@@ -333,7 +344,10 @@ impl Model for Protocol {
                 used: true,
                 document: Some(Content::FIRST),
                 folder: Place::Here,
-                journal: Journal { lines: vec![Content::FIRST], torn: false },
+                journal: Journal {
+                    lines: vec![Content::FIRST],
+                    torn: false,
+                },
                 acknowledged: vec![Content::FIRST],
                 won: 1,
                 ..Files::NONE
@@ -372,19 +386,39 @@ impl Model for Protocol {
                 actions.push(Action::Crash(at));
             }
         }
-        let unsynced = |files: &Files| (files.unsynced_line || files.unsynced_name, files.before.len());
-        let (line, before) =
-            state.files.iter().map(unsynced).fold((false, 0), |all, one| (all.0 || one.0, all.1.max(one.1)));
+        let unsynced = |files: &Files| {
+            (
+                files.unsynced_line || files.unsynced_name,
+                files.before.len(),
+            )
+        };
+        let (line, before) = state
+            .files
+            .iter()
+            .map(unsynced)
+            .fold((false, 0), |all, one| (all.0 || one.0, all.1.max(one.1)));
         // Where everything is synced, a power loss is a crash.
         if state.budget.crashes > 0 && (line || before > 0) {
-            for line in if line { &[Kept::None, Kept::Half, Kept::All][..] } else { &[Kept::All] } {
+            for line in if line {
+                &[Kept::None, Kept::Half, Kept::All][..]
+            } else {
+                &[Kept::All]
+            } {
                 let begun = (before > 0).then_some(Left::Begin);
-                for document in [Left::All].into_iter().chain(begun).chain((0..before).map(Left::Before)) {
-                    actions.push(Action::PowerLoss { line: *line, document });
+                for document in [Left::All]
+                    .into_iter()
+                    .chain(begun)
+                    .chain((0..before).map(Left::Before))
+                {
+                    actions.push(Action::PowerLoss {
+                        line: *line,
+                        document,
+                    });
                 }
             }
         }
-        let is_young = |files: &Files| files.used && !(files.document_is_old && files.journal_is_old);
+        let is_young =
+            |files: &Files| files.used && !(files.document_is_old && files.journal_is_old);
         if state.budget.ages > 0 && state.files.iter().any(is_young) {
             actions.push(Action::Age);
         }
@@ -409,13 +443,20 @@ impl Protocol {
     fn calls(&self, state: &State, at: usize, actions: &mut Vec<Action>) {
         let process = state.processes[at];
         let mut call = |call| {
-            let waits = self.queues || call == Call::Sweep && self.broken == Broken::SweepLooksBeforeTheLock;
-            actions.push(if waits { Action::Call(at, call) } else { Action::Enter(at, call) });
+            let waits = self.queues
+                || call == Call::Sweep && self.broken == Broken::SweepLooksBeforeTheLock;
+            actions.push(if waits {
+                Action::Call(at, call)
+            } else {
+                Action::Enter(at, call)
+            });
         };
         if state.files.iter().any(|files| !files.used) {
             call(Call::Start);
         }
-        let is_free = process.held.is_none_or(|(_, held)| held.phase.is_terminal());
+        let is_free = process
+            .held
+            .is_none_or(|(_, held)| held.phase.is_terminal());
         for (id, files) in state.files.iter().enumerate() {
             if files.folder == Place::Here && is_free {
                 call(Call::Open(id));
@@ -455,7 +496,8 @@ impl Protocol {
             (Some(_), _) => actions.push(Action::EndReview(at)),
             (None, Some((id, _))) => {
                 let files = &state.files[id];
-                if state.budget.reviews > 0 && files.folder == Place::Here && !state.is_running(id) {
+                if state.budget.reviews > 0 && files.folder == Place::Here && !state.is_running(id)
+                {
                     actions.push(Action::BeginReview(at));
                 }
             }

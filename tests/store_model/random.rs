@@ -88,7 +88,10 @@ impl Loop {
             swept: Document::Missing,
             is_here: true,
             swept_folder: false,
-            journal: Journal { lines: vec![Content::FIRST], torn: false },
+            journal: Journal {
+                lines: vec![Content::FIRST],
+                torn: false,
+            },
             document_is_old: false,
             journal_is_old: false,
             missing_is_noted: false,
@@ -98,11 +101,15 @@ impl Loop {
 
     fn judge(&self) -> Result<Judged, NoLoop> {
         let none = Journal::default();
-        judge(self.document, if self.is_here { &self.journal } else { &none })
+        judge(
+            self.document,
+            if self.is_here { &self.journal } else { &none },
+        )
     }
 
     pub(crate) fn is_active(&self) -> bool {
-        self.judge().is_ok_and(|judged| !judged.content.phase.is_terminal())
+        self.judge()
+            .is_ok_and(|judged| !judged.content.phase.is_terminal())
     }
 
     fn is_whole(&self) -> bool {
@@ -166,7 +173,11 @@ impl Folder {
             }
         }
         let is_refused = self.loops.iter().any(Loop::is_active);
-        for one in self.loops.iter_mut().filter(|one| one.document != Document::Missing) {
+        for one in self
+            .loops
+            .iter_mut()
+            .filter(|one| one.document != Document::Missing)
+        {
             let is_sure = one.is_whole() && !one.may_be_repaired;
             if !one.is_active() {
                 // What the index knows as over is not looked at.
@@ -176,7 +187,11 @@ impl Folder {
             one.heal()?;
             one.may_be_repaired = is_refused && !is_sure;
         }
-        if is_refused { Err(Answer::Active) } else { Ok(()) }
+        if is_refused {
+            Err(Answer::Active)
+        } else {
+            Ok(())
+        }
     }
 
     fn open(&mut self, id: usize) -> Result<Content, Answer> {
@@ -213,7 +228,12 @@ impl Folder {
     }
 
     fn sweep(&mut self) {
-        for (id, one) in self.loops.iter_mut().enumerate().filter(|(_, one)| one.is_here) {
+        for (id, one) in self
+            .loops
+            .iter_mut()
+            .enumerate()
+            .filter(|(_, one)| one.is_here)
+        {
             let goes = if one.document == Document::Missing {
                 one.journal_is_old
             } else {
@@ -250,11 +270,14 @@ impl Folder {
             Damage::CutOff => one.document = Document::Cut,
             Damage::Deleted => one.document = Document::Missing,
             Damage::Count(count) => edit(one, &|content| content.count = count),
-            Damage::PhaseByHand => edit(one, &|content| content.phase = crate::reference::Phase::Over),
+            Damage::PhaseByHand => edit(one, &|content| {
+                content.phase = crate::reference::Phase::Over
+            }),
             Damage::Note(note) => edit(one, &|content| content.note = note),
             Damage::OldOneBack(ago) => {
                 let last = one.journal.lines.len() - 1;
-                one.document = Document::Whole(one.journal.lines[last.saturating_sub(usize::from(ago))]);
+                one.document =
+                    Document::Whole(one.journal.lines[last.saturating_sub(usize::from(ago))]);
             }
             Damage::TornLine => {
                 one.journal.torn = true;
@@ -269,13 +292,25 @@ impl ReferenceStateMachine for Folder {
     type Transition = Happens;
 
     fn init_state() -> BoxedStrategy<Self> {
-        Just(Self { loops: Vec::new(), held: Vec::new(), answer: Answer::Done, moved: Vec::new() }).boxed()
+        Just(Self {
+            loops: Vec::new(),
+            held: Vec::new(),
+            answer: Answer::Done,
+            moved: Vec::new(),
+        })
+        .boxed()
     }
 
     fn transitions(_: &Self) -> BoxedStrategy<Happens> {
-        let what = || prop_oneof![4 => Just(What::Step), 1 => Just(What::Finish), 1 => Just(What::Cancel)];
-        let point =
-            || prop_oneof![(0..=200_u8).prop_map(Point::Line), Just(Point::Journaled), Just(Point::Renamed)];
+        let what =
+            || prop_oneof![4 => Just(What::Step), 1 => Just(What::Finish), 1 => Just(What::Cancel)];
+        let point = || {
+            prop_oneof![
+                (0..=200_u8).prop_map(Point::Line),
+                Just(Point::Journaled),
+                Just(Point::Renamed)
+            ]
+        };
         let damage = prop_oneof![
             Just(Damage::Garbled),
             Just(Damage::CutOff),
@@ -309,27 +344,38 @@ impl ReferenceStateMachine for Folder {
         let newest = state.loops.last();
         match *happens {
             Happens::Start | Happens::Sweep => true,
-            Happens::Open(id) | Happens::Note(id, _) | Happens::Touch(id) | Happens::BringBack(id) => {
-                one(id).is_some()
-            }
+            Happens::Open(id)
+            | Happens::Note(id, _)
+            | Happens::Touch(id)
+            | Happens::BringBack(id) => one(id).is_some(),
             Happens::Age(id) => one(id).is_some_and(|one| one.is_here),
             Happens::Commit(..) => !state.held.is_empty(),
             Happens::Go(_) => newest.is_some(),
             Happens::CrashInStart(_) => {
                 // The crash is to come in the start itself, not in a repair before it.
-                let needs_nothing =
-                    |one: &Loop| one.document == Document::Missing || one.is_whole() && !one.may_be_repaired;
-                state.loops.iter().all(|one| !one.is_active() && needs_nothing(one))
+                let needs_nothing = |one: &Loop| {
+                    one.document == Document::Missing || one.is_whole() && !one.may_be_repaired
+                };
+                state
+                    .loops
+                    .iter()
+                    .all(|one| !one.is_active() && needs_nothing(one))
             }
-            Happens::CrashInCommit(..) => newest.is_some_and(|one| one.is_whole() && one.is_active()),
+            Happens::CrashInCommit(..) => {
+                newest.is_some_and(|one| one.is_whole() && one.is_active())
+            }
             Happens::CrashInSweep(id) => {
                 one(id).is_some_and(|one| one.document != Document::Missing && one.is_active())
             }
             Happens::Damage(id, damage) => one(id).is_some_and(|one| {
-                let is_there = one.is_here && one.document != Document::Missing && !one.may_be_repaired;
+                let is_there =
+                    one.is_here && one.document != Document::Missing && !one.may_be_repaired;
                 let is_edit = matches!(
                     damage,
-                    Damage::Count(_) | Damage::PhaseByHand | Damage::Note(_) | Damage::OldOneBack(_)
+                    Damage::Count(_)
+                        | Damage::PhaseByHand
+                        | Damage::Note(_)
+                        | Damage::OldOneBack(_)
                 );
                 let is_readable = matches!(one.document, Document::Whole(_));
                 is_there && (is_readable || !is_edit)
@@ -360,7 +406,9 @@ impl ReferenceStateMachine for Folder {
                 state.told(id, result);
             }
             Happens::Go(what) => {
-                let result = state.open(newest).and_then(|held| state.change(newest, Some(held), what));
+                let result = state
+                    .open(newest)
+                    .and_then(|held| state.change(newest, Some(held), what));
                 state.told(newest, result);
             }
             Happens::Note(number, note) => {

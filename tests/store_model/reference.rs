@@ -42,7 +42,12 @@ pub(crate) struct Content {
 }
 
 impl Content {
-    pub(crate) const FIRST: Self = Self { revision: 1, phase: Phase::On, count: 0, note: 0 };
+    pub(crate) const FIRST: Self = Self {
+        revision: 1,
+        phase: Phase::On,
+        count: 0,
+        note: 0,
+    };
 
     /// Whether the fields agree that only the store writes.
     fn agrees(self, other: Self) -> bool {
@@ -84,11 +89,23 @@ impl What {
 
     /// What it makes of a loop.
     pub(crate) fn of(self, found: Content) -> Content {
-        let next = Content { revision: found.revision + 1, ..found };
+        let next = Content {
+            revision: found.revision + 1,
+            ..found
+        };
         match self {
-            Self::Step => Content { count: found.count + 1, ..next },
-            Self::Finish => Content { phase: Phase::Over, ..next },
-            Self::Cancel => Content { phase: Phase::Cancelled, ..next },
+            Self::Step => Content {
+                count: found.count + 1,
+                ..next
+            },
+            Self::Finish => Content {
+                phase: Phase::Over,
+                ..next
+            },
+            Self::Cancel => Content {
+                phase: Phase::Cancelled,
+                ..next
+            },
             Self::Note(note) => Content { note, ..next },
             Self::BringBack => next,
         }
@@ -158,7 +175,10 @@ pub(crate) fn judge(document: Document, journal: &Journal) -> Result<Judged, NoL
         }
         Document::Whole(there) => {
             let note = there.note;
-            (Content { note, ..last }, (!there.agrees(last)).then_some(Fix::Undo))
+            (
+                Content { note, ..last },
+                (!there.agrees(last)).then_some(Fix::Undo),
+            )
         }
     };
     Ok(Judged { content, fix })
@@ -184,7 +204,13 @@ pub(crate) fn why_impossible(history: &[(String, Content)]) -> Option<String> {
         let [(_, found), (name, made)] = pair else {
             return None;
         };
-        let changes = [What::Step, What::Finish, What::Cancel, What::Note(made.note), What::BringBack];
+        let changes = [
+            What::Step,
+            What::Finish,
+            What::Cancel,
+            What::Note(made.note),
+            What::BringBack,
+        ];
         let what = changes.into_iter().find(|what| what.name() == name);
         let legal = what
             .filter(|what| what.from().is_none_or(|from| from == found.phase))

@@ -26,7 +26,8 @@ impl Protocol {
                 }
             }
             Action::Refuse(at) => {
-                if let At::Inside(call, Next::Write(Part::Rename, Write { id, .. })) = state.processes[at].at
+                if let At::Inside(call, Next::Write(Part::Rename, Write { id, .. })) =
+                    state.processes[at].at
                 {
                     state.budget.refusals -= 1;
                     state.processes[at].at = At::Inside(call, Next::TakeBack { id });
@@ -61,15 +62,24 @@ impl Protocol {
 
     /// Takes the lock and does the first step, which is to look: a crash in between would leave nothing.
     fn lock(&self, state: &mut State, at: usize, call: Call, seen: Option<u8>) {
-        let first = Next::Read { id: 0, refusing: true };
+        let first = Next::Read {
+            id: 0,
+            refusing: true,
+        };
         let next = match call {
             Call::Start if self.broken == Broken::StartRefusesNothing => Next::Folder,
             Call::Start | Call::BringBack(_) => first,
             Call::Commit(_) => match state.processes[at].held {
-                Some((id, _)) => Next::Read { id, refusing: false },
+                Some((id, _)) => Next::Read {
+                    id,
+                    refusing: false,
+                },
                 None => return release(state, at),
             },
-            Call::Open(id) => Next::Read { id, refusing: false },
+            Call::Open(id) => Next::Read {
+                id,
+                refusing: false,
+            },
             Call::Touch(id) => {
                 if state.files[id].document.is_some() {
                     state.files[id].document_is_old = false;
@@ -91,15 +101,26 @@ impl Protocol {
         let go = |state: &mut State, next| state.processes[at].at = At::Inside(call, next);
         match next {
             Next::Read { id, refusing: true } => self.read_refusing(state, at, call, id),
-            Next::Read { id, refusing: false } => heal(state, at, call, id, false),
-            Next::Cut { id, refusing, judged } => {
+            Next::Read {
+                id,
+                refusing: false,
+            } => heal(state, at, call, id, false),
+            Next::Cut {
+                id,
+                refusing,
+                judged,
+            } => {
                 state.files[id].journal.torn = false;
                 if self.broken == Broken::HealDropsALine {
                     state.files[id].journal.lines.pop();
                 }
                 go(state, after_cut(id, refusing, judged));
             }
-            Next::Fix { id, refusing, judged } => {
+            Next::Fix {
+                id,
+                refusing,
+                judged,
+            } => {
                 state.wrong.crash_taken_for_edit |= judged.fix == Some(Fix::Undo);
                 let files = &mut state.files[id];
                 if self.broken != Broken::NoRollForward || judged.fix != Some(Fix::RollForward) {
@@ -110,9 +131,20 @@ impl Protocol {
                 }
                 files.document_is_old = false;
                 let found = judged.content;
-                go(state, Next::Decide { id, refusing, found });
+                go(
+                    state,
+                    Next::Decide {
+                        id,
+                        refusing,
+                        found,
+                    },
+                );
             }
-            Next::Decide { id, refusing, found } => self.decide(state, at, call, id, refusing, found),
+            Next::Decide {
+                id,
+                refusing,
+                found,
+            } => self.decide(state, at, call, id, refusing, found),
             Next::Folder => match state.files.iter().position(|files| !files.used) {
                 Some(id) => {
                     state.files[id].used = true;
@@ -194,7 +226,13 @@ impl Protocol {
                 if let Some(document) = files.swept.take() {
                     files.document = Some(document);
                 }
-                go(state, Next::Read { id, refusing: false });
+                go(
+                    state,
+                    Next::Read {
+                        id,
+                        refusing: false,
+                    },
+                );
             }
         }
     }
@@ -220,7 +258,15 @@ impl Protocol {
         state.processes[at].at = At::Inside(call, next);
     }
 
-    fn decide(&self, state: &mut State, at: usize, call: Call, id: usize, refusing: bool, found: Content) {
+    fn decide(
+        &self,
+        state: &mut State,
+        at: usize,
+        call: Call,
+        id: usize,
+        refusing: bool,
+        found: Content,
+    ) {
         let files = &state.files[id];
         state.wrong.opened_apart |= files.document.as_ref() != files.journal.lines.last();
         let (base, what) = match (call, state.processes[at].held) {
@@ -253,7 +299,11 @@ impl Protocol {
     }
 
     fn first_of_write(&self) -> Part {
-        if self.broken == Broken::RenameBeforeJournal { Part::Rename } else { Part::HalfALine }
+        if self.broken == Broken::RenameBeforeJournal {
+            Part::Rename
+        } else {
+            Part::HalfALine
+        }
     }
 
     /// Journal first, document second.
@@ -280,7 +330,9 @@ impl Protocol {
                 files.unsynced_line = false;
                 match call {
                     _ if rename_first => Part::Finish,
-                    Call::Start if self.broken != Broken::StartShowsBeforeItSyncs => Part::SyncNames,
+                    Call::Start if self.broken != Broken::StartShowsBeforeItSyncs => {
+                        Part::SyncNames
+                    }
                     _ => Part::Rename,
                 }
             }
@@ -291,7 +343,11 @@ impl Protocol {
             Part::Rename => {
                 rename(files, new);
                 files.document_is_old = false;
-                if rename_first { Part::HalfALine } else { Part::Finish }
+                if rename_first {
+                    Part::HalfALine
+                } else {
+                    Part::Finish
+                }
             }
             Part::Finish => {
                 if call == Call::Start {
@@ -318,7 +374,11 @@ fn heal(state: &mut State, at: usize, call: Call, id: usize, refusing: bool) {
             state.processes[at].held = None;
             return release(state, at);
         }
-        Ok(judged) if state.files[id].journal.torn => Next::Cut { id, refusing, judged },
+        Ok(judged) if state.files[id].journal.torn => Next::Cut {
+            id,
+            refusing,
+            judged,
+        },
         Ok(judged) => after_cut(id, refusing, judged),
     };
     state.processes[at].at = At::Inside(call, next);
@@ -327,15 +387,26 @@ fn heal(state: &mut State, at: usize, call: Call, id: usize, refusing: bool) {
 fn after_cut(id: usize, refusing: bool, judged: Judged) -> Next {
     let found = judged.content;
     match judged.fix {
-        Some(_) => Next::Fix { id, refusing, judged },
-        None => Next::Decide { id, refusing, found },
+        Some(_) => Next::Fix {
+            id,
+            refusing,
+            judged,
+        },
+        None => Next::Decide {
+            id,
+            refusing,
+            found,
+        },
     }
 }
 
 /// What comes once the loop `id` does not refuse a start or a way back.
 fn after_refusing(state: &State, call: Call, id: usize) -> Next {
     match call {
-        _ if id + 1 < state.files.len() => Next::Read { id: id + 1, refusing: true },
+        _ if id + 1 < state.files.len() => Next::Read {
+            id: id + 1,
+            refusing: true,
+        },
         Call::BringBack(id) => Next::FolderBack { id },
         _ => Next::Folder,
     }
@@ -369,11 +440,19 @@ fn stale(state: &State) -> u8 {
         };
         is_old && !state.is_running(id)
     };
-    state.files.iter().enumerate().filter(|one| is_stale(*one)).fold(0, |stale, (id, _)| stale | 1 << id)
+    state
+        .files
+        .iter()
+        .enumerate()
+        .filter(|one| is_stale(*one))
+        .fold(0, |stale, (id, _)| stale | 1 << id)
 }
 
 fn is_reviewed(state: &State, id: usize) -> bool {
-    state.processes.iter().any(|process| process.reviews == Some(id))
+    state
+        .processes
+        .iter()
+        .any(|process| process.reviews == Some(id))
 }
 
 /// The process is gone, its locks are free; what it had written stays.

@@ -41,10 +41,14 @@ pub(crate) fn commands(markdown: &str, begins: &[&str], in_prose: bool) -> BTree
 
 /// Checks that the marketplace has the plugin of this name, and that the plugin's page installs it from there.
 pub(crate) fn check_marketplace(plugin: &str) {
-    let marketplace: Value = serde_json::from_str(&read(".claude-plugin/marketplace.json")).unwrap();
+    let marketplace: Value =
+        serde_json::from_str(&read(".claude-plugin/marketplace.json")).unwrap();
     let plugins = marketplace["plugins"].as_array().unwrap();
     let ours = plugins.iter().find(|one| one["name"] == plugin).unwrap();
     assert_eq!(ours["source"], format!("./{plugin}/plugin"));
-    let line = format!("/plugin install {plugin}@{}", marketplace["name"].as_str().unwrap());
+    let line = format!(
+        "/plugin install {plugin}@{}",
+        marketplace["name"].as_str().unwrap()
+    );
     assert!(read(&format!("docs/{plugin}.md")).contains(&line), "{line}");
 }

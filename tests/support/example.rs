@@ -48,10 +48,20 @@ impl Project {
     /// A stop of a session's agent: what is decided, and why.
     pub(crate) fn stop_of(&self, session: &str) -> (String, String) {
         let input = json!({"session_id": session, "hook_event_name": "Stop", "cwd": self.path("")});
-        let mut child =
-            self.command(&["hook", "stop"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        child.stdin.take().unwrap().write_all(input.to_string().as_bytes()).unwrap();
-        let answer: Value = serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
+        let mut child = self
+            .command(&["hook", "stop"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(input.to_string().as_bytes())
+            .unwrap();
+        let answer: Value =
+            serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
         let text = |key: &str| answer[key].as_str().unwrap_or_default().to_owned();
         (text("decision"), text("reason") + &text("systemMessage"))
     }

@@ -34,9 +34,16 @@ pub(crate) fn all() -> Vec<Found> {
     folders.extend(members(root));
     folders.push("codegen/tests/expected".into());
     folders.extend(below(root, Path::new("tests/machines")));
-    let files = folders.into_iter().map(|folder| folder.join("machine.toml"));
-    let there = files.filter(|file| root.join(file).is_file()).collect::<Vec<_>>();
-    assert!(there.len() > 2 && there[0] == Path::new("machine.toml"), "the search is broken: {there:?}");
+    let files = folders
+        .into_iter()
+        .map(|folder| folder.join("machine.toml"));
+    let there = files
+        .filter(|file| root.join(file).is_file())
+        .collect::<Vec<_>>();
+    assert!(
+        there.len() > 2 && there[0] == Path::new("machine.toml"),
+        "the search is broken: {there:?}"
+    );
     let files = there.into_iter().enumerate();
     files
         .map(|(at, file)| {
@@ -48,8 +55,14 @@ pub(crate) fn all() -> Vec<Found> {
 
 /// A machine by its text, as the module of this number.
 pub(crate) fn found(place: &str, at: usize, source: String) -> Found {
-    let machine = claudex_build::check_source(place, &source).unwrap_or_else(|found| panic!("{found}"));
-    Found { module: format!("m{at}"), place: place.to_owned(), source, machine }
+    let machine =
+        claudex_build::check_source(place, &source).unwrap_or_else(|found| panic!("{found}"));
+    Found {
+        module: format!("m{at}"),
+        place: place.to_owned(),
+        source,
+        machine,
+    }
 }
 
 /// The folders of the workspace's members, `folder/*` resolved.
@@ -69,7 +82,9 @@ fn members(root: &Path) -> Vec<PathBuf> {
 /// The folders below a folder, by name.
 fn below(root: &Path, folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(root.join(folder)).unwrap();
-    let mut folders: Vec<_> = entries.map(|entry| folder.join(entry.unwrap().file_name())).collect();
+    let mut folders: Vec<_> = entries
+        .map(|entry| folder.join(entry.unwrap().file_name()))
+        .collect();
     folders.sort();
     folders
 }

@@ -6,8 +6,17 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 /// The commands that change nothing: a message may name them in a sentence.
-pub(crate) const READ_ONLY: [&str; 9] =
-    ["status", "list", "journal", "personas", "doctor", "config", "machine", "completions", "man"];
+pub(crate) const READ_ONLY: [&str; 9] = [
+    "status",
+    "list",
+    "journal",
+    "personas",
+    "doctor",
+    "config",
+    "machine",
+    "completions",
+    "man",
+];
 
 /// The programs whose commands are looked for.
 const PROGRAMS: [&str; 2] = ["claudex-loop", "release-train"];
@@ -23,14 +32,22 @@ impl Shell {
     pub(crate) fn new(verbs: impl IntoIterator<Item = String>) -> Self {
         let kept = tempfile::tempdir().unwrap();
         let verbs: BTreeSet<String> = verbs.into_iter().chain(["abort".to_owned()]).collect();
-        for name in PROGRAMS.iter().copied().chain(verbs.iter().map(String::as_str)) {
+        for name in PROGRAMS
+            .iter()
+            .copied()
+            .chain(verbs.iter().map(String::as_str))
+        {
             let stub = kept.path().join(name);
             let log = kept.path().join(".called");
             let script = format!("#!/bin/sh\necho \"${{0##*/}} $*\" >>'{}'\n", log.display());
             std::fs::write(&stub, script).unwrap();
             std::fs::set_permissions(&stub, std::fs::Permissions::from_mode(0o755)).unwrap();
         }
-        Self { kept, verbs, pasted: BTreeSet::new() }
+        Self {
+            kept,
+            verbs,
+            pasted: BTreeSet::new(),
+        }
     }
 
     /// Checks an error or a note: no command that changes a loop stands in a sentence, and none runs.
@@ -45,9 +62,14 @@ impl Shell {
     pub(crate) fn check_commands(&self, what: &str, message: &str) {
         for line in message.lines() {
             // What clap calls a usage is no command to run.
-            for at in self.commands_in(line).filter(|_| !line.trim_start().starts_with("Usage: ")) {
+            for at in self
+                .commands_in(line)
+                .filter(|_| !line.trim_start().starts_with("Usage: "))
+            {
                 // The bar is miette's, below the first line of a message; `next:` is a row of `status`.
-                let before = line[..at].trim_start_matches(['│', ' ']).trim_end_matches("next:      ");
+                let before = line[..at]
+                    .trim_start_matches(['│', ' '])
+                    .trim_end_matches("next:      ");
                 assert!(
                     before.is_empty() && at >= 4 && !line.contains('`'),
                     "{what}: a command in a sentence: {line}\n{message}"
@@ -90,7 +112,9 @@ impl Shell {
     #[track_caller]
     pub(crate) fn paste(&mut self, what: &str, message: &str) {
         let is_picture = |line: &str| {
-            line.trim_start().split_once(" │ ").is_some_and(|(number, _)| number.parse::<u32>().is_ok())
+            line.trim_start()
+                .split_once(" │ ")
+                .is_some_and(|(number, _)| number.parse::<u32>().is_ok())
         };
         let lines = message.lines().filter(|line| !is_picture(line));
         let message = &lines.collect::<Vec<_>>().join("\n");

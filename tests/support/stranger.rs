@@ -23,7 +23,11 @@ impl Crate {
         let one_at_a_time = one_at_a_time();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a stranger's cräte");
-        let made = Self { _one_at_a_time: one_at_a_time, _folder: folder, path };
+        let made = Self {
+            _one_at_a_time: one_at_a_time,
+            _folder: folder,
+            path,
+        };
         made.write(
             "Cargo.toml",
             &format!(
@@ -51,7 +55,11 @@ impl Crate {
 
     /// Runs cargo in the crate, offline.
     pub(crate) fn cargo(&self, arguments: &[&str]) -> Output {
-        cargo(&self.path).args(arguments).arg("--offline").output().unwrap()
+        cargo(&self.path)
+            .args(arguments)
+            .arg("--offline")
+            .output()
+            .unwrap()
     }
 }
 

@@ -21,7 +21,12 @@ pub(crate) fn run(mut command: Command, columns: u16, typed: &str) -> (i32, Stri
         rustix::fs::Mode::empty(),
     )
     .unwrap();
-    let size = Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    let size = Winsize {
+        ws_row: 24,
+        ws_col: columns,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
     tcsetwinsize(&theirs, size).unwrap();
     command
         .stdin(Stdio::from(theirs.try_clone().unwrap()))

@@ -1,13 +1,18 @@
 //! The way of a plan, written down: each step gives the type that the next one needs.
 
-use claudex_loop::plan::typestate::{Cancelled, Done, Drafting, Loop, Reviewing, ReviseNext, Summarizing};
+use claudex_loop::plan::typestate::{
+    Cancelled, Done, Drafting, Loop, Reviewing, ReviseNext, Summarizing,
+};
 use claudex_loop::{Refused, Reviewed, Settled};
 
 fn begin(draft: Loop<Drafting>) -> Result<Loop<Reviewing>, Refused<Loop<Drafting>>> {
     draft.begin()
 }
 
-fn revise(review: Loop<Reviewing>, evidence: &Reviewed) -> Result<ReviseNext, Refused<Loop<Reviewing>>> {
+fn revise(
+    review: Loop<Reviewing>,
+    evidence: &Reviewed,
+) -> Result<ReviseNext, Refused<Loop<Reviewing>>> {
     review.revise(evidence)
 }
 

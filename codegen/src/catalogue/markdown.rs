@@ -17,14 +17,22 @@ fn section(entry: &Entry) -> String {
         text.push_str("\n| parameter | | |\n|---|---|---|\n");
         for parameter in entry.parameters() {
             let needed = if entry.one_of.contains(&parameter.name) {
-                let others: Vec<_> = entry.one_of.iter().map(|name| format!("`{name}`")).collect();
+                let others: Vec<_> = entry
+                    .one_of
+                    .iter()
+                    .map(|name| format!("`{name}`"))
+                    .collect();
                 format!("either {}", others.join(" or "))
             } else if entry.required.contains(parameter) {
                 "required".to_owned()
             } else {
                 "optional".to_owned()
             };
-            let _ = writeln!(text, "| `{}` | {needed} | {} |", parameter.name, parameter.doc);
+            let _ = writeln!(
+                text,
+                "| `{}` | {needed} | {} |",
+                parameter.name, parameter.doc
+            );
         }
         if entry.options {
             text.push_str(
@@ -52,9 +60,16 @@ fn section(entry: &Entry) -> String {
     match entry.turn {
         Turn::Free => {}
         Turn::Ends => text.push_str("\nIts transitions must let the turn end.\n"),
-        Turn::GoesOn => text.push_str("\nIts transitions must have words, and must not let the turn end.\n"),
+        Turn::GoesOn => {
+            text.push_str("\nIts transitions must have words, and must not let the turn end.\n")
+        }
     }
-    let _ = write!(text, "\n{}\n\n```toml\n{}\n```\n", entry.details.trim(), entry.example.trim());
+    let _ = write!(
+        text,
+        "\n{}\n\n```toml\n{}\n```\n",
+        entry.details.trim(),
+        entry.example.trim()
+    );
     text
 }
 

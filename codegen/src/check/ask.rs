@@ -6,7 +6,9 @@ use std::ops::Range;
 use super::Index;
 use super::behaviours::{constants, no_edge, open};
 use crate::diagnostic::{Diagnostic, suggest};
-use crate::model::{Actor, Argument, ArgumentKind, At, Behaviour, Call, Edge, FieldKind, Options, Phase};
+use crate::model::{
+    Actor, Argument, ArgumentKind, At, Behaviour, Call, Edge, FieldKind, Options, Phase,
+};
 use crate::source::template;
 
 /// The longest header of the client's dialog, in characters.
@@ -21,10 +23,15 @@ pub(super) fn questions(
     adrift: &HashSet<String>,
     found: &mut Vec<Diagnostic>,
 ) {
-    let asking = index.machine.phases.iter().enumerate().filter_map(|(source, phase)| {
-        let behaviour = phase.on_stop.as_ref().filter(|_| !phase.terminal)?;
-        behaviour.asks().then_some((source, phase, behaviour))
-    });
+    let asking = index
+        .machine
+        .phases
+        .iter()
+        .enumerate()
+        .filter_map(|(source, phase)| {
+            let behaviour = phase.on_stop.as_ref().filter(|_| !phase.terminal)?;
+            behaviour.asks().then_some((source, phase, behaviour))
+        });
     for (source, phase, behaviour) in asking {
         words(behaviour, found);
         if let Options::Field { field, .. } = &behaviour.options {
@@ -35,14 +42,22 @@ pub(super) fn questions(
             if !index.transitions.contains_key(name) || adrift.contains(name) {
                 continue;
             }
-            let edge = edges.iter().find(|edge| edge.from == source && edge.declared.name.value == name);
+            let edge = edges
+                .iter()
+                .find(|edge| edge.from == source && edge.declared.name.value == name);
             match edge {
                 None => found.push(no_edge(index, name, &phase.name.value, then.span.clone())),
                 Some(edge) => {
-                    let typed = behaviour.text.as_ref().is_some_and(|text| text.span == then.span);
+                    let typed = behaviour
+                        .text
+                        .as_ref()
+                        .is_some_and(|text| text.span == then.span);
                     let mut choices = behaviour.choices().iter().map(|choice| &choice.call);
                     let call = choices.find(|call| call.then.span == then.span);
-                    let call = call.cloned().unwrap_or_else(|| Call { then: then.clone(), with: Vec::new() });
+                    let call = call.cloned().unwrap_or_else(|| Call {
+                        then: then.clone(),
+                        with: Vec::new(),
+                    });
                     open_to_persons(phase, &call, edge, typed, found);
                 }
             }
@@ -66,7 +81,8 @@ fn words(behaviour: &Behaviour, found: &mut Vec<Diagnostic>) {
         let length = header.value.chars().count() - filled;
         if length > HEADER {
             let message = format!("`header` has {length} characters");
-            let help = format!("{HEADER} are the most that the dialog shows; the question has the room");
+            let help =
+                format!("{HEADER} are the most that the dialog shows; the question has the room");
             found.push(finding(&header.span, message).help(help));
         }
     }
@@ -79,7 +95,8 @@ fn words(behaviour: &Behaviour, found: &mut Vec<Diagnostic>) {
         if let Some(first) = labels.insert(choice.label.value.trim(), &choice.label.span) {
             let message = format!("the label {:?} stands there twice", choice.label.value);
             let one = finding(&choice.label.span, message).related(first.clone(), "the first");
-            found.push(one.help("an answer is known by its label: give each option one of its own"));
+            found
+                .push(one.help("an answer is known by its label: give each option one of its own"));
         }
     }
 }
@@ -88,7 +105,9 @@ fn words(behaviour: &Behaviour, found: &mut Vec<Diagnostic>) {
 fn text(key: &str, text: &At<String>, found: &mut Vec<Diagnostic>) {
     let (value, span) = (&text.value, &text.span);
     if value.trim().is_empty() {
-        found.push(finding(span, format!("`{key}` is empty")).help("say what the person is to read"));
+        found.push(
+            finding(span, format!("`{key}` is empty")).help("say what the person is to read"),
+        );
     } else if value.trim() != value {
         let message = format!("`{key}` begins or ends with white space");
         found.push(finding(span, message).help("take it out: nobody sees it"));
@@ -102,17 +121,33 @@ fn text(key: &str, text: &At<String>, found: &mut Vec<Diagnostic>) {
 }
 
 /// A field whose texts are what is named here.
-pub(super) fn list_field(index: &Index<'_>, name: &At<String>, what: &str, found: &mut Vec<Diagnostic>) {
-    let lists = index.machine.fields.iter().filter(|field| field.kind == FieldKind::List);
+pub(super) fn list_field(
+    index: &Index<'_>,
+    name: &At<String>,
+    what: &str,
+    found: &mut Vec<Diagnostic>,
+) {
+    let lists = index
+        .machine
+        .fields
+        .iter()
+        .filter(|field| field.kind == FieldKind::List);
     match index.fields.get(name.value.as_str()) {
         Some(field) if field.kind == FieldKind::List => {}
         Some(_) => {
-            let message = format!("`{}` is no list, and its texts cannot be {what}", name.value);
+            let message = format!(
+                "`{}` is no list, and its texts cannot be {what}",
+                name.value
+            );
             found.push(finding(&name.span, message).help("name a field of `type = \"list\"`"));
         }
         None => {
             let message = format!("no field is named `{}`", name.value);
-            let one = Diagnostic::new("claudex::machine::unknown_field", name.span.clone(), message);
+            let one = Diagnostic::new(
+                "claudex::machine::unknown_field",
+                name.span.clone(),
+                message,
+            );
             let hint = suggest(&name.value, lists.map(|field| field.name.value.as_str()));
             let add = || format!("add `{} = {{ type = \"list\" }}` to [fields]", name.value);
             found.push(one.label("not a field").help(hint.unwrap_or_else(add)));
@@ -121,7 +156,13 @@ pub(super) fn list_field(index: &Index<'_>, name: &At<String>, what: &str, found
 }
 
 /// An answer is a person's, and gives no evidence and one argument at most: its label, or what was typed.
-fn open_to_persons(phase: &Phase, call: &Call, edge: &Edge<'_>, typed: bool, found: &mut Vec<Diagnostic>) {
+fn open_to_persons(
+    phase: &Phase,
+    call: &Call,
+    edge: &Edge<'_>,
+    typed: bool,
+    found: &mut Vec<Diagnostic>,
+) {
     let (name, span) = (&call.then.value, &call.then.span);
     let declared = edge.declared;
     constants(call, &declared.args, found);
@@ -136,7 +177,10 @@ fn open_to_persons(phase: &Phase, call: &Call, edge: &Edge<'_>, typed: bool, fou
     }
     if let Some(needs) = &declared.requires {
         let message = format!("`{name}` requires evidence, and an answer gives none");
-        let help = format!("name a transition of `{}` without `requires`", phase.name.value);
+        let help = format!(
+            "name a transition of `{}` without `requires`",
+            phase.name.value
+        );
         wrong(&needs.span, message, "required here", help);
     }
     let help = format!(

@@ -13,16 +13,30 @@ pub(super) fn before_stop<'m>(
 ) -> Vec<(usize, &'m str)> {
     let mut named = Vec::new();
     for name in &index.machine.before_stop {
-        let of_name = edges.iter().filter(|edge| edge.declared.name.value == name.value);
+        let of_name = edges
+            .iter()
+            .filter(|edge| edge.declared.name.value == name.value);
         let of_name: Vec<_> = of_name.collect();
         named.extend(of_name.iter().map(|edge| (edge.from, name.value.as_str())));
         let Some(declared) = of_name.first().map(|edge| edge.declared) else {
             continue;
         };
         let wrong = [
-            (declared.by.first().map(|by| by.span.clone()), "only agents or persons take it"),
-            (declared.requires.as_ref().map(|needs| needs.span.clone()), "it requires evidence"),
-            (declared.args.first().map(|argument| argument.name.span.clone()), "it takes an argument"),
+            (
+                declared.by.first().map(|by| by.span.clone()),
+                "only agents or persons take it",
+            ),
+            (
+                declared.requires.as_ref().map(|needs| needs.span.clone()),
+                "it requires evidence",
+            ),
+            (
+                declared
+                    .args
+                    .first()
+                    .map(|argument| argument.name.span.clone()),
+                "it takes an argument",
+            ),
         ];
         for (span, why) in wrong {
             let Some(span) = span else { continue };

@@ -18,15 +18,25 @@ pub(super) fn behaviours(
 ) {
     let mut at_phase: HashMap<(usize, &str), &Edge<'_>> = HashMap::new();
     for edge in edges {
-        at_phase.entry((edge.from, &edge.declared.name.value)).or_insert(edge);
+        at_phase
+            .entry((edge.from, &edge.declared.name.value))
+            .or_insert(edge);
     }
     let mut named: HashSet<(usize, &str)> = HashSet::new();
     for (source, phase) in index.machine.phases.iter().enumerate() {
         let Some(behaviour) = phase.on_stop.as_ref().filter(|_| !phase.terminal) else {
             continue;
         };
-        let given = |outcome: &str| catalogue::find(&behaviour.name.value)?.outcome(outcome)?.evidence;
-        named.extend(behaviour.answers().map(|then| (source, then.value.as_str())));
+        let given = |outcome: &str| {
+            catalogue::find(&behaviour.name.value)?
+                .outcome(outcome)?
+                .evidence
+        };
+        named.extend(
+            behaviour
+                .answers()
+                .map(|then| (source, then.value.as_str())),
+        );
         for (outcome, names) in &behaviour.outcomes {
             let known = |call: &&Call| index.transitions.contains_key(call.then.value.as_str());
             for call in names.iter().filter(known) {
@@ -36,14 +46,25 @@ pub(super) fn behaviours(
                     if adrift.contains(&name.value) {
                         continue;
                     }
-                    found.push(no_edge(index, &name.value, &phase.name.value, name.span.clone()));
+                    found.push(no_edge(
+                        index,
+                        &name.value,
+                        &phase.name.value,
+                        name.span.clone(),
+                    ));
                     continue;
                 };
                 if let Some(actor) = edge.declared.by.first() {
                     let message = format!("`{name}` is not the hook's to take", name = name.value);
-                    let one = Diagnostic::new("claudex::machine::behaviour_by", name.span.clone(), message);
+                    let one = Diagnostic::new(
+                        "claudex::machine::behaviour_by",
+                        name.span.clone(),
+                        message,
+                    );
                     let one = one.related(actor.span.clone(), "only agents or persons take it");
-                    found.push(one.help("name a transition without `by`, or take `by` off this one"));
+                    found.push(
+                        one.help("name a transition without `by`, or take `by` off this one"),
+                    );
                 }
                 let needs = edge.declared.requires.as_ref();
                 let given = given(outcome);
@@ -51,9 +72,12 @@ pub(super) fn behaviours(
                     needs.filter(|needs| !given.is_some_and(|given| given.suffices(needs.value)))
                 {
                     let word = word_of(&Evidence::ALL, &needs.value);
-                    let message =
-                        format!("`{outcome}` has no evidence for `{}`, which requires {word}", name.value);
-                    let one = Diagnostic::new("claudex::machine::evidence", name.span.clone(), message);
+                    let message = format!(
+                        "`{outcome}` has no evidence for `{}`, which requires {word}",
+                        name.value
+                    );
+                    let one =
+                        Diagnostic::new("claudex::machine::evidence", name.span.clone(), message);
                     let one = one.related(needs.span.clone(), "required here");
                     let help = "of `review`, `clean` gives settled and reviewed, `findings` and `stalled` give reviewed; of `verify`, \
                                 `passed` gives verified; other outcomes give nothing";
@@ -74,10 +98,12 @@ fn arguments(call: &Call, args: &[Argument], outcome: &str, found: &mut Vec<Diag
     for argument in open(call, args).filter(|argument| !argument.optional) {
         let name = &argument.name.value;
         let message = format!("`{then}` takes `{name}`, and `{outcome}` does not give it");
-        let one = finding(&call.then.span, message).related(argument.name.span.clone(), "the argument");
+        let one =
+            finding(&call.then.span, message).related(argument.name.span.clone(), "the argument");
         let help = match argument.kind.value {
             ArgumentKind::Id => {
-                "an id is no constant: name another transition, or write the phase in Rust".to_owned()
+                "an id is no constant: name another transition, or write the phase in Rust"
+                    .to_owned()
             }
             _ => format!(
                 "write `{{ then = \"{then}\", with = {{ {name} = ... }} }}`, or name another transition"
@@ -98,12 +124,14 @@ pub(super) fn constants(call: &Call, args: &[Argument], found: &mut Vec<Diagnost
                 _ => suggest(&name.value, known),
             };
             let message = format!("`{then}` takes no argument `{}`", name.value);
-            let help = help.unwrap_or_else(|| format!("declare it in `args` of `{then}`, or leave it out"));
+            let help = help
+                .unwrap_or_else(|| format!("declare it in `args` of `{then}`, or leave it out"));
             found.push(finding(&name.span, message).help(help));
             continue;
         };
         if let Some((message, help)) = types::misfit_of_argument(argument, &value.value) {
-            let one = finding(&value.span, message).related(argument.name.span.clone(), "the argument");
+            let one =
+                finding(&value.span, message).related(argument.name.span.clone(), "the argument");
             found.push(one.help(help));
         }
     }
@@ -121,9 +149,16 @@ fn finding(span: &Range<usize>, message: String) -> Diagnostic {
     Diagnostic::new("claudex::machine::behaviour_args", span.clone(), message)
 }
 
-pub(super) fn no_edge(index: &Index<'_>, name: &str, phase: &str, span: Range<usize>) -> Diagnostic {
+pub(super) fn no_edge(
+    index: &Index<'_>,
+    name: &str,
+    phase: &str,
+    span: Range<usize>,
+) -> Diagnostic {
     let message = format!("`{name}` does not leave `{phase}`");
-    let entries = index.transitions[name].iter().map(|&at| &index.machine.transitions[at]);
+    let entries = index.transitions[name]
+        .iter()
+        .map(|&at| &index.machine.transitions[at]);
     let sources: Vec<&str> = entries
         .filter_map(|entry| match &entry.from {
             From::Phases(names) => Some(names.iter().map(|name| name.value.as_str())),
@@ -134,7 +169,10 @@ pub(super) fn no_edge(index: &Index<'_>, name: &str, phase: &str, span: Range<us
         .collect();
     let help = match sources.as_slice() {
         [] => format!("add an entry with `from = \"{phase}\"`"),
-        some => format!("it leaves {}; add `{phase}` to its `from`, or name another transition", list(some)),
+        some => format!(
+            "it leaves {}; add `{phase}` to its `from`, or name another transition",
+            list(some)
+        ),
     };
     Diagnostic::new("claudex::machine::no_edge", span, message).help(help)
 }
@@ -154,7 +192,10 @@ fn unused(
         names.any(|name| !index.transitions.contains_key(name.value.as_str()))
     };
     let misspelt: Vec<bool> = index.machine.phases.iter().map(misspelt).collect();
-    for edge in edges.iter().filter(|edge| edge.declared.by.is_empty() && !misspelt[edge.from]) {
+    for edge in edges
+        .iter()
+        .filter(|edge| edge.declared.by.is_empty() && !misspelt[edge.from])
+    {
         let source = &index.machine.phases[edge.from];
         let name = edge.declared.name.value.as_str();
         if source.terminal {
@@ -170,9 +211,10 @@ fn unused(
     for edge in idle {
         let (source, name) = (index.phase(edge.from), &edge.declared.name);
         let span = match &edge.declared.from {
-            From::Phases(names) => {
-                names.iter().find(|name| name.value == source).map(|name| name.span.clone())
-            }
+            From::Phases(names) => names
+                .iter()
+                .find(|name| name.value == source)
+                .map(|name| name.span.clone()),
             From::Any(span) => {
                 let entry = index.entry(edge);
                 if used_any.contains(&entry) || !told.insert(entry) {
@@ -182,10 +224,14 @@ fn unused(
             }
         };
         let message = format!("nothing takes `{}` from `{source}`", name.value);
-        let one =
-            Diagnostic::new("claudex::machine::unused_edge", span.unwrap_or(name.span.clone()), message);
-        let help =
-            format!("name it in an outcome of `{source}`'s `on_stop`, open it with `by`, or take it out");
+        let one = Diagnostic::new(
+            "claudex::machine::unused_edge",
+            span.unwrap_or(name.span.clone()),
+            message,
+        );
+        let help = format!(
+            "name it in an outcome of `{source}`'s `on_stop`, open it with `by`, or take it out"
+        );
         found.push(one.help(help));
     }
 }

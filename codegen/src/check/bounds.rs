@@ -44,10 +44,16 @@ pub(super) fn bounds(
         })
     };
     let person = |edge: &Edge<'_>| {
-        !edge.declared.by.is_empty() && edge.declared.by.iter().all(|actor| actor.value == Actor::Person)
+        !edge.declared.by.is_empty()
+            && edge
+                .declared
+                .by
+                .iter()
+                .all(|actor| actor.value == Actor::Person)
     };
     // An edge with a finding of its own says nothing that can be relied on: it is left out, not blamed.
-    let sound = |edge: &&Edge<'_>| !broken.contains(&index.entry(edge)) && (!person(edge) || hook(edge));
+    let sound =
+        |edge: &&Edge<'_>| !broken.contains(&index.entry(edge)) && (!person(edge) || hook(edge));
     let begins = |edge: &&Edge<'_>| !index.machine.phases[edge.from].terminal;
     let mut live: Vec<&Edge<'_>> = edges.iter().filter(begins).filter(sound).collect();
     loop {
@@ -83,16 +89,23 @@ fn effects<'m>(
             effect.words.extend(initial.as_ref().map(word));
         }
         for (field, update) in &edge.declared.set {
-            let is_list =
-                index.fields.get(field.value.as_str()).is_some_and(|field| field.kind == FieldKind::List);
+            let is_list = index
+                .fields
+                .get(field.value.as_str())
+                .is_some_and(|field| field.kind == FieldKind::List);
             let effect = effects.entry(&field.value).or_default();
             match &update.value {
-                Update::Field { name: source, offset } if *source == field.value && *offset >= 0 => {
+                Update::Field {
+                    name: source,
+                    offset,
+                } if *source == field.value && *offset >= 0 => {
                     effect.changed |= *offset > 0;
                 }
                 // A count argument is 0 at least: it lowers nothing, and bounds nothing. What is appended makes a list longer,
                 // unless it is left out.
-                Update::Plus { name: source, .. } if *source == field.value => effect.changed = true,
+                Update::Plus { name: source, .. } if *source == field.value => {
+                    effect.changed = true
+                }
                 Update::Constant(constant) => {
                     effect.changed = true;
                     effect.words.insert(word(constant));
@@ -144,16 +157,22 @@ fn is_bounded(index: &Index<'_>, edge: &Edge<'_>, effects: &Effects<'_>) -> bool
                 name == field && has_ceiling(&when.value, field, true, effects)
             }
             Update::Constant(constant) => leaves(index, &when.value, field).is_some_and(|left| {
-                !left.contains(&word(constant)) && left.iter().all(|word| !effect.words.contains(word))
+                !left.contains(&word(constant))
+                    && left.iter().all(|word| !effect.words.contains(word))
             }),
-            Update::Next(_) | Update::Now { .. } | Update::Argument(_) | Update::Plus { .. } => false,
+            Update::Next(_) | Update::Now { .. } | Update::Argument(_) | Update::Plus { .. } => {
+                false
+            }
         }
     })
 }
 
 /// Whether an update makes a list longer, whatever is given: an argument that is left out appends nothing.
 fn appends(index: &Index<'_>, edge: &Edge<'_>, field: &str, update: &Update) -> bool {
-    let list = index.fields.get(field).is_some_and(|field| field.kind == FieldKind::List);
+    let list = index
+        .fields
+        .get(field)
+        .is_some_and(|field| field.kind == FieldKind::List);
     let given = update.argument().is_some_and(|name| {
         let mut arguments = edge.declared.args.iter();
         arguments.any(|argument| argument.name.value == name && !argument.optional)
@@ -165,16 +184,20 @@ fn appends(index: &Index<'_>, edge: &Edge<'_>, field: &str, update: &Update) -> 
 /// component changes.
 fn has_ceiling(guard: &Guard, field: &str, length: bool, effects: &Effects<'_>) -> bool {
     match guard {
-        Guard::All(parts) => parts.iter().any(|part| has_ceiling(part, field, length, effects)),
-        Guard::Any(parts) => parts.iter().all(|part| has_ceiling(part, field, length, effects)),
+        Guard::All(parts) => parts
+            .iter()
+            .any(|part| has_ceiling(part, field, length, effects)),
+        Guard::Any(parts) => parts
+            .iter()
+            .all(|part| has_ceiling(part, field, length, effects)),
         Guard::Compare { left, sign, right } => {
             ceiling(left, *sign, right, field, length).is_some_and(|other| match other {
                 Operand::Constant(_) => true,
                 // Time goes on, so what is below `now` once is below it for ever. An argument may be another one each time.
                 Operand::Now { .. } | Operand::Argument { .. } => false,
-                Operand::Field { name, .. } | Operand::Length { name, .. } => {
-                    !effects.get(name.value.as_str()).is_some_and(|effect| effect.changed)
-                }
+                Operand::Field { name, .. } | Operand::Length { name, .. } => !effects
+                    .get(name.value.as_str())
+                    .is_some_and(|effect| effect.changed),
             })
         }
     }
@@ -208,8 +231,10 @@ fn leaves(index: &Index<'_>, guard: &Guard, field: &str) -> Option<BTreeSet<Stri
     let (left, sign, right) = match guard {
         Guard::All(parts) => return parts.iter().find_map(|part| leaves(index, part, field)),
         Guard::Any(parts) => {
-            let words: Option<Vec<BTreeSet<String>>> =
-                parts.iter().map(|part| leaves(index, part, field)).collect();
+            let words: Option<Vec<BTreeSet<String>>> = parts
+                .iter()
+                .map(|part| leaves(index, part, field))
+                .collect();
             return words.map(|words| words.into_iter().flatten().collect());
         }
         Guard::Compare { left, sign, right } => (left, *sign, right),
@@ -267,7 +292,11 @@ fn components(phases: usize, live: &[&Edge<'_>]) -> Vec<usize> {
         while let Some(at) = open.pop() {
             if component[at] == usize::MAX {
                 component[at] = root;
-                open.extend(backward[at].iter().filter(|&&to| component[to] == usize::MAX));
+                open.extend(
+                    backward[at]
+                        .iter()
+                        .filter(|&&to| component[to] == usize::MAX),
+                );
             }
         }
     }
@@ -283,25 +312,48 @@ fn report<'m>(
     found: &mut Vec<Diagnostic>,
 ) {
     let mut told = HashSet::new();
-    let (own, others): (Vec<&Edge<'m>>, Vec<&Edge<'m>>) = live.iter().partition(|edge| edge.from == edge.to);
+    let (own, others): (Vec<&Edge<'m>>, Vec<&Edge<'m>>) =
+        live.iter().partition(|edge| edge.from == edge.to);
     for edge in own {
         if told.insert(index.entry(edge)) {
-            found.push(unbounded(index, &[edge], &effects[&component[edge.from]], 0));
+            found.push(unbounded(
+                index,
+                &[edge],
+                &effects[&component[edge.from]],
+                0,
+            ));
         }
     }
     let mut begun = HashSet::new();
-    let between = others.iter().filter(|edge| begun.insert((edge.from, edge.to)));
-    let cycles = between.take(MOST_BEGUN).filter_map(|edge| shortest_cycle(&others, edge));
+    let between = others
+        .iter()
+        .filter(|edge| begun.insert((edge.from, edge.to)));
+    let cycles = between
+        .take(MOST_BEGUN)
+        .filter_map(|edge| shortest_cycle(&others, edge));
     let Some(cycle) = cycles.min_by_key(Vec::len) else {
         return;
     };
-    let entries = |edges: &[&Edge<'m>]| edges.iter().map(|edge| index.entry(edge)).collect::<HashSet<_>>();
+    let entries = |edges: &[&Edge<'m>]| {
+        edges
+            .iter()
+            .map(|edge| index.entry(edge))
+            .collect::<HashSet<_>>()
+    };
     let more = entries(&others).difference(&entries(&cycle)).count();
-    found.push(unbounded(index, &cycle, &effects[&component[cycle[0].from]], more));
+    found.push(unbounded(
+        index,
+        &cycle,
+        &effects[&component[cycle[0].from]],
+        more,
+    ));
 }
 
 /// The shortest cycle that begins with an edge.
-fn shortest_cycle<'e, 'm>(edges: &[&'e Edge<'m>], first: &'e Edge<'m>) -> Option<Vec<&'e Edge<'m>>> {
+fn shortest_cycle<'e, 'm>(
+    edges: &[&'e Edge<'m>],
+    first: &'e Edge<'m>,
+) -> Option<Vec<&'e Edge<'m>>> {
     let mut next: HashMap<usize, Vec<&'e Edge<'m>>> = HashMap::new();
     for edge in edges {
         next.entry(edge.from).or_default().push(edge);
@@ -327,29 +379,57 @@ fn shortest_cycle<'e, 'm>(edges: &[&'e Edge<'m>], first: &'e Edge<'m>) -> Option
     None
 }
 
-fn unbounded(index: &Index<'_>, cycle: &[&Edge<'_>], effects: &Effects<'_>, more: usize) -> Diagnostic {
+fn unbounded(
+    index: &Index<'_>,
+    cycle: &[&Edge<'_>],
+    effects: &Effects<'_>,
+    more: usize,
+) -> Diagnostic {
     /// A longer way is not read to its end.
     const SHOWN: usize = 6;
-    let mut way: Vec<&str> = cycle.iter().take(SHOWN).map(|edge| index.phase(edge.from)).collect();
+    let mut way: Vec<&str> = cycle
+        .iter()
+        .take(SHOWN)
+        .map(|edge| index.phase(edge.from))
+        .collect();
     way.extend((cycle.len() > SHOWN).then_some("..."));
     way.push(index.phase(cycle[0].from));
-    let names: Vec<&str> = cycle.iter().take(SHOWN).map(|edge| edge.declared.name.value.as_str()).collect();
+    let names: Vec<&str> = cycle
+        .iter()
+        .take(SHOWN)
+        .map(|edge| edge.declared.name.value.as_str())
+        .collect();
     let more = match more {
         0 => String::new(),
         1 => ", nor another one on which one more transition is".to_owned(),
         _ => format!(", nor others on which {more} more transitions are"),
     };
-    let message = format!("nothing bounds the cycle {} (by {}){more}", way.join(" -> "), names.join(", "));
-    let mut one =
-        Diagnostic::new("claudex::machine::unbounded_cycle", cycle[0].declared.name.span.clone(), message);
+    let message = format!(
+        "nothing bounds the cycle {} (by {}){more}",
+        way.join(" -> "),
+        names.join(", ")
+    );
+    let mut one = Diagnostic::new(
+        "claudex::machine::unbounded_cycle",
+        cycle[0].declared.name.span.clone(),
+        message,
+    );
     for edge in cycle.iter().take(SHOWN).skip(1) {
         one = one.related(edge.declared.name.span.clone(), "then this one");
     }
-    let reasons: Vec<String> = cycle.iter().flat_map(|edge| nearly(index, edge, effects)).take(3).collect();
+    let reasons: Vec<String> = cycle
+        .iter()
+        .flat_map(|edge| nearly(index, edge, effects))
+        .take(3)
+        .collect();
     let remedy = "a cycle ends if one of its edges raises a count under a guard, such as `when = \"tries < 3\"` with \
                   `set = { tries = \"tries + 1\" }`, and nothing on the way lowers it; or if only a person takes it: \
                   `by = [\"person\"]`";
-    let reasons = if reasons.is_empty() { String::new() } else { format!("{}; ", reasons.join("; ")) };
+    let reasons = if reasons.is_empty() {
+        String::new()
+    } else {
+        format!("{}; ", reasons.join("; "))
+    };
     one.help(format!("{reasons}{remedy}"))
 }
 
@@ -359,8 +439,7 @@ fn nearly(index: &Index<'_>, edge: &Edge<'_>, effects: &Effects<'_>) -> Vec<Stri
     let name = &edge.declared.name.value;
     for (field, update) in &edge.declared.set {
         let longer = appends(index, edge, &field.value, &update.value);
-        let raises =
-            matches!(&update.value, Update::Field { name, offset } if *name == field.value && *offset > 0);
+        let raises = matches!(&update.value, Update::Field { name, offset } if *name == field.value && *offset > 0);
         if !longer && !raises {
             continue;
         }
@@ -370,11 +449,15 @@ fn nearly(index: &Index<'_>, edge: &Edge<'_>, effects: &Effects<'_>) -> Vec<Stri
             .when
             .as_ref()
             .is_some_and(|when| has_ceiling(&when.value, field, longer, &Effects::new()));
-        reasons.push(match effects.get(field).and_then(|effect| effect.lowered_by) {
-            Some(other) => format!("`{name}` raises `{field}`, but `{other}` sets it back"),
-            None if guarded => format!("`{name}` raises `{field}`, but what bounds it changes on the way"),
-            None => format!("`{name}` raises `{field}`, but no guard of it says how far"),
-        });
+        reasons.push(
+            match effects.get(field).and_then(|effect| effect.lowered_by) {
+                Some(other) => format!("`{name}` raises `{field}`, but `{other}` sets it back"),
+                None if guarded => {
+                    format!("`{name}` raises `{field}`, but what bounds it changes on the way")
+                }
+                None => format!("`{name}` raises `{field}`, but no guard of it says how far"),
+            },
+        );
     }
     reasons
 }

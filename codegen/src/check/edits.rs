@@ -9,7 +9,11 @@ use crate::model::{At, FieldKind, guard_fields};
 pub(super) fn edits(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
     let machine = index.machine;
     let mut read: HashSet<String> = HashSet::new();
-    for guard in machine.transitions.iter().filter_map(|entry| entry.when.as_ref()) {
+    for guard in machine
+        .transitions
+        .iter()
+        .filter_map(|entry| entry.when.as_ref())
+    {
         guard_fields(&guard.value, &mut |name| _ = read.insert(name.to_owned()));
     }
     let mut bad = |name: &At<String>, message: String, help: &str| {
@@ -38,7 +42,11 @@ pub(super) fn edits(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
             );
         }
         if field.within.is_some() {
-            bad(name, format!("`{shown}` exists in some phases alone"), "leave its `in` out");
+            bad(
+                name,
+                format!("`{shown}` exists in some phases alone"),
+                "leave its `in` out",
+            );
         }
     }
     for field in &machine.fields {
@@ -47,7 +55,9 @@ pub(super) fn edits(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
         };
         let at = At::new(field.name.value.clone(), bound.span.clone());
         let listed = machine.state.edits.iter();
-        if field.kind != FieldKind::Count || !listed.clone().any(|edit| edit.value == field.name.value) {
+        if field.kind != FieldKind::Count
+            || !listed.clone().any(|edit| edit.value == field.name.value)
+        {
             bad(
                 &at,
                 format!("`min` and `max` of `{}` bound nothing", at.value),

@@ -43,7 +43,10 @@ pub(super) fn file(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
     let mut folder = state.folder.value.split('/').enumerate();
     if folder.all(|(at, part)| (parts.get(at)).is_some_and(|found| may_be(found, &id, part))) {
         bad(
-            format!("{shown:?} may lie in the engine's own folder `{}`", state.folder.value),
+            format!(
+                "{shown:?} may lie in the engine's own folder `{}`",
+                state.folder.value
+            ),
             "put one of them elsewhere; a document there needs no `file`".to_owned(),
         );
     }
@@ -64,6 +67,8 @@ fn may_be(part: &str, id: &str, name: &str) -> bool {
         return part == name;
     };
     let of_an_id = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-    let rest = name.strip_prefix(before).and_then(|name| name.strip_suffix(after));
+    let rest = name
+        .strip_prefix(before)
+        .and_then(|name| name.strip_suffix(after));
     rest.is_some_and(|id| !id.is_empty() && id.bytes().all(of_an_id))
 }

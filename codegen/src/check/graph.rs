@@ -15,28 +15,50 @@ pub(super) fn shape(index: &Index<'_>, edges: &[Edge<'_>], found: &mut Vec<Diagn
             machine.name.span.clone(),
             "the machine has no mode",
         );
-        found.push(one.help("add `[modes.plan]` with `start = \"...\"`: it says where a loop begins"));
+        found.push(
+            one.help("add `[modes.plan]` with `start = \"...\"`: it says where a loop begins"),
+        );
     }
     if !machine.phases.iter().any(|phase| phase.terminal) {
-        let one =
-            Diagnostic::new("claudex::machine::no_end", machine.name.span.clone(), "no phase is terminal");
+        let one = Diagnostic::new(
+            "claudex::machine::no_end",
+            machine.name.span.clone(),
+            "no phase is terminal",
+        );
         found.push(one.help("add a phase with `terminal = true`, and an edge to it"));
     }
     for mode in &machine.modes {
-        let start = index.phases.get(mode.start.value.as_str()).map(|&at| &machine.phases[at]);
+        let start = index
+            .phases
+            .get(mode.start.value.as_str())
+            .map(|&at| &machine.phases[at]);
         if let Some(start) = start.filter(|start| start.terminal) {
-            let message =
-                format!("the mode `{}` starts in `{}`, which is terminal", mode.name.value, start.name.value);
-            let one = Diagnostic::new("claudex::machine::starts_at_end", mode.start.span.clone(), message);
-            found
-                .push(one.related(start.name.span.clone(), "terminal").help("start in a phase that goes on"));
+            let message = format!(
+                "the mode `{}` starts in `{}`, which is terminal",
+                mode.name.value, start.name.value
+            );
+            let one = Diagnostic::new(
+                "claudex::machine::starts_at_end",
+                mode.start.span.clone(),
+                message,
+            );
+            found.push(
+                one.related(start.name.span.clone(), "terminal")
+                    .help("start in a phase that goes on"),
+            );
         }
     }
     for phase in &machine.phases {
         if let Some(behaviour) = phase.on_stop.as_ref().filter(|_| phase.terminal) {
             let message = format!("`{}` is terminal and has an `on_stop`", phase.name.value);
-            let one = Diagnostic::new("claudex::machine::end_goes_on", behaviour.name.span.clone(), message);
-            found.push(one.help("no stop reaches a loop that is over: leave `on_stop` or `terminal` out"));
+            let one = Diagnostic::new(
+                "claudex::machine::end_goes_on",
+                behaviour.name.span.clone(),
+                message,
+            );
+            found.push(
+                one.help("no stop reaches a loop that is over: leave `on_stop` or `terminal` out"),
+            );
         }
     }
     for entry in &machine.transitions {
@@ -44,10 +66,20 @@ pub(super) fn shape(index: &Index<'_>, edges: &[Edge<'_>], found: &mut Vec<Diagn
             continue;
         };
         for name in names {
-            let source = index.phases.get(name.value.as_str()).map(|&at| &machine.phases[at]);
+            let source = index
+                .phases
+                .get(name.value.as_str())
+                .map(|&at| &machine.phases[at]);
             if source.is_some_and(|source| source.terminal) {
-                let message = format!("`{}` leaves `{}`, which is terminal", entry.name.value, name.value);
-                let one = Diagnostic::new("claudex::machine::edge_from_end", name.span.clone(), message);
+                let message = format!(
+                    "`{}` leaves `{}`, which is terminal",
+                    entry.name.value, name.value
+                );
+                let one = Diagnostic::new(
+                    "claudex::machine::edge_from_end",
+                    name.span.clone(),
+                    message,
+                );
                 found.push(one.help("a loop that is over stays so: take it out of `from`"));
             }
         }
@@ -57,12 +89,16 @@ pub(super) fn shape(index: &Index<'_>, edges: &[Edge<'_>], found: &mut Vec<Diagn
     for (at, entry) in machine.transitions.iter().enumerate() {
         if let From::Any(span) = &entry.from
             && !sources.contains(&at)
-            && index.phases.values().any(|&at| !machine.phases[at].terminal)
+            && index
+                .phases
+                .values()
+                .any(|&at| !machine.phases[at].terminal)
         {
             let message = format!("`*` leaves `{}` no source", entry.name.value);
             let one = Diagnostic::new("claudex::machine::no_source", span.clone(), message);
-            found
-                .push(one.help("every phase has an edge of its own of this transition: take this entry out"));
+            found.push(one.help(
+                "every phase has an edge of its own of this transition: take this entry out",
+            ));
         }
     }
 }
@@ -83,7 +119,11 @@ fn agreement(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
                     .args
                     .iter()
                     .map(|argument| {
-                        (argument.name.value.clone(), argument.kind.value.clone(), argument.optional)
+                        (
+                            argument.name.value.clone(),
+                            argument.kind.value.clone(),
+                            argument.optional,
+                        )
                     })
                     .collect()
             };
@@ -96,10 +136,15 @@ fn agreement(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
             ];
             for (key, _) in differ.into_iter().filter(|(_, differ)| *differ) {
                 let message = format!("the entries of `{}` differ in `{key}`", entry.name.value);
-                let one =
-                    Diagnostic::new("claudex::machine::entries_differ", entry.name.span.clone(), message);
+                let one = Diagnostic::new(
+                    "claudex::machine::entries_differ",
+                    entry.name.span.clone(),
+                    message,
+                );
                 let one = one.related(first.name.span.clone(), "the first entry");
-                found.push(one.help(format!("one transition is one method: write the same `{key}` in each")));
+                found.push(one.help(format!(
+                    "one transition is one method: write the same `{key}` in each"
+                )));
             }
         }
     }
@@ -108,28 +153,48 @@ fn agreement(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
 /// Phases that no mode reaches, and phases from which nothing terminal is reached.
 pub(super) fn reach(index: &Index<'_>, edges: &[Edge<'_>], found: &mut Vec<Diagnostic>) {
     let machine = index.machine;
-    let (mut forward, mut backward) =
-        (vec![Vec::new(); machine.phases.len()], vec![Vec::new(); machine.phases.len()]);
+    let (mut forward, mut backward) = (
+        vec![Vec::new(); machine.phases.len()],
+        vec![Vec::new(); machine.phases.len()],
+    );
     for edge in edges {
         forward[edge.from].push(edge.to);
         backward[edge.to].push(edge.from);
     }
-    let starts = machine.modes.iter().filter_map(|mode| index.phases.get(mode.start.value.as_str()).copied());
+    let starts = machine
+        .modes
+        .iter()
+        .filter_map(|mode| index.phases.get(mode.start.value.as_str()).copied());
     let starts: Vec<usize> = starts.collect();
-    let ends: Vec<usize> = (0..machine.phases.len()).filter(|&at| machine.phases[at].terminal).collect();
+    let ends: Vec<usize> = (0..machine.phases.len())
+        .filter(|&at| machine.phases[at].terminal)
+        .collect();
     let reached = closure(&forward, starts.clone());
     let ending = closure(&backward, ends.clone());
     for (at, phase) in machine.phases.iter().enumerate() {
         let name = &phase.name.value;
         if !reached[at] && !starts.is_empty() && name != "same" {
             let message = format!("no loop reaches `{name}`");
-            let one = Diagnostic::new("claudex::machine::unreachable", phase.name.span.clone(), message);
-            found.push(one.help(format!("add a transition with `to = \"{name}\"`, or take the phase out")));
+            let one = Diagnostic::new(
+                "claudex::machine::unreachable",
+                phase.name.span.clone(),
+                message,
+            );
+            found.push(one.help(format!(
+                "add a transition with `to = \"{name}\"`, or take the phase out"
+            )));
         } else if !ending[at] && !ends.is_empty() {
             let message = format!("nothing leads from `{name}` to a terminal phase");
-            let one = Diagnostic::new("claudex::machine::no_way_out", phase.name.span.clone(), message);
+            let one = Diagnostic::new(
+                "claudex::machine::no_way_out",
+                phase.name.span.clone(),
+                message,
+            );
             let ends: Vec<&str> = ends.iter().take(4).map(|&end| index.phase(end)).collect();
-            found.push(one.help(format!("add a transition from `{name}` that leads to {}", list(&ends))));
+            found.push(one.help(format!(
+                "add a transition from `{name}` that leads to {}",
+                list(&ends)
+            )));
         }
     }
 }
@@ -167,10 +232,17 @@ pub(super) fn duplicates(
                 continue;
             }
             entries.extend(both);
-            let why = if when.is_some() { "with the same guard" } else { "without a guard" };
+            let why = if when.is_some() {
+                "with the same guard"
+            } else {
+                "without a guard"
+            };
             let message = format!("`{name}` leaves `{}` twice {why}", index.phase(source));
-            let one =
-                Diagnostic::new("claudex::machine::duplicate_edge", edge.declared.name.span.clone(), message);
+            let one = Diagnostic::new(
+                "claudex::machine::duplicate_edge",
+                edge.declared.name.span.clone(),
+                message,
+            );
             let one = one.related(first.declared.name.span.clone(), "the other edge");
             found.push(one.help("give each a `when` of its own, or take one out"));
         }
@@ -184,7 +256,11 @@ fn text(guard: &Guard) -> String {
         Guard::All(parts) | Guard::Any(parts) => {
             let mut parts: Vec<String> = parts.iter().map(text).collect();
             parts.sort();
-            let word = if matches!(guard, Guard::All(_)) { "all" } else { "any" };
+            let word = if matches!(guard, Guard::All(_)) {
+                "all"
+            } else {
+                "any"
+            };
             format!("{word}({})", parts.join(","))
         }
         Guard::Compare { left, sign, right } => {

@@ -20,7 +20,10 @@ pub(super) fn guards(
     duplicated: &HashSet<usize>,
     found: &mut Vec<Diagnostic>,
 ) {
-    let mut solver = Solver { fields: &index.fields, left: STEPS };
+    let mut solver = Solver {
+        fields: &index.fields,
+        left: STEPS,
+    };
     let mut never: HashSet<usize> = HashSet::new();
     for (at, entry) in index.machine.transitions.iter().enumerate() {
         if let Some(when) = entry.when.as_ref().filter(|_| !broken.contains(&at)) {
@@ -28,9 +31,16 @@ pub(super) fn guards(
                 Answer::Example(_) => {}
                 Answer::Never => {
                     never.insert(at);
-                    let message = format!("no values make this guard of `{}` hold", entry.name.value);
-                    let one = Diagnostic::new("claudex::machine::guard_never", when.span.clone(), message);
-                    found.push(one.help("counts begin at 0; loosen the guard, or take the edge out"));
+                    let message =
+                        format!("no values make this guard of `{}` hold", entry.name.value);
+                    let one = Diagnostic::new(
+                        "claudex::machine::guard_never",
+                        when.span.clone(),
+                        message,
+                    );
+                    found.push(
+                        one.help("counts begin at 0; loosen the guard, or take the edge out"),
+                    );
                 }
                 Answer::GaveUp => found.push(gave_up(entry)),
             }
@@ -40,15 +50,25 @@ pub(super) fn guards(
     let mut seen: HashSet<Vec<usize>> = HashSet::new();
     for ((source, name), group) in groups(edges) {
         let entries: Vec<usize> = group.iter().map(|edge| index.entry(edge)).collect();
-        let skip = |at: &usize| broken.contains(at) || duplicated.contains(at) || never.contains(at);
+        let skip =
+            |at: &usize| broken.contains(at) || duplicated.contains(at) || never.contains(at);
         if group.len() < 2 || entries.iter().any(skip) || !seen.insert(entries) {
             continue;
         }
         if let Some(beyond) = group.get(MOST_EDGES) {
-            let message = format!("`{name}` has {} edges from `{}`", group.len(), index.phase(source));
-            let one =
-                Diagnostic::new("claudex::machine::too_large", beyond.declared.name.span.clone(), message);
-            found.push(one.help(format!("{MOST_EDGES} are the most: give some of them a name of their own")));
+            let message = format!(
+                "`{name}` has {} edges from `{}`",
+                group.len(),
+                index.phase(source)
+            );
+            let one = Diagnostic::new(
+                "claudex::machine::too_large",
+                beyond.declared.name.span.clone(),
+                message,
+            );
+            found.push(one.help(format!(
+                "{MOST_EDGES} are the most: give some of them a name of their own"
+            )));
             continue;
         }
         overlaps(&mut solver, index.phase(source), &group, found);
@@ -56,7 +76,12 @@ pub(super) fn guards(
     }
 }
 
-fn overlaps<'m>(solver: &mut Solver<'m, '_>, source: &str, group: &[&Edge<'m>], found: &mut Vec<Diagnostic>) {
+fn overlaps<'m>(
+    solver: &mut Solver<'m, '_>,
+    source: &str,
+    group: &[&Edge<'m>],
+    found: &mut Vec<Diagnostic>,
+) {
     for (at, edge) in group.iter().enumerate() {
         for other in &group[at + 1..] {
             let wanted: Vec<(&Guard, bool)> = [edge, other]
@@ -72,11 +97,20 @@ fn overlaps<'m>(solver: &mut Solver<'m, '_>, source: &str, group: &[&Edge<'m>], 
                     return;
                 }
                 Answer::Example(values) => {
-                    let span = second.when.as_ref().map_or(&second.name.span, |when| &when.span);
-                    let message =
-                        format!("two edges of `{name}` from `{source}` are open at once{}", shown(&values));
-                    let one = Diagnostic::new("claudex::machine::guards_overlap", span.clone(), message);
-                    let place = first.when.as_ref().map_or(&first.name.span, |when| &when.span);
+                    let span = second
+                        .when
+                        .as_ref()
+                        .map_or(&second.name.span, |when| &when.span);
+                    let message = format!(
+                        "two edges of `{name}` from `{source}` are open at once{}",
+                        shown(&values)
+                    );
+                    let one =
+                        Diagnostic::new("claudex::machine::guards_overlap", span.clone(), message);
+                    let place = first
+                        .when
+                        .as_ref()
+                        .map_or(&first.name.span, |when| &when.span);
                     let one = one.related(place.clone(), "open at once with this one");
                     found.push(one.help("let one guard be the opposite of the other"));
                 }
@@ -85,9 +119,16 @@ fn overlaps<'m>(solver: &mut Solver<'m, '_>, source: &str, group: &[&Edge<'m>], 
     }
 }
 
-fn gap<'m>(solver: &mut Solver<'m, '_>, source: &str, group: &[&Edge<'m>], found: &mut Vec<Diagnostic>) {
-    let guards: Option<Vec<_>> =
-        group.iter().map(|edge| edge.declared.when.as_ref().map(|when| (&when.value, false))).collect();
+fn gap<'m>(
+    solver: &mut Solver<'m, '_>,
+    source: &str,
+    group: &[&Edge<'m>],
+    found: &mut Vec<Diagnostic>,
+) {
+    let guards: Option<Vec<_>> = group
+        .iter()
+        .map(|edge| edge.declared.when.as_ref().map(|when| (&when.value, false)))
+        .collect();
     // An edge without a guard leaves no gap.
     let (Some(mut guards), Some(first)) = (guards, group.first()) else {
         return;
@@ -106,8 +147,13 @@ fn gap<'m>(solver: &mut Solver<'m, '_>, source: &str, group: &[&Edge<'m>], found
         Answer::GaveUp => found.push(gave_up(first.declared)),
         Answer::Example(values) => {
             let name = &first.declared.name;
-            let message = format!("no edge of `{}` from `{source}` is open{}", name.value, shown(&values));
-            let mut one = Diagnostic::new("claudex::machine::guards_gap", name.span.clone(), message);
+            let message = format!(
+                "no edge of `{}` from `{source}` is open{}",
+                name.value,
+                shown(&values)
+            );
+            let mut one =
+                Diagnostic::new("claudex::machine::guards_gap", name.span.clone(), message);
             for edge in &group[1..] {
                 one = one.related(edge.declared.name.span.clone(), "nor is this one");
             }
@@ -125,12 +171,26 @@ fn parts(guard: &Guard) -> &[Guard] {
 }
 
 fn shown(values: &[String]) -> String {
-    if values.is_empty() { String::new() } else { format!(" when {}", values.join(" and ")) }
+    if values.is_empty() {
+        String::new()
+    } else {
+        format!(" when {}", values.join(" and "))
+    }
 }
 
 fn gave_up(entry: &Transition) -> Diagnostic {
-    let span = entry.when.as_ref().map_or(&entry.name.span, |when| &when.span);
-    let message = format!("the guards of `{}` are too complicated to be checked", entry.name.value);
-    let one = Diagnostic::new("claudex::machine::guards_too_complicated", span.clone(), message);
+    let span = entry
+        .when
+        .as_ref()
+        .map_or(&entry.name.span, |when| &when.span);
+    let message = format!(
+        "the guards of `{}` are too complicated to be checked",
+        entry.name.value
+    );
+    let one = Diagnostic::new(
+        "claudex::machine::guards_too_complicated",
+        span.clone(),
+        message,
+    );
     one.help("use fewer `or`s and fields, or keep a field that says it shorter")
 }

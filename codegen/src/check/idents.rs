@@ -12,8 +12,9 @@ use crate::source::guard::NOW;
 const CODE: &str = "claudex::machine::name_collision";
 
 /// Methods that every loop has.
-const METHODS: [&str; 9] =
-    ["id", "phase", "raw", "reload", "noting", "folder", "into_any", "fields", "add_text"];
+const METHODS: [&str; 9] = [
+    "id", "phase", "raw", "reload", "noting", "folder", "into_any", "fields", "add_text",
+];
 /// What a verb or a method has besides its transition's arguments.
 const ARGUMENTS: [&str; 6] = ["id", "from_prompt", "help", "rejecting", "evidence", "held"];
 /// The words of Rust that cannot be written as `r#word`, in any form.
@@ -58,20 +59,37 @@ struct Space {
 
 impl Space {
     fn new(what: &'static str, own: &[&str]) -> Self {
-        let taken = own
-            .iter()
-            .map(|name| ((*name).to_owned(), (format!("the {what} `{name}` that every module has"), None)));
-        Self { what, taken: taken.collect() }
+        let taken = own.iter().map(|name| {
+            (
+                (*name).to_owned(),
+                (format!("the {what} `{name}` that every module has"), None),
+            )
+        });
+        Self {
+            what,
+            taken: taken.collect(),
+        }
     }
 
-    fn add(&mut self, identifier: String, kind: &str, name: &At<String>, found: &mut Vec<Diagnostic>) {
+    fn add(
+        &mut self,
+        identifier: String,
+        kind: &str,
+        name: &At<String>,
+        found: &mut Vec<Diagnostic>,
+    ) {
         let this = format!("the {kind} `{}`", name.value);
         let Some((other, place)) = self.taken.get(&identifier) else {
-            self.taken.insert(identifier, (this, Some(name.span.clone())));
+            self.taken
+                .insert(identifier, (this, Some(name.span.clone())));
             return;
         };
-        let message = format!("{this} and {other} both give the Rust {} `{identifier}`", self.what);
-        let mut one = Diagnostic::new(CODE, name.span.clone(), message).help(format!("rename the {kind}"));
+        let message = format!(
+            "{this} and {other} both give the Rust {} `{identifier}`",
+            self.what
+        );
+        let mut one =
+            Diagnostic::new(CODE, name.span.clone(), message).help(format!("rename the {kind}"));
         if let Some(place) = place {
             one = one.related(place.clone(), "the other one");
         }
@@ -81,8 +99,11 @@ impl Space {
 
 pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
     let machine = index.machine;
-    let transitions: Vec<_> =
-        index.transitions.values().map(|entries| &machine.transitions[entries[0]]).collect();
+    let transitions: Vec<_> = index
+        .transitions
+        .values()
+        .map(|entries| &machine.transitions[entries[0]])
+        .collect();
     let mut transitions = transitions;
     transitions.sort_by_key(|entry| entry.name.span.start);
 
@@ -94,8 +115,11 @@ pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
             found.push(one.help("`to = \"same\"` means the source; rename the phase"));
         }
         if phase.name.value == "stop" && !phase.terminal {
-            let message = "the phase `stop` would be the method `OnStop::stop`, which every machine has";
-            found.push(Diagnostic::new(CODE, phase.name.span.clone(), message).help("rename the phase"));
+            let message =
+                "the phase `stop` would be the method `OnStop::stop`, which every machine has";
+            found.push(
+                Diagnostic::new(CODE, phase.name.span.clone(), message).help("rename the phase"),
+            );
         }
         if !phase.terminal
             && let Some(does) = method(machine, &phase.name.value)
@@ -104,7 +128,9 @@ pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
             let message = format!(
                 "the phase `{name}` would be the method `OnStop::{name}`, by which the program {does}"
             );
-            found.push(Diagnostic::new(CODE, phase.name.span.clone(), message).help("rename the phase"));
+            found.push(
+                Diagnostic::new(CODE, phase.name.span.clone(), message).help("rename the phase"),
+            );
         }
         types.add(camel(&phase.name.value), "phase", &phase.name, found);
     }
@@ -119,18 +145,33 @@ pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
             variants(words, &field.name.value, found);
         }
         if field.within.is_some() {
-            types.add(format!("Has{}", camel(&field.name.value)), "field", &field.name, found);
+            types.add(
+                format!("Has{}", camel(&field.name.value)),
+                "field",
+                &field.name,
+                found,
+            );
         }
         if field.name.value == NOW {
             let one = Diagnostic::new(CODE, field.name.span.clone(), "a field is named `now`");
-            found.push(one.help("in guards and updates `now` is the time of the commit; rename the field"));
+            found.push(
+                one.help("in guards and updates `now` is the time of the commit; rename the field"),
+            );
         }
         if field.name.value == "mode" && field.at_start != AtStart::Never {
-            let one = Diagnostic::new(CODE, field.name.span.clone(), "a start takes a `mode` already");
+            let one = Diagnostic::new(
+                CODE,
+                field.name.span.clone(),
+                "a start takes a `mode` already",
+            );
             found.push(one.help("rename the field, or leave `at_start` out"));
         }
         if field.name.value == "help" && field.at_start != AtStart::Never {
-            let one = Diagnostic::new(CODE, field.name.span.clone(), "`start --help` shows its help already");
+            let one = Diagnostic::new(
+                CODE,
+                field.name.span.clone(),
+                "`start --help` shows its help already",
+            );
             found.push(one.help("rename the field, or leave `at_start` out"));
         }
     }
@@ -138,7 +179,10 @@ pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
     let mut methods = Space::new("method", &METHODS);
     for entry in &transitions {
         if let Some(field) = index.fields.get(entry.name.value.as_str()) {
-            let message = format!("the transition `{0}` and the field `{0}` have one name", entry.name.value);
+            let message = format!(
+                "the transition `{0}` and the field `{0}` have one name",
+                entry.name.value
+            );
             let one = Diagnostic::new(CODE, entry.name.span.clone(), message);
             let one = one.related(field.name.span.clone(), "the field");
             found.push(one.help("rename the transition"));
@@ -152,14 +196,22 @@ pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
                 types.add(format!("{name}Iter"), "argument", &argument.name, found);
                 types.add(name, "argument", &argument.name, found);
                 let place = &argument.kind.span;
-                let words: Vec<_> = words.iter().map(|word| At::new(word.clone(), place.clone())).collect();
+                let words: Vec<_> = words
+                    .iter()
+                    .map(|word| At::new(word.clone(), place.clone()))
+                    .collect();
                 variants(&words, &argument.name.value, found);
             }
         }
     }
     for field in &machine.fields {
         if matches!(field.kind, FieldKind::Data(_)) {
-            methods.add(format!("set_{}", field.name.value), "field", &field.name, found);
+            methods.add(
+                format!("set_{}", field.name.value),
+                "field",
+                &field.name,
+                found,
+            );
         }
     }
     for entry in &transitions {
@@ -172,7 +224,11 @@ pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
     stored_forms(index, found);
     reserved_words(index, found);
     for (at, entry) in machine.transitions.iter().enumerate() {
-        if index.transitions.get(entry.name.value.as_str()).is_some_and(|entries| entries[0] == at) {
+        if index
+            .transitions
+            .get(entry.name.value.as_str())
+            .is_some_and(|entries| entries[0] == at)
+        {
             verb(index, &entry.name, found);
         }
     }
@@ -183,7 +239,10 @@ fn variants(words: &[At<String>], field: &str, found: &mut Vec<Diagnostic>) {
     for word in words {
         let variant = camel(&word.value);
         if variant.is_empty() || variant == "Self" {
-            let message = format!("the word `{}` of `{field}` gives no Rust variant", word.value);
+            let message = format!(
+                "the word `{}` of `{field}` gives no Rust variant",
+                word.value
+            );
             found.push(
                 Diagnostic::new(CODE, word.span.clone(), message)
                     .help("write a word with a letter, and not `self`"),
@@ -212,29 +271,50 @@ fn stored_forms(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
 
 fn reserved_words(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
     let machine = index.machine;
-    let args =
-        machine.transitions.iter().flat_map(|entry| &entry.args).map(|argument| ("argument", &argument.name));
+    let args = machine
+        .transitions
+        .iter()
+        .flat_map(|entry| &entry.args)
+        .map(|argument| ("argument", &argument.name));
     let names = std::iter::once(("machine", &machine.name))
         .chain(machine.modes.iter().map(|mode| ("mode", &mode.name)))
         .chain(machine.fields.iter().map(|field| ("field", &field.name)))
         .chain(machine.phases.iter().map(|phase| ("phase", &phase.name)))
-        .chain(machine.transitions.iter().map(|entry| ("transition", &entry.name)))
+        .chain(
+            machine
+                .transitions
+                .iter()
+                .map(|entry| ("transition", &entry.name)),
+        )
         .chain(args.clone());
     for (kind, name) in names {
         if WORDS.contains(&name.value.as_str()) {
-            let message = format!("the {kind} `{}` is a word of Rust that nothing can be named", name.value);
-            found.push(Diagnostic::new(CODE, name.span.clone(), message).help(format!("rename the {kind}")));
+            let message = format!(
+                "the {kind} `{}` is a word of Rust that nothing can be named",
+                name.value
+            );
+            found.push(
+                Diagnostic::new(CODE, name.span.clone(), message)
+                    .help(format!("rename the {kind}")),
+            );
         }
     }
     for (_, name) in args.filter(|(_, name)| ARGUMENTS.contains(&name.value.as_str())) {
-        let message = format!("the argument `{}` is one that verbs have already", name.value);
+        let message = format!(
+            "the argument `{}` is one that verbs have already",
+            name.value
+        );
         found.push(Diagnostic::new(CODE, name.span.clone(), message).help("rename the argument"));
     }
 }
 
 /// A transition that leads from one phase to several gives an enum for where it led.
 fn branches(index: &Index<'_>, types: &mut Space, found: &mut Vec<Diagnostic>) {
-    for entries in index.transitions.values().filter(|entries| entries.len() > 1) {
+    for entries in index
+        .transitions
+        .values()
+        .filter(|entries| entries.len() > 1)
+    {
         let entry = &index.machine.transitions[entries[0]];
         let name = camel(&entry.name.value);
         types.add(format!("{name}Next"), "transition", &entry.name, found);
@@ -245,26 +325,39 @@ fn branches(index: &Index<'_>, types: &mut Space, found: &mut Vec<Diagnostic>) {
             }
         }
         for source in sources {
-            types.add(format!("{name}From{}", camel(source)), "transition", &entry.name, found);
+            types.add(
+                format!("{name}From{}", camel(source)),
+                "transition",
+                &entry.name,
+                found,
+            );
         }
     }
 }
 
 /// Returns what a method of this name does that the generated `OnStop` has besides those of the phases.
 fn method(machine: &Machine, name: &str) -> Option<&'static str> {
-    let mut behaviours = machine.phases.iter().filter_map(|phase| phase.on_stop.as_ref());
+    let mut behaviours = machine
+        .phases
+        .iter()
+        .filter_map(|phase| phase.on_stop.as_ref());
     if name == "verifies" && behaviours.any(Behaviour::verifies_in_rust) {
         return Some("gives the commands");
     }
     if name == "subjects"
-        && machine.phases.iter().filter_map(|phase| phase.on_stop.as_ref()).any(Behaviour::reviews_in_rust)
+        && machine
+            .phases
+            .iter()
+            .filter_map(|phase| phase.on_stop.as_ref())
+            .any(Behaviour::reviews_in_rust)
     {
         return Some("gives what is reviewed");
     }
     let asking = |phase: &&Phase| phase.on_stop.as_ref().is_some_and(Behaviour::asks_in_rust);
     let mut asking = machine.phases.iter().filter(asking);
-    let asks =
-        asking.any(|phase| name == "asks" || name.strip_suffix("_asks") == Some(phase.name.value.as_str()));
+    let asks = asking.any(|phase| {
+        name == "asks" || name.strip_suffix("_asks") == Some(phase.name.value.as_str())
+    });
     asks.then_some("asks")
 }
 
@@ -284,19 +377,35 @@ fn verb(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
         "resume" if people_only => return,
         "resume" => (
             true,
-            "the command line’s resume is a person’s: write by = [\"person\"], or rename it".to_owned(),
+            "the command line’s resume is a person’s: write by = [\"person\"], or rename it"
+                .to_owned(),
         ),
         other => {
-            let mut on_stops = index.machine.phases.iter().filter_map(|phase| phase.on_stop.as_ref());
-            let verify = on_stops.any(|one| one.commands().is_some()).then_some("verify");
+            let mut on_stops = index
+                .machine
+                .phases
+                .iter()
+                .filter_map(|phase| phase.on_stop.as_ref());
+            let verify = on_stops
+                .any(|one| one.commands().is_some())
+                .then_some("verify");
             let verbs: Vec<&str> = VERBS.into_iter().chain(verify).chain(["resume"]).collect();
             let help = format!("rename it, or leave `by` out; taken are {}", list(&verbs));
             (verbs.contains(&other), help)
         }
     };
     if taken {
-        let message =
-            format!("the transition `{}` would be the verb `{verb}`, which the command line has", name.value);
-        found.push(Diagnostic::new("claudex::machine::reserved_verb", name.span.clone(), message).help(help));
+        let message = format!(
+            "the transition `{}` would be the verb `{verb}`, which the command line has",
+            name.value
+        );
+        found.push(
+            Diagnostic::new(
+                "claudex::machine::reserved_verb",
+                name.span.clone(),
+                message,
+            )
+            .help(help),
+        );
     }
 }

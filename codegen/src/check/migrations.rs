@@ -34,7 +34,9 @@ pub(super) fn migrations(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
             && entry.set.is_empty()
         {
             let one = Diagnostic::new(CODE, entry.span.clone(), "the migration does nothing");
-            found.push(one.help("give `phases`, `fields`, `words` or `set`; what is safe needs no entry"));
+            found.push(
+                one.help("give `phases`, `fields`, `words` or `set`; what is safe needs no entry"),
+            );
         }
         phases(index, entry, later, found);
         fields(index, entry, later, found);
@@ -59,20 +61,32 @@ impl<'m> Maps<'m> {
         Self {
             phases: map(&entry.phases),
             fields: map(&entry.fields),
-            words: entry.words.iter().map(|(field, pairs)| (field.value.as_str(), map(pairs))).collect(),
+            words: entry
+                .words
+                .iter()
+                .map(|(field, pairs)| (field.value.as_str(), map(pairs)))
+                .collect(),
         }
     }
 }
 
 fn map(pairs: &[(At<String>, At<String>)]) -> HashMap<&str, &str> {
-    pairs.iter().map(|(old, new)| (old.value.as_str(), new.value.as_str())).collect()
+    pairs
+        .iter()
+        .map(|(old, new)| (old.value.as_str(), new.value.as_str()))
+        .collect()
 }
 
 /// Each version is taken by one entry, and never the present one.
 fn versions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
     let own = crate::graph_hash(index.machine);
     let mut taken: HashMap<&str, &At<String>> = HashMap::new();
-    for hash in index.machine.migrations.iter().flat_map(|entry| &entry.from) {
+    for hash in index
+        .machine
+        .migrations
+        .iter()
+        .flat_map(|entry| &entry.from)
+    {
         if hash.value == own {
             let message = format!("`{own}` is this machine itself");
             let one = Diagnostic::new(CODE, hash.span.clone(), message);
@@ -97,9 +111,19 @@ fn phases(index: &Index<'_>, entry: &Migration, later: &[Maps<'_>], found: &mut 
         if index.phases.contains_key(end) {
             continue;
         }
-        let known = index.machine.phases.iter().map(|phase| phase.name.value.as_str());
+        let known = index
+            .machine
+            .phases
+            .iter()
+            .map(|phase| phase.name.value.as_str());
         let help = suggest(end, known);
-        found.push(nowhere("phase", new, end, help, "map it to a phase of this machine"));
+        found.push(nowhere(
+            "phase",
+            new,
+            end,
+            help,
+            "map it to a phase of this machine",
+        ));
     }
 }
 
@@ -121,7 +145,10 @@ fn fields(index: &Index<'_>, entry: &Migration, later: &[Maps<'_>], found: &mut 
     }
     for (name, _) in &entry.set {
         if let Some(renamed) = targets.get(name.value.as_str()) {
-            let message = format!("`{}` gets the value of another field, and is set", name.value);
+            let message = format!(
+                "`{}` gets the value of another field, and is set",
+                name.value
+            );
             let one = Diagnostic::new(CODE, name.span.clone(), message);
             let one = one.related(renamed.span.clone(), "its value comes from here");
             found.push(one.help("leave one of them out"));
@@ -139,7 +166,11 @@ fn target<'m>(
     let end = follow(&name.value, later.iter().map(|entry| &entry.fields));
     let field = index.fields.get(end).copied();
     if field.is_none() {
-        let known = index.machine.fields.iter().map(|field| field.name.value.as_str());
+        let known = index
+            .machine
+            .fields
+            .iter()
+            .map(|field| field.name.value.as_str());
         let help = suggest(end, known);
         let instead = "leave it out: what is no field of this machine is not read";
         found.push(nowhere("field", name, end, help, instead));
@@ -160,7 +191,9 @@ fn words(
     let FieldKind::OneOf(known) = &field.kind else {
         let message = format!("`{}` has no words", field.name.value);
         let one = Diagnostic::new(CODE, name.span.clone(), message);
-        found.push(one.help("`words` is for a field of `one_of`; give another one its value by `set`"));
+        found.push(
+            one.help("`words` is for a field of `one_of`; give another one its value by `set`"),
+        );
         return;
     };
     let known: HashSet<&str> = known.iter().map(|word| word.value.as_str()).collect();
@@ -170,7 +203,13 @@ fn words(
             let mut sorted: Vec<&str> = known.iter().copied().collect();
             sorted.sort_unstable();
             let help = suggest(end, sorted.into_iter());
-            found.push(nowhere("word", new, end, help, "map it to a word of the field"));
+            found.push(nowhere(
+                "word",
+                new,
+                end,
+                help,
+                "map it to a word of the field",
+            ));
         }
     }
 }
@@ -195,7 +234,10 @@ fn set(
 }
 
 /// What a name becomes through the maps of later entries.
-fn follow<'n, 'm: 'n>(name: &'n str, later: impl Iterator<Item = &'n HashMap<&'m str, &'m str>>) -> &'n str {
+fn follow<'n, 'm: 'n>(
+    name: &'n str,
+    later: impl Iterator<Item = &'n HashMap<&'m str, &'m str>>,
+) -> &'n str {
     later.fold(name, |name, map| map.get(name).copied().unwrap_or(name))
 }
 
@@ -204,16 +246,31 @@ fn follow_word<'n>(field: &'n str, word: &'n str, later: &'n [Maps<'_>]) -> &'n 
     let (mut field, mut word) = (field, word);
     for maps in later {
         field = maps.fields.get(field).copied().unwrap_or(field);
-        word = maps.words.get(field).and_then(|words| words.get(word)).copied().unwrap_or(word);
+        word = maps
+            .words
+            .get(field)
+            .and_then(|words| words.get(word))
+            .copied()
+            .unwrap_or(word);
     }
     word
 }
 
-fn nowhere(what: &str, name: &At<String>, end: &str, help: Option<String>, instead: &str) -> Diagnostic {
+fn nowhere(
+    what: &str,
+    name: &At<String>,
+    end: &str,
+    help: Option<String>,
+    instead: &str,
+) -> Diagnostic {
     let message = if name.value == end {
         format!("no {what} is named `{end}`, and no later migration renames it")
     } else {
-        format!("`{}` becomes `{end}`, and no {what} is named so", name.value)
+        format!(
+            "`{}` becomes `{end}`, and no {what} is named so",
+            name.value
+        )
     };
-    Diagnostic::new(CODE, name.span.clone(), message).help(help.unwrap_or_else(|| instead.to_owned()))
+    Diagnostic::new(CODE, name.span.clone(), message)
+        .help(help.unwrap_or_else(|| instead.to_owned()))
 }

@@ -98,8 +98,14 @@ impl<'m> Index<'m> {
         let phases = machine.phases.iter().enumerate();
         Self {
             machine,
-            phases: phases.map(|(at, phase)| (phase.name.value.as_str(), at)).collect(),
-            fields: machine.fields.iter().map(|field| (field.name.value.as_str(), field)).collect(),
+            phases: phases
+                .map(|(at, phase)| (phase.name.value.as_str(), at))
+                .collect(),
+            fields: machine
+                .fields
+                .iter()
+                .map(|field| (field.name.value.as_str(), field))
+                .collect(),
             transitions,
         }
     }
@@ -122,7 +128,10 @@ impl<'m> Index<'m> {
 fn groups<'e, 'm>(edges: &'e [Edge<'m>]) -> BTreeMap<(usize, &'m str), Vec<&'e Edge<'m>>> {
     let mut groups: BTreeMap<(usize, &str), Vec<&Edge<'_>>> = BTreeMap::new();
     for edge in edges {
-        groups.entry((edge.from, &edge.declared.name.value)).or_default().push(edge);
+        groups
+            .entry((edge.from, &edge.declared.name.value))
+            .or_default()
+            .push(edge);
     }
     groups
 }
@@ -136,7 +145,8 @@ fn too_many_edges(machine: &Machine) -> Option<Diagnostic> {
         };
         weight += sources * (1 + entry.set.len());
         if weight > MOST_EDGES {
-            let message = format!("with this entry the machine has more than {MOST_EDGES} edges and updates");
+            let message =
+                format!("with this entry the machine has more than {MOST_EDGES} edges and updates");
             let found = Diagnostic::new("claudex::machine::too_large", entry.span.clone(), message);
             return Some(found.help("split the machine"));
         }

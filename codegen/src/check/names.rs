@@ -22,7 +22,12 @@ pub(super) struct Unknown {
 pub(super) fn references(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> Unknown {
     let mut unknown = Unknown::default();
     let machine = index.machine;
-    for name in machine.fields.iter().filter_map(|field| field.within.as_ref()).flatten() {
+    for name in machine
+        .fields
+        .iter()
+        .filter_map(|field| field.within.as_ref())
+        .flatten()
+    {
         if found.len() > ENOUGH {
             break;
         }
@@ -41,13 +46,16 @@ pub(super) fn references(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> Unkn
         }
     }
     for at in &machine.phases {
-        let Some(behaviour) = &at.on_stop else { continue };
+        let Some(behaviour) = &at.on_stop else {
+            continue;
+        };
         if found.len() > ENOUGH {
             break;
         }
         let entry = catalogue::find(&behaviour.name.value);
         for (key, value) in &behaviour.parameters {
-            let known = entry.and_then(|entry| entry.parameters().find(|known| known.name == key.value));
+            let known =
+                entry.and_then(|entry| entry.parameters().find(|known| known.name == key.value));
             let engines = known.map_or::<&[&str], _>(&[], |known| known.names);
             for (name, _) in template::interpolated(&value.value).unwrap_or_default() {
                 let at = At::new(name.to_owned(), value.span.clone());
@@ -96,8 +104,11 @@ pub(super) fn references(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> Unkn
                     "`{}` has an `append`, and only a document of frontmatter has a place for text",
                     entry.name.value
                 );
-                let one = Diagnostic::new("claudex::machine::bad_append", append.span.clone(), message);
-                found.push(one.help("leave `append` out, or write `form = \"frontmatter\"` into [state]"));
+                let one =
+                    Diagnostic::new("claudex::machine::bad_append", append.span.clone(), message);
+                found.push(
+                    one.help("leave `append` out, or write `form = \"frontmatter\"` into [state]"),
+                );
             }
         }
         for (name, update) in &entry.set {
@@ -112,7 +123,12 @@ pub(super) fn references(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> Unkn
                     .get(name_of(&update.value))
                     .is_some_and(|field| field.kind == FieldKind::List);
                 let kind = if sum && !list { "count" } else { "text" };
-                argument(entry, &At::new(name.to_owned(), update.span.clone()), kind, found);
+                argument(
+                    entry,
+                    &At::new(name.to_owned(), update.span.clone()),
+                    kind,
+                    found,
+                );
             }
         }
         if found.len() > before {
@@ -132,9 +148,14 @@ fn persona(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
         return;
     }
     let hint = near(found, &name.value, known());
-    let hint = hint.unwrap_or_else(|| format!("add [personas.{}] with a label and a prompt", name.value));
+    let hint =
+        hint.unwrap_or_else(|| format!("add [personas.{}] with a label and a prompt", name.value));
     let message = format!("no persona is named `{}`", name.value);
-    let one = Diagnostic::new("claudex::machine::unknown_persona", name.span.clone(), message);
+    let one = Diagnostic::new(
+        "claudex::machine::unknown_persona",
+        name.span.clone(),
+        message,
+    );
     found.push(one.label("not a persona").help(hint));
 }
 
@@ -150,7 +171,10 @@ fn argument(entry: &Transition, argument: &At<String>, kind: &str, found: &mut V
         return;
     }
     let message = format!("`{}` has no argument `{name}`", entry.name.value);
-    let hint = suggest(name, entry.args.iter().map(|known| known.name.value.as_str()));
+    let hint = suggest(
+        name,
+        entry.args.iter().map(|known| known.name.value.as_str()),
+    );
     let hint = hint.unwrap_or_else(|| format!("add `args = {{ {name} = \"{kind}\" }}`"));
     let code = "claudex::machine::unknown_argument";
     found.push(Diagnostic::new(code, argument.span.clone(), message).help(hint));
@@ -158,9 +182,9 @@ fn argument(entry: &Transition, argument: &At<String>, kind: &str, found: &mut V
 
 fn guard(index: &Index<'_>, entry: &Transition, guard: &Guard, found: &mut Vec<Diagnostic>) {
     match guard {
-        Guard::All(parts) | Guard::Any(parts) => {
-            parts.iter().for_each(|part| self::guard(index, entry, part, found))
-        }
+        Guard::All(parts) | Guard::Any(parts) => parts
+            .iter()
+            .for_each(|part| self::guard(index, entry, part, found)),
         Guard::Compare { left, right, .. } => {
             for operand in [left, right] {
                 if let Some(name) = operand.field() {
@@ -175,18 +199,34 @@ fn guard(index: &Index<'_>, entry: &Transition, guard: &Guard, found: &mut Vec<D
 }
 
 /// The name that was probably meant, while few have been misspelt: comparing names takes time.
-fn near<'a>(found: &[Diagnostic], word: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
-    if found.len() > ENOUGH / 5 { None } else { suggest(word, known) }
+fn near<'a>(
+    found: &[Diagnostic],
+    word: &str,
+    known: impl Iterator<Item = &'a str>,
+) -> Option<String> {
+    if found.len() > ENOUGH / 5 {
+        None
+    } else {
+        suggest(word, known)
+    }
 }
 
 fn phase(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) -> bool {
     let known = index.phases.contains_key(name.value.as_str());
     if !known {
-        let names = index.machine.phases.iter().map(|phase| phase.name.value.as_str());
-        let hint =
-            near(found, &name.value, names).unwrap_or_else(|| format!("add `[phases.{}]`", name.value));
+        let names = index
+            .machine
+            .phases
+            .iter()
+            .map(|phase| phase.name.value.as_str());
+        let hint = near(found, &name.value, names)
+            .unwrap_or_else(|| format!("add `[phases.{}]`", name.value));
         let message = format!("no phase is named `{}`", name.value);
-        let one = Diagnostic::new("claudex::machine::unknown_phase", name.span.clone(), message);
+        let one = Diagnostic::new(
+            "claudex::machine::unknown_phase",
+            name.span.clone(),
+            message,
+        );
         found.push(one.label("not a phase").help(hint));
     }
     known
@@ -194,20 +234,31 @@ fn phase(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) -> b
 
 fn field(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
     if !index.fields.contains_key(name.value.as_str()) {
-        let names = index.machine.fields.iter().map(|field| field.name.value.as_str());
+        let names = index
+            .machine
+            .fields
+            .iter()
+            .map(|field| field.name.value.as_str());
         let hint = near(found, &name.value, names);
-        let hint =
-            hint.unwrap_or_else(|| format!("add `{} = {{ type = \"count\" }}` to [fields]", name.value));
+        let hint = hint.unwrap_or_else(|| {
+            format!("add `{} = {{ type = \"count\" }}` to [fields]", name.value)
+        });
         let message = format!("no field is named `{}`", name.value);
-        let one = Diagnostic::new("claudex::machine::unknown_field", name.span.clone(), message);
+        let one = Diagnostic::new(
+            "claudex::machine::unknown_field",
+            name.span.clone(),
+            message,
+        );
         found.push(one.label("not a field").help(hint));
     }
 }
 
 /// Refuses a field that is called as what the engine means by a name in this parameter.
 fn two_meanings(parameter: &str, name: &At<String>, field: &Field) -> Diagnostic {
-    let message =
-        format!("`{{{}}}` has a meaning of its own in `{parameter}`, and is a field, too", name.value);
+    let message = format!(
+        "`{{{}}}` has a meaning of its own in `{parameter}`, and is a field, too",
+        name.value
+    );
     let one = Diagnostic::new("claudex::machine::two_meanings", name.span.clone(), message);
     let one = one.related(field.name.span.clone(), "the field");
     one.help("give the field another name")
@@ -218,7 +269,11 @@ fn transition(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>)
         let hint = near(found, &name.value, index.transitions.keys().copied());
         let hint = hint.unwrap_or_else(|| format!("add `[[transitions.{}]]`", name.value));
         let message = format!("no transition is named `{}`", name.value);
-        let one = Diagnostic::new("claudex::machine::unknown_transition", name.span.clone(), message);
+        let one = Diagnostic::new(
+            "claudex::machine::unknown_transition",
+            name.span.clone(),
+            message,
+        );
         found.push(one.label("not a transition").help(hint));
     }
 }
@@ -226,22 +281,38 @@ fn transition(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>)
 /// What the engine keeps has to have a field, and one only.
 pub(super) fn holders(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
     for (word, held) in Held::ALL {
-        let mut holders = index.machine.fields.iter().filter(|field| field.kind == FieldKind::Held(held));
+        let mut holders = index
+            .machine
+            .fields
+            .iter()
+            .filter(|field| field.kind == FieldKind::Held(held));
         let Some(first) = holders.next() else {
             if held.is_required() {
                 let message = format!("no field holds the {word}");
-                let one =
-                    Diagnostic::new("claudex::machine::no_holder", index.machine.name.span.clone(), message);
+                let one = Diagnostic::new(
+                    "claudex::machine::no_holder",
+                    index.machine.name.span.clone(),
+                    message,
+                );
                 let name = word.replace('-', "_");
-                found.push(one.help(format!("add `{name} = {{ holds = \"{word}\" }}` to [fields]")));
+                found.push(one.help(format!(
+                    "add `{name} = {{ holds = \"{word}\" }}` to [fields]"
+                )));
             }
             continue;
         };
         for again in holders {
             let message = format!("`{}` holds the {word} a second time", again.name.value);
-            let one = Diagnostic::new("claudex::machine::held_twice", again.name.span.clone(), message);
+            let one = Diagnostic::new(
+                "claudex::machine::held_twice",
+                again.name.span.clone(),
+                message,
+            );
             let one = one.related(first.name.span.clone(), "the first");
-            found.push(one.help(format!("it is in `{}`; leave one of them out", first.name.value)));
+            found.push(one.help(format!(
+                "it is in `{}`; leave one of them out",
+                first.name.value
+            )));
         }
     }
 }
@@ -258,16 +329,25 @@ pub(super) fn places(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
         let at = place(field);
         let name = &field.name.value;
         if matches!(field.kind, FieldKind::Data(_)) && machine.state.form.value == Form::Lines {
-            let message = format!("`{name}` holds data, and a document of lines has no place for it");
-            let one = Diagnostic::new("claudex::machine::bad_data", field.name.span.clone(), message);
-            found.push(one.help("write `form = \"json\"` or `form = \"frontmatter\"` into [state]"));
+            let message =
+                format!("`{name}` holds data, and a document of lines has no place for it");
+            let one = Diagnostic::new(
+                "claudex::machine::bad_data",
+                field.name.span.clone(),
+                message,
+            );
+            found
+                .push(one.help("write `form = \"json\"` or `form = \"frontmatter\"` into [state]"));
         }
         if field.key.is_some() {
             if machine.state.form.value != Form::Frontmatter {
-                let message =
-                    format!("`{name}` has a `key`, and only a document of frontmatter has keys below keys");
+                let message = format!(
+                    "`{name}` has a `key`, and only a document of frontmatter has keys below keys"
+                );
                 let one = Diagnostic::new("claudex::machine::bad_key", at.span.clone(), message);
-                found.push(one.help("leave `key` out, or write `form = \"frontmatter\"` into [state]"));
+                found.push(
+                    one.help("leave `key` out, or write `form = \"frontmatter\"` into [state]"),
+                );
             }
             let parts = at.value.split('.');
             if parts.clone().count() > MOST_PARTS || !parts.clone().all(is_key) {
@@ -280,9 +360,14 @@ pub(super) fn places(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
             }
         }
         let above = at.value.match_indices('.').map(|(end, _)| &at.value[..end]);
-        let other = above.chain([at.value.as_str()]).find_map(|key| taken.get(key));
+        let other = above
+            .chain([at.value.as_str()])
+            .find_map(|key| taken.get(key));
         if let Some(other) = other.filter(|other| other.value != *name) {
-            let message = format!("`{name}` and `{}` stand in the same place of a document", other.value);
+            let message = format!(
+                "`{name}` and `{}` stand in the same place of a document",
+                other.value
+            );
             let one = Diagnostic::new("claudex::machine::bad_key", at.span.clone(), message);
             let one = one.related(other.span.clone(), "the other");
             found.push(one.help("give one of them another `key`"));
@@ -298,5 +383,7 @@ fn is_key(part: &str) -> bool {
     part.len() <= 128
         && part.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && part.bytes().all(allowed)
-        && !["null", "true", "false"].iter().any(|word| part.eq_ignore_ascii_case(word))
+        && !["null", "true", "false"]
+            .iter()
+            .any(|word| part.eq_ignore_ascii_case(word))
 }

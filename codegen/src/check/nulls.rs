@@ -19,7 +19,8 @@ fn check(index: &Index<'_>, field: &Field, null: &At<Constant>, found: &mut Vec<
         found.push(one.help(help));
     };
     if field.within.is_some() {
-        let message = format!("`{name}` is null where it does not exist, and can have no `null` besides");
+        let message =
+            format!("`{name}` is null where it does not exist, and can have no `null` besides");
         return bad(message, "leave `null` or `in` out".to_owned());
     }
     match (&field.kind, &null.value) {
@@ -38,7 +39,8 @@ fn check(index: &Index<'_>, field: &Field, null: &At<Constant>, found: &mut Vec<
         (FieldKind::Held(Held::Phase), Constant::Text(phase)) => {
             if !index.phases.contains_key(phase.as_str()) {
                 let hint = suggest(phase, index.phases.keys().copied());
-                let help = hint.unwrap_or_else(|| "name the phase that the document has as null".to_owned());
+                let help = hint
+                    .unwrap_or_else(|| "name the phase that the document has as null".to_owned());
                 bad(format!("no phase is named `{phase}`"), help);
             }
         }
@@ -47,7 +49,9 @@ fn check(index: &Index<'_>, field: &Field, null: &At<Constant>, found: &mut Vec<
             "name the phase that the document has as null".to_owned(),
         ),
         (FieldKind::Held(_), _) => bad(
-            format!("`{name}` holds what the engine writes, which is never null by a machine’s choice"),
+            format!(
+                "`{name}` holds what the engine writes, which is never null by a machine’s choice"
+            ),
             "leave `null` out; the field that holds the phase can have one".to_owned(),
         ),
         (FieldKind::Count | FieldKind::Text | FieldKind::Path | FieldKind::OneOf(_), _) => {

@@ -10,7 +10,12 @@ use crate::model::{At, FieldKind};
 const LONGEST: usize = 64;
 
 pub(super) fn parameters(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
-    for behaviour in index.machine.phases.iter().filter_map(|phase| phase.on_stop.as_ref()) {
+    for behaviour in index
+        .machine
+        .phases
+        .iter()
+        .filter_map(|phase| phase.on_stop.as_ref())
+    {
         let Some(entry) = catalogue::find(&behaviour.name.value) else {
             continue;
         };
@@ -24,7 +29,9 @@ pub(super) fn parameters(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
                 ParameterKind::Commands if value.value == catalogue::PROGRAM => {}
                 ParameterKind::Commands => list_field(index, value, "the commands", found),
                 ParameterKind::Choice(words) => choice(parameter.name, words, value, found),
-                ParameterKind::Pair => behaviour.list(parameter.name).for_each(|word| plain(word, found)),
+                ParameterKind::Pair => behaviour
+                    .list(parameter.name)
+                    .for_each(|word| plain(word, found)),
                 // Looked at with the types, and where `{field}` is read.
                 ParameterKind::Count
                 | ParameterKind::Template
@@ -33,12 +40,17 @@ pub(super) fn parameters(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
                 | ParameterKind::Message => {}
             }
         }
-        behaviour.list("subject").for_each(|file| subject(file, found));
+        behaviour
+            .list("subject")
+            .for_each(|file| subject(file, found));
         if let Some(file) = behaviour.parameter("findings_file") {
             findings_file(file, found);
         }
         for (key, needed) in [("model", "reviewer"), ("verdicts", "findings_file")] {
-            if let Some(value) = behaviour.parameter(key).filter(|_| behaviour.parameter(needed).is_none()) {
+            if let Some(value) = behaviour
+                .parameter(key)
+                .filter(|_| behaviour.parameter(needed).is_none())
+            {
                 found.push(alone(key, value, needed));
             }
         }
@@ -49,17 +61,27 @@ pub(super) fn parameters(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
 fn field(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
     let finding = |code, message: String| Diagnostic::new(code, name.span.clone(), message);
     let Some(field) = index.fields.get(name.value.as_str()) else {
-        let names = index.machine.fields.iter().map(|field| field.name.value.as_str());
+        let names = index
+            .machine
+            .fields
+            .iter()
+            .map(|field| field.name.value.as_str());
         let hint = suggest(&name.value, names);
-        let hint =
-            hint.unwrap_or_else(|| format!("add `{} = {{ type = \"flag\" }}` to [fields]", name.value));
-        let one = finding("claudex::machine::unknown_field", format!("no field is named `{}`", name.value));
+        let hint = hint
+            .unwrap_or_else(|| format!("add `{} = {{ type = \"flag\" }}` to [fields]", name.value));
+        let one = finding(
+            "claudex::machine::unknown_field",
+            format!("no field is named `{}`", name.value),
+        );
         found.push(one.label("not a field").help(hint));
         return;
     };
     let (message, help) = match &field.kind {
         FieldKind::OneOf(_) => (
-            format!("`{}` is one of some words, and none of them means yes", name.value),
+            format!(
+                "`{}` is one of some words, and none of them means yes",
+                name.value
+            ),
             "wait for a flag, or tell the words apart by a guard (`when`) on the transition",
         ),
         FieldKind::Data(_) => (
@@ -67,7 +89,10 @@ fn field(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
             "name a flag, a count, a text, a list or a time",
         ),
         FieldKind::Held(_) => (
-            format!("`{}` is the engine's, and says nothing to wait for", name.value),
+            format!(
+                "`{}` is the engine's, and says nothing to wait for",
+                name.value
+            ),
             "wait for a field of the machine's own",
         ),
         _ => return,

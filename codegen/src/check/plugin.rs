@@ -7,7 +7,9 @@ use crate::diagnostic::{Diagnostic, suggest};
 use crate::model::{Does, Machine};
 
 pub(super) fn commands(machine: &Machine, found: &mut Vec<Diagnostic>) {
-    let Some(plugin) = &machine.plugin else { return };
+    let Some(plugin) = &machine.plugin else {
+        return;
+    };
     let possible = machine.possible_slash_commands();
     for declared in &plugin.commands {
         let name = &declared.name;
@@ -23,7 +25,11 @@ pub(super) fn commands(machine: &Machine, found: &mut Vec<Diagnostic>) {
                 .to_owned()
         });
         let message = format!("no slash command is named `{}`", name.value);
-        let one = Diagnostic::new("claudex::machine::unknown_command", name.span.clone(), message);
+        let one = Diagnostic::new(
+            "claudex::machine::unknown_command",
+            name.span.clone(),
+            message,
+        );
         found.push(one.label("not a command").help(hint));
     }
     let mut seen = HashSet::new();
@@ -32,14 +38,19 @@ pub(super) fn commands(machine: &Machine, found: &mut Vec<Diagnostic>) {
             continue;
         }
         // The engine's come after the modes: what is there twice is a mode's and another's.
-        let mode = machine.modes.iter().find(|mode| mode.name.value == command.name);
+        let mode = machine
+            .modes
+            .iter()
+            .find(|mode| mode.name.value == command.name);
         let span = mode.map_or(&plugin.name.span, |mode| &mode.name.span);
         let other = match command.does {
             Does::Take => "the transition",
             Does::Start(_) | Does::Own => "the engine",
         };
-        let message =
-            format!("the slash command `{}` would be this mode’s and that of {other}", command.name);
+        let message = format!(
+            "the slash command `{}` would be this mode’s and that of {other}",
+            command.name
+        );
         let one = Diagnostic::new("claudex::machine::command_twice", span.clone(), message);
         found.push(one.help("rename one of them"));
     }

@@ -22,8 +22,9 @@ impl<'m> Within<'m> {
         let fields = index.machine.fields.iter().filter_map(|field| {
             let phases = field.within.as_ref()?.iter();
             // Where a phase is misspelt, or none is named, it is not known where the field exists.
-            let phases: Option<HashSet<usize>> =
-                phases.map(|phase| index.phases.get(phase.value.as_str()).copied()).collect();
+            let phases: Option<HashSet<usize>> = phases
+                .map(|phase| index.phases.get(phase.value.as_str()).copied())
+                .collect();
             let phases = phases.filter(|phases| !phases.is_empty())?;
             Some((field.name.value.as_str(), (field, phases)))
         });
@@ -31,9 +32,16 @@ impl<'m> Within<'m> {
     }
 
     /// The field, if there are phases here in which it does not exist, and a few of those.
-    fn absent(&self, field: &str, phases: impl Iterator<Item = usize>) -> Option<(&'m Field, Vec<usize>)> {
+    fn absent(
+        &self,
+        field: &str,
+        phases: impl Iterator<Item = usize>,
+    ) -> Option<(&'m Field, Vec<usize>)> {
         let (field, within) = self.0.get(field)?;
-        let absent: Vec<usize> = phases.filter(|phase| !within.contains(phase)).take(4).collect();
+        let absent: Vec<usize> = phases
+            .filter(|phase| !within.contains(phase))
+            .take(4)
+            .collect();
         (!absent.is_empty()).then_some((*field, absent))
     }
 }
@@ -64,7 +72,9 @@ impl<'m> Crossings<'m> {
                 let message = "with this entry too many fields begin and cease to exist";
                 let span = edge.declared.span.clone();
                 let found = Diagnostic::new("claudex::machine::too_large", span, message);
-                return Err(Box::new(found.help("give fewer fields an `in`, or split the machine")));
+                return Err(Box::new(
+                    found.help("give fewer fields an `in`, or split the machine"),
+                ));
             }
             let mut names: Vec<&str> = before.symmetric_difference(after).copied().collect();
             if !names.is_empty() {
@@ -77,7 +87,10 @@ impl<'m> Crossings<'m> {
 
     /// The fields that begin or cease to exist where an edge is taken.
     pub(super) fn at(&self, edge: &Edge<'_>) -> &[&'m str] {
-        self.0.get(&(edge.from, edge.to)).map(Vec::as_slice).unwrap_or_default()
+        self.0
+            .get(&(edge.from, edge.to))
+            .map(Vec::as_slice)
+            .unwrap_or_default()
     }
 }
 
@@ -100,10 +113,17 @@ pub(super) fn presence(index: &Index<'_>, edges: &[Edge<'_>], found: &mut Vec<Di
         let name = &entry.name.value;
         let mut reads: Vec<(&str, Range<usize>)> = Vec::new();
         if let Some(when) = &entry.when {
-            operands(&when.value, &mut |field| reads.push((&field.value, field.span.clone())));
+            operands(&when.value, &mut |field| {
+                reads.push((&field.value, field.span.clone()))
+            });
         }
         for (_, update) in &entry.set {
-            reads.extend(update.value.field().map(|field| (field, update.span.clone())));
+            reads.extend(
+                update
+                    .value
+                    .field()
+                    .map(|field| (field, update.span.clone())),
+            );
         }
         let mut told = HashSet::new();
         for (read, span) in reads {
@@ -121,8 +141,10 @@ pub(super) fn presence(index: &Index<'_>, edges: &[Edge<'_>], found: &mut Vec<Di
             let targets = edges.iter().map(|edge| edge.to);
             if let Some((field, absent)) = within.absent(&set.value, targets) {
                 let phases = names(index, &absent);
-                let what =
-                    format!("`{name}` sets `{}` and leads to {phases}, where it does not exist", set.value);
+                let what = format!(
+                    "`{name}` sets `{}` and leads to {phases}, where it does not exist",
+                    set.value
+                );
                 found.push(absence(field, set.span.clone(), what));
             }
         }
@@ -135,7 +157,10 @@ fn starts(index: &Index<'_>, within: &Within<'_>, found: &mut Vec<Diagnostic>) {
         let Some(&start) = index.phases.get(mode.start.value.as_str()) else {
             continue;
         };
-        let begins = format!("the mode `{}` begins in `{}`", mode.name.value, mode.start.value);
+        let begins = format!(
+            "the mode `{}` begins in `{}`",
+            mode.name.value, mode.start.value
+        );
         for (name, _) in &mode.initial {
             if let Some((field, _)) = within.absent(&name.value, std::iter::once(start)) {
                 let what = format!("{begins}, where `{}` does not exist", name.value);
@@ -144,9 +169,13 @@ fn starts(index: &Index<'_>, within: &Within<'_>, found: &mut Vec<Diagnostic>) {
         }
         for field in &index.machine.fields {
             let given = field.at_start != AtStart::Never;
-            if given && let Some((field, _)) = within.absent(&field.name.value, std::iter::once(start)) {
-                let what =
-                    format!("a start takes `{}`, and {begins}, where it does not exist", field.name.value);
+            if given
+                && let Some((field, _)) = within.absent(&field.name.value, std::iter::once(start))
+            {
+                let what = format!(
+                    "a start takes `{}`, and {begins}, where it does not exist",
+                    field.name.value
+                );
                 found.push(absence(field, field.name.span.clone(), what));
             }
         }
@@ -155,7 +184,9 @@ fn starts(index: &Index<'_>, within: &Within<'_>, found: &mut Vec<Diagnostic>) {
 
 fn behaviours(index: &Index<'_>, within: &Within<'_>, found: &mut Vec<Diagnostic>) {
     for (at, phase) in index.machine.phases.iter().enumerate() {
-        let Some(behaviour) = &phase.on_stop else { continue };
+        let Some(behaviour) = &phase.on_stop else {
+            continue;
+        };
         let entry = catalogue::find(&behaviour.name.value);
         let is_name = |key: &str| {
             let mut known = entry.iter().flat_map(|entry| entry.parameters());
@@ -179,8 +210,10 @@ fn behaviours(index: &Index<'_>, within: &Within<'_>, found: &mut Vec<Diagnostic
         for (key, value) in &behaviour.parameters {
             let in_braces = template::interpolated(&value.value).unwrap_or_default();
             let whole = is_name(&key.value);
-            let named =
-                in_braces.into_iter().map(|(name, _)| name).chain(whole.then_some(value.value.as_str()));
+            let named = in_braces
+                .into_iter()
+                .map(|(name, _)| name)
+                .chain(whole.then_some(value.value.as_str()));
             for name in named {
                 if let Some((field, _)) = within.absent(name, std::iter::once(at)) {
                     let what = format!(
@@ -198,7 +231,10 @@ fn operands<'g>(guard: &'g Guard, add: &mut impl FnMut(&'g At<String>)) {
     match guard {
         Guard::All(parts) | Guard::Any(parts) => parts.iter().for_each(|part| operands(part, add)),
         Guard::Compare { left, right, .. } => {
-            [left, right].into_iter().filter_map(|operand| operand.field()).for_each(add);
+            [left, right]
+                .into_iter()
+                .filter_map(|operand| operand.field())
+                .for_each(add);
         }
     }
 }
@@ -212,7 +248,12 @@ fn names(index: &Index<'_>, phases: &[usize]) -> String {
 
 fn absence(field: &Field, span: Range<usize>, what: String) -> Diagnostic {
     let name = &field.name.value;
-    let within: Vec<&str> = field.within.iter().flatten().map(|phase| phase.value.as_str()).collect();
+    let within: Vec<&str> = field
+        .within
+        .iter()
+        .flatten()
+        .map(|phase| phase.value.as_str())
+        .collect();
     let one = Diagnostic::new(CODE, span, what).related(field.name.span.clone(), "declared here");
     one.help(format!(
         "`{name}` exists in {}: add the phase to its `in`, or do without it there",

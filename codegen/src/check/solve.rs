@@ -103,22 +103,36 @@ struct Branch<'g> {
 
 impl<'m> Solver<'m, '_> {
     /// Values under which each guard is as wanted. All are of transitions with these arguments.
-    pub(super) fn solve(&mut self, arguments: &'m [Argument], wanted: &[(&'m Guard, bool)]) -> Answer {
+    pub(super) fn solve(
+        &mut self,
+        arguments: &'m [Argument],
+        wanted: &[(&'m Guard, bool)],
+    ) -> Answer {
         let arguments = arguments.iter();
         let mut search = Search {
             fields: self.fields,
-            arguments: arguments.map(|argument| (argument.name.value.as_str(), kind_of(argument))).collect(),
+            arguments: arguments
+                .map(|argument| (argument.name.value.as_str(), kind_of(argument)))
+                .collect(),
             counts: vec![Variable::Zero],
             domains: BTreeMap::new(),
             steps: STEPS.min(self.left),
         };
         let mut texts = BTreeSet::new();
-        wanted.iter().for_each(|(guard, _)| search.learn(guard, &mut texts));
+        wanted
+            .iter()
+            .for_each(|(guard, _)| search.learn(guard, &mut texts));
         search.fill_domains(texts);
         let before = search.steps;
         let mut branch = Branch::default();
-        if let Some(now) = search.counts.iter().position(|known| *known == Variable::Now) {
-            branch.differences.extend(differences((now, 0), Sign::Greater, 0));
+        if let Some(now) = search
+            .counts
+            .iter()
+            .position(|known| *known == Variable::Now)
+        {
+            branch
+                .differences
+                .extend(differences((now, 0), Sign::Greater, 0));
         }
         let result = search.run(wanted.to_vec(), Vec::new(), branch);
         self.left -= before - search.steps;
@@ -144,7 +158,9 @@ impl<'g> Search<'g, '_> {
     /// Notes the fields of a guard and the texts that it compares with.
     fn learn(&mut self, guard: &'g Guard, texts: &mut BTreeSet<String>) {
         match guard {
-            Guard::All(parts) | Guard::Any(parts) => parts.iter().for_each(|part| self.learn(part, texts)),
+            Guard::All(parts) | Guard::Any(parts) => {
+                parts.iter().for_each(|part| self.learn(part, texts))
+            }
             Guard::Compare { left, right, .. } => {
                 for operand in [left, right] {
                     match operand {
@@ -180,15 +196,27 @@ impl<'g> Search<'g, '_> {
     fn fill_domains(&mut self, texts: BTreeSet<String>) {
         // As many as there are fields, whatever texts the guards name: `t == "text 1"` leaves other texts open.
         let several = self.domains.len();
-        let fresh = (1..).map(|at| format!("text {at}")).filter(|text| !texts.contains(text)).take(several);
-        let others = (1..).map(|at| format!("id-{at}")).filter(|id| !texts.contains(id)).take(several);
+        let fresh = (1..)
+            .map(|at| format!("text {at}"))
+            .filter(|text| !texts.contains(text))
+            .take(several);
+        let others = (1..)
+            .map(|at| format!("id-{at}"))
+            .filter(|id| !texts.contains(id))
+            .take(several);
         let none = (!texts.contains("")).then(String::new);
-        let ids: Vec<String> = none.into_iter().chain(others).chain(texts.iter().cloned()).collect();
+        let ids: Vec<String> = none
+            .into_iter()
+            .chain(others)
+            .chain(texts.iter().cloned())
+            .collect();
         let texts: Vec<String> = texts.iter().cloned().chain(fresh).collect();
         let mut domains = std::mem::take(&mut self.domains);
         for (name, domain) in &mut domains {
             *domain = match self.kind(*name) {
-                Some(FieldKind::OneOf(words)) => words.iter().map(|word| word.value.clone()).collect(),
+                Some(FieldKind::OneOf(words)) => {
+                    words.iter().map(|word| word.value.clone()).collect()
+                }
                 Some(FieldKind::Flag) => vec!["false".to_owned(), "true".to_owned()],
                 Some(FieldKind::Id) => ids.clone(),
                 _ => texts.clone(),
@@ -209,11 +237,15 @@ impl<'g> Search<'g, '_> {
                 (Guard::All(parts), true) | (Guard::Any(parts), false) => {
                     open.extend(parts.iter().map(|part| (part, wanted)));
                 }
-                (Guard::All(parts), false) | (Guard::Any(parts), true) => choices.push((parts, wanted)),
+                (Guard::All(parts), false) | (Guard::Any(parts), true) => {
+                    choices.push((parts, wanted))
+                }
                 (Guard::Compare { left, sign, right }, _) => {
                     let sign = if wanted { *sign } else { negated(*sign) };
-                    let Some((left, offset)) =
-                        self.count_of(left).zip(self.count_of(right)).map(|(l, r)| ((l.0, r.0), r.1 - l.1))
+                    let Some((left, offset)) = self
+                        .count_of(left)
+                        .zip(self.count_of(right))
+                        .map(|(l, r)| ((l.0, r.0), r.1 - l.1))
                     else {
                         branch.equations.extend(equation(left, sign, right));
                         continue;
@@ -235,7 +267,9 @@ impl<'g> Search<'g, '_> {
             return self.finish(counts, &branch);
         };
         for part in parts {
-            if let Some(example) = self.run(vec![(part, wanted)], choices.clone(), branch.clone())? {
+            if let Some(example) =
+                self.run(vec![(part, wanted)], choices.clone(), branch.clone())?
+            {
                 return Some(Some(example));
             }
         }
@@ -314,8 +348,12 @@ impl<'g> Search<'g, '_> {
         if !self.assign(&names, &branch.equations, &mut chosen)? {
             return Some(None);
         }
-        let counts =
-            self.counts.iter().zip(counts).skip(1).map(|(variable, value)| self.shown(*variable, value));
+        let counts = self
+            .counts
+            .iter()
+            .zip(counts)
+            .skip(1)
+            .map(|(variable, value)| self.shown(*variable, value));
         let words = chosen.iter().map(|(name, word)| match self.kind(*name) {
             Some(FieldKind::Flag) => format!("{name} = {word}"),
             _ => format!("{name} = {word:?}"),
@@ -340,7 +378,9 @@ impl<'g> Search<'g, '_> {
         };
         match u64::try_from(value) {
             Ok(0) if is_time => format!("{name} is not set"),
-            Ok(seconds) if is_time && seconds <= time::LATEST => format!("{name} = {}", time::shown(seconds)),
+            Ok(seconds) if is_time && seconds <= time::LATEST => {
+                format!("{name} = {}", time::shown(seconds))
+            }
             _ => format!("{name} = {value}"),
         }
     }
@@ -377,10 +417,13 @@ impl<'g> Search<'g, '_> {
 /// What an operand that is no constant has its number from, and what is added.
 fn variable(operand: &Operand) -> (Variable<'_>, i128) {
     match operand {
-        Operand::Field { name, offset } => (Variable::Of(Name::Field(&name.value)), i128::from(*offset)),
-        Operand::Argument { name, offset } => {
-            (Variable::Of(Name::Argument(&name.value)), i128::from(*offset))
+        Operand::Field { name, offset } => {
+            (Variable::Of(Name::Field(&name.value)), i128::from(*offset))
         }
+        Operand::Argument { name, offset } => (
+            Variable::Of(Name::Argument(&name.value)),
+            i128::from(*offset),
+        ),
         Operand::Length { name, offset } => (Variable::Length(&name.value), i128::from(*offset)),
         Operand::Now { offset, .. } => (Variable::Now, i128::from(*offset)),
         Operand::Constant(_) => (Variable::Zero, 0),
@@ -400,8 +443,16 @@ fn negated(sign: Sign) -> Sign {
 
 /// `left SIGN right + offset` as differences.
 fn differences((left, right): (usize, usize), sign: Sign, offset: i128) -> Vec<Difference> {
-    let below = |bound| Difference { high: left, low: right, bound };
-    let above = |bound| Difference { high: right, low: left, bound };
+    let below = |bound| Difference {
+        high: left,
+        low: right,
+        bound,
+    };
+    let above = |bound| Difference {
+        high: right,
+        low: left,
+        bound,
+    };
     match sign {
         Sign::Less => vec![below(offset - 1)],
         Sign::LessOrEqual => vec![below(offset)],
@@ -420,7 +471,9 @@ fn equation<'g>(left: &'g Operand, sign: Sign, right: &'g Operand) -> Option<Equ
     let (left, right) = match ((name(left), left), (name(right), right)) {
         ((Some(left), _), (Some(right), _)) => (left, Term::Of(right)),
         ((Some(name), _), (None, Operand::Constant(constant)))
-        | ((None, Operand::Constant(constant)), (Some(name), _)) => (name, Term::Word(word(constant))),
+        | ((None, Operand::Constant(constant)), (Some(name), _)) => {
+            (name, Term::Word(word(constant)))
+        }
         _ => return None,
     };
     Some(Equation { left, right, equal })

@@ -13,14 +13,14 @@ pub(super) fn turns(index: &Index<'_>, edges: &[Edge<'_>], found: &mut Vec<Diagn
         let turn = catalogue::find(&behaviour.name.value).map_or(Turn::Free, |entry| entry.turn);
         for call in behaviour.outcomes.iter().flat_map(|(_, calls)| calls) {
             let name = &call.then;
-            let mut taken =
-                edges.iter().filter(|edge| edge.from == source && edge.declared.name.value == name.value);
+            let mut taken = edges
+                .iter()
+                .filter(|edge| edge.from == source && edge.declared.name.value == name.value);
             let wrong = match turn {
                 Turn::Free => continue,
                 Turn::Ends => taken.find_map(|edge| goes_on(index, name, edge)),
-                Turn::GoesOn => {
-                    taken.find_map(|edge| ends(index, name, edge).or_else(|| silent(index, name, edge)))
-                }
+                Turn::GoesOn => taken
+                    .find_map(|edge| ends(index, name, edge).or_else(|| silent(index, name, edge))),
             };
             found.extend(wrong);
         }
@@ -41,8 +41,11 @@ fn goes_on(index: &Index<'_>, name: &At<String>, edge: &Edge<'_>) -> Option<Diag
     if lets_end(index, edge) {
         return None;
     }
-    let message =
-        format!("`approve` lets the turn end, and `{}` goes on in `{}`", name.value, index.phase(edge.to));
+    let message = format!(
+        "`approve` lets the turn end, and `{}` goes on in `{}`",
+        name.value,
+        index.phase(edge.to)
+    );
     let help = "lead it to a terminal phase, or say `turn = \"end\"` in the transition; where the agent is to go on, write \
                 `announce`, which blocks with the transition's words";
     Some(finding(name, edge, message).help(help))

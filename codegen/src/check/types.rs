@@ -6,8 +6,8 @@ use std::ops::Range;
 use super::{ENOUGH, Index};
 use crate::diagnostic::{Diagnostic, list, suggest};
 use crate::model::{
-    Argument, ArgumentKind, At, Constant, Field, FieldKind, Guard, Operand, Sign, Transition, Update,
-    constant_text,
+    Argument, ArgumentKind, At, Constant, Field, FieldKind, Guard, Operand, Sign, Transition,
+    Update, constant_text,
 };
 use crate::source::guard::NOW;
 
@@ -30,7 +30,11 @@ pub(super) fn types(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> HashSet<u
             }
         }
     }
-    for behaviour in machine.phases.iter().filter_map(|phase| phase.on_stop.as_ref()) {
+    for behaviour in machine
+        .phases
+        .iter()
+        .filter_map(|phase| phase.on_stop.as_ref())
+    {
         if let Some(round) = behaviour.parameter("round") {
             round_parameter(index, round, found);
         }
@@ -62,7 +66,11 @@ fn round_parameter(index: &Index<'_>, round: &At<String>, found: &mut Vec<Diagno
     if field.is_some_and(|field| field.kind == FieldKind::Count) {
         return;
     }
-    let counts = index.machine.fields.iter().filter(|field| field.kind == FieldKind::Count);
+    let counts = index
+        .machine
+        .fields
+        .iter()
+        .filter(|field| field.kind == FieldKind::Count);
     let hint = suggest(&round.value, counts.map(|field| field.name.value.as_str()));
     let message = format!("`round` names a count, and `{}` is none", round.value);
     let one = Diagnostic::new(CODE, round.span.clone(), message);
@@ -85,9 +93,12 @@ fn describe(kind: &FieldKind) -> &'static str {
 }
 
 pub(super) fn held(field: &Field, span: Range<usize>) -> Diagnostic {
-    let message =
-        format!("`{}` is the engine's: only the engine writes it, and no guard reads it", field.name.value);
-    Diagnostic::new("claudex::machine::held_field", span, message).help("use a field of the machine's own")
+    let message = format!(
+        "`{}` is the engine's: only the engine writes it, and no guard reads it",
+        field.name.value
+    );
+    Diagnostic::new("claudex::machine::held_field", span, message)
+        .help("use a field of the machine's own")
 }
 
 /// What is wrong with a constant for a field, or for what a guard compares it with: the message and the help.
@@ -114,9 +125,12 @@ fn misfit(name: &str, kind: &FieldKind, constant: &Constant) -> Option<(String, 
                 FieldKind::Flag => "give true or false, without quotes".to_owned(),
                 FieldKind::Text | FieldKind::Path => "give a text in quotes".to_owned(),
                 FieldKind::Time => {
-                    "give a time with whole seconds, after 1970, such as \"2026-11-22T07:00:00Z\"".to_owned()
+                    "give a time with whole seconds, after 1970, such as \"2026-11-22T07:00:00Z\""
+                        .to_owned()
                 }
-                FieldKind::Id => "an id is 1 to 64 of A-Z, a-z, 0-9, _ and -; \"\" is none".to_owned(),
+                FieldKind::Id => {
+                    "an id is 1 to 64 of A-Z, a-z, 0-9, _ and -; \"\" is none".to_owned()
+                }
                 FieldKind::List => {
                     format!(
                         "give a list of texts, `[\"a\", \"b\"]`, or append an argument: `{name} + args.text`"
@@ -129,7 +143,14 @@ fn misfit(name: &str, kind: &FieldKind, constant: &Constant) -> Option<(String, 
                 FieldKind::Data(_) => format!("leave it out: Rust sets it, with `set_{name}`"),
                 FieldKind::Held(_) => "leave it to the engine".to_owned(),
             };
-            Some((format!("`{name}` is {}, and {} is none", describe(kind), constant_text(constant)), help))
+            Some((
+                format!(
+                    "`{name}` is {}, and {} is none",
+                    describe(kind),
+                    constant_text(constant)
+                ),
+                help,
+            ))
         }
     }
 }
@@ -144,24 +165,38 @@ pub(super) fn kind_of(argument: &Argument) -> FieldKind {
         ArgumentKind::Id => FieldKind::Id,
         ArgumentKind::OneOf(words) => {
             let place = &argument.kind.span;
-            FieldKind::OneOf(words.iter().map(|word| At::new(word.clone(), place.clone())).collect())
+            FieldKind::OneOf(
+                words
+                    .iter()
+                    .map(|word| At::new(word.clone(), place.clone()))
+                    .collect(),
+            )
         }
     }
 }
 
 /// Returns what is wrong with a constant for an argument: the message and the help.
-pub(super) fn misfit_of_argument(argument: &Argument, constant: &Constant) -> Option<(String, String)> {
+pub(super) fn misfit_of_argument(
+    argument: &Argument,
+    constant: &Constant,
+) -> Option<(String, String)> {
     let name = &argument.name.value;
     if argument.kind.value == ArgumentKind::Id {
         let help = "leave it out where it is optional, name another transition, or write the phase in Rust";
-        return Some((format!("`{name}` is an id, which is no constant"), help.to_owned()));
+        return Some((
+            format!("`{name}` is an id, which is no constant"),
+            help.to_owned(),
+        ));
     }
     misfit(name, &kind_of(argument), constant)
 }
 
 /// Whether it is an id, or none.
 fn is_id(text: &str) -> bool {
-    text.len() <= 64 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+    text.len() <= 64
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
 }
 
 pub(super) fn constant(field: &Field, value: &At<Constant>, found: &mut Vec<Diagnostic>) {
@@ -174,9 +209,10 @@ pub(super) fn constant(field: &Field, value: &At<Constant>, found: &mut Vec<Diag
 
 fn same_kind(a: &FieldKind, b: &FieldKind) -> bool {
     match (a, b) {
-        (FieldKind::OneOf(a), FieldKind::OneOf(b)) => {
-            a.iter().map(|word| &word.value).eq(b.iter().map(|word| &word.value))
-        }
+        (FieldKind::OneOf(a), FieldKind::OneOf(b)) => a
+            .iter()
+            .map(|word| &word.value)
+            .eq(b.iter().map(|word| &word.value)),
         (FieldKind::Text | FieldKind::Path, FieldKind::Text | FieldKind::Path) => true,
         (a, b) => a == b,
     }
@@ -201,13 +237,19 @@ fn side(
     let name = match operand {
         Operand::Constant(_) => return None,
         Operand::Argument { name, offset } => {
-            let argument = entry.args.iter().find(|known| known.name.value == name.value)?;
+            let argument = entry
+                .args
+                .iter()
+                .find(|known| known.name.value == name.value)?;
             if argument.optional {
-                let message = format!("`args.{}` may be left out, and a guard has to know it", name.value);
-                let one = Diagnostic::new(CODE, name.span.clone(), message);
-                found.push(
-                    one.help("take `optional` off the argument, or keep what the guard reads in a field"),
+                let message = format!(
+                    "`args.{}` may be left out, and a guard has to know it",
+                    name.value
                 );
+                let one = Diagnostic::new(CODE, name.span.clone(), message);
+                found.push(one.help(
+                    "take `optional` off the argument, or keep what the guard reads in a field",
+                ));
                 return None;
             }
             return Some(Side {
@@ -228,7 +270,8 @@ fn side(
         Operand::Field { name, .. } | Operand::Length { name, .. } => name,
     };
     let field = *index.fields.get(name.value.as_str())?;
-    let refused = |message, help: &str| Diagnostic::new(CODE, name.span.clone(), message).help(help);
+    let refused =
+        |message, help: &str| Diagnostic::new(CODE, name.span.clone(), message).help(help);
     let is = describe(&field.kind);
     match (operand, &field.kind) {
         (_, FieldKind::Held(_)) => found.push(held(field, name.span.clone())),
@@ -279,7 +322,9 @@ fn guard(
 ) {
     let (left, sign, right) = match guard {
         Guard::All(parts) | Guard::Any(parts) => {
-            parts.iter().for_each(|part| self::guard(index, entry, part, whole, found));
+            parts
+                .iter()
+                .for_each(|part| self::guard(index, entry, part, whole, found));
             return;
         }
         Guard::Compare { left, sign, right } => (left, *sign, right),
@@ -305,7 +350,9 @@ fn guard(
             found.push(one.help("only a count and a time take + and -"));
         } else if !matches!(sign, Sign::Equal | Sign::NotEqual) && !is_number(&side.kind) {
             let message = format!("`{}` is {is}, which has no order", side.name);
-            found.push(Diagnostic::new(CODE, side.span.clone(), message).help("compare it with == or !="));
+            found.push(
+                Diagnostic::new(CODE, side.span.clone(), message).help("compare it with == or !="),
+            );
         }
         sides.push(side);
     }
@@ -319,8 +366,13 @@ fn guard(
             }
         }
         ([a, b], ..) if !same_kind(&a.kind, &b.kind) => {
-            let message =
-                format!("`{}` is {} and `{}` is {}", a.name, describe(&a.kind), b.name, describe(&b.kind));
+            let message = format!(
+                "`{}` is {} and `{}` is {}",
+                a.name,
+                describe(&a.kind),
+                b.name,
+                describe(&b.kind)
+            );
             let help = match (&a.kind, &b.kind) {
                 (FieldKind::OneOf(_), FieldKind::OneOf(_)) => {
                     "their words differ: compare fields with the same words"
@@ -358,7 +410,12 @@ fn misfit_into(field: &Field, argument: &Argument) -> Option<(String, String)> {
         _ => "a text or a path goes into either, a count into a count, a flag into a flag, an id into an id or a text, a word into a one_of or a text"
             .to_owned(),
     };
-    (!fits).then(|| (format!("`{target}` is {of}, and the argument `{known}` is {is}"), help))
+    (!fits).then(|| {
+        (
+            format!("`{target}` is {of}, and the argument `{known}` is {is}"),
+            help,
+        )
+    })
 }
 
 fn set(
@@ -385,12 +442,16 @@ fn set(
                 let message = format!("`{target}` is {of} and `{}` is {from}", source.name.value);
                 (
                     message,
-                    "only a count or a time takes the value of a field, and only of its own type".to_owned(),
+                    "only a count or a time takes the value of a field, and only of its own type"
+                        .to_owned(),
                 )
             })
         }
         Update::Now { .. } => (field.kind != FieldKind::Time).then(|| {
-            let message = format!("`{target}` is {}, and `now` is a time", describe(&field.kind));
+            let message = format!(
+                "`{target}` is {}, and `now` is a time",
+                describe(&field.kind)
+            );
             (message, "only a time takes it".to_owned())
         }),
         Update::Next(source) => {
@@ -399,14 +460,32 @@ fn set(
             };
             let words = matches!(field.kind, FieldKind::OneOf(_));
             (!words || !same_kind(&field.kind, &source.kind)).then(|| {
-                let message = format!("`{target}` cannot take the next word of `{}`", source.name.value);
-                (message, "next() goes from a one_of to a field with the same words".to_owned())
+                let message = format!(
+                    "`{target}` cannot take the next word of `{}`",
+                    source.name.value
+                );
+                (
+                    message,
+                    "next() goes from a one_of to a field with the same words".to_owned(),
+                )
             })
         }
-        Update::Plus { name: source, argument } => {
+        Update::Plus {
+            name: source,
+            argument,
+        } => {
             let source = index.fields.get(source.as_str());
-            let argument = entry.args.iter().find(|known| known.name.value == *argument);
-            let (Some(source), Some(Argument { name: known, kind, .. })) = (source, argument) else {
+            let argument = entry
+                .args
+                .iter()
+                .find(|known| known.name.value == *argument);
+            let (
+                Some(source),
+                Some(Argument {
+                    name: known, kind, ..
+                }),
+            ) = (source, argument)
+            else {
                 return;
             };
             let fits = match (&field.kind, &source.kind) {
@@ -430,7 +509,10 @@ fn set(
             })
         }
         Update::Argument(argument) => {
-            let argument = entry.args.iter().find(|known| known.name.value == *argument);
+            let argument = entry
+                .args
+                .iter()
+                .find(|known| known.name.value == *argument);
             argument.and_then(|argument| misfit_into(field, argument))
         }
     };

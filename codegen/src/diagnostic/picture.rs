@@ -20,7 +20,9 @@ impl miette::Diagnostic for Diagnostic {
     }
 
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        self.help.as_deref().map(|help| Box::new(one_line(help)) as Box<dyn fmt::Display>)
+        self.help
+            .as_deref()
+            .map(|help| Box::new(one_line(help)) as Box<dyn fmt::Display>)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
@@ -32,7 +34,10 @@ impl miette::Diagnostic for Diagnostic {
             (!self.label.is_empty()).then(|| one_line(&self.label)),
             (self.span.start, underlined(&self.span)),
         );
-        let others = self.related.iter().map(move |(span, label)| place(label, span));
+        let others = self
+            .related
+            .iter()
+            .map(move |(span, label)| place(label, span));
         Some(Box::new(std::iter::once(own).chain(others)))
     }
 }
@@ -53,7 +58,11 @@ impl miette::Diagnostic for Diagnostics {
     }
 
     fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn miette::Diagnostic> + 'a>> {
-        Some(Box::new(self.list.iter().map(|found| found as &dyn miette::Diagnostic)))
+        Some(Box::new(
+            self.list
+                .iter()
+                .map(|found| found as &dyn miette::Diagnostic),
+        ))
     }
 }
 
@@ -77,13 +86,20 @@ impl SourceCode for Diagnostics {
             )
         } else {
             // Lines that nobody could read are shown around the place alone.
-            let start = self.source.floor_char_boundary(span.offset().saturating_sub(AROUND));
-            let end = self.source.ceil_char_boundary(span.offset() + span.len() + AROUND);
+            let start = self
+                .source
+                .floor_char_boundary(span.offset().saturating_sub(AROUND));
+            let end = self
+                .source
+                .ceil_char_boundary(span.offset() + span.len() + AROUND);
             let (start, end) = (start.max(whole.start), end.min(whole.end));
             let text = &self.source[start..end];
             let left_out = &self.source[whole.start..start];
-            let column =
-                left_out.rfind('\n').map_or(inner.column() + left_out.len(), |at| left_out.len() - at - 1);
+            let column = left_out
+                .rfind('\n')
+                .map_or(inner.column() + left_out.len(), |at| {
+                    left_out.len() - at - 1
+                });
             MietteSpanContents::new_named(
                 self.name.clone(),
                 text.as_bytes(),

@@ -16,10 +16,17 @@ pub(super) fn write(picture: &Picture) -> String {
             lines.push_str(&escaped(line));
             lines.push_str("\\l");
         }
-        let _ = writeln!(text, "    graph [labelloc=b, labeljust=l, label=\"{lines}\"]");
+        let _ = writeln!(
+            text,
+            "    graph [labelloc=b, labeljust=l, label=\"{lines}\"]"
+        );
     }
     for (at, (mode, _)) in picture.entries.iter().enumerate() {
-        let _ = writeln!(text, "    mode_{at} [label={}, shape=ellipse, style=dotted]", quoted(mode));
+        let _ = writeln!(
+            text,
+            "    mode_{at} [label={}, shape=ellipse, style=dotted]",
+            quoted(mode)
+        );
     }
     for phase in &picture.phases {
         let form = match phase.shape {
@@ -33,7 +40,10 @@ pub(super) fn write(picture: &Picture) -> String {
         };
         let (id, tip) = (&phase.id, quoted(&phase.doc));
         let shown = escaped(&phase.name);
-        let _ = writeln!(text, "    {id} [label=\"{shown}{stop}\", tooltip={tip}{form}]");
+        let _ = writeln!(
+            text,
+            "    {id} [label=\"{shown}{stop}\", tooltip={tip}{form}]"
+        );
     }
     for (at, (_, start)) in picture.entries.iter().enumerate() {
         let _ = writeln!(text, "    mode_{at} -> {}", picture.phases[*start].id);
@@ -48,7 +58,9 @@ pub(super) fn write(picture: &Picture) -> String {
         match arrow.taken {
             None => {}
             Some(true) => style.push_str(", color=\"#2f8f4e\", fontcolor=\"#2f8f4e\""),
-            Some(false) => style = ", style=dashed, color=\"#cf3b3b\", fontcolor=\"#cf3b3b\"".to_owned(),
+            Some(false) => {
+                style = ", style=dashed, color=\"#cf3b3b\", fontcolor=\"#cf3b3b\"".to_owned()
+            }
         }
         let label = label(arrow);
         let _ = writeln!(text, "    {from} -> {to} [label=\"{label}\"{style}]");

@@ -89,7 +89,11 @@ pub(super) fn layout(sizes: &[Size], links: &[Link]) -> Option<Layout> {
     // The vertices that each line passes, downwards, its ends included.
     let mut chains: Vec<Vec<usize>> = Vec::new();
     for (link, turned) in links.iter().zip(&turned) {
-        let (top, bottom) = if *turned { (link.to, link.from) } else { (link.from, link.to) };
+        let (top, bottom) = if *turned {
+            (link.to, link.from)
+        } else {
+            (link.from, link.to)
+        };
         let between = layers[top] + 1..layers[bottom];
         // Labels keep off the layers of boxes, which are an even number of steps from any box.
         let middle = layers[top] + ((between.len() / 2) | 1);
@@ -111,13 +115,26 @@ pub(super) fn layout(sizes: &[Size], links: &[Link]) -> Option<Layout> {
     }
     let order = order::order(&vertices);
     place::across(&mut vertices, &order, &chains);
-    Some(place::down(&vertices, &order, &chains, &turned, sizes.len()))
+    Some(place::down(
+        &vertices,
+        &order,
+        &chains,
+        &turned,
+        sizes.len(),
+    ))
 }
 
 impl Vertex {
     fn new(kind: Kind, size: Size, layer: usize) -> Self {
         let (above, below) = (Vec::new(), Vec::new());
-        Self { kind, size, layer, above, below, x: 0.0 }
+        Self {
+            kind,
+            size,
+            layer,
+            above,
+            below,
+            x: 0.0,
+        }
     }
 }
 
@@ -160,7 +177,11 @@ fn layers(boxes: usize, links: &[Link], turned: &[bool]) -> Vec<usize> {
     let mut leaving: Vec<Vec<(usize, usize)>> = vec![Vec::new(); boxes];
     let mut waits = vec![0_usize; boxes];
     for (link, turned) in links.iter().zip(turned) {
-        let (top, bottom) = if *turned { (link.to, link.from) } else { (link.from, link.to) };
+        let (top, bottom) = if *turned {
+            (link.to, link.from)
+        } else {
+            (link.from, link.to)
+        };
         leaving[top].push((bottom, if link.label.is_some() { 2 } else { 1 }));
         waits[bottom] += 1;
     }
@@ -179,7 +200,9 @@ fn layers(boxes: usize, links: &[Link], turned: &[bool]) -> Vec<usize> {
         }
     }
     for root in roots {
-        let nearest = leaving[root].iter().map(|(to, steps)| layers[*to].saturating_sub(*steps));
+        let nearest = leaving[root]
+            .iter()
+            .map(|(to, steps)| layers[*to].saturating_sub(*steps));
         layers[root] = nearest.min().unwrap_or(0);
     }
     let first = layers.iter().copied().min().unwrap_or(0);

@@ -12,7 +12,11 @@ pub(super) fn write(picture: &Picture) -> String {
     }
     let groups = groups(&picture.arrows);
     let mut again: HashMap<usize, Vec<String>> = HashMap::new();
-    for arrow in groups.iter().flatten().filter(|arrow| arrow.from == arrow.to) {
+    for arrow in groups
+        .iter()
+        .flatten()
+        .filter(|arrow| arrow.from == arrow.to)
+    {
         again.entry(arrow.from).or_default().extend(labels(arrow));
     }
     for (at, phase) in picture.phases.iter().enumerate() {
@@ -37,7 +41,9 @@ pub(super) fn write(picture: &Picture) -> String {
     for group in &groups {
         let Some(first) = group.first() else { continue };
         let (from, to) = (&picture.phases[first.from].id, &picture.phases[first.to].id);
-        let solid = group.iter().any(|arrow| arrow.kind == Kind::Hook && arrow.taken != Some(false));
+        let solid = group
+            .iter()
+            .any(|arrow| arrow.kind == Kind::Hook && arrow.taken != Some(false));
         let line = if solid { "-->" } else { "-.->" };
         let labels: Vec<_> = group.iter().flat_map(|arrow| labels(arrow)).collect();
         let _ = if first.from == first.to {
@@ -59,7 +65,11 @@ pub(super) fn write(picture: &Picture) -> String {
         });
         let links: Vec<_> = links.map(|(at, _)| (first + at).to_string()).collect();
         if !links.is_empty() {
-            let _ = writeln!(text, "    linkStyle {} stroke:{colour},color:{colour}", links.join(","));
+            let _ = writeln!(
+                text,
+                "    linkStyle {} stroke:{colour},color:{colour}",
+                links.join(",")
+            );
         }
     }
     text.push_str("    classDef mode fill:none,stroke-dasharray:2 3\n");
@@ -94,7 +104,11 @@ fn labels(arrow: &Arrow) -> impl Iterator<Item = String> + '_ {
         Kind::Person => " (person)",
         Kind::Answer => " (answer)",
     };
-    let never = if arrow.taken == Some(false) { " never" } else { "" };
+    let never = if arrow.taken == Some(false) {
+        " never"
+    } else {
+        ""
+    };
     arrow.labels.iter().map(move |label| {
         let head = escaped(&label.head());
         match &label.guard {

@@ -24,8 +24,11 @@ pub enum Format {
 
 impl Format {
     /// Every format, with the word that a command line takes for it.
-    pub const ALL: [(&'static str, Format); 3] =
-        [("mermaid", Format::Mermaid), ("dot", Format::Dot), ("svg", Format::Svg)];
+    pub const ALL: [(&'static str, Format); 3] = [
+        ("mermaid", Format::Mermaid),
+        ("dot", Format::Dot),
+        ("svg", Format::Svg),
+    ];
 }
 
 /// Draws a machine that passed its checks. With `hits`, how often each edge was taken, by its place in

@@ -124,7 +124,9 @@ impl Picture {
         let edges = machine.edges();
         let mut ways: HashMap<(usize, &str), usize> = HashMap::new();
         for edge in &edges {
-            *ways.entry((edge.from, &edge.declared.name.value)).or_default() += 1;
+            *ways
+                .entry((edge.from, &edge.declared.name.value))
+                .or_default() += 1;
         }
         let hit = |at: usize| hits.map(|hits| hits.get(at).copied().unwrap_or(0));
         let scattered = scattered(machine, &edges, &hit);
@@ -136,35 +138,67 @@ impl Picture {
             let name = &edge.declared.name.value;
             let (kind, hit) = (Kind::of(edge, machine), hit(at));
             let taken = hit.map(|hit| hit > 0);
-            let divided = ways.get(&(edge.from, name.as_str())).is_some_and(|ways| *ways > 1);
+            let divided = ways
+                .get(&(edge.from, name.as_str()))
+                .is_some_and(|ways| *ways > 1);
             let guard = edge.declared.when.as_ref().filter(|_| divided);
             let guard = guard.map(|guard| one_line(&guard_text(&guard.value)));
             if taken == Some(false) {
-                let when = guard.as_ref().map(|guard| format!(" ({guard})")).unwrap_or_default();
-                missed.push(format!("{name}: {} -> {}{when}", phase(edge.from), phase(edge.to)));
+                let when = guard
+                    .as_ref()
+                    .map(|guard| format!(" ({guard})"))
+                    .unwrap_or_default();
+                missed.push(format!(
+                    "{name}: {} -> {}{when}",
+                    phase(edge.from),
+                    phase(edge.to)
+                ));
             }
             let is_scattered = scattered.contains(&(name.as_str(), taken));
             let from = if is_scattered { anywhere } else { edge.from };
-            let place = *places.entry((from, edge.to, kind, taken)).or_insert_with(|| {
-                let (to, labels) = (edge.to, Vec::new());
-                arrows.push(Arrow { from, to, kind, taken, labels });
-                arrows.len() - 1
-            });
+            let place = *places
+                .entry((from, edge.to, kind, taken))
+                .or_insert_with(|| {
+                    let (to, labels) = (edge.to, Vec::new());
+                    arrows.push(Arrow {
+                        from,
+                        to,
+                        kind,
+                        taken,
+                        labels,
+                    });
+                    arrows.len() - 1
+                });
             let hits = hit.filter(|hit| *hit > 0);
             let labels = &mut arrows[place].labels;
-            match labels.iter_mut().find(|label| is_scattered && label.transition == *name) {
+            match labels
+                .iter_mut()
+                .find(|label| is_scattered && label.transition == *name)
+            {
                 Some(label) => {
                     label.edges.push(at);
-                    label.hits = label.hits.zip(hits).map(|(one, other)| one.saturating_add(other))
+                    label.hits = label
+                        .hits
+                        .zip(hits)
+                        .map(|(one, other)| one.saturating_add(other))
                 }
-                None => labels.push(Label { transition: name.clone(), edges: vec![at], guard, hits }),
+                None => labels.push(Label {
+                    transition: name.clone(),
+                    edges: vec![at],
+                    guard,
+                    hits,
+                }),
             }
         }
-        let index: HashMap<&str, usize> = (0..machine.phases.len()).map(|at| (phase(at), at)).collect();
-        let entries = machine
-            .modes
-            .iter()
-            .filter_map(|mode| Some((mode.name.value.clone(), *index.get(mode.start.value.as_str())?)));
+        let index: HashMap<&str, usize> = (0..machine.phases.len())
+            .map(|at| (phase(at), at))
+            .collect();
+        let entries = machine.modes.iter().filter_map(|mode| {
+            Some((
+                mode.name.value.clone(),
+                *index.get(mode.start.value.as_str())?,
+            ))
+        });
         let mut phases: Vec<Node> = machine
             .phases
             .iter()
@@ -177,7 +211,11 @@ impl Picture {
                     (None, false) => "written in Rust".to_owned(),
                 },
                 doc: one_line(&phase.doc),
-                shape: if phase.terminal { Shape::Terminal } else { Shape::Phase },
+                shape: if phase.terminal {
+                    Shape::Terminal
+                } else {
+                    Shape::Phase
+                },
             })
             .collect();
         if !scattered.is_empty() {
@@ -205,7 +243,9 @@ impl Picture {
         let (taken, all) = self.taken?;
         Some(match all - taken {
             0 => format!("all {} were taken", super::count(all, "edge")),
-            _ if self.missed.is_empty() => format!("{taken} of {} taken", super::count(all, "edge")),
+            _ if self.missed.is_empty() => {
+                format!("{taken} of {} taken", super::count(all, "edge"))
+            }
             _ => format!("{taken} of {} taken; never:", super::count(all, "edge")),
         })
     }
@@ -213,7 +253,9 @@ impl Picture {
     /// How many phases the machine has.
     pub(super) fn number(&self) -> usize {
         let phases = self.phases.iter();
-        phases.filter(|phase| phase.shape != Shape::Anywhere).count()
+        phases
+            .filter(|phase| phase.shape != Shape::Anywhere)
+            .count()
     }
 
     /// The kinds that occur, with their words.
@@ -233,7 +275,9 @@ fn scattered<'m>(
     let explicit: HashSet<&str> = machine
         .transitions
         .iter()
-        .filter(|declared| matches!(declared.from, From::Phases(_)) || matches!(declared.to, To::Same(_)))
+        .filter(|declared| {
+            matches!(declared.from, From::Phases(_)) || matches!(declared.to, To::Same(_))
+        })
         .map(|declared| declared.name.value.as_str())
         .collect();
     let mut sources: HashMap<(&str, Option<bool>), HashSet<usize>> = HashMap::new();

@@ -32,16 +32,28 @@ const LISTED: usize = 60;
 
 pub(super) fn write(picture: &Picture) -> String {
     let blocks: Vec<Block> = picture.arrows.iter().map(Block::new).collect();
-    let boxes: Vec<Phase<'_>> =
-        (0..picture.phases.len()).map(|at| Phase::new(picture, &blocks, at)).collect();
+    let boxes: Vec<Phase<'_>> = (0..picture.phases.len())
+        .map(|at| Phase::new(picture, &blocks, at))
+        .collect();
     let mut sizes: Vec<Size> = boxes.iter().map(|phase| phase.size).collect();
     let mut links = Vec::new();
     for (mode, start) in &picture.entries {
         let half = (columns(mode) * COLUMN + 28.0) / 2.0;
-        links.push(Link { from: sizes.len(), to: *start, label: None });
-        sizes.push(Size { left: half, right: half, height: 26.0, reach: 0.0 });
+        links.push(Link {
+            from: sizes.len(),
+            to: *start,
+            label: None,
+        });
+        sizes.push(Size {
+            left: half,
+            right: half,
+            height: 26.0,
+            reach: 0.0,
+        });
     }
-    let others = || (0..picture.arrows.len()).filter(|at| picture.arrows[*at].from != picture.arrows[*at].to);
+    let others = || {
+        (0..picture.arrows.len()).filter(|at| picture.arrows[*at].from != picture.arrows[*at].to)
+    };
     links.extend(others().map(|at| Link {
         from: picture.arrows[at].from,
         to: picture.arrows[at].to,
@@ -65,7 +77,12 @@ pub(super) fn write(picture: &Picture) -> String {
         phase.draw(&mut canvas, layout.boxes[at], picture, &blocks);
     }
     for (at, (mode, _)) in picture.entries.iter().enumerate() {
-        entry(&mut canvas, layout.boxes[picture.phases.len() + at], mode, sizes[picture.phases.len() + at]);
+        entry(
+            &mut canvas,
+            layout.boxes[picture.phases.len() + at],
+            mode,
+            sizes[picture.phases.len() + at],
+        );
     }
     lines(&mut canvas, &layout, picture, &blocks, others());
     legend(&mut canvas, picture);
@@ -89,7 +106,10 @@ impl Canvas {
     /// A line of text.
     fn text(&mut self, class: &str, x: f64, y: f64, text: &str) {
         let (x, y, text) = (number(x), number(y), escaped(text));
-        let _ = writeln!(self.text, "<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{text}</text>");
+        let _ = writeln!(
+            self.text,
+            "<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{text}</text>"
+        );
     }
 
     /// Lines of text below everything.
@@ -130,18 +150,26 @@ impl Canvas {
         if let Some((tip, down)) = head {
             let (x, y, base) = (number(tip.x), number(tip.y), number(tip.y - down * HEAD));
             let (left, right) = (number(tip.x - 4.5), number(tip.x + 4.5));
-            let _ =
-                writeln!(self.text, "<path class=\"head {class}\" d=\"M{x} {y}L{left} {base}H{right}Z\"/>");
+            let _ = writeln!(
+                self.text,
+                "<path class=\"head {class}\" d=\"M{x} {y}L{left} {base}H{right}Z\"/>"
+            );
         }
     }
 
     fn finish(self, picture: &Picture) -> String {
-        let (width, height) = (number(self.width + 2.0 * MARGIN), number(self.height + 2.0 * MARGIN));
+        let (width, height) = (
+            number(self.width + 2.0 * MARGIN),
+            number(self.height + 2.0 * MARGIN),
+        );
         let name = escaped(&picture.name);
         let mut said = vec![format!(
             "State diagram of the {name} machine: {}, {}.",
             super::count(picture.number(), "phase"),
-            super::count(picture.arrows.iter().map(|arrow| arrow.labels.len()).sum(), "edge"),
+            super::count(
+                picture.arrows.iter().map(|arrow| arrow.labels.len()).sum(),
+                "edge"
+            ),
         )];
         said.extend((!picture.doc.is_empty()).then(|| escaped(&picture.doc)));
         format!(
@@ -181,10 +209,21 @@ impl Block {
                 broken.push("...".to_owned());
                 whole.push(format!("{}: {guard}", label.transition));
             }
-            lines.extend(broken.into_iter().map(|line| (format!("guard{edges}"), line)));
+            lines.extend(
+                broken
+                    .into_iter()
+                    .map(|line| (format!("guard{edges}"), line)),
+            );
         }
-        let widest = lines.iter().map(|(_, line)| columns(line)).fold(0.0, f64::max);
-        Self { lines, whole: (!whole.is_empty()).then(|| whole.join("\n")), width: widest * COLUMN }
+        let widest = lines
+            .iter()
+            .map(|(_, line)| columns(line))
+            .fold(0.0, f64::max);
+        Self {
+            lines,
+            whole: (!whole.is_empty()).then(|| whole.join("\n")),
+            width: widest * COLUMN,
+        }
     }
 
     fn height(&self) -> f64 {
@@ -193,7 +232,12 @@ impl Block {
 
     fn centred(&self) -> Size {
         let half = self.width / 2.0;
-        Size { left: half, right: half, height: self.height() + 4.0, reach: 0.0 }
+        Size {
+            left: half,
+            right: half,
+            height: self.height() + 4.0,
+            reach: 0.0,
+        }
     }
 
     /// Writes it: beginning at `x`, or with its middle there.
@@ -231,7 +275,11 @@ impl<'p> Phase<'p> {
         let room = |arrow: &usize| blocks[*arrow].height().max(28.0) + 10.0;
         let all: f64 = own.iter().map(room).sum();
         let plain = if node.stop.is_empty() { 38.0 } else { 50.0 };
-        let height = if own.is_empty() { plain } else { f64::max(plain, all + 8.0) };
+        let height = if own.is_empty() {
+            plain
+        } else {
+            f64::max(plain, all + 8.0)
+        };
         let mut top = -all / 2.0;
         let mut loops = Vec::new();
         let mut right = half;
@@ -241,13 +289,26 @@ impl<'p> Phase<'p> {
             top += room;
             right = right.max(half + SWING + blocks[arrow].width);
         }
-        let size = Size { left: half, right, height, reach: half - 16.0 };
-        Self { node, size, half, loops }
+        let size = Size {
+            left: half,
+            right,
+            height,
+            reach: half - 16.0,
+        };
+        Self {
+            node,
+            size,
+            half,
+            loops,
+        }
     }
 
     fn draw(&self, canvas: &mut Canvas, middle: Point, picture: &Picture, blocks: &[Block]) {
         let rect = |canvas: &mut Canvas, class: &str, inset: f64| {
-            let (x, y) = (middle.x - self.half + inset, middle.y - self.size.height / 2.0 + inset);
+            let (x, y) = (
+                middle.x - self.half + inset,
+                middle.y - self.size.height / 2.0 + inset,
+            );
             let _ = writeln!(
                 canvas.text,
                 "<rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"{}\"/>",
@@ -273,7 +334,12 @@ impl<'p> Phase<'p> {
         let below = if self.node.stop.is_empty() { 5.0 } else { -3.0 };
         canvas.text("name", middle.x, middle.y + below, &self.node.name);
         if !self.node.stop.is_empty() {
-            canvas.text("label middle stop", middle.x, middle.y + 14.0, &self.node.stop);
+            canvas.text(
+                "label middle stop",
+                middle.x,
+                middle.y + 14.0,
+                &self.node.stop,
+            );
         }
         canvas.text.push_str("</g>\n");
         for (arrow, at) in &self.loops {
@@ -335,19 +401,30 @@ fn legend(canvas: &mut Canvas, picture: &Picture) {
     canvas.height += 18.0;
     let rows: Vec<(&str, &str)> = match picture.taken {
         Some(_) => vec![("taken", "taken, and how often"), ("missed", "never taken")],
-        None => picture.kinds().map(|(kind, words)| (kind_class(kind), words)).collect(),
+        None => picture
+            .kinds()
+            .map(|(kind, words)| (kind_class(kind), words))
+            .collect(),
     };
     for (class, words) in rows {
         canvas.height += LINE + 4.0;
         let y = canvas.height - 4.0;
-        let _ = writeln!(canvas.text, "<path class=\"line {class}\" d=\"M0 {}H40\"/>", number(y));
+        let _ = writeln!(
+            canvas.text,
+            "<path class=\"line {class}\" d=\"M0 {}H40\"/>",
+            number(y)
+        );
         canvas.text("label key", 50.0, y + 4.0, words);
         canvas.take(50.0 + columns(words) * COLUMN, y);
     }
     if let Some(coverage) = picture.coverage() {
         canvas.height += 10.0;
         let more = picture.missed.len().saturating_sub(LISTED);
-        let listed = picture.missed.iter().take(LISTED).map(|line| format!("- {line}"));
+        let listed = picture
+            .missed
+            .iter()
+            .take(LISTED)
+            .map(|line| format!("- {line}"));
         let mut lines: Vec<_> = std::iter::once(coverage).chain(listed).collect();
         lines.extend((more > 0).then(|| format!("and {more} more")));
         canvas.say(&lines);
@@ -361,7 +438,9 @@ fn class(arrow: &Arrow) -> String {
 
 fn edge_classes(labels: &[Label]) -> String {
     let edges = labels.iter().flat_map(|label| &label.edges);
-    edges.fold(" edge".to_owned(), |classes, edge| format!("{classes} e{edge}"))
+    edges.fold(" edge".to_owned(), |classes, edge| {
+        format!("{classes} e{edge}")
+    })
 }
 
 fn kind_or_coverage(arrow: &Arrow) -> &'static str {
@@ -405,7 +484,9 @@ fn broken(guard: &str) -> Vec<String> {
 
 /// How many columns a text takes; characters of East Asia take two.
 fn columns(text: &str) -> f64 {
-    text.chars().map(|character| if character < '\u{1100}' { 1.0 } else { 2.0 }).sum()
+    text.chars()
+        .map(|character| if character < '\u{1100}' { 1.0 } else { 2.0 })
+        .sum()
 }
 
 /// A length with one digit at most.
@@ -413,7 +494,11 @@ fn number(value: f64) -> String {
     let tenths = (value * 10.0).round();
     let whole = tenths / 10.0;
     // A zero may have a sign.
-    if tenths == 0.0 { "0".to_owned() } else { format!("{whole}") }
+    if tenths == 0.0 {
+        "0".to_owned()
+    } else {
+        format!("{whole}")
+    }
 }
 
 /// Text in XML, on one line, without characters that XML does not know.

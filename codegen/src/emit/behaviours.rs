@@ -31,33 +31,50 @@ pub(super) fn question(context: &Context<'_>, phase: &Phase) -> TokenStream {
     };
     let parameter = |key: &str| behaviour.parameter(key).map_or("", |value| &value.value);
     let (question, header) = (parameter("question"), parameter("header"));
-    let options = match &behaviour.options {
-        Options::Field { field, then } => {
-            let (field, taker) = (&field.value, taker(context, then, &[]));
-            quote! { Field { field: #field, taker: #taker } }
-        }
-        Options::None | Options::Program => quote! { Program },
-        Options::These(choices) => {
-            let choices = choices.iter().map(|choice| {
+    let options =
+        match &behaviour.options {
+            Options::Field { field, then } => {
+                let (field, taker) = (&field.value, taker(context, then, &[]));
+                quote! { Field { field: #field, taker: #taker } }
+            }
+            Options::None | Options::Program => quote! { Program },
+            Options::These(choices) => {
+                let choices = choices.iter().map(|choice| {
                 let (label, taker) =
                     (&choice.label.value, taker(context, &choice.call.then, &choice.call.with));
                 let description = description(context, choice);
                 quote! { rt::Choice { label: #label, description: #description, taker: #taker } }
             });
-            quote! { These(&[#(#choices),*]) }
-        }
-    };
-    let text = option(behaviour.text.as_ref().map(|then| taker(context, then, &[])));
+                quote! { These(&[#(#choices),*]) }
+            }
+        };
+    let text = option(
+        behaviour
+            .text
+            .as_ref()
+            .map(|then| taker(context, then, &[])),
+    );
     quote! {
         Some(rt::Question { question: #question, header: #header, options: rt::Options::#options, text: #text })
     }
 }
 
 /// `Taker`: the transition, and the argument that gets the answer.
-fn taker(context: &Context<'_>, then: &At<String>, with: &[(At<String>, At<Constant>)]) -> TokenStream {
+fn taker(
+    context: &Context<'_>,
+    then: &At<String>,
+    with: &[(At<String>, At<Constant>)],
+) -> TokenStream {
     let transition = &then.value;
-    let is_given = |argument: &&Argument| with.iter().any(|(name, _)| name.value == argument.name.value);
-    let mut open = context.first(transition).args.iter().filter(|argument| !is_given(argument));
+    let is_given = |argument: &&Argument| {
+        with.iter()
+            .any(|(name, _)| name.value == argument.name.value)
+    };
+    let mut open = context
+        .first(transition)
+        .args
+        .iter()
+        .filter(|argument| !is_given(argument));
     let argument = option(open.next().map(|argument| &argument.name.value));
     let with = with.iter().map(|(name, value)| {
         let (name, value) = (&name.value, table::plain_text(&value.value));

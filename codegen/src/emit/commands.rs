@@ -20,7 +20,12 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         .names
         .iter()
         .copied()
-        .filter(|name| context.edges_of(name).iter().any(|edge| !edge.declared.by.is_empty()))
+        .filter(|name| {
+            context
+                .edges_of(name)
+                .iter()
+                .any(|edge| !edge.declared.by.is_empty())
+        })
         .collect();
     let clap = context.options.commands && !open.is_empty();
     let variants = open.iter().map(|name| variant(context, name));
@@ -34,8 +39,12 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
             declared.requires.is_none() && declared.args.is_empty()
         })
         .collect();
-    let others: Vec<_> =
-        context.names.iter().filter(|name| !plain.contains(name)).map(|name| type_of(name)).collect();
+    let others: Vec<_> = context
+        .names
+        .iter()
+        .filter(|name| !plain.contains(name))
+        .map(|name| type_of(name))
+        .collect();
     // A wildcard for one variant is a warning of clippy's.
     let otherwise = match others.as_slice() {
         [] => quote! {},
@@ -54,7 +63,12 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
     // An enum without variants is matched by value, and leaves the other parameters unused.
     let (transition_of, id_of, prompted_of, run) = if open.is_empty() {
         let never = quote! { match *self {} };
-        (never.clone(), never.clone(), never, quote! { drop(held); match self {} })
+        (
+            never.clone(),
+            never.clone(),
+            never,
+            quote! { drop(held); match self {} },
+        )
     } else {
         (
             quote! { match self { #(Self::#idents { .. } => Transition::#idents),* } },
@@ -134,8 +148,11 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
 fn variant(context: &Context<'_>, transition: &str) -> TokenStream {
     let declared = context.first(transition);
     let (name, ident) = (transition, type_of(transition));
-    let doc =
-        if declared.doc.is_empty() { format!(" `{name}`") } else { super::prose::comment(&declared.doc) };
+    let doc = if declared.doc.is_empty() {
+        format!(" `{name}`")
+    } else {
+        super::prose::comment(&declared.doc)
+    };
     let clap = context.options.commands;
     let arguments = declared.args.iter().map(|argument| {
         let name = &argument.name.value;
@@ -159,7 +176,10 @@ fn variant(context: &Context<'_>, transition: &str) -> TokenStream {
         let doc = doc_of(&argument.doc, name);
         quote! { #[doc = #doc] #attribute #ident: #kind }
     });
-    let settled = declared.requires.as_ref().is_some_and(|evidence| evidence.value == Evidence::Settled);
+    let settled = declared
+        .requires
+        .as_ref()
+        .is_some_and(|evidence| evidence.value == Evidence::Settled);
     let rejecting = settled.then(|| {
         let attribute = if clap {
             quote! { #[arg(long, value_name = "WHY", allow_hyphen_values = true)] }
@@ -210,14 +230,23 @@ fn variant(context: &Context<'_>, transition: &str) -> TokenStream {
 fn arm(context: &Context<'_>, name: &str) -> TokenStream {
     let declared = context.first(name);
     let (ident, method) = (type_of(name), value_of(name));
-    let arguments: Vec<_> = declared.args.iter().map(|argument| value_of(&argument.name.value)).collect();
+    let arguments: Vec<_> = declared
+        .args
+        .iter()
+        .map(|argument| value_of(&argument.name.value))
+        .collect();
     let settled = declared.requires.as_ref().map(|evidence| evidence.value);
     let rejecting = (settled == Some(Evidence::Settled)).then(|| quote! { rejecting, });
-    let mut sources: Vec<usize> = context.edges_of(name).iter().map(|edge| edge.from).collect();
+    let mut sources: Vec<usize> = context
+        .edges_of(name)
+        .iter()
+        .map(|edge| edge.from)
+        .collect();
     sources.sort_unstable();
     sources.dedup();
-    let others: Vec<usize> =
-        (0..context.machine.phases.len()).filter(|at| sources.binary_search(at).is_err()).collect();
+    let others: Vec<usize> = (0..context.machine.phases.len())
+        .filter(|at| sources.binary_search(at).is_err())
+        .collect();
     let phases = sources.iter().map(|&from| {
         let phase = type_of(&context.machine.phases[from].name.value);
         let call = match settled {

@@ -14,7 +14,11 @@ use crate::model::{Field, FieldKind, Form};
 
 /// Whether the machine has fields that exist in some phases only.
 fn is_divided(context: &Context<'_>) -> bool {
-    context.machine.fields.iter().any(|field| field.within.is_some())
+    context
+        .machine
+        .fields
+        .iter()
+        .any(|field| field.within.is_some())
 }
 
 /// `Loop<P>::fields`.
@@ -85,7 +89,10 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
                 pub fn #ident(&self) -> #kind { #body }
             },
             Some(_) => {
-                let phases = format!(" None in a phase where it does not exist. {}", within(context, field));
+                let phases = format!(
+                    " None in a phase where it does not exist. {}",
+                    within(context, field)
+                );
                 quote! {
                     #[doc = #doc]
                     ///
@@ -114,7 +121,11 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
 
 /// The view of a loop whose phase is known, and a sealed trait per field that some phases have.
 fn divided(context: &Context<'_>) -> TokenStream {
-    let fields = context.machine.fields.iter().filter(|field| field.within.is_some());
+    let fields = context
+        .machine
+        .fields
+        .iter()
+        .filter(|field| field.within.is_some());
     let (mut traits, mut readers) = (Vec::new(), Vec::new());
     for field in fields {
         let name = &field.name.value;
@@ -123,11 +134,18 @@ fn divided(context: &Context<'_>) -> TokenStream {
         let label = "this phase does not have the field";
         let note = exists_in(context, field);
         let doc = doc_of(&field.doc, name);
-        let trait_doc =
-            format!(" The phases that have `{name}`. Sealed: `{}` decides.", context.options.file);
+        let trait_doc = format!(
+            " The phases that have `{name}`. Sealed: `{}` decides.",
+            context.options.file
+        );
         let kind = type_of_field(field);
         let body = reading(field, &quote! { fields.0 });
-        let phases: Vec<Ident> = field.within.iter().flatten().map(|phase| type_of(&phase.value)).collect();
+        let phases: Vec<Ident> = field
+            .within
+            .iter()
+            .flatten()
+            .map(|phase| type_of(&phase.value))
+            .collect();
         traits.push(quote! {
             #[doc = #trait_doc]
             #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)]
@@ -190,14 +208,25 @@ fn divided(context: &Context<'_>) -> TokenStream {
 
 /// `exists in: Canary, Rollout (machine.toml:12)`
 fn exists_in(context: &Context<'_>, field: &Field) -> String {
-    let phases: Vec<String> = field.within.iter().flatten().map(|phase| camel(&phase.value)).collect();
-    format!("exists in: {} ({})", phases.join(", "), context.place(&field.name.span))
+    let phases: Vec<String> = field
+        .within
+        .iter()
+        .flatten()
+        .map(|phase| camel(&phase.value))
+        .collect();
+    format!(
+        "exists in: {} ({})",
+        phases.join(", "),
+        context.place(&field.name.span)
+    )
 }
 
 /// ``It is there in `Canary`, `Rollout` (`machine.toml:12`).``
 fn within(context: &Context<'_>, field: &Field) -> String {
     let phases = field.within.iter().flatten();
-    let phases: Vec<String> = phases.map(|phase| format!("`{}`", camel(&phase.value))).collect();
+    let phases: Vec<String> = phases
+        .map(|phase| format!("`{}`", camel(&phase.value)))
+        .collect();
     let place = context.place(&field.name.span);
     format!("It is there in {} (`{place}`).", phases.join(", "))
 }

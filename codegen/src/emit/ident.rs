@@ -54,7 +54,11 @@ pub(crate) const TYPES: [&str; 22] = [
 /// The type of the words of a `one_of` field: as the field is named, with `Word` behind where every module has a type of that name.
 pub(crate) fn type_of_words(field: &str) -> String {
     let name = camel(field);
-    if TYPES.contains(&name.as_str()) { name + "Word" } else { name }
+    if TYPES.contains(&name.as_str()) {
+        name + "Word"
+    } else {
+        name
+    }
 }
 
 /// The type's identifier.
@@ -80,10 +84,11 @@ pub(super) fn kebab(name: &str) -> String {
 /// The words of Rust, kept and reserved, that a name of a machine can be spelt like. Asking syn takes longer than everything
 /// else that is done to a name.
 const WORDS: [&str; 48] = [
-    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else",
-    "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro",
-    "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "static", "struct", "trait",
-    "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn",
+    "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let",
+    "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return",
+    "static", "struct", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use",
+    "virtual", "where", "while", "yield",
 ];
 
 fn ident(text: &str) -> Ident {
@@ -101,7 +106,10 @@ mod tests {
     #[test]
     fn names_become_the_identifiers_that_a_rust_reader_expects() {
         assert_eq!(type_of("mark_done").to_string(), "MarkDone");
-        assert_eq!(type_of("no-material-findings").to_string(), "NoMaterialFindings");
+        assert_eq!(
+            type_of("no-material-findings").to_string(),
+            "NoMaterialFindings"
+        );
         assert_eq!(type_of("2fast").to_string(), "N2fast");
         assert_eq!(value_of("max-reached").to_string(), "max_reached");
         assert_eq!(constant_of("mark_done").to_string(), "MARK_DONE");
@@ -124,7 +132,10 @@ mod tests {
         assert_eq!(value_of("gen").to_string(), "r#gen");
         // syn knows those of its edition; `gen` came later.
         for word in WORDS {
-            assert!(word == "gen" || syn::parse_str::<Ident>(word).is_err(), "{word}");
+            assert!(
+                word == "gen" || syn::parse_str::<Ident>(word).is_err(),
+                "{word}"
+            );
         }
     }
 }

@@ -9,7 +9,12 @@ use proc_macro2::{Delimiter, Group, Spacing, TokenStream, TokenTree, token_strea
 
 /// Returns the tokens as text. Parsed, it gives the same tokens.
 pub(super) fn text(tokens: TokenStream) -> String {
-    let mut lines = Lines { text: String::new(), last: Last::Nothing, depth: 0, angles: 0 };
+    let mut lines = Lines {
+        text: String::new(),
+        last: Last::Nothing,
+        depth: 0,
+        angles: 0,
+    };
     lines.stream(tokens, true);
     lines.end_line();
     lines.text

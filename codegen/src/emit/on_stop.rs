@@ -15,7 +15,12 @@ use crate::catalogue::{self, ParameterKind};
 use crate::model::{Argument, ArgumentKind, Behaviour, Call, Constant, Evidence, Phase};
 
 pub(super) fn emit(context: &Context<'_>) -> TokenStream {
-    let open: Vec<_> = context.machine.phases.iter().filter(|phase| !phase.terminal).collect();
+    let open: Vec<_> = context
+        .machine
+        .phases
+        .iter()
+        .filter(|phase| !phase.terminal)
+        .collect();
     let methods = open.iter().map(|phase| method(context, phase));
     let arms = context.machine.phases.iter().map(|phase| {
         let (ident, method) = (type_of(&phase.name.value), value_of(&phase.name.value));
@@ -35,8 +40,11 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         let parameter = |key: &str| behaviour.parameter(key).map_or("", |value| &value.value);
         let list = |key| behaviour.list(key).map(|value| value.value.as_str());
         let (subject, reviewers, models) = (list("subject"), list("reviewer"), list("model"));
-        let (round, since, findings_file) =
-            (parameter("round"), parameter("since"), parameter("findings_file"));
+        let (round, since, findings_file) = (
+            parameter("round"),
+            parameter("since"),
+            parameter("findings_file"),
+        );
         let verdicts = match list("verdicts").collect::<Vec<_>>().as_slice() {
             [clean, not] => quote! { Some((#clean, #not)) },
             _ => quote! { None },
@@ -45,7 +53,9 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
             let mut known = context.machine.personas.iter();
             known.position(|persona| persona.name.value == name.value)
         });
-        let prompt = behaviour.parameter("prompt").map(|path| path.value.as_str());
+        let prompt = behaviour
+            .parameter("prompt")
+            .map(|path| path.value.as_str());
         let prompt = table::message(context, prompt);
         let blocking = match parameter("blocking") {
             "medium" => quote! { Medium },
@@ -66,14 +76,19 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         }
     });
     let review_arms = reviews.iter().map(|(phase, _)| {
-        let (ident, name) =
-            (type_of(&phase.name.value), constant_of(&format!("{}_review", phase.name.value)));
+        let (ident, name) = (
+            type_of(&phase.name.value),
+            constant_of(&format!("{}_review", phase.name.value)),
+        );
         quote! { Phase::#ident => Some(&#name) }
     });
     let review_of = if reviews.is_empty() {
         quote! { None }
     } else {
-        let known: HashSet<&str> = reviews.iter().map(|(phase, _)| phase.name.value.as_str()).collect();
+        let known: HashSet<&str> = reviews
+            .iter()
+            .map(|(phase, _)| phase.name.value.as_str())
+            .collect();
         let others: Vec<_> = context
             .machine
             .phases
@@ -140,10 +155,14 @@ fn before_stop(context: &Context<'_>, open: &[&Phase]) -> (TokenStream, TokenStr
     }
     let from = |name: &str| -> HashSet<&str> {
         let edges = context.edges_of(name).into_iter();
-        edges.map(|edge| context.machine.phases[edge.from].name.value.as_str()).collect()
+        edges
+            .map(|edge| context.machine.phases[edge.from].name.value.as_str())
+            .collect()
     };
     let arms = open.iter().filter_map(|phase| {
-        let leaving = names.iter().filter(|name| from(&name.value).contains(phase.name.value.as_str()));
+        let leaving = names
+            .iter()
+            .filter(|name| from(&name.value).contains(phase.name.value.as_str()));
         let attempts = leaving.fold(None, |before, name| {
             let before = before.unwrap_or(quote! { attempt });
             let method = value_of(&name.value);
@@ -176,7 +195,12 @@ fn before_stop(context: &Context<'_>, open: &[&Phase]) -> (TokenStream, TokenStr
 
 /// By what the program gives the commands that verify the work: a method to write, and where a stop tells the loop of them.
 fn verifies(open: &[&Phase]) -> (TokenStream, TokenStream) {
-    let in_rust = |phase: &&Phase| phase.on_stop.as_ref().is_some_and(Behaviour::verifies_in_rust);
+    let in_rust = |phase: &&Phase| {
+        phase
+            .on_stop
+            .as_ref()
+            .is_some_and(Behaviour::verifies_in_rust)
+    };
     if !open.iter().any(in_rust) {
         return Default::default();
     }
@@ -188,12 +212,20 @@ fn verifies(open: &[&Phase]) -> (TokenStream, TokenStream) {
         /// A sentence says why they are not known: nothing is run then.
         fn verifies(&self, held: &AnyLoop) -> Result<Vec<String>, String>;
     };
-    (method, quote! { rt::verify::tell(held.raw(), || self.verifies(&held)); })
+    (
+        method,
+        quote! { rt::verify::tell(held.raw(), || self.verifies(&held)); },
+    )
 }
 
 /// By what the program gives what is reviewed: a method to write, and where a stop tells the loop of it.
 fn subjects(open: &[&Phase]) -> (TokenStream, TokenStream) {
-    let in_rust = |phase: &&Phase| phase.on_stop.as_ref().is_some_and(Behaviour::reviews_in_rust);
+    let in_rust = |phase: &&Phase| {
+        phase
+            .on_stop
+            .as_ref()
+            .is_some_and(Behaviour::reviews_in_rust)
+    };
     if !open.iter().any(in_rust) {
         return Default::default();
     }
@@ -205,7 +237,10 @@ fn subjects(open: &[&Phase]) -> (TokenStream, TokenStream) {
         /// A sentence says why it is not known: nothing is reviewed then.
         fn subjects(&self, held: &AnyLoop) -> Result<Vec<rt::Subject>, String>;
     };
-    (method, quote! { rt::subject::tell(held.raw(), || self.subjects(&held)); })
+    (
+        method,
+        quote! { rt::subject::tell(held.raw(), || self.subjects(&held)); },
+    )
 }
 
 /// The methods by which the program asks: one for each phase whose question is Rust's, and one for a loop in any phase where
@@ -231,7 +266,10 @@ fn asks(context: &Context<'_>, open: &[&Phase]) -> (Vec<TokenStream>, TokenStrea
         }
     });
     let arms = asking.iter().map(|phase| {
-        let (ident, method) = (type_of(&phase.name.value), format_ident!("{}_asks", phase.name.value));
+        let (ident, method) = (
+            type_of(&phase.name.value),
+            format_ident!("{}_asks", phase.name.value),
+        );
         quote! { AnyLoop::#ident(held) => self.#method(held) }
     });
     let is_other = |phase: &&Phase| !asking.iter().any(|one| one.name.value == phase.name.value);
@@ -315,8 +353,8 @@ fn given(call: &Call, argument: &Argument) -> TokenStream {
 }
 
 fn adapter(context: &Context<'_>, phase: &Phase, behaviour: &Behaviour) -> TokenStream {
-    let entry =
-        catalogue::find(&behaviour.name.value).expect("source takes behaviours of the catalogue only");
+    let entry = catalogue::find(&behaviour.name.value)
+        .expect("source takes behaviours of the catalogue only");
     let function = value_of(entry.name);
     let seen = format_ident!("{}Seen", camel(entry.name));
     let parameters = if entry.name == "review" {
@@ -324,11 +362,16 @@ fn adapter(context: &Context<'_>, phase: &Phase, behaviour: &Behaviour) -> Token
         quote! { &#spec }
     } else {
         // Which commands there are, the table says, for verbs and reviews too.
-        let looked_by = entry
-            .parameters()
-            .filter(|parameter| !matches!(parameter.kind, ParameterKind::Words | ParameterKind::Commands));
+        let looked_by = entry.parameters().filter(|parameter| {
+            !matches!(
+                parameter.kind,
+                ParameterKind::Words | ParameterKind::Commands
+            )
+        });
         let values = looked_by.map(|parameter| {
-            let value = behaviour.parameter(parameter.name).map_or("", |value| &value.value);
+            let value = behaviour
+                .parameter(parameter.name)
+                .map_or("", |value| &value.value);
             quote! { #value }
         });
         quote! { #(#values),* }
@@ -339,13 +382,17 @@ fn adapter(context: &Context<'_>, phase: &Phase, behaviour: &Behaviour) -> Token
         let variant = type_of(outcome.name);
         let of = |wanted: &str| {
             let named = behaviour.outcomes.iter().find(|(name, _)| name == wanted);
-            named.map(|(_, transitions)| transitions.as_slice()).unwrap_or_default()
+            named
+                .map(|(_, transitions)| transitions.as_slice())
+                .unwrap_or_default()
         };
         let transitions = match (of(outcome.name), outcome.instead) {
             ([], Some(instead)) => of(instead),
             (transitions, _) => transitions,
         };
-        let uses = transitions.iter().any(|call| context.first(&call.then.value).requires.is_some());
+        let uses = transitions
+            .iter()
+            .any(|call| context.first(&call.then.value).requires.is_some());
         let binding = match (outcome.evidence.is_some(), uses) {
             (false, _) => quote! {},
             (true, true) => quote! { (evidence) },
@@ -363,10 +410,15 @@ fn adapter(context: &Context<'_>, phase: &Phase, behaviour: &Behaviour) -> Token
         });
         let pattern = quote! { rt::#seen::#variant #binding };
         let shown = outcome.evidence.filter(|_| uses);
-        let same = |arm: &&mut Arm| arm.shown == shown && arm.attempts.to_string() == attempts.to_string();
+        let same =
+            |arm: &&mut Arm| arm.shown == shown && arm.attempts.to_string() == attempts.to_string();
         match arms.iter_mut().find(same) {
             Some(arm) => arm.patterns.push(pattern),
-            None => arms.push(Arm { patterns: vec![pattern], shown, attempts }),
+            None => arms.push(Arm {
+                patterns: vec![pattern],
+                shown,
+                attempts,
+            }),
         }
     }
     let arms = arms.iter().map(|arm| {

@@ -23,7 +23,11 @@ fn phase_enum(context: &Context<'_>) -> TokenStream {
         let doc = doc_of(&phase.doc, name);
         quote! { #[doc = #doc] #[strum(serialize = #name)] #[serde(rename = #name)] #ident }
     });
-    let all = context.machine.phases.iter().map(|phase| type_of(&phase.name.value));
+    let all = context
+        .machine
+        .phases
+        .iter()
+        .map(|phase| type_of(&phase.name.value));
     let file = &context.options.file;
     let doc = format!(" The phases that `{file}` declares, in its order.");
     quote! {
@@ -160,7 +164,12 @@ fn held_loop(context: &Context<'_>) -> TokenStream {
 
 fn any_loop(context: &Context<'_>) -> TokenStream {
     let marker = type_of(&context.machine.name.value);
-    let idents: Vec<_> = context.machine.phases.iter().map(|phase| type_of(&phase.name.value)).collect();
+    let idents: Vec<_> = context
+        .machine
+        .phases
+        .iter()
+        .map(|phase| type_of(&phase.name.value))
+        .collect();
     let raw = quote! { match self { #(Self::#idents(held) => &mut held.raw),* } };
     let setters = super::fields::setters(context, &raw);
     let variants = context.machine.phases.iter().map(|phase| {
@@ -228,13 +237,21 @@ fn any_loop(context: &Context<'_>) -> TokenStream {
 fn start(context: &Context<'_>) -> TokenStream {
     let machine = context.machine;
     let marker = type_of(&machine.name.value);
-    let modes: Vec<_> = machine.modes.iter().map(|mode| type_of(&mode.name.value)).collect();
+    let modes: Vec<_> = machine
+        .modes
+        .iter()
+        .map(|mode| type_of(&mode.name.value))
+        .collect();
     let variants = machine.modes.iter().map(|mode| {
         let (ident, name) = (type_of(&mode.name.value), &mode.name.value);
         let doc = doc_of(&mode.doc, name);
         quote! { #[doc = #doc] #[strum(serialize = #name)] #ident }
     });
-    let taken: Vec<_> = machine.fields.iter().filter(|field| field.at_start != AtStart::Never).collect();
+    let taken: Vec<_> = machine
+        .fields
+        .iter()
+        .filter(|field| field.at_start != AtStart::Never)
+        .collect();
     let members = taken.iter().map(|field| {
         let ident = value_of(&field.name.value);
         let kind = match field.kind {
@@ -250,8 +267,9 @@ fn start(context: &Context<'_>) -> TokenStream {
         let doc = doc_of(&field.doc, &field.name.value);
         quote! { #[doc = #doc] pub #ident: #kind }
     });
-    let (required, optional): (Vec<_>, Vec<_>) =
-        taken.iter().partition(|field| field.at_start == AtStart::Required);
+    let (required, optional): (Vec<_>, Vec<_>) = taken
+        .iter()
+        .partition(|field| field.at_start == AtStart::Required);
     let given = |fields: Vec<&&crate::model::Field>| -> Vec<TokenStream> {
         let given = fields.into_iter().map(|field| {
             let (ident, name) = (value_of(&field.name.value), &field.name.value);

@@ -14,7 +14,10 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
     };
     let commands = context.machine.slash_commands().into_iter();
     let commands = commands.map(|one| command(context, &one));
-    let files = plugin.files.iter().map(|file| template(context, &file.value));
+    let files = plugin
+        .files
+        .iter()
+        .map(|file| template(context, &file.value));
     let permits = plugin.permits.iter().map(|rule| &rule.value);
     quote! {
         Some(rt::program::plugin::PluginInfo {

@@ -23,13 +23,23 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         .iter()
         .filter(|field| field.at_start == AtStart::Required)
         .map(|field| &field.name.value);
-    let no_verbs = machine.transitions.iter().all(|transition| transition.by.is_empty()).then(empty_verb);
+    let no_verbs = machine
+        .transitions
+        .iter()
+        .all(|transition| transition.by.is_empty())
+        .then(empty_verb);
     let declared = declared(context);
     let any = |is: fn(&Behaviour) -> bool| {
-        let mut phases = machine.phases.iter().filter_map(|phase| phase.on_stop.as_ref());
+        let mut phases = machine
+            .phases
+            .iter()
+            .filter_map(|phase| phase.on_stop.as_ref());
         phases.any(is)
     };
-    let (asks, verifies) = (any(Behaviour::asks_in_rust), any(Behaviour::verifies_in_rust));
+    let (asks, verifies) = (
+        any(Behaviour::asks_in_rust),
+        any(Behaviour::verifies_in_rust),
+    );
     let subjects = any(Behaviour::reviews_in_rust);
     let shared = |method: TokenStream| {
         quote! { { let on_stop = std::rc::Rc::clone(&on_stop); move |held| on_stop.#method(held) } }
@@ -147,31 +157,56 @@ fn declared(context: &Context<'_>) -> TokenStream {
     let machine = context.machine;
     let open = || machine.phases.iter().filter(|phase| !phase.terminal);
     let left: Vec<&Phase> = open().filter(|phase| phase.on_stop.is_none()).collect();
-    let asking: Vec<&Phase> =
-        open().filter(|phase| phase.on_stop.as_ref().is_some_and(Behaviour::asks_in_rust)).collect();
+    let asking: Vec<&Phase> = open()
+        .filter(|phase| phase.on_stop.as_ref().is_some_and(Behaviour::asks_in_rust))
+        .collect();
     let named = |what: &str, phases: &[&Phase]| {
-        let names =
-            phases.iter().map(|phase| format!("`{}` ({})", phase.name.value, context.place(&phase.span)));
+        let names = phases
+            .iter()
+            .map(|phase| format!("`{}` ({})", phase.name.value, context.place(&phase.span)));
         let names: Vec<String> = names.collect();
-        let noun = if phases.len() == 1 { "phase" } else { "the phases" };
+        let noun = if phases.len() == 1 {
+            "phase"
+        } else {
+            "the phases"
+        };
         (!phases.is_empty()).then(|| format!("{what} in {noun} {}", names.join(", ")))
     };
-    let verifying: Vec<&Phase> =
-        open().filter(|phase| phase.on_stop.as_ref().is_some_and(Behaviour::verifies_in_rust)).collect();
-    let reviewing: Vec<&Phase> =
-        open().filter(|phase| phase.on_stop.as_ref().is_some_and(Behaviour::reviews_in_rust)).collect();
+    let verifying: Vec<&Phase> = open()
+        .filter(|phase| {
+            phase
+                .on_stop
+                .as_ref()
+                .is_some_and(Behaviour::verifies_in_rust)
+        })
+        .collect();
+    let reviewing: Vec<&Phase> = open()
+        .filter(|phase| {
+            phase
+                .on_stop
+                .as_ref()
+                .is_some_and(Behaviour::reviews_in_rust)
+        })
+        .collect();
     let checks = machine.before_stop.first();
     let missing = [
         named("no `on_stop` says what a stop does", &left),
         named("no `options` say what a person can answer", &asking),
-        named("the program gives the commands that verify the work", &verifying),
+        named(
+            "the program gives the commands that verify the work",
+            &verifying,
+        ),
         named("the program gives what is reviewed", &reviewing),
         checks.map(|name| {
             let place = context.place(&name.span);
             format!("nothing says what breaks the rules, which `before_stop` asks for ({place})")
         }),
     ];
-    let message = missing.into_iter().flatten().collect::<Vec<_>>().join(", and ");
+    let message = missing
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(", and ");
     let stops = left.iter().map(|phase| {
         format!(
             "fn {}(&self, held: Loop<{}>) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {{ .. }}",
@@ -186,11 +221,14 @@ fn declared(context: &Context<'_>) -> TokenStream {
             camel(&phase.name.value),
         )
     });
-    let violations = checks.map(|_| "fn violations(&self, held: &AnyLoop) -> Vec<String> { .. }".to_owned());
-    let commands = (!verifying.is_empty())
-        .then(|| "fn verifies(&self, held: &AnyLoop) -> Result<Vec<String>, String> { .. }".to_owned());
-    let subjects = (!reviewing.is_empty())
-        .then(|| "fn subjects(&self, held: &AnyLoop) -> Result<Vec<Subject>, String> { .. }".to_owned());
+    let violations =
+        checks.map(|_| "fn violations(&self, held: &AnyLoop) -> Vec<String> { .. }".to_owned());
+    let commands = (!verifying.is_empty()).then(|| {
+        "fn verifies(&self, held: &AnyLoop) -> Result<Vec<String>, String> { .. }".to_owned()
+    });
+    let subjects = (!reviewing.is_empty()).then(|| {
+        "fn subjects(&self, held: &AnyLoop) -> Result<Vec<Subject>, String> { .. }".to_owned()
+    });
     let methods = violations.into_iter().chain(commands).chain(subjects);
     let methods: Vec<String> = methods.chain(stops).chain(questions).collect();
     let (name, marker) = (&machine.name.value, type_of(&machine.name.value));
@@ -267,7 +305,10 @@ to   = "closed"
 "#;
 
     fn rust(open: &str, commands: bool) -> String {
-        let options = Options { commands, file: "machine.toml".to_owned() };
+        let options = Options {
+            commands,
+            file: "machine.toml".to_owned(),
+        };
         let source = format!("{HEAD}\n[phases.open]\n{open}\n{REST}");
         generate_with(&source, &options).unwrap().rust
     }
@@ -308,6 +349,9 @@ to   = "closed"
     #[test]
     fn the_bare_library_gets_nothing_that_needs_clap() {
         let rust = rust("", false);
-        assert!(!rust.contains("clap") && !rust.contains("rt::program"), "{rust}");
+        assert!(
+            !rust.contains("clap") && !rust.contains("rt::program"),
+            "{rust}"
+        );
     }
 }

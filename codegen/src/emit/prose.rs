@@ -15,16 +15,25 @@ pub(super) fn comment(doc: &str) -> String {
         if is_code {
             text.push_str(part);
         } else {
-            part.split_inclusive(char::is_whitespace).for_each(|word| push(&mut text, word));
+            part.split_inclusive(char::is_whitespace)
+                .for_each(|word| push(&mut text, word));
         }
         is_code = !is_code;
     }
-    if text.starts_with(char::is_whitespace) || text.is_empty() { text } else { format!(" {text}") }
+    if text.starts_with(char::is_whitespace) || text.is_empty() {
+        text
+    } else {
+        format!(" {text}")
+    }
 }
 
 /// A doc as the text of a doc comment; the name where there is no doc.
 pub(super) fn doc_of(doc: &str, name: &str) -> String {
-    if doc.is_empty() { format!(" `{name}`") } else { comment(doc) }
+    if doc.is_empty() {
+        format!(" `{name}`")
+    } else {
+        comment(doc)
+    }
 }
 
 /// With characters that reorder what is shown as their code points, which rustc does not take in a comment; and without
@@ -94,7 +103,10 @@ mod tests {
             ("from repo_root: the plan", " from `repo_root`: the plan"),
             ("one\ttwo", " one two"),
             ("`one\n`two`", " 'one\n`two`"),
-            ("(see max_rounds), or `max_rounds`", " (see `max_rounds`), or `max_rounds`"),
+            (
+                "(see max_rounds), or `max_rounds`",
+                " (see `max_rounds`), or `max_rounds`",
+            ),
             ("GraphHash and a::b, é_ü", " `GraphHash` and `a::b`, `é_ü`"),
             ("ISO 8601, UTC: PLAN.md", " ISO 8601, UTC: PLAN.md"),
             ("one ` alone_here", " one ' `alone_here`"),

@@ -10,8 +10,8 @@ use sha2::{Digest, Sha256};
 
 use super::{document, owned, placed};
 use crate::model::{
-    Actor, ArgumentKind, AtStart, Constant, Edge, Evidence, Field, FieldKind, Form, Held, IdForm, Machine,
-    Migration, guard_text, time, update_text, word_of,
+    Actor, ArgumentKind, AtStart, Constant, Edge, Evidence, Field, FieldKind, Form, Held, IdForm,
+    Machine, Migration, guard_text, time, update_text, word_of,
 };
 
 /// The version of the shape's own form. The engine reads no other.
@@ -58,10 +58,18 @@ pub(crate) fn shape(machine: &Machine) -> String {
         ),
         (
             "fields",
-            lines(machine.fields.iter().map(|one| field(machine, one, owned.contains(&one.name.value)))),
+            lines(
+                machine
+                    .fields
+                    .iter()
+                    .map(|one| field(machine, one, owned.contains(&one.name.value))),
+            ),
         ),
         ("phases", lines(phases)),
-        ("edges", lines(machine.edges().iter().map(|one| edge(machine, one)))),
+        (
+            "edges",
+            lines(machine.edges().iter().map(|one| edge(machine, one))),
+        ),
     ])
 }
 
@@ -83,17 +91,30 @@ pub(crate) fn migrations(machine: &Machine) -> String {
 }
 
 fn field(machine: &Machine, field: &Field, owned: bool) -> String {
-    let mut parts = vec![("name", string(&field.name.value)), ("kind", string(kind(&field.kind)))];
+    let mut parts = vec![
+        ("name", string(&field.name.value)),
+        ("kind", string(kind(&field.kind))),
+    ];
     match &field.kind {
-        FieldKind::OneOf(words) => parts.push(("words", array(words.iter().map(|word| string(&word.value))))),
+        FieldKind::OneOf(words) => {
+            parts.push(("words", array(words.iter().map(|word| string(&word.value)))))
+        }
         FieldKind::Held(held) => {
             let word = Held::ALL.iter().find(|(_, known)| known == held);
             parts.push(("holds", string(word.map_or("", |(word, _)| word))));
         }
         _ => {}
     }
-    parts.extend(field.initial().map(|initial| ("initial", constant(&initial))));
-    parts.extend(field.null(machine).map(|(_, null)| ("null", constant(&null))));
+    parts.extend(
+        field
+            .initial()
+            .map(|initial| ("initial", constant(&initial))),
+    );
+    parts.extend(
+        field
+            .null(machine)
+            .map(|(_, null)| ("null", constant(&null))),
+    );
     match field.at_start {
         AtStart::Never => {}
         AtStart::Optional => parts.push(("at_start", string("optional"))),
@@ -154,7 +175,10 @@ fn edge(machine: &Machine, edge: &Edge<'_>) -> String {
                 plain => word_of(&ArgumentKind::PLAIN, plain).to_owned(),
             };
             let optional = if argument.optional { ", optional" } else { "" };
-            (argument.name.value.as_str(), string(&format!("{kind}{optional}")))
+            (
+                argument.name.value.as_str(),
+                string(&format!("{kind}{optional}")),
+            )
         });
         parts.push(("args", object(args)));
     }
@@ -162,7 +186,11 @@ fn edge(machine: &Machine, edge: &Edge<'_>) -> String {
         let set = declared.set.iter();
         parts.push((
             "set",
-            object(set.map(|(name, update)| (name.value.as_str(), string(&update_text(&update.value))))),
+            object(
+                set.map(|(name, update)| {
+                    (name.value.as_str(), string(&update_text(&update.value)))
+                }),
+            ),
         ));
     }
     object(parts)
@@ -170,16 +198,29 @@ fn edge(machine: &Machine, edge: &Edge<'_>) -> String {
 
 fn migration(migration: &Migration) -> String {
     let pairs = |pairs: &[(crate::model::At<String>, crate::model::At<String>)]| {
-        object(pairs.iter().map(|(old, new)| (old.value.as_str(), string(&new.value))))
+        object(
+            pairs
+                .iter()
+                .map(|(old, new)| (old.value.as_str(), string(&new.value))),
+        )
     };
-    let words = migration.words.iter().map(|(field, words)| (field.value.as_str(), pairs(words)));
+    let words = migration
+        .words
+        .iter()
+        .map(|(field, words)| (field.value.as_str(), pairs(words)));
     let set = migration.set.iter();
     object([
-        ("from", array(migration.from.iter().map(|hash| string(&hash.value)))),
+        (
+            "from",
+            array(migration.from.iter().map(|hash| string(&hash.value))),
+        ),
         ("phases", pairs(&migration.phases)),
         ("fields", pairs(&migration.fields)),
         ("words", object(words)),
-        ("set", object(set.map(|(name, value)| (name.value.as_str(), constant(&value.value))))),
+        (
+            "set",
+            object(set.map(|(name, value)| (name.value.as_str(), constant(&value.value)))),
+        ),
     ])
 }
 
@@ -227,7 +268,9 @@ fn lines(items: impl IntoIterator<Item = String>) -> String {
 }
 
 fn object<'k>(parts: impl IntoIterator<Item = (&'k str, String)>) -> String {
-    let parts: Vec<String> =
-        parts.into_iter().map(|(key, value)| format!("{}:{value}", string(key))).collect();
+    let parts: Vec<String> = parts
+        .into_iter()
+        .map(|(key, value)| format!("{}:{value}", string(key)))
+        .collect();
     format!("{{{}}}", parts.join(","))
 }

@@ -5,14 +5,16 @@ use std::fmt::Write as _;
 use super::Context;
 use crate::diagnostic::{list, one_line};
 use crate::model::{
-    Actor, AtStart, Evidence, Field, FieldKind, Form, Machine, Options, call_text, constant_text, guard_text,
-    kind_text, update_text,
+    Actor, AtStart, Evidence, Field, FieldKind, Form, Machine, Options, call_text, constant_text,
+    guard_text, kind_text, update_text,
 };
 
 /// Says which value a document has as null.
 fn null(machine: &Machine, field: &Field) -> String {
     let value = field.null(machine);
-    value.map_or_else(String::new, |(_, value)| format!("; null for `{}`", cell(&constant_text(&value))))
+    value.map_or_else(String::new, |(_, value)| {
+        format!("; null for `{}`", cell(&constant_text(&value)))
+    })
 }
 
 /// `; only in canary and rollout, else null`, or nothing.
@@ -56,11 +58,18 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
         super::shape::graph_hash(&super::shape::shape(machine)),
     );
 
-    let _ = writeln!(text, "## Fields\n\n| field | value | at the start | owned by |\n|---|---|---|---|");
+    let _ = writeln!(
+        text,
+        "## Fields\n\n| field | value | at the start | owned by |\n|---|---|---|---|"
+    );
     let owned = super::owned(machine);
     for field in &machine.fields {
         let (name, held) = (&field.name.value, matches!(field.kind, FieldKind::Held(_)));
-        let doc = if field.doc.is_empty() { String::new() } else { format!("{}; ", cell(&field.doc)) };
+        let doc = if field.doc.is_empty() {
+            String::new()
+        } else {
+            format!("{}; ", cell(&field.doc))
+        };
         let start = match field.at_start {
             AtStart::Never => "",
             AtStart::Optional => "optional",
@@ -82,14 +91,21 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
         );
     }
 
-    let _ = writeln!(text, "\n## Phases\n\n| phase | what it is | at a stop |\n|---|---|---|");
+    let _ = writeln!(
+        text,
+        "\n## Phases\n\n| phase | what it is | at a stop |\n|---|---|---|"
+    );
     for phase in &machine.phases {
         let stop = match (&phase.on_stop, phase.terminal) {
             (_, true) => "the loop is over".to_owned(),
             (None, false) => "written in Rust".to_owned(),
             (Some(behaviour), false) => {
                 let options = behaviour.choices().iter().map(|choice| {
-                    format!("\"{}\": {}", cell(&choice.label.value), cell(&call_text(&choice.call)))
+                    format!(
+                        "\"{}\": {}",
+                        cell(&choice.label.value),
+                        cell(&call_text(&choice.call))
+                    )
                 });
                 let others = match &behaviour.options {
                     Options::Field { field, then } => {
@@ -98,21 +114,32 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
                     Options::Program => Some("options of the program".to_owned()),
                     Options::None | Options::These(_) => None,
                 };
-                let typed = behaviour.text.as_ref().map(|then| format!("another text: `{}`", then.value));
+                let typed = behaviour
+                    .text
+                    .as_ref()
+                    .map(|then| format!("another text: `{}`", then.value));
                 let options = options.chain(others).chain(typed);
                 let outcomes = behaviour
                     .outcomes
                     .iter()
                     .filter(|(_, transitions)| !transitions.is_empty())
                     .map(|(outcome, transitions)| {
-                        let names: Vec<_> = transitions.iter().map(|call| cell(&call_text(call))).collect();
+                        let names: Vec<_> = transitions
+                            .iter()
+                            .map(|call| cell(&call_text(call)))
+                            .collect();
                         format!("{outcome}: {}", names.join(", else "))
                     });
                 let ways: Vec<_> = options.chain(outcomes).collect();
                 format!("{}: {}", behaviour.name.value, ways.join("; "))
             }
         };
-        let _ = writeln!(text, "| `{}` | {} | {stop} |", phase.name.value, cell(&phase.doc));
+        let _ = writeln!(
+            text,
+            "| `{}` | {} | {stop} |",
+            phase.name.value,
+            cell(&phase.doc)
+        );
     }
 
     let _ = writeln!(
@@ -141,7 +168,11 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
                 Actor::Person => "person",
             })
             .collect();
-        let by = if by.is_empty() { "hook".to_owned() } else { by.join(", ") };
+        let by = if by.is_empty() {
+            "hook".to_owned()
+        } else {
+            by.join(", ")
+        };
         let set: Vec<_> = declared
             .set
             .iter()

@@ -6,8 +6,8 @@ use quote::{format_ident, quote};
 use super::ident::{constant_of, kebab, type_of};
 use super::{Context, behaviours, document, holder, owned, placed, shape};
 use crate::model::{
-    Active, Actor, ArgumentKind, At, AtStart, Constant, Evidence, FieldKind, Focus, Form, Guard, Held,
-    IdForm, Operand, Phase, Sign, Update, constant_text, guard_text,
+    Active, Actor, ArgumentKind, At, AtStart, Constant, Evidence, FieldKind, Focus, Form, Guard,
+    Held, IdForm, Operand, Phase, Sign, Update, constant_text, guard_text,
 };
 
 pub(super) fn emit(context: &Context<'_>) -> TokenStream {
@@ -21,7 +21,10 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         }
         None => quote! { None },
     };
-    let slash = machine.slash_commands().into_iter().map(|command| kebab(command.name));
+    let slash = machine
+        .slash_commands()
+        .into_iter()
+        .map(|command| kebab(command.name));
     let modes = machine.modes.iter().map(|mode| {
         let (name, doc) = (&mode.name.value, &mode.doc);
         let start = index(context.phase(&mode.start.value));
@@ -152,7 +155,10 @@ fn actors(by: &[At<Actor>]) -> impl Iterator<Item = TokenStream> {
 
 fn state(context: &Context<'_>) -> TokenStream {
     let machine = context.machine;
-    let (name, hash) = (&machine.name.value, shape::graph_hash(&shape::shape(machine)));
+    let (name, hash) = (
+        &machine.name.value,
+        shape::graph_hash(&shape::shape(machine)),
+    );
     let (folder, extension) = (&machine.state.folder.value, &machine.state.extension.value);
     let folder_env = match &machine.state.folder_env {
         Some(variable) => {
@@ -202,22 +208,42 @@ fn state(context: &Context<'_>) -> TokenStream {
         };
         quote! { rt::Edit { field: #name, takes: rt::Editable::#takes } }
     });
-    let nulls = machine.fields.iter().filter_map(|field| field.null(machine));
+    let nulls = machine
+        .fields
+        .iter()
+        .filter_map(|field| field.null(machine));
     let nulls = nulls.map(|(name, value)| {
         let value = plain_text(&value);
         quote! { (#name, #value) }
     });
     let required = |held| machine.holder(held).unwrap_or_default();
-    let (phase, id, revision) = (required(Held::Phase), required(Held::Id), required(Held::Revision));
-    let (held_machine, session, root) =
-        (required(Held::Machine), required(Held::Session), required(Held::Root));
+    let (phase, id, revision) = (
+        required(Held::Phase),
+        required(Held::Id),
+        required(Held::Revision),
+    );
+    let (held_machine, session, root) = (
+        required(Held::Machine),
+        required(Held::Session),
+        required(Held::Root),
+    );
     let (mode, started) = (holder(machine, Held::Mode), holder(machine, Held::Started));
-    let (started_epoch, updated) = (holder(machine, Held::StartedEpoch), holder(machine, Held::Updated));
-    let (graph, visit) = (holder(machine, Held::GraphHash), holder(machine, Held::Visit));
+    let (started_epoch, updated) = (
+        holder(machine, Held::StartedEpoch),
+        holder(machine, Held::Updated),
+    );
+    let (graph, visit) = (
+        holder(machine, Held::GraphHash),
+        holder(machine, Held::Visit),
+    );
     let findings = holder(machine, Held::Findings);
     let run = holder(machine, Held::Run);
     let owned = owned(machine);
-    let terminal = machine.phases.iter().filter(|phase| phase.terminal).map(stored);
+    let terminal = machine
+        .phases
+        .iter()
+        .filter(|phase| phase.terminal)
+        .map(stored);
     quote! {
         /// The program: the binary that is compiled, else the package.
         const PROGRAM: &str = match option_env!("CARGO_BIN_NAME") {
@@ -241,7 +267,11 @@ fn state(context: &Context<'_>) -> TokenStream {
 }
 
 fn field(context: &Context<'_>, field: &crate::model::Field) -> TokenStream {
-    let (name, doc, at_start) = (&field.name.value, &field.doc, field.at_start != AtStart::Never);
+    let (name, doc, at_start) = (
+        &field.name.value,
+        &field.doc,
+        field.at_start != AtStart::Never,
+    );
     let kind = match &field.kind {
         FieldKind::Count => quote! { rt::FieldKind::Count },
         FieldKind::Text => quote! { rt::FieldKind::Text },
@@ -260,7 +290,10 @@ fn field(context: &Context<'_>, field: &crate::model::Field) -> TokenStream {
         }
         FieldKind::Held(_) => quote! { rt::FieldKind::Held },
     };
-    let initial = field.initial().map_or_else(|| quote! { rt::Constant::Null }, |initial| constant(&initial));
+    let initial = field.initial().map_or_else(
+        || quote! { rt::Constant::Null },
+        |initial| constant(&initial),
+    );
     let within = match &field.within {
         None => quote! { None },
         Some(names) => {
@@ -285,7 +318,9 @@ pub(super) fn requirement(evidence: Option<Evidence>) -> TokenStream {
 }
 
 pub(super) fn message(context: &Context<'_>, name: Option<&str>) -> TokenStream {
-    let Some(name) = name else { return quote! { None } };
+    let Some(name) = name else {
+        return quote! { None };
+    };
     let message = template(context, name);
     quote! { Some(#message) }
 }
@@ -299,7 +334,10 @@ pub(super) fn template(context: &Context<'_>, name: &str) -> TokenStream {
 }
 
 fn stored(phase: &Phase) -> &str {
-    phase.stored.as_ref().map_or(&phase.name.value, |stored| &stored.value)
+    phase
+        .stored
+        .as_ref()
+        .map_or(&phase.name.value, |stored| &stored.value)
 }
 
 fn index(position: Option<usize>) -> usize {
@@ -375,7 +413,9 @@ fn update(update: &Update) -> TokenStream {
         }
         Update::Next(name) => quote! { rt::Update::Next(#name) },
         Update::Argument(name) => quote! { rt::Update::Argument(#name) },
-        Update::Plus { name, argument } => quote! { rt::Update::Plus { name: #name, argument: #argument } },
+        Update::Plus { name, argument } => {
+            quote! { rt::Update::Plus { name: #name, argument: #argument } }
+        }
     }
 }
 
@@ -413,7 +453,8 @@ pub(super) fn number(number: u64) -> Literal {
         }
         text.push(digit);
     }
-    text.parse().unwrap_or_else(|_| Literal::u64_unsuffixed(number))
+    text.parse()
+        .unwrap_or_else(|_| Literal::u64_unsuffixed(number))
 }
 
 /// The same with a sign.

@@ -16,11 +16,18 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
     let idents: Vec<_> = names.iter().map(|name| type_of(name)).collect();
     let variants = names.iter().zip(&idents).map(|(name, ident)| {
         let doc = &context.first(name).doc;
-        let doc = if doc.is_empty() { format!(" `{name}`") } else { comment(doc) };
+        let doc = if doc.is_empty() {
+            format!(" `{name}`")
+        } else {
+            comment(doc)
+        };
         quote! { #[doc = #doc] #[strum(serialize = #name)] #ident }
     });
     let each = names.iter().map(|name| transition(context, name));
-    let sealed = format!("transitions are declared in {}, not implemented", context.options.file);
+    let sealed = format!(
+        "transitions are declared in {}, not implemented",
+        context.options.file
+    );
     let seals = names.iter().zip(&idents).map(|(name, ident)| {
         let message = format!("`{name}` is sealed: `{{Self}}` cannot be given this transition here");
         quote! {
@@ -73,7 +80,11 @@ fn transition(context: &Context<'_>, name: &str) -> TokenStream {
     if sources.is_empty() {
         notes = vec![format!("`{name}` is legal in no phase")];
     }
-    let doc = if declared.doc.is_empty() { format!(" `{name}`") } else { comment(&declared.doc) };
+    let doc = if declared.doc.is_empty() {
+        format!(" `{name}`")
+    } else {
+        comment(&declared.doc)
+    };
     let trait_doc = format!(
         " The phases in which [`Loop::{method}`] is legal. Sealed: `{}` decides.",
         context.options.file
@@ -94,9 +105,17 @@ fn transition(context: &Context<'_>, name: &str) -> TokenStream {
                 let target = type_of(&context.machine.phases[only].name.value);
                 quote! { Loop<#target> }
             } else {
-                let several = sources.iter().filter(|&&other| divides(&edges, other)).count() > 1;
+                let several = sources
+                    .iter()
+                    .filter(|&&other| divides(&edges, other))
+                    .count()
+                    > 1;
                 let next = if several {
-                    format_ident!("{}From{}", camel(name), camel(&context.machine.phases[from].name.value))
+                    format_ident!(
+                        "{}From{}",
+                        camel(name),
+                        camel(&context.machine.phases[from].name.value)
+                    )
                 } else {
                     format_ident!("{}Next", camel(name))
                 };
@@ -114,7 +133,10 @@ fn transition(context: &Context<'_>, name: &str) -> TokenStream {
         .args
         .iter()
         .map(|argument| {
-            let (ident, kind) = (value_of(&argument.name.value), type_of_argument(name, argument));
+            let (ident, kind) = (
+                value_of(&argument.name.value),
+                type_of_argument(name, argument),
+            );
             quote! { #ident: #kind }
         })
         .collect();
@@ -151,15 +173,18 @@ fn transition(context: &Context<'_>, name: &str) -> TokenStream {
     };
     let (evidence, claim) = match declared.requires.as_ref().map(|evidence| evidence.value) {
         None => (quote! {}, quote! { None }),
-        Some(Evidence::Reviewed) => {
-            (quote! { , evidence: &rt::Reviewed }, quote! { Some(rt::record_of(evidence)) })
-        }
-        Some(Evidence::Settled) => {
-            (quote! { , evidence: &rt::Settled }, quote! { Some(rt::record_of(evidence)) })
-        }
-        Some(Evidence::Verified) => {
-            (quote! { , evidence: &rt::Verified }, quote! { Some(evidence.record()) })
-        }
+        Some(Evidence::Reviewed) => (
+            quote! { , evidence: &rt::Reviewed },
+            quote! { Some(rt::record_of(evidence)) },
+        ),
+        Some(Evidence::Settled) => (
+            quote! { , evidence: &rt::Settled },
+            quote! { Some(rt::record_of(evidence)) },
+        ),
+        Some(Evidence::Verified) => (
+            quote! { , evidence: &rt::Verified },
+            quote! { Some(evidence.record()) },
+        ),
     };
     // Inside the method `P` and `N` are its type parameters.
     let legal = if ["P", "N"].contains(&ident.to_string().as_str()) {
@@ -167,13 +192,21 @@ fn transition(context: &Context<'_>, name: &str) -> TokenStream {
     } else {
         quote! { #ident }
     };
-    let words = declared.args.iter().filter_map(|argument| match &argument.kind.value {
-        ArgumentKind::OneOf(words) => {
-            let (kind, of) = (words_of_argument(name, argument), &argument.name.value);
-            Some(fields::word_enum(&quote! { #kind }, of, &argument.doc, words.iter()))
-        }
-        _ => None,
-    });
+    let words = declared
+        .args
+        .iter()
+        .filter_map(|argument| match &argument.kind.value {
+            ArgumentKind::OneOf(words) => {
+                let (kind, of) = (words_of_argument(name, argument), &argument.name.value);
+                Some(fields::word_enum(
+                    &quote! { #kind },
+                    of,
+                    &argument.doc,
+                    words.iter(),
+                ))
+            }
+            _ => None,
+        });
     quote! {
         #(#words)*
 
@@ -234,14 +267,24 @@ pub(super) fn words_of_argument(transition: &str, argument: &Argument) -> Ident 
 
 /// Whether the edges of one source lead to more than one phase.
 fn divides(edges: &[Edge<'_>], from: usize) -> bool {
-    let mut targets = edges.iter().filter(|edge| edge.from == from).map(|edge| edge.to);
+    let mut targets = edges
+        .iter()
+        .filter(|edge| edge.from == from)
+        .map(|edge| edge.to);
     let first = targets.next();
     targets.any(|to| Some(to) != first)
 }
 
-fn next_enum(context: &Context<'_>, ident: &Ident, transition: &str, targets: &[usize]) -> TokenStream {
-    let idents: Vec<_> =
-        targets.iter().map(|&target| type_of(&context.machine.phases[target].name.value)).collect();
+fn next_enum(
+    context: &Context<'_>,
+    ident: &Ident,
+    transition: &str,
+    targets: &[usize],
+) -> TokenStream {
+    let idents: Vec<_> = targets
+        .iter()
+        .map(|&target| type_of(&context.machine.phases[target].name.value))
+        .collect();
     let variants = idents.iter().map(|ident| {
         let doc = format!(" Now in [`{ident}`].");
         quote! { #[doc = #doc] #ident(Loop<#ident>) }
@@ -283,14 +326,20 @@ fn legal_in(context: &Context<'_>, edges: &[Edge<'_>]) -> String {
             None => parts.push((phase, vec![place])),
         }
     }
-    let parts: Vec<_> =
-        parts.into_iter().map(|(phase, places)| format!("{phase} ({})", places.join(", "))).collect();
+    let parts: Vec<_> = parts
+        .into_iter()
+        .map(|(phase, places)| format!("{phase} ({})", places.join(", ")))
+        .collect();
     parts.join(", ")
 }
 
 fn edge_doc(context: &Context<'_>, edge: &Edge<'_>) -> String {
     let phase = |index: usize| &context.machine.phases[index].name.value;
-    let when = edge.declared.when.as_ref().map(|guard| format!(", when `{}`", guard_text(&guard.value)));
+    let when = edge
+        .declared
+        .when
+        .as_ref()
+        .map(|guard| format!(", when `{}`", guard_text(&guard.value)));
     format!(
         " - [`{}`] → [`{}`]{} ({})",
         camel(phase(edge.from)),

@@ -8,7 +8,12 @@ pub(crate) const FIELD: Table = Table {
     what: "a field",
     doc: "A field of the loop's document. It has exactly one of type, one_of, data and holds.",
     keys: &[
-        key("type", Takes::Word(plain_kinds), "What the field holds.", r#""count""#),
+        key(
+            "type",
+            Takes::Word(plain_kinds),
+            "What the field holds.",
+            r#""count""#,
+        ),
         key(
             "one_of",
             Takes::Choices,
@@ -45,8 +50,18 @@ pub(crate) const FIELD: Table = Table {
             "Whether a start takes the field. Absent: it does not.",
             r#""optional""#,
         ),
-        key("min", Takes::Count, "The smallest count that an edit by hand may give. Absent: 0.", "1"),
-        key("max", Takes::Count, "The largest count that an edit by hand may give.", "99"),
+        key(
+            "min",
+            Takes::Count,
+            "The smallest count that an edit by hand may give. Absent: 0.",
+            "1",
+        ),
+        key(
+            "max",
+            Takes::Count,
+            "The largest count that an edit by hand may give.",
+            "99",
+        ),
         key(
             "key",
             Takes::Place,
@@ -59,7 +74,12 @@ pub(crate) const FIELD: Table = Table {
             "The phases in which the field exists. Absent: in all of them.",
             r#"["reviewing"]"#,
         ),
-        key("doc", Takes::Text, "What the field is for.", r#""the round under way""#),
+        key(
+            "doc",
+            Takes::Text,
+            "What the field is for.",
+            r#""the round under way""#,
+        ),
     ],
 };
 
@@ -68,7 +88,11 @@ pub(crate) const FIELD_KINDS: [&str; 4] = ["type", "one_of", "data", "holds"];
 
 /// The keys that a field with another key does not have, and what that says of it.
 pub(crate) const WITHOUT: [(&str, &[&str], &str); 2] = [
-    ("holds", &["initial", "at_start", "in", "min", "max"], "holds what the engine writes"),
+    (
+        "holds",
+        &["initial", "at_start", "in", "min", "max"],
+        "holds what the engine writes",
+    ),
     (
         "data",
         &["initial", "null", "at_start", "in", "min", "max"],
@@ -77,5 +101,8 @@ pub(crate) const WITHOUT: [(&str, &[&str], &str); 2] = [
 ];
 
 fn plain_kinds() -> Vec<(&'static str, &'static str)> {
-    FieldKind::PLAIN.iter().map(|(word, kind)| (*word, kind.doc())).collect()
+    FieldKind::PLAIN
+        .iter()
+        .map(|(word, kind)| (*word, kind.doc()))
+        .collect()
 }

@@ -8,8 +8,18 @@ pub(crate) const PHASE: Table = Table {
     what: "a phase",
     doc: "Where a loop can be. Without on_stop, a phase that is not terminal is a method to write in Rust.",
     keys: &[
-        key("doc", Takes::Text, "What happens in this phase.", r#""The agent writes the plan.""#),
-        key("terminal", Takes::Flag, "Whether the loop is over here.", "true"),
+        key(
+            "doc",
+            Takes::Text,
+            "What happens in this phase.",
+            r#""The agent writes the plan.""#,
+        ),
+        key(
+            "terminal",
+            Takes::Flag,
+            "Whether the loop is over here.",
+            "true",
+        ),
         key(
             "stored",
             Takes::Stored,
@@ -28,7 +38,12 @@ pub(crate) const PHASE: Table = Table {
             Takes::Behaviour,
             "What happens when the agent stops in this phase: one behaviour of the catalogue.",
         ),
-        table("meta", false, Takes::Anything, "Anything, for other tools. Not looked at."),
+        table(
+            "meta",
+            false,
+            Takes::Anything,
+            "Anything, for other tools. Not looked at.",
+        ),
     ],
 };
 
@@ -37,7 +52,12 @@ pub(crate) const PERSONA: Table = Table {
     what: "a persona",
     doc: "A point of view of a reviewer. The person's configuration may adjust it, add others and leave it out.",
     keys: &[
-        required("label", Takes::Text, "How titles and tables name it.", r#""Security review""#),
+        required(
+            "label",
+            Takes::Text,
+            "How titles and tables name it.",
+            r#""Security review""#,
+        ),
         required(
             "prompt",
             Takes::Path(false),
@@ -59,7 +79,12 @@ pub(crate) const OPTION: Table = Table {
     doc: "An answer that a person can give.",
     keys: &[
         required("label", Takes::Text, "The answer's words.", r#""Yes""#),
-        key("description", Takes::Text, "What the answer means.", r#""The canary goes out.""#),
+        key(
+            "description",
+            Takes::Text,
+            "What the answer means.",
+            r#""The canary goes out.""#,
+        ),
         required(
             "then",
             Takes::Name,
@@ -81,7 +106,12 @@ pub(crate) const CALL: Table = Table {
     doc: "A transition with constants for its arguments.",
     keys: &[
         required("then", Takes::Name, "The transition.", r#""give_up""#),
-        table("with", false, Takes::Constants, "Constants for its arguments, by name."),
+        table(
+            "with",
+            false,
+            Takes::Constants,
+            "Constants for its arguments, by name.",
+        ),
     ],
 };
 

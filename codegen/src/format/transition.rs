@@ -69,7 +69,12 @@ pub(crate) const TRANSITION: Table = Table {
             "Whether the agent's turn may end although the phase entered is not terminal.",
             r#""end""#,
         ),
-        key("doc", Takes::Text, "What the transition means.", r#""The plan was written: review it.""#),
+        key(
+            "doc",
+            Takes::Text,
+            "What the transition means.",
+            r#""The plan was written: review it.""#,
+        ),
     ],
 };
 
@@ -78,9 +83,24 @@ pub(crate) const ARGUMENT: Table = Table {
     what: "an argument",
     doc: "An argument of a transition. It has one of type and one_of.",
     keys: &[
-        key("type", Takes::Word(argument_kinds), "What the argument is.", r#""text""#),
-        key("one_of", Takes::Choices, "The words that the argument can be.", r#"["proceed", "stop"]"#),
-        key("doc", Takes::Text, "What the argument is for; help of the flag.", r#""why it is given up""#),
+        key(
+            "type",
+            Takes::Word(argument_kinds),
+            "What the argument is.",
+            r#""text""#,
+        ),
+        key(
+            "one_of",
+            Takes::Choices,
+            "The words that the argument can be.",
+            r#"["proceed", "stop"]"#,
+        ),
+        key(
+            "doc",
+            Takes::Text,
+            "What the argument is for; help of the flag.",
+            r#""why it is given up""#,
+        ),
         key(
             "optional",
             Takes::Flag,
@@ -91,12 +111,18 @@ pub(crate) const ARGUMENT: Table = Table {
 };
 
 fn argument_kinds() -> Vec<(&'static str, &'static str)> {
-    ArgumentKind::PLAIN.iter().map(|(word, kind)| (*word, kind.doc())).collect()
+    ArgumentKind::PLAIN
+        .iter()
+        .map(|(word, kind)| (*word, kind.doc()))
+        .collect()
 }
 
 /// Names what `turn` takes.
 pub(crate) const TURNS: [(&str, bool); 1] = [("end", true)];
 
 fn turns() -> Vec<(&'static str, &'static str)> {
-    TURNS.iter().map(|(word, _)| (*word, "the turn may end here")).collect()
+    TURNS
+        .iter()
+        .map(|(word, _)| (*word, "the turn may end here"))
+        .collect()
 }

@@ -105,7 +105,10 @@ impl Held {
 
     /// Whether a machine has to declare a field that holds it.
     pub fn is_required(self) -> bool {
-        matches!(self, Held::Phase | Held::Id | Held::Revision | Held::Machine | Held::Session | Held::Root)
+        matches!(
+            self,
+            Held::Phase | Held::Id | Held::Revision | Held::Machine | Held::Session | Held::Root
+        )
     }
 }
 
@@ -140,7 +143,10 @@ impl Field {
     /// The smallest and the largest count that an edit by hand may give.
     pub fn counts(&self) -> (u64, u64) {
         let of = |bound: &Option<At<u64>>| bound.as_ref().map(|bound| bound.value);
-        (of(&self.range.0).unwrap_or(0), of(&self.range.1).unwrap_or(i64::MAX.unsigned_abs()))
+        (
+            of(&self.range.0).unwrap_or(0),
+            of(&self.range.1).unwrap_or(i64::MAX.unsigned_abs()),
+        )
     }
 
     /// Whether it exists in a phase.
@@ -155,7 +161,10 @@ impl Field {
         let value = match (&self.kind, value) {
             (FieldKind::Time | FieldKind::Id, _) => return None,
             (FieldKind::Held(_), Constant::Text(name)) => {
-                let phase = machine.phases.iter().find(|phase| phase.name.value == *name)?;
+                let phase = machine
+                    .phases
+                    .iter()
+                    .find(|phase| phase.name.value == *name)?;
                 Constant::Text(phase.stored.as_ref().unwrap_or(&phase.name).value.clone())
             }
             _ => value.clone(),

@@ -17,7 +17,10 @@ impl Machine {
 
     /// The name of the field that holds something of the engine's.
     pub fn holder(&self, held: Held) -> Option<&str> {
-        let field = self.fields.iter().find(|field| field.kind == FieldKind::Held(held));
+        let field = self
+            .fields
+            .iter()
+            .find(|field| field.kind == FieldKind::Held(held));
         field.map(|field| field.name.value.as_str())
     }
 
@@ -31,7 +34,10 @@ impl Machine {
 
     /// The names of the transitions, each once, in the order of the file.
     pub fn transition_names(&self) -> Vec<&str> {
-        let names = self.transitions.iter().map(|transition| transition.name.value.as_str());
+        let names = self
+            .transitions
+            .iter()
+            .map(|transition| transition.name.value.as_str());
         let mut seen = HashSet::new();
         names.filter(|name| seen.insert(*name)).collect()
     }
@@ -39,13 +45,22 @@ impl Machine {
     /// Every edge: each declared entry at each of its sources, `*` and `same` resolved. Names that do not exist are
     /// passed over; `check` has reported them.
     pub fn edges(&self) -> Vec<Edge<'_>> {
-        let names = self.phases.iter().enumerate().map(|(at, phase)| (phase.name.value.as_str(), at));
+        let names = self
+            .phases
+            .iter()
+            .enumerate()
+            .map(|(at, phase)| (phase.name.value.as_str(), at));
         let index: HashMap<&str, usize> = names.collect();
         let index = |name: &At<String>| index.get(name.value.as_str()).copied();
         let mut explicit: HashSet<(&str, usize)> = HashSet::new();
         for declared in &self.transitions {
             if let From::Phases(names) = &declared.from {
-                explicit.extend(names.iter().filter_map(index).map(|at| (declared.name.value.as_str(), at)));
+                explicit.extend(
+                    names
+                        .iter()
+                        .filter_map(index)
+                        .map(|at| (declared.name.value.as_str(), at)),
+                );
             }
         }
         let mut edges = Vec::new();
@@ -54,7 +69,8 @@ impl Machine {
                 From::Phases(names) => names.iter().filter_map(index).collect(),
                 From::Any(_) => {
                     let open = |at: &usize| {
-                        !self.phases[*at].terminal && !explicit.contains(&(declared.name.value.as_str(), *at))
+                        !self.phases[*at].terminal
+                            && !explicit.contains(&(declared.name.value.as_str(), *at))
                     };
                     (0..self.phases.len()).filter(open).collect()
                 }

@@ -111,12 +111,17 @@ impl Behaviour {
     /// The value of a parameter, if it was given.
     pub fn parameter(&self, name: &str) -> Option<&At<String>> {
         let mut parameters = self.parameters.iter();
-        parameters.find(|(key, _)| key.value == name).map(|(_, value)| value)
+        parameters
+            .find(|(key, _)| key.value == name)
+            .map(|(_, value)| value)
     }
 
     /// The texts of a parameter that is a list.
     pub fn list(&self, name: &str) -> impl Iterator<Item = &At<String>> {
-        let of_name = self.parameters.iter().filter(move |(key, _)| key.value == name);
+        let of_name = self
+            .parameters
+            .iter()
+            .filter(move |(key, _)| key.value == name);
         of_name.map(|(_, value)| value)
     }
 
@@ -163,11 +168,13 @@ impl Behaviour {
 
     /// Returns whether the program gives what is reviewed, or a part of it, in Rust.
     pub fn reviews_in_rust(&self) -> bool {
-        self.list("subject").any(|one| one.value == catalogue::PROGRAM)
+        self.list("subject")
+            .any(|one| one.value == catalogue::PROGRAM)
     }
 
     /// Returns whether the program gives those commands, in Rust.
     pub fn verifies_in_rust(&self) -> bool {
-        self.commands().is_some_and(|value| value.value == catalogue::PROGRAM)
+        self.commands()
+            .is_some_and(|value| value.value == catalogue::PROGRAM)
     }
 }

@@ -61,14 +61,19 @@ impl Machine {
     pub fn possible_slash_commands(&self) -> Vec<SlashCommand<'_>> {
         let is_only = self.modes.len() == 1;
         let starts = self.modes.iter().map(|mode| {
-            let name = if is_only { "start" } else { mode.name.value.as_str() };
+            let name = if is_only {
+                "start"
+            } else {
+                mode.name.value.as_str()
+            };
             (name, Does::Start(mode))
         });
         let own = OWN.map(|name| (name, Does::Own));
         let persons = self.open_to(Actor::Person);
         let taken = self.transition_names().into_iter();
-        let taken =
-            taken.filter(|name| *name != "resume" && persons.contains(name)).map(|name| (name, Does::Take));
+        let taken = taken
+            .filter(|name| *name != "resume" && persons.contains(name))
+            .map(|name| (name, Does::Take));
         let declared: HashMap<&str, &PluginCommand> = self
             .plugin
             .iter()
@@ -76,7 +81,12 @@ impl Machine {
             .map(|command| (command.name.value.as_str(), command))
             .collect();
         let all = starts.chain(own).chain(taken);
-        all.map(|(name, does)| SlashCommand { name, does, declared: declared.get(name).copied() }).collect()
+        all.map(|(name, does)| SlashCommand {
+            name,
+            does,
+            declared: declared.get(name).copied(),
+        })
+        .collect()
     }
 
     /// Returns the slash commands that the plugin has: of the transitions that an agent may take as well, those that the file names.
@@ -94,7 +104,8 @@ impl Machine {
     /// Returns the transitions that an actor may take by a verb.
     fn open_to(&self, actor: Actor) -> HashSet<&str> {
         let entries = self.transitions.iter();
-        let entries = entries.filter(|entry| entry.is_verb() && entry.by.iter().any(|by| by.value == actor));
+        let entries =
+            entries.filter(|entry| entry.is_verb() && entry.by.iter().any(|by| by.value == actor));
         entries.map(|entry| entry.name.value.as_str()).collect()
     }
 }

@@ -28,7 +28,9 @@ pub fn guard_text(guard: &Guard) -> String {
 /// Calls `add` with each field that a guard reads.
 pub(crate) fn guard_fields(guard: &Guard, add: &mut impl FnMut(&str)) {
     match guard {
-        Guard::All(parts) | Guard::Any(parts) => parts.iter().for_each(|part| guard_fields(part, add)),
+        Guard::All(parts) | Guard::Any(parts) => {
+            parts.iter().for_each(|part| guard_fields(part, add))
+        }
         Guard::Compare { left, right, .. } => {
             for name in [left, right].into_iter().filter_map(|side| side.field()) {
                 add(&name.value);
@@ -81,8 +83,9 @@ pub fn update_text(update: &Update) -> String {
 /// A transition of an outcome, for people: the name, and what it is given.
 pub fn call_text(call: &Call) -> String {
     let given = call.with.iter();
-    let given: Vec<_> =
-        given.map(|(name, value)| format!("{} = {}", name.value, constant_text(&value.value))).collect();
+    let given: Vec<_> = given
+        .map(|(name, value)| format!("{} = {}", name.value, constant_text(&value.value)))
+        .collect();
     match given.as_slice() {
         [] => format!("`{}`", call.then.value),
         given => format!("`{}` ({})", call.then.value, given.join(", ")),
@@ -96,16 +99,24 @@ pub fn kind_text(kind: &FieldKind) -> String {
         FieldKind::Text => "text, double-quoted".to_owned(),
         FieldKind::Path => "a path".to_owned(),
         FieldKind::Flag => "true or false".to_owned(),
-        FieldKind::Time => "a time, ISO 8601 in UTC, whole seconds; null where it is not set".to_owned(),
+        FieldKind::Time => {
+            "a time, ISO 8601 in UTC, whole seconds; null where it is not set".to_owned()
+        }
         FieldKind::Id => "an id; null for none".to_owned(),
         FieldKind::List => "a list of texts on one line".to_owned(),
         FieldKind::OneOf(words) => {
-            let words: Vec<_> = words.iter().map(|word| format!("`{}`", word.value)).collect();
+            let words: Vec<_> = words
+                .iter()
+                .map(|word| format!("`{}`", word.value))
+                .collect();
             words.join(", ")
         }
         FieldKind::Data(kind) => format!("data, a `{kind}`"),
         FieldKind::Held(held) => {
-            let word = Held::ALL.iter().find(|(_, known)| known == held).map_or("", |(word, _)| word);
+            let word = Held::ALL
+                .iter()
+                .find(|(_, known)| known == held)
+                .map_or("", |(word, _)| word);
             format!("kept by the engine ({word})")
         }
     }

@@ -28,7 +28,10 @@ mod tests {
     #[test]
     fn a_time_has_whole_seconds_and_lies_after_1970() {
         assert_eq!(seconds("1970-01-01T00:00:01Z"), Some(1));
-        assert_eq!(seconds("2026-11-22T08:00:00+01:00"), seconds("2026-11-22T07:00:00Z"));
+        assert_eq!(
+            seconds("2026-11-22T08:00:00+01:00"),
+            seconds("2026-11-22T07:00:00Z")
+        );
         assert_eq!(seconds("9999-12-30T22:00:00Z"), Some(LATEST));
         assert_eq!(seconds(""), Some(0));
         for text in [

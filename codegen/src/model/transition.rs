@@ -234,7 +234,9 @@ impl Update {
     /// The field whose value it reads.
     pub fn field(&self) -> Option<&str> {
         match self {
-            Update::Field { name, .. } | Update::Next(name) | Update::Plus { name, .. } => Some(name),
+            Update::Field { name, .. } | Update::Next(name) | Update::Plus { name, .. } => {
+                Some(name)
+            }
             Update::Constant(_) | Update::Now { .. } | Update::Argument(_) => None,
         }
     }
@@ -243,7 +245,9 @@ impl Update {
     pub fn argument(&self) -> Option<&str> {
         match self {
             Update::Argument(name) | Update::Plus { argument: name, .. } => Some(name),
-            Update::Constant(_) | Update::Now { .. } | Update::Field { .. } | Update::Next(_) => None,
+            Update::Constant(_) | Update::Now { .. } | Update::Field { .. } | Update::Next(_) => {
+                None
+            }
         }
     }
 }

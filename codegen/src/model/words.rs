@@ -5,8 +5,11 @@ use super::{Active, Actor, ArgumentKind, AtStart, Evidence, FieldKind, Focus, Fo
 
 impl Form {
     /// What `form` takes.
-    pub const ALL: [(&'static str, Form); 3] =
-        [("lines", Form::Lines), ("json", Form::Json), ("frontmatter", Form::Frontmatter)];
+    pub const ALL: [(&'static str, Form); 3] = [
+        ("lines", Form::Lines),
+        ("json", Form::Json),
+        ("frontmatter", Form::Frontmatter),
+    ];
 
     /// What it means.
     pub fn doc(self) -> &'static str {
@@ -20,8 +23,11 @@ impl Form {
 
 impl Active {
     /// What `active` takes.
-    pub const ALL: [(&'static str, Active); 3] =
-        [("one", Active::One), ("session", Active::Session), ("many", Active::Many)];
+    pub const ALL: [(&'static str, Active); 3] = [
+        ("one", Active::One),
+        ("session", Active::Session),
+        ("many", Active::Many),
+    ];
 
     /// What it means.
     pub fn doc(self) -> &'static str {
@@ -119,8 +125,10 @@ impl Held {
 
 impl AtStart {
     /// What `at_start` takes.
-    pub const ALL: [(&'static str, AtStart); 2] =
-        [("optional", AtStart::Optional), ("required", AtStart::Required)];
+    pub const ALL: [(&'static str, AtStart); 2] = [
+        ("optional", AtStart::Optional),
+        ("required", AtStart::Required),
+    ];
 
     /// What it means.
     pub fn doc(self) -> &'static str {
@@ -134,8 +142,11 @@ impl AtStart {
 
 impl Evidence {
     /// What `requires` takes.
-    pub const ALL: [(&'static str, Evidence); 3] =
-        [("reviewed", Evidence::Reviewed), ("settled", Evidence::Settled), ("verified", Evidence::Verified)];
+    pub const ALL: [(&'static str, Evidence); 3] = [
+        ("reviewed", Evidence::Reviewed),
+        ("settled", Evidence::Settled),
+        ("verified", Evidence::Verified),
+    ];
 
     /// What it means.
     pub fn doc(self) -> &'static str {
@@ -153,7 +164,8 @@ impl Evidence {
 
 impl Actor {
     /// What `by` takes.
-    pub const ALL: [(&'static str, Actor); 2] = [("agent", Actor::Agent), ("person", Actor::Person)];
+    pub const ALL: [(&'static str, Actor); 2] =
+        [("agent", Actor::Agent), ("person", Actor::Person)];
 
     /// What it means.
     pub fn doc(self) -> &'static str {
@@ -189,5 +201,7 @@ impl ArgumentKind {
 
 /// The word that a list has for a value.
 pub fn word_of<T: PartialEq>(all: &[(&'static str, T)], value: &T) -> &'static str {
-    all.iter().find(|(_, known)| known == value).map_or("", |(word, _)| *word)
+    all.iter()
+        .find(|(_, known)| known == value)
+        .map_or("", |(word, _)| *word)
 }

@@ -16,8 +16,15 @@ const OPTIONS: [&str; 3] = ["options", "then", "text"];
 
 /// `announce = { then = "transition" }`: how a behaviour is written, with the first of its outcomes.
 fn in_braces(entry: &Entry) -> String {
-    let first = entry.outcomes.first().map_or("then", |outcome| outcome.name);
-    let more = if entry.parameters().next().is_some() || entry.outcomes.len() > 1 { ", .." } else { "" };
+    let first = entry
+        .outcomes
+        .first()
+        .map_or("then", |outcome| outcome.name);
+    let more = if entry.parameters().next().is_some() || entry.outcomes.len() > 1 {
+        ", .."
+    } else {
+        ""
+    };
     format!("{} = {{ {first} = \"TRANSITION\"{more} }}", entry.name)
 }
 
@@ -27,7 +34,8 @@ pub(super) fn behaviour(reader: &mut Reader<'_>, value: Value<'_>) -> Option<Beh
         let help = match named {
             Some(entry) => format!("write `on_stop = {{ {} }}`", in_braces(entry)),
             None => {
-                "write `on_stop = { BEHAVIOUR = { .. } }`; without it the phase is written in Rust".to_owned()
+                "write `on_stop = { BEHAVIOUR = { .. } }`; without it the phase is written in Rust"
+                    .to_owned()
             }
         };
         reader.wrong_type_with("on_stop", value, "a table", Some(help));
@@ -38,8 +46,11 @@ pub(super) fn behaviour(reader: &mut Reader<'_>, value: Value<'_>) -> Option<Beh
     let (name, value) = match entries.as_slice() {
         [only] => *only,
         [] => {
-            let found =
-                Diagnostic::new("claudex::machine::behaviour", value.span(), "`on_stop` names no behaviour");
+            let found = Diagnostic::new(
+                "claudex::machine::behaviour",
+                value.span(),
+                "`on_stop` names no behaviour",
+            );
             let help = format!(
                 "name one of {}; without `on_stop` the phase is written in Rust",
                 diagnostic::list(&known)
@@ -51,7 +62,9 @@ pub(super) fn behaviour(reader: &mut Reader<'_>, value: Value<'_>) -> Option<Beh
             let message = "`on_stop` names more than one behaviour";
             let found = Diagnostic::new("claudex::machine::behaviour", second.span(), message);
             reader.note(
-                found.label("a second one").help("keep one; what needs both is a phase written in Rust"),
+                found
+                    .label("a second one")
+                    .help("keep one; what needs both is a phase written in Rust"),
             );
             return None;
         }
@@ -60,8 +73,11 @@ pub(super) fn behaviour(reader: &mut Reader<'_>, value: Value<'_>) -> Option<Beh
         let message = format!("there is no behaviour `{}`", name.get_ref());
         let found = Diagnostic::new("claudex::machine::unknown_behaviour", name.span(), message);
         let help = diagnostic::suggest(name.get_ref(), known.iter().copied()).unwrap_or_default();
-        let help =
-            if help.ends_with('?') { help } else { format!("{help}; without `on_stop` the phase is Rust's") };
+        let help = if help.ends_with('?') {
+            help
+        } else {
+            format!("{help}; without `on_stop` the phase is Rust's")
+        };
         reader.note(found.help(help));
         return None;
     };
@@ -75,8 +91,11 @@ pub(super) fn behaviour(reader: &mut Reader<'_>, value: Value<'_>) -> Option<Beh
     let outcomes = outcomes.map(|outcome| outcome.name);
     let options: &[&str] = if entry.options { &OPTIONS } else { &[] };
     let personas = entry.personas.then_some("personas");
-    let known: Vec<&str> =
-        parameters.chain(options.iter().copied()).chain(personas).chain(outcomes).collect();
+    let known: Vec<&str> = parameters
+        .chain(options.iter().copied())
+        .chain(personas)
+        .chain(outcomes)
+        .collect();
     let what = format!("`{}`", entry.name);
     let keys = reader.keys(table, &what, &known);
     // A question that the file says nothing of is the program's.
@@ -88,14 +107,25 @@ pub(super) fn behaviour(reader: &mut Reader<'_>, value: Value<'_>) -> Option<Beh
         true if in_rust => Options::Program,
         true => options_of(reader, &keys, name.span()),
     };
-    let text = keys.value("text").filter(|_| entry.options).and_then(|value| reader.string("text", value));
-    let personas = keys.value("personas").map(|value| reader.strings("personas", value)).unwrap_or_default();
+    let text = keys
+        .value("text")
+        .filter(|_| entry.options)
+        .and_then(|value| reader.string("text", value));
+    let personas = keys
+        .value("personas")
+        .map(|value| reader.strings("personas", value))
+        .unwrap_or_default();
     let mut outcomes = Vec::new();
     for outcome in entry.outcomes {
         let value = keys.value(outcome.name).filter(|_| !outcome.waits);
         let named = value.map(|value| calls(reader, outcome.name, value));
         if named.is_none() && outcome.required {
-            reader.missing(name.span(), outcome.name, &what, &format!("{} = \"transition\"", outcome.name));
+            reader.missing(
+                name.span(),
+                outcome.name,
+                &what,
+                &format!("{} = \"transition\"", outcome.name),
+            );
         }
         outcomes.push((outcome.name.to_owned(), named.unwrap_or_default()));
     }
@@ -127,7 +157,10 @@ fn parameters_of(
             }
             continue;
         };
-        let is_list = matches!(parameter.kind, ParameterKind::Templates | ParameterKind::Pair);
+        let is_list = matches!(
+            parameter.kind,
+            ParameterKind::Templates | ParameterKind::Pair
+        );
         let values = match is_list {
             true => reader.strings(parameter.name, value),
             false => reader.string(parameter.name, value).into_iter().collect(),
@@ -151,11 +184,19 @@ fn parameters_of(
         (None, _) if !entry.one_of.is_empty() => {
             let message = format!("{what} has none of {}", diagnostic::list(entry.one_of));
             let found = Diagnostic::new("claudex::machine::missing_key", whole.clone(), message);
-            let help = entry.one_of.iter().map(|name| format!("`{name} = \"...\"`")).collect::<Vec<_>>();
+            let help = entry
+                .one_of
+                .iter()
+                .map(|name| format!("`{name} = \"...\"`"))
+                .collect::<Vec<_>>();
             reader.note(found.help(format!("add {}", help.join(" or "))));
         }
         (Some((first, _)), Some((second, _))) => {
-            let message = format!("{what} has both `{}` and `{}`", first.get_ref(), second.get_ref());
+            let message = format!(
+                "{what} has both `{}` and `{}`",
+                first.get_ref(),
+                second.get_ref()
+            );
             let found = Diagnostic::new("claudex::machine::either", second.span(), message);
             let found = found.related(first.span(), "the first");
             reader.note(found.help("keep one; what waits for both is two phases"));
@@ -173,7 +214,12 @@ fn calls(reader: &mut Reader<'_>, outcome: &str, value: Value<'_>) -> Vec<Call> 
         DeValue::Table(_) => return call(reader, outcome, value).into_iter().collect(),
         _ => {
             let names = reader.strings(outcome, value).into_iter();
-            return names.map(|then| Call { then, with: Vec::new() }).collect();
+            return names
+                .map(|then| Call {
+                    then,
+                    with: Vec::new(),
+                })
+                .collect();
         }
     };
     let (mut calls, mut seen) = (Vec::new(), HashSet::new());
@@ -196,11 +242,19 @@ fn calls(reader: &mut Reader<'_>, outcome: &str, value: Value<'_>) -> Vec<Call> 
 fn call(reader: &mut Reader<'_>, outcome: &str, item: Value<'_>) -> Option<Call> {
     let Some(table) = item.get_ref().as_table() else {
         let then = reader.string(outcome, item)?;
-        return Some(Call { then, with: Vec::new() });
+        return Some(Call {
+            then,
+            with: Vec::new(),
+        });
     };
     let keys = reader.known(table, &format::CALL);
     let Some(then) = keys.value("then") else {
-        reader.missing(item.span(), "then", &format!("an entry of `{outcome}`"), "then = \"transition\"");
+        reader.missing(
+            item.span(),
+            "then",
+            &format!("an entry of `{outcome}`"),
+            "then = \"transition\"",
+        );
         return None;
     };
     let then = reader.string("then", then)?;
@@ -210,7 +264,9 @@ fn call(reader: &mut Reader<'_>, outcome: &str, item: Value<'_>) -> Option<Call>
 
 /// `with`: constants for arguments.
 fn constants(reader: &mut Reader<'_>, keys: &Keys<'_>) -> Option<Vec<(At<String>, At<Constant>)>> {
-    let with = keys.value("with").and_then(|value| reader.table("with", value));
+    let with = keys
+        .value("with")
+        .and_then(|value| reader.table("with", value));
     let mut given = Vec::new();
     for (key, value) in with.into_iter().flat_map(in_order) {
         let name = At::new(key.get_ref().to_string(), key.span());
@@ -224,7 +280,11 @@ fn options_of(reader: &mut Reader<'_>, keys: &Keys<'_>, whole: Range<usize>) -> 
     let then = keys.get("then");
     match keys.value("options") {
         None => {
-            let found = Diagnostic::new("claudex::machine::missing_key", whole, "`ask` has no `options`");
+            let found = Diagnostic::new(
+                "claudex::machine::missing_key",
+                whole,
+                "`ask` has no `options`",
+            );
             let help = "add `options = [{ label = \"Yes\", then = \"transition\" }, { label = \"No\", then = \"another\" }]`, or \
                         `options = \"labels\"` for those of a list field; or leave `question` and `header` out too: then the program \
                         asks, in Rust";
@@ -232,7 +292,12 @@ fn options_of(reader: &mut Reader<'_>, keys: &Keys<'_>, whole: Range<usize>) -> 
         }
         Some(field) if field.get_ref().as_str().is_some() => {
             let Some((_, then)) = then else {
-                reader.missing(whole, "then", "`ask` with the options of a field", "then = \"transition\"");
+                reader.missing(
+                    whole,
+                    "then",
+                    "`ask` with the options of a field",
+                    "then = \"transition\"",
+                );
                 return Options::These(Vec::new());
             };
             let named = (reader.string("options", field), reader.string("then", then));
@@ -244,7 +309,10 @@ fn options_of(reader: &mut Reader<'_>, keys: &Keys<'_>, whole: Range<usize>) -> 
             if let Some((key, _)) = then {
                 let message = "each option of a list names its own transition in `then`";
                 let found = Diagnostic::new("claudex::machine::options", key.span(), message);
-                reader.note(found.help("take it out; beside the options it stands where they are a field’s"));
+                reader
+                    .note(found.help(
+                        "take it out; beside the options it stands where they are a field’s",
+                    ));
             }
             return Options::These(choices(reader, list));
         }
@@ -255,7 +323,11 @@ fn options_of(reader: &mut Reader<'_>, keys: &Keys<'_>, whole: Range<usize>) -> 
 /// The options of a question. Of one that is broken nothing is left.
 fn choices(reader: &mut Reader<'_>, value: Value<'_>) -> Vec<Choice> {
     let DeValue::Array(items) = value.get_ref() else {
-        reader.wrong_type("options", value, "a list of tables, or the name of a list field");
+        reader.wrong_type(
+            "options",
+            value,
+            "a list of tables, or the name of a list field",
+        );
         return Vec::new();
     };
     if !format::OPTIONS.contains(&items.len()) {
@@ -264,10 +336,17 @@ fn choices(reader: &mut Reader<'_>, value: Value<'_>) -> Vec<Choice> {
             many => format!("there are {many} options"),
         };
         let found = Diagnostic::new("claudex::machine::options", value.span(), message);
-        reader
-            .note(found.help("a question has 2 to 4 options; a person can always answer in their own words"));
+        reader.note(
+            found.help(
+                "a question has 2 to 4 options; a person can always answer in their own words",
+            ),
+        );
     }
-    items.iter().take(*format::OPTIONS.end()).filter_map(|item| choice(reader, item)).collect()
+    items
+        .iter()
+        .take(*format::OPTIONS.end())
+        .filter_map(|item| choice(reader, item))
+        .collect()
 }
 
 fn choice(reader: &mut Reader<'_>, item: Value<'_>) -> Option<Choice> {
@@ -282,9 +361,15 @@ fn choice(reader: &mut Reader<'_>, item: Value<'_>) -> Option<Choice> {
     };
     let label = needed("label", "label = \"Yes\"");
     let then = needed("then", "then = \"transition\"");
-    let description = keys.value("description").and_then(|value| reader.string("description", value));
+    let description = keys
+        .value("description")
+        .and_then(|value| reader.string("description", value));
     let (then, with) = (then?, constants(reader, &keys)?);
-    Some(Choice { label: label?, description, call: Call { then, with } })
+    Some(Choice {
+        label: label?,
+        description,
+        call: Call { then, with },
+    })
 }
 
 /// Notes braces that do not hold a field's name.

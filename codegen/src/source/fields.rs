@@ -13,7 +13,10 @@ pub(super) fn fields(reader: &mut Reader<'_>, keys: &Keys<'_>) -> Vec<Field> {
     if let Some((key, _)) = entries.get(MOST_FIELDS) {
         too_many(reader, key.span(), "fields", entries.len(), MOST_FIELDS);
     }
-    entries.into_iter().map(|(key, value)| field(reader, key, value)).collect()
+    entries
+        .into_iter()
+        .map(|(key, value)| field(reader, key, value))
+        .collect()
 }
 
 fn field(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Field {
@@ -35,8 +38,10 @@ fn field(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Field {
     };
     let keys = reader.known(table, &format::FIELD);
     field.doc = reader.doc(&keys);
-    let kinds: Vec<_> =
-        format::FIELD_KINDS.into_iter().filter_map(|key| Some((key, keys.get(key)?))).collect();
+    let kinds: Vec<_> = format::FIELD_KINDS
+        .into_iter()
+        .filter_map(|key| Some((key, keys.get(key)?)))
+        .collect();
     match kinds.as_slice() {
         [] => {
             let what = format!("the field `{}`", field.name.value);
@@ -58,13 +63,19 @@ fn field(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Field {
         Some(constant)
     };
     (field.initial, field.null) = (constant("initial"), constant("null"));
-    field.key = keys.value("key").and_then(|value| reader.string("key", value));
+    field.key = keys
+        .value("key")
+        .and_then(|value| reader.string("key", value));
     let mut count = |name: &str| reader.count(name, keys.value(name)?);
     field.range = (count("min"), count("max"));
     field.within = keys.value("in").map(|value| reader.strings("in", value));
-    if let Some(text) = keys.value("at_start").and_then(|value| reader.string("at_start", value)) {
-        field.at_start =
-            reader.choice("at_start", &text, &AtStart::ALL).map_or(AtStart::Never, |word| word.value);
+    if let Some(text) = keys
+        .value("at_start")
+        .and_then(|value| reader.string("at_start", value))
+    {
+        field.at_start = reader
+            .choice("at_start", &text, &AtStart::ALL)
+            .map_or(AtStart::Never, |word| word.value);
     }
     for (kind, without, is) in format::WITHOUT {
         let given = without.iter().filter(|_| keys.get(kind).is_some());
@@ -99,7 +110,9 @@ fn data(reader: &mut Reader<'_>, value: Value<'_>) -> Option<FieldKind> {
 
 fn held(reader: &mut Reader<'_>, value: Value<'_>) -> Option<FieldKind> {
     let text = reader.string("holds", value)?;
-    Some(FieldKind::Held(reader.choice("holds", &text, &Held::ALL)?.value))
+    Some(FieldKind::Held(
+        reader.choice("holds", &text, &Held::ALL)?.value,
+    ))
 }
 
 pub(super) fn words(reader: &mut Reader<'_>, value: Value<'_>) -> Vec<At<String>> {
@@ -108,8 +121,11 @@ pub(super) fn words(reader: &mut Reader<'_>, value: Value<'_>) -> Vec<At<String>
         return Vec::new();
     };
     if items.is_empty() {
-        let found =
-            Diagnostic::new("claudex::machine::empty_list", value.span(), "`one_of` is an empty list");
+        let found = Diagnostic::new(
+            "claudex::machine::empty_list",
+            value.span(),
+            "`one_of` is an empty list",
+        );
         reader.note(found.help("name at least the initial word"));
     }
     let (mut words, mut seen) = (Vec::new(), HashSet::new());
@@ -117,12 +133,15 @@ pub(super) fn words(reader: &mut Reader<'_>, value: Value<'_>) -> Vec<At<String>
         let Some(word) = reader.string("one_of", item) else {
             continue;
         };
-        let allowed =
-            |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_');
+        let allowed = |byte: u8| {
+            byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_')
+        };
         if word.value.is_empty() || word.value.len() > 64 || !word.value.bytes().all(allowed) {
             let message = format!("{:?} cannot be a word of `one_of`", word.value);
             let found = Diagnostic::new("claudex::machine::bad_name", word.span.clone(), message);
-            reader.note(found.help("a word is a-z, 0-9, - and _, at most 64 characters: `max-reached`"));
+            reader.note(
+                found.help("a word is a-z, 0-9, - and _, at most 64 characters: `max-reached`"),
+            );
         }
         if seen.insert(word.value.clone()) {
             words.push(word);

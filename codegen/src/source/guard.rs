@@ -41,8 +41,16 @@ impl Token<'_> {
     }
 }
 
-fn fault<T>(part: Range<usize>, message: impl Into<String>, help: impl Into<String>) -> Result<T, Fault> {
-    Err(Fault { part, message: message.into(), help: help.into() })
+fn fault<T>(
+    part: Range<usize>,
+    message: impl Into<String>,
+    help: impl Into<String>,
+) -> Result<T, Fault> {
+    Err(Fault {
+        part,
+        message: message.into(),
+        help: help.into(),
+    })
 }
 
 const SIGNS: &str = "compare with ==, !=, <, <=, > or >=";
@@ -69,12 +77,19 @@ fn tokens(text: &str) -> Result<Vec<(Token<'_>, Range<usize>)>, Fault> {
             }
             '"' => match rest[1..].find('"') {
                 Some(size) => (Token::Quoted(&rest[1..=size]), size + 2),
-                None => return fault(at..text.len(), "a quote is not closed", "end the word with \""),
+                None => {
+                    return fault(
+                        at..text.len(),
+                        "a quote is not closed",
+                        "end the word with \"",
+                    );
+                }
             },
             '\'' => return fault(at..at + 1, "words stand in double quotes", "write \"word\""),
             _ => {
-                let two =
-                    ["==", "!=", "<=", ">=", "&&", "||"].into_iter().find(|sign| rest.starts_with(sign));
+                let two = ["==", "!=", "<=", ">=", "&&", "||"]
+                    .into_iter()
+                    .find(|sign| rest.starts_with(sign));
                 let size = two.map_or(first.len_utf8(), str::len);
                 (Token::Sign(&rest[..size]), size)
             }
@@ -87,7 +102,10 @@ fn tokens(text: &str) -> Result<Vec<(Token<'_>, Range<usize>)>, Fault> {
 }
 
 /// Reads what `when` says. `place` maps bytes of the text to bytes of the file.
-pub(super) fn guard(text: &str, place: &dyn Fn(Range<usize>) -> Range<usize>) -> Result<Guard, Fault> {
+pub(super) fn guard(
+    text: &str,
+    place: &dyn Fn(Range<usize>) -> Range<usize>,
+) -> Result<Guard, Fault> {
     if text.len() > LONGEST {
         let message = format!("a guard of {} bytes is too long", text.len());
         return fault(
@@ -96,7 +114,11 @@ pub(super) fn guard(text: &str, place: &dyn Fn(Range<usize>) -> Range<usize>) ->
             format!("{LONGEST} bytes are the most: keep a field that says it shorter"),
         );
     }
-    let mut parser = Parser { tokens: tokens(text)?, at: 0, place };
+    let mut parser = Parser {
+        tokens: tokens(text)?,
+        at: 0,
+        place,
+    };
     let guard = parser.either(0)?;
     match parser.next() {
         (Token::End, _) => Ok(guard),
@@ -104,7 +126,9 @@ pub(super) fn guard(text: &str, place: &dyn Fn(Range<usize>) -> Range<usize>) ->
             let help = match token {
                 Token::Sign("&&") => "write `and`",
                 Token::Sign("||") => "write `or`",
-                Token::Sign("=" | "==" | "!=" | "<" | "<=" | ">" | ">=") => "join two comparisons with `and`",
+                Token::Sign("=" | "==" | "!=" | "<" | "<=" | ">" | ">=") => {
+                    "join two comparisons with `and`"
+                }
                 _ => "join comparisons with `and` or `or`",
             };
             fault(part, format!("{} cannot stand here", token.shown()), help)
@@ -136,7 +160,11 @@ impl<'t> Parser<'t> {
             self.next();
             parts.push(self.both(depth)?);
         }
-        Ok(if parts.len() == 1 { parts.remove(0) } else { Guard::Any(parts) })
+        Ok(if parts.len() == 1 {
+            parts.remove(0)
+        } else {
+            Guard::Any(parts)
+        })
     }
 
     fn both(&mut self, depth: usize) -> Result<Guard, Fault> {
@@ -145,7 +173,11 @@ impl<'t> Parser<'t> {
             self.next();
             parts.push(self.single(depth)?);
         }
-        Ok(if parts.len() == 1 { parts.remove(0) } else { Guard::All(parts) })
+        Ok(if parts.len() == 1 {
+            parts.remove(0)
+        } else {
+            Guard::All(parts)
+        })
     }
 
     fn single(&mut self, depth: usize) -> Result<Guard, Fault> {
@@ -154,7 +186,11 @@ impl<'t> Parser<'t> {
         }
         let (_, open) = self.next();
         if depth == DEEPEST {
-            return fault(open, "too many parentheses in parentheses", format!("{DEEPEST} are the most"));
+            return fault(
+                open,
+                "too many parentheses in parentheses",
+                format!("{DEEPEST} are the most"),
+            );
         }
         let inner = self.either(depth + 1)?;
         match self.next() {
@@ -183,13 +219,21 @@ impl<'t> Parser<'t> {
             Token::Sign("=") => return fault(part, "`=` compares nothing", "write `==`"),
             _ => {
                 let help = match &left {
-                    Operand::Field { name, .. } => format!("{SIGNS}; a flag is `{} == true`", name.value),
+                    Operand::Field { name, .. } => {
+                        format!("{SIGNS}; a flag is `{} == true`", name.value)
+                    }
                     Operand::Argument { name, .. } => {
                         format!("{SIGNS}; a flag is `args.{} == true`", name.value)
                     }
-                    Operand::Length { .. } | Operand::Now { .. } | Operand::Constant(_) => SIGNS.to_owned(),
+                    Operand::Length { .. } | Operand::Now { .. } | Operand::Constant(_) => {
+                        SIGNS.to_owned()
+                    }
                 };
-                return fault(part, format!("a comparison is wanted, not {}", token.shown()), help);
+                return fault(
+                    part,
+                    format!("a comparison is wanted, not {}", token.shown()),
+                    help,
+                );
             }
         };
         let right = self.operand()?;
@@ -221,10 +265,16 @@ impl<'t> Parser<'t> {
             Token::Word("count") if self.peek() == Token::Sign("(") => return self.length(),
             Token::Word(name) if super::read::is_name(name) => {
                 let name = At::new(name.to_owned(), (self.place)(part));
-                return Ok(Operand::Field { name, offset: self.offset()? });
+                return Ok(Operand::Field {
+                    name,
+                    offset: self.offset()?,
+                });
             }
             Token::Word(text) if text.starts_with("args.") => {
-                let Some(name) = text.strip_prefix("args.").filter(|name| super::read::is_name(name)) else {
+                let Some(name) = text
+                    .strip_prefix("args.")
+                    .filter(|name| super::read::is_name(name))
+                else {
                     let help = "name an argument of the transition: `args.score`";
                     return fault(part, format!("`{text}` names no argument"), help);
                 };
@@ -239,13 +289,26 @@ impl<'t> Parser<'t> {
                     "write the field as [fields] does",
                 );
             }
-            Token::Sign("!") => return fault(part, "there is no `!`", "use != or the opposite sign"),
+            Token::Sign("!") => {
+                return fault(part, "there is no `!`", "use != or the opposite sign");
+            }
             Token::Sign("-") => {
-                return fault(part, "a count is never below 0", "write the field first: `field - 1`");
+                return fault(
+                    part,
+                    "a count is never below 0",
+                    "write the field first: `field - 1`",
+                );
             }
             _ => {
-                let message = format!("a field, a number or a \"word\" is wanted, not {}", token.shown());
-                return fault(part, message, "a comparison is `field < 3` or `field == \"word\"`");
+                let message = format!(
+                    "a field, a number or a \"word\" is wanted, not {}",
+                    token.shown()
+                );
+                return fault(
+                    part,
+                    message,
+                    "a comparison is `field < 3` or `field == \"word\"`",
+                );
             }
         };
         if let Token::Sign(sign @ ("+" | "-")) = self.peek() {
@@ -265,7 +328,11 @@ impl<'t> Parser<'t> {
         self.next();
         let (token, part) = self.next();
         let Token::Word(name) = token else {
-            return fault(part, format!("a field is wanted, not {}", token.shown()), HELP);
+            return fault(
+                part,
+                format!("a field is wanted, not {}", token.shown()),
+                HELP,
+            );
         };
         if !super::read::is_name(name) {
             return fault(part, format!("`{name}` is not a field's name"), HELP);
@@ -273,7 +340,9 @@ impl<'t> Parser<'t> {
         let name = At::new(name.to_owned(), (self.place)(part));
         match self.next() {
             (Token::Sign(")"), _) => {}
-            (token, part) => return fault(part, format!("`)` is wanted, not {}", token.shown()), HELP),
+            (token, part) => {
+                return fault(part, format!("`)` is wanted, not {}", token.shown()), HELP);
+            }
         }
         let offset = self.offset()?;
         Ok(Operand::Length { name, offset })
@@ -300,7 +369,11 @@ fn number(digits: &str, part: Range<usize>) -> Result<i64, Fault> {
     let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
     match digits.parse::<i64>() {
         Ok(number) if plain => Ok(number),
-        _ => fault(part, format!("`{digits}` is not a number"), format!("a number is 0 to {}", i64::MAX)),
+        _ => fault(
+            part,
+            format!("`{digits}` is not a number"),
+            format!("a number is 0 to {}", i64::MAX),
+        ),
     }
 }
 
@@ -314,15 +387,24 @@ pub(super) fn update(text: &str) -> Result<Update, Fault> {
     if let Some(update) = call_or_argument(text) {
         return update;
     }
-    let mut parser = Parser { tokens: tokens(text)?, at: 0, place: &|part| part };
+    let mut parser = Parser {
+        tokens: tokens(text)?,
+        at: 0,
+        place: &|part| part,
+    };
     let operand = parser.operand()?;
     match (parser.next(), operand) {
         ((Token::End, _), Operand::Constant(constant)) => Ok(Update::Constant(constant)),
-        ((Token::End, _), Operand::Field { name, offset }) => Ok(Update::Field { name: name.value, offset }),
+        ((Token::End, _), Operand::Field { name, offset }) => Ok(Update::Field {
+            name: name.value,
+            offset,
+        }),
         ((Token::End, _), Operand::Now { offset, .. }) => Ok(Update::Now { offset }),
-        ((Token::End, _), Operand::Length { .. }) => {
-            fault(0..text.len(), "nothing is set to the length of a list", HELP)
-        }
+        ((Token::End, _), Operand::Length { .. }) => fault(
+            0..text.len(),
+            "nothing is set to the length of a list",
+            HELP,
+        ),
         ((Token::End, _), Operand::Argument { .. }) => {
             fault(0..text.len(), "nothing is added to an argument", HELP)
         }
@@ -338,22 +420,41 @@ pub(super) fn call_or_argument(text: &str) -> Option<Result<Update, Fault>> {
     {
         let name = name.trim();
         let known = super::read::is_name(name) && super::read::is_name(argument);
-        let plus = || Update::Plus { name: name.to_owned(), argument: argument.to_owned() };
+        let plus = || Update::Plus {
+            name: name.to_owned(),
+            argument: argument.to_owned(),
+        };
         let help = "name a field and an argument: `field + args.more`";
         return Some(known.then(plus).map_or_else(
-            || fault(0..text.len(), format!("`{trimmed}` adds no argument to a field"), help),
+            || {
+                fault(
+                    0..text.len(),
+                    format!("`{trimmed}` adds no argument to a field"),
+                    help,
+                )
+            },
             Ok,
         ));
     }
     if let Some(name) = trimmed.strip_prefix("args.") {
         let known = super::read::is_name(name).then(|| Update::Argument(name.to_owned()));
         let help = "name an argument: `args.why`, with args = { why = \"text\" }";
-        return Some(
-            known.map_or_else(|| fault(0..text.len(), format!("`{name}` names no argument"), help), Ok),
-        );
+        return Some(known.map_or_else(
+            || fault(0..text.len(), format!("`{name}` names no argument"), help),
+            Ok,
+        ));
     }
     let inner = trimmed.strip_prefix("next(")?.strip_suffix(')')?.trim();
     let known = super::read::is_name(inner).then(|| Update::Next(inner.to_owned()));
     let help = "name a field with one_of: `next(field)`";
-    Some(known.map_or_else(|| fault(0..text.len(), format!("`{inner}` is not a field's name"), help), Ok))
+    Some(known.map_or_else(
+        || {
+            fault(
+                0..text.len(),
+                format!("`{inner}` is not a field's name"),
+                help,
+            )
+        },
+        Ok,
+    ))
 }

@@ -73,7 +73,9 @@ fn quote(text: &str, out: &mut String) {
         match character {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
-            _ if character.is_control() => out.push_str(&format!("\\u{:04x}", u32::from(character))),
+            _ if character.is_control() => {
+                out.push_str(&format!("\\u{:04x}", u32::from(character)))
+            }
             _ => out.push(character),
         }
     }

@@ -11,18 +11,31 @@ use crate::model::{At, Field, Migration};
 /// The most entries.
 const MOST_MIGRATIONS: usize = 128;
 
-pub(super) fn migrations(reader: &mut Reader<'_>, keys: &Keys<'_>, fields: &[Field]) -> Vec<Migration> {
+pub(super) fn migrations(
+    reader: &mut Reader<'_>,
+    keys: &Keys<'_>,
+    fields: &[Field],
+) -> Vec<Migration> {
     let Some((key, value)) = keys.get("migrations") else {
         return Vec::new();
     };
     let DeValue::Array(entries) = value.get_ref() else {
-        let message = format!("`migrations` is a list of entries, not {}", kind_of(value.get_ref()));
+        let message = format!(
+            "`migrations` is a list of entries, not {}",
+            kind_of(value.get_ref())
+        );
         let found = Diagnostic::new("claudex::machine::wrong_type", key.span(), message);
         reader.note(found.help("write `[[migrations]]`, with two brackets"));
         return Vec::new();
     };
     if entries.len() > MOST_MIGRATIONS {
-        too_many(reader, key.span(), "migrations", entries.len(), MOST_MIGRATIONS);
+        too_many(
+            reader,
+            key.span(),
+            "migrations",
+            entries.len(),
+            MOST_MIGRATIONS,
+        );
         return Vec::new();
     }
     let mut migrations = Vec::new();
@@ -34,7 +47,12 @@ pub(super) fn migrations(reader: &mut Reader<'_>, keys: &Keys<'_>, fields: &[Fie
     migrations
 }
 
-fn migration(reader: &mut Reader<'_>, table: &DeTable<'_>, entry: Value<'_>, known: &[Field]) -> Migration {
+fn migration(
+    reader: &mut Reader<'_>,
+    table: &DeTable<'_>,
+    entry: Value<'_>,
+    known: &[Field],
+) -> Migration {
     let keys = reader.known(table, &format::MIGRATION);
     let from = match keys.value("from") {
         Some(value) => reader.strings("from", value),
@@ -49,16 +67,18 @@ fn migration(reader: &mut Reader<'_>, table: &DeTable<'_>, entry: Value<'_>, kno
         if hash.value.len() != 16 || !hash.value.bytes().all(digit) {
             let message = format!("{:?} is no graph hash", hash.value);
             let found = Diagnostic::new("claudex::machine::migration", hash.span.clone(), message);
-            reader
-                .note(found.help(
-                    "a graph hash is 16 of 0-9 and a-f: `claudex-loop machine diff OLD NEW` prints it",
-                ));
+            reader.note(found.help(
+                "a graph hash is 16 of 0-9 and a-f: `claudex-loop machine diff OLD NEW` prints it",
+            ));
         }
     }
     let doc = reader.doc(&keys);
     let phases = names(reader, &keys, "phases", "a phase");
     let fields = names(reader, &keys, "fields", "a field");
-    let words = match keys.value("words").and_then(|value| reader.table("words", value)) {
+    let words = match keys
+        .value("words")
+        .and_then(|value| reader.table("words", value))
+    {
         Some(table) => in_order(table)
             .into_iter()
             .filter_map(|(key, value)| {
@@ -69,7 +89,10 @@ fn migration(reader: &mut Reader<'_>, table: &DeTable<'_>, entry: Value<'_>, kno
             .collect(),
         None => Vec::new(),
     };
-    let set = match keys.value("set").and_then(|value| reader.table("set", value)) {
+    let set = match keys
+        .value("set")
+        .and_then(|value| reader.table("set", value))
+    {
         Some(table) => in_order(table)
             .into_iter()
             .filter_map(|(key, value)| {
@@ -82,17 +105,32 @@ fn migration(reader: &mut Reader<'_>, table: &DeTable<'_>, entry: Value<'_>, kno
             .collect(),
         None => Vec::new(),
     };
-    Migration { from, doc, phases, fields, words, set, span: entry.span() }
+    Migration {
+        from,
+        doc,
+        phases,
+        fields,
+        words,
+        set,
+        span: entry.span(),
+    }
 }
 
 /// `{ old = "new" }` of names.
-fn names(reader: &mut Reader<'_>, keys: &Keys<'_>, key: &str, what: &str) -> Vec<(At<String>, At<String>)> {
+fn names(
+    reader: &mut Reader<'_>,
+    keys: &Keys<'_>,
+    key: &str,
+    what: &str,
+) -> Vec<(At<String>, At<String>)> {
     let Some(table) = keys.value(key).and_then(|value| reader.table(key, value)) else {
         return Vec::new();
     };
     let pairs = pairs(reader, table);
     let named = pairs.into_iter();
-    named.map(|(old, new)| (reader.name(what, old), reader.name(what, new))).collect()
+    named
+        .map(|(old, new)| (reader.name(what, old), reader.name(what, new)))
+        .collect()
 }
 
 /// `{ old = "new" }` of any words.

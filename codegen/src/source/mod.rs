@@ -50,16 +50,25 @@ pub(crate) fn read(source: &str) -> (Option<Machine>, Vec<Diagnostic>) {
     if source.len() > LARGEST {
         let message = format!("the file has {} bytes", source.len());
         let found = Diagnostic::new("claudex::machine::too_large", 0..0, message);
-        return (None, vec![found.help(format!("{LARGEST} bytes are the most"))]);
+        return (
+            None,
+            vec![found.help(format!("{LARGEST} bytes are the most"))],
+        );
     }
     if let Some(deep) = deep_key(source) {
         return (None, vec![deep]);
     }
     let (root, errors) = DeTable::parse_recoverable(source);
     if !errors.is_empty() {
-        return (None, errors.iter().map(|error| syntax(source, error)).collect());
+        return (
+            None,
+            errors.iter().map(|error| syntax(source, error)).collect(),
+        );
     }
-    let mut reader = Reader { source, found: Vec::new() };
+    let mut reader = Reader {
+        source,
+        found: Vec::new(),
+    };
     let machine = machine(&mut reader, root.get_ref());
     let fits = machine.phases.len() <= MOST_PHASES
         && machine.fields.len() <= MOST_FIELDS
@@ -75,12 +84,19 @@ fn deep_key(source: &str) -> Option<Diagnostic> {
     for token in toml_parser::Source::new(source).lex() {
         match token.kind() {
             TokenKind::Dot => dots += 1,
-            TokenKind::Atom | TokenKind::Whitespace | TokenKind::BasicString | TokenKind::LiteralString => {}
+            TokenKind::Atom
+            | TokenKind::Whitespace
+            | TokenKind::BasicString
+            | TokenKind::LiteralString => {}
             _ => dots = 0,
         }
         if dots == MOST_PARTS {
             let span = token.span().start()..token.span().end();
-            let found = Diagnostic::new("claudex::machine::too_deep", span, "a key has too many parts");
+            let found = Diagnostic::new(
+                "claudex::machine::too_deep",
+                span,
+                "a key has too many parts",
+            );
             return Some(found.help(format!("{MOST_PARTS} are the most")));
         }
     }
@@ -90,8 +106,11 @@ fn deep_key(source: &str) -> Option<Diagnostic> {
 /// A syntax error of the TOML parser as a finding.
 fn syntax(source: &str, error: &toml::de::Error) -> Diagnostic {
     let span = error.span().unwrap_or(source.len()..source.len());
-    let found =
-        Diagnostic::new("claudex::machine::syntax", span.clone(), format!("not TOML: {}", error.message()));
+    let found = Diagnostic::new(
+        "claudex::machine::syntax",
+        span.clone(),
+        format!("not TOML: {}", error.message()),
+    );
     match error.message() {
         "duplicate key" => found.help("the key was given above; keep one of them"),
         _ => found.label("here"),
@@ -109,14 +128,22 @@ fn machine(reader: &mut Reader<'_>, root: &DeTable<'_>) -> Machine {
     };
     let readable = name.is_some();
     let name = name.unwrap_or_else(|| At::new("machine".to_owned(), 0..0));
-    let name = if readable { reader.name("the machine", name) } else { name };
-    let messages = keys.value("messages").and_then(|value| reader.string("messages", value));
+    let name = if readable {
+        reader.name("the machine", name)
+    } else {
+        name
+    };
+    let messages = keys
+        .value("messages")
+        .and_then(|value| reader.string("messages", value));
     let messages = messages.map(|path| reader.relative("messages", path, true).value);
     let context = match keys.value("context") {
         Some(value) => reader.strings("context", value),
         None => Vec::new(),
     };
-    let context = context.into_iter().map(|name| reader.name("a variable of templates", name));
+    let context = context
+        .into_iter()
+        .map(|name| reader.name("a variable of templates", name));
     let context = context.collect();
     let before_stop = keys.value("before_stop");
     let before_stop = before_stop.map(|value| reader.strings("before_stop", value));
@@ -148,7 +175,9 @@ fn machine(reader: &mut Reader<'_>, root: &DeTable<'_>) -> Machine {
 }
 
 fn state(reader: &mut Reader<'_>, keys: &Keys<'_>, name: &At<String>) -> State {
-    let whole = keys.get("state").map_or(name.span.clone(), |(key, _)| key.span());
+    let whole = keys
+        .get("state")
+        .map_or(name.span.clone(), |(key, _)| key.span());
     let mut state = State {
         folder: At::new(format!(".{}", name.value), whole.clone()),
         folder_env: None,
@@ -159,58 +188,90 @@ fn state(reader: &mut Reader<'_>, keys: &Keys<'_>, name: &At<String>) -> State {
         edits: Vec::new(),
         active: At::new(Active::One, whole),
     };
-    let Some(table) = keys.value("state").and_then(|value| reader.table("state", value)) else {
+    let Some(table) = keys
+        .value("state")
+        .and_then(|value| reader.table("state", value))
+    else {
         return state;
     };
     let keys = reader.known(table, &format::STATE);
-    if let Some(folder) = keys.value("folder").and_then(|value| reader.string("folder", value)) {
+    if let Some(folder) = keys
+        .value("folder")
+        .and_then(|value| reader.string("folder", value))
+    {
         state.folder = reader.relative("folder", folder, false);
     }
-    if let Some(variable) = keys.value("folder_env").and_then(|value| reader.string("folder_env", value)) {
+    if let Some(variable) = keys
+        .value("folder_env")
+        .and_then(|value| reader.string("folder_env", value))
+    {
         let rest = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
-        let fits =
-            variable.value.starts_with(|c: char| c.is_ascii_uppercase()) && variable.value.bytes().all(rest);
+        let fits = variable.value.starts_with(|c: char| c.is_ascii_uppercase())
+            && variable.value.bytes().all(rest);
         if !fits {
             let message = format!("`folder_env` cannot be {:?}", variable.value);
-            let found = Diagnostic::new("claudex::machine::bad_name", variable.span.clone(), message);
-            reader.note(found.help("a variable's name is A-Z, then A-Z, 0-9 and _: `PLAN_STATE_DIR`"));
+            let found =
+                Diagnostic::new("claudex::machine::bad_name", variable.span.clone(), message);
+            reader.note(
+                found.help("a variable's name is A-Z, then A-Z, 0-9 and _: `PLAN_STATE_DIR`"),
+            );
         }
         state.folder_env = Some(variable);
     }
-    if let Some(file) = keys.value("file").and_then(|value| reader.string("file", value)) {
+    if let Some(file) = keys
+        .value("file")
+        .and_then(|value| reader.string("file", value))
+    {
         state.file = Some(reader.relative("file", file, false));
     }
-    if let Some(extension) = keys.value("extension").and_then(|value| reader.string("extension", value)) {
+    if let Some(extension) = keys
+        .value("extension")
+        .and_then(|value| reader.string("extension", value))
+    {
         let rest = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
         let text = &extension.value;
-        let fits =
-            text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.bytes().all(rest) && text != "lock";
+        let fits = text.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && text.bytes().all(rest)
+            && text != "lock";
         if !fits {
             let message = format!("`extension` cannot be {text:?}");
-            let found = Diagnostic::new("claudex::machine::bad_name", extension.span.clone(), message);
-            reader
-                .note(found.help(
-                    "it is letters, digits, `.`, `_` and `-`, without a dot before it, and not `lock`",
-                ));
+            let found = Diagnostic::new(
+                "claudex::machine::bad_name",
+                extension.span.clone(),
+                message,
+            );
+            reader.note(found.help(
+                "it is letters, digits, `.`, `_` and `-`, without a dot before it, and not `lock`",
+            ));
         }
         if state.file.is_some() {
-            let message =
-                "`extension` is of documents in the engine's folder, and `file` puts them elsewhere";
-            let found =
-                Diagnostic::new("claudex::machine::bad_file", extension.span.clone(), message.to_owned());
+            let message = "`extension` is of documents in the engine's folder, and `file` puts them elsewhere";
+            let found = Diagnostic::new(
+                "claudex::machine::bad_file",
+                extension.span.clone(),
+                message.to_owned(),
+            );
             reader.note(found.help("leave one of them out"));
         }
         state.extension = extension;
     }
-    if let Some(form) = keys.value("form").and_then(|value| reader.string("form", value))
+    if let Some(form) = keys
+        .value("form")
+        .and_then(|value| reader.string("form", value))
         && let Some(form) = reader.choice("form", &form, &Form::ALL)
     {
         state.form = form;
         if keys.value("extension").is_none() {
-            state.form.value.extension().clone_into(&mut state.extension.value);
+            state
+                .form
+                .value
+                .extension()
+                .clone_into(&mut state.extension.value);
         }
     }
-    if let Some(ids) = keys.value("ids").and_then(|value| reader.string("ids", value))
+    if let Some(ids) = keys
+        .value("ids")
+        .and_then(|value| reader.string("ids", value))
         && let Some(ids) = reader.choice("ids", &ids, &IdForm::ALL)
     {
         state.ids = ids;
@@ -218,7 +279,9 @@ fn state(reader: &mut Reader<'_>, keys: &Keys<'_>, name: &At<String>) -> State {
     if let Some(edits) = keys.value("edits") {
         state.edits = reader.strings("edits", edits);
     }
-    if let Some(active) = keys.value("active").and_then(|value| reader.string("active", value))
+    if let Some(active) = keys
+        .value("active")
+        .and_then(|value| reader.string("active", value))
         && let Some(active) = reader.choice("active", &active, &Active::ALL)
     {
         state.active = active;
@@ -227,8 +290,18 @@ fn state(reader: &mut Reader<'_>, keys: &Keys<'_>, name: &At<String>) -> State {
 }
 
 /// Notes that there is more of something than a machine may have.
-fn too_many(reader: &mut Reader<'_>, span: std::ops::Range<usize>, what: &str, number: usize, most: usize) {
-    let found = Diagnostic::new("claudex::machine::too_large", span, format!("there are {number} {what}"));
+fn too_many(
+    reader: &mut Reader<'_>,
+    span: std::ops::Range<usize>,
+    what: &str,
+    number: usize,
+    most: usize,
+) {
+    let found = Diagnostic::new(
+        "claudex::machine::too_large",
+        span,
+        format!("there are {number} {what}"),
+    );
     reader.note(found.help(format!("{most} are the most")));
 }
 
@@ -243,19 +316,27 @@ fn section<'t>(
         reader.missing(0..0, name, "the machine", example);
         return Vec::new();
     };
-    reader.table(name, value).map(read::in_order).unwrap_or_default()
+    reader
+        .table(name, value)
+        .map(read::in_order)
+        .unwrap_or_default()
 }
 
 /// The name that a key says, as it stands in the file.
 fn key_name(reader: &mut Reader<'_>, what: &str, key: read::Key<'_>) -> At<String> {
-    reader.name(what, At::new(key.get_ref().clone().into_owned(), key.span()))
+    reader.name(
+        what,
+        At::new(key.get_ref().clone().into_owned(), key.span()),
+    )
 }
 
 /// The words of `by`.
 fn actors(reader: &mut Reader<'_>, keys: &Keys<'_>) -> Vec<At<Actor>> {
     let by = keys.value("by").map(|value| reader.strings("by", value));
     let by = by.unwrap_or_default();
-    by.iter().filter_map(|text| reader.choice("by", text, &Actor::ALL)).collect()
+    by.iter()
+        .filter_map(|text| reader.choice("by", text, &Actor::ALL))
+        .collect()
 }
 
 /// Whether a value is `true`; noted where it is no boolean.

@@ -9,12 +9,18 @@ use crate::model::{Focus, Persona};
 const MOST: usize = 100;
 
 pub(super) fn personas(reader: &mut Reader<'_>, keys: &Keys<'_>) -> Vec<Persona> {
-    let table = keys.value("personas").and_then(|value| reader.table("personas", value));
+    let table = keys
+        .value("personas")
+        .and_then(|value| reader.table("personas", value));
     let entries = table.map(in_order).unwrap_or_default();
     if let Some((key, _)) = entries.get(MOST) {
         too_many(reader, key.span(), "personas", entries.len(), MOST);
     }
-    entries.into_iter().take(MOST).filter_map(|(key, value)| persona(reader, key, value)).collect()
+    entries
+        .into_iter()
+        .take(MOST)
+        .filter_map(|(key, value)| persona(reader, key, value))
+        .collect()
 }
 
 fn persona(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Option<Persona> {

@@ -33,12 +33,16 @@ fn mode(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>, fields: &[Field
         }
     };
     let mut initial = Vec::new();
-    if let Some(table) = keys.value("initial").and_then(|value| reader.table("initial", value)) {
+    if let Some(table) = keys
+        .value("initial")
+        .and_then(|value| reader.table("initial", value))
+    {
         for (key, value) in in_order(table) {
             let field = At::new(key.get_ref().clone().into_owned(), key.span());
             if let Some(mut constant) = reader.constant(&field.value, value) {
                 let known = fields.iter().find(|known| known.name.value == field.value);
-                constant.value = super::time::for_field(known.map(|known| &known.kind), constant.value);
+                constant.value =
+                    super::time::for_field(known.map(|known| &known.kind), constant.value);
                 initial.push((field, constant));
             }
         }
@@ -48,7 +52,14 @@ fn mode(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>, fields: &[Field
         .and_then(|value| reader.string("message", value))
         .map(|path| reader.relative("message", path, false));
     let by = actors(reader, &keys);
-    Some(Mode { name, start: start?, initial, by, message, doc })
+    Some(Mode {
+        name,
+        start: start?,
+        initial,
+        by,
+        message,
+        doc,
+    })
 }
 
 pub(super) fn phases(reader: &mut Reader<'_>, keys: &Keys<'_>) -> Vec<Phase> {
@@ -56,7 +67,10 @@ pub(super) fn phases(reader: &mut Reader<'_>, keys: &Keys<'_>) -> Vec<Phase> {
     if let Some((key, _)) = entries.get(MOST_PHASES) {
         too_many(reader, key.span(), "phases", entries.len(), MOST_PHASES);
     }
-    entries.into_iter().map(|(key, value)| phase(reader, key, value)).collect()
+    entries
+        .into_iter()
+        .map(|(key, value)| phase(reader, key, value))
+        .collect()
 }
 
 fn phase(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Phase {
@@ -78,13 +92,24 @@ fn phase(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Phase {
     };
     let keys = reader.known(table, &format::PHASE);
     phase.doc = reader.doc(&keys);
-    phase.terminal = keys.value("terminal").is_some_and(|value| flag(reader, "terminal", value));
-    phase.on_stop = keys.value("on_stop").and_then(|value| behaviour(reader, value));
-    if let Some(path) = keys.value("message").and_then(|value| reader.string("message", value)) {
+    phase.terminal = keys
+        .value("terminal")
+        .is_some_and(|value| flag(reader, "terminal", value));
+    phase.on_stop = keys
+        .value("on_stop")
+        .and_then(|value| behaviour(reader, value));
+    if let Some(path) = keys
+        .value("message")
+        .and_then(|value| reader.string("message", value))
+    {
         phase.message = Some(reader.relative("message", path, false));
     }
-    if let Some(stored) = keys.value("stored").and_then(|value| reader.string("stored", value)) {
-        let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
+    if let Some(stored) = keys
+        .value("stored")
+        .and_then(|value| reader.string("stored", value))
+    {
+        let allowed =
+            |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
         let text = &stored.value;
         let fits = text.starts_with(|c: char| c.is_ascii_lowercase())
             && text.len() <= 64
@@ -92,8 +117,11 @@ fn phase(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Phase {
         if !fits {
             let message = format!("`stored` cannot be {text:?}");
             let found = Diagnostic::new("claudex::machine::bad_name", stored.span.clone(), message);
-            reader
-                .note(found.help("it is a-z, then a-z, 0-9, _ and -, at most 64 characters: `plan-review`"));
+            reader.note(
+                found.help(
+                    "it is a-z, then a-z, 0-9, _ and -, at most 64 characters: `plan-review`",
+                ),
+            );
         }
         phase.stored = Some(stored);
     }

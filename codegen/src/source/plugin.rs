@@ -24,9 +24,14 @@ pub(super) fn plugin(reader: &mut Reader<'_>, keys: &Keys<'_>) -> Option<Plugin>
         let found = Diagnostic::new("claudex::machine::bad_name", name.span.clone(), message);
         reader.note(found.help("a name is a-z, then a-z, 0-9 and -, at most 64 characters"));
     }
-    let commands = keys.value("commands").and_then(|value| reader.table("commands", value)).map(in_order);
+    let commands = keys
+        .value("commands")
+        .and_then(|value| reader.table("commands", value))
+        .map(in_order);
     let commands = commands.unwrap_or_default().into_iter();
-    let commands = commands.filter_map(|(key, value)| command(reader, key, value)).collect();
+    let commands = commands
+        .filter_map(|(key, value)| command(reader, key, value))
+        .collect();
     let files = keys
         .value("files")
         .map(|value| reader.strings("files", value))
@@ -36,7 +41,12 @@ pub(super) fn plugin(reader: &mut Reader<'_>, keys: &Keys<'_>) -> Option<Plugin>
         .collect();
     let permits = keys.value("permits");
     let permits = permits.map(|value| reader.strings("permits", value));
-    Some(Plugin { name, commands, files, permits: permits.unwrap_or_default() })
+    Some(Plugin {
+        name,
+        commands,
+        files,
+        permits: permits.unwrap_or_default(),
+    })
 }
 
 fn command(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Option<PluginCommand> {

@@ -30,7 +30,10 @@ pub(super) struct Keys<'t> {
 
 impl<'t> Keys<'t> {
     pub(super) fn get(&self, name: &str) -> Option<(Key<'t>, Value<'t>)> {
-        self.entries.iter().copied().find(|(key, _)| key.get_ref() == name)
+        self.entries
+            .iter()
+            .copied()
+            .find(|(key, _)| key.get_ref() == name)
     }
 
     pub(super) fn value(&self, name: &str) -> Option<Value<'t>> {
@@ -65,14 +68,20 @@ impl Reader<'_> {
     }
 
     /// The entries of a table; keys that it does not know are noted. `what` is what the table is, for the message.
-    pub(super) fn keys<'t>(&mut self, table: &'t DeTable<'t>, what: &str, known: &[&str]) -> Keys<'t> {
+    pub(super) fn keys<'t>(
+        &mut self,
+        table: &'t DeTable<'t>,
+        what: &str,
+        known: &[&str],
+    ) -> Keys<'t> {
         let entries = in_order(table);
         for (key, _) in &entries {
             if !known.contains(&key.get_ref().as_ref()) {
                 let message = format!("unknown key `{}` in {what}", key.get_ref());
                 let found = Diagnostic::new("claudex::machine::unknown_key", key.span(), message);
                 let help = diagnostic::suggest(key.get_ref(), known.iter().copied());
-                let help = help.unwrap_or_else(|| format!("{what} takes {}", diagnostic::list(known)));
+                let help =
+                    help.unwrap_or_else(|| format!("{what} takes {}", diagnostic::list(known)));
                 self.note(found.label("not a key of this table").help(help));
             }
         }
@@ -89,7 +98,11 @@ impl Reader<'_> {
     pub(super) fn missing(&mut self, span: Range<usize>, key: &str, what: &str, example: &str) {
         let message = format!("{what} has no `{key}`");
         let found = Diagnostic::new("claudex::machine::missing_key", span, message);
-        self.note(found.label(format!("`{key}` is missing here")).help(format!("add `{example}`")));
+        self.note(
+            found
+                .label(format!("`{key}` is missing here"))
+                .help(format!("add `{example}`")),
+        );
     }
 
     /// Notes a value of another type than the key takes.
@@ -106,7 +119,8 @@ impl Reader<'_> {
         help: Option<String>,
     ) {
         let message = format!("`{key}` takes {wanted}, not {}", kind_of(value.get_ref()));
-        let found = Diagnostic::new("claudex::machine::wrong_type", value.span(), message).label(wanted);
+        let found =
+            Diagnostic::new("claudex::machine::wrong_type", value.span(), message).label(wanted);
         self.note(match help {
             Some(help) => found.help(help),
             None => found,
@@ -146,7 +160,9 @@ impl Reader<'_> {
 
     /// A text for people that may be absent.
     pub(super) fn doc(&mut self, keys: &Keys<'_>) -> String {
-        let doc = keys.value("doc").and_then(|value| self.string("doc", value));
+        let doc = keys
+            .value("doc")
+            .and_then(|value| self.string("doc", value));
         doc.map(|doc| doc.value).unwrap_or_default()
     }
 
@@ -197,15 +213,20 @@ impl Reader<'_> {
                 }
                 Constant::List(texts)
             }
-            DeValue::Integer(number) => match i64::from_str_radix(number.as_str(), number.radix()) {
-                Ok(number) if number >= 0 => Constant::Count(number.unsigned_abs()),
-                _ => {
-                    let message = format!("`{key}` cannot be {}", number.as_str());
-                    let found = Diagnostic::new("claudex::machine::number", value.span(), message);
-                    self.note(found.help(format!("a count is a whole number from 0 to {}", i64::MAX)));
-                    return None;
+            DeValue::Integer(number) => {
+                match i64::from_str_radix(number.as_str(), number.radix()) {
+                    Ok(number) if number >= 0 => Constant::Count(number.unsigned_abs()),
+                    _ => {
+                        let message = format!("`{key}` cannot be {}", number.as_str());
+                        let found =
+                            Diagnostic::new("claudex::machine::number", value.span(), message);
+                        self.note(
+                            found.help(format!("a count is a whole number from 0 to {}", i64::MAX)),
+                        );
+                        return None;
+                    }
                 }
-            },
+            }
             _ => {
                 self.wrong_type(key, value, "a whole number, a string, or true or false");
                 return None;
@@ -228,7 +249,10 @@ impl Reader<'_> {
         let found = Diagnostic::new("claudex::machine::unknown_word", text.span.clone(), message);
         let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
         let help = diagnostic::suggest(&text.value, known.iter().copied());
-        self.note(found.help(help.unwrap_or_else(|| format!("it is one of {}", diagnostic::list(&known)))));
+        self.note(
+            found
+                .help(help.unwrap_or_else(|| format!("it is one of {}", diagnostic::list(&known)))),
+        );
         None
     }
 
@@ -258,7 +282,9 @@ impl Reader<'_> {
             let message = format!("`{key}` cannot be {text:?}");
             let found = Diagnostic::new("claudex::machine::bad_path", path.span.clone(), message);
             let inside = if may_leave { "" } else { " without .." };
-            self.note(found.help(format!("it is a relative path{inside}, with / between its parts")));
+            self.note(found.help(format!(
+                "it is a relative path{inside}, with / between its parts"
+            )));
         }
         path
     }
@@ -285,10 +311,12 @@ impl Reader<'_> {
             let start = text.span.start + begin;
             return start + part.start..start + part.end;
         }
-        let Some(places) = unescaped(inner).filter(|places| places.len() == text.value.len() + 1) else {
+        let Some(places) = unescaped(inner).filter(|places| places.len() == text.value.len() + 1)
+        else {
             return text.span.clone();
         };
-        let place = |at: usize| text.span.start + begin + places.get(at).copied().unwrap_or(inner.len());
+        let place =
+            |at: usize| text.span.start + begin + places.get(at).copied().unwrap_or(inner.len());
         place(part.start)..place(part.end)
     }
 }
@@ -310,7 +338,11 @@ fn unescaped(inner: &str) -> Option<Vec<usize>> {
                 _ => return None,
             };
             let code: String = rest.by_ref().take(digits).map(|(_, digit)| digit).collect();
-            if digits == 0 { '\\' } else { char::from_u32(u32::from_str_radix(&code, 16).ok()?)? }
+            if digits == 0 {
+                '\\'
+            } else {
+                char::from_u32(u32::from_str_radix(&code, 16).ok()?)?
+            }
         };
         places.extend(std::iter::repeat_n(at, meant.len_utf8()));
     }

@@ -8,7 +8,10 @@ pub(crate) fn interpolated(text: &str) -> Result<Vec<(&str, Range<usize>)>, Rang
     let mut at = 0;
     while let Some(found) = text[at..].find(['{', '}']) {
         let open = at + found;
-        let name = text[open..].strip_prefix('{').and_then(|rest| rest.split_once('}')).map(|(name, _)| name);
+        let name = text[open..]
+            .strip_prefix('{')
+            .and_then(|rest| rest.split_once('}'))
+            .map(|(name, _)| name);
         match name.filter(|name| super::read::is_name(name)) {
             Some(name) => names.push((name, open + 1..open + 1 + name.len())),
             None => return Err(open..open + 1),

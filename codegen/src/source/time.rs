@@ -6,7 +6,9 @@ use crate::model::{Constant, Field, FieldKind, Guard, Operand};
 /// A text becomes a time where the field wants one and it is one. What is none stays a text, which `check` refuses.
 pub(super) fn for_field(kind: Option<&FieldKind>, constant: Constant) -> Constant {
     match (kind, &constant) {
-        (Some(FieldKind::Time), Constant::Text(text)) => seconds(text).map_or(constant, Constant::Time),
+        (Some(FieldKind::Time), Constant::Text(text)) => {
+            seconds(text).map_or(constant, Constant::Time)
+        }
         _ => constant,
     }
 }
@@ -22,9 +24,9 @@ pub(super) fn in_guard(guard: &mut Guard, fields: &[Field]) {
     };
     let is_time = |operand: &Operand| match operand {
         Operand::Now { .. } => true,
-        Operand::Field { name, .. } => {
-            fields.iter().any(|field| field.name.value == name.value && field.kind == FieldKind::Time)
-        }
+        Operand::Field { name, .. } => fields
+            .iter()
+            .any(|field| field.name.value == name.value && field.kind == FieldKind::Time),
         Operand::Argument { .. } | Operand::Length { .. } | Operand::Constant(_) => false,
     };
     let (left_is, right_is) = (is_time(left), is_time(right));

@@ -15,7 +15,11 @@ use crate::model::{
     Argument, ArgumentKind, At, Constant, Evidence, Field, FieldKind, From, To, Transition, Update,
 };
 
-pub(super) fn transitions(reader: &mut Reader<'_>, keys: &Keys<'_>, fields: &[Field]) -> Vec<Transition> {
+pub(super) fn transitions(
+    reader: &mut Reader<'_>,
+    keys: &Keys<'_>,
+    fields: &[Field],
+) -> Vec<Transition> {
     let mut transitions = Vec::new();
     for (key, value) in super::section(reader, keys, "transitions", "[[transitions.begin]]") {
         let first = key_name(reader, "a transition", key);
@@ -51,7 +55,13 @@ pub(super) fn transitions(reader: &mut Reader<'_>, keys: &Keys<'_>, fields: &[Fi
     transitions.sort_by_key(|transition| transition.span.start);
     say_once(&mut transitions);
     if let Some(beyond) = transitions.get(MOST_TRANSITIONS) {
-        too_many(reader, beyond.span.clone(), "transitions", transitions.len(), MOST_TRANSITIONS);
+        too_many(
+            reader,
+            beyond.span.clone(),
+            "transitions",
+            transitions.len(),
+            MOST_TRANSITIONS,
+        );
     }
     transitions
 }
@@ -60,7 +70,9 @@ pub(super) fn transitions(reader: &mut Reader<'_>, keys: &Keys<'_>, fields: &[Fi
 fn say_once(transitions: &mut [Transition]) {
     let mut first: HashMap<String, String> = HashMap::new();
     for transition in transitions {
-        let known = first.entry(transition.name.value.clone()).or_insert_with(|| transition.doc.clone());
+        let known = first
+            .entry(transition.name.value.clone())
+            .or_insert_with(|| transition.doc.clone());
         if transition.doc.is_empty() {
             transition.doc.clone_from(known);
         }
@@ -100,7 +112,11 @@ fn transition(
 ) -> Transition {
     let what = format!("the transition `{}`", name.value);
     let keys = reader.known(table, &format::TRANSITION);
-    let end = in_order(table).iter().map(|(_, value)| value.span().end).max().unwrap_or(0);
+    let end = in_order(table)
+        .iter()
+        .map(|(_, value)| value.span().end)
+        .max()
+        .unwrap_or(0);
     let span = header.start..header.end.max(end);
     let from = match keys.value("from") {
         Some(value) => from(reader, value),
@@ -121,7 +137,9 @@ fn transition(
         Some(to) => To::Same(to.span),
         None => To::Same(header),
     };
-    let when = keys.value("when").and_then(|value| reader.string("when", value));
+    let when = keys
+        .value("when")
+        .and_then(|value| reader.string("when", value));
     let when = when.and_then(|text| {
         let place = |part: Range<usize>| reader.inside(&text, part);
         match guard::guard(&text.value, &place) {
@@ -137,7 +155,9 @@ fn transition(
             }
         }
     });
-    let requires = keys.value("requires").and_then(|value| reader.string("requires", value));
+    let requires = keys
+        .value("requires")
+        .and_then(|value| reader.string("requires", value));
     let requires = requires.and_then(|text| reader.choice("requires", &text, &Evidence::ALL));
     let by = actors(reader, &keys);
     let own = keys.get("own");
@@ -151,22 +171,53 @@ fn transition(
         own
     });
     let args = args(reader, &keys);
-    let set = keys.value("set").and_then(|value| reader.table("set", value));
-    let set = set.map(|table| set_of(reader, table, fields)).unwrap_or_default();
-    let append = keys.value("append").and_then(|value| reader.string("append", value));
+    let set = keys
+        .value("set")
+        .and_then(|value| reader.table("set", value));
+    let set = set
+        .map(|table| set_of(reader, table, fields))
+        .unwrap_or_default();
+    let append = keys
+        .value("append")
+        .and_then(|value| reader.string("append", value));
     if let Some(text) = &append
         && let Err(part) = template::interpolated(&text.value)
     {
         let span = reader.inside(text, part);
-        let found = Diagnostic::new("claudex::machine::bad_append", span, "a brace holds no field's name");
+        let found = Diagnostic::new(
+            "claudex::machine::bad_append",
+            span,
+            "a brace holds no field's name",
+        );
         reader.note(found.help("write `{field}`; text that is added has no other braces"));
     }
-    let message = keys.value("message").and_then(|value| reader.string("message", value));
+    let message = keys
+        .value("message")
+        .and_then(|value| reader.string("message", value));
     let message = message.map(|path| reader.relative("message", path, false));
-    let turn = keys.value("turn").and_then(|value| reader.string("turn", value));
-    let ends_turn = turn.and_then(|text| reader.choice("turn", &text, &format::TURNS)).is_some();
+    let turn = keys
+        .value("turn")
+        .and_then(|value| reader.string("turn", value));
+    let ends_turn = turn
+        .and_then(|text| reader.choice("turn", &text, &format::TURNS))
+        .is_some();
     let doc = reader.doc(&keys);
-    Transition { name, from, to, when, requires, by, own, args, set, append, message, ends_turn, doc, span }
+    Transition {
+        name,
+        from,
+        to,
+        when,
+        requires,
+        by,
+        own,
+        args,
+        set,
+        append,
+        message,
+        ends_turn,
+        doc,
+        span,
+    }
 }
 
 fn from(reader: &mut Reader<'_>, value: Value<'_>) -> From {
@@ -185,7 +236,10 @@ fn from(reader: &mut Reader<'_>, value: Value<'_>) -> From {
 }
 
 fn args(reader: &mut Reader<'_>, keys: &Keys<'_>) -> Vec<Argument> {
-    let Some(table) = keys.value("args").and_then(|value| reader.table("args", value)) else {
+    let Some(table) = keys
+        .value("args")
+        .and_then(|value| reader.table("args", value))
+    else {
         return Vec::new();
     };
     let mut args = Vec::new();
@@ -208,11 +262,15 @@ fn argument(reader: &mut Reader<'_>, name: At<String>, value: Value<'_>) -> Opti
                 (Some(kind), None) => plain(reader, &name, kind)?,
                 (None, Some((_, words))) => {
                     let all = super::fields::words(reader, words).into_iter();
-                    At::new(ArgumentKind::OneOf(all.map(|word| word.value).collect()), words.span())
+                    At::new(
+                        ArgumentKind::OneOf(all.map(|word| word.value).collect()),
+                        words.span(),
+                    )
                 }
                 (Some(_), Some((key, _))) => {
                     let message = format!("`{}` has both `type` and `one_of`", name.value);
-                    let found = Diagnostic::new("claudex::machine::argument_kind", key.span(), message);
+                    let found =
+                        Diagnostic::new("claudex::machine::argument_kind", key.span(), message);
                     reader.note(found.help("an argument has one of `type` and `one_of`"));
                     return None;
                 }
@@ -225,11 +283,20 @@ fn argument(reader: &mut Reader<'_>, name: At<String>, value: Value<'_>) -> Opti
             (kind, doc, optional)
         }
         _ => {
-            reader.wrong_type(&name.value, value, "a type such as \"text\", or a table with `type`");
+            reader.wrong_type(
+                &name.value,
+                value,
+                "a type such as \"text\", or a table with `type`",
+            );
             return None;
         }
     };
-    Some(Argument { name, kind, doc, optional })
+    Some(Argument {
+        name,
+        kind,
+        doc,
+        optional,
+    })
 }
 
 fn plain(reader: &mut Reader<'_>, name: &At<String>, kind: Value<'_>) -> Option<At<ArgumentKind>> {
@@ -237,7 +304,11 @@ fn plain(reader: &mut Reader<'_>, name: &At<String>, kind: Value<'_>) -> Option<
     reader.choice(&name.value, &text, &ArgumentKind::PLAIN)
 }
 
-fn set_of(reader: &mut Reader<'_>, table: &DeTable<'_>, fields: &[Field]) -> Vec<(At<String>, At<Update>)> {
+fn set_of(
+    reader: &mut Reader<'_>,
+    table: &DeTable<'_>,
+    fields: &[Field],
+) -> Vec<(At<String>, At<Update>)> {
     let mut set = Vec::new();
     for (key, value) in in_order(table) {
         let field = At::new(key.get_ref().clone().into_owned(), key.span());
@@ -257,31 +328,49 @@ fn update(
     value: Value<'_>,
     fields: &[Field],
 ) -> Option<Update> {
-    let kind = fields.iter().find(|known| known.name.value == field.value).map(|known| &known.kind);
+    let kind = fields
+        .iter()
+        .find(|known| known.name.value == field.value)
+        .map(|known| &known.kind);
     let DeValue::String(text) = value.get_ref() else {
         return reader
             .constant(key.get_ref(), value)
             .map(|constant| Update::Constant(time::for_field(kind, constant.value)));
     };
-    let says_text = !matches!(kind, Some(FieldKind::Count | FieldKind::Flag | FieldKind::Time));
+    let says_text = !matches!(
+        kind,
+        Some(FieldKind::Count | FieldKind::Flag | FieldKind::Time)
+    );
     let is_time = kind == Some(&FieldKind::Time);
     let seconds = seconds(text).filter(|_| is_time);
     let read = match (guard::call_or_argument(text), seconds) {
         (Some(read), _) => read,
         (None, Some(seconds)) => Ok(Update::Constant(Constant::Time(seconds))),
         // What is no time, or no list, is refused by its type.
-        (None, None) if says_text || is_time && text.starts_with(|first: char| first.is_ascii_digit()) => {
+        (None, None)
+            if says_text || is_time && text.starts_with(|first: char| first.is_ascii_digit()) =>
+        {
             Ok(Update::Constant(Constant::Text(text.clone().into_owned())))
         }
         (None, None) => guard::update(text),
     };
-    read.map_err(|Fault { part, message, help }| {
-        let text = At::new(text.clone().into_owned(), value.span());
-        let span = reader.inside(&text, part);
-        reader.note(
-            Diagnostic::new("claudex::machine::set", span, format!("`{}`: {message}", field.value))
+    read.map_err(
+        |Fault {
+             part,
+             message,
+             help,
+         }| {
+            let text = At::new(text.clone().into_owned(), value.span());
+            let span = reader.inside(&text, part);
+            reader.note(
+                Diagnostic::new(
+                    "claudex::machine::set",
+                    span,
+                    format!("`{}`: {message}", field.value),
+                )
                 .help(help),
-        );
-    })
+            );
+        },
+    )
     .ok()
 }

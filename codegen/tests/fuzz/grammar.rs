@@ -32,11 +32,22 @@ impl<'t> Tape<'t> {
 }
 
 /// Names of phases, words of Rust among them.
-const PHASES: [&str; 10] =
-    ["idle", "match", "type", "async", "x_y", "a1", "dyn", "try", "long_name_of_a_phase_that_goes_on", "gen"];
+const PHASES: [&str; 10] = [
+    "idle",
+    "match",
+    "type",
+    "async",
+    "x_y",
+    "a1",
+    "dyn",
+    "try",
+    "long_name_of_a_phase_that_goes_on",
+    "gen",
+];
 /// Names of transitions.
-const TRANSITIONS: [&str; 10] =
-    ["go", "move", "use", "static", "where", "r2_d2", "break", "do", "yield", "box"];
+const TRANSITIONS: [&str; 10] = [
+    "go", "move", "use", "static", "where", "r2_d2", "break", "do", "yield", "box",
+];
 const ENDS: [&str; 3] = ["done", "virtual", "lost"];
 /// Docs that would be trouble in a comment or in a string.
 const DOCS: [&str; 10] = [
@@ -60,7 +71,15 @@ const METAS: [&str; 4] = [
     "{}",
 ];
 /// What a stop may do; empty: it is left to Rust. `review` needs a subject and its evidence, which the plan loop has.
-const BEHAVIOURS: [&str; 7] = ["", "approve", "require-file", "announce", "ask", "run", "wait-for"];
+const BEHAVIOURS: [&str; 7] = [
+    "",
+    "approve",
+    "require-file",
+    "announce",
+    "ask",
+    "run",
+    "wait-for",
+];
 
 /// A machine's file.
 pub(crate) fn machine(tape: &mut Tape<'_>) -> String {
@@ -71,13 +90,21 @@ pub(crate) fn machine(tape: &mut Tape<'_>) -> String {
         writeln!(text, "doc = {:?}", tape.pick(&DOCS)).unwrap();
     }
     if tape.yes() {
-        let form = tape.pick(&["ids = \"name\"", "folder = \".hat/below\"", "extension = \"x\""]);
+        let form = tape.pick(&[
+            "ids = \"name\"",
+            "folder = \".hat/below\"",
+            "extension = \"x\"",
+        ]);
         writeln!(text, "[state]\n{form}").unwrap();
     }
     writeln!(text, "[modes.first]\nstart = \"{}\"", phases[0]).unwrap();
     if tape.yes() {
         let start = phases[tape.below(open)];
-        writeln!(text, "[modes.second]\nstart = \"{start}\"\ninitial = {{ c = 2, f = true }}").unwrap();
+        writeln!(
+            text,
+            "[modes.second]\nstart = \"{start}\"\ninitial = {{ c = 2, f = true }}"
+        )
+        .unwrap();
     }
     fields(tape, &mut text, &phases);
 
@@ -87,7 +114,11 @@ pub(crate) fn machine(tape: &mut Tape<'_>) -> String {
         let next = phases.get(at + 1).copied().unwrap_or(ENDS[0]);
         let behaviour = BEHAVIOURS[tape.below(BEHAVIOURS.len())];
         let lets_end = next == ENDS[0];
-        let behaviour = if behaviour == "announce" && lets_end { "approve" } else { behaviour };
+        let behaviour = if behaviour == "announce" && lets_end {
+            "approve"
+        } else {
+            behaviour
+        };
         let turn = match behaviour {
             // It lets the turn end.
             "approve" if !lets_end => "turn = \"end\"\n",
@@ -109,14 +140,24 @@ pub(crate) fn machine(tape: &mut Tape<'_>) -> String {
         if tape.yes() {
             text.push_str("message = \"a b/ü.md\"\n");
         }
-        on_stop(tape, &mut text, &mut edges, [behaviour, forward, phase, next], at);
+        on_stop(
+            tape,
+            &mut text,
+            &mut edges,
+            [behaviour, forward, phase, next],
+            at,
+        );
     }
     for end in &ENDS[..ends] {
         writeln!(text, "[phases.{end}]\nterminal = true").unwrap();
     }
     for (at, end) in ENDS[..ends].iter().enumerate() {
         let by = tape.pick(&["[\"agent\"]", "[\"person\", \"agent\"]", "[\"person\"]"]);
-        writeln!(edges, "[[transitions.end_{at}]]\nfrom = \"*\"\nto = \"{end}\"\nby = {by}").unwrap();
+        writeln!(
+            edges,
+            "[[transitions.end_{at}]]\nfrom = \"*\"\nto = \"{end}\"\nby = {by}"
+        )
+        .unwrap();
     }
     if tape.yes() {
         let (from, to) = (phases[tape.below(open)], phases[tape.below(open)]);
@@ -128,7 +169,11 @@ pub(crate) fn machine(tape: &mut Tape<'_>) -> String {
             ("flag", "f = \"args.in\""),
         ][tape.below(5)];
         let long = if tape.yes() {
-            format!("{{ type = \"{kind}\", doc = {:?}, optional = {} }}", tape.pick(&DOCS), tape.yes())
+            format!(
+                "{{ type = \"{kind}\", doc = {:?}, optional = {} }}",
+                tape.pick(&DOCS),
+                tape.yes()
+            )
         } else {
             format!("\"{kind}\"")
         };
@@ -154,9 +199,10 @@ fn on_stop(
     let (stays, said) = match behaviour {
         "" => return,
         "approve" | "announce" => (false, format!("{{ then = \"{forward}\" }}")),
-        "require-file" => {
-            (true, format!("{{ path = {path:?}, written = \"{forward}\", missing = \"stay_{at}\" }}"))
-        }
+        "require-file" => (
+            true,
+            format!("{{ path = {path:?}, written = \"{forward}\", missing = \"stay_{at}\" }}"),
+        ),
         "run" => (
             true,
             format!(
@@ -165,7 +211,10 @@ fn on_stop(
         ),
         "wait-for" => {
             let what = tape.pick(&["field = \"f\"", "file = \"{t}\"", "field = \"u\""]);
-            (true, format!("{{ {what}, there = \"{forward}\", waiting = [\"stay_{at}\"] }}"))
+            (
+                true,
+                format!("{{ {what}, there = \"{forward}\", waiting = [\"stay_{at}\"] }}"),
+            )
         }
         _ => {
             let label = tape.pick(&["Go on", "größe \\\"漢字\\\"", "</text>&amp;", "*/ $x %s"]);
@@ -234,24 +283,66 @@ fn fields(tape: &mut Tape<'_>, text: &mut String, phases: &[&str]) {
     let first = tape.below(held.len());
     held.rotate_left(first);
     for name in held {
-        writeln!(text, "h_{} = {{ holds = \"{name}\" }}", name.replace('-', "_")).unwrap();
+        writeln!(
+            text,
+            "h_{} = {{ holds = \"{name}\" }}",
+            name.replace('-', "_")
+        )
+        .unwrap();
     }
     let start = ["", ", at_start = \"optional\"", ", at_start = \"required\""];
     let initial = [0, 1, 7, u32::MAX as usize];
     let count = |tape: &mut Tape<'_>| initial[tape.below(4)];
     writeln!(text, "k = {{ type = \"count\" }}").unwrap();
-    writeln!(text, "c = {{ type = \"count\", initial = {}{} }}", count(tape), tape.pick(&start)).unwrap();
-    writeln!(text, "d = {{ type = \"count\", initial = {} }}", count(tape)).unwrap();
+    writeln!(
+        text,
+        "c = {{ type = \"count\", initial = {}{} }}",
+        count(tape),
+        tape.pick(&start)
+    )
+    .unwrap();
+    writeln!(
+        text,
+        "d = {{ type = \"count\", initial = {} }}",
+        count(tape)
+    )
+    .unwrap();
     writeln!(text, "f = {{ type = \"flag\"{} }}", tape.pick(&start)).unwrap();
-    writeln!(text, "t = {{ type = \"text\", initial = {:?}{} }}", tape.pick(&DOCS), tape.pick(&start))
-        .unwrap();
+    writeln!(
+        text,
+        "t = {{ type = \"text\", initial = {:?}{} }}",
+        tape.pick(&DOCS),
+        tape.pick(&start)
+    )
+    .unwrap();
     writeln!(text, "p = {{ type = \"path\", initial = \"a b/ü\" }}").unwrap();
-    writeln!(text, "w = {{ one_of = [\"a\", \"b-2\", \"3\"]{} }}", tape.pick(&start)).unwrap();
-    let times = ["", ", initial = \"2026-11-22T09:00:00+02:00\"", ", initial = 1979-05-27T07:32:00Z"];
+    writeln!(
+        text,
+        "w = {{ one_of = [\"a\", \"b-2\", \"3\"]{} }}",
+        tape.pick(&start)
+    )
+    .unwrap();
+    let times = [
+        "",
+        ", initial = \"2026-11-22T09:00:00+02:00\"",
+        ", initial = 1979-05-27T07:32:00Z",
+    ];
     let lists = ["", ", initial = [\"a\", \"\"]", ", initial = []"];
-    writeln!(text, "u = {{ type = \"time\"{}{} }}", tape.pick(&times), tape.pick(&start)).unwrap();
+    writeln!(
+        text,
+        "u = {{ type = \"time\"{}{} }}",
+        tape.pick(&times),
+        tape.pick(&start)
+    )
+    .unwrap();
     writeln!(text, "e = {{ type = \"id\"{} }}", tape.pick(&start)).unwrap();
-    writeln!(text, "l = {{ type = \"list\"{}{} }}", tape.pick(&lists), tape.pick(&start)).unwrap();
+    writeln!(
+        text,
+        "l = {{ type = \"list\"{}{} }}",
+        tape.pick(&lists),
+        tape.pick(&start)
+    )
+    .unwrap();
     if tape.yes() {
         let last = phases.len() - tape.below(phases.len());
         let within = &phases[..last];
@@ -262,12 +353,22 @@ fn fields(tape: &mut Tape<'_>, text: &mut String, phases: &[&str]) {
             "type = \"id\"",
             "type = \"time\"",
         ]);
-        writeln!(text, "only = {{ {kind}, in = {within:?}, doc = {:?} }}", tape.pick(&DOCS)).unwrap();
+        writeln!(
+            text,
+            "only = {{ {kind}, in = {within:?}, doc = {:?} }}",
+            tape.pick(&DOCS)
+        )
+        .unwrap();
     }
 }
 
 /// One edge on, or two between which a guard decides.
-fn forward_edges(tape: &mut Tape<'_>, text: &mut String, [name, from, next]: [&str; 3], turn: &str) {
+fn forward_edges(
+    tape: &mut Tape<'_>,
+    text: &mut String,
+    [name, from, next]: [&str; 3],
+    turn: &str,
+) {
     let limit = tape.below(5);
     let guards = [
         (format!("c <= {limit}"), format!("c > {limit}")),
@@ -278,10 +379,16 @@ fn forward_edges(tape: &mut Tape<'_>, text: &mut String, [name, from, next]: [&s
             format!("c > {limit} or f == false and w == \"3\""),
         ),
         ("c + 1 < d".to_owned(), "c + 1 >= d".to_owned()),
-        (format!("count(l) <= {limit}"), format!("count(l) > {limit}")),
+        (
+            format!("count(l) <= {limit}"),
+            format!("count(l) > {limit}"),
+        ),
         ("u - 60 <= now".to_owned(), "u > now + 60".to_owned()),
         ("e == \"id-1\"".to_owned(), "e != \"id-1\"".to_owned()),
-        ("t == \"text 1\" or u == \"\"".to_owned(), "t != \"text 1\" and u != \"\"".to_owned()),
+        (
+            "t == \"text 1\" or u == \"\"".to_owned(),
+            "t != \"text 1\" and u != \"\"".to_owned(),
+        ),
     ];
     let sets = [
         "",

@@ -30,7 +30,11 @@ fn shown(source: &str) {
 pub(crate) fn holds(source: &str) -> Option<Generated> {
     let begun = Instant::now();
     let result = generate("m.toml", source);
-    assert!(begun.elapsed() < SOON, "{:?} for\n{source}", begun.elapsed());
+    assert!(
+        begun.elapsed() < SOON,
+        "{:?} for\n{source}",
+        begun.elapsed()
+    );
     match result {
         Ok(generated) => {
             let again = generate("m.toml", source).unwrap();
@@ -52,7 +56,9 @@ pub(crate) fn holds(source: &str) -> Option<Generated> {
             }
             // The picture slices the text by the spans, too.
             let mut picture = String::new();
-            miette::NarratableReportHandler::new().render_report(&mut picture, &found).unwrap();
+            miette::NarratableReportHandler::new()
+                .render_report(&mut picture, &found)
+                .unwrap();
             None
         }
     }

@@ -21,7 +21,11 @@ pub(crate) fn machine(phases: usize) -> String {
     text.push_str("\n[phases.done]\nterminal = true\n\n[phases.lost]\nterminal = true\n");
     for at in 0..phases {
         let (next, before) = (at + 1, at.saturating_sub(1));
-        let next = if next == phases { "done".to_owned() } else { format!("p{next}") };
+        let next = if next == phases {
+            "done".to_owned()
+        } else {
+            format!("p{next}")
+        };
         writeln!(
             text,
             "\n[[transitions.go]]\nfrom = \"p{at}\"\nto = \"{next}\"\nset = {{ tries = 0, state = \"good\" }}\n\n\
@@ -31,6 +35,8 @@ pub(crate) fn machine(phases: usize) -> String {
         )
         .unwrap();
     }
-    text.push_str("\n[[transitions.cancel]]\nfrom = \"*\"\nto = \"lost\"\nby = [\"agent\", \"person\"]\n");
+    text.push_str(
+        "\n[[transitions.cancel]]\nfrom = \"*\"\nto = \"lost\"\nby = [\"agent\", \"person\"]\n",
+    );
     text
 }

@@ -12,7 +12,10 @@ impl Dice {
 
     /// A number below `end`.
     pub(crate) fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % end
     }
 
@@ -50,7 +53,12 @@ pub(crate) fn machine(dice: &mut Dice) -> String {
     let mut text = HEAD.to_owned();
     if dice.one_in(2) {
         let within = dice.pick(&["\"b\"", "\"a\", \"b\"", "\"b\", \"c\"", "\"a\", \"c\""]);
-        writeln!(text, "n = {{ type = \"count\", initial = {}, in = [{within}] }}", dice.below(3)).unwrap();
+        writeln!(
+            text,
+            "n = {{ type = \"count\", initial = {}, in = [{within}] }}",
+            dice.below(3)
+        )
+        .unwrap();
         writeln!(text, "v = {{ one_of = [\"x\", \"y\"], in = [{within}] }}").unwrap();
     } else {
         text.push_str("n = { type = \"count\" }\nv = { one_of = [\"x\", \"y\"] }\n");
@@ -68,14 +76,22 @@ pub(crate) fn machine(dice: &mut Dice) -> String {
 
 /// Entries of one transition, which agree in who takes them and with what.
 fn transition(dice: &mut Dice, text: &mut String, at: usize) {
-    let by =
-        dice.pick(&["", "", "by = [\"agent\"]\n", "by = [\"person\"]\n", "by = [\"person\", \"agent\"]\n"]);
+    let by = dice.pick(&[
+        "",
+        "",
+        "by = [\"agent\"]\n",
+        "by = [\"person\"]\n",
+        "by = [\"person\", \"agent\"]\n",
+    ]);
     let (args, given) = [
         ("", ""),
         ("", ""),
         ("args = { k = \"count\" }\n", "count"),
         ("args = { k = \"text\" }\n", "text"),
-        ("args = { k = { type = \"text\", optional = true } }\n", "text"),
+        (
+            "args = { k = { type = \"text\", optional = true } }\n",
+            "text",
+        ),
         ("args = { k = \"flag\" }\n", "flag"),
     ][dice.below(6)];
     let from = dice.pick(&["a", "b", "c", "a\", \"b", "b\", \"c", "a\", \"b\", \"c"]);
@@ -90,13 +106,21 @@ fn transition(dice: &mut Dice, text: &mut String, at: usize) {
             vec![
                 text_of(&guard),
                 format!("({}) and ({})", text_of(&not), text_of(&second)),
-                format!("({}) and ({})", text_of(&not), text_of(&opposite(dice, &second))),
+                format!(
+                    "({}) and ({})",
+                    text_of(&not),
+                    text_of(&opposite(dice, &second))
+                ),
             ]
         }
     };
     for when in guards {
         let to = dice.pick(&["same", "a", "b", "c", "end"]);
-        write!(text, "[[transitions.e{at}]]\nfrom = [\"{from}\"]\nto = \"{to}\"\n{by}{args}").unwrap();
+        write!(
+            text,
+            "[[transitions.e{at}]]\nfrom = [\"{from}\"]\nto = \"{to}\"\n{by}{args}"
+        )
+        .unwrap();
         if !when.is_empty() {
             writeln!(text, "when = '{when}'").unwrap();
         }
@@ -122,9 +146,20 @@ fn update(dice: &mut Dice, given: &str) -> String {
         (_, 7) => format!("w = \"{}\"", dice.pick(&["x", "y", "3", "next(w)"])),
         (_, 8) => format!("f = {}", dice.pick(&["true", "false"])),
         (_, 9) => format!("t = \"{}\"", dice.pick(&["p", "q", ""])),
-        (_, 10) => format!("u = \"{}\"", dice.pick(&["now", "now + 2", "u + 1", "", "1970-01-01T00:00:03Z"])),
+        (_, 10) => format!(
+            "u = \"{}\"",
+            dice.pick(&["now", "now + 2", "u + 1", "", "1970-01-01T00:00:03Z"])
+        ),
         _ => dice
-            .pick(&["i = 0", "n = 1", "l = []", "l = [\"p\"]", "v = \"y\"", "v = \"x\"", "i = \"j\""])
+            .pick(&[
+                "i = 0",
+                "n = 1",
+                "l = []",
+                "l = [\"p\"]",
+                "v = \"y\"",
+                "v = \"x\"",
+                "i = \"j\"",
+            ])
             .to_owned(),
     }
 }
@@ -136,27 +171,55 @@ enum Guard {
     Either(Box<Guard>, Box<Guard>),
 }
 
-const SIGNS: [(&str, &str); 6] =
-    [("<", ">="), ("<=", ">"), ("==", "!="), (">=", "<"), (">", "<="), ("!=", "==")];
+const SIGNS: [(&str, &str); 6] = [
+    ("<", ">="),
+    ("<=", ">"),
+    ("==", "!="),
+    (">=", "<"),
+    (">", "<="),
+    ("!=", "=="),
+];
 
 fn guard(dice: &mut Dice, depth: usize) -> Guard {
     if depth > 0 && dice.one_in(3) {
-        let (left, right) = (Box::new(guard(dice, depth - 1)), Box::new(guard(dice, depth - 1)));
-        return if dice.one_in(2) { Guard::Both(left, right) } else { Guard::Either(left, right) };
+        let (left, right) = (
+            Box::new(guard(dice, depth - 1)),
+            Box::new(guard(dice, depth - 1)),
+        );
+        return if dice.one_in(2) {
+            Guard::Both(left, right)
+        } else {
+            Guard::Either(left, right)
+        };
     }
     let (left, right) = match dice.below(10) {
         0..5 => {
             let right = match dice.below(3) {
-                0 => format!("{} {} {}", dice.pick(&["j", "n", "i"]), dice.pick(&["+", "-"]), dice.below(3)),
+                0 => format!(
+                    "{} {} {}",
+                    dice.pick(&["j", "n", "i"]),
+                    dice.pick(&["+", "-"]),
+                    dice.below(3)
+                ),
                 1 => "most".to_owned(),
                 _ => dice.below(4).to_string(),
             };
-            (dice.pick(&["i", "i", "j", "n", "i + 1", "j - 1"]).to_owned(), right)
+            (
+                dice.pick(&["i", "i", "j", "n", "i + 1", "j - 1"])
+                    .to_owned(),
+                right,
+            )
         }
-        5 => ("count(l)".to_owned(), dice.pick(&["2", "1", "i", "most"]).to_owned()),
+        5 => (
+            "count(l)".to_owned(),
+            dice.pick(&["2", "1", "i", "most"]).to_owned(),
+        ),
         6 => {
             let right = dice.pick(&["now", "now - 1", "\"1970-01-01T00:00:02Z\"", "\"\""]);
-            (dice.pick(&["u", "u + 1", "u - 2"]).to_owned(), right.to_owned())
+            (
+                dice.pick(&["u", "u + 1", "u - 2"]).to_owned(),
+                right.to_owned(),
+            )
         }
         7 => return words(dice, "w", &["\"x\"", "\"y\"", "\"3\""]),
         8 => return words(dice, "f", &["true", "false"]),
@@ -180,16 +243,21 @@ fn words(dice: &mut Dice, field: &str, of: &[&str]) -> Guard {
 fn opposite(dice: &mut Dice, guard: &Guard) -> Guard {
     match guard {
         Guard::Compare(left, sign, right) => {
-            let not = SIGNS.iter().find(|(known, _)| known == sign).map_or("==", |(_, not)| not);
+            let not = SIGNS
+                .iter()
+                .find(|(known, _)| known == sign)
+                .map_or("==", |(_, not)| not);
             let sign = if dice.one_in(12) { "==" } else { not };
             Guard::Compare(left.clone(), sign, right.clone())
         }
-        Guard::Both(left, right) => {
-            Guard::Either(Box::new(opposite(dice, left)), Box::new(opposite(dice, right)))
-        }
-        Guard::Either(left, right) => {
-            Guard::Both(Box::new(opposite(dice, left)), Box::new(opposite(dice, right)))
-        }
+        Guard::Both(left, right) => Guard::Either(
+            Box::new(opposite(dice, left)),
+            Box::new(opposite(dice, right)),
+        ),
+        Guard::Either(left, right) => Guard::Both(
+            Box::new(opposite(dice, left)),
+            Box::new(opposite(dice, right)),
+        ),
     }
 }
 

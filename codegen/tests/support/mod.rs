@@ -9,7 +9,11 @@ pub(crate) fn edited(machine: &str, edits: &[(&str, &str)]) -> String {
         if from.is_empty() {
             source.push_str(to);
         } else {
-            assert_eq!(source.matches(from).count(), 1, "{from:?} has to stand once in\n{source}");
+            assert_eq!(
+                source.matches(from).count(),
+                1,
+                "{from:?} has to stand once in\n{source}"
+            );
             source = source.replace(from, to);
         }
     }

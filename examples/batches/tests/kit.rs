@@ -6,9 +6,15 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_batches");
 const FIRST: &str = "tests/machine-1.toml";
 
 #[test]
-#[expect(clippy::print_stdout, reason = "what was tried is what the test has to say")]
+#[expect(
+    clippy::print_stdout,
+    reason = "what was tried is what the test has to say"
+)]
 fn batches_pass_the_kit() {
-    let report = Kit::new("machine.toml", PROGRAM).earlier(FIRST).quick().unwrap();
+    let report = Kit::new("machine.toml", PROGRAM)
+        .earlier(FIRST)
+        .quick()
+        .unwrap();
     println!("{report}");
     assert_eq!(report.unreached, []);
 }
@@ -17,7 +23,10 @@ fn batches_pass_the_kit() {
 fn a_version_whose_machine_file_is_not_given_is_named() {
     let kit = Kit::new("machine.toml", PROGRAM).only(Suite::Migrations);
     let report = kit.quick().unwrap().to_string();
-    assert!(report.contains("not tried") && report.contains("f288f0f010e4d0a7"), "{report}");
+    assert!(
+        report.contains("not tried") && report.contains("f288f0f010e4d0a7"),
+        "{report}"
+    );
 }
 
 /// The machine file says of the first version what the program does not do.

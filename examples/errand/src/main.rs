@@ -44,11 +44,18 @@ fn main() -> ExitCode {
 fn pay_command() -> Command {
     Command::new("pay")
         .about("Write down what was paid")
-        .arg(Arg::new("amount").required(true).value_parser(value_parser!(f64)))
+        .arg(
+            Arg::new("amount")
+                .required(true)
+                .value_parser(value_parser!(f64)),
+        )
         .arg(Arg::new("what").required(true))
 }
 
-fn pay(held: errand::AnyLoop, given: &ArgMatches) -> Result<errand::AnyLoop, NotTaken<errand::AnyLoop>> {
+fn pay(
+    held: errand::AnyLoop,
+    given: &ArgMatches,
+) -> Result<errand::AnyLoop, NotTaken<errand::AnyLoop>> {
     let errand::AnyLoop::Working(mut held) = held else {
         return Err(Failure::plain(
             Exit::Refused,
@@ -59,7 +66,10 @@ fn pay(held: errand::AnyLoop, given: &ArgMatches) -> Result<errand::AnyLoop, Not
         .into());
     };
     let (amount, what) = (given.get_one("amount"), given.get_one::<String>("what"));
-    let (amount, what) = (amount.copied().unwrap_or_default(), what.cloned().unwrap_or_default());
+    let (amount, what) = (
+        amount.copied().unwrap_or_default(),
+        what.cloned().unwrap_or_default(),
+    );
     let mut costs = held.fields().costs();
     held.add_text(&format!("Paid {amount:.2} for {what}."));
     costs.push(Cost { what, amount });

@@ -25,7 +25,14 @@ const NOTES: &str = "\n# Notes\r\n\n---\nphase: done\n\tThe top board is full.";
 impl Desk {
     fn new() -> Self {
         let desk = Self(example::Project::new(env!("CARGO_BIN_EXE_errand")));
-        let (code, said) = desk.run(&["start", "--id", "shelf", "--result", "SHELF.md", "Sort it: all"]);
+        let (code, said) = desk.run(&[
+            "start",
+            "--id",
+            "shelf",
+            "--result",
+            "SHELF.md",
+            "Sort it: all",
+        ]);
         assert_eq!(code, Some(0), "{said}");
         desk
     }
@@ -51,7 +58,8 @@ impl Desk {
 
     fn status(&self) -> Value {
         let (_, said) = self.run(&["status", "--json"]);
-        let mut shown: Value = serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"));
+        let mut shown: Value =
+            serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"));
         shown["loops"][0].take()
     }
 
@@ -59,7 +67,9 @@ impl Desk {
     fn theirs(&self) -> String {
         let text = self.read();
         let ours = |line: &&str| line.starts_with("  ") && !line.starts_with("    ");
-        text.split_inclusive('\n').filter(|line| !ours(line)).collect()
+        text.split_inclusive('\n')
+            .filter(|line| !ours(line))
+            .collect()
     }
 
     fn has(&self, parts: &[&str]) {
@@ -87,7 +97,11 @@ fn an_errand_goes_its_way_and_nobodys_words_are_touched() {
     assert_eq!(decision, "block");
     has(&said, "“Sort it: all”");
     has(&said, "SHELF.md");
-    desk.has(&["\nloop:\n  phase: working\n", "\n  reminders: 1\n", "\ntags: [home]  # mine\n"]);
+    desk.has(&[
+        "\nloop:\n  phase: working\n",
+        "\n  reminders: 1\n",
+        "\ntags: [home]  # mine\n",
+    ]);
     assert_eq!(desk.theirs(), theirs);
     let edited = desk.read().replace("name: Ada", "name: Eve # now");
     desk.write(&edited.replace("# Notes", "# My notes"));
@@ -98,7 +112,10 @@ fn an_errand_goes_its_way_and_nobodys_words_are_touched() {
     let state = |verb| desk.run(&["state", verb, "errands/shelf.md", "phase"]);
     assert_eq!(state("get"), (Some(0), "done\n".to_owned()));
     let added = desk.theirs().replacen(&theirs, "", 1);
-    assert!(added.starts_with("\n\nIt is done: SHELF.md (20") && added.ends_with("Z).\n"), "{added:?}");
+    assert!(
+        added.starts_with("\n\nIt is done: SHELF.md (20") && added.ends_with("Z).\n"),
+        "{added:?}"
+    );
     desk.is_verified();
 }
 
@@ -136,7 +153,11 @@ fn a_phase_that_somebody_wrote_is_set_back_and_all_else_stays() {
 #[test]
 fn what_the_machine_leaves_to_an_edit_is_taken_over_within_its_bounds() {
     let desk = Desk::with_notes();
-    desk.write(&desk.read().replace("  patience: 2", "  patience: 4 # I am patient"));
+    desk.write(
+        &desk
+            .read()
+            .replace("  patience: 2", "  patience: 4 # I am patient"),
+    );
     let (_, said) = desk.stop();
     has(&said, "taken over: patience: 4");
     desk.write(&desk.read().replace("  patience: 4", "  patience: 100"));
@@ -158,7 +179,11 @@ fn a_file_that_somebody_wrote_is_taken_up_where_it_says_that_it_is() {
         has(&said, "taken up in phase working");
         let id = file.trim_start_matches("errands/").trim_end_matches(".md");
         let text = std::fs::read_to_string(desk.path(&format!("errands/{id}.md"))).unwrap();
-        let theirs = ["# Mine.\r\nextra: {kept: yes}\r\n", "  phase: working # here\r\n", "---\r\n# Notes\n"];
+        let theirs = [
+            "# Mine.\r\nextra: {kept: yes}\r\n",
+            "  phase: working # here\r\n",
+            "---\r\n# Notes\n",
+        ];
         assert!(theirs.iter().all(|part| text.contains(part)), "{text}");
         has(&text, "  reminders: 1\r\n");
         has(&text, "  patience: 2\r\n");
@@ -167,7 +192,11 @@ fn a_file_that_somebody_wrote_is_taken_up_where_it_says_that_it_is() {
         assert_eq!(desk.run(&["import", file]).0, Some(1), "once");
         assert_eq!(desk.run(&["journal", id, "--verify"]).0, Some(0));
     }
-    assert_eq!(std::fs::read_to_string(desk.path("fence.md")).unwrap(), FENCE, "it is theirs");
+    assert_eq!(
+        std::fs::read_to_string(desk.path("fence.md")).unwrap(),
+        FENCE,
+        "it is theirs"
+    );
     assert!(desk.is_kept(FENCE), "what a loop’s own file replaced");
 }
 
@@ -176,28 +205,54 @@ fn a_file_that_cannot_be_taken_up_is_left_as_it_is() {
     let desk = Desk::new();
     let file = desk.path("errands/gate.md");
     for (from, to, why) in [
-        ("phase: working", "phase: done", "its `phase` is “done”, and a loop goes on in working"),
-        ("phase: working", "step: working", "its `phase` is not there"),
+        (
+            "phase: working",
+            "phase: done",
+            "its `phase` is “done”, and a loop goes on in working",
+        ),
+        (
+            "phase: working",
+            "step: working",
+            "its `phase` is not there",
+        ),
         (
             "reminders: 1",
             "reminders: many",
             "field `reminders` is `many`, where the machine expects a whole number",
         ),
-        ("reminders: 1", "machine: plan", "it is a document of the machine plan"),
-        ("title: Paint it", "title: [", "the document cannot be read: "),
+        (
+            "reminders: 1",
+            "machine: plan",
+            "it is a document of the machine plan",
+        ),
+        (
+            "title: Paint it",
+            "title: [",
+            "the document cannot be read: ",
+        ),
         ("---\r\n", "", "does not begin with `---`"),
     ] {
         let text = FENCE.replace(from, to);
         std::fs::write(&file, &text).unwrap();
         let (code, said) = desk.run(&["import", "errands/gate.md"]);
         assert_eq!(code, Some(1), "{said}");
-        assert!(said.split_whitespace().collect::<Vec<_>>().join(" ").contains(why), "{said}");
+        assert!(
+            said.split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ")
+                .contains(why),
+            "{said}"
+        );
         assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
         assert!(!desk.path(".errand/gate").exists());
     }
     std::fs::write(&file, FENCE).unwrap();
     let agent = [("CLAUDECODE", "1"), ("CLAUDE_CODE_SESSION_ID", "s")];
-    let refused = desk.command(&["import", "errands/gate.md"]).envs(agent).output().unwrap();
+    let refused = desk
+        .command(&["import", "errands/gate.md"])
+        .envs(agent)
+        .output()
+        .unwrap();
     assert_eq!(refused.status.code(), Some(1));
     assert_eq!(desk.run(&["import", "nothing.md"]).0, Some(1));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), FENCE);
@@ -246,7 +301,10 @@ fn a_file_that_may_not_be_written_is_no_trap() {
     let is_root = std::fs::write(folder.join("probe"), "").is_ok();
     let (decision, said) = desk.stop();
     set(&folder, 0o755);
-    assert!(is_root || decision == "approve" && said.contains("errand"), "{said}");
+    assert!(
+        is_root || decision == "approve" && said.contains("errand"),
+        "{said}"
+    );
     assert!(is_root || desk.read() == before);
     desk.has(&[NOTES]);
 }
@@ -265,20 +323,29 @@ fn several_errands_are_under_way_at_once_and_a_person_starts_each() {
     let (_, said) = desk.run(&["drop"]);
     has(&said, "more than one loop is active: ");
     let (decision, said) = desk.stop();
-    assert!(decision == "block" && said.contains("SHELF.md"), "the session’s own: {said}");
+    assert!(
+        decision == "block" && said.contains("SHELF.md"),
+        "the session’s own: {said}"
+    );
     assert_eq!(desk.run(&["drop", "shelf"]).0, Some(0));
     desk.has(&["  phase: dropped\n", NOTES, "\nIt was dropped."]);
     desk.is_verified();
     let (decision, said) = desk.stop();
-    assert!(decision == "block" && said.contains("FLOOR.md"), "nobody’s: {said}");
+    assert!(
+        decision == "block" && said.contains("FLOOR.md"),
+        "nobody’s: {said}"
+    );
 }
 
 #[test]
 fn the_file_is_the_persons_and_git_may_track_it() {
     let desk = Desk::new();
     let git = |arguments: &[&str]| {
-        let output =
-            std::process::Command::new("git").args(arguments).current_dir(desk.path("")).output().unwrap();
+        let output = std::process::Command::new("git")
+            .args(arguments)
+            .current_dir(desk.path(""))
+            .output()
+            .unwrap();
         assert!(output.status.success(), "{output:?}");
         String::from_utf8(output.stdout).unwrap()
     };
@@ -321,8 +388,16 @@ fn a_file_on_another_file_system_is_refused_by_the_start() {
     }
     assert_eq!(ran.status.code(), Some(1), "{said}");
     let words: Vec<&str> = said.split_whitespace().collect();
-    assert!(words.join(" ").contains("gate.md is not on the file system of"), "{said}");
-    assert!(!desk.path(".errand/gate").exists() && !desk.path(".errand/gate.lock").exists(), "{said}");
+    assert!(
+        words
+            .join(" ")
+            .contains("gate.md is not on the file system of"),
+        "{said}"
+    );
+    assert!(
+        !desk.path(".errand/gate").exists() && !desk.path(".errand/gate.lock").exists(),
+        "{said}"
+    );
 }
 
 /// A project with errands of these ids, none of which a session has taken.
@@ -340,7 +415,9 @@ impl Desk {
     /// Runs the program as a session's agent.
     fn agent(&self, session: &str, arguments: &[&str]) -> (Option<i32>, String) {
         let mut command = self.command(arguments);
-        let command = command.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", session);
+        let command = command
+            .env("CLAUDECODE", "1")
+            .env("CLAUDE_CODE_SESSION_ID", session);
         let output = command.output().unwrap();
         let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
         (output.status.code(), text)
@@ -349,7 +426,9 @@ impl Desk {
     /// Stops as a session, and gives the errand that it drove.
     fn drives(&self, session: &str) -> Option<&'static str> {
         let (_, said) = self.stop_of(session);
-        let named = |id: &&&str| said.contains(&format!("{id}.txt")) || said.contains(&format!("loop {id} "));
+        let named = |id: &&&str| {
+            said.contains(&format!("{id}.txt")) || said.contains(&format!("loop {id} "))
+        };
         ["lamp", "rug", "sofa"].iter().find(named).copied()
     }
 
@@ -407,7 +486,10 @@ fn what_cannot_be_chosen_is_refused_with_what_there_is() {
         has(&said, why);
         has(&said, "errand use lamp");
         has(&said, "errand use rug");
-        assert!(!said.contains("errand use sofa"), "it is another session's: {said}");
+        assert!(
+            !said.contains("errand use sofa"),
+            "it is another session's: {said}"
+        );
     }
     let (code, said) = desk.agent("s", &["use", "sofa"]);
     assert_eq!(code, Some(1));
@@ -429,7 +511,9 @@ fn a_record_of_the_choice_that_cannot_be_read_chooses_nothing() {
     let desk = desk_with(&["lamp", "rug"]);
     desk.adopted("s", &["rug", "lamp"]);
     let folder = desk.path("../home/.local/state/errand/sessions");
-    let records = std::fs::read_dir(folder).unwrap().map(|one| one.unwrap().path());
+    let records = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|one| one.unwrap().path());
     let records: Vec<PathBuf> = records
         .filter(|path| {
             let name = path.file_name().unwrap();
@@ -457,8 +541,17 @@ fn what_is_paid_is_data_in_the_same_change_and_a_hand_that_edits_it_is_undone() 
     assert_eq!(desk.run(&["pay", "12.5", "two: \"screws\""]).0, Some(0));
     assert_eq!(desk.run(&["pay", "3", "nails", "--id", "shelf"]).0, Some(0));
     let costs = "costs:\n  - {\"what\":\"two: \\\"screws\\\"\",\"amount\":12.5}\n  - {\"what\":\"nails\",\"amount\":3.0}\n";
-    desk.has(&[costs, "\n  payments: 2\n", "\nPaid 3.00 for nails.\n", "owner:\n    name: Ada\n"]);
-    assert!(desk.theirs().starts_with(theirs.trim_end()), "{}", desk.theirs());
+    desk.has(&[
+        costs,
+        "\n  payments: 2\n",
+        "\nPaid 3.00 for nails.\n",
+        "owner:\n    name: Ada\n",
+    ]);
+    assert!(
+        desk.theirs().starts_with(theirs.trim_end()),
+        "{}",
+        desk.theirs()
+    );
     let shown = desk.status();
     assert_eq!(shown["shows"]["paid"], "15.50");
     assert_eq!(shown["fields"]["costs"][1]["amount"], 3.0);
@@ -475,7 +568,10 @@ fn what_is_paid_is_data_in_the_same_change_and_a_hand_that_edits_it_is_undone() 
     assert_eq!(desk.run(&["drop"]).0, Some(0));
     let over = desk.read();
     let (code, said) = desk.run(&["pay", "1", "x", "--id", "shelf"]);
-    assert!(code == Some(1) && said.contains("errand shelf is over"), "{code:?} {said}");
+    assert!(
+        code == Some(1) && said.contains("errand shelf is over"),
+        "{code:?} {said}"
+    );
     assert_eq!(desk.read(), over);
     desk.is_verified();
 }
@@ -484,8 +580,15 @@ fn what_is_paid_is_data_in_the_same_change_and_a_hand_that_edits_it_is_undone() 
 fn a_document_with_data_of_another_kind_is_taken_up_by_nobody() {
     let desk = Desk::new();
     let other = desk.read().replace("costs: []", "costs: {much: 1}");
-    std::fs::write(desk.path("errands/other.md"), other.replace("id: shelf", "id: other")).unwrap();
+    std::fs::write(
+        desk.path("errands/other.md"),
+        other.replace("id: shelf", "id: other"),
+    )
+    .unwrap();
     let (code, said) = desk.run(&["import", "errands/other.md"]);
     assert_eq!(code, Some(1), "{said}");
-    has(&said, "field `costs` is ‘{”much”:1}’, where the machine expects what `Costs` can be read from");
+    has(
+        &said,
+        "field `costs` is ‘{”much”:1}’, where the machine expects what `Costs` can be read from",
+    );
 }

@@ -3,10 +3,15 @@
 use claudex_testkit::{Actor, Kit};
 
 #[test]
-#[expect(clippy::print_stdout, reason = "what was tried is what the test has to say")]
+#[expect(
+    clippy::print_stdout,
+    reason = "what was tried is what the test has to say"
+)]
 fn an_errand_passes_the_kit() {
     let report = Kit::new("machine.toml", env!("CARGO_BIN_EXE_errand"))
-        .verb("working", "pay", Actor::Agent, |_, _| Ok(["pay", "3", "nails"].map(str::to_owned).into()))
+        .verb("working", "pay", Actor::Agent, |_, _| {
+            Ok(["pay", "3", "nails"].map(str::to_owned).into())
+        })
         .quick()
         .unwrap();
     println!("{report}");

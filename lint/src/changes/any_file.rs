@@ -15,7 +15,10 @@ const LONG_LINE: usize = 1000;
 /// Markers of a merge that nobody has finished. A line of equal signs alone is a heading in some documents.
 pub(super) fn conflict(file: &PatchFile) -> Option<FileHit> {
     let is = |line: &str, mark: &str| {
-        line == mark || line.strip_prefix(mark).is_some_and(|rest| rest.starts_with(' '))
+        line == mark
+            || line
+                .strip_prefix(mark)
+                .is_some_and(|rest| rest.starts_with(' '))
     };
     let with = |mark: &str| file.added().any(|line| is(line.text(), mark));
     let (ours, theirs, middle) = (with("<<<<<<<"), with(">>>>>>>"), with("======="));
@@ -45,8 +48,8 @@ pub(super) fn conflict(file: &PatchFile) -> Option<FileHit> {
 /// Bidirectional controls, which show a line otherwise than it is read by a compiler.
 pub(super) fn hidden(file: &PatchFile) -> Option<FileHit> {
     const HIDDEN: [&str; 9] = [
-        "<U+202A>", "<U+202B>", "<U+202C>", "<U+202D>", "<U+202E>", "<U+2066>", "<U+2067>", "<U+2068>",
-        "<U+2069>",
+        "<U+202A>", "<U+202B>", "<U+202C>", "<U+202D>", "<U+202E>", "<U+2066>", "<U+2067>",
+        "<U+2068>", "<U+2069>",
     ];
     if file.role == Role::Document {
         return None;
@@ -59,7 +62,8 @@ pub(super) fn hidden(file: &PatchFile) -> Option<FileHit> {
     (!places.is_empty()).then(|| FileHit {
         check: "DIFF-HIDDEN",
         severity: Severity::High,
-        what: "the file has bidirectional control characters: it is not what it looks like".to_owned(),
+        what: "the file has bidirectional control characters: it is not what it looks like"
+            .to_owned(),
         add: "remove them, or write them as escapes",
         places,
         patch: None,
@@ -79,7 +83,9 @@ pub(super) fn long_file(file: &PatchFile) -> Option<FileHit> {
 }
 
 pub(super) fn long_line(file: &PatchFile) -> Option<FileHit> {
-    const DATA: [&str; 8] = ["json", "xml", "html", "css", "yaml", "yml", "pem", "geojson"];
+    const DATA: [&str; 8] = [
+        "json", "xml", "html", "css", "yaml", "yml", "pem", "geojson",
+    ];
     if file.role != Role::Code || DATA.contains(&file.extension.as_str()) {
         return None;
     }

@@ -51,14 +51,24 @@ fn left(language: Language, statement: &str) -> Option<Left> {
             let Some(rest) = statement.strip_prefix(name) else {
                 return false;
             };
-            name.ends_with('(') || rest.bytes().next().is_none_or(|byte| b";( \t#".contains(&byte))
+            name.ends_with('(')
+                || rest
+                    .bytes()
+                    .next()
+                    .is_none_or(|byte| b";( \t#".contains(&byte))
         })
     };
     let (stops, prints): (&[&str], &[&str]) = match language {
         Language::Rust => (&[], &["dbg!(", "std::dbg!("]),
-        Language::Script => {
-            (&["debugger"], &["console.log(", "console.debug(", "console.trace(", "console.dir("])
-        }
+        Language::Script => (
+            &["debugger"],
+            &[
+                "console.log(",
+                "console.debug(",
+                "console.trace(",
+                "console.dir(",
+            ],
+        ),
         Language::Python => (
             &[
                 "breakpoint()",
@@ -74,7 +84,14 @@ fn left(language: Language, statement: &str) -> Option<Left> {
         Language::Ruby => (&["binding.pry", "binding.irb", "byebug", "debugger"], &[]),
         Language::Php => (&["dd("], &["var_dump("]),
         Language::Go => (&[], &["spew.Dump("]),
-        Language::DotNet => (&["Debugger.Break(", "Debugger.Launch(", "System.Diagnostics.Debugger."], &[]),
+        Language::DotNet => (
+            &[
+                "Debugger.Break(",
+                "Debugger.Launch(",
+                "System.Diagnostics.Debugger.",
+            ],
+            &[],
+        ),
         Language::Elixir => (&["IEx.pry", "require IEx"], &["IO.inspect("]),
     };
     if calls(stops) {
@@ -88,17 +105,21 @@ fn left(language: Language, statement: &str) -> Option<Left> {
 
 /// Returns whether a Python print looks like one that was put there to see something: a bare value, or one with its name.
 fn prints_to_debug(statement: &str) -> bool {
-    let Some(argument) = statement.strip_prefix("print(").and_then(|rest| rest.trim_end().strip_suffix(')'))
+    let Some(argument) = statement
+        .strip_prefix("print(")
+        .and_then(|rest| rest.trim_end().strip_suffix(')'))
     else {
         return false;
     };
     let lower = argument.to_ascii_lowercase();
     let shows_its_name = argument.starts_with("f\"") && argument.contains("=}")
         || argument.starts_with("f'") && argument.contains("=}");
-    let shouts =
-        ["\"debug", "'debug", "\"here", "'here", "\"xxx", "'xxx", "\"***", "\">>>", "\"---", "\"===="]
-            .iter()
-            .any(|start| lower.starts_with(start));
+    let shouts = [
+        "\"debug", "'debug", "\"here", "'here", "\"xxx", "'xxx", "\"***", "\">>>", "\"---",
+        "\"====",
+    ]
+    .iter()
+    .any(|start| lower.starts_with(start));
     shows_its_name || shouts
 }
 
@@ -159,14 +180,20 @@ fn is_whole(language: Language, statement: &str) -> bool {
         return false;
     }
     // In Rust a value may be moved and a statement be the block's value: only one with its semicolon, of a reference.
-    quote.is_none() && (language != Language::Rust || arguments.starts_with('&') || arguments.is_empty())
+    quote.is_none()
+        && (language != Language::Rust || arguments.starts_with('&') || arguments.is_empty())
 }
 
 /// Returns whether a statement can go without leaving an empty block or a dangling head.
 fn stands_alone(language: Language, lines: &[PatchLine], at: usize) -> bool {
     let indent = |line: &PatchLine| line.text().len() - line.text().trim_start().len();
-    let before = lines[..at].iter().rev().find(|line| !line.text().trim().is_empty());
-    let after = lines[at + 1..].iter().find(|line| !line.text().trim().is_empty());
+    let before = lines[..at]
+        .iter()
+        .rev()
+        .find(|line| !line.text().trim().is_empty());
+    let after = lines[at + 1..]
+        .iter()
+        .find(|line| !line.text().trim().is_empty());
     let own = indent(&lines[at]);
     match language {
         // A neighbour at the same depth is in the same block.
@@ -201,7 +228,10 @@ fn hit(
         severity,
         what: what.to_owned(),
         add,
-        places: found.iter().map(|line| (line.number, quote(line.text()))).collect(),
+        places: found
+            .iter()
+            .map(|line| (line.number, quote(line.text())))
+            .collect(),
         patch: propose::without(file, &removable),
     })
 }
@@ -213,16 +243,27 @@ pub(super) fn breakpoints(file: &PatchFile) -> Option<FileHit> {
         Role::Test => Severity::Medium,
         Role::Document | Role::Generated => return None,
     };
-    hit(file, Left::Stops, "DIFF-BREAKPOINT", severity, "a breakpoint is left in the code", "remove it")
+    hit(
+        file,
+        Left::Stops,
+        "DIFF-BREAKPOINT",
+        severity,
+        "a breakpoint is left in the code",
+        "remove it",
+    )
 }
 
 /// Output that was for one's own eyes.
 pub(super) fn prints(file: &PatchFile) -> Option<FileHit> {
     // Whoever writes to a terminal on purpose does it with the same calls.
-    let talks = ["cli", "bin", "script", "scripts", "tools", "cmd", "bench", "benches", "main"];
+    let talks = [
+        "cli", "bin", "script", "scripts", "tools", "cmd", "bench", "benches", "main",
+    ];
     let lower = file.path.to_ascii_lowercase();
     let stem = |part: &str| part.split('.').next().unwrap_or(part).to_owned();
-    let script = lower.split('/').any(|part| talks.contains(&stem(part).as_str()))
+    let script = lower
+        .split('/')
+        .any(|part| talks.contains(&stem(part).as_str()))
         || file
             .hunks
             .iter()
@@ -232,7 +273,11 @@ pub(super) fn prints(file: &PatchFile) -> Option<FileHit> {
     if file.role != Role::Code || (script && !certain) {
         return None;
     }
-    let severity = if certain { Severity::Medium } else { Severity::Low };
+    let severity = if certain {
+        Severity::Medium
+    } else {
+        Severity::Low
+    };
     hit(
         file,
         Left::Prints,
@@ -248,10 +293,21 @@ pub(super) fn only(file: &PatchFile) -> Option<FileHit> {
     if file.role != Role::Test || language(file) != Some(Language::Script) {
         return None;
     }
-    let starts = ["it.only(", "test.only(", "describe.only(", "fdescribe(", "fit(", "context.only("];
+    let starts = [
+        "it.only(",
+        "test.only(",
+        "describe.only(",
+        "fdescribe(",
+        "fit(",
+        "context.only(",
+    ];
     let places: Vec<_> = file
         .added()
-        .filter(|line| starts.iter().any(|start| line.text().trim_start().starts_with(start)))
+        .filter(|line| {
+            starts
+                .iter()
+                .any(|start| line.text().trim_start().starts_with(start))
+        })
         .map(|line| (line.number, quote(line.text())))
         .collect();
     (!places.is_empty()).then(|| FileHit {

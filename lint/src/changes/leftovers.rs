@@ -22,10 +22,14 @@ pub(super) fn file(file: &PatchFile) -> Option<FileHit> {
         return None;
     }
     let name = file.name();
-    let what = ENDS.iter().find(|(end, _)| name.ends_with(end)).map(|(_, what)| *what).or_else(|| {
-        (name.starts_with(".#") || (name.starts_with('#') && name.ends_with('#')))
-            .then_some("an editor's lock or save file")
-    })?;
+    let what = ENDS
+        .iter()
+        .find(|(end, _)| name.ends_with(end))
+        .map(|(_, what)| *what)
+        .or_else(|| {
+            (name.starts_with(".#") || (name.starts_with('#') && name.ends_with('#')))
+                .then_some("an editor's lock or save file")
+        })?;
     Some(FileHit {
         check: "DIFF-LEFTOVER",
         severity: Severity::Medium,
@@ -74,9 +78,12 @@ fn notes(line: &str) -> bool {
         })
     };
     let names_an_issue = comment.contains("http")
-        || comment
-            .match_indices('#')
-            .any(|(at, _)| comment[at + 1..].bytes().next().is_some_and(|byte| byte.is_ascii_digit()));
+        || comment.match_indices('#').any(|(at, _)| {
+            comment[at + 1..]
+                .bytes()
+                .next()
+                .is_some_and(|byte| byte.is_ascii_digit())
+        });
     NOTES.iter().any(|found| words(found)) && !names_an_issue
 }
 
@@ -92,8 +99,9 @@ fn comment(line: &str) -> Option<&str> {
             let at = line.find(mark)?;
             // A mark in the middle of a word or a string is none: a URL, a colour, an option.
             let before = line[..at].chars().next_back();
-            (before.is_none_or(char::is_whitespace) && line[..at].matches('"').count().is_multiple_of(2))
-                .then(|| &line[at + mark.len()..])
+            (before.is_none_or(char::is_whitespace)
+                && line[..at].matches('"').count().is_multiple_of(2))
+            .then(|| &line[at + mark.len()..])
         })
         .max_by_key(|rest| rest.len())
 }
@@ -103,8 +111,10 @@ const BLOCK: usize = 4;
 
 /// Code in comments: a run of `//` lines that nearly all end as statements do.
 pub(super) fn commented_out(file: &PatchFile) -> Option<FileHit> {
-    const C_LIKE: [&str; 15] =
-        ["rs", "js", "jsx", "ts", "tsx", "mjs", "cjs", "java", "kt", "c", "h", "cc", "cpp", "cs", "go"];
+    const C_LIKE: [&str; 15] = [
+        "rs", "js", "jsx", "ts", "tsx", "mjs", "cjs", "java", "kt", "c", "h", "cc", "cpp", "cs",
+        "go",
+    ];
     if file.role != Role::Code || !C_LIKE.contains(&file.extension.as_str()) {
         return None;
     }
@@ -112,10 +122,16 @@ pub(super) fn commented_out(file: &PatchFile) -> Option<FileHit> {
     for hunk in &file.hunks {
         let is_comment = |line: &&PatchLine| {
             let text = line.text().trim_start();
-            line.added && text.starts_with("//") && !text.starts_with("///") && !text.starts_with("//!")
+            line.added
+                && text.starts_with("//")
+                && !text.starts_with("///")
+                && !text.starts_with("//!")
         };
-        for run in
-            hunk.lines.iter().collect::<Vec<_>>().chunk_by(|one, two| is_comment(one) == is_comment(two))
+        for run in hunk
+            .lines
+            .iter()
+            .collect::<Vec<_>>()
+            .chunk_by(|one, two| is_comment(one) == is_comment(two))
         {
             if !run.first().is_some_and(is_comment) {
                 continue;
@@ -125,7 +141,10 @@ pub(super) fn commented_out(file: &PatchFile) -> Option<FileHit> {
                 .map(|line| line.text().trim_start().trim_start_matches('/').trim())
                 .filter(|body| !body.is_empty())
                 .collect();
-            let code = bodies.iter().filter(|body| body.ends_with([';', '{', '}'])).count();
+            let code = bodies
+                .iter()
+                .filter(|body| body.ends_with([';', '{', '}']))
+                .count();
             let statements = bodies.iter().filter(|body| body.ends_with(';')).count();
             if code >= BLOCK && statements >= 2 && code * 4 >= bodies.len() * 3 {
                 places.extend(run.first().map(|line| (line.number, quote(line.text()))));

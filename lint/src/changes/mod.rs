@@ -44,11 +44,20 @@ pub fn review(text: &str) -> Vec<Finding> {
             any_file::long_file,
             any_file::long_line,
         ];
-        found.extend(checks.iter().filter_map(|check| Some(finding(file, check(file)?))));
+        found.extend(
+            checks
+                .iter()
+                .filter_map(|check| Some(finding(file, check(file)?))),
+        );
     }
     found.extend(about_the_whole(&diff));
     found.sort_by(|one, two| {
-        (one.severity, &one.file, one.line, &one.check).cmp(&(two.severity, &two.file, two.line, &two.check))
+        (one.severity, &one.file, one.line, &one.check).cmp(&(
+            two.severity,
+            &two.file,
+            two.line,
+            &two.check,
+        ))
     });
     found.truncate(MAX_FINDINGS);
     found

@@ -72,7 +72,10 @@ impl PatchLine {
 impl PatchFile {
     /// Returns the added lines.
     pub(super) fn added(&self) -> impl Iterator<Item = &PatchLine> {
-        self.hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.added)
+        self.hunks
+            .iter()
+            .flat_map(|hunk| &hunk.lines)
+            .filter(|line| line.added)
     }
 
     /// Returns the file's name without its folders.
@@ -84,12 +87,21 @@ impl PatchFile {
 pub(super) fn read(text: &str) -> Patch {
     let mut read = Patch::default();
     let mut lines = text.lines();
-    for line in lines.by_ref().take_while(|line| !line.starts_with("diff --git ")) {
+    for line in lines
+        .by_ref()
+        .take_while(|line| !line.starts_with("diff --git "))
+    {
         if let Some(name) = line.strip_prefix(LEFT_OUT) {
             read.left_out.push(name.to_owned());
-        } else if let Some((path, rest)) = line.strip_prefix(BINARY).and_then(|name| name.rsplit_once(" (")) {
-            let bytes = rest.strip_suffix(" bytes)").and_then(|bytes| bytes.parse().ok());
-            read.binaries.extend(bytes.map(|bytes| (path.to_owned(), bytes)));
+        } else if let Some((path, rest)) = line
+            .strip_prefix(BINARY)
+            .and_then(|name| name.rsplit_once(" ("))
+        {
+            let bytes = rest
+                .strip_suffix(" bytes)")
+                .and_then(|bytes| bytes.parse().ok());
+            read.binaries
+                .extend(bytes.map(|bytes| (path.to_owned(), bytes)));
         }
     }
     // A text without any file is no broken one.
@@ -99,7 +111,9 @@ pub(super) fn read(text: &str) -> Patch {
     for found in PatchSet::parse(text, ParseOptions::gitdiff()) {
         match found {
             Ok(found) => read.files.extend(file(&found)),
-            Err(error) => read.left_out.push(format!("changes that cannot be read: {error}")),
+            Err(error) => read
+                .left_out
+                .push(format!("changes that cannot be read: {error}")),
         }
     }
     read
@@ -115,7 +129,11 @@ fn file(found: &FilePatch<'_, str>) -> Option<PatchFile> {
         FileOperation::Delete(_) => return None,
     };
     let hunks = found.patch().as_text()?.hunks().iter().map(hunk).collect();
-    Some(PatchFile { hunks, is_new, ..named(path.strip_prefix("b/").unwrap_or(path).to_owned()) })
+    Some(PatchFile {
+        hunks,
+        is_new,
+        ..named(path.strip_prefix("b/").unwrap_or(path).to_owned())
+    })
 }
 
 fn hunk(found: &diffy::Hunk<'_, str>) -> Hunk {
@@ -128,7 +146,12 @@ fn hunk(found: &diffy::Hunk<'_, str>) -> Hunk {
             diffy::Line::Delete(_) => continue,
         };
         let raw = text.strip_suffix('\n');
-        lines.push(PatchLine { number, raw: raw.unwrap_or(text).to_owned(), added, unended: raw.is_none() });
+        lines.push(PatchLine {
+            number,
+            raw: raw.unwrap_or(text).to_owned(),
+            added,
+            unended: raw.is_none(),
+        });
         number = number.saturating_add(1);
     }
     Hunk { lines }
@@ -140,7 +163,13 @@ fn named(path: String) -> PatchFile {
         .extension()
         .map(|end| end.to_string_lossy().to_ascii_lowercase())
         .unwrap_or_default();
-    PatchFile { role: role(&path, &extension), is_new: false, hunks: Vec::new(), extension, path }
+    PatchFile {
+        role: role(&path, &extension),
+        is_new: false,
+        hunks: Vec::new(),
+        extension,
+        path,
+    }
 }
 
 fn role(path: &str, extension: &str) -> Role {
@@ -176,8 +205,12 @@ fn role(path: &str, extension: &str) -> Role {
     } else if within(&TEST_FOLDERS)
         || name.contains(".test.")
         || name.contains(".spec.")
-        || ["test_", "tests_", "conftest"].iter().any(|start| stem.starts_with(start))
-        || ["_test", "_tests", "_spec"].iter().any(|end| stem.ends_with(end))
+        || ["test_", "tests_", "conftest"]
+            .iter()
+            .any(|start| stem.starts_with(start))
+        || ["_test", "_tests", "_spec"]
+            .iter()
+            .any(|end| stem.ends_with(end))
         || ["test", "tests", "testing"].contains(&stem)
     {
         Role::Test
@@ -210,7 +243,13 @@ mod tests {
             .collect();
         assert_eq!(
             lines,
-            [(1, "a", false), (2, "B", true), (3, "c", false), (10, "ten", false), (11, "+++ eleven", true)]
+            [
+                (1, "a", false),
+                (2, "B", true),
+                (3, "c", false),
+                (10, "ten", false),
+                (11, "+++ eleven", true)
+            ]
         );
         assert!(diff.files[0].hunks[1].lines[1].unended);
         assert!(diff.files[2].is_new && !diff.files[0].is_new);
@@ -228,7 +267,11 @@ mod tests {
                 &["x"],
                 0,
             ),
-            ("diff --git a/m b/m\nold mode 100644\nnew mode 100755\n", &["m", "x"], 0),
+            (
+                "diff --git a/m b/m\nold mode 100644\nnew mode 100755\n",
+                &["m", "x"],
+                0,
+            ),
             (
                 "diff --git a/old b/new\nsimilarity index 100%\nrename from old\nrename to new\n",
                 &["new", "x"],
@@ -239,12 +282,24 @@ mod tests {
                 &["\u{e9}", "x"],
                 0,
             ),
-            ("diff --cc m\nindex 1,2..3\n--- a/m\n+++ b/m\n@@@ -1,1 -1,1 +1,2 @@@\n  a\n++b\n", &["x"], 0),
-            ("diff --git a/y b/y\n--- a/y\n+++ b/y\n@@ -1,9 +1,9 @@\n a\n+b\n", &["x"], 1),
+            (
+                "diff --cc m\nindex 1,2..3\n--- a/m\n+++ b/m\n@@@ -1,1 -1,1 +1,2 @@@\n  a\n++b\n",
+                &["x"],
+                0,
+            ),
+            (
+                "diff --git a/y b/y\n--- a/y\n+++ b/y\n@@ -1,9 +1,9 @@\n a\n+b\n",
+                &["x"],
+                1,
+            ),
         ] {
             let read = read(&format!("{before}{whole}"));
             let seen: Vec<&str> = read.files.iter().map(|file| file.path.as_str()).collect();
-            assert_eq!((seen.as_slice(), read.left_out.len()), (paths, unread), "{before}");
+            assert_eq!(
+                (seen.as_slice(), read.left_out.len()),
+                (paths, unread),
+                "{before}"
+            );
         }
         for text in ["", "\n", "no diff\n", "@@ -1 +1 @@\n+x", "\u{e9}"] {
             let read = read(text);

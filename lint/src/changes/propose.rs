@@ -19,7 +19,8 @@ pub(super) fn without(file: &PatchFile, numbers: &BTreeSet<u32>) -> Option<Strin
             continue;
         };
         let last = hunk.lines.iter().rposition(gone)?;
-        let shown = &hunk.lines[first.saturating_sub(CONTEXT)..(last + CONTEXT + 1).min(hunk.lines.len())];
+        let shown =
+            &hunk.lines[first.saturating_sub(CONTEXT)..(last + CONTEXT + 1).min(hunk.lines.len())];
         // A character that is spelled out here is another one in the file; and a secret is not repeated in a report.
         let unfit = |line: &PatchLine| {
             line.raw.contains("<U+") || line.raw.contains('\u{fffd}') || secrets::holds(line.text())

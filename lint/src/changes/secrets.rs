@@ -10,8 +10,12 @@ const SHOWN: usize = 6;
 /// `-----BEGIN ... PRIVATE KEY-----`
 pub(super) fn keys(file: &PatchFile) -> Option<FileHit> {
     let is_key = |line: &str| {
-        let rest = line.find("-----BEGIN ").map(|at| &line[at + "-----BEGIN ".len()..]);
-        let kind = rest.and_then(|rest| rest.split_once("-----")).map(|(kind, _)| kind);
+        let rest = line
+            .find("-----BEGIN ")
+            .map(|at| &line[at + "-----BEGIN ".len()..]);
+        let kind = rest
+            .and_then(|rest| rest.split_once("-----"))
+            .map(|(kind, _)| kind);
         kind.is_some_and(|kind| {
             (kind.ends_with("PRIVATE KEY") || kind == "PGP PRIVATE KEY BLOCK")
                 && kind.len() < 40
@@ -26,7 +30,10 @@ pub(super) fn keys(file: &PatchFile) -> Option<FileHit> {
             }
             // Code that looks for keys names the header; a key has its body below it, or after it on the same line.
             let text = line.text();
-            let below = hunk.lines.get(at + 1).is_some_and(|next| is_body(next.text()));
+            let below = hunk
+                .lines
+                .get(at + 1)
+                .is_some_and(|next| is_body(next.text()));
             let behind = text
                 .split("PRIVATE KEY-----")
                 .nth(1)
@@ -39,7 +46,11 @@ pub(super) fn keys(file: &PatchFile) -> Option<FileHit> {
     let lenient = matches!(file.role, Role::Test | Role::Document);
     (!places.is_empty()).then(|| FileHit {
         check: "DIFF-PRIVATE-KEY",
-        severity: if lenient { Severity::Low } else { Severity::High },
+        severity: if lenient {
+            Severity::Low
+        } else {
+            Severity::High
+        },
         what: "a private key is added".to_owned(),
         add: "take it out, and replace the key if it was ever in use: git keeps what was committed",
         places,
@@ -53,7 +64,9 @@ fn is_body(line: &str) -> bool {
     let body = body.split("\\n").next().unwrap_or(body);
     body.starts_with("Proc-Type:")
         || body.len() >= 32
-            && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte))
+            && body
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte))
             && !placeholder(body)
 }
 
@@ -76,7 +89,13 @@ const fn form(
     least: usize,
     most: usize,
 ) -> Form {
-    Form { name, start, allowed, least, most }
+    Form {
+        name,
+        start,
+        allowed,
+        least,
+        most,
+    }
 }
 
 const FORMS: [Form; 20] = [
@@ -142,9 +161,14 @@ fn token<'a>(line: &'a str, form: &Form) -> Option<&'a str> {
         let before = line[..at].bytes().next_back();
         let rest = &line[at + start.len()..];
         // One more than fits: what goes on for ever is not counted to its end.
-        let length = rest.bytes().take(form.most + 1).take_while(|byte| (form.allowed)(*byte)).count();
+        let length = rest
+            .bytes()
+            .take(form.most + 1)
+            .take_while(|byte| (form.allowed)(*byte))
+            .count();
         let token = line.get(at..at + start.len() + length)?;
-        let whole = before.is_none_or(|byte| !word(byte)) && (form.least..=form.most).contains(&length);
+        let whole =
+            before.is_none_or(|byte| !word(byte)) && (form.least..=form.most).contains(&length);
         (whole && !placeholder(token) && mixed(&rest[..length])).then_some(token)
     })
 }
@@ -195,13 +219,20 @@ pub(super) fn passwords(file: &PatchFile) -> Option<FileHit> {
         .filter_map(|line| {
             let (value, by_lot) = assigned(line.text(), bare)?;
             drawn |= by_lot;
-            Some((line.number, format!("a value that begins with {}", redacted(value))))
+            Some((
+                line.number,
+                format!("a value that begins with {}", redacted(value)),
+            ))
         })
         .collect();
     (!places.is_empty()).then(|| FileHit {
         check: "DIFF-PASSWORD",
         // A short one may be a stand-in that only its writer knows to be none.
-        severity: if drawn { Severity::High } else { Severity::Medium },
+        severity: if drawn {
+            Severity::High
+        } else {
+            Severity::Medium
+        },
         what: "what looks like a password or key is written into the file".to_owned(),
         add: "read it from the environment or a secret store, and replace it if it was ever in use",
         places,
@@ -225,7 +256,10 @@ fn assigned(line: &str, bare: bool) -> Option<(&str, bool)> {
         "access_token",
     ];
     let trimmed = line.trim_start();
-    if ["//", "#", "*", "--", "<!--", ";"].iter().any(|mark| trimmed.starts_with(mark)) {
+    if ["//", "#", "*", "--", "<!--", ";"]
+        .iter()
+        .any(|mark| trimmed.starts_with(mark))
+    {
         return None;
     }
     let at = line.find(['=', ':'])?;
@@ -234,22 +268,31 @@ fn assigned(line: &str, bare: bool) -> Option<(&str, bool)> {
         .to_ascii_lowercase()
         .replace('-', "_");
     let ends = |known: &&str| {
-        name.strip_suffix(*known)
-            .is_some_and(|rest| rest.bytes().next_back().is_none_or(|byte| !byte.is_ascii_alphabetic()))
+        name.strip_suffix(*known).is_some_and(|rest| {
+            rest.bytes()
+                .next_back()
+                .is_none_or(|byte| !byte.is_ascii_alphabetic())
+        })
     };
     NAMES.iter().find(|known| ends(known))?;
     let value = line[at + 1..].trim_start_matches(['=', ':', '>', ' ', '\t']);
     let quoted = ['"', '\''].into_iter().find_map(|mark| {
         let (value, rest) = value.strip_prefix(mark)?.split_once(mark)?;
         // What goes on after the literal is put together, or is a call.
-        rest.trim_start().bytes().next().is_none_or(|next| b",;)}#/".contains(&next)).then_some(value)
+        rest.trim_start()
+            .bytes()
+            .next()
+            .is_none_or(|next| b",;)}#/".contains(&next))
+            .then_some(value)
     });
     let value = match quoted {
         Some(value) => value,
         None if bare && !value.starts_with(['"', '\'']) => value.split_whitespace().next()?,
         None => return None,
     };
-    let refers = ["$", "{", "<", "%", "(", "env", "ENC[", "!", "/", "http", "vault", "secret", "file:"];
+    let refers = [
+        "$", "{", "<", "%", "(", "env", "ENC[", "!", "/", "http", "vault", "secret", "file:",
+    ];
     let by_lot = value.len() >= 10 && mixed(value);
     let is_secret = (6..=200).contains(&value.len())
         && value.is_ascii()

@@ -33,7 +33,10 @@ fn only_added_lines_count() {
 #[test]
 fn an_unfinished_merge() {
     let text = "a\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> x\n";
-    assert_eq!(found("a.py", text), [("DIFF-CONFLICT".to_owned(), Severity::High, Some(2))]);
+    assert_eq!(
+        found("a.py", text),
+        [("DIFF-CONFLICT".to_owned(), Severity::High, Some(2))]
+    );
     assert_eq!(ids("a.md", text), ["DIFF-CONFLICT"]);
     assert!(ids("a.md", "Title\n=======\n").is_empty());
     assert!(ids("a.md", "`<<<<<<<` begins ours:\n<<<<<<< HEAD\n").is_empty());
@@ -49,7 +52,9 @@ fn secrets_are_found_and_not_repeated() {
     let findings = review(&diff);
     let shown = format!("{findings:?}");
     assert!(
-        shown.contains("DIFF-TOKEN") && shown.contains("ghp_9a...") && !shown.contains(&secret[..12]),
+        shown.contains("DIFF-TOKEN")
+            && shown.contains("ghp_9a...")
+            && !shown.contains(&secret[..12]),
         "{shown}"
     );
 
@@ -61,12 +66,20 @@ fn secrets_are_found_and_not_repeated() {
     for check in ["DIFF-TOKEN", "DIFF-BREAKPOINT", "DIFF-DEBUG", "DIFF-TODO"] {
         assert!(shown.contains(check), "{check}: {shown}");
     }
-    assert!(!shown.contains(&secret[..12]), "what another check quotes: {shown}");
+    assert!(
+        !shown.contains(&secret[..12]),
+        "what another check quotes: {shown}"
+    );
 
-    let key =
-        "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAA\n";
-    assert_eq!(found("id", key), [("DIFF-PRIVATE-KEY".to_owned(), Severity::High, Some(1))]);
-    assert_eq!(found("tests/fixtures/id", key), [("DIFF-PRIVATE-KEY".to_owned(), Severity::Low, Some(1))]);
+    let key = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAA\n";
+    assert_eq!(
+        found("id", key),
+        [("DIFF-PRIVATE-KEY".to_owned(), Severity::High, Some(1))]
+    );
+    assert_eq!(
+        found("tests/fixtures/id", key),
+        [("DIFF-PRIVATE-KEY".to_owned(), Severity::Low, Some(1))]
+    );
     for (path, line) in [
         ("a.py", "password = 'hunter2-Tr0ub4dor'"),
         ("a.js", "const apiKey = \"9f8e7d6c5b4a39281706\";"),
@@ -77,8 +90,10 @@ fn secrets_are_found_and_not_repeated() {
         assert_eq!(ids(path, line), ["DIFF-PASSWORD"], "{line}");
         assert_eq!(found(path, line)[0].1, Severity::High, "{line}");
     }
-    for (path, line) in [("a.rs", "let password = \"hunter2\";"), ("a.py", "DB_PASSWORD = 'hunter2hunter2'")]
-    {
+    for (path, line) in [
+        ("a.rs", "let password = \"hunter2\";"),
+        ("a.py", "DB_PASSWORD = 'hunter2hunter2'"),
+    ] {
         let short = [("DIFF-PASSWORD".to_owned(), Severity::Medium, Some(1))];
         assert_eq!(found(path, line), short, "{line}");
     }
@@ -87,10 +102,16 @@ fn secrets_are_found_and_not_repeated() {
 #[test]
 fn what_only_speaks_of_secrets_is_none() {
     for (path, line) in [
-        ("a.rs", "if line.contains(\"-----BEGIN RSA PRIVATE KEY-----\") {"),
+        (
+            "a.rs",
+            "if line.contains(\"-----BEGIN RSA PRIVATE KEY-----\") {",
+        ),
         ("a.py", "password = os.environ[\"DB_PASSWORD_2024\"]"),
         ("a.py", "password = getpass('Password for user 2: ')"),
-        ("a.js", "password: \"Your password must have 8 characters\","),
+        (
+            "a.js",
+            "password: \"Your password must have 8 characters\",",
+        ),
         ("a.js", "const password = `x${a}1234567890`;"),
         ("a.ts", "password: string;"),
         ("a.yml", "password: ${DB_PASSWORD_2}"),
@@ -103,17 +124,28 @@ fn what_only_speaks_of_secrets_is_none() {
         ("tests/a.py", "password = 'hunter2-Tr0ub4dor'"),
         ("README.md", "password = 'hunter2-Tr0ub4dor'"),
         ("a.rs", "let password_field = \"input-password-2-x9\";"),
-        ("Cargo.lock", "checksum = \"9f8e7d6c5b4a392817069f8e7d6c5b4a39281706\""),
+        (
+            "Cargo.lock",
+            "checksum = \"9f8e7d6c5b4a392817069f8e7d6c5b4a39281706\"",
+        ),
         ("a.go", "token := \"ghp_\" + strings.Repeat(\"x\", 36)"),
     ] {
-        assert!(ids(path, line).is_empty(), "{path}: {line}: {:?}", ids(path, line));
+        assert!(
+            ids(path, line).is_empty(),
+            "{path}: {line}: {:?}",
+            ids(path, line)
+        );
     }
 }
 
 #[test]
 fn leftover_files_notes_and_commented_out_code() {
     for path in ["src/a.rs.orig", "a.rej", "a.py~", ".a.swp", ".#a.el"] {
-        assert_eq!(found(path, "x"), [("DIFF-LEFTOVER".to_owned(), Severity::Medium, None)], "{path}");
+        assert_eq!(
+            found(path, "x"),
+            [("DIFF-LEFTOVER".to_owned(), Severity::Medium, None)],
+            "{path}"
+        );
     }
     for (line, is_note) in [
         ("// TODO: later", true),
@@ -127,54 +159,118 @@ fn leftover_files_notes_and_commented_out_code() {
         ("// finds \"TODO\" in lines", false),
         ("// a TODO-list application", false),
     ] {
-        assert_eq!(ids("a.js", line).contains(&"DIFF-TODO".to_owned()), is_note, "{line}");
+        assert_eq!(
+            ids("a.js", line).contains(&"DIFF-TODO".to_owned()),
+            is_note,
+            "{line}"
+        );
     }
     assert!(ids("a.md", "# TODO\n").is_empty());
     let code = "// let a = 1;\n// if (a) {\n//   b(a);\n// }\n";
     assert_eq!(ids("a.ts", code), ["DIFF-COMMENTED-OUT"]);
-    assert!(ids("a.ts", "// This is prose;\n// it goes on,\n// and on;\n// and ends.\n").is_empty());
-    assert!(ids("a.rs", &code.replace("//", "///")).is_empty(), "an example in documentation");
+    assert!(
+        ids(
+            "a.ts",
+            "// This is prose;\n// it goes on,\n// and on;\n// and ends.\n"
+        )
+        .is_empty()
+    );
+    assert!(
+        ids("a.rs", &code.replace("//", "///")).is_empty(),
+        "an example in documentation"
+    );
 }
 
 #[test]
 fn debugging_by_language() {
     for (path, line, expected) in [
-        ("a.rs", "    dbg!(&x);", Some(("DIFF-DEBUG", Severity::Medium))),
+        (
+            "a.rs",
+            "    dbg!(&x);",
+            Some(("DIFF-DEBUG", Severity::Medium)),
+        ),
         ("a.rs", "    let y = my_dbg!(x);", None),
         ("a.rs", "    // dbg!(x);", None),
         ("a.rs", "    println!(\"x\");", None),
-        ("src/a.ts", "  console.log(x);", Some(("DIFF-DEBUG", Severity::Low))),
+        (
+            "src/a.ts",
+            "  console.log(x);",
+            Some(("DIFF-DEBUG", Severity::Low)),
+        ),
         ("scripts/a.ts", "  console.log(x);", None),
         ("a.test.ts", "  console.log(x);", None),
-        ("a.js", "debugger;", Some(("DIFF-BREAKPOINT", Severity::High))),
+        (
+            "a.js",
+            "debugger;",
+            Some(("DIFF-BREAKPOINT", Severity::High)),
+        ),
         ("a.js", "debuggerTools();", None),
-        ("a.test.js", "  debugger;", Some(("DIFF-BREAKPOINT", Severity::Medium))),
-        ("a.test.js", "  it.only('x', () => {", Some(("DIFF-ONLY", Severity::Medium))),
-        ("a.py", "    import pdb; pdb.set_trace()", Some(("DIFF-BREAKPOINT", Severity::High))),
-        ("a.py", "    breakpoint()", Some(("DIFF-BREAKPOINT", Severity::High))),
-        ("a.py", "    print(f\"{x=}\")", Some(("DIFF-DEBUG", Severity::Low))),
+        (
+            "a.test.js",
+            "  debugger;",
+            Some(("DIFF-BREAKPOINT", Severity::Medium)),
+        ),
+        (
+            "a.test.js",
+            "  it.only('x', () => {",
+            Some(("DIFF-ONLY", Severity::Medium)),
+        ),
+        (
+            "a.py",
+            "    import pdb; pdb.set_trace()",
+            Some(("DIFF-BREAKPOINT", Severity::High)),
+        ),
+        (
+            "a.py",
+            "    breakpoint()",
+            Some(("DIFF-BREAKPOINT", Severity::High)),
+        ),
+        (
+            "a.py",
+            "    print(f\"{x=}\")",
+            Some(("DIFF-DEBUG", Severity::Low)),
+        ),
         ("a.py", "    print(\"Usage: a FILE\")", None),
-        ("a.rb", "  binding.pry", Some(("DIFF-BREAKPOINT", Severity::High))),
-        ("a.php", "  var_dump($x);", Some(("DIFF-DEBUG", Severity::Medium))),
+        (
+            "a.rb",
+            "  binding.pry",
+            Some(("DIFF-BREAKPOINT", Severity::High)),
+        ),
+        (
+            "a.php",
+            "  var_dump($x);",
+            Some(("DIFF-DEBUG", Severity::Medium)),
+        ),
         ("a.md", "debugger;", None),
     ] {
         let found = found(path, line);
-        let seen = found.first().map(|(id, severity, _)| (id.as_str(), *severity));
+        let seen = found
+            .first()
+            .map(|(id, severity, _)| (id.as_str(), *severity));
         assert_eq!(seen, expected, "{path}: {line}");
     }
 }
 
 #[test]
 fn hidden_characters_and_sheer_size() {
-    assert_eq!(found("a.c", "if (x<U+202E>) {"), [("DIFF-HIDDEN".to_owned(), Severity::High, Some(1))]);
+    assert_eq!(
+        found("a.c", "if (x<U+202E>) {"),
+        [("DIFF-HIDDEN".to_owned(), Severity::High, Some(1))]
+    );
     assert_eq!(ids("a.c", &"x;\n".repeat(2000)), ["DIFF-HUGE"]);
     assert!(ids("tests/a.c", &"x;\n".repeat(2000)).is_empty());
     assert_eq!(ids("a.c", &"x".repeat(1001)), ["DIFF-LONG-LINE"]);
     assert!(ids("a.json", &"x".repeat(1001)).is_empty());
     let head = "# binary: big.bin (5242880 bytes)\n# binary: small.png (99 bytes)\n# left out: a.rs (+9 -0 lines)\n\n";
     let findings = review(head);
-    let seen: Vec<_> = findings.iter().map(|finding| (finding.check, finding.file.as_deref())).collect();
-    assert_eq!(seen, [("DIFF-HUGE", Some("big.bin")), ("DIFF-UNREAD", None)]);
+    let seen: Vec<_> = findings
+        .iter()
+        .map(|finding| (finding.check, finding.file.as_deref()))
+        .collect();
+    assert_eq!(
+        seen,
+        [("DIFF-HUGE", Some("big.bin")), ("DIFF-UNREAD", None)]
+    );
 }
 
 #[test]
@@ -183,7 +279,10 @@ fn many_places_are_one_finding_and_many_findings_are_capped() {
         "diff --git a/x.js b/x.js\n--- a/x.js\n+++ b/x.js\n@@ -1 +1,10 @@\n a\n+// TODO\n+// TODO\n+// TODO\n+// TODO\n+// TODO\n+// TODO\n+// TODO\n+// TODO\n+// TODO\n",
     );
     assert_eq!(findings.len(), 1);
-    assert_eq!(findings[0].what, "9 new notes to oneself (TODO, FIXME, XXX or HACK) are added");
+    assert_eq!(
+        findings[0].what,
+        "9 new notes to oneself (TODO, FIXME, XXX or HACK) are added"
+    );
     assert_eq!(findings[0].evidence.last().unwrap(), "and 3 more");
     let many: String = (0..100)
         .map(|at| format!("diff --git a/{at}.js b/{at}.js\n--- a/{at}.js\n+++ b/{at}.js\n@@ -1 +1,2 @@\n a\n+debugger;\n"))
@@ -205,7 +304,10 @@ fn what_cannot_go_without_a_thought_gets_no_patch() {
         ("a.js", "a();\n<<<<<<< HEAD\n"),
         ("a.js", "a();\nconsole.log('a message');\nb();\n"),
         // A report is no place for what stands around it.
-        ("tests/a.js", "a();\ndebugger;\nlet password = 'hunter2-Tr0ub4dor';\n"),
+        (
+            "tests/a.js",
+            "a();\ndebugger;\nlet password = 'hunter2-Tr0ub4dor';\n",
+        ),
     ] {
         let count = text.lines().count();
         let lines: String = text.lines().map(|line| format!("+{line}\n")).collect();
@@ -234,6 +336,10 @@ fn hostile_lines_take_no_time_to_speak_of() {
     ] {
         let begun = std::time::Instant::now();
         found("a.js", &text);
-        assert!(begun.elapsed() < std::time::Duration::from_secs(20), "{}", &text[..20]);
+        assert!(
+            begun.elapsed() < std::time::Duration::from_secs(20),
+            "{}",
+            &text[..20]
+        );
     }
 }

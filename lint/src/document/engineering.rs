@@ -123,7 +123,10 @@ const ACCEPTED: &[&str] = &[
 fn goal(plan: &Plan) -> Option<Hit> {
     let titled = plan.sentences.iter().any(|sentence| {
         sentence.block.is_some()
-            && matches!(sentence.topic, Topic::Goal | Topic::Background | Topic::Questions)
+            && matches!(
+                sentence.topic,
+                Topic::Goal | Topic::Background | Topic::Questions
+            )
     });
     let said = answered(
         plan,
@@ -159,7 +162,11 @@ fn goal(plan: &Plan) -> Option<Hit> {
     );
     (!titled && !said).then(|| Hit {
         severity: Severity::Medium,
-        line: plan.outline.sections.first().map_or(1, |section| section.line),
+        line: plan
+            .outline
+            .sections
+            .first()
+            .map_or(1, |section| section.line),
         what: "the plan does not say what it is for".to_owned(),
         add: "begin with the problem, who has it, and what is true for them when the work is done",
         quotes: Vec::new(),
@@ -171,9 +178,15 @@ const FORM: usize = 6;
 
 fn steps(plan: &Plan) -> Option<Hit> {
     let blocks = plan.outline.blocks.iter();
-    let listed = blocks.filter(|block| block.kind != BlockKind::Paragraph).count();
+    let listed = blocks
+        .filter(|block| block.kind != BlockKind::Paragraph)
+        .count();
     plan.steps.is_empty().then(|| Hit {
-        severity: if listed + plan.outline.sections.len() < FORM { Severity::High } else { Severity::Low },
+        severity: if listed + plan.outline.sections.len() < FORM {
+            Severity::High
+        } else {
+            Severity::Low
+        },
         line: plan.place(Topic::Steps),
         what: "the plan has no steps: nothing says what is done first and what after it".to_owned(),
         add: "write the steps in their order, each small enough to be checked and undone by itself",
@@ -183,18 +196,34 @@ fn steps(plan: &Plan) -> Option<Hit> {
 
 /// Returns whether the plan as a whole says when it is accepted; step outcomes matter less then.
 fn accepted(plan: &Plan) -> bool {
-    let titled =
-        plan.sentences.iter().any(|sentence| sentence.topic == Topic::Acceptance && question::says(sentence));
+    let titled = plan
+        .sentences
+        .iter()
+        .any(|sentence| sentence.topic == Topic::Acceptance && question::says(sentence));
     titled || answered(plan, ACCEPTED) || plan.sentences.iter().any(target)
 }
 
 /// "Every shard should be <= 45 % full", or a bound among the goals.
 fn target(sentence: &Sentence) -> bool {
-    let bound = sentence.text.split(['\u{2264}', '\u{2265}', '<', '>']).skip(1).any(|after| {
-        after.trim_start_matches(['=', ' ', '$', '\u{20ac}']).starts_with(|c: char| c.is_ascii_digit())
-    }) || any(&patterns(&["under|below|over|above|least|most|within|than #"]), &sentence.words);
+    let bound = sentence
+        .text
+        .split(['\u{2264}', '\u{2265}', '<', '>'])
+        .skip(1)
+        .any(|after| {
+            after
+                .trim_start_matches(['=', ' ', '$', '\u{20ac}'])
+                .starts_with(|c: char| c.is_ascii_digit())
+        })
+        || any(
+            &patterns(&["under|below|over|above|least|most|within|than #"]),
+            &sentence.words,
+        );
     let wanted = any(
-        &patterns(&["should|shall|must", "after this", "want|wants|target|targets|aim|goal"]),
+        &patterns(&[
+            "should|shall|must",
+            "after this",
+            "want|wants|target|targets|aim|goal",
+        ]),
         &sentence.words,
     );
     sentence.block.is_some() && bound && (wanted || sentence.topic == Topic::Goal)

@@ -58,7 +58,9 @@ pub fn review(plan: &str, view: PointOfView) -> Vec<Finding> {
         is_first
     });
     hits.truncate(MAX_FINDINGS);
-    hits.into_iter().map(|(check, hit)| finding(check.id, hit)).collect()
+    hits.into_iter()
+        .map(|(check, hit)| finding(check.id, hit))
+        .collect()
 }
 
 fn finding(check: &'static str, hit: Hit) -> Finding {
@@ -70,7 +72,9 @@ fn finding(check: &'static str, hit: Hit) -> Finding {
         recommendation: hit.add,
         file: None,
         line: Some(hit.line),
-        evidence: quotes.map(|found| format!("line {}: {}", found.line, quote(&found.text))).collect(),
+        evidence: quotes
+            .map(|found| format!("line {}: {}", found.line, quote(&found.text)))
+            .collect(),
         patch: None,
     }
 }

@@ -230,23 +230,46 @@ const DEPLOYED_OR_SCHEDULED: &[&str] = &[
 fn retries(plan: &Plan) -> Option<Hit> {
     let retried = relevant(
         plan,
-        &["retry|retries|retried|retrying", "try|tries|tried again", "reattempt*", "redeliver*"],
+        &[
+            "retry|retries|retried|retrying",
+            "try|tries|tried again",
+            "reattempt*",
+            "redeliver*",
+        ],
     );
     let (first, _) = retried.first()?;
-    let bound =
-        Pattern::new("#|max*|limit*|once|twice|backoff|deadline|budget|never|jitter|bounded|dead|gives|next");
+    let bound = Pattern::new(
+        "#|max*|limit*|once|twice|backoff|deadline|budget|never|jitter|bounded|dead|gives|next",
+    );
     // A bound may stand in the next sentence of the same paragraph, or in another cell of the row.
     let bounded = |sentence: &Sentence| {
-        let at = plan.sentences.iter().position(|other| std::ptr::eq(other, sentence));
-        let near =
-            plan.sentences.iter().skip(at.unwrap_or(0)).take_while(|other| other.block == sentence.block);
-        let row = sentence.block.is_some_and(|block| plan.outline.blocks[block].kind == BlockKind::Row);
-        near.take(if row { 8 } else { 2 }).any(|other| bound.find(&other.words).is_some())
+        let at = plan
+            .sentences
+            .iter()
+            .position(|other| std::ptr::eq(other, sentence));
+        let near = plan
+            .sentences
+            .iter()
+            .skip(at.unwrap_or(0))
+            .take_while(|other| other.block == sentence.block);
+        let row = sentence
+            .block
+            .is_some_and(|block| plan.outline.blocks[block].kind == BlockKind::Row);
+        near.take(if row { 8 } else { 2 })
+            .any(|other| bound.find(&other.words).is_some())
     };
-    let elsewhere = answers(plan, &["retry|retries|retried|retrying", "tried again", "attempts"]);
+    let elsewhere = answers(
+        plan,
+        &["retry|retries|retried|retrying", "tried again", "attempts"],
+    );
     let denied = patterns(&["no|not|never|without .. retry|retries|retried|retrying"]);
-    if retried.iter().take(16).any(|(sentence, _)| bounded(sentence))
-        || elsewhere.iter().any(|sentence| bound.find(&sentence.words).is_some())
+    if retried
+        .iter()
+        .take(16)
+        .any(|(sentence, _)| bounded(sentence))
+        || elsewhere
+            .iter()
+            .any(|sentence| bound.find(&sentence.words).is_some())
         || pattern::any(&denied, &first.words)
     {
         return None;

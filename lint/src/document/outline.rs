@@ -19,7 +19,11 @@ pub(super) struct Section {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BlockKind {
     Paragraph,
-    Item { ordered: bool, task: bool, depth: usize },
+    Item {
+        ordered: bool,
+        task: bool,
+        depth: usize,
+    },
     Row,
 }
 
@@ -42,7 +46,9 @@ impl Block {
     /// Returns the line of a byte offset of the text, from 1.
     pub(super) fn line_at(&self, offset: usize) -> u32 {
         let after = self.marks.partition_point(|(start, _)| *start <= offset);
-        self.marks.get(after.saturating_sub(1)).map_or(1, |(_, line)| *line)
+        self.marks
+            .get(after.saturating_sub(1))
+            .map_or(1, |(_, line)| *line)
     }
 
     pub(super) fn line(&self) -> u32 {
@@ -68,8 +74,12 @@ pub(super) fn outline(source: &str) -> Outline {
     let end = source.floor_char_boundary(MAX_BYTES);
     let text = tame(&source[..end]);
     let lines = Lines::of(&text);
-    let mut builder = Builder { lines, ..Builder::default() };
-    let options = Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS | Options::ENABLE_STRIKETHROUGH;
+    let mut builder = Builder {
+        lines,
+        ..Builder::default()
+    };
+    let options =
+        Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS | Options::ENABLE_STRIKETHROUGH;
     for (event, range) in Parser::new_ext(&text, options).into_offset_iter() {
         builder.event(event, range.start);
     }
@@ -87,7 +97,10 @@ fn tame(source: &str) -> String {
     while let Some(line) = lines.next() {
         let body = line.trim_start_matches([' ', '\t', '>', '-', '+', '*']);
         let front = &line[..line.len() - body.len()];
-        let marks = front.bytes().filter(|byte| matches!(byte, b'>' | b'+' | b'*' | b'-')).count();
+        let marks = front
+            .bytes()
+            .filter(|byte| matches!(byte, b'>' | b'+' | b'*' | b'-'))
+            .count();
         let rule = body.trim().is_empty();
         if marks > MAX_MARKERS || front.len() > 8 * MAX_MARKERS {
             // A long line of dashes still underlines the heading above it.
@@ -99,7 +112,9 @@ fn tame(source: &str) -> String {
         } else {
             match line.find(['.', ')']) {
                 // A numbered line that is underlined is a heading, though Markdown makes an item of it and a rule below.
-                Some(mark) if numbered(line, mark) && lines.peek().is_some_and(|next| underline(next)) => {
+                Some(mark)
+                    if numbered(line, mark) && lines.peek().is_some_and(|next| underline(next)) =>
+                {
                     out.push_str(&line[..mark]);
                     out.push('\\');
                     out.push_str(&line[mark..]);
@@ -114,8 +129,10 @@ fn tame(source: &str) -> String {
         }
     }
     // Brackets and emphasis marks by the ten thousand mean nothing to a reviewer.
-    let noisy =
-        out.bytes().filter(|byte| matches!(byte, b'[' | b'<' | b'`' | b'~' | b'_' | b'*' | b'&')).count();
+    let noisy = out
+        .bytes()
+        .filter(|byte| matches!(byte, b'[' | b'<' | b'`' | b'~' | b'_' | b'*' | b'&'))
+        .count();
     if noisy > out.len() / 4 && noisy > 4096 {
         out = out.replace(['[', '<', '`', '~', '_', '*', '&'], " ");
     }
@@ -132,7 +149,8 @@ fn numbered(line: &str, mark: usize) -> bool {
 /// Returns whether a line makes a heading of the one above it.
 fn underline(line: &str) -> bool {
     let line = line.trim_end();
-    line.len() >= 3 && (line.bytes().all(|byte| byte == b'-') || line.bytes().all(|byte| byte == b'='))
+    line.len() >= 3
+        && (line.bytes().all(|byte| byte == b'-') || line.bytes().all(|byte| byte == b'='))
 }
 
 /// Returns whether a line begins with a number of at least two parts that ends like the number of an item: "2.1. Text", "6.1.3) Text".
@@ -155,7 +173,11 @@ struct Lines(Vec<usize>);
 
 impl Lines {
     fn of(text: &str) -> Self {
-        Self(std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect())
+        Self(
+            std::iter::once(0)
+                .chain(text.match_indices('\n').map(|(at, _)| at + 1))
+                .collect(),
+        )
     }
 
     fn at(&self, offset: usize) -> u32 {
@@ -186,8 +208,10 @@ impl Builder {
             Event::Text(text) | Event::Code(text) => self.text(&text, offset),
             Event::SoftBreak | Event::HardBreak => self.text(" ", offset),
             Event::TaskListMarker(_) => {
-                if let Some(Block { kind: BlockKind::Item { task, .. }, .. }) =
-                    self.items.last().map(|item| &mut self.out.blocks[*item])
+                if let Some(Block {
+                    kind: BlockKind::Item { task, .. },
+                    ..
+                }) = self.items.last().map(|item| &mut self.out.blocks[*item])
                 {
                     *task = true;
                 }
@@ -305,7 +329,12 @@ impl Builder {
         while let Some(above) = parent.filter(|above| self.out.sections[*above].level >= level) {
             parent = self.out.sections[above].parent;
         }
-        self.out.sections.push(Section { title, line, level, parent });
+        self.out.sections.push(Section {
+            title,
+            line,
+            level,
+            parent,
+        });
     }
 
     /// Takes a paragraph of a few words without a full stop for a heading, which it is in all but form.
@@ -313,9 +342,17 @@ impl Builder {
         if block + 1 != self.out.blocks.len() {
             return;
         }
-        let text = self.out.blocks[block].text.trim().trim_end_matches(':').to_owned();
-        let plain = !text.is_empty() && text.chars().count() <= 40 && text.split_whitespace().count() <= 4;
-        if plain && !text.contains(['.', '!', '?', '\n', ',', ':']) && text.starts_with(char::is_uppercase) {
+        let text = self.out.blocks[block]
+            .text
+            .trim()
+            .trim_end_matches(':')
+            .to_owned();
+        let plain =
+            !text.is_empty() && text.chars().count() <= 40 && text.split_whitespace().count() <= 4;
+        if plain
+            && !text.contains(['.', '!', '?', '\n', ',', ':'])
+            && text.starts_with(char::is_uppercase)
+        {
             let line = self.out.blocks[block].line();
             self.out.blocks.pop();
             self.section(text, line, 7);
@@ -332,9 +369,16 @@ mod tests {
         let outline = outline(
             "# T\n\nOne\ntwo. Three.\n\n## S\n\n- a\n  - b\n- [ ] c\n\n| H | I |\n|---|---|\n| x | y |\n",
         );
-        let seen: Vec<(BlockKind, u32, &str)> =
-            outline.blocks.iter().map(|b| (b.kind, b.line(), b.text.as_str())).collect();
-        let item = |task, depth| BlockKind::Item { ordered: false, task, depth };
+        let seen: Vec<(BlockKind, u32, &str)> = outline
+            .blocks
+            .iter()
+            .map(|b| (b.kind, b.line(), b.text.as_str()))
+            .collect();
+        let item = |task, depth| BlockKind::Item {
+            ordered: false,
+            task,
+            depth,
+        };
         assert_eq!(
             seen,
             [
@@ -348,16 +392,30 @@ mod tests {
         assert_eq!(outline.blocks[0].line_at(9), 4);
         assert_eq!(outline.blocks[2].parent, Some(1));
         assert_eq!(outline.headers, [["H", "I"]]);
-        assert_eq!(outline.blocks[1].section.map(|at| outline.sections[at].title.as_str()), Some("S"));
+        assert_eq!(
+            outline.blocks[1]
+                .section
+                .map(|at| outline.sections[at].title.as_str()),
+            Some("S")
+        );
     }
 
     #[test]
     fn numbers_of_two_parts_make_items() {
-        let outline = outline("2.1. One\ntwo.\n2.1.1) Three.\n\nIt takes\n2.5 seconds, or 3.5. Four.\n");
-        let seen: Vec<(u32, &str)> = outline.blocks.iter().map(|b| (b.line(), b.text.as_str())).collect();
+        let outline =
+            outline("2.1. One\ntwo.\n2.1.1) Three.\n\nIt takes\n2.5 seconds, or 3.5. Four.\n");
+        let seen: Vec<(u32, &str)> = outline
+            .blocks
+            .iter()
+            .map(|b| (b.line(), b.text.as_str()))
+            .collect();
         assert_eq!(
             seen,
-            [(1, "2.1. One two."), (3, "2.1.1) Three."), (5, "It takes 2.5 seconds, or 3.5. Four."),]
+            [
+                (1, "2.1. One two."),
+                (3, "2.1.1) Three."),
+                (5, "It takes 2.5 seconds, or 3.5. Four."),
+            ]
         );
         assert!(
             ["2.", "2. a", "2..1. a", "2.1.a", ".1. a", "x", "", "2.1."]

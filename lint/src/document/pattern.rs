@@ -9,7 +9,10 @@ const GAP: usize = 8;
 /// Returns the lowercase words of a text. Everything but letters and digits separates; an apostrophe is dropped. The method of
 /// a request, as in `DELETE /users`, has the word `http` in front, so that it differs from "delete users".
 pub(super) fn words(text: &str) -> Vec<String> {
-    placed_words(text).into_iter().map(|(_, word)| word).collect()
+    placed_words(text)
+        .into_iter()
+        .map(|(_, word)| word)
+        .collect()
 }
 
 /// The same, each word with the byte offset at which it begins.
@@ -80,7 +83,10 @@ pub(super) fn sentences(text: &str) -> Vec<std::ops::Range<usize>> {
 }
 
 fn abbreviation(before: &str) -> bool {
-    let last = before.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
+    let last = before
+        .rsplit(|c: char| c.is_whitespace() || c == '(')
+        .next()
+        .unwrap_or_default();
     matches!(last, "e.g" | "i.e" | "vs" | "approx" | "etc" | "no" | "No") && !matches!(last, "etc")
 }
 
@@ -117,7 +123,10 @@ impl Pattern {
 
     /// Returns how many words a match has, gaps aside.
     pub(super) fn len(&self) -> usize {
-        self.0.iter().filter(|piece| matches!(piece, Piece::OneOf(_))).count()
+        self.0
+            .iter()
+            .filter(|piece| matches!(piece, Piece::OneOf(_)))
+            .count()
     }
 
     /// Returns the index of the first word of the first match.
@@ -129,7 +138,9 @@ impl Pattern {
 fn matches(pieces: &[Piece], words: &[String]) -> bool {
     match pieces {
         [] => true,
-        [Piece::Gap, rest @ ..] => (0..=GAP.min(words.len())).any(|skip| matches(rest, &words[skip..])),
+        [Piece::Gap, rest @ ..] => {
+            (0..=GAP.min(words.len())).any(|skip| matches(rest, &words[skip..]))
+        }
         [Piece::OneOf(forms), rest @ ..] => match words {
             [word, after @ ..] => forms.iter().any(|form| form.fits(word)) && matches(rest, after),
             [] => false,
@@ -177,12 +188,18 @@ mod tests {
 
     #[test]
     fn numbers_stay_whole() {
-        assert_eq!(words("10,000 units, 0.05 each."), ["10000", "units", "0.05", "each"]);
+        assert_eq!(
+            words("10,000 units, 0.05 each."),
+            ["10000", "units", "0.05", "each"]
+        );
     }
 
     #[test]
     fn a_request_differs_from_prose() {
-        assert_eq!(words("`DELETE /v2/users` now"), ["http", "delete", "v2", "users", "now"]);
+        assert_eq!(
+            words("`DELETE /v2/users` now"),
+            ["http", "delete", "v2", "users", "now"]
+        );
         assert_eq!(
             words("delete v2 / users, GET and /v1, BGET /a"),
             ["delete", "v2", "users", "get", "and", "v1", "bget", "a"]
@@ -193,7 +210,10 @@ mod tests {
     #[test]
     fn sentences_end_where_they_end() {
         let text = "Use v1.2 here. See e.g. this? Yes!";
-        let all: Vec<&str> = sentences(text).into_iter().map(|range| text[range].trim()).collect();
+        let all: Vec<&str> = sentences(text)
+            .into_iter()
+            .map(|range| text[range].trim())
+            .collect();
         assert_eq!(all, ["Use v1.2 here.", "See e.g. this?", "Yes!"]);
     }
 }

@@ -36,13 +36,20 @@ pub(super) fn ask(
     if !question.also.is_empty() {
         let also = relevant(plan, question.also);
         let (sentence, word) = also.first()?;
-        if !found.iter().any(|(other, _)| std::ptr::eq(*other, *sentence)) {
+        if !found
+            .iter()
+            .any(|(other, _)| std::ptr::eq(*other, *sentence))
+        {
             quotes.push(sentence.quote(&plan.outline, *word));
         }
     }
     Some(Hit {
         // What is named somewhere, though in no sentence that answers, is not certainly missing.
-        severity: if plan.names(question.answered) { Severity::Low } else { severity },
+        severity: if plan.names(question.answered) {
+            Severity::Low
+        } else {
+            severity
+        },
         line: quotes.first()?.line,
         what: question.what.to_owned(),
         add: question.add,
@@ -53,7 +60,9 @@ pub(super) fn ask(
 /// Quotes the first of what was found.
 pub(super) fn quotes(plan: &Plan, found: &[Found<'_>]) -> Vec<Quote> {
     let first = found.iter().take(QUOTES);
-    first.map(|(sentence, word)| sentence.quote(&plan.outline, *word)).collect()
+    first
+        .map(|(sentence, word)| sentence.quote(&plan.outline, *word))
+        .collect()
 }
 
 /// Returns sentences in which the plan does one of these things: not what it leaves out, looks back on, or denies.
@@ -73,7 +82,9 @@ pub(super) fn relevant<'a>(plan: &'a Plan, sources: &[&'static str]) -> Vec<Foun
         if about || sentence.excluded || sentence.text.ends_with('?') {
             return None;
         }
-        let matches = wanted.iter().filter_map(|pattern| pattern.find(&sentence.words));
+        let matches = wanted
+            .iter()
+            .filter_map(|pattern| pattern.find(&sentence.words));
         let at = matches.min()?;
         (!denied(&negations, &sentence.words[..at])).then_some((sentence, at))
     };
@@ -81,7 +92,11 @@ pub(super) fn relevant<'a>(plan: &'a Plan, sources: &[&'static str]) -> Vec<Foun
     // The step that does it says more than the paragraph about it, and that more than a heading.
     found.sort_by_key(|(sentence, _)| {
         let kind = sentence.block.map(|block| plan.outline.blocks[block].kind);
-        (kind.is_none(), kind == Some(BlockKind::Paragraph), sentence.line)
+        (
+            kind.is_none(),
+            kind == Some(BlockKind::Paragraph),
+            sentence.line,
+        )
     });
     found
 }
@@ -100,7 +115,10 @@ pub(super) fn answered(plan: &Plan, sources: &[&'static str]) -> bool {
 /// Returns the sentences that say one of these things.
 pub(super) fn answers<'a>(plan: &'a Plan, sources: &[&'static str]) -> Vec<&'a Sentence> {
     let wanted = patterns(sources);
-    plan.sentences.iter().filter(|sentence| says(sentence) && any(&wanted, &sentence.words)).collect()
+    plan.sentences
+        .iter()
+        .filter(|sentence| says(sentence) && any(&wanted, &sentence.words))
+        .collect()
 }
 
 /// Returns whether a sentence can answer anything: no heading, no open question, no catchword.

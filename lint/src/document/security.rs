@@ -204,7 +204,12 @@ pub(super) const CHECKS: &[Check] = &[
                 "password* .. stored|saved|kept|written",
             ],
             also: &[],
-            answered: &["hash*", "identity provider", "salted|salt|salts", "never stored|sees|see"],
+            answered: &[
+                "hash*",
+                "identity provider",
+                "salted|salt|salts",
+                "never stored|sees|see",
+            ],
             named: HASHES,
             what: "users have passwords, and nothing says how they are stored",
             add: "use a password hash made for it (argon2id, bcrypt) with its parameters, or leave passwords to an identity provider",
@@ -324,7 +329,13 @@ const MIGRATION: Question = Question {
         "database migration*",
         "migration .. table*|column*|schema",
     ],
-    also: &["database*", "table*", "postgres*|mysql|sqlite|oracle|sql", "warehouse", "column*"],
+    also: &[
+        "database*",
+        "table*",
+        "postgres*|mysql|sqlite|oracle|sql",
+        "warehouse",
+        "column*",
+    ],
     answered: &[
         "backfill*|backfilled",
         "additive",
@@ -362,7 +373,10 @@ const MIGRATION: Question = Question {
 /// listed for it.
 fn migration(plan: &Plan) -> Option<Hit> {
     let creates = patterns(&["create*|new|introduce* .. table|tables|schema|database"]);
-    let is_new = plan.sentences.iter().any(|sentence| any(&creates, &sentence.words));
+    let is_new = plan
+        .sentences
+        .iter()
+        .any(|sentence| any(&creates, &sentence.words));
     let changes = patterns(&[
         "alter*|rename*|change*|drop*|remove*",
         "column|columns .. to|of the|our|each|every",

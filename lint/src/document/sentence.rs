@@ -50,9 +50,15 @@ impl Sentence {
         /// Bytes of a sentence that are shown before the word.
         const BEFORE: usize = 40;
         let at = self.begins.get(word).copied().unwrap_or(0);
-        let line = self.block.map_or(self.line, |block| outline.blocks[block].line_at(self.start + at));
+        let line = self.block.map_or(self.line, |block| {
+            outline.blocks[block].line_at(self.start + at)
+        });
         // From the beginning of a word, and from that of the sentence if that is near.
-        let from = self.begins.iter().copied().find(|begin| begin + BEFORE >= at);
+        let from = self
+            .begins
+            .iter()
+            .copied()
+            .find(|begin| begin + BEFORE >= at);
         match from.filter(|from| *from > BEFORE) {
             Some(from) => Quote::new(line, format!("...{}", &self.text[from..])),
             None => Quote::new(line, self.text.clone()),
@@ -190,12 +196,23 @@ static TITLES: LazyLock<Vec<(Topic, Vec<Pattern>)>> = LazyLock::new(|| {
     vec![
         (Topic::OutOfScope, patterns(EXCLUDES)),
         (Topic::OutOfScope, patterns(&["excluded"])),
-        (Topic::Alternatives, patterns(&["alternative*", "rejected", "considered"])),
+        (
+            Topic::Alternatives,
+            patterns(&["alternative*", "rejected", "considered"]),
+        ),
         (
             Topic::Questions,
-            patterns(&["question|questions", "unclear", "unknowns", "open points|items|issues"]),
+            patterns(&[
+                "question|questions",
+                "unclear",
+                "unknowns",
+                "open points|items|issues",
+            ]),
         ),
-        (Topic::Changelog, patterns(&["changelog", "revision history"])),
+        (
+            Topic::Changelog,
+            patterns(&["changelog", "revision history"]),
+        ),
         (
             Topic::Acceptance,
             patterns(&[
@@ -222,7 +239,10 @@ static TITLES: LazyLock<Vec<(Topic, Vec<Pattern>)>> = LazyLock::new(|| {
                 "problem",
             ]),
         ),
-        (Topic::Risks, patterns(&["risk*", "go wrong", "fail*", "drawback*"])),
+        (
+            Topic::Risks,
+            patterns(&["risk*", "go wrong", "fail*", "drawback*"]),
+        ),
         (
             Topic::Steps,
             patterns(&[
@@ -264,14 +284,21 @@ static TITLES: LazyLock<Vec<(Topic, Vec<Pattern>)>> = LazyLock::new(|| {
 
 pub(super) fn topic_of(title: &str) -> Topic {
     let words = pattern::words(title);
-    TITLES.iter().find(|(_, patterns)| any(patterns, &words)).map_or(Topic::Other, |(topic, _)| *topic)
+    TITLES
+        .iter()
+        .find(|(_, patterns)| any(patterns, &words))
+        .map_or(Topic::Other, |(topic, _)| *topic)
 }
 
 pub(super) fn section_topics(outline: &Outline) -> Vec<Topic> {
     let mut topics: Vec<Topic> = Vec::with_capacity(outline.sections.len());
     for section in &outline.sections {
         // The title of the whole document says what it is, not what this part of it is about.
-        let own = if section.level == 1 { Topic::Other } else { topic_of(&section.title) };
+        let own = if section.level == 1 {
+            Topic::Other
+        } else {
+            topic_of(&section.title)
+        };
         let inherited = section.parent.map_or(Topic::Other, |parent| topics[parent]);
         topics.push(if own == Topic::Other { inherited } else { own });
     }
@@ -303,7 +330,8 @@ pub(super) fn sentences(outline: &Outline, topics: &[Topic]) -> Vec<Sentence> {
     let mut out = Vec::new();
     for (index, section) in outline.sections.iter().enumerate() {
         let text = section.title.trim().to_owned();
-        let (begins, words): (Vec<usize>, Vec<String>) = pattern::placed_words(&text).into_iter().unzip();
+        let (begins, words): (Vec<usize>, Vec<String>) =
+            pattern::placed_words(&text).into_iter().unzip();
         out.push(Sentence {
             line: section.line,
             text,
@@ -319,7 +347,9 @@ pub(super) fn sentences(outline: &Outline, topics: &[Topic]) -> Vec<Sentence> {
         });
     }
     for (index, block) in outline.blocks.iter().enumerate() {
-        let topic = block.section.map_or(Topic::Other, |section| topics[section]);
+        let topic = block
+            .section
+            .map_or(Topic::Other, |section| topics[section]);
         let ranges = pattern::sentences(&block.text);
         let count = ranges.len();
         // A question is answered by what follows it.
@@ -330,17 +360,24 @@ pub(super) fn sentences(outline: &Outline, topics: &[Topic]) -> Vec<Sentence> {
         });
         let block_words = block.text.split_whitespace().count();
         // "Out of scope: ..." and "**Not now.** ..." speak for their whole block.
-        let lead = ranges.first().map(|range| pattern::words(&block.text[range.clone()])).unwrap_or_default();
-        let lead_excludes = excludes.iter().any(|pattern| pattern.find(&lead).is_some_and(|at| at < 2))
+        let lead = ranges
+            .first()
+            .map(|range| pattern::words(&block.text[range.clone()]))
+            .unwrap_or_default();
+        let lead_excludes = excludes
+            .iter()
+            .any(|pattern| pattern.find(&lead).is_some_and(|at| at < 2))
             && lead.first().is_none_or(|word| word != "we");
         for (nth, range) in ranges.into_iter().enumerate() {
             let raw = &block.text[range.clone()];
             let lead_in = raw.len() - raw.trim_start().len();
             let text = raw.trim().to_owned();
-            let (begins, words): (Vec<usize>, Vec<String>) = pattern::placed_words(&text).into_iter().unzip();
+            let (begins, words): (Vec<usize>, Vec<String>) =
+                pattern::placed_words(&text).into_iter().unzip();
             let last = nth + 1 == count;
-            let question =
-                text.ends_with('?') && last && !block.text.trim_start().starts_with(['"', '\u{201c}']);
+            let question = text.ends_with('?')
+                && last
+                && !block.text.trim_start().starts_with(['"', '\u{201c}']);
             let marked = (any(&marks, &words) || text.contains("???")) && !any(&settled, &words);
             let beside = block.kind == BlockKind::Paragraph && itemized.contains(&block.section);
             let listed = !followed
@@ -359,7 +396,9 @@ pub(super) fn sentences(outline: &Outline, topics: &[Topic]) -> Vec<Sentence> {
                 vague: words.len() > 2
                     && any(&vague, &words)
                     && !any(&defined, &words)
-                    && !words.iter().any(|word| word.starts_with(|c: char| c.is_ascii_digit())),
+                    && !words
+                        .iter()
+                        .any(|word| word.starts_with(|c: char| c.is_ascii_digit())),
                 text,
                 words,
                 begins,

@@ -62,7 +62,8 @@ pub(super) struct Step {
 }
 
 /// First words of a heading, a paragraph or an item that says when it is done, or as the how manieth.
-const NAMED: &str = "phase|phases|step|steps|stage|milestone|week|weeks|day|days|sprint|iteration #";
+const NAMED: &str =
+    "phase|phases|step|steps|stage|milestone|week|weeks|day|days|sprint|iteration #";
 
 /// Returns all steps, in the first of these forms that the plan has: headings; items and rows; paragraphs and items that begin
 /// with a time or a phase; items that begin with a verb; prose.
@@ -71,7 +72,12 @@ pub(super) fn find(outline: &Outline, topics: &[Topic], sentences: &[Sentence]) 
     // "What we do, and how we know that it is done": such items are steps, whatever their heading is about.
     let accepted = patterns(&["done|finished|complete|accepted when|if|once"]);
     // An arrow is a result where the plan makes a habit of it.
-    let arrows = outline.blocks.iter().filter(|block| states(&block.text)).count() >= ARROWS;
+    let arrows = outline
+        .blocks
+        .iter()
+        .filter(|block| states(&block.text))
+        .count()
+        >= ARROWS;
     let topic = |section: Option<usize>| section.map_or(Topic::Other, |section| topics[section]);
     let no_steps = |topic: Topic| {
         matches!(
@@ -93,12 +99,21 @@ pub(super) fn find(outline: &Outline, topics: &[Topic], sentences: &[Sentence]) 
     for (index, block) in outline.blocks.iter().enumerate() {
         let topic = topic(block.section);
         let is_step = match block.kind {
-            BlockKind::Item { depth, ordered, task } => {
-                let stated = topic == Topic::Acceptance && any(&accepted, &pattern::words(&block.text));
-                depth == 0 && (task || ordered && (stated || !no_steps(topic)) || topic == Topic::Steps)
+            BlockKind::Item {
+                depth,
+                ordered,
+                task,
+            } => {
+                let stated =
+                    topic == Topic::Acceptance && any(&accepted, &pattern::words(&block.text));
+                depth == 0
+                    && (task || ordered && (stated || !no_steps(topic)) || topic == Topic::Steps)
             }
             BlockKind::Row => {
-                !no_steps(topic) && block.header.is_some_and(|header| step_table(&outline.headers[header]))
+                !no_steps(topic)
+                    && block
+                        .header
+                        .is_some_and(|header| step_table(&outline.headers[header]))
             }
             BlockKind::Paragraph => false,
         };
@@ -107,12 +122,17 @@ pub(super) fn find(outline: &Outline, topics: &[Topic], sentences: &[Sentence]) 
         }
     }
     if out.is_empty() {
-        out = labelled(outline, &outcome, arrows, |block| !no_steps(topic(block.section)));
+        out = labelled(outline, &outcome, arrows, |block| {
+            !no_steps(topic(block.section))
+        });
     }
     if out.is_empty() {
         let verb = Pattern::new(VERBS);
         for (index, block) in outline.blocks.iter().enumerate() {
-            let first = unnumbered(&block.text).into_iter().take(1).collect::<Vec<_>>();
+            let first = unnumbered(&block.text)
+                .into_iter()
+                .take(1)
+                .collect::<Vec<_>>();
             if matches!(block.kind, BlockKind::Item { depth: 0, .. })
                 && !no_steps(topic(block.section))
                 && verb.find(&first).is_some()
@@ -123,9 +143,12 @@ pub(super) fn find(outline: &Outline, topics: &[Topic], sentences: &[Sentence]) 
     }
     if out.is_empty() {
         let items = outline.blocks.iter().enumerate().filter(|(_, block)| {
-            matches!(block.kind, BlockKind::Item { depth: 0, .. }) && !no_steps(topic(block.section))
+            matches!(block.kind, BlockKind::Item { depth: 0, .. })
+                && !no_steps(topic(block.section))
         });
-        out = items.map(|(index, _)| step(outline, index, &outcome, arrows)).collect();
+        out = items
+            .map(|(index, _)| step(outline, index, &outcome, arrows))
+            .collect();
         // A list in which some items say when they are done is a list of steps.
         if out.iter().filter(|step| step.outcome).count() < 2 {
             out.clear();
@@ -147,7 +170,10 @@ fn labelled(
     let named = Pattern::new(NAMED);
     let mut out = Vec::new();
     for (index, block) in outline.blocks.iter().enumerate() {
-        let form = matches!(block.kind, BlockKind::Paragraph | BlockKind::Item { depth: 0, .. });
+        let form = matches!(
+            block.kind,
+            BlockKind::Paragraph | BlockKind::Item { depth: 0, .. }
+        );
         if form && may_be(block) && named.find(&unnumbered(&block.text)) == Some(0) {
             out.push(step(outline, index, outcome, arrows));
         }
@@ -158,19 +184,29 @@ fn labelled(
 /// Returns the words of a text without the number in front.
 fn unnumbered(text: &str) -> Vec<String> {
     let mut words = pattern::words(text);
-    if words.first().is_some_and(|word| word.starts_with(|c: char| c.is_ascii_digit())) {
+    if words
+        .first()
+        .is_some_and(|word| word.starts_with(|c: char| c.is_ascii_digit()))
+    {
         words.remove(0);
     }
     words
 }
 
 fn step_table(header: &[String]) -> bool {
-    let heads = patterns(&["step*|phase*|item*|change*|task*|week|day|milestone*|action*|stage*|work"]);
+    let heads =
+        patterns(&["step*|phase*|item*|change*|task*|week|day|milestone*|action*|stage*|work"]);
     let has = |heads: &[Pattern]| header.iter().any(|cell| any(heads, &pattern::words(cell)));
     // A table that says of each row when it is done, or by whom and when, has steps for rows.
-    header.iter().take(3).any(|cell| any(&heads, &pattern::words(cell)))
-        || has(&patterns(&["done|finished|ready|complete|accepted when|if|once"]))
-        || has(&patterns(&["when|date|start|due"])) && has(&patterns(&["who|owner|lead|responsible"]))
+    header
+        .iter()
+        .take(3)
+        .any(|cell| any(&heads, &pattern::words(cell)))
+        || has(&patterns(&[
+            "done|finished|ready|complete|accepted when|if|once",
+        ]))
+        || has(&patterns(&["when|date|start|due"]))
+            && has(&patterns(&["who|owner|lead|responsible"]))
 }
 
 /// "Phase 2: core" and, below a heading that announces steps, "3.1 Index" or "M1: Index".
@@ -185,18 +221,29 @@ fn headed(outline: &Outline, topics: &[Topic], outcome: &[Pattern]) -> Vec<Step>
         let words = pattern::words(&section.title);
         let numbered = words.first().is_some_and(|word| {
             let number = word.strip_prefix(|c: char| c.is_ascii_alphabetic());
-            number.unwrap_or(word).starts_with(|c: char| c.is_ascii_digit())
+            number
+                .unwrap_or(word)
+                .starts_with(|c: char| c.is_ascii_digit())
         });
-        let below = section.parent.is_some_and(|parent| topics[parent] == Topic::Steps) && section.level < 7;
+        let below = section
+            .parent
+            .is_some_and(|parent| topics[parent] == Topic::Steps)
+            && section.level < 7;
         let deeper = last_level.is_some_and(|level| section.level > level);
-        let step = named.find(&words) == Some(0) || numbered && (below || delivers.contains(&index));
+        let step =
+            named.find(&words) == Some(0) || numbered && (below || delivers.contains(&index));
         if deeper || !step {
             owner.push(section.parent.and_then(|parent| owner[parent]));
             continue;
         }
         last_level = Some(section.level);
         owner.push(Some(out.len()));
-        out.push(Step { line: section.line, title: section.title.trim().to_owned(), words, outcome: false });
+        out.push(Step {
+            line: section.line,
+            title: section.title.trim().to_owned(),
+            words,
+            outcome: false,
+        });
     }
     for block in &outline.blocks {
         if let Some(step) = block.section.and_then(|section| owner[section]) {
@@ -228,7 +275,11 @@ fn delivering(outline: &Outline) -> Vec<usize> {
             sections.push(section);
         }
     }
-    if sections.len() < 3 { Vec::new() } else { sections }
+    if sections.len() < 3 {
+        Vec::new()
+    } else {
+        sections
+    }
 }
 
 /// This many blocks with an arrow are a habit.
@@ -236,7 +287,8 @@ const ARROWS: usize = 3;
 
 /// Returns whether something stands behind an arrow.
 fn states(text: &str) -> bool {
-    text.split_once('\u{2192}').is_some_and(|(_, after)| pattern::words(after).len() > 1)
+    text.split_once('\u{2192}')
+        .is_some_and(|(_, after)| pattern::words(after).len() > 1)
 }
 
 fn step(outline: &Outline, index: usize, outcome: &[Pattern], arrows: bool) -> Step {
@@ -253,13 +305,28 @@ fn step(outline: &Outline, index: usize, outcome: &[Pattern], arrows: bool) -> S
         "result*|outcome*|shown|check*|accept*|verif*|deliverable*|proof|evidence",
     ]);
     let column = block.header.and_then(|header| {
-        let cell = outline.headers[header].iter().position(|head| any(&heads, &pattern::words(head)))?;
-        block.text.split('\n').nth(cell).filter(|text| pattern::words(text).len() > 1)
+        let cell = outline.headers[header]
+            .iter()
+            .position(|head| any(&heads, &pattern::words(head)))?;
+        block
+            .text
+            .split('\n')
+            .nth(cell)
+            .filter(|text| pattern::words(text).len() > 1)
     });
     let known = column.is_some() || all.len() >= OUTCOME_WORDS && any(outcome, &all);
     let known = known || arrows && states(&block.text);
-    let title = block.text.lines().find(|line| pattern::words(line).len() > 1).unwrap_or(&block.text);
-    Step { line: block.line(), title: title.trim().to_owned(), words: all, outcome: known }
+    let title = block
+        .text
+        .lines()
+        .find(|line| pattern::words(line).len() > 1)
+        .unwrap_or(&block.text);
+    Step {
+        line: block.line(),
+        title: title.trim().to_owned(),
+        words: all,
+        outcome: known,
+    }
 }
 
 /// Steps told in prose: "First ... Then ... Finally ...".

@@ -7,7 +7,11 @@ use super::sentence::Sentence;
 use crate::{PointOfView, Severity};
 
 pub(super) const EMPTY: &str = "PLAN-EMPTY";
-const EVERY: &[PointOfView] = &[PointOfView::Engineering, PointOfView::Security, PointOfView::Operations];
+const EVERY: &[PointOfView] = &[
+    PointOfView::Engineering,
+    PointOfView::Security,
+    PointOfView::Operations,
+];
 
 /// Fewer words than this are a title, not a plan.
 const EMPTY_WORDS: usize = 12;
@@ -74,7 +78,10 @@ fn hollow(plan: &Plan) -> Option<Hit> {
         .iter()
         .filter(|sentence| sentence.block.is_some() && !sentence.words.is_empty())
         .collect();
-    let concrete = sentences.iter().filter(|sentence| is_concrete(sentence)).count();
+    let concrete = sentences
+        .iter()
+        .filter(|sentence| is_concrete(sentence))
+        .count();
     let specific = concrete + plan.outline.code;
     (plan.word_count >= SHORT_WORDS && specific * HOLLOW < sentences.len()).then(|| Hit {
         severity: Severity::High,

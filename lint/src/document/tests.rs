@@ -6,15 +6,24 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-const VIEWS: [PointOfView; 3] = [PointOfView::Engineering, PointOfView::Security, PointOfView::Operations];
+const VIEWS: [PointOfView; 3] = [
+    PointOfView::Engineering,
+    PointOfView::Security,
+    PointOfView::Operations,
+];
 
 /// The top of the repository.
 fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate lies in a repository")
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the crate lies in a repository")
 }
 
 fn count(found: &[Finding], severity: Severity) -> usize {
-    found.iter().filter(|finding| finding.severity == severity).count()
+    found
+        .iter()
+        .filter(|finding| finding.severity == severity)
+        .count()
 }
 
 fn material(found: &[Finding]) -> usize {
@@ -31,7 +40,9 @@ fn plans(folder: &str) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = std::fs::read_dir(&folder)
         .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
         .map(|entry| {
-            let path = entry.expect("a folder that was just opened can be read").path();
+            let path = entry
+                .expect("a folder that was just opened can be read")
+                .path();
             let text = std::fs::read_to_string(&path).expect("plans are text");
             (path.display().to_string(), text)
         })
@@ -41,18 +52,27 @@ fn plans(folder: &str) -> Vec<(String, String)> {
 }
 
 fn ids(plan: &str, view: PointOfView) -> Vec<&'static str> {
-    review(plan, view).into_iter().map(|finding| finding.check).collect()
+    review(plan, view)
+        .into_iter()
+        .map(|finding| finding.check)
+        .collect()
 }
 
 fn all_ids(plan: &str) -> Vec<&'static str> {
-    VIEWS.into_iter().flat_map(|focus| ids(plan, focus)).collect()
+    VIEWS
+        .into_iter()
+        .flat_map(|focus| ids(plan, focus))
+        .collect()
 }
 
 #[test]
 fn every_focus_finds_something_grave_in_the_thin_example() {
     let plan = read("examples/plans/thin.md");
     for focus in VIEWS {
-        assert!(count(&review(&plan, focus), Severity::High) > 0, "{focus:?}");
+        assert!(
+            count(&review(&plan, focus), Severity::High) > 0,
+            "{focus:?}"
+        );
     }
 }
 
@@ -79,7 +99,10 @@ fn thorough_plans_pass_or_nearly_pass() {
     let plans = plans("lint/tests/plans/thorough");
     assert!(plans.len() >= 6, "{}", plans.len());
     for (name, plan) in plans {
-        let found: Vec<Finding> = VIEWS.into_iter().flat_map(|focus| review(&plan, focus)).collect();
+        let found: Vec<Finding> = VIEWS
+            .into_iter()
+            .flat_map(|focus| review(&plan, focus))
+            .collect();
         assert_eq!(material(&found), 0, "{name}: {found:#?}");
     }
 }
@@ -101,22 +124,53 @@ fn without(words: &[&str]) -> String {
 fn a_thorough_plan_with_a_part_taken_out_is_told_so() {
     for (taken, expected) in [
         (&["signature", "rejected", "unique"][..], "SEC-AUTHN"),
-        (&["validated", "schema", "broken json", "256 kb", "rejected"][..], "SEC-INPUT"),
+        (
+            &["validated", "schema", "broken json", "256 kb", "rejected"][..],
+            "SEC-INPUT",
+        ),
         (&["vault"][..], "SEC-SECRETS"),
         (
-            &["on conflict", "skip locked", "unique", "twice", "no double", "once", "transaction"][..],
+            &[
+                "on conflict",
+                "skip locked",
+                "unique",
+                "twice",
+                "no double",
+                "once",
+                "transaction",
+            ][..],
             "SEC-CONCURRENCY",
         ),
-        (&["going back", "switching", "both", "restore"][..], "OPS-ROLLBACK"),
-        (&["we watch", "audit log", "metric", "alerts", "counted", "logs"][..], "OPS-OBSERVABILITY"),
+        (
+            &["going back", "switching", "both", "restore"][..],
+            "OPS-ROLLBACK",
+        ),
+        (
+            &[
+                "we watch",
+                "audit log",
+                "metric",
+                "alerts",
+                "counted",
+                "logs",
+            ][..],
+            "OPS-OBSERVABILITY",
+        ),
         (&["jitter", "72 hours", "attempts"][..], "OPS-RETRY"),
-        (&["done when", "accepted when", "99 %"][..], "ENG-ACCEPTANCE"),
+        (
+            &["done when", "accepted when", "99 %"][..],
+            "ENG-ACCEPTANCE",
+        ),
     ] {
         // Steps and paragraphs fall out with their words, so put back what keeps the question relevant.
         let mut plan = without(taken);
         plan.push_str("\n\n## More steps\n\n1. Add `POST /webhooks/payrail`; events are retried when booking fails, by several workers that update the invoice.\n");
         plan.push_str("2. Copy the signing secret to the new service.\n3. Deploy to production.\n");
-        assert!(all_ids(&plan).contains(&expected), "{expected} not in {:?} of\n{plan}", all_ids(&plan));
+        assert!(
+            all_ids(&plan).contains(&expected),
+            "{expected} not in {:?} of\n{plan}",
+            all_ids(&plan)
+        );
     }
 }
 
@@ -180,17 +234,29 @@ fn each_answer_silences_its_check() {
             "OPS-RETRY",
             "On second thought nothing is retried: no retries are needed because Stripe calls us back once.",
         ),
-        ("Call the Stripe API for each refund", "OPS-TIMEOUT", "Each call has a timeout of 3 seconds."),
+        (
+            "Call the Stripe API for each refund",
+            "OPS-TIMEOUT",
+            "Each call has a timeout of 3 seconds.",
+        ),
         (
             "Deploy the refund service to production",
             "OPS-OBSERVABILITY",
             "Its logs and its error rate are collected in Grafana.",
         ),
-        ("Implement the refund form", "ENG-TESTS", "An integration test refunds an order and reads it back."),
+        (
+            "Implement the refund form",
+            "ENG-TESTS",
+            "An integration test refunds an order and reads it back.",
+        ),
         ("Build it. TBD: which currency?", "ENG-OPEN-QUESTION", ""),
     ] {
         let asked = format!("{base}1. {step}\n2. Write the page for support\n");
-        assert!(all_ids(&asked).contains(&id), "{id} not in {:?} of {asked}", all_ids(&asked));
+        assert!(
+            all_ids(&asked).contains(&id),
+            "{id} not in {:?} of {asked}",
+            all_ids(&asked)
+        );
         if !answer.is_empty() {
             let told = format!("{asked}\n{answer}\n");
             assert!(!all_ids(&told).contains(&id), "{id} still asked of {told}");
@@ -212,19 +278,33 @@ fn a_plan_is_asked_only_what_its_content_makes_relevant() {
 }
 
 /// Enough words to be read as a plan.
-const FILLER: &str =
-    "# Plan\n\nWe want refunds to reach customers within a day, because support asks for it every week.\n\n";
+const FILLER: &str = "# Plan\n\nWe want refunds to reach customers within a day, because support asks for it every week.\n\n";
 
 #[test]
 fn steps_have_many_forms() {
     for (form, expected) in [
-        ("**Weeks 1-4.** Core.\n\n**Week 5.** Beta with 15 people.", false),
-        ("6.1. Week 1: core.\n6.2. Week 2: beta with 15 people.", false),
+        (
+            "**Weeks 1-4.** Core.\n\n**Week 5.** Beta with 15 people.",
+            false,
+        ),
+        (
+            "6.1. Week 1: core.\n6.2. Week 2: beta with 15 people.",
+            false,
+        ),
         ("6.1. Week 1: core.", true),
-        ("| Time | Who | Finished if |\n|-|-|-|\n| June | Ana | 15 people use it |", false),
-        ("| When | What | Owner |\n|-|-|-|\n| June | Beta | Ana |", false),
+        (
+            "| Time | Who | Finished if |\n|-|-|-|\n| June | Ana | 15 people use it |",
+            false,
+        ),
+        (
+            "| When | What | Owner |\n|-|-|-|\n| June | Beta | Ana |",
+            false,
+        ),
         ("| Signal | Who hears |\n|-|-|\n| Errors | Ana |", true),
-        ("### Roadmap\n\n#### M1 core\n\nAna.\n\n#### M2 beta\n\nBen.", false),
+        (
+            "### Roadmap\n\n#### M1 core\n\nAna.\n\n#### M2 beta\n\nBen.",
+            false,
+        ),
         ("6.1. The core is small.\n6.2. People like it.", true),
     ] {
         let plan = format!("{FILLER}## Getting it to people\n\n{form}\n");
@@ -238,7 +318,10 @@ fn a_question_with_a_day_for_its_answer_is_a_task() {
     for (item, expected) in [
         ("Which currency is shown", true),
         ("Whether we can ship by 12 June", true),
-        ("Which currency is shown (finance, answer by 12 June; until then euros)", false),
+        (
+            "Which currency is shown (finance, answer by 12 June; until then euros)",
+            false,
+        ),
         ("Which currency is shown; Ana decides in week 2", false),
         ("Which currency is shown: still unknown", true),
     ] {
@@ -253,14 +336,30 @@ fn words_that_only_look_like_security_make_nothing_relevant() {
     for (step, id, expected) in [
         ("Delete v2 and get v1 back", "SEC-AUTHN", false),
         ("Serve `GET /v2/refunds`", "SEC-AUTHN", true),
-        ("Give the token a type `Secret` in code", "SEC-SECRET-IN-CONFIG", false),
-        ("Mask the secret in code that prints it", "SEC-SECRET-IN-CONFIG", false),
+        (
+            "Give the token a type `Secret` in code",
+            "SEC-SECRET-IN-CONFIG",
+            false,
+        ),
+        (
+            "Mask the secret in code that prints it",
+            "SEC-SECRET-IN-CONFIG",
+            false,
+        ),
         ("Keep the secret in code", "SEC-SECRET-IN-CONFIG", true),
-        ("Create topic, quotas, schema subject beside the database", "SEC-MIGRATION", false),
+        (
+            "Create topic, quotas, schema subject beside the database",
+            "SEC-MIGRATION",
+            false,
+        ),
         ("Change the schema of the database", "SEC-MIGRATION", true),
     ] {
         let plan = format!("{FILLER}## Steps\n\n1. {step}\n");
-        assert_eq!(ids(&plan, PointOfView::Security).contains(&id), expected, "{step}");
+        assert_eq!(
+            ids(&plan, PointOfView::Security).contains(&id),
+            expected,
+            "{step}"
+        );
     }
 }
 
@@ -290,16 +389,24 @@ fn empty_plans_get_one_high_finding_on_line_one() {
 
 #[test]
 fn what_is_named_somewhere_is_not_certainly_missing() {
-    let plan = format!("{FILLER}## Steps\n\n1. Deploy it to production\n2. Write the page for support\n");
+    let plan =
+        format!("{FILLER}## Steps\n\n1. Deploy it to production\n2. Write the page for support\n");
     let severity = |plan: &str| {
         let found = review(plan, PointOfView::Operations);
-        let rollback = found.into_iter().find(|finding| finding.check == "OPS-ROLLBACK");
+        let rollback = found
+            .into_iter()
+            .find(|finding| finding.check == "OPS-ROLLBACK");
         rollback.map(|finding| finding.severity)
     };
     assert_eq!(severity(&plan), Some(Severity::High));
-    assert_eq!(severity(&format!("{plan}\n## Rollback\n")), Some(Severity::Low));
     assert_eq!(
-        severity(&format!("{plan}\n```sh\nkubectl rollout undo deploy/refunds\n```\n")),
+        severity(&format!("{plan}\n## Rollback\n")),
+        Some(Severity::Low)
+    );
+    assert_eq!(
+        severity(&format!(
+            "{plan}\n```sh\nkubectl rollout undo deploy/refunds\n```\n"
+        )),
         Some(Severity::Low)
     );
 }
@@ -336,7 +443,10 @@ fn passwords_that_are_kept_by_a_name_are_no_finding() {
             format!("```\npassword_encryption = {name}\n```"),
         ] {
             let named = format!("{plan}\n{form}\n");
-            assert!(!ids(&named, PointOfView::Security).contains(&"SEC-PASSWORDS"), "{form}");
+            assert!(
+                !ids(&named, PointOfView::Security).contains(&"SEC-PASSWORDS"),
+                "{form}"
+            );
         }
     }
     for step in [
@@ -344,7 +454,10 @@ fn passwords_that_are_kept_by_a_name_are_no_finding() {
         "Users who register the webhook copy its password",
     ] {
         let plan = format!("{FILLER}## Steps\n\n1. {step}\n");
-        assert!(!ids(&plan, PointOfView::Security).contains(&"SEC-PASSWORDS"), "{step}");
+        assert!(
+            !ids(&plan, PointOfView::Security).contains(&"SEC-PASSWORDS"),
+            "{step}"
+        );
     }
 }
 
@@ -352,18 +465,35 @@ fn passwords_that_are_kept_by_a_name_are_no_finding() {
 fn a_new_table_has_no_existing_rows() {
     for (steps, expected) in [
         ("Create the table `refunds` in PostgreSQL", false),
-        ("Add a new table for refunds with columns id, amount and currency to the database", false),
-        ("Create table refunds in the database. Add columns for the amount and the currency", false),
-        ("Introduce a new schema `refunds` in the database, with one table per shop", false),
-        ("Add a column `reason` to the orders table of the database", true),
-        ("Create the table `refunds` in PostgreSQL. Add a column `refund` to the orders table", true),
+        (
+            "Add a new table for refunds with columns id, amount and currency to the database",
+            false,
+        ),
+        (
+            "Create table refunds in the database. Add columns for the amount and the currency",
+            false,
+        ),
+        (
+            "Introduce a new schema `refunds` in the database, with one table per shop",
+            false,
+        ),
+        (
+            "Add a column `reason` to the orders table of the database",
+            true,
+        ),
+        (
+            "Create the table `refunds` in PostgreSQL. Add a column `refund` to the orders table",
+            true,
+        ),
         ("Rename the column `sum` of the table in PostgreSQL", true),
     ] {
         let plan = format!(
             "{FILLER}Support has asked for it since January, and 40 refunds a week are late by more than three days because of it.\n\n## Steps\n\n1. {steps}\n"
         );
         let found = review(&plan, PointOfView::Security);
-        let rows = found.iter().find(|finding| finding.what.contains("existing rows"));
+        let rows = found
+            .iter()
+            .find(|finding| finding.what.contains("existing rows"));
         assert_eq!(rows.is_some(), expected, "{steps}: {found:#?}");
     }
 }
@@ -374,13 +504,20 @@ fn nothing_is_said_twice_or_denied_about_one_line() {
         let check = catalogue::all().find(|check| check.id == id);
         check.map(|check| check.subject)
     };
-    for (name, plan) in plans("lint/tests/plans/thin").into_iter().chain(plans("lint/tests/plans/thorough")) {
+    for (name, plan) in plans("lint/tests/plans/thin")
+        .into_iter()
+        .chain(plans("lint/tests/plans/thorough"))
+    {
         for view in VIEWS {
             let found = review(&plan, view);
             for (at, one) in found.iter().enumerate() {
-                let same =
-                    |other: &&Finding| (other.line, subject(other.check)) == (one.line, subject(one.check));
-                assert!(!found[at + 1..].iter().any(|other| same(&other)), "{name}: {found:#?}");
+                let same = |other: &&Finding| {
+                    (other.line, subject(other.check)) == (one.line, subject(one.check))
+                };
+                assert!(
+                    !found[at + 1..].iter().any(|other| same(&other)),
+                    "{name}: {found:#?}"
+                );
             }
         }
     }
@@ -389,7 +526,10 @@ fn nothing_is_said_twice_or_denied_about_one_line() {
         "{FILLER}## Steps\n\n1. Put the database password of the service account into the git repository\n2. Copy the signing secret\n"
     );
     let found = ids(&plan, PointOfView::Security);
-    assert!(found.contains(&"SEC-SECRET-IN-CONFIG") && !found.contains(&"SEC-SECRETS"), "{found:?}");
+    assert!(
+        found.contains(&"SEC-SECRET-IN-CONFIG") && !found.contains(&"SEC-SECRETS"),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -399,15 +539,20 @@ fn evidence_quotes_what_a_finding_is_about() {
         "{FILLER}## Steps\n\n1. {long}\n   and on the second of\n   June we deploy it to production.\n"
     );
     let found = review(&plan, PointOfView::Operations);
-    let rollback =
-        found.iter().find(|finding| finding.check == "OPS-ROLLBACK").expect("something is deployed");
+    let rollback = found
+        .iter()
+        .find(|finding| finding.check == "OPS-ROLLBACK")
+        .expect("something is deployed");
     assert_eq!(rollback.line, Some(9), "{rollback:#?}");
     assert_eq!(
         rollback.evidence,
         ["line 9: \"...runs and on the second of June we deploy it to production.\""]
     );
     // Each quote of each question holds a word that made it relevant.
-    for (name, plan) in plans("lint/tests/plans/thin").into_iter().chain(plans("lint/tests/plans/thorough")) {
+    for (name, plan) in plans("lint/tests/plans/thin")
+        .into_iter()
+        .chain(plans("lint/tests/plans/thorough"))
+    {
         for view in VIEWS {
             for finding in review(&plan, view) {
                 let check = catalogue::all().find(|check| check.id == finding.check);
@@ -420,7 +565,9 @@ fn evidence_quotes_what_a_finding_is_about() {
                     let about = question.relevant.iter().chain(question.also);
                     let begins = about.filter_map(|source| source.split(' ').next());
                     assert!(
-                        begins.into_iter().any(|begin| pattern::Pattern::new(begin).find(&words).is_some()),
+                        begins
+                            .into_iter()
+                            .any(|begin| pattern::Pattern::new(begin).find(&words).is_some()),
                         "{name}: {finding:#?}"
                     );
                 }
@@ -431,16 +578,26 @@ fn evidence_quotes_what_a_finding_is_about() {
 
 #[test]
 fn findings_are_capped_sorted_and_have_a_line_of_the_plan() {
-    for (name, plan) in plans("lint/tests/plans/thin").into_iter().chain(plans("lint/tests/plans/thorough")) {
+    for (name, plan) in plans("lint/tests/plans/thin")
+        .into_iter()
+        .chain(plans("lint/tests/plans/thorough"))
+    {
         let last = plan.lines().count();
         for focus in VIEWS {
             let found = review(&plan, focus);
             assert_eq!(review(&plan, focus), found, "same text, same findings");
             assert!(found.len() <= MAX_FINDINGS);
-            assert!(found.is_sorted_by_key(|finding| (finding.severity, finding.line)), "{name}");
+            assert!(
+                found.is_sorted_by_key(|finding| (finding.severity, finding.line)),
+                "{name}"
+            );
             for finding in &found {
-                let line = usize::try_from(finding.line.expect("every finding has a line")).expect("small");
-                assert!((1..=last).contains(&line) && !finding.recommendation.is_empty(), "{name}");
+                let line = usize::try_from(finding.line.expect("every finding has a line"))
+                    .expect("small");
+                assert!(
+                    (1..=last).contains(&line) && !finding.recommendation.is_empty(),
+                    "{name}"
+                );
             }
         }
     }
@@ -450,7 +607,9 @@ fn findings_are_capped_sorted_and_have_a_line_of_the_plan() {
 fn hostile_plans_neither_panic_nor_take_long() {
     const SIZE: usize = 1024 * 1024;
     let fill = |piece: &str| piece.repeat(SIZE / piece.len());
-    let nested: String = (0..2000).map(|depth| format!("{}- x\n", " ".repeat(2 * depth.min(400)))).collect();
+    let nested: String = (0..2000)
+        .map(|depth| format!("{}- x\n", " ".repeat(2 * depth.min(400))))
+        .collect();
     for (name, plan) in [
         ("one line", fill("word ")),
         ("no space", fill("x")),
@@ -466,10 +625,16 @@ fn hostile_plans_neither_panic_nor_take_long() {
         ("emphasis", fill("*a_b")),
         ("entities", fill("&amp;<a")),
         ("table", format!("|a|b|\n|-|-|\n{}", fill("|step|x|\n"))),
-        ("wide table", format!("{}\n{}\n", "|a".repeat(50_000), "|-".repeat(50_000))),
+        (
+            "wide table",
+            format!("{}\n{}\n", "|a".repeat(50_000), "|-".repeat(50_000)),
+        ),
         ("questions", fill("TBD? ")),
         ("numbers", fill("all 5 devices. all 5 ")),
-        ("non-goals", format!("## Non-goals\n\n{}", fill("- password reset mail\n"))),
+        (
+            "non-goals",
+            format!("## Non-goals\n\n{}", fill("- password reset mail\n")),
+        ),
         ("newlines", fill("\n")),
         ("carriage returns", fill("a\r")),
         ("nul", fill("\0a ")),
@@ -482,10 +647,17 @@ fn hostile_plans_neither_panic_nor_take_long() {
         for focus in VIEWS {
             let found = review(&plan, focus);
             assert!(found.len() <= MAX_FINDINGS, "{name}");
-            assert!(found.iter().all(|finding| finding.what.len() < 1000), "{name}");
+            assert!(
+                found.iter().all(|finding| finding.what.len() < 1000),
+                "{name}"
+            );
         }
         // Generous: this is a debug build on a machine that does other things. Quadratic time would be minutes.
-        assert!(start.elapsed() < Duration::from_secs(60), "{name}: {:?}", start.elapsed());
+        assert!(
+            start.elapsed() < Duration::from_secs(60),
+            "{name}: {:?}",
+            start.elapsed()
+        );
     }
 }
 
@@ -506,8 +678,11 @@ fn documented() -> BTreeMap<String, (String, String)> {
         .filter_map(|line| {
             let cells: Vec<&str> = line.split('|').map(str::trim).collect();
             let id = cells.get(1)?.trim_matches('`');
-            let known = ["PLAN-", "ENG-", "SEC-", "OPS-"].iter().any(|prefix| id.starts_with(prefix));
-            (known && cells.len() > 5).then(|| (id.to_owned(), (cells[2].to_owned(), cells[3].to_owned())))
+            let known = ["PLAN-", "ENG-", "SEC-", "OPS-"]
+                .iter()
+                .any(|prefix| id.starts_with(prefix));
+            (known && cells.len() > 5)
+                .then(|| (id.to_owned(), (cells[2].to_owned(), cells[3].to_owned())))
         })
         .collect()
 }
@@ -519,11 +694,20 @@ fn code_and_documentation_list_the_same_checks() {
         if all {
             "every".to_owned()
         } else {
-            check.views.iter().map(|view| format!("{view:?}").to_lowercase()).collect()
+            check
+                .views
+                .iter()
+                .map(|view| format!("{view:?}").to_lowercase())
+                .collect()
         }
     };
     let coded: BTreeMap<String, (String, String)> = catalogue::all()
-        .map(|check| (check.id.to_owned(), (label(check), format!("{:?}", check.severity).to_lowercase())))
+        .map(|check| {
+            (
+                check.id.to_owned(),
+                (label(check), format!("{:?}", check.severity).to_lowercase()),
+            )
+        })
         .collect();
     assert_eq!(coded.len(), catalogue::all().count(), "ids are unique");
     assert_eq!(documented(), coded);

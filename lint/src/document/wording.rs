@@ -29,22 +29,36 @@ pub(super) const CHECKS: &[Check] = &[
 const MARKS: [&str; 5] = ["TBD", "TBC", "TODO:", "FIXME:", "???"];
 
 fn open(plan: &Plan) -> Option<Hit> {
-    let open: Vec<&Sentence> =
-        (plan.sentences.iter()).filter(|sentence| sentence.open && !sentence.excluded).collect();
+    let open: Vec<&Sentence> = (plan.sentences.iter())
+        .filter(|sentence| sentence.open && !sentence.excluded)
+        .collect();
     let is_marked = |sentence: &&Sentence| {
-        let tokens = sentence.text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '?' | ':'));
-        tokens
-            .into_iter()
-            .any(|token| MARKS.contains(&token) || MARKS[..2].contains(&token.trim_end_matches(':')))
+        let tokens = sentence
+            .text
+            .split(|c: char| !c.is_alphanumeric() && !matches!(c, '?' | ':'));
+        tokens.into_iter().any(|token| {
+            MARKS.contains(&token) || MARKS[..2].contains(&token.trim_end_matches(':'))
+        })
     };
     // A question may have its answer in words that are not known here; a mark has none.
-    let severity = if open.iter().any(is_marked) { Severity::High } else { Severity::Low };
-    let quoted = open.iter().filter(|open| severity == Severity::Low || is_marked(open));
-    let quotes = quoted.map(|sentence| sentence.quote(&plan.outline, 0)).collect::<Vec<_>>();
+    let severity = if open.iter().any(is_marked) {
+        Severity::High
+    } else {
+        Severity::Low
+    };
+    let quoted = open
+        .iter()
+        .filter(|open| severity == Severity::Low || is_marked(open));
+    let quotes = quoted
+        .map(|sentence| sentence.quote(&plan.outline, 0))
+        .collect::<Vec<_>>();
     Some(Hit {
         severity,
         line: quotes.first()?.line,
-        what: format!("{} left open", count(quotes.len(), "question is", "questions are")),
+        what: format!(
+            "{} left open",
+            count(quotes.len(), "question is", "questions are")
+        ),
         add: "decide, or make the decision a step with an owner, a date and what it blocks",
         quotes,
     })
@@ -56,14 +70,25 @@ fn vague(plan: &Plan) -> Option<Hit> {
     let mut quotes = Vec::new();
     for sentence in (plan.sentences.iter())
         .filter(|sentence| sentence.vague && sentence.block.is_some() && !sentence.excluded)
-        .filter(|sentence| !matches!(sentence.topic, Topic::Risks | Topic::Alternatives | Topic::Changelog))
+        .filter(|sentence| {
+            !matches!(
+                sentence.topic,
+                Topic::Risks | Topic::Alternatives | Topic::Changelog
+            )
+        })
     {
-        let first =
-            words.iter().filter_map(|pattern| Some((pattern.find(&sentence.words)?, pattern.len()))).min();
+        let first = words
+            .iter()
+            .filter_map(|pattern| Some((pattern.find(&sentence.words)?, pattern.len())))
+            .min();
         let Some((at, length)) = first else { continue };
         quotes.push(sentence.quote(&plan.outline, at));
-        let phrase =
-            sentence.words[at..].iter().take(length).map(String::as_str).collect::<Vec<_>>().join(" ");
+        let phrase = sentence.words[at..]
+            .iter()
+            .take(length)
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join(" ");
         if !named.contains(&phrase) && named.len() < 5 {
             named.push(phrase);
         }
@@ -82,5 +107,9 @@ fn vague(plan: &Plan) -> Option<Hit> {
 }
 
 fn count(number: usize, one: &str, more: &str) -> String {
-    if number == 1 { format!("1 {one}") } else { format!("{number} {more}") }
+    if number == 1 {
+        format!("1 {one}")
+    } else {
+        format!("{number} {more}")
+    }
 }

@@ -43,11 +43,18 @@ impl<S> From<S> for Observed<S> {
 impl<S> Observed<S> {
     /// Returns what was seen of a run.
     fn of_run(seen: S, run: Option<String>) -> Self {
-        Self { seen, run, _lock: None }
+        Self {
+            seen,
+            run,
+            _lock: None,
+        }
     }
 
     /// The same, with the lock of the run that was made for it.
     fn holding(self, lock: RunLock) -> Self {
-        Self { _lock: Some(lock), ..self }
+        Self {
+            _lock: Some(lock),
+            ..self
+        }
     }
 }

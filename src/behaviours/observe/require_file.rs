@@ -24,12 +24,21 @@ pub enum RequireFileSeen {
 ///
 /// # Errors
 /// The file is there and cannot be read.
-pub fn require_file(raw: &Raw, path: &str, before: &str) -> Result<Observed<RequireFileSeen>, Refusal> {
+pub fn require_file(
+    raw: &Raw,
+    path: &str,
+    before: &str,
+) -> Result<Observed<RequireFileSeen>, Refusal> {
     let file = raw.path(path);
-    let unreadable = |source| Refusal::Observe { what: file.to_string(), source };
+    let unreadable = |source| Refusal::Observe {
+        what: file.to_string(),
+        source,
+    };
     let content = match raw.read(path) {
         Ok(content) => content,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(RequireFileSeen::Missing.into()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok(RequireFileSeen::Missing.into());
+        }
         Err(error) => return Err(unreadable(error)),
     };
     if content.iter().all(u8::is_ascii_whitespace) {
@@ -38,7 +47,12 @@ pub fn require_file(raw: &Raw, path: &str, before: &str) -> Result<Observed<Requ
     let before = raw.fill(before);
     let changed = before.is_empty() || before != Digest::of(&content).as_str();
     let written = changed || later_than_start(raw, path).map_err(unreadable)?;
-    Ok(if written { RequireFileSeen::Written } else { RequireFileSeen::Missing }.into())
+    Ok(if written {
+        RequireFileSeen::Written
+    } else {
+        RequireFileSeen::Missing
+    }
+    .into())
 }
 
 /// Returns whether a file's modification time is after the second in which the loop was started.
@@ -52,5 +66,7 @@ fn later_than_start(raw: &Raw, path: &str) -> io::Result<bool> {
         return Ok(false);
     };
     let (folder, name) = raw.folder_of(path)?;
-    Ok(folder.look(&name)?.is_some_and(|found| found.modified() >= started))
+    Ok(folder
+        .look(&name)?
+        .is_some_and(|found| found.modified() >= started))
 }

@@ -28,8 +28,10 @@ pub enum ReviewSeen {
 /// # Errors
 /// The journal or the findings cannot be read.
 pub fn review(raw: &Raw, spec: &'static ReviewSpec) -> Result<Observed<ReviewSeen>, Refusal> {
-    let found = evidence::inspect(raw, spec)
-        .map_err(|source| Refusal::Observe { what: format!("the reviews of loop {}", raw.id()), source })?;
+    let found = evidence::inspect(raw, spec).map_err(|source| Refusal::Observe {
+        what: format!("the reviews of loop {}", raw.id()),
+        source,
+    })?;
     Ok(match found {
         Found::Clean(evidence) => {
             let run = evidence.run().map(str::to_owned);

@@ -34,10 +34,14 @@ pub enum RunSeen {
 pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
     let refused = |what: String, source| Refusal::Observe { what, source };
     if std::env::var_os(GUARD).is_some() {
-        let source = io::Error::other("this is a process of a reviewer or of a command, and may not run one");
+        let source = io::Error::other(
+            "this is a process of a reviewer or of a command, and may not run one",
+        );
         return Err(refused(format!("command {command}"), source));
     }
-    let found = raw.permissions().and_then(|permitted| permitted.commands.get(command));
+    let found = raw
+        .permissions()
+        .and_then(|permitted| permitted.commands.get(command));
     // A program that is not there is nothing that the agent could mend.
     let Some(configured) = found.filter(|command| command.is_installed(&raw.root())) else {
         return Ok(RunSeen::Missing.into());
@@ -50,7 +54,8 @@ pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
     };
     command_runs::unmoved(raw)?;
     command_runs::end_what_was_left(raw).map_err(Refusal::Store)?;
-    let run = command_runs::new_run().map_err(|source| refused(format!("command {command}"), source))?;
+    let run =
+        command_runs::new_run().map_err(|source| refused(format!("command {command}"), source))?;
     let seen = perform(raw, &folder, command, configured, &run)?;
     Ok(Observed::of_run(seen, Some(run)).holding(lock))
 }
@@ -68,7 +73,10 @@ fn perform(
     })?;
     // What an earlier run wrote is not this one's.
     let file = log.file_name().unwrap_or_default();
-    if_there(folder.remove(file)).map_err(|source| Refusal::Observe { what: log.to_string(), source })?;
+    if_there(folder.remove(file)).map_err(|source| Refusal::Observe {
+        what: log.to_string(),
+        source,
+    })?;
     command_runs::began(raw, run, name).map_err(Refusal::Store)?;
     let ended = command_runs::supervised(raw, run, command, &mut || false);
     if let Err(error) = ended.keep(folder, file) {
@@ -78,5 +86,9 @@ fn perform(
     let exit = Exit::of(&ended);
     let passed = exit.passed();
     command_runs::ended(raw, run, name, exit).map_err(Refusal::Store)?;
-    Ok(if passed { RunSeen::Passed } else { RunSeen::Failed })
+    Ok(if passed {
+        RunSeen::Passed
+    } else {
+        RunSeen::Failed
+    })
 }

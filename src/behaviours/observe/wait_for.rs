@@ -31,7 +31,12 @@ pub fn wait_for(raw: &Raw, file: &str, field: &str) -> Result<Observed<WaitForSe
     } else {
         is_file(raw, file)?
     };
-    Ok(if there { WaitForSeen::There } else { WaitForSeen::Waiting }.into())
+    Ok(if there {
+        WaitForSeen::There
+    } else {
+        WaitForSeen::Waiting
+    }
+    .into())
 }
 
 /// Returns whether a regular file is there, whatever it holds: an empty one is a sign, too. A folder is none, and a pipe or a device
@@ -47,15 +52,19 @@ fn is_file(raw: &Raw, template: &str) -> Result<bool, Refusal> {
     };
     let found = match if_there(raw.folder_of(template).and_then(look)) {
         // A file where a folder is to be: what is waited for cannot be below it yet.
-        Err(error) if UntrustedError::of(&error).is_some_and(|error| error.why == Distrust::NoFolder) => {
+        Err(error)
+            if UntrustedError::of(&error).is_some_and(|error| error.why == Distrust::NoFolder) =>
+        {
             Ok(None)
         }
         found => found,
     };
-    found.map(Option::unwrap_or_default).map_err(|source| Refusal::Observe {
-        what: crate::text::one_line(raw.path(template).as_str(), 300),
-        source,
-    })
+    found
+        .map(Option::unwrap_or_default)
+        .map_err(|source| Refusal::Observe {
+            what: crate::text::one_line(raw.path(template).as_str(), 300),
+            source,
+        })
 }
 
 /// Returns whether a field says yes: true, more than nothing, or something.

@@ -62,7 +62,10 @@ impl Commands {
             Some(field) => raw.list(field),
         };
         if lines.len() > MOST {
-            return Err(format!("there are {} commands, and {MOST} are the most", lines.len()));
+            return Err(format!(
+                "there are {} commands, and {MOST} are the most",
+                lines.len()
+            ));
         }
         for (at, line) in lines.iter().enumerate() {
             let problem = if line.trim().is_empty() {
@@ -125,8 +128,13 @@ fn source(raw: &Raw) -> Option<&'static str> {
 
 /// Returns whether a phase of this machine verifies the work.
 pub fn is_used(table: &crate::machine::Table) -> bool {
-    let mut on_stops = table.phases.iter().filter_map(|phase| phase.on_stop.as_ref());
-    on_stops.any(|one| one.name == "verify" || one.name == "review" && one.parameter("verify").is_some())
+    let mut on_stops = table
+        .phases
+        .iter()
+        .filter_map(|phase| phase.on_stop.as_ref());
+    on_stops.any(|one| {
+        one.name == "verify" || one.name == "review" && one.parameter("verify").is_some()
+    })
 }
 
 /// Tells a loop the program's commands, where its phase asks for them.
@@ -143,7 +151,9 @@ pub enum Unready {
     #[display("{_0}")]
     Nothing(String),
     /// A person has not permitted this list; they do it with this command line.
-    #[display("a person has not permitted these commands; ask them to run in a terminal:\n    {_0}")]
+    #[display(
+        "a person has not permitted these commands; ask them to run in a terminal:\n    {_0}"
+    )]
     NotPermitted(String),
 }
 
@@ -207,7 +217,11 @@ pub enum Missing {
 impl Missing {
     /// As the refusal of a transition.
     pub fn refusal(self, transition: &'static str, requirement: Requirement) -> Refusal {
-        Refusal::Evidence { transition, requirement, problem: self.to_string() }
+        Refusal::Evidence {
+            transition,
+            requirement,
+            problem: self.to_string(),
+        }
     }
 }
 

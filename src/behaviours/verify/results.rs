@@ -70,7 +70,8 @@ impl VerifyRun {
     /// Returns the newest of this visit for these commands.
     pub(super) fn newest(raw: &Raw, commands: &Commands) -> Result<Option<Self>, StoreError> {
         let (visit, list) = (raw.record().visit(), commands.digest());
-        let of_visit = |run: &Self| (visit.is_none() || run.began.visit == visit) && run.began.list == list;
+        let of_visit =
+            |run: &Self| (visit.is_none() || run.began.visit == visit) && run.began.list == list;
         Ok(all(&raw.recent()?).into_iter().rfind(of_visit))
     }
 }
@@ -114,7 +115,15 @@ pub(super) fn ended(
     tree: Option<Digest>,
 ) -> Result<(), StoreError> {
     let (run, commands) = (run.to_owned(), commands.to_vec());
-    raw.store().note(raw.id(), ENDED, &Ended { run, commands, tree })
+    raw.store().note(
+        raw.id(),
+        ENDED,
+        &Ended {
+            run,
+            commands,
+            tree,
+        },
+    )
 }
 
 /// Notes of a run whose process was ended in the middle that it was cut off. The run lock has to be held.
@@ -166,7 +175,10 @@ fn not_run(raw: &Raw, commands: &Commands) -> String {
 fn of_run(raw: &Raw, run: &VerifyRun) -> String {
     // The files are those of the newest run.
     let is_newest = raw.recent().is_ok_and(|journal| {
-        let newest = journal.iter().rev().find_map(|entry| entry.noted::<Began>(BEGAN));
+        let newest = journal
+            .iter()
+            .rev()
+            .find_map(|entry| entry.noted::<Began>(BEGAN));
         newest.is_some_and(|began| began.run == run.began.run)
     });
     let room = (OUTPUT / run.commands.len().max(1)).max(LEAST);
@@ -202,7 +214,10 @@ pub fn failed(raw: &Raw) -> Vec<Finding> {
             let line = text::one_line(&text::shown(&command.command), 200);
             Finding {
                 recommendation: Some("mend what it shows".to_owned()),
-                ..Finding::new(Severity::High, format!("the command {line} failed: {}", command.exit))
+                ..Finding::new(
+                    Severity::High,
+                    format!("the command {line} failed: {}", command.exit),
+                )
             }
         })
         .collect()

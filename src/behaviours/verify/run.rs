@@ -71,7 +71,11 @@ impl Ran {
 
 impl From<Verification> for Ran {
     fn from(came_to: Verification) -> Self {
-        Self { came_to, run: None, lock: None }
+        Self {
+            came_to,
+            run: None,
+            lock: None,
+        }
     }
 }
 
@@ -84,8 +88,10 @@ pub type Watch<'w> = dyn FnMut(Option<&str>) -> ControlFlow<()> + 'w;
 /// The loop moved on meanwhile, the journal or the work tree cannot be read, or this is a process that a reviewer or a command of
 /// ours started.
 pub fn verify(raw: &Raw, purpose: Purpose, watch: &mut Watch<'_>) -> Result<Ran, Refusal> {
-    let refused =
-        |source: io::Error| Refusal::Observe { what: "the commands that verify the work".to_owned(), source };
+    let refused = |source: io::Error| Refusal::Observe {
+        what: "the commands that verify the work".to_owned(),
+        source,
+    };
     if std::env::var_os(GUARD).is_some() {
         let inside = "this is a process of a reviewer or of a command, and may not run one";
         return Err(refused(io::Error::other(inside)));
@@ -131,8 +137,8 @@ pub fn verify(raw: &Raw, purpose: Purpose, watch: &mut Watch<'_>) -> Result<Ran,
                 tree: tree_before,
             };
             results::began(raw, &began).map_err(Refusal::Store)?;
-            let ended =
-                perform(raw, &folder, &commands, &began.run, purpose.time(), watch).map_err(refused)?;
+            let ended = perform(raw, &folder, &commands, &began.run, purpose.time(), watch)
+                .map_err(refused)?;
             let after = match &ended {
                 Some(_) => Some(tree(raw).map_err(refused)?),
                 None => None,
@@ -142,14 +148,23 @@ pub fn verify(raw: &Raw, purpose: Purpose, watch: &mut Watch<'_>) -> Result<Ran,
             let (Some(commands), Some(after)) = (ended, after) else {
                 return Ok(Verification::Interrupted.into());
             };
-            VerifyRun { began, commands, after, counted: false }
+            VerifyRun {
+                began,
+                commands,
+                after,
+                counted: false,
+            }
         }
     };
     let came_to = match judge(raw, &run, &run.after) {
         Ok(verified) => Verification::Passed(verified),
         Err(missing) => Verification::Failed(missing.to_string()),
     };
-    Ok(Ran { came_to, run: Some(run.began.run), lock: Some(lock) })
+    Ok(Ran {
+        came_to,
+        run: Some(run.began.run),
+        lock: Some(lock),
+    })
 }
 
 /// Runs each command to its end, also after one that failed; `None` where whoever watches wanted the end.
@@ -169,7 +184,9 @@ fn perform(
     let mut ends = Vec::new();
     for (at, line) in commands.lines().iter().enumerate() {
         let left = time.saturating_sub(begun.elapsed());
-        let named = raw.permissions().and_then(|permitted| permitted.commands.get(line));
+        let named = raw
+            .permissions()
+            .and_then(|permitted| permitted.commands.get(line));
         let command = match named {
             Some(named) => named.clone(),
             None => ConfiguredCommand::of_shell(line, left),
@@ -188,14 +205,19 @@ fn perform(
             let ended = command_runs::supervised(raw, run, &command, &mut on_tick);
             if let Err(error) = ended.keep(folder, &log(at + 1)) {
                 // For people only: the outcome is known.
-                raw.store().log(&format!("{} {}: {error}", raw.id(), log(at + 1)));
+                raw.store()
+                    .log(&format!("{} {}: {error}", raw.id(), log(at + 1)));
             }
             Exit::of(&ended)
         };
         if exit == Exit::CutOff {
             return Ok(None);
         }
-        ends.push(CommandEnd { command: text::one_line(line, LONGEST), passed: exit.passed(), exit });
+        ends.push(CommandEnd {
+            command: text::one_line(line, LONGEST),
+            passed: exit.passed(),
+            exit,
+        });
     }
     Ok(Some(ends))
 }

@@ -16,7 +16,10 @@ struct Home {
 
 impl Home {
     fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap(), now: Timestamp::now() }
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            now: Timestamp::now(),
+        }
     }
 
     fn base(&self) -> &Utf8Path {
@@ -29,14 +32,17 @@ impl Home {
 
     /// The arguments, where there is something to take.
     fn take(&self, session: &str, command: &str) -> Option<String> {
-        take(session, command, self.now, self.base()).unwrap().map(|prompt| prompt.arguments)
+        take(session, command, self.now, self.base())
+            .unwrap()
+            .map(|prompt| prompt.arguments)
     }
 
     /// The names in the folder, but for the lock.
     fn files(&self) -> Vec<String> {
         let folder = self.base().join("prompts");
-        let names =
-            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let names = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap());
         names.filter(|name| name != ".lock").collect()
     }
 }
@@ -76,11 +82,17 @@ fn event(name: &str, prompt: &str) -> Input {
 
 /// The same from a client that gives prompts no ids.
 fn without_id(input: Input) -> Input {
-    Input { prompt_id: None, ..input }
+    Input {
+        prompt_id: None,
+        ..input
+    }
 }
 
 fn with_id(input: Input, id: &str) -> Input {
-    Input { prompt_id: Some(id.into()), ..input }
+    Input {
+        prompt_id: Some(id.into()),
+        ..input
+    }
 }
 
 #[test]
@@ -95,7 +107,11 @@ fn arguments_come_back_byte_for_byte_and_once() {
         let home = Home::new();
         assert!(home.store(&submit(&format!("/claudex:plan {arguments}"))));
         assert_eq!(home.take("s1", "plan").as_deref(), Some(arguments));
-        assert_eq!(home.take("s1", "plan"), None, "{arguments:?} was given out twice");
+        assert_eq!(
+            home.take("s1", "plan"),
+            None,
+            "{arguments:?} was given out twice"
+        );
 
         let home = Home::new();
         assert!(home.store(&expansion("claudex:plan", arguments, "")));
@@ -133,24 +149,52 @@ fn only_our_own_commands_are_stored() {
     assert!(!home.store(&expansion("plan", "x", "/claudex:planner x")));
     assert!(!home.store(&expansion("other:plan", "x", "/claudex:plan x")));
     assert!(!home.store(&expansion("claudex:pl/an", "x", "")));
-    assert!(!home.store(&Input { session_id: None, ..submit("/claudex:plan x") }));
-    assert!(!home.store(&Input { agent_id: Some("a".into()), ..submit("/claudex:plan x") }));
-    assert!(!home.store(&Input { hook_event_name: Some("Stop".into()), ..submit("/claudex:plan x") }));
-    assert!(!home.store(&Input { hook_event_name: None, ..submit("/claudex:plan x") }));
-    assert_eq!(fs::read_dir(home.base()).unwrap().count(), 0, "nothing of ours, nothing made");
+    assert!(!home.store(&Input {
+        session_id: None,
+        ..submit("/claudex:plan x")
+    }));
+    assert!(!home.store(&Input {
+        agent_id: Some("a".into()),
+        ..submit("/claudex:plan x")
+    }));
+    assert!(!home.store(&Input {
+        hook_event_name: Some("Stop".into()),
+        ..submit("/claudex:plan x")
+    }));
+    assert!(!home.store(&Input {
+        hook_event_name: None,
+        ..submit("/claudex:plan x")
+    }));
+    assert_eq!(
+        fs::read_dir(home.base()).unwrap().count(),
+        0,
+        "nothing of ours, nothing made"
+    );
 
-    assert!(home.store(&expansion("plan", "x", "/claudex:plan x")), "a bare name, typed with ours before it");
+    assert!(
+        home.store(&expansion("plan", "x", "/claudex:plan x")),
+        "a bare name, typed with ours before it"
+    );
     assert_eq!(home.take("s1", "plan").as_deref(), Some("x"));
 }
 
 #[test]
 fn another_session_or_command_gets_nothing_and_spoils_nothing() {
     let home = Home::new();
-    assert_eq!(home.take("s1", "more"), None, "before anything was ever stored");
+    assert_eq!(
+        home.take("s1", "more"),
+        None,
+        "before anything was ever stored"
+    );
     assert!(home.store(&submit("/claudex:more")));
-    for (session, command) in
-        [("s2", "more"), ("s1", "plan"), ("", "more"), (" ", "more"), ("s1", "../more"), ("s1", "")]
-    {
+    for (session, command) in [
+        ("s2", "more"),
+        ("s1", "plan"),
+        ("", "more"),
+        (" ", "more"),
+        ("s1", "../more"),
+        ("s1", ""),
+    ] {
         assert_eq!(home.take(session, command), None, "{session:?} {command:?}");
     }
     assert_eq!(home.take("s1", "more").as_deref(), Some(""));
@@ -188,7 +232,10 @@ fn of_a_client_without_prompt_ids_the_expansion_counts_and_the_submit_after_it_d
         let prompt = format!("/claudex:more {arguments}");
         assert!(home.store(&without_id(expansion("claudex:more", arguments, &prompt))));
         assert_eq!(home.take("s1", "more").as_deref(), Some(arguments));
-        assert!(!home.store(&without_id(submit(&prompt))), "a ticket that nobody gave");
+        assert!(
+            !home.store(&without_id(submit(&prompt))),
+            "a ticket that nobody gave"
+        );
         assert_eq!(home.take("s1", "more"), None);
         assert_eq!(home.files(), [""; 0], "nothing is left");
     }
@@ -199,10 +246,19 @@ fn prompt_ids_tell_the_prompts_apart() {
     let home = Home::new();
     assert!(home.store(&with_id(submit("/claudex:more"), "p1")));
     assert!(home.take("s1", "more").is_some());
-    assert!(!home.store(&with_id(submit("/claudex:more"), "p1")), "the same event again");
-    assert!(home.store(&with_id(expansion("claudex:more", "", ""), "p2")), "another prompt");
+    assert!(
+        !home.store(&with_id(submit("/claudex:more"), "p1")),
+        "the same event again"
+    );
+    assert!(
+        home.store(&with_id(expansion("claudex:more", "", ""), "p2")),
+        "another prompt"
+    );
     assert!(home.take("s1", "more").is_some());
-    assert!(!home.store(&with_id(submit("/claudex:more"), "p2")), "the events in the other order");
+    assert!(
+        !home.store(&with_id(submit("/claudex:more"), "p2")),
+        "the events in the other order"
+    );
     assert_eq!(home.take("s1", "more"), None);
 }
 
@@ -210,7 +266,10 @@ fn prompt_ids_tell_the_prompts_apart() {
 fn after_ten_minutes_it_is_gone() {
     let mut home = Home::new();
     assert!(home.store(&submit("/claudex:plan x")));
-    assert!(home.store(&Input { session_id: Some("s2".into()), ..submit("/claudex:plan x") }));
+    assert!(home.store(&Input {
+        session_id: Some("s2".into()),
+        ..submit("/claudex:plan x")
+    }));
     home.now += 9.minutes();
     assert!(home.take("s2", "plan").is_some());
     home.now += 2.minutes();
@@ -224,7 +283,11 @@ fn it_is_the_time_in_the_record_that_counts() {
     home.now -= 11.minutes();
     assert!(home.store(&submit("/claudex:plan x")));
     home.now += 11.minutes();
-    assert_eq!(home.take("s1", "plan"), None, "though the file itself is new");
+    assert_eq!(
+        home.take("s1", "plan"),
+        None,
+        "though the file itself is new"
+    );
 }
 
 #[test]
@@ -235,10 +298,16 @@ fn nobody_else_can_read_it() {
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
     assert!(home.store(&submit("/claudex:plan x")));
     let mode = |path: &Utf8Path| path.metadata().unwrap().permissions().mode() & 0o777;
-    assert_eq!((mode(&folder), mode(folder.parent().unwrap())), (0o700, 0o700));
+    assert_eq!(
+        (mode(&folder), mode(folder.parent().unwrap())),
+        (0o700, 0o700)
+    );
     let names = home.files();
     assert_eq!(names.len(), 1);
-    assert!(names[0].len() == 64 + "-plan.json".len() && names[0].ends_with("-plan.json"), "{names:?}");
+    assert!(
+        names[0].len() == 64 + "-plan.json".len() && names[0].ends_with("-plan.json"),
+        "{names:?}"
+    );
     assert_eq!(mode(&folder.join(&names[0])), 0o600);
 }
 
@@ -248,9 +317,15 @@ fn a_linked_folder_is_refused() {
     let elsewhere = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(elsewhere.path(), home.base().join("prompts")).unwrap();
     let refused = store(&submit("/claudex:plan x"), PLUGIN, home.now, home.base());
-    assert!(matches!(refused, Err(PromptError::Refused { .. })), "{refused:?}");
+    assert!(
+        matches!(refused, Err(PromptError::Refused { .. })),
+        "{refused:?}"
+    );
     let refused = take("s1", "plan", home.now, home.base());
-    assert!(matches!(refused, Err(PromptError::Refused { .. })), "{refused:?}");
+    assert!(
+        matches!(refused, Err(PromptError::Refused { .. })),
+        "{refused:?}"
+    );
     assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
 }
 
@@ -269,7 +344,10 @@ fn a_damaged_record_is_said_once_and_removed() {
         assert!(home.store(&submit("/claudex:plan x")));
         harm(&home.base().join("prompts").join(&home.files()[0]));
         let corrupt = take("s1", "plan", home.now, home.base());
-        assert!(matches!(corrupt, Err(PromptError::Corrupt { .. })), "{corrupt:?}");
+        assert!(
+            matches!(corrupt, Err(PromptError::Corrupt { .. })),
+            "{corrupt:?}"
+        );
         assert_eq!(home.take("s1", "plan"), None);
     }
 }
@@ -286,7 +364,10 @@ fn too_much_is_refused_and_a_megabyte_is_not() {
         home.now,
         home.base(),
     );
-    assert!(matches!(refused, Err(PromptError::TooLong { .. })), "{refused:?}");
+    assert!(
+        matches!(refused, Err(PromptError::TooLong { .. })),
+        "{refused:?}"
+    );
 }
 
 #[test]
@@ -304,7 +385,10 @@ fn of_many_who_take_at_once_one_gets_it() {
                 })
             })
             .collect();
-        takers.into_iter().filter_map(|taker| taker.join().unwrap().then_some(())).count()
+        takers
+            .into_iter()
+            .filter_map(|taker| taker.join().unwrap().then_some(()))
+            .count()
     });
     assert_eq!(got, 1);
 }

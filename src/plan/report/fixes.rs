@@ -46,7 +46,10 @@ impl Fixes {
             .flat_map(|verdict| {
                 let findings = verdict.findings.0.iter().enumerate();
                 findings.filter_map(move |(index, finding)| {
-                    let patch = finding.patch.as_deref().filter(|patch| !patch.trim().is_empty())?;
+                    let patch = finding
+                        .patch
+                        .as_deref()
+                        .filter(|patch| !patch.trim().is_empty())?;
                     Some((verdict, index, finding, patch))
                 })
             })
@@ -79,7 +82,10 @@ impl Fixes {
             })
             .collect();
         let tree = snapshot.map(|snapshot| snapshot.tree().to_owned());
-        Self { all, tree: tree.unwrap_or_else(|_| "unknown".to_owned()) }
+        Self {
+            all,
+            tree: tree.unwrap_or_else(|_| "unknown".to_owned()),
+        }
     }
 
     /// How many apply.
@@ -116,7 +122,11 @@ fn shown(patch: &str) -> String {
 
 /// A fence that nothing in the text closes.
 fn fence(text: &str) -> String {
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    let longest = text
+        .split(|c| c != '`')
+        .map(str::len)
+        .max()
+        .unwrap_or_default();
     "`".repeat(longest.max(2) + 1)
 }
 
@@ -128,7 +138,10 @@ mod tests {
     fn no_patch_closes_its_fence_and_a_long_one_is_cut() {
         assert_eq!(fence("+a\n"), "```");
         assert_eq!(fence("+````` x\n"), "``````");
-        assert_eq!(shown("+a\r\n+b\u{202e}\u{1b}c\r\n"), "+a\n+b<U+202E><U+001B>c");
+        assert_eq!(
+            shown("+a\r\n+b\u{202e}\u{1b}c\r\n"),
+            "+a\n+b<U+202E><U+001B>c"
+        );
         let long = shown(&format!("+{}\n{}", "x".repeat(1000), "+y\n".repeat(1000)));
         assert!(long.lines().next().unwrap().ends_with("... (cut here)"));
         assert!(long.ends_with("... (601 more lines are left out here)"));

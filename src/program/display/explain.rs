@@ -43,7 +43,8 @@ pub(in crate::program) fn explain<M: CommandLine>(
 fn facts(raw: &Raw, past: &Past, now: Timestamp) -> Vec<(&'static str, String)> {
     let table = raw.table();
     let changes = || past.entries.iter().filter_map(Entry::change);
-    let stops = |change: &&ChangeEntry| change.by == Actor::Hook.to_string() && change.what != "bind";
+    let stops =
+        |change: &&ChangeEntry| change.by == Actor::Hook.to_string() && change.what != "bind";
     let stop = changes().rfind(stops);
     let idle = idle(raw, stop, now).map(|idle| ("last stop", idle));
     let mut facts: Vec<_> = idle.into_iter().collect();
@@ -72,7 +73,10 @@ fn facts(raw: &Raw, past: &Past, now: Timestamp) -> Vec<(&'static str, String)> 
             },
             format!("{}, {}; {ended}", stop.at, words::ago(stop.at, now)),
         ),
-        ("took", format!("{}{}", text::one_line(&stop.what, 80), words::way(stop))),
+        (
+            "took",
+            format!("{}{}", text::one_line(&stop.what, 80), words::way(stop)),
+        ),
         ("because", past.why(table, stop)),
     ]);
     if let (Some(before), Some(record)) = (before, record) {
@@ -86,7 +90,10 @@ fn facts(raw: &Raw, past: &Past, now: Timestamp) -> Vec<(&'static str, String)> 
             facts.push(("set", changed.join(", ")));
         }
     }
-    if let Some(since) = past.last_decision().filter(|last| last.revision > stop.revision) {
+    if let Some(since) = past
+        .last_decision()
+        .filter(|last| last.revision > stop.revision)
+    {
         facts.push((
             "since then",
             format!(
@@ -106,11 +113,14 @@ fn idle(raw: &Raw, changed: Option<&ChangeEntry>, now: Timestamp) -> Option<Stri
     let log = raw.store().last_logged();
     let id = format!(" {} ", raw.id());
     let mut lines = log.lines().rev().filter_map(|line| line.split_once(&id));
-    let is_change = |said: &str| changed.is_some_and(|stop| said.starts_with(&format!("{}: ", stop.what)));
+    let is_change =
+        |said: &str| changed.is_some_and(|stop| said.starts_with(&format!("{}: ", stop.what)));
     let (at, said) = lines.find(|(_, said)| said.starts_with(LET_END) || is_change(said))?;
     let (at, why): (Timestamp, _) = (at.parse().ok()?, said.strip_prefix(LET_END)?);
     let (ago, why) = (words::ago(at, now), text::one_line(why, 500));
-    Some(format!("{at}, {ago}; it let the turn end and changed nothing: {why}"))
+    Some(format!(
+        "{at}, {ago}; it let the turn end and changed nothing: {why}"
+    ))
 }
 
 /// Returns whether the agent is told something after an edge; a stop that has nothing to say lets the turn end.
@@ -119,7 +129,12 @@ fn is_told(table: &Table, edge: &EdgeInfo) -> bool {
 }
 
 /// Returns whether an edge's guard held, and the guard with what it saw: `round < max_rounds (round is 2, max_rounds is 3)`.
-fn condition(table: &Table, record: &Record, edge: &EdgeInfo, at: Timestamp) -> Option<(bool, String)> {
+fn condition(
+    table: &Table,
+    record: &Record,
+    edge: &EdgeInfo,
+    at: Timestamp,
+) -> Option<(bool, String)> {
     let guard = edge.when.as_ref()?;
     let mut seen = Vec::new();
     guard.seen(table, record, None, at, &mut seen);
@@ -144,7 +159,16 @@ fn closed(table: &'static Table, record: &Record, stop: &ChangeEntry) -> Vec<Str
 
 /// Returns the machine's own fields that a change gave another value: `round = 3`.
 fn changed(table: &Table, before: &ChangeEntry, after: &ChangeEntry) -> Vec<String> {
-    let own = |name: &str| table.field(name).is_some_and(|field| field.kind != FieldKind::Held);
-    let fields = after.fields.iter().filter(|field| own(&field.0) && !before.fields.contains(field));
-    fields.map(|(name, value)| format!("{name} = {}", text::one_line(&value.to_plain(), VALUE))).collect()
+    let own = |name: &str| {
+        table
+            .field(name)
+            .is_some_and(|field| field.kind != FieldKind::Held)
+    };
+    let fields = after
+        .fields
+        .iter()
+        .filter(|field| own(&field.0) && !before.fields.contains(field));
+    fields
+        .map(|(name, value)| format!("{name} = {}", text::one_line(&value.to_plain(), VALUE)))
+        .collect()
 }

@@ -22,19 +22,32 @@ pub(in crate::program) fn journal<M: CommandLine>(
         let listed = super::list::<M>(json)?;
         if !json && !super::listing::is_empty::<M>()? {
             out::line("");
-            out::line(&format!("The history of one:{}", info.named_command("history", "journal LOOP")));
+            out::line(&format!(
+                "The history of one:{}",
+                info.named_command("history", "journal LOOP")
+            ));
         }
         return Ok(listed);
     };
     let (store, id) = loops::find(info, Some(&id))?;
     // What was swept is read where it lies.
-    let store = if store.has_swept(&id) { store.swept_store(id.as_str()) } else { store };
+    let store = if store.has_swept(&id) {
+        store.swept_store(id.as_str())
+    } else {
+        store
+    };
     if *verify {
-        let lines = store.verify(&id).map_err(|error| Failure::new(Exit::Refused, error))?;
-        out::line(&format!("Loop {id}: {lines} lines, and each change follows from the one before it"));
+        let lines = store
+            .verify(&id)
+            .map_err(|error| Failure::new(Exit::Refused, error))?;
+        out::line(&format!(
+            "Loop {id}: {lines} lines, and each change follows from the one before it"
+        ));
         return Ok(Exit::Complete);
     }
-    let entries = store.journal(&id).map_err(|error| Failure::new(Exit::Internal, error))?;
+    let entries = store
+        .journal(&id)
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
     if json {
         out::json_lines(&entries);
         return Ok(Exit::Complete);
@@ -61,7 +74,9 @@ pub(super) fn of_change(table: &'static Table, past: &Past, change: &ChangeEntry
     // A change that advances or begins a round says which.
     let spec = table.phases.iter().find_map(|phase| phase.review);
     let round = match spec.map(|spec| (count(spec.round), count(MAX_ROUNDS))) {
-        Some((Some(round), Some(most))) if sets_rounds(table, change) => format!(", round {round} of {most}"),
+        Some((Some(round), Some(most))) if sets_rounds(table, change) => {
+            format!(", round {round} of {most}")
+        }
         Some((Some(round), None)) if sets_rounds(table, change) => format!(", round {round}"),
         _ => String::new(),
     };
@@ -80,7 +95,11 @@ pub(super) fn of_change(table: &'static Table, past: &Past, change: &ChangeEntry
         about if about.starts_with("for run ") => format!(", {about}"),
         about => format!(": {about}"),
     };
-    format!("{} by {}{way}{round}{about}", text::one_line(&change.what, 80), words::maker(table, change))
+    format!(
+        "{} by {}{way}{round}{about}",
+        text::one_line(&change.what, 80),
+        words::maker(table, change)
+    )
 }
 
 /// Shows a note of what a program found when it looked: its caveats, or what changes were compared with.
@@ -89,7 +108,11 @@ fn look(note: &NoteEntry) -> Option<String> {
     let data: Json = note.data.read()?;
     if let Some(tree) = data["tree"].as_str() {
         let base = data["base"].as_str().unwrap_or("nothing");
-        return Some(format!("{name}: {} on {}", text::one_line(tree, 64), text::one_line(base, 64)));
+        return Some(format!(
+            "{name}: {} on {}",
+            text::one_line(tree, 64),
+            text::one_line(base, 64)
+        ));
     }
     let caveats = data["caveats"].as_array()?;
     let caveats: Vec<&str> = caveats.iter().filter_map(|line| line.as_str()).collect();
@@ -106,12 +129,18 @@ fn of_verify(note: &NoteEntry) -> String {
     if note.note == "verify-began" {
         return format!("verify-began {run}");
     }
-    let Some(commands) = data["commands"].as_array().filter(|_| data.get("work").is_some()) else {
+    let Some(commands) = data["commands"]
+        .as_array()
+        .filter(|_| data.get("work").is_some())
+    else {
         return format!("verify-ended {run}: cut off");
     };
     let passed = |command: &&Json| command["passed"] == true;
     let count = commands.iter().filter(passed).count();
-    format!("verify-ended {run}: {count} of {} commands passed", commands.len())
+    format!(
+        "verify-ended {run}: {count} of {} commands passed",
+        commands.len()
+    )
 }
 
 /// `run-began r1-…: round 1, lint as Senior-engineer review`
@@ -120,7 +149,9 @@ pub(super) fn of_note(past: &Past, note: &NoteEntry) -> String {
         return told;
     }
     let data: Json = note.data.read().unwrap_or_default();
-    let run = data["run"].as_str().and_then(|run| past.runs.iter().find(|known| known.began.run == run));
+    let run = data["run"]
+        .as_str()
+        .and_then(|run| past.runs.iter().find(|known| known.began.run == run));
     let plain = |text: &str| text::one_line(text, 100);
     match (note.note.as_str(), run) {
         ("run-began", Some(run)) => format!(
@@ -135,10 +166,18 @@ pub(super) fn of_note(past: &Past, note: &NoteEntry) -> String {
                 0 => String::new(),
                 count => format!("; {count} files of the work tree changed meanwhile"),
             };
-            format!("run-ended {}: {}{changed}", plain(&run.began.run), past.outcome(run))
+            format!(
+                "run-ended {}: {}{changed}",
+                plain(&run.began.run),
+                past.outcome(run)
+            )
         }
         ("verify-began" | "verify-ended", _) => of_verify(note),
-        (name, _) => format!("{} {}", text::one_line(name, 80), text::one_line(&data.to_string(), 300)),
+        (name, _) => format!(
+            "{} {}",
+            text::one_line(name, 80),
+            text::one_line(&data.to_string(), 300)
+        ),
     }
 }
 
@@ -150,6 +189,10 @@ fn sets_rounds(table: &Table, change: &ChangeEntry) -> bool {
         return false;
     };
     let sets = |(field, _): &(&str, _)| [spec.round, MAX_ROUNDS].contains(field);
-    let mut edges = table.edges.iter().filter(|edge| edge.transition == change.what);
-    change.from.is_some() && (change.from != change.to || edges.any(|edge| edge.set.iter().any(sets)))
+    let mut edges = table
+        .edges
+        .iter()
+        .filter(|edge| edge.transition == change.what);
+    change.from.is_some()
+        && (change.from != change.to || edges.any(|edge| edge.set.iter().any(sets)))
 }

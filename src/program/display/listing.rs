@@ -54,7 +54,13 @@ fn began(store: &Store, listed: &Listed) -> Option<(Timestamp, ChangeEntry)> {
 }
 
 impl Row {
-    pub(super) fn of(machine: &Table, store: &Store, listed: &Listed, swept: bool, now: Timestamp) -> Self {
+    pub(super) fn of(
+        machine: &Table,
+        store: &Store,
+        listed: &Listed,
+        swept: bool,
+        now: Timestamp,
+    ) -> Self {
         let (began, last) = began(store, listed).unzip();
         let last = last.as_ref();
         let field = |name: &str| last?.field(name);
@@ -65,21 +71,28 @@ impl Row {
         let count = |name: &str| field(name).and_then(Value::as_count);
         let spec = machine.phases.iter().find_map(|phase| phase.review);
         let round = spec.and_then(|spec| count(spec.round));
-        let found = (1..=round.unwrap_or_default().min(1000)).rev().find_map(|round| {
-            let file = store.read(&findings_json::findings_path(store, &listed.id, round)).ok()?;
-            Some((round, rounds::counts_of(&file)?))
-        });
+        let found = (1..=round.unwrap_or_default().min(1000))
+            .rev()
+            .find_map(|round| {
+                let file = store
+                    .read(&findings_json::findings_path(store, &listed.id, round))
+                    .ok()?;
+                Some((round, rounds::counts_of(&file)?))
+            });
         let modified = listed
             .modified
             .duration_since(SystemTime::UNIX_EPOCH)
-            .map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX));
+            .map_or(0, |since| {
+                i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+            });
         let since = |then: i64, until: i64| u64::try_from(until - then).unwrap_or_default();
         let began = began.map(Timestamp::as_second);
         let until = match last {
             Some(change) if listed.terminal => change.at.as_second(),
             _ => now.as_second(),
         };
-        let plain = |text: &Option<String>, most| text.as_deref().map(|text| text::one_line(text, most));
+        let plain =
+            |text: &Option<String>, most| text.as_deref().map(|text| text::one_line(text, most));
         Self {
             id: listed.id.to_string(),
             mode: machine.state.fields.mode.and_then(words),
@@ -117,10 +130,9 @@ impl Row {
                 (Some(round), None) => round.to_string(),
                 _ => dash(),
             });
-            cells.push(
-                self.findings
-                    .map_or_else(dash, |found| format!("{}/{}/{}", found.high, found.medium, found.low)),
-            );
+            cells.push(self.findings.map_or_else(dash, |found| {
+                format!("{}/{}/{}", found.high, found.medium, found.low)
+            }));
         }
         cells.push(words::age(self.age_seconds));
         cells
@@ -146,7 +158,10 @@ fn head(machine: &Table) -> (Vec<String>, String) {
         head.extend(["ROUND", "H/M/L"]);
     }
     head.push("AGE");
-    let title = about(machine).unwrap_or_default().replace('_', " ").to_uppercase();
+    let title = about(machine)
+        .unwrap_or_default()
+        .replace('_', " ")
+        .to_uppercase();
     (head.into_iter().map(str::to_owned).collect(), title)
 }
 
@@ -162,7 +177,8 @@ pub(super) fn about(machine: &Table) -> Option<&'static str> {
 fn rows<M: CommandLine>(over: usize) -> Result<(Vec<Row>, usize), Failure> {
     let state = M::INFO.state;
     let (here, now) = (loops::here()?, Timestamp::now());
-    let row = |(store, listed): &(Store, Listed), swept| Row::of(M::TABLE, store, listed, swept, now);
+    let row =
+        |(store, listed): &(Store, Listed), swept| Row::of(M::TABLE, store, listed, swept, now);
     let mut more = 0;
     let loops = locate::of_stores(state, &here, |store| {
         let (newest, left_out) = store.list_newest(over);
@@ -171,7 +187,11 @@ fn rows<M: CommandLine>(over: usize) -> Result<(Vec<Row>, usize), Failure> {
     });
     let swept = locate::swept(state, &here);
     let rows = loops.iter().map(|found| row(found, false));
-    Ok((rows.chain(swept.iter().map(|found| row(found, true))).collect(), more))
+    Ok((
+        rows.chain(swept.iter().map(|found| row(found, true)))
+            .collect(),
+        more,
+    ))
 }
 
 /// Returns whether there is nothing to list.
@@ -214,11 +234,15 @@ pub(in crate::program) fn list<M: CommandLine>(json: bool) -> Result<Exit, Failu
     }
     if rows.iter().any(|row| row.swept) {
         let program = M::INFO.program;
-        legend.push(format!("swept: this brings it back:\n    {program} resume LOOP"));
+        legend.push(format!(
+            "swept: this brings it back:\n    {program} resume LOOP"
+        ));
     }
     if !legend.is_empty() {
         out::line("");
-        screen::wrap("", &legend.join("\n"), columns).iter().for_each(|line| out::line(line));
+        screen::wrap("", &legend.join("\n"), columns)
+            .iter()
+            .for_each(|line| out::line(line));
     }
     Ok(Exit::Complete)
 }

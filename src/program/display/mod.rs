@@ -65,7 +65,11 @@ pub(super) fn personas(info: &'static ProgramInfo) -> Result<Exit, Failure> {
     let settings = loops::settings_here(info)?;
     let all = settings.personas.all();
     for (index, persona) in all.iter().enumerate() {
-        let last = if index + 1 == all.len() { " and later" } else { "" };
+        let last = if index + 1 == all.len() {
+            " and later"
+        } else {
+            ""
+        };
         out::line(&format!("Round {}{last}: {}", index + 1, persona.label));
         out::line(&format!("  {}", text::one_line(&persona.prompt, 1000)));
     }

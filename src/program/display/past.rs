@@ -35,7 +35,11 @@ impl Past {
                 Some((run.began.run.clone(), counts))
             })
             .collect();
-        Self { entries, runs, counts }
+        Self {
+            entries,
+            runs,
+            counts,
+        }
     }
 
     /// The last change that someone decided on. That a session took the loop is none: the stop that does it decides next.
@@ -55,7 +59,10 @@ impl Past {
                 .runs
                 .iter()
                 .find(|known| known.began.run == *run)
-                .map_or_else(|| "which the journal does not tell of".to_owned(), |run| self.outcome(run));
+                .map_or_else(
+                    || "which the journal does not tell of".to_owned(),
+                    |run| self.outcome(run),
+                );
             reasons.push(format!("for run {}: {came_to}", text::one_line(run, 60)));
         }
         if let Some(record) = rounds::record(change) {
@@ -67,7 +74,10 @@ impl Past {
                 ));
             }
             if let Some(why) = record.rejecting() {
-                reasons.push(format!("rejecting what is open: {}", text::one_line(why, REASON)));
+                reasons.push(format!(
+                    "rejecting what is open: {}",
+                    text::one_line(why, REASON)
+                ));
             }
         }
         if change.what == "bring-back" {

@@ -132,10 +132,18 @@ pub(in crate::program) fn report<M: CommandLine>(
         shown: status::shown(program, &held, &settings, &[], now),
         phases,
         path,
-        runs: past.runs.iter().map(|run| run_facts(raw, &past, run)).collect(),
+        runs: past
+            .runs
+            .iter()
+            .map(|run| run_facts(raw, &past, run))
+            .collect(),
         findings: findings(raw, &past),
         changes: changes::changes(raw, &past),
-        journal: past.entries.iter().map(|entry| event(raw, &past, entry)).collect(),
+        journal: past
+            .entries
+            .iter()
+            .map(|entry| event(raw, &past, entry))
+            .collect(),
     };
     match format {
         ReportFormat::Json => out::json(&report),
@@ -148,11 +156,15 @@ pub(in crate::program) fn report<M: CommandLine>(
 /// Returns the edges that the loop took, by their places in the machine's table.
 fn taken(raw: &Raw, past: &Past) -> BTreeSet<usize> {
     let (table, mut before) = (raw.table(), None);
-    let edges = past.entries.iter().filter_map(Entry::change).filter_map(|change| {
-        let edge = edge_of(table, before.as_ref(), change);
-        before = Some(Record::of_change(table.state, raw.id(), change));
-        coverage::index_of(table, edge?)
-    });
+    let edges = past
+        .entries
+        .iter()
+        .filter_map(Entry::change)
+        .filter_map(|change| {
+            let edge = edge_of(table, before.as_ref(), change);
+            before = Some(Record::of_change(table.state, raw.id(), change));
+            coverage::index_of(table, edge?)
+        });
     edges.collect()
 }
 
@@ -210,7 +222,9 @@ fn phase_name(raw: &Raw, past: &Past, run: &Run) -> String {
 
 /// Returns what a run found, where its file is as the journal noted it.
 fn verdict(raw: &Raw, run: &Run) -> Option<FindingsJson> {
-    let found = FindingsJson::of_run(raw.store(), raw.id(), run).ok().flatten();
+    let found = FindingsJson::of_run(raw.store(), raw.id(), run)
+        .ok()
+        .flatten();
     found.filter(|json| json.run == run.began.run)
 }
 
@@ -252,12 +266,20 @@ struct Group {
 fn findings(raw: &Raw, past: &Past) -> Vec<FindingFacts> {
     let mut groups: Vec<Group> = Vec::new();
     for run in &past.runs {
-        let Some(json) = verdict(raw, run) else { continue };
+        let Some(json) = verdict(raw, run) else {
+            continue;
+        };
         let review = phase_of(raw, past, run).and_then(|phase| phase.review);
         let is_fresh = review.is_some_and(|spec| spec.fresh);
         let visit = run.began.visit.filter(|_| is_fresh);
-        let known = groups.iter_mut().find(|group| (group.is_fresh, group.visit) == (is_fresh, visit));
-        let round = Round { number: run.began.round, persona: json.persona, findings: json.findings };
+        let known = groups
+            .iter_mut()
+            .find(|group| (group.is_fresh, group.visit) == (is_fresh, visit));
+        let round = Round {
+            number: run.began.round,
+            persona: json.persona,
+            findings: json.findings,
+        };
         match known {
             Some(group) => {
                 // Of several reviews of a round the last one counts.
@@ -265,9 +287,12 @@ fn findings(raw: &Raw, past: &Past) -> Vec<FindingFacts> {
                 group.rounds.push(round);
                 group.rounds.sort_by_key(|round| round.number);
             }
-            None => {
-                groups.push(Group { visit, is_fresh, phase: phase_name(raw, past, run), rounds: vec![round] })
-            }
+            None => groups.push(Group {
+                visit,
+                is_fresh,
+                phase: phase_name(raw, past, run),
+                rounds: vec![round],
+            }),
         }
     }
     groups.iter().flat_map(of_group).collect()
@@ -275,30 +300,42 @@ fn findings(raw: &Raw, past: &Past) -> Vec<FindingFacts> {
 
 fn of_group(group: &Group) -> Vec<FindingFacts> {
     let line = |text: &String| text::one_line(text, FINDING);
-    let facts = finding_history::standings(&group.rounds).into_iter().map(|one| {
-        let mut all = group.rounds.iter().rev().flat_map(|round| &round.findings.0);
-        let latest = all.find(|finding| finding.id.as_ref() == Some(&one.id));
-        let standing = Some(one.standing).filter(|_| !group.is_fresh);
-        FindingFacts {
-            id: text::one_line(&one.id, 20),
-            phase: group.phase.clone(),
-            severity: one.severity,
-            what: line(&one.what),
-            place: latest.and_then(place),
-            recommendation: latest.and_then(|finding| finding.recommendation.as_ref()).map(line),
-            detail: latest
-                .map_or_else(Vec::new, |finding| finding.detail.iter().take(10).map(line).collect()),
-            rounds: one.rounds,
-            standing,
-            stands: standing.map(|standing| standing.to_string()),
-        }
-    });
+    let facts = finding_history::standings(&group.rounds)
+        .into_iter()
+        .map(|one| {
+            let mut all = group
+                .rounds
+                .iter()
+                .rev()
+                .flat_map(|round| &round.findings.0);
+            let latest = all.find(|finding| finding.id.as_ref() == Some(&one.id));
+            let standing = Some(one.standing).filter(|_| !group.is_fresh);
+            FindingFacts {
+                id: text::one_line(&one.id, 20),
+                phase: group.phase.clone(),
+                severity: one.severity,
+                what: line(&one.what),
+                place: latest.and_then(place),
+                recommendation: latest
+                    .and_then(|finding| finding.recommendation.as_ref())
+                    .map(line),
+                detail: latest.map_or_else(Vec::new, |finding| {
+                    finding.detail.iter().take(10).map(line).collect()
+                }),
+                rounds: one.rounds,
+                standing,
+                stands: standing.map(|standing| standing.to_string()),
+            }
+        });
     facts.collect()
 }
 
 /// Returns where a finding is: `src/x.rs:12`, `src/x.rs`, `line 12`.
 fn place(finding: &Finding) -> Option<String> {
-    let file = finding.file.as_deref().map(|file| text::one_line(file, 300));
+    let file = finding
+        .file
+        .as_deref()
+        .map(|file| text::one_line(file, 300));
     match (file, finding.line) {
         (Some(file), Some(line)) => Some(format!("{file}:{line}")),
         (None, Some(line)) => Some(format!("line {line}")),
@@ -313,6 +350,10 @@ fn event(raw: &Raw, past: &Past, entry: &Entry) -> Event {
             revision: Some(change.revision),
             text: history::of_change(raw.table(), past, change),
         },
-        Entry::Note(note) => Event { at: note.at, revision: None, text: history::of_note(past, note) },
+        Entry::Note(note) => Event {
+            at: note.at,
+            revision: None,
+            text: history::of_note(past, note),
+        },
     }
 }

@@ -115,7 +115,13 @@ impl Change {
             why if why.starts_with("for run ") => format!(", {why}"),
             why => format!(": {why}"),
         };
-        format!("{}{way} by {} at {}, {}{why}", self.what, self.maker, self.at, words::ago(self.at, now))
+        format!(
+            "{}{way} by {} at {}, {}{why}",
+            self.what,
+            self.maker,
+            self.at,
+            words::ago(self.at, now)
+        )
     }
 }
 
@@ -132,8 +138,10 @@ pub(super) fn shown<M: CommandLine>(
     let phase = messages::phase(raw);
     let shown = |field: &str| text::one_line(&raw.text(field), LONGEST);
     let past = Past::of(raw.store(), raw.id(), raw.journal().unwrap_or_default());
-    let own =
-        table.fields.iter().filter(|field| field.kind != FieldKind::Held && field.exists_in(raw.phase()));
+    let own = table
+        .fields
+        .iter()
+        .filter(|field| field.kind != FieldKind::Held && field.exists_in(raw.phase()));
     let fields = own.map(|field| {
         let value = short(raw.value(field.name).to_json(), LONGEST);
         (field.name.to_owned(), value)
@@ -141,7 +149,10 @@ pub(super) fn shown<M: CommandLine>(
     let mut notes = (program.caveats)(held, settings);
     notes.extend(rounds::caveats(raw, &past.entries));
     let last = past.runs.last();
-    if let Some(cause) = last.and_then(|run| run.ended.as_ref()).and_then(RunOutcome::cause) {
+    if let Some(cause) = last
+        .and_then(|run| run.ended.as_ref())
+        .and_then(RunOutcome::cause)
+    {
         notes.push(format!("the last review gave no verdict: {cause}"));
     }
     let NextAction { waits_for, next } = next_action::of(program, held);
@@ -183,7 +194,10 @@ fn review(raw: &Raw, past: &Past, settings: &Settings) -> Option<Review> {
         let chosen = reviewers::choose(None, preferred.as_ref(), settings, root).ok()?;
         Some(chosen.shown)
     };
-    let last = past.runs.last().map(|run| text::one_line(&run.began.reviewer, 80));
+    let last = past
+        .runs
+        .last()
+        .map(|run| text::one_line(&run.began.reviewer, 80));
     // A loop that has not come to its reviews yet has no rounds to show.
     let begun = messages::phase(raw).review.is_some() || last.is_some();
     Some(Review {
@@ -217,9 +231,24 @@ fn print(info: &ProgramInfo, shown: &Shown, columns: Option<usize>, now: Timesta
             doc => format!("{} ({})", shown.phase, doc.trim_end_matches('.')),
         },
     );
-    if let Some(review) = shown.review.as_ref().filter(|review| review.field.is_some()) {
-        let most = shown.fields.get(MAX_ROUNDS).map(|most| format!(" of {most}"));
-        say("round", &format!("{}{} ({})", review.round, most.unwrap_or_default(), review.persona));
+    if let Some(review) = shown
+        .review
+        .as_ref()
+        .filter(|review| review.field.is_some())
+    {
+        let most = shown
+            .fields
+            .get(MAX_ROUNDS)
+            .map(|most| format!(" of {most}"));
+        say(
+            "round",
+            &format!(
+                "{}{} ({})",
+                review.round,
+                most.unwrap_or_default(),
+                review.persona
+            ),
+        );
     }
     for (name, value) in &fields {
         say(name, &screen::cut(value, room));
@@ -270,10 +299,16 @@ fn said(info: &ProgramInfo, shown: &Shown) -> Vec<(String, String)> {
         Json::Array(texts) if texts.is_empty() => String::new(),
         other => other.to_string(),
     };
-    let all = shown.fields.iter().map(|(name, value)| (name.clone(), text(name, value)));
+    let all = shown
+        .fields
+        .iter()
+        .map(|(name, value)| (name.clone(), text(name, value)));
     let besides = shown.shows.iter();
-    let besides = besides.map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned()));
-    all.filter(|(_, value)| !value.is_empty()).chain(besides).collect()
+    let besides =
+        besides.map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned()));
+    all.filter(|(_, value)| !value.is_empty())
+        .chain(besides)
+        .collect()
 }
 
 fn is_data(info: &ProgramInfo, name: &str) -> bool {
@@ -286,14 +321,21 @@ fn is_initial(info: &ProgramInfo, name: &str, value: &Json) -> bool {
     match info.table.field(name).map(|field| field.initial) {
         Some(Constant::Count(count)) => value.as_u64() == Some(count),
         Some(Constant::Text(word)) => {
-            info.table.field(name).is_some_and(|field| matches!(field.kind, FieldKind::OneOf(_)))
+            info.table
+                .field(name)
+                .is_some_and(|field| matches!(field.kind, FieldKind::OneOf(_)))
                 && value.as_str() == Some(word)
         }
         _ => false,
     }
 }
 
-fn say_review(info: &ProgramInfo, review: &Review, columns: Option<usize>, say: &impl Fn(&str, &str)) {
+fn say_review(
+    info: &ProgramInfo,
+    review: &Review,
+    columns: Option<usize>,
+    say: &impl Fn(&str, &str),
+) {
     if let Some(reviewer) = &review.reviewer {
         let running = if review.running { " (running)" } else { "" };
         say("reviewer", &format!("{reviewer}{running}"));
@@ -311,7 +353,10 @@ fn say_review(info: &ProgramInfo, review: &Review, columns: Option<usize>, say: 
         None => 0,
     };
     if hidden > 0 {
-        out::line(&format!("  (the first {hidden} rounds: {} status --json)", info.program));
+        out::line(&format!(
+            "  (the first {hidden} rounds: {} status --json)",
+            info.program
+        ));
     }
     for line in &review.rounds[hidden..] {
         for line in screen::wrap("  - ", line.to_string().trim_start_matches("- "), columns) {
@@ -343,11 +388,17 @@ fn picked(
     if picked.is_empty() {
         picked.extend(locate::last_over(info.state, &here));
     }
-    Ok(picked.into_iter().map(|(store, listed)| (store, listed.id)).collect())
+    Ok(picked
+        .into_iter()
+        .map(|(store, listed)| (store, listed.id))
+        .collect())
 }
 
 /// Prints where the loop is.
-pub(in crate::program) fn status<M: CommandLine>(program: &Program<M>, look: &Look) -> Result<Exit, Failure> {
+pub(in crate::program) fn status<M: CommandLine>(
+    program: &Program<M>,
+    look: &Look,
+) -> Result<Exit, Failure> {
     let info = program.info;
     let now = Timestamp::now();
     let id = loops::asked(info, &look.target, &["status"])?;
@@ -398,9 +449,17 @@ pub(in crate::program) fn status<M: CommandLine>(program: &Program<M>, look: &Lo
 /// Says that there is no loop, how one is started, and where those are that were put aside.
 fn nothing(info: &ProgramInfo) -> Result<String, Failure> {
     let mode = info.table.modes.first().map_or("start", |mode| mode.name);
-    let mut nothing = format!("There are no loops in this project. Start one with:{}", info.start(mode));
+    let mut nothing = format!(
+        "There are no loops in this project. Start one with:{}",
+        info.start(mode)
+    );
     let stores = locate::stores(info.state, &[&loops::here()?]);
-    let swept = |store: &Store| store.swept().iter().any(|one| store.is_for(one.root.as_deref()));
+    let swept = |store: &Store| {
+        store
+            .swept()
+            .iter()
+            .any(|one| store.is_for(one.root.as_deref()))
+    };
     if stores.iter().any(swept) {
         nothing.push_str(&format!(
             "\nWhat was put aside for showing no sign of life:\n    {} list",

@@ -27,7 +27,8 @@ fn line<M: CommandLine>(input: &Input, surroundings: &Surroundings) -> Option<St
     let mut own = Vec::new();
     for store in stores_of(M::INFO, input, surroundings) {
         let listed = store.list_active().into_iter();
-        let listed = listed.filter(|one| one.session.as_deref() == Some(session) && one.problem.is_none());
+        let listed =
+            listed.filter(|one| one.session.as_deref() == Some(session) && one.problem.is_none());
         own.extend(listed.map(|one| (store.clone(), one)));
     }
     chosen::order(M::INFO, session, &mut own);
@@ -43,7 +44,13 @@ fn line<M: CommandLine>(input: &Input, surroundings: &Surroundings) -> Option<St
         true => found.to_string(),
         false => format!("round {of} found {found}"),
     });
-    let parts = [Some(row.phase), round, running, findings, Some(words::age(row.age_seconds))];
+    let parts = [
+        Some(row.phase),
+        round,
+        running,
+        findings,
+        Some(words::age(row.age_seconds)),
+    ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     Some(text::one_line(&parts.join(", "), 200))
 }

@@ -56,7 +56,10 @@ pub fn command(program: &Path, arguments: &[&str], folder: &Path, root: &Utf8Pat
 pub fn run(mut command: Command, stdin: &str) -> Result<Answer, String> {
     let shown = command.get_program().to_string_lossy().into_owned();
     let failed = |error: io::Error| format!("{shown} cannot be run: {error}");
-    let (mut out, mut err) = (tempfile::tempfile().map_err(failed)?, tempfile::tempfile().map_err(failed)?);
+    let (mut out, mut err) = (
+        tempfile::tempfile().map_err(failed)?,
+        tempfile::tempfile().map_err(failed)?,
+    );
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(out.try_clone().map_err(failed)?)
@@ -71,12 +74,17 @@ pub fn run(mut command: Command, stdin: &str) -> Result<Answer, String> {
     let status = within(LIMIT, &mut child).map_err(failed)?;
     end_group(&child);
     match status {
-        Some(status) => {
-            Ok(Answer { status, out: text(&mut out).map_err(failed)?, err: text(&mut err).map_err(failed)? })
-        }
+        Some(status) => Ok(Answer {
+            status,
+            out: text(&mut out).map_err(failed)?,
+            err: text(&mut err).map_err(failed)?,
+        }),
         None => {
             let _ = child.wait();
-            Err(format!("{shown} gave no answer within {} s", LIMIT.as_secs()))
+            Err(format!(
+                "{shown} gave no answer within {} s",
+                LIMIT.as_secs()
+            ))
         }
     }
 }
@@ -114,17 +122,37 @@ mod tests {
     use super::*;
 
     fn shell(script: &str) -> Command {
-        command(Path::new("/bin/sh"), &["-c", script], Path::new("/"), Utf8Path::new("/"))
+        command(
+            Path::new("/bin/sh"),
+            &["-c", script],
+            Path::new("/"),
+            Utf8Path::new("/"),
+        )
     }
 
     #[test]
     fn an_answer_has_its_status_and_both_streams() {
         let answer = run(shell("cat; echo no >&2; exit 3"), "yes").unwrap();
         assert_eq!(
-            (answer.status.code(), answer.out.as_str(), answer.err.as_str()),
+            (
+                answer.status.code(),
+                answer.out.as_str(),
+                answer.err.as_str()
+            ),
             (Some(3), "yes", "no\n")
         );
-        assert!(run(command(Path::new("/no/such"), &[], Path::new("/"), Utf8Path::new("/")), "").is_err());
+        assert!(
+            run(
+                command(
+                    Path::new("/no/such"),
+                    &[],
+                    Path::new("/"),
+                    Utf8Path::new("/")
+                ),
+                ""
+            )
+            .is_err()
+        );
     }
 
     #[test]

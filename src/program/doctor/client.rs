@@ -37,7 +37,10 @@ fn client(root: &Utf8Path) -> Result<String, Problem> {
     let Some(program) = inside.or_else(|| tools::found("claude", root)) else {
         return Ok("not looked at: no `claude` in PATH".to_owned());
     };
-    judged(&program, tools::version(&program, &claude::variables(), root))
+    judged(
+        &program,
+        tools::version(&program, &claude::variables(), root),
+    )
 }
 
 fn judged(program: &Path, version: Result<String, String>) -> Result<String, Problem> {
@@ -46,19 +49,27 @@ fn judged(program: &Path, version: Result<String, String>) -> Result<String, Pro
     let said = version.map_err(|what| Problem::new(what, "install Claude Code anew"))?;
     match numbers(&said) {
         Some(found) if found < OLDEST_CLIENT => Err(Problem::new(
-            format!("{shown} is {said}, and the oldest version that loops are tested with is {oldest}"),
+            format!(
+                "{shown} is {said}, and the oldest version that loops are tested with is {oldest}"
+            ),
             "run `claude update`; with an older one a loop may not be driven",
         )),
-        Some(_) => Ok(format!("{shown} is {said}; the oldest that is tested is {oldest}")),
-        None => {
-            Ok(format!("{shown} says {said}, which names no version; the oldest that is tested is {oldest}"))
-        }
+        Some(_) => Ok(format!(
+            "{shown} is {said}; the oldest that is tested is {oldest}"
+        )),
+        None => Ok(format!(
+            "{shown} says {said}, which names no version; the oldest that is tested is {oldest}"
+        )),
     }
 }
 
 /// `2.1.330 (Claude Code)` as its three numbers.
 fn numbers(said: &str) -> Option<[u64; 3]> {
-    let mut parts = said.split([' ', '-']).next()?.split('.').map(|part| part.parse().ok());
+    let mut parts = said
+        .split([' ', '-'])
+        .next()?
+        .split('.')
+        .map(|part| part.parse().ok());
     let numbers = [parts.next()??, parts.next()??, parts.next()??];
     parts.next().is_none().then_some(numbers)
 }
@@ -81,18 +92,26 @@ fn own(info: &ProgramInfo, survey: &Survey, places: &Places) -> Result<String, P
     match ours.as_slice() {
         [] if info.plugin.is_some() => {
             let config = places.config.as_ref();
-            let config = config.map_or("the client's configuration".to_owned(), ToString::to_string);
+            let config =
+                config.map_or("the client's configuration".to_owned(), ToString::to_string);
             Ok(format!(
                 "not installed in {config}; a plugin that the client was given with --plugin-dir is not seen here"
             ))
         }
         [] => Err(Problem::new(
             format!("no Stop hook calls {}: no loop is driven", info.program),
-            format!("put what this prints into .claude/settings.json:\n    {} hooks", info.program),
+            format!(
+                "put what this prints into .claude/settings.json:\n    {} hooks",
+                info.program
+            ),
         )),
         [one] => Ok(format!("our Stop hook is called by {one}")),
         several => Err(Problem::new(
-            format!("our Stop hook is called {} times, by {}", several.len(), several.join(" and by ")),
+            format!(
+                "our Stop hook is called {} times, by {}",
+                several.len(),
+                several.join(" and by ")
+            ),
             "keep one: each stop is answered that often, and reminders are used up sooner; `claude plugin list` shows the plugins, \
              `claude plugin disable NAME@MARKETPLACE` switches one off",
         )),
@@ -113,7 +132,10 @@ fn of_others(info: &ProgramInfo, survey: &Survey) -> Result<String, Problem> {
                 place(rival),
                 info.state.folder
             ),
-            format!("keep one. To switch that one off: {}{ours}", switch_off(rival)),
+            format!(
+                "keep one. To switch that one off: {}{ours}",
+                switch_off(rival)
+            ),
         ));
     }
     if let Some(gate) = survey.of(HookKind::GateOn).next() {
@@ -143,7 +165,10 @@ fn of_others(info: &ProgramInfo, survey: &Survey) -> Result<String, Problem> {
             ),
         ));
     }
-    let rest: Vec<&StopHook> = survey.of(HookKind::GateOff).chain(survey.of(HookKind::Other)).collect();
+    let rest: Vec<&StopHook> = survey
+        .of(HookKind::GateOff)
+        .chain(survey.of(HookKind::Other))
+        .collect();
     if rest.is_empty() {
         return Ok("no Stop hook of others was found".to_owned());
     }
@@ -174,7 +199,10 @@ fn named<'h>(hooks: impl Iterator<Item = &'h StopHook>) -> String {
     let all: Vec<String> = hooks
         .map(|hook| match hook.nature {
             HookKind::GateOff => {
-                format!("Codex's review gate, which is off for this project ({})", place(hook))
+                format!(
+                    "Codex's review gate, which is off for this project ({})",
+                    place(hook)
+                )
             }
             _ => format!("`{}` ({})", text::one_line(&hook.command, 80), place(hook)),
         })
@@ -215,12 +243,21 @@ mod tests {
     fn only_an_older_client_is_warned_of() {
         let judge = |said: &str| judged(Path::new("/opt/claude"), Ok(said.to_owned()));
         let oldest = OLDEST_CLIENT.map(|part| part.to_string()).join(".");
-        for fine in [oldest.as_str(), "2.1.330 (Claude Code)", "3.0.0", "10.0.0", "who knows"] {
+        for fine in [
+            oldest.as_str(),
+            "2.1.330 (Claude Code)",
+            "3.0.0",
+            "10.0.0",
+            "who knows",
+        ] {
             assert!(judge(fine).is_ok(), "{fine}");
         }
         for old in ["2.1.144 (Claude Code)", "2.0.999", "1.9.0"] {
             let problem = judge(old).unwrap_err();
-            assert!(problem.what.contains(&oldest) && problem.what.contains(old), "{problem:?}");
+            assert!(
+                problem.what.contains(&oldest) && problem.what.contains(old),
+                "{problem:?}"
+            );
         }
         assert!(judged(Path::new("/opt/claude"), Err("it fails".to_owned())).is_err());
     }

@@ -11,7 +11,11 @@ use crate::program::settings::{Settings, user_path};
 /// Checks each command that a phase runs, once, in the order of the phases.
 pub(super) fn checks(info: &ProgramInfo, settings: &Settings, root: &Utf8Path) -> Vec<Check> {
     let mut seen = BTreeSet::new();
-    let behaviours = info.table.phases.iter().filter_map(|phase| phase.on_stop.as_ref());
+    let behaviours = info
+        .table
+        .phases
+        .iter()
+        .filter_map(|phase| phase.on_stop.as_ref());
     behaviours
         .filter(|behaviour| behaviour.name == "run")
         .filter_map(|behaviour| behaviour.parameter("command"))
@@ -21,9 +25,14 @@ pub(super) fn checks(info: &ProgramInfo, settings: &Settings, root: &Utf8Path) -
 }
 
 fn command(name: &str, settings: &Settings, root: &Utf8Path) -> Result<String, Problem> {
-    let file = user_path().map_or_else(|_| "your configuration".to_owned(), |path| path.into_string());
+    let file = user_path().map_or_else(
+        |_| "your configuration".to_owned(),
+        |path| path.into_string(),
+    );
     match settings.commands.get(name) {
-        Some(command) if command.is_installed(root) => Ok(format!("{name} runs {}", command.program)),
+        Some(command) if command.is_installed(root) => {
+            Ok(format!("{name} runs {}", command.program))
+        }
         Some(command) => Err(Problem::new(
             format!(
                 "{name}: its program {} is not installed, or not in PATH outside of the project",

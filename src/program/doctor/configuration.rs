@@ -19,5 +19,8 @@ pub(super) fn check(info: &'static ProgramInfo, here: &Utf8Path) -> (Check, Sett
         )),
         Err(error) => Err(Problem::of(error, "mend or unset it")),
     };
-    (Check::required("configuration", result), loaded.unwrap_or_else(|_| Settings::usual(info)))
+    (
+        Check::required("configuration", result),
+        loaded.unwrap_or_else(|_| Settings::usual(info)),
+    )
 }

@@ -12,19 +12,23 @@ pub(super) fn check() -> Option<Check> {
         .collect();
     passed_over.sort();
     let path = std::env::var_os("PATH").unwrap_or_default();
-    passed_over.extend(std::env::split_paths(&path).filter(|folder| !folder.is_absolute()).map(|folder| {
-        match folder.to_string_lossy() {
-            empty if empty.is_empty() => "an empty folder in PATH".to_owned(),
-            folder => format!("{folder} in PATH"),
-        }
-    }));
+    passed_over.extend(
+        std::env::split_paths(&path)
+            .filter(|folder| !folder.is_absolute())
+            .map(|folder| match folder.to_string_lossy() {
+                empty if empty.is_empty() => "an empty folder in PATH".to_owned(),
+                folder => format!("{folder} in PATH"),
+            }),
+    );
     let first = passed_over.first()?;
     let more = match passed_over.len() {
         1 => String::new(),
         count => format!(", and {} more", count - 1),
     };
     let problem = Problem::new(
-        format!("passed over, since a relative path means another folder in each project: {first}{more}"),
+        format!(
+            "passed over, since a relative path means another folder in each project: {first}{more}"
+        ),
         "give absolute paths, or take those out of the environment",
     );
     Some(Check::useful("environment", Err(problem)))

@@ -8,7 +8,8 @@ use serde_json::Value;
 use super::{Check, Problem, child, launcher};
 use crate::program::info::ProgramInfo;
 
-const REMEDY: &str = "install the program and the plugin again; if it stays, report it with this output";
+const REMEDY: &str =
+    "install the program and the plugin again; if it stays, report it with this output";
 
 /// Checks that a stop without a loop lets the turn end and makes nothing.
 pub(super) fn check(info: &ProgramInfo, root: &Utf8Path) -> Check {
@@ -20,10 +21,15 @@ pub(super) fn check(info: &ProgramInfo, root: &Utf8Path) -> Check {
         }
         match folder.path().join(info.state.folder).exists() {
             true => Err("a stop without a loop made a folder".to_owned()),
-            false => Ok(format!("a stop without a loop lets the turn end, {through}")),
+            false => Ok(format!(
+                "a stop without a loop lets the turn end, {through}"
+            )),
         }
     });
-    Check::required("hook", stopped.map_err(|what| Problem::new(format!("{what} ({through})"), REMEDY)))
+    Check::required(
+        "hook",
+        stopped.map_err(|what| Problem::new(format!("{what} ({through})"), REMEDY)),
+    )
 }
 
 /// Says which way the stops of these checks take.
@@ -52,8 +58,13 @@ pub fn folder() -> Result<tempfile::TempDir, String> {
 ///
 /// # Errors
 /// The system does not say where this program lies.
-pub fn call(arguments: &[&str], folder: &Path, root: &Utf8Path) -> Result<std::process::Command, String> {
-    let program = std::env::current_exe().map_err(|error| format!("this program's path: {error}"))?;
+pub fn call(
+    arguments: &[&str],
+    folder: &Path,
+    root: &Utf8Path,
+) -> Result<std::process::Command, String> {
+    let program =
+        std::env::current_exe().map_err(|error| format!("this program's path: {error}"))?;
     let mut command = child::command(&program, arguments, folder, root);
     command.env("XDG_STATE_HOME", folder.join("state"));
     Ok(command)
@@ -64,10 +75,15 @@ pub fn call(arguments: &[&str], folder: &Path, root: &Utf8Path) -> Result<std::p
 ///
 /// # Errors
 /// The hook did not answer as hooks do: the sentence says how.
-pub fn stop(info: &ProgramInfo, folder: &Path, root: &Utf8Path) -> Result<(String, String), String> {
+pub fn stop(
+    info: &ProgramInfo,
+    folder: &Path,
+    root: &Utf8Path,
+) -> Result<(String, String), String> {
     let command = match launcher::stop_script(info, root) {
         Some(script) => {
-            let program = std::env::current_exe().map_err(|error| format!("this program's path: {error}"))?;
+            let program =
+                std::env::current_exe().map_err(|error| format!("this program's path: {error}"))?;
             let mut command = child::command(Path::new("/bin/sh"), &[], folder, root);
             command.arg(script);
             command.env(launcher::named(info), program);
@@ -91,5 +107,10 @@ fn decision(output: &child::Answer) -> Result<(String, String), String> {
         .map_err(|error| format!("the hook printed no single JSON value: {error}"))?;
     let text = |name: &str| answer.get(name).and_then(Value::as_str).map(str::to_owned);
     let decision = text("decision").ok_or("the hook printed no decision")?;
-    Ok((decision, text("reason").or_else(|| text("systemMessage")).unwrap_or_default()))
+    Ok((
+        decision,
+        text("reason")
+            .or_else(|| text("systemMessage"))
+            .unwrap_or_default(),
+    ))
 }

@@ -31,7 +31,10 @@ enum Found {
 /// The program itself, the first one on PATH, and the plugin's launcher.
 pub(super) fn checks(info: &ProgramInfo, protocol: &str, root: &Utf8Path) -> Vec<Check> {
     let own = std::env::current_exe();
-    let shown = own.as_ref().map_or_else(|_| "an unknown path".to_owned(), |own| own.display().to_string());
+    let shown = own.as_ref().map_or_else(
+        |_| "an unknown path".to_owned(),
+        |own| own.display().to_string(),
+    );
     let program = format!("{} {protocol}, {shown}", info.program);
     let own = own.ok();
     let on_path = on_path(info, root);
@@ -80,7 +83,9 @@ fn ask(info: &ProgramInfo, file: &Path, as_probe: bool, root: &Utf8Path) -> Foun
     match child::run(command, "") {
         Ok(output) if output.status.code() == Some(127) => Found::Launcher,
         Ok(output) => match output.out.trim().strip_prefix(info.program) {
-            Some(version) if output.status.success() => Found::Program(text::one_line(version, 100)),
+            Some(version) if output.status.success() => {
+                Found::Program(text::one_line(version, 100))
+            }
             _ => Found::Other("gives no answer to --protocol".to_owned()),
         },
         Err(problem) => Found::Other(problem),
@@ -101,12 +106,18 @@ fn first(
         let inode = |file: &Path| file.metadata().map(|found| (found.dev(), found.ino())).ok();
         own.is_some_and(|own| inode(own).is_some() && inode(own) == inode(file))
     };
-    let programs: Vec<_> = on_path.iter().filter(|(_, found)| !matches!(found, Found::Launcher)).collect();
+    let programs: Vec<_> = on_path
+        .iter()
+        .filter(|(_, found)| !matches!(found, Found::Launcher))
+        .collect();
     let Some((file, found)) = programs.first() else {
         let Some((launcher, _)) = on_path.first() else {
             return Err(Problem::new(format!("no {name} is on PATH"), REMEDY));
         };
-        return Ok(format!("only the plugin's launcher is on PATH: {}", launcher.display()));
+        return Ok(format!(
+            "only the plugin's launcher is on PATH: {}",
+            launcher.display()
+        ));
     };
     let others = match programs.len() {
         1 => String::new(),
@@ -114,9 +125,10 @@ fn first(
     };
     match found {
         _ if is_own(file) => Ok(format!("this program is the first on PATH{others}")),
-        Found::Program(version) if version == protocol => {
-            Ok(format!("the first on PATH is {}, the same version{others}", file.display()))
-        }
+        Found::Program(version) if version == protocol => Ok(format!(
+            "the first on PATH is {}, the same version{others}",
+            file.display()
+        )),
         Found::Program(version) => Err(Problem::new(
             format!(
                 "the first on PATH is {} with {version}, and this is {}{others}",
@@ -126,7 +138,10 @@ fn first(
             REMEDY,
         )),
         Found::Other(problem) => Err(Problem::new(
-            format!("the first on PATH is {}, which {problem}{others}", file.display()),
+            format!(
+                "the first on PATH is {}, which {problem}{others}",
+                file.display()
+            ),
             REMEDY,
         )),
         Found::Launcher => Ok(format!("{}{others}", file.display())),
@@ -139,12 +154,22 @@ fn launchers(info: &ProgramInfo, on_path: &[(PathBuf, Found)]) -> Vec<PathBuf> {
     let of_plugin = plugin
         .map(|root| root.join("bin").join(info.program))
         .filter(|file| file.is_absolute() && file.is_file());
-    let found = on_path.iter().filter(|(_, found)| matches!(found, Found::Launcher));
-    of_plugin.into_iter().chain(found.map(|(file, _)| file.clone())).collect()
+    let found = on_path
+        .iter()
+        .filter(|(_, found)| matches!(found, Found::Launcher));
+    of_plugin
+        .into_iter()
+        .chain(found.map(|(file, _)| file.clone()))
+        .collect()
 }
 
 /// What the plugin's hooks and scripts get.
-fn launched(info: &ProgramInfo, protocol: &str, launcher: &Path, root: &Utf8Path) -> Result<String, Problem> {
+fn launched(
+    info: &ProgramInfo,
+    protocol: &str,
+    launcher: &Path,
+    root: &Utf8Path,
+) -> Result<String, Problem> {
     let shown = launcher.display();
     match ask(info, launcher, false, root) {
         Found::Program(version) if version == protocol => Ok(format!("{shown} finds this version")),
@@ -159,7 +184,10 @@ fn launched(info: &ProgramInfo, protocol: &str, launcher: &Path, root: &Utf8Path
                 named(info)
             ),
         )),
-        Found::Other(problem) => Err(Problem::new(format!("{shown}: {problem}"), "install the plugin again")),
+        Found::Other(problem) => Err(Problem::new(
+            format!("{shown}: {problem}"),
+            "install the plugin again",
+        )),
     }
 }
 

@@ -78,13 +78,19 @@ pub struct Problem {
 impl Problem {
     /// Says what is wrong, and what to do about it.
     pub fn new(what: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { what: what.into(), remedy: remedy.into() }
+        Self {
+            what: what.into(),
+            remedy: remedy.into(),
+        }
     }
 
     /// A diagnostic with its own help, else with this one.
     pub fn of(error: &dyn miette::Diagnostic, otherwise: &str) -> Self {
         let help = error.help().map(|help| help.to_string());
-        Self::new(error.to_string(), help.unwrap_or_else(|| otherwise.to_owned()))
+        Self::new(
+            error.to_string(),
+            help.unwrap_or_else(|| otherwise.to_owned()),
+        )
     }
 }
 
@@ -110,18 +116,29 @@ pub(super) fn doctor<M: CommandLine>(program: &Program<M>, json: bool) -> Result
         checks.extend(reviewers::checks(&settings, &root));
         checks.push(sandbox::check(&root));
     }
-    let failed = checks.iter().filter(|check| check.required && !check.ok).count();
+    let failed = checks
+        .iter()
+        .filter(|check| check.required && !check.ok)
+        .count();
     if json {
         out::json(&checks);
     } else {
         print(&checks);
     }
-    Ok(if failed > 0 { Exit::Refused } else { Exit::Complete })
+    Ok(if failed > 0 {
+        Exit::Refused
+    } else {
+        Exit::Complete
+    })
 }
 
 fn print(checks: &[Check]) {
     let columns = screen::columns();
-    let widest = checks.iter().map(|check| check.name.len()).max().unwrap_or(0);
+    let widest = checks
+        .iter()
+        .map(|check| check.name.len())
+        .max()
+        .unwrap_or(0);
     for check in checks {
         let label = format!("{}  {:<widest$}  ", check.sign(), check.name);
         let tone = match (check.ok, check.required) {
@@ -129,7 +146,10 @@ fn print(checks: &[Check]) {
             (false, true) => Tone::Bad,
             (false, false) => Tone::Warning,
         };
-        for (at, line) in screen::wrap(&label, &check.found, columns).iter().enumerate() {
+        for (at, line) in screen::wrap(&label, &check.found, columns)
+            .iter()
+            .enumerate()
+        {
             let sign = if at == 0 { check.sign().trim_end() } else { "" };
             out::toned(line, sign, tone);
         }
@@ -140,12 +160,18 @@ fn print(checks: &[Check]) {
             }
         }
     }
-    let count = |required| checks.iter().filter(|check| !check.ok && check.required == required).count();
+    let count = |required| {
+        checks
+            .iter()
+            .filter(|check| !check.ok && check.required == required)
+            .count()
+    };
     out::line(&match (count(true), count(false)) {
         (0, 0) => "Everything that was looked at is as it should be.".to_owned(),
         (0, _) => "Loops can run; what is marked `warn` takes something away.".to_owned(),
         (1, _) => {
-            "What is marked `FAIL` is required: no loop runs as it should before it is mended.".to_owned()
+            "What is marked `FAIL` is required: no loop runs as it should before it is mended."
+                .to_owned()
         }
         (failed, _) => format!(
             "The {failed} marked `FAIL` are required: no loop runs as it should before they are mended."

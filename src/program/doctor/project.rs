@@ -26,7 +26,10 @@ pub(super) fn checks(info: &'static ProgramInfo, here: &Utf8Path) -> [Check; 3] 
         ];
     }
     // Where the folder is not there yet, its first ancestor that is lies on the same file system.
-    let existing = folder.ancestors().find(|folder| folder.is_dir()).unwrap_or(here);
+    let existing = folder
+        .ancestors()
+        .find(|folder| folder.is_dir())
+        .unwrap_or(here);
     [
         Check::required("state folder", writable(info, folder, existing)),
         Check::required("locks", locks(info, existing)),
@@ -54,12 +57,18 @@ fn scratch(existing: &Utf8Path) -> Result<(tempfile::TempDir, Utf8PathBuf), Stri
 
 /// Whether files can be replaced there as the store does it.
 fn writable(info: &ProgramInfo, folder: &Utf8Path, existing: &Utf8Path) -> Result<String, Problem> {
-    let remedy = format!("make the project's folder writable{}", or_set(info, "one that is"));
+    let remedy = format!(
+        "make the project's folder writable{}",
+        or_set(info, "one that is")
+    );
     let problem = |what: String| Problem::new(what, remedy.clone());
-    let in_the_way = folder.ancestors().take_while(|folder| *folder != existing).find(|folder| {
-        // A link to a folder is one; a link to nothing is in the way.
-        folder.symlink_metadata().is_ok()
-    });
+    let in_the_way = folder
+        .ancestors()
+        .take_while(|folder| *folder != existing)
+        .find(|folder| {
+            // A link to a folder is one; a link to nothing is in the way.
+            folder.symlink_metadata().is_ok()
+        });
     if let Some(file) = in_the_way {
         return Err(Problem::new(
             format!("{file} is no folder, so {folder} cannot be made"),
@@ -69,7 +78,11 @@ fn writable(info: &ProgramInfo, folder: &Utf8Path, existing: &Utf8Path) -> Resul
     let (_kept, path) = scratch(existing).map_err(problem)?;
     crate::files::replace(&path.join("x.state"), b"phase: drafting\n")
         .map_err(|error| problem(format!("{path}: {error}")))?;
-    let note = if folder.is_dir() { "" } else { " (made by the first start)" };
+    let note = if folder.is_dir() {
+        ""
+    } else {
+        " (made by the first start)"
+    };
     Ok(format!("{folder}{note}"))
 }
 
@@ -82,7 +95,8 @@ fn locks(info: &ProgramInfo, existing: &Utf8Path) -> Result<String, Problem> {
     let run = Folder::open(&path).map_err(|error| problem(format!("{path}: {error}")))?;
     let run_excludes = RunLock::try_hold(&run, |_| RunLock::is_held(&run)).map_err(failed)?;
     let now = std::time::Duration::ZERO;
-    let second = store::with_lock(&path, now, |_| store::with_lock(&path, now, |_| ())).map_err(failed)?;
+    let second =
+        store::with_lock(&path, now, |_| store::with_lock(&path, now, |_| ())).map_err(failed)?;
     let project_excludes = matches!(second, Err(LockError::TimedOut { .. }));
     let released = !RunLock::is_held(&run) && store::with_lock(&path, now, |_| ()).is_ok();
     if run_excludes == Some(true) && project_excludes && released {
@@ -95,15 +109,28 @@ fn locks(info: &ProgramInfo, existing: &Utf8Path) -> Result<String, Problem> {
 /// Whether every loop of the project can be read.
 fn loops(info: &'static ProgramInfo, here: &Utf8Path) -> Result<String, Problem> {
     let loops = locate::loops(info.state, here);
-    let broken: Vec<_> = loops.iter().filter(|(_, listed)| listed.problem.is_some()).collect();
-    let active = loops.iter().filter(|(_, listed)| listed.problem.is_none() && !listed.terminal).count();
-    let mut under_way = loops.iter().filter(|(_, listed)| listed.ours && !listed.terminal);
+    let broken: Vec<_> = loops
+        .iter()
+        .filter(|(_, listed)| listed.problem.is_some())
+        .collect();
+    let active = loops
+        .iter()
+        .filter(|(_, listed)| listed.problem.is_none() && !listed.terminal)
+        .count();
+    let mut under_way = loops
+        .iter()
+        .filter(|(_, listed)| listed.ours && !listed.terminal);
     if let Some(error) = under_way.find_map(|(store, listed)| store.verify(&listed.id).err()) {
         return Err(Problem::of(&error, "see its journal"));
     }
     match broken.first() {
         Some((_, listed)) => Err(Problem::new(
-            format!("{} of {} cannot be read, such as {}", broken.len(), loops.len(), listed.path),
+            format!(
+                "{} of {} cannot be read, such as {}",
+                broken.len(),
+                loops.len(),
+                listed.path
+            ),
             format!(
                 "`{program} list` says what is wrong with each; to move them all aside:\n    {program} rollback",
                 program = info.program
@@ -115,9 +142,15 @@ fn loops(info: &'static ProgramInfo, here: &Utf8Path) -> Result<String, Problem>
             let ids: Vec<_> = forgotten.iter().map(LoopId::as_str).collect();
             let found = match ids.is_empty() {
                 true => String::new(),
-                false => format!("; {} was not in the index, which is made anew", ids.join(", ")),
+                false => format!(
+                    "; {} was not in the index, which is made anew",
+                    ids.join(", ")
+                ),
             };
-            Ok(format!("{} in this project, {active} active{found}", loops.len()))
+            Ok(format!(
+                "{} in this project, {active} active{found}",
+                loops.len()
+            ))
         }
     }
 }

@@ -13,13 +13,18 @@ use super::{Check, Problem, tools};
 pub(super) fn checks(settings: &Settings, root: &Utf8Path) -> Vec<Check> {
     let chosen = reviewers::choose(None, None, settings, root);
     // Whom `auto` takes is needed as if it had been named.
-    let name = chosen.as_ref().map(|chosen| chosen.reviewer.name().to_owned());
+    let name = chosen
+        .as_ref()
+        .map(|chosen| chosen.reviewer.name().to_owned());
     let name = name.unwrap_or_else(|_| settings.reviewer.clone());
     let chosen = chosen
         .map(|chosen| format!("{} reviews where no other is asked for", chosen.shown))
         .map_err(|error| {
             let variable = settings.info.variable("REVIEWER");
-            Problem::of(&error, &format!("set {variable} to a reviewer that exists, or unset it"))
+            Problem::of(
+                &error,
+                &format!("set {variable} to a reviewer that exists, or unset it"),
+            )
         });
     let mut checks = vec![Check::required("reviewer", chosen)];
     for (configured, one) in &settings.reviewers {
@@ -53,7 +58,9 @@ fn check(
     let program = settings.program.as_deref().unwrap_or(&kind);
     let Some(found) = tools::found(program, root) else {
         return match is_chosen {
-            false => Ok(format!("`{program}` is not installed; not needed where another one reviews")),
+            false => Ok(format!(
+                "`{program}` is not installed; not needed where another one reviews"
+            )),
             true => Err(Problem::new(
                 format!(
                     "`{program}` is not installed, or not in an absolute folder of PATH outside of the project"
@@ -66,7 +73,10 @@ fn check(
     if login.is_empty() {
         return Ok(format!("{shown}"));
     }
-    let names: Vec<String> = names.into_iter().chain(settings.environment.iter().cloned()).collect();
+    let names: Vec<String> = names
+        .into_iter()
+        .chain(settings.environment.iter().cloned())
+        .collect();
     let version = tools::version(&found, &names, root)
         .map_err(|what| Problem::new(what, "install it anew, or choose another reviewer"))?;
     // A provider of the person's own needs no login, and the client's own check knows nothing of it.
@@ -78,7 +88,10 @@ fn check(
     }
     let line = format!("{program} {}", login.join(" "));
     let ended = tools::run(&found, login, &names, root).map_err(|what| {
-        Problem::new(format!("{shown} ({version}): `{line}`: {what}"), "run that line yourself and see")
+        Problem::new(
+            format!("{shown} ({version}): `{line}`: {what}"),
+            "run that line yourself and see",
+        )
     })?;
     match ended.how {
         ProcessEnd::Exited(0) => Ok(format!("{shown} ({version}), logged in")),

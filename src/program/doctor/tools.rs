@@ -17,7 +17,10 @@ pub(super) fn git(root: &Utf8Path) -> Check {
         .ok_or("git is not on PATH outside of the project".to_owned())
         .and_then(|git| version(&git, &[], root))
         .map_err(|what| {
-            Problem::new(what, "install git: without it the state folder is the one that start runs in")
+            Problem::new(
+                what,
+                "install git: without it the state folder is the one that start runs in",
+            )
         });
     Check::useful("git", result)
 }
@@ -35,8 +38,13 @@ pub(super) fn run(
     names: &[String],
     root: &Utf8Path,
 ) -> Result<ProcessOutput, String> {
-    let program = program.to_str().ok_or_else(|| format!("{} is not UTF-8", program.display()))?;
-    let arguments: Vec<String> = arguments.iter().map(|&argument| argument.to_owned()).collect();
+    let program = program
+        .to_str()
+        .ok_or_else(|| format!("{} is not UTF-8", program.display()))?;
+    let arguments: Vec<String> = arguments
+        .iter()
+        .map(|&argument| argument.to_owned())
+        .collect();
     // It does not run in the project, which would else be known by that.
     let path = clean_path(&std::env::var_os("PATH").unwrap_or_default(), root);
     let call = Call {
@@ -45,13 +53,17 @@ pub(super) fn run(
         directory: Utf8Path::new("/"),
         stdin: b"",
         environment: &Environment::allowing(names).setting("PATH", path.to_string_lossy()),
-        limits: Limits { timeout: child::LIMIT, idle: child::LIMIT },
+        limits: Limits {
+            timeout: child::LIMIT,
+            idle: child::LIMIT,
+        },
     };
     let ended = supervise(&call, &mut |_| std::ops::ControlFlow::Continue(()));
     match &ended.how {
-        ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => {
-            Err(format!("{program} gave no answer within {} s", child::LIMIT.as_secs()))
-        }
+        ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => Err(format!(
+            "{program} gave no answer within {} s",
+            child::LIMIT.as_secs()
+        )),
         ProcessEnd::CouldNotStart(error) => Err(error.to_string()),
         ProcessEnd::Signalled(signal) => Err(format!("{program} was ended by signal {signal}")),
         ProcessEnd::StatusLost(error) => Err(format!("{program} was lost: {error}")),

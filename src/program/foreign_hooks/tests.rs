@@ -20,7 +20,10 @@ impl Machine {
             managed: vec![top.join("etc")],
             home: Some(top.join("home")),
         };
-        Self { _kept: kept, places }
+        Self {
+            _kept: kept,
+            places,
+        }
     }
 
     fn project(&self) -> &Utf8Path {
@@ -37,14 +40,22 @@ impl Machine {
     }
 
     fn survey(&self) -> Survey {
-        let own = Own { program: "release-train", plugin: Some("train"), folder: ".claude/train" };
+        let own = Own {
+            program: "release-train",
+            plugin: Some("train"),
+            folder: ".claude/train",
+        };
         survey(&self.places, own)
     }
 
     /// The natures of the hooks that are found with this in the user's settings.
     fn natures(&self, hook: &Value) -> Vec<HookKind> {
         self.write(&self.config("settings.json"), stops(hook));
-        self.survey().hooks.into_iter().map(|hook| hook.nature).collect()
+        self.survey()
+            .hooks
+            .into_iter()
+            .map(|hook| hook.nature)
+            .collect()
     }
 
     /// A plugin in a folder of its own, from a marketplace that is a folder, with this as its hooks.
@@ -87,18 +98,37 @@ fn command(line: &str) -> Value {
 fn the_hooks_that_are_printed_are_ours_and_others_are_not() {
     let machine = Machine::new();
     for program in ["release-train", "/opt/a b/it's/release-train"] {
-        machine.write(&machine.config("settings.json"), crate::program::hooks::settings(program, true));
+        machine.write(
+            &machine.config("settings.json"),
+            crate::program::hooks::settings(program, true),
+        );
         let found = machine.survey().hooks;
-        assert_eq!(found.iter().map(|hook| hook.nature).collect::<Vec<_>>(), [HookKind::Ours], "{program}");
+        assert_eq!(
+            found.iter().map(|hook| hook.nature).collect::<Vec<_>>(),
+            [HookKind::Ours],
+            "{program}"
+        );
     }
-    let exec = json!({"type": "command", "command": "/x y/release-train", "args": ["hook", "stop"]});
+    let exec =
+        json!({"type": "command", "command": "/x y/release-train", "args": ["hook", "stop"]});
     assert_eq!(machine.natures(&exec), [HookKind::Ours]);
     // The script of a plugin as it is written, which speaks of blocking itself.
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/release-train/plugin/hooks/stop-hook.sh");
+    let script = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/examples/release-train/plugin/hooks/stop-hook.sh"
+    );
     let exec = json!({"type": "command", "command": script, "args": []});
     assert_eq!(machine.natures(&exec), [HookKind::Ours]);
-    for other in ["other hook stop", "release-train status", "my-release-train hook stop"] {
-        assert_eq!(machine.natures(&command(other)), [HookKind::Other], "{other}");
+    for other in [
+        "other hook stop",
+        "release-train status",
+        "my-release-train hook stop",
+    ] {
+        assert_eq!(
+            machine.natures(&command(other)),
+            [HookKind::Other],
+            "{other}"
+        );
     }
 }
 
@@ -106,23 +136,41 @@ fn the_hooks_that_are_printed_are_ours_and_others_are_not() {
 fn a_hook_may_hold_a_turn_where_its_line_or_its_script_speaks_of_blocking() {
     let machine = Machine::new();
     let script = machine.project().join("it's a gate.sh");
-    for text in ["echo '{\"decision\": \"block\"}'", "exit 2", "process.exit(2)", "sys.exit(2)"] {
-        assert_eq!(machine.natures(&command(text)), [HookKind::Blocks], "{text}");
+    for text in [
+        "echo '{\"decision\": \"block\"}'",
+        "exit 2",
+        "process.exit(2)",
+        "sys.exit(2)",
+    ] {
+        assert_eq!(
+            machine.natures(&command(text)),
+            [HookKind::Blocks],
+            "{text}"
+        );
         machine.write(&script, text);
         for line in [
             "sh \"${CLAUDE_PROJECT_DIR}/it's a gate.sh\"",
             "sh \"$CLAUDE_PROJECT_DIR/it's a gate.sh\" && true",
             "sh \"it's a gate.sh\"",
         ] {
-            assert_eq!(machine.natures(&command(line)), [HookKind::Blocks], "{text}: {line}");
+            assert_eq!(
+                machine.natures(&command(line)),
+                [HookKind::Blocks],
+                "{text}: {line}"
+            );
         }
-        let exec =
-            json!({"type": "command", "command": "sh", "args": ["${CLAUDE_PROJECT_DIR}/it's a gate.sh"]});
+        let exec = json!({"type": "command", "command": "sh", "args": ["${CLAUDE_PROJECT_DIR}/it's a gate.sh"]});
         assert_eq!(machine.natures(&exec), [HookKind::Blocks], "{text}");
     }
     machine.write(&script, "printf '\\a'");
-    assert_eq!(machine.natures(&command("sh \"it's a gate.sh\"")), [HookKind::Other]);
-    assert_eq!(machine.natures(&json!({"type": "prompt", "prompt": "Are we done?"})), [HookKind::Blocks]);
+    assert_eq!(
+        machine.natures(&command("sh \"it's a gate.sh\"")),
+        [HookKind::Other]
+    );
+    assert_eq!(
+        machine.natures(&json!({"type": "prompt", "prompt": "Are we done?"})),
+        [HookKind::Blocks]
+    );
 }
 
 #[test]
@@ -131,14 +179,23 @@ fn a_hook_on_our_state_folder_or_of_a_plugin_of_our_name_is_told_from_others_tha
     for (text, nature) in [
         ("ls .claude/train/*.state; exit 2", HookKind::SharesState),
         ("d=.claude/train", HookKind::SharesState),
-        ("ls .claude/trains .claude/train-2; exit 2", HookKind::Blocks),
+        (
+            "ls .claude/trains .claude/train-2; exit 2",
+            HookKind::Blocks,
+        ),
         ("ls .claude/trains", HookKind::Other),
     ] {
         assert_eq!(machine.natures(&command(text)), [nature], "{text}");
     }
     let nature = |name: &str, helper: &str| {
-        let root = machine.plugin(name, &stops(&command("sh \"${CLAUDE_PLUGIN_ROOT}/hooks/stop.sh\"")));
-        machine.write(&root.join("hooks/stop.sh"), ". ../scripts/helpers.sh; exit 2");
+        let root = machine.plugin(
+            name,
+            &stops(&command("sh \"${CLAUDE_PLUGIN_ROOT}/hooks/stop.sh\"")),
+        );
+        machine.write(
+            &root.join("hooks/stop.sh"),
+            ". ../scripts/helpers.sh; exit 2",
+        );
         machine.write(&root.join("scripts/helpers.sh"), helper);
         machine.survey().hooks[0].nature
     };
@@ -160,9 +217,15 @@ fn every_settings_file_is_looked_at_and_other_events_are_not() {
     for file in &files {
         machine.write(file, stops(&command("exit 2")));
     }
-    let found: Vec<_> = machine.survey().hooks.into_iter().map(|hook| hook.file).collect();
+    let found: Vec<_> = machine
+        .survey()
+        .hooks
+        .into_iter()
+        .map(|hook| hook.file)
+        .collect();
     assert_eq!(found, files);
-    let others = json!({"hooks": {"SubagentStop": [{"hooks": [command("exit 2")]}], "Stop": "exit 2"}});
+    let others =
+        json!({"hooks": {"SubagentStop": [{"hooks": [command("exit 2")]}], "Stop": "exit 2"}});
     for file in &files {
         machine.write(file, &others);
     }
@@ -173,14 +236,23 @@ fn every_settings_file_is_looked_at_and_other_events_are_not() {
 fn what_is_no_settings_file_says_nothing() {
     let machine = Machine::new();
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
-    for text in
-        ["", "no json", "[]", "7", "{\"hooks\": {\"Stop\": [7, {\"hooks\": {}}, {\"hooks\": [7]}]}}", &deep]
-    {
+    for text in [
+        "",
+        "no json",
+        "[]",
+        "7",
+        "{\"hooks\": {\"Stop\": [7, {\"hooks\": {}}, {\"hooks\": [7]}]}}",
+        &deep,
+    ] {
         machine.write(&machine.config("settings.json"), text);
         machine.write(&machine.config("plugins/installed_plugins.json"), text);
         let found = machine.survey();
         assert!(
-            found.hooks.iter().all(|hook| hook.nature == HookKind::Other) && found.off.is_none(),
+            found
+                .hooks
+                .iter()
+                .all(|hook| hook.nature == HookKind::Other)
+                && found.off.is_none(),
             "{found:?}"
         );
     }
@@ -196,18 +268,33 @@ fn a_plugin_of_a_folder_is_read_in_place_and_only_while_it_is_enabled() {
     assert_eq!(found.len(), 1);
     assert_eq!(
         (found[0].plugin.as_deref(), found[0].nature, &found[0].file),
-        (Some("strict@m"), HookKind::Blocks, &root.join("hooks/hooks.json"))
+        (
+            Some("strict@m"),
+            HookKind::Blocks,
+            &root.join("hooks/hooks.json")
+        )
     );
     // The nearer file wins, both ways.
-    machine.enable(&machine.project().join(".claude/settings.json"), "strict@m", false);
+    machine.enable(
+        &machine.project().join(".claude/settings.json"),
+        "strict@m",
+        false,
+    );
     assert_eq!(machine.survey().hooks, []);
-    machine.enable(&machine.project().join(".claude/settings.local.json"), "strict@m", true);
+    machine.enable(
+        &machine.project().join(".claude/settings.local.json"),
+        "strict@m",
+        true,
+    );
     assert_eq!(machine.survey().hooks, found);
     // Without its folder, its copy.
     std::fs::remove_dir_all(&root).unwrap();
     let copy = machine.config("plugins/cache/m/strict/1.0.0");
     machine.write(&copy.join("hooks/hooks.json"), stops(&command("exit 2")));
-    assert_eq!(machine.survey().hooks[0].file, copy.join("hooks/hooks.json"));
+    assert_eq!(
+        machine.survey().hooks[0].file,
+        copy.join("hooks/hooks.json")
+    );
 }
 
 #[test]
@@ -234,11 +321,15 @@ fn codexs_gate_is_on_where_its_state_of_this_project_says_so() {
     let machine = Machine::new();
     let gate = command("node \"${CLAUDE_PLUGIN_ROOT}/scripts/stop-review-gate-hook.mjs\"");
     let root = machine.plugin("codex", &stops(&gate));
-    machine.write(&root.join("scripts/stop-review-gate-hook.mjs"), "emitDecision({ decision: \"block\" })");
+    machine.write(
+        &root.join("scripts/stop-review-gate-hook.mjs"),
+        "emitDecision({ decision: \"block\" })",
+    );
     let nature = || machine.survey().hooks[0].nature;
     assert_eq!(nature(), HookKind::GateOff);
     let digest = Digest::of(machine.project().as_str().as_bytes());
-    let state = |folder: &str| machine.config(&format!("plugins/data/codex-m/state/{folder}/state.json"));
+    let state =
+        |folder: &str| machine.config(&format!("plugins/data/codex-m/state/{folder}/state.json"));
     let on = json!({"version": 1, "config": {"stopReviewGate": true}, "jobs": []});
     machine.write(&state("my-pl-n-s-1-0123456789abcdef"), &on);
     assert_eq!(nature(), HookKind::GateOff, "that is another project's");
@@ -246,7 +337,10 @@ fn codexs_gate_is_on_where_its_state_of_this_project_says_so() {
     for (text, expected) in [
         (on.to_string(), HookKind::GateOn),
         (on.to_string().replace("true", "false"), HookKind::GateOff),
-        ("{\"config\": {\"stopReviewGate\": \"yes\"}}".to_owned(), HookKind::GateOff),
+        (
+            "{\"config\": {\"stopReviewGate\": \"yes\"}}".to_owned(),
+            HookKind::GateOff,
+        ),
         ("broken".to_owned(), HookKind::GateOff),
     ] {
         machine.write(&own, &text);
@@ -260,12 +354,25 @@ fn hooks_that_are_switched_off_are_told_with_the_file() {
     let off = json!({"disableAllHooks": true});
     let local = machine.project().join(".claude/settings.local.json");
     machine.write(&machine.config("settings.json"), &off);
-    assert_eq!(machine.survey().off, Some((machine.config("settings.json"), "disableAllHooks")));
+    assert_eq!(
+        machine.survey().off,
+        Some((machine.config("settings.json"), "disableAllHooks"))
+    );
     machine.write(&local, json!({"disableAllHooks": false}));
     assert_eq!(machine.survey().off, None, "the nearer file wins");
-    machine.write(&local, json!({"allowManagedHooksOnly": true, "disableAllHooks": false}));
-    assert_eq!(machine.survey().off, None, "that is an administrator's to say");
+    machine.write(
+        &local,
+        json!({"allowManagedHooksOnly": true, "disableAllHooks": false}),
+    );
+    assert_eq!(
+        machine.survey().off,
+        None,
+        "that is an administrator's to say"
+    );
     let managed = machine.places.managed[0].join("managed-settings.json");
     machine.write(&managed, json!({"allowManagedHooksOnly": true}));
-    assert_eq!(machine.survey().off, Some((managed, "allowManagedHooksOnly")));
+    assert_eq!(
+        machine.survey().off,
+        Some((managed, "allowManagedHooksOnly"))
+    );
 }

@@ -97,7 +97,10 @@ fn findings(trouble: Trouble) -> Vec<Finding> {
                 end_column: end.column,
                 code: found.code.to_owned(),
                 message: found.to_string(),
-                help: found.help.as_deref().map(claudex_build::diagnostic::one_line),
+                help: found
+                    .help
+                    .as_deref()
+                    .map(claudex_build::diagnostic::one_line),
             })
             .collect(),
     }

@@ -42,14 +42,16 @@ pub(super) fn run(arguments: &Arguments, own: &Own) -> Result<Exit, Failure> {
     let Subject { machine, .. } = Subject::load(None, own)?;
     let mut tally = Tally::new(table);
     for path in &arguments.paths {
-        tally.add_folder(table, path.as_std_path()).map_err(|error| {
-            Failure::plain(
-                Exit::Usage,
-                "claudex::machine::coverage",
-                format!("could not read coverage: {error}"),
-                "give the folder that CLAUDEX_COVERAGE named when the tests ran",
-            )
-        })?;
+        tally
+            .add_folder(table, path.as_std_path())
+            .map_err(|error| {
+                Failure::plain(
+                    Exit::Usage,
+                    "claudex::machine::coverage",
+                    format!("could not read coverage: {error}"),
+                    "give the folder that CLAUDEX_COVERAGE named when the tests ran",
+                )
+            })?;
     }
     if arguments.paths.is_empty() {
         add_loops(&mut tally, table)?;
@@ -76,12 +78,18 @@ pub(super) fn run(arguments: &Arguments, own: &Own) -> Result<Exit, Failure> {
 
 fn drawn(machine: &Machine, format: Format, tally: &Tally) -> String {
     let text = draw(machine, format, Some(&tally.hits));
-    if text.ends_with('\n') { text } else { text + "\n" }
+    if text.ends_with('\n') {
+        text
+    } else {
+        text + "\n"
+    }
 }
 
 /// Counts the edges that the loops of this project took, by their journals.
 fn add_loops(tally: &mut Tally, table: &'static Table) -> Result<(), Failure> {
-    let here = std::env::current_dir().ok().and_then(|here| Utf8PathBuf::from_path_buf(here).ok());
+    let here = std::env::current_dir()
+        .ok()
+        .and_then(|here| Utf8PathBuf::from_path_buf(here).ok());
     let here = here.ok_or_else(|| {
         Failure::plain(
             Exit::Internal,
@@ -90,7 +98,10 @@ fn add_loops(tally: &mut Tally, table: &'static Table) -> Result<(), Failure> {
             "go to a folder that has one",
         )
     })?;
-    let variable = table.state.folder_env.and_then(|name| std::env::var(name).ok());
+    let variable = table
+        .state
+        .folder_env
+        .and_then(|name| std::env::var(name).ok());
     for store in store::folders(
         table.state,
         &[Utf8Path::new(&here)],
@@ -107,18 +118,34 @@ fn add_loops(tally: &mut Tally, table: &'static Table) -> Result<(), Failure> {
     Ok(())
 }
 
-fn add_journal(tally: &mut Tally, table: &'static Table, store: &Store, id: &LoopId, journal: &[Entry]) {
+fn add_journal(
+    tally: &mut Tally,
+    table: &'static Table,
+    store: &Store,
+    id: &LoopId,
+    journal: &[Entry],
+) {
     let mut before: Option<&ChangeEntry> = None;
     for entry in journal {
-        let Entry::Change(change) = entry else { continue };
+        let Entry::Change(change) = entry else {
+            continue;
+        };
         let known = table.transitions.contains(&change.what.as_str());
         if known {
-            let graph = table.state.fields.graph_hash.and_then(|field| change.field(field));
+            let graph = table
+                .state
+                .fields
+                .graph_hash
+                .and_then(|field| change.field(field));
             let graph = graph.map(|hash| hash.to_plain());
             let before = before.map(|before| Record::of_change(store.spec(), id, before));
             let edge = edge_of(table, before.as_ref(), change);
             match edge.and_then(|edge| coverage::index_of(table, edge)) {
-                Some(edge) if graph.as_deref().is_none_or(|graph| graph == table.state.graph_hash) => {
+                Some(edge)
+                    if graph
+                        .as_deref()
+                        .is_none_or(|graph| graph == table.state.graph_hash) =>
+                {
                     tally.hits[edge] += 1;
                 }
                 _ => tally.others += 1,
@@ -139,19 +166,28 @@ fn list(tally: &Tally, table: &Table) -> String {
     let mut text = String::new();
     for (row, hits) in rows.iter().zip(&tally.hits) {
         let [name, phases, place] = row;
-        text.push_str(&format!("{hits:>7}  {name:<transition$}  {phases:<way$}  {place}\n"));
+        text.push_str(&format!(
+            "{hits:>7}  {name:<transition$}  {phases:<way$}  {place}\n"
+        ));
     }
     text
 }
 
 /// N of M, and what was not taken.
 fn summary(tally: &Tally, table: &Table) -> String {
-    let mut text =
-        format!("{} of {} edges of `{}` were taken\n", tally.taken(), table.edges.len(), table.name);
+    let mut text = format!(
+        "{} of {} edges of `{}` were taken\n",
+        tally.taken(),
+        table.edges.len(),
+        table.name
+    );
     for edge in tally.missing(table) {
         let [name, phases, place] = named(edge, table);
-        let when =
-            if edge.when_text.is_empty() { String::new() } else { format!(", when {}", edge.when_text) };
+        let when = if edge.when_text.is_empty() {
+            String::new()
+        } else {
+            format!(", when {}", edge.when_text)
+        };
         text.push_str(&format!("not taken: {name}, {phases}{when} ({place})\n"));
     }
     if tally.others > 0 {
@@ -161,7 +197,10 @@ fn summary(tally: &Tally, table: &Table) -> String {
         ));
     }
     if tally.unreadable > 0 {
-        text.push_str(&format!("not counted: {} lines that are none\n", tally.unreadable));
+        text.push_str(&format!(
+            "not counted: {} lines that are none\n",
+            tally.unreadable
+        ));
     }
     text
 }
@@ -170,7 +209,10 @@ fn summary(tally: &Tally, table: &Table) -> String {
 fn named(edge: &EdgeInfo, table: &Table) -> [String; 3] {
     [
         edge.transition.to_owned(),
-        format!("{} -> {}", table.phases[edge.from].name, table.phases[edge.to].name),
+        format!(
+            "{} -> {}",
+            table.phases[edge.from].name, table.phases[edge.to].name
+        ),
         format!("{}:{}", table.file, edge.line),
     ]
 }

@@ -30,6 +30,10 @@ fn named(word: &str) -> Result<Format, &'static str> {
 
 pub(super) fn run(arguments: &Arguments, own: &Own) -> Result<Exit, Failure> {
     let subject = Subject::load(arguments.file.as_deref(), own)?;
-    out::text(&claudex_build::draw(&subject.machine, arguments.format, None));
+    out::text(&claudex_build::draw(
+        &subject.machine,
+        arguments.format,
+        None,
+    ));
     Ok(Exit::Complete)
 }

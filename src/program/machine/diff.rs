@@ -55,18 +55,30 @@ impl Side {
                 )
             })?;
             let shape = Shape::read(&bytes).map_err(|error| refused(file.as_str(), error))?;
-            return Ok(Self { file: file.to_string(), shape, migrations: Migrations::default() });
+            return Ok(Self {
+                file: file.to_string(),
+                shape,
+                migrations: Migrations::default(),
+            });
         }
         let Subject { file, machine, .. } = Subject::load(file, own)?;
         let shape = Shape::read(claudex_build::shape(&machine).as_bytes());
         let shape = shape.map_err(|error| refused(&file, error))?;
         let migrations = Migrations::read(&claudex_build::migrations(&machine));
         let migrations = migrations.map_err(|error| refused(&file, error))?;
-        Ok(Self { file, shape, migrations })
+        Ok(Self {
+            file,
+            shape,
+            migrations,
+        })
     }
 
     fn named(&self) -> Named<'_> {
-        Named { file: &self.file, machine: &self.shape.machine, graph_hash: &self.shape.hash }
+        Named {
+            file: &self.file,
+            machine: &self.shape.machine,
+            graph_hash: &self.shape.hash,
+        }
     }
 }
 
@@ -89,10 +101,22 @@ pub(super) fn run(arguments: &Arguments, own: &Own) -> Result<Exit, Failure> {
     let mut found = compare(&old.shape, &new.shape, &new.migrations);
     // The worst first; within a verdict as they were found, which is the order of the file.
     found.sort_by_key(|one| std::cmp::Reverse(one.verdict));
-    let verdict = found.iter().map(|one| one.verdict).max().unwrap_or(Verdict::Safe);
-    let migration = (verdict >= Verdict::Migration).then(|| entry(&old, &new, &found)).flatten();
+    let verdict = found
+        .iter()
+        .map(|one| one.verdict)
+        .max()
+        .unwrap_or(Verdict::Safe);
+    let migration = (verdict >= Verdict::Migration)
+        .then(|| entry(&old, &new, &found))
+        .flatten();
     if *json {
-        out::json(&Report { old: old.named(), new: new.named(), verdict, differences: &found, migration });
+        out::json(&Report {
+            old: old.named(),
+            new: new.named(),
+            verdict,
+            differences: &found,
+            migration,
+        });
     } else {
         out::text(&words(&old, &new, &found, verdict, migration.as_deref()));
     }
@@ -103,12 +127,26 @@ pub(super) fn run(arguments: &Arguments, own: &Own) -> Result<Exit, Failure> {
     })
 }
 
-fn words(old: &Side, new: &Side, found: &[Difference], verdict: Verdict, migration: Option<&str>) -> String {
+fn words(
+    old: &Side,
+    new: &Side,
+    found: &[Difference],
+    verdict: Verdict,
+    migration: Option<&str>,
+) -> String {
     let mut text = String::new();
     for (what, side) in [("old", old), ("new", new)] {
-        let Named { file, machine, graph_hash } = side.named();
-        let _ =
-            writeln!(text, "{what}: machine `{}`, graph hash {graph_hash}, {}", plain(machine), plain(file));
+        let Named {
+            file,
+            machine,
+            graph_hash,
+        } = side.named();
+        let _ = writeln!(
+            text,
+            "{what}: machine `{}`, graph hash {graph_hash}, {}",
+            plain(machine),
+            plain(file)
+        );
     }
     if found.is_empty() {
         let same = if old.shape.hash == new.shape.hash {
@@ -156,7 +194,10 @@ fn words(old: &Side, new: &Side, found: &[Difference], verdict: Verdict, migrati
 
 /// A `[[migrations]]` entry that says what can be guessed; what is not sure is for a person to check.
 fn entry(old: &Side, new: &Side, found: &[Difference]) -> Option<String> {
-    let suggested: Vec<&Suggestion> = found.iter().filter_map(|one| one.suggestion.as_ref()).collect();
+    let suggested: Vec<&Suggestion> = found
+        .iter()
+        .filter_map(|one| one.suggestion.as_ref())
+        .collect();
     if suggested.is_empty() || old.shape.machine != new.shape.machine {
         return None;
     }
@@ -176,9 +217,17 @@ fn entry(old: &Side, new: &Side, found: &[Difference]) -> Option<String> {
             }
         }
     }
-    let words = words.iter().map(|(field, pairs)| format!("{field} = {{ {} }}", pairs.join(", "))).collect();
+    let words = words
+        .iter()
+        .map(|(field, pairs)| format!("{field} = {{ {} }}", pairs.join(", ")))
+        .collect();
     let mut text = format!("[[migrations]]\nfrom = \"{}\"\n", old.shape.hash);
-    for (key, pairs) in [("phases", phases), ("fields", fields), ("words", words), ("set", set)] {
+    for (key, pairs) in [
+        ("phases", phases),
+        ("fields", fields),
+        ("words", words),
+        ("set", set),
+    ] {
         let pairs: Vec<String> = pairs;
         if !pairs.is_empty() {
             let _ = writeln!(text, "{key} = {{ {} }}", pairs.join(", "));
@@ -194,5 +243,9 @@ fn plain(text: &str) -> String {
 
 /// Each line made plain.
 fn plain_lines(text: &str) -> String {
-    text.lines().map(|line| plain(line) + "\n").collect::<String>().trim_end().to_owned()
+    text.lines()
+        .map(|line| plain(line) + "\n")
+        .collect::<String>()
+        .trim_end()
+        .to_owned()
 }

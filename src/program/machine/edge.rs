@@ -28,7 +28,11 @@ pub(super) fn details(subject: &Subject, edge: &Edge<'_>) -> String {
     }
     for argument in &declared.args {
         let (name, kind) = (&argument.name.value, argument.kind.value.doc());
-        let optional = if argument.optional { ", may be left out" } else { "" };
+        let optional = if argument.optional {
+            ", may be left out"
+        } else {
+            ""
+        };
         let doc = match one_line(&argument.doc, usize::MAX) {
             doc if doc.is_empty() => doc,
             doc => format!(": {doc}"),
@@ -36,8 +40,9 @@ pub(super) fn details(subject: &Subject, edge: &Edge<'_>) -> String {
         say("with", &format!("{name}, {kind}{optional}{doc}"));
     }
     let set = declared.set.iter();
-    let set: Vec<_> =
-        set.map(|(name, update)| format!("{} = {}", name.value, update_text(&update.value))).collect();
+    let set: Vec<_> = set
+        .map(|(name, update)| format!("{} = {}", name.value, update_text(&update.value)))
+        .collect();
     if !set.is_empty() {
         say("sets", &set.join(", "));
     }
@@ -46,7 +51,10 @@ pub(super) fn details(subject: &Subject, edge: &Edge<'_>) -> String {
     }
     let terminal = subject.machine.phases[edge.to].terminal;
     if declared.ends_turn && !terminal {
-        say("then", "the agent's turn may end, although the loop goes on");
+        say(
+            "then",
+            "the agent's turn may end, although the loop goes on",
+        );
     }
     text
 }
@@ -59,7 +67,10 @@ fn who(edge: &Edge<'_>) -> String {
         return "the hook, when the agent stops".to_owned();
     }
     let who: Vec<&str> = by.into_iter().map(Actor::doc).collect();
-    let how = match (edge.declared.own, edge.declared.name.value.replace('_', "-")) {
+    let how = match (
+        edge.declared.own,
+        edge.declared.name.value.replace('_', "-"),
+    ) {
         (true, _) => "as the program itself offers it".to_owned(),
         (false, verb) => format!("with the verb `{verb}`"),
     };

@@ -52,7 +52,11 @@ impl Subject {
 
     /// `machine.toml:31`
     pub(super) fn place(&self, offset: usize) -> String {
-        format!("{}:{}", self.file, claudex_build::line_of(&self.source, offset))
+        format!(
+            "{}:{}",
+            self.file,
+            claudex_build::line_of(&self.source, offset)
+        )
     }
 }
 
@@ -77,12 +81,20 @@ impl Trouble {
 
 /// What messages call a file.
 fn named(file: &Utf8Path) -> String {
-    if file == "-" { "stdin".to_owned() } else { text::pasteable(&text::shown(file)) }
+    if file == "-" {
+        "stdin".to_owned()
+    } else {
+        text::pasteable(&text::shown(file))
+    }
 }
 
 fn checked(file: String, source: String) -> Result<Subject, Trouble> {
     match claudex_build::check_source(&file, &source) {
-        Ok(machine) => Ok(Subject { file, source, machine }),
+        Ok(machine) => Ok(Subject {
+            file,
+            source,
+            machine,
+        }),
         Err(diagnostics) => Err(Trouble::Found(diagnostics)),
     }
 }

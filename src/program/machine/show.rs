@@ -2,8 +2,8 @@
 
 use camino::Utf8PathBuf;
 use claudex_build::model::{
-    Active, Actor, ArgumentKind, AtStart, Behaviour, Call, Constant, Evidence, Field, FieldKind, Form, Held,
-    IdForm, Options, Phase, word_of,
+    Active, Actor, ArgumentKind, AtStart, Behaviour, Call, Constant, Evidence, Field, FieldKind,
+    Form, Held, IdForm, Options, Phase, word_of,
 };
 use claudex_build::{graph_hash, guard_text, line_of, update_text};
 use serde_json::{Map, Value, json};
@@ -27,7 +27,11 @@ pub(super) fn run(arguments: &Arguments, own: &Own) -> Result<Exit, Failure> {
     if arguments.json {
         out::json(&whole(&subject));
     } else {
-        out::text(&claudex_build::spec(&subject.machine, &subject.source, &subject.file));
+        out::text(&claudex_build::spec(
+            &subject.machine,
+            &subject.source,
+            &subject.file,
+        ));
     }
     Ok(Exit::Complete)
 }
@@ -75,9 +79,10 @@ fn field(field: &Field) -> Value {
     entry.insert("name".to_owned(), json!(field.name.value));
     entry.insert("doc".to_owned(), json!(field.doc));
     let (key, kind) = match &field.kind {
-        FieldKind::OneOf(words) => {
-            ("one_of", json!(words.iter().map(|word| &word.value).collect::<Vec<_>>()))
-        }
+        FieldKind::OneOf(words) => (
+            "one_of",
+            json!(words.iter().map(|word| &word.value).collect::<Vec<_>>()),
+        ),
         FieldKind::Data(kind) => ("data", json!(kind)),
         FieldKind::Held(held) => ("holds", json!(word_of(&Held::ALL, held))),
         plain => ("type", json!(word_of(&FieldKind::PLAIN, plain))),
@@ -90,7 +95,10 @@ fn field(field: &Field) -> Value {
         entry.insert("null".to_owned(), constant(&null.value));
     }
     if field.at_start != AtStart::Never {
-        entry.insert("at_start".to_owned(), json!(word_of(&AtStart::ALL, &field.at_start)));
+        entry.insert(
+            "at_start".to_owned(),
+            json!(word_of(&AtStart::ALL, &field.at_start)),
+        );
     }
     if let Some(phases) = &field.within {
         let phases: Vec<_> = phases.iter().map(|phase| &phase.value).collect();
@@ -168,8 +176,10 @@ fn edges(subject: &Subject) -> Vec<Value> {
             let about = json!({ key: kind, "doc": argument.doc, "optional": argument.optional });
             (argument.name.value.clone(), about)
         });
-        let set =
-            declared.set.iter().map(|(name, update)| (name.value.clone(), json!(update_text(&update.value))));
+        let set = declared
+            .set
+            .iter()
+            .map(|(name, update)| (name.value.clone(), json!(update_text(&update.value))));
         json!({
             "transition": declared.name.value,
             "from": machine.phases[edge.from].name.value,

@@ -68,7 +68,10 @@ struct Known {
 
 macro_rules! body {
     ($name:literal) => {
-        Message { name: $name, text: include_str!(concat!("commands/", $name)) }
+        Message {
+            name: $name,
+            text: include_str!(concat!("commands/", $name)),
+        }
     };
 }
 
@@ -80,7 +83,9 @@ pub(super) fn all<M: CommandLine>(
 ) -> Result<Vec<Written>, MessageError> {
     let whole = arguments::command(program);
     let commands = info.commands.iter();
-    commands.map(|command| written::<M>(&whole, plugin, info, command)).collect()
+    commands
+        .map(|command| written::<M>(&whole, plugin, info, command))
+        .collect()
 }
 
 fn written<M: CommandLine>(
@@ -92,9 +97,17 @@ fn written<M: CommandLine>(
     let known = known::<M>(whole, command);
     let table = M::TABLE;
     let arguments = command.arguments.unwrap_or(&known.arguments);
-    let description = if command.doc.is_empty() { known.description } else { command.doc };
+    let description = if command.doc.is_empty() {
+        known.description
+    } else {
+        command.doc
+    };
     let description = text::one_line(description.trim_end_matches('.'), 300);
-    let ticket = if known.of_person { " --from-prompt" } else { "" };
+    let ticket = if known.of_person {
+        " --from-prompt"
+    } else {
+        ""
+    };
     let call = format!("{}{ticket}", known.call);
     let head = Head {
         description: &description,
@@ -113,7 +126,9 @@ fn written<M: CommandLine>(
     };
     Ok(Written {
         path: format!("commands/{}.md", command.name),
-        usage: format!("/{plugin}:{} {arguments}", command.name).trim_end().to_owned(),
+        usage: format!("/{plugin}:{} {arguments}", command.name)
+            .trim_end()
+            .to_owned(),
         text: format!("---\n{head}---\n{body}"),
         description,
     })
@@ -131,7 +146,11 @@ fn known<M: CommandLine>(whole: &clap::Command, command: &CommandInfo) -> Known 
     };
     match command.does {
         Does::Start(mode) => {
-            let call = if table.modes.len() > 1 { format!("start {mode}") } else { "start".to_owned() };
+            let call = if table.modes.len() > 1 {
+                format!("start {mode}")
+            } else {
+                "start".to_owned()
+            };
             of_person(
                 call,
                 Further::LoopAndStatus,
@@ -147,7 +166,13 @@ fn known<M: CommandLine>(whole: &clap::Command, command: &CommandInfo) -> Known 
                 (Further::LoopAndStatus, body!("goes-on.md"))
             };
             let arguments = hint::verb::<M>(whole, command.name);
-            of_person(command.name.to_owned(), further, "Take a step of the loop", arguments, body)
+            of_person(
+                command.name.to_owned(),
+                further,
+                "Take a step of the loop",
+                arguments,
+                body,
+            )
         }
         Does::Own => own::<M>(command.name),
     }
@@ -205,7 +230,11 @@ fn own<M: CommandLine>(name: &str) -> Known {
         of_person,
         further,
         description,
-        arguments: if takes_id { hint::id::<M>() } else { String::new() },
+        arguments: if takes_id {
+            hint::id::<M>()
+        } else {
+            String::new()
+        },
         body,
     }
 }
@@ -241,7 +270,10 @@ fn allowed<M: CommandLine>(
         // It runs what a person permitted, and nothing else.
         rules.push(line("verify"));
     }
-    let by_agent = table.edges.iter().filter(|edge| edge.by.contains(&Actor::Agent));
+    let by_agent = table
+        .edges
+        .iter()
+        .filter(|edge| edge.by.contains(&Actor::Agent));
     for edge in by_agent.filter(|edge| !ends(table, edge.transition)) {
         let name = edge.transition.replace('_', "-");
         let rule = line(&name);
@@ -255,7 +287,10 @@ fn allowed<M: CommandLine>(
 
 /// Returns whether a transition ends the loop, wherever it is taken.
 fn ends(table: &Table, transition: &str) -> bool {
-    let mut edges = table.edges.iter().filter(|edge| edge.transition == transition);
+    let mut edges = table
+        .edges
+        .iter()
+        .filter(|edge| edge.transition == transition);
     edges.all(|edge| table.phases[edge.to].terminal)
 }
 
@@ -302,7 +337,10 @@ fn filled(table: &Table, initial: &[(&str, Constant)], path: &str) -> Option<Str
     while let Some((before, after)) = rest.split_once('{') {
         let (name, after) = after.split_once('}')?;
         let own = initial.iter().find(|(field, _)| *field == name);
-        let value = own.map_or_else(|| Some(table.field(name)?.initial), |(_, value)| Some(*value))?;
+        let value = own.map_or_else(
+            || Some(table.field(name)?.initial),
+            |(_, value)| Some(*value),
+        )?;
         filled.push_str(before);
         match value {
             Constant::Text(text) => filled.push_str(text),

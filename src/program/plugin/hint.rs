@@ -38,11 +38,17 @@ fn flags(command: Option<&Command>) -> impl Iterator<Item = &Arg> {
 
 fn part(flag: &Arg, is_required: bool) -> String {
     let name = flag.get_long().unwrap_or_default();
-    let may_stand_alone = flag.get_num_args().is_some_and(|number| number.min_values() == 0);
+    let may_stand_alone = flag
+        .get_num_args()
+        .is_some_and(|number| number.min_values() == 0);
     let text = if !flag.get_action().takes_values() || may_stand_alone {
         format!("--{name}")
     } else {
         format!("--{name} <{name}>")
     };
-    if is_required { text } else { format!("[{text}]") }
+    if is_required {
+        text
+    } else {
+        format!("[{text}]")
+    }
 }

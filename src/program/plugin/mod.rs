@@ -22,11 +22,23 @@ use crate::machine::message::{Message, MessageError};
 use crate::process::environment::GUARD;
 use crate::text;
 
-const LAUNCHER: Message = Message { name: "launcher.sh", text: include_str!("launcher.sh") };
-const STOP_HOOK: Message = Message { name: "stop-hook.sh", text: include_str!("stop-hook.sh") };
+const LAUNCHER: Message = Message {
+    name: "launcher.sh",
+    text: include_str!("launcher.sh"),
+};
+const STOP_HOOK: Message = Message {
+    name: "stop-hook.sh",
+    text: include_str!("stop-hook.sh"),
+};
 /// The other hooks, which say nothing where something is wrong.
-const QUIET_HOOK: Message = Message { name: "quiet-hook.sh", text: include_str!("quiet-hook.sh") };
-const README: Message = Message { name: "README.md", text: include_str!("README.md") };
+const QUIET_HOOK: Message = Message {
+    name: "quiet-hook.sh",
+    text: include_str!("quiet-hook.sh"),
+};
+const README: Message = Message {
+    name: "README.md",
+    text: include_str!("README.md"),
+};
 const HOOKS: &str = include_str!("hooks.json");
 
 /// Describes a program's plugin, as its machine declares it. `claudex-build` writes it.
@@ -91,7 +103,10 @@ pub(super) enum Command {
 ///
 /// # Errors
 /// The machine names no plugin, the folder has files in the way that are not ours, or it cannot be written.
-pub(super) fn run<M: CommandLine>(program: &Program<M>, command: &Command) -> Result<Exit, Failure> {
+pub(super) fn run<M: CommandLine>(
+    program: &Program<M>,
+    command: &Command,
+) -> Result<Exit, Failure> {
     let Command::Write { dir } = command;
     let (Some(name), Some(info)) = (M::TABLE.plugin, M::PLUGIN) else {
         return Err(Failure::plain(
@@ -103,7 +118,11 @@ pub(super) fn run<M: CommandLine>(program: &Program<M>, command: &Command) -> Re
     };
     let files = files(program, name, &info).map_err(|error| Failure::new(Exit::Internal, error))?;
     write::write(dir, &files)?;
-    out::line(&format!("The plugin {name} is in {}: {} files", text::shown(dir), files.len()));
+    out::line(&format!(
+        "The plugin {name} is in {}: {} files",
+        text::shown(dir),
+        files.len()
+    ));
     Ok(Exit::Complete)
 }
 
@@ -139,12 +158,21 @@ fn files<M: CommandLine>(
     };
     let quiet = |about, verb| QUIET_HOOK.render(&facts(about, verb));
     let mut files = Files::from([
-        (".claude-plugin/plugin.json".to_owned(), manifest::<M>(name, info)),
+        (
+            ".claude-plugin/plugin.json".to_owned(),
+            manifest::<M>(name, info),
+        ),
         ("README.md".to_owned(), README.render(&facts("", ""))?),
         ("SPEC.md".to_owned(), info.spec.to_owned()),
-        (format!("bin/{}", its_name), LAUNCHER.render(&facts("", ""))?),
+        (
+            format!("bin/{}", its_name),
+            LAUNCHER.render(&facts("", ""))?,
+        ),
         ("hooks/hooks.json".to_owned(), HOOKS.to_owned()),
-        ("hooks/stop-hook.sh".to_owned(), STOP_HOOK.render(&facts("", ""))?),
+        (
+            "hooks/stop-hook.sh".to_owned(),
+            STOP_HOOK.render(&facts("", ""))?,
+        ),
         (
             "hooks/prompt-hook.sh".to_owned(),
             quiet(
@@ -181,7 +209,11 @@ fn manifest<M: CommandLine>(name: &str, info: &PluginInfo) -> String {
     let mut manifest = json!({
         "name": name, "version": M::VERSION, "description": text::one_line(description.trim(), 500),
     });
-    let authors: Vec<&str> = info.authors.split(':').filter(|author| !author.is_empty()).collect();
+    let authors: Vec<&str> = info
+        .authors
+        .split(':')
+        .filter(|author| !author.is_empty())
+        .collect();
     if !authors.is_empty() {
         manifest["author"] = json!({ "name": authors.join(", ") });
     }

@@ -26,13 +26,19 @@ pub(super) fn write(dir: &Utf8Path, files: &Files) -> Result<(), Failure> {
         Failure::plain(
             Exit::Internal,
             "claudex::plugin::write",
-            format!("the plugin cannot be written to {}: {error}", text::shown(dir)),
+            format!(
+                "the plugin cannot be written to {}: {error}",
+                text::shown(dir)
+            ),
             "make the folder writable, or give another one",
         )
     };
     fs_err::create_dir_all(dir).map_err(failed)?;
     let folder = Folder::open(dir).map_err(failed)?;
-    let wanted: Digests = files.iter().map(|(path, text)| (path.clone(), sha256(text))).collect();
+    let wanted: Digests = files
+        .iter()
+        .map(|(path, text)| (path.clone(), sha256(text)))
+        .collect();
     let listed = read(&folder, LIST).map_err(failed)?;
     let before = listed.map_or_else(|| Some(Digests::new()), |bytes| parsed(&bytes));
     let mut in_the_way: Vec<&str> = Vec::new();
@@ -58,7 +64,10 @@ pub(super) fn write(dir: &Utf8Path, files: &Files) -> Result<(), Failure> {
             "move them away, or give another folder; a change belongs into the machine file or the files that it names",
         ));
     }
-    for (path, digest) in before.iter().filter(|(path, _)| !wanted.contains_key(*path)) {
+    for (path, digest) in before
+        .iter()
+        .filter(|(path, _)| !wanted.contains_key(*path))
+    {
         if digest_at(&folder, path).map_err(failed)?.as_ref() == Some(digest) {
             let (below, name) = place(path);
             let below = folder.below(below).map_err(failed)?;
@@ -68,7 +77,9 @@ pub(super) fn write(dir: &Utf8Path, files: &Files) -> Result<(), Failure> {
     for (path, text) in files {
         put(&folder, path, text).map_err(failed)?;
     }
-    let lines = wanted.iter().map(|(path, digest)| format!("{digest}  {path}\n"));
+    let lines = wanted
+        .iter()
+        .map(|(path, digest)| format!("{digest}  {path}\n"));
     put(&folder, LIST, &lines.collect::<String>()).map_err(failed)
 }
 
@@ -81,13 +92,17 @@ fn place(path: &str) -> (&str, &str) {
 fn put(folder: &Folder, path: &str, text: &str) -> io::Result<()> {
     let (below, name) = place(path);
     let mode = if text.starts_with("#!") { 0o755 } else { 0o644 };
-    folder.make(below)?.replace_with_mode(name, text.as_bytes(), mode)
+    folder
+        .make(below)?
+        .replace_with_mode(name, text.as_bytes(), mode)
 }
 
 /// Reads a file, where it is there.
 fn read(folder: &Folder, path: &str) -> io::Result<Option<Vec<u8>>> {
     let (below, name) = place(path);
-    let read = folder.below(below).and_then(|below| below.read(name, files::MOST));
+    let read = folder
+        .below(below)
+        .and_then(|below| below.read(name, files::MOST));
     if_there(read)
 }
 
@@ -122,13 +137,30 @@ mod tests {
     fn a_second_write_replaces_what_the_first_made_and_removes_what_is_gone() {
         let (_kept, folder) = folder();
         let dir = folder.join("a new\" one/plugin");
-        write(&dir, &files(&[("bin/it", "#!/bin/sh\n"), ("commands/old.md", "x"), ("README.md", "one")]))
-            .unwrap();
+        write(
+            &dir,
+            &files(&[
+                ("bin/it", "#!/bin/sh\n"),
+                ("commands/old.md", "x"),
+                ("README.md", "one"),
+            ]),
+        )
+        .unwrap();
         fs_err::write(dir.join("tests.sh"), "a person's").unwrap();
-        write(&dir, &files(&[("bin/it", "#!/bin/sh\n:\n"), ("README.md", "two")])).unwrap();
-        assert_eq!(fs_err::read_to_string(dir.join("README.md")).unwrap(), "two");
+        write(
+            &dir,
+            &files(&[("bin/it", "#!/bin/sh\n:\n"), ("README.md", "two")]),
+        )
+        .unwrap();
+        assert_eq!(
+            fs_err::read_to_string(dir.join("README.md")).unwrap(),
+            "two"
+        );
         assert!(!dir.join("commands/old.md").exists());
-        assert_eq!(fs_err::read_to_string(dir.join("tests.sh")).unwrap(), "a person's");
+        assert_eq!(
+            fs_err::read_to_string(dir.join("tests.sh")).unwrap(),
+            "a person's"
+        );
         let mode = |name: &str| dir.join(name).metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!((mode("bin/it"), mode("README.md")), (0o755, 0o644));
     }
@@ -147,10 +179,16 @@ mod tests {
         fs_err::write(dir.join("README.md"), "changed").unwrap();
         let newer = files(&[("bin/it", "#!/bin/sh\n"), ("README.md", "newer")]);
         assert_eq!(write(&dir, &newer).unwrap_err().exit, Exit::Refused);
-        assert_eq!(fs_err::read_to_string(dir.join("README.md")).unwrap(), "changed");
+        assert_eq!(
+            fs_err::read_to_string(dir.join("README.md")).unwrap(),
+            "changed"
+        );
         // Also where the plugin no longer has it.
         write(&dir, &files(&[("bin/it", "#!/bin/sh\n")])).unwrap();
-        assert_eq!(fs_err::read_to_string(dir.join("README.md")).unwrap(), "changed");
+        assert_eq!(
+            fs_err::read_to_string(dir.join("README.md")).unwrap(),
+            "changed"
+        );
     }
 
     #[test]
@@ -161,7 +199,10 @@ mod tests {
         fs_err::create_dir_all(&dir).unwrap();
         std::os::unix::fs::symlink(folder.join("elsewhere"), dir.join("bin")).unwrap();
         assert!(write(&dir, &files(&[("bin/it", "x")])).is_err());
-        assert_eq!(fs_err::read_dir(folder.join("elsewhere")).unwrap().count(), 0);
+        assert_eq!(
+            fs_err::read_dir(folder.join("elsewhere")).unwrap().count(),
+            0
+        );
         fs_err::remove_file(dir.join("bin")).unwrap();
         fs_err::write(folder.join("kept"), "kept").unwrap();
         fs_err::create_dir_all(dir.join(".claude-plugin")).unwrap();
@@ -175,7 +216,10 @@ mod tests {
         let (_kept, dir) = folder();
         fs_err::create_dir_all(dir.join(".claude-plugin")).unwrap();
         fs_err::write(dir.join(LIST), "notes of a person\n").unwrap();
-        assert_eq!(write(&dir, &files(&[("README.md", "x")])).unwrap_err().exit, Exit::Refused);
+        assert_eq!(
+            write(&dir, &files(&[("README.md", "x")])).unwrap_err().exit,
+            Exit::Refused
+        );
         assert!(!dir.join("README.md").exists());
     }
 }

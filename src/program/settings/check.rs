@@ -25,26 +25,49 @@ pub fn check(info: &'static ProgramInfo, root: &Utf8Path) -> Vec<Checked> {
     let path = files::user_path();
     let user = match &path {
         Err(_) => Ok(false),
-        Ok(path) => files::user(path).map_err(SettingsError::from).and_then(|text| match text {
-            Some(text) => user::apply(path, &text, &mut settings).map(|()| true),
-            None => Ok(false),
-        }),
+        Ok(path) => files::user(path)
+            .map_err(SettingsError::from)
+            .and_then(|text| match text {
+                Some(text) => user::apply(path, &text, &mut settings).map(|()| true),
+                None => Ok(false),
+            }),
     };
     let (path, user) = match path {
         Ok(path) => (Some(path), user),
         Err(error) => (None, Err(error.into())),
     };
     let names = user.is_ok();
-    let shown = path.clone().unwrap_or_else(|| "the configuration folder".into());
-    let project = files::project(info, root).map_err(SettingsError::from).and_then(|text| match text {
-        Some(text) if names => project::apply(root, &text, &shown, &mut settings).map(|()| true),
-        Some(text) => project::parse(info, root, &text, &shown).map(|_| true),
-        None => Ok(false),
-    });
+    let shown = path
+        .clone()
+        .unwrap_or_else(|| "the configuration folder".into());
+    let project = files::project(info, root)
+        .map_err(SettingsError::from)
+        .and_then(|text| match text {
+            Some(text) if names => {
+                project::apply(root, &text, &shown, &mut settings).map(|()| true)
+            }
+            Some(text) => project::parse(info, root, &text, &shown).map(|_| true),
+            None => Ok(false),
+        });
     let environment = environment::apply(&mut settings, &environment::own).map(|()| true);
     vec![
-        Checked { whose: "user", path, found: user, names: true },
-        Checked { whose: "project", path: Some(files::project_path(info, root)), found: project, names },
-        Checked { whose: "environment", path: None, found: environment, names: true },
+        Checked {
+            whose: "user",
+            path,
+            found: user,
+            names: true,
+        },
+        Checked {
+            whose: "project",
+            path: Some(files::project_path(info, root)),
+            found: project,
+            names,
+        },
+        Checked {
+            whose: "environment",
+            path: None,
+            found: environment,
+            names: true,
+        },
     ]
 }

@@ -36,12 +36,18 @@ pub(super) fn project(info: &ProgramInfo, root: &Utf8Path) -> Result<Option<Stri
     };
     match UntrustedError::of(&source) {
         Some(UntrustedError { why, .. }) if *why == Distrust::NoFolder => Ok(None),
-        Some(UntrustedError { why, .. }) if *why == Distrust::NoFile => Err(FileError::Kind { path }),
-        Some(UntrustedError { path, why }) => Err(FileError::Untrusted { path: path.clone(), why: *why }),
-        None if is_missing(&source) => Ok(None),
-        None if source.kind() == ErrorKind::FileTooLarge => {
-            Err(FileError::Large { path, most: MOST_PROJECT })
+        Some(UntrustedError { why, .. }) if *why == Distrust::NoFile => {
+            Err(FileError::Kind { path })
         }
+        Some(UntrustedError { path, why }) => Err(FileError::Untrusted {
+            path: path.clone(),
+            why: *why,
+        }),
+        None if is_missing(&source) => Ok(None),
+        None if source.kind() == ErrorKind::FileTooLarge => Err(FileError::Large {
+            path,
+            most: MOST_PROJECT,
+        }),
         None => Err(FileError::Io { path, source }),
     }
 }

@@ -54,14 +54,21 @@ impl Finding {
     /// Sets what to do about it where nothing is said yet.
     #[must_use]
     pub(super) fn or_help(self, help: impl AsRef<str>) -> Self {
-        if self.help.is_empty() { self.help(help) } else { self }
+        if self.help.is_empty() {
+            self.help(help)
+        } else {
+            self
+        }
     }
 
     fn place(&self) -> LabeledSpan {
         let label = (!self.label.is_empty()).then(|| self.label.clone());
         LabeledSpan::new_primary_with_span(
             label,
-            (self.span.start, self.span.end.saturating_sub(self.span.start)),
+            (
+                self.span.start,
+                self.span.end.saturating_sub(self.span.start),
+            ),
         )
     }
 }
@@ -183,10 +190,15 @@ pub(super) fn line(source: &str, offset: usize) -> usize {
 /// Line and column of a byte, both from 1, the column in characters. A byte beyond the end is at the end.
 fn place(source: &str, offset: usize) -> (usize, usize) {
     let before = &source.as_bytes()[..offset.min(source.len())];
-    let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+    let start = before
+        .iter()
+        .rposition(|&byte| byte == b'\n')
+        .map_or(0, |at| at + 1);
     let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
     // A byte that goes on with a character is not one of its own.
-    let characters = before[start..].iter().filter(|&&byte| byte & 0b1100_0000 != 0b1000_0000);
+    let characters = before[start..]
+        .iter()
+        .filter(|&&byte| byte & 0b1100_0000 != 0b1000_0000);
     (line, characters.count() + 1)
 }
 
@@ -231,11 +243,15 @@ mod tests {
 
     #[test]
     fn the_first_is_the_headline_and_the_others_are_counted() {
-        let finding = |at: usize| Finding::new("claudex::config::value", at..at + 1, format!("wrong {at}"));
+        let finding =
+            |at: usize| Finding::new("claudex::config::value", at..at + 1, format!("wrong {at}"));
         let path = Utf8Path::new("/a b/config.toml");
         let shown = |list| Findings::new(path, "a = 1\nb = 2\n", list).map(|all| all.to_string());
         assert_eq!(shown(vec![]), None);
-        assert_eq!(shown(vec![finding(6)]).unwrap(), "/a b/config.toml:2:1: wrong 6");
+        assert_eq!(
+            shown(vec![finding(6)]).unwrap(),
+            "/a b/config.toml:2:1: wrong 6"
+        );
         assert_eq!(
             shown(vec![finding(6), finding(0), finding(6)]).unwrap(),
             "/a b/config.toml:1:1: wrong 0 (and 1 more finding)"

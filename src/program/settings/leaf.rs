@@ -28,7 +28,10 @@ pub(super) struct At<T> {
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for At<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let spanned = toml::Spanned::<T>::deserialize(deserializer)?;
-        Ok(Self { span: spanned.span(), value: spanned.into_inner() })
+        Ok(Self {
+            span: spanned.span(),
+            value: spanned.into_inner(),
+        })
     }
 }
 
@@ -178,9 +181,9 @@ impl<'de> Deserialize<'de> for Time {
             }
 
             fn visit_str<E: Error>(self, given: &str) -> Result<Self::Value, E> {
-                parse_duration(given)
-                    .map(Time)
-                    .map_err(|error| E::custom(format!("{error}; write it like 90s, 10m, 2m30s or 1h")))
+                parse_duration(given).map(Time).map_err(|error| {
+                    E::custom(format!("{error}; write it like 90s, 10m, 2m30s or 1h"))
+                })
             }
         }
 

@@ -100,7 +100,10 @@ pub struct Settings {
 pub enum SettingsError {
     /// A number that is none, or out of range.
     #[display("{what} takes a positive integer up to {most}, and got `{given}`")]
-    #[diagnostic(code(claudex::config::number), help("unset it, or give it a positive integer"))]
+    #[diagnostic(
+        code(claudex::config::number),
+        help("unset it, or give it a positive integer")
+    )]
     Number {
         /// The variable.
         what: String,
@@ -128,10 +131,17 @@ impl From<FileError> for SettingsError {
 impl Settings {
     /// Returns what holds where nobody says anything.
     pub fn usual(info: &'static ProgramInfo) -> Self {
-        let kinds = [ReviewerKind::Lint, ReviewerKind::Codex, ReviewerKind::Claude];
+        let kinds = [
+            ReviewerKind::Lint,
+            ReviewerKind::Codex,
+            ReviewerKind::Claude,
+        ];
         Self {
             reviewer: names::AUTO.to_owned(),
-            reviewers: kinds.into_iter().map(|kind| (kind.to_string(), ReviewerSettings::of(kind))).collect(),
+            reviewers: kinds
+                .into_iter()
+                .map(|kind| (kind.to_string(), ReviewerSettings::of(kind)))
+                .collect(),
             commands: BTreeMap::new(),
             personas: Personas::declared(info.table.personas),
             rounds: BTreeMap::new(),
@@ -179,7 +189,10 @@ impl Settings {
         let home = Some(StateHome::of_user(info.program)).filter(|_| caller.inside)?;
         let home = home.folder()?;
         let sessions = [session, caller.session.as_deref()];
-        sessions.into_iter().flatten().find_map(|session| Seen::of(session, home))
+        sessions
+            .into_iter()
+            .flatten()
+            .find_map(|session| Seen::of(session, home))
     }
 
     /// Keeps, in a hook, what its session sees of the person's environment, for commands inside that session.
@@ -246,17 +259,22 @@ impl Settings {
             let field = self.info.table.field(name).filter(|field| field.at_start)?;
             Some((field.name, Value::Count(value?)))
         };
-        [of(MAX_ROUNDS, self.rounds.get(mode.name).copied()), of(MAX_FAILURES, self.max_failures)]
-            .into_iter()
-            .flatten()
-            .collect()
+        [
+            of(MAX_ROUNDS, self.rounds.get(mode.name).copied()),
+            of(MAX_FAILURES, self.max_failures),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
     }
 
     /// Has every reviewer run as the hook saw it: the same program, found in the same PATH, with the same configuration of its own.
     fn pin(&mut self, seen: &Seen, root: &Utf8Path) {
         for (name, reviewer) in &mut self.reviewers {
-            reviewer.pinned =
-                seen.fixed().map(|(name, value)| (name.to_owned(), value.map(str::to_owned))).collect();
+            reviewer.pinned = seen
+                .fixed()
+                .map(|(name, value)| (name.to_owned(), value.map(str::to_owned)))
+                .collect();
             if let Some(program) = seen.program(name)
                 && find_program(program, None, root).is_some()
             {
@@ -279,5 +297,8 @@ pub fn positive(given: &str, most: u64) -> Option<u64> {
     if given.is_empty() || !given.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    given.parse().ok().filter(|number| (1..=most).contains(number))
+    given
+        .parse()
+        .ok()
+        .filter(|number| (1..=most).contains(number))
 }

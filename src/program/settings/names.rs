@@ -25,7 +25,10 @@ pub(super) fn problem(name: &str, reserved: &[&str]) -> Option<(String, &'static
     let inner = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
     let fits = name.len() <= LONGEST
         && name.bytes().all(inner)
-        && name.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
+        && name
+            .bytes()
+            .next()
+            .is_some_and(|byte| byte.is_ascii_alphanumeric());
     (!fits).then(|| {
         (
             format!("`{shown}` cannot be a name"),
@@ -52,9 +55,19 @@ mod tests {
         for good in ["a", "codex-strict", "My_Reviewer.2", "0", &"x".repeat(64)] {
             assert_eq!(problem(good, RESERVED), None, "{good}");
         }
-        for bad in
-            ["", "-x", ".x", "a b", "a/b", "é", "a\n", "a\u{202e}b", "a\0", "lint (auto)", &"x".repeat(65)]
-        {
+        for bad in [
+            "",
+            "-x",
+            ".x",
+            "a b",
+            "a/b",
+            "é",
+            "a\n",
+            "a\u{202e}b",
+            "a\0",
+            "lint (auto)",
+            &"x".repeat(65),
+        ] {
             let (what, _) = problem(bad, RESERVED).expect(bad);
             assert!(what.ends_with("cannot be a name"), "{what}");
             assert_eq!(text::plain(&what), what);

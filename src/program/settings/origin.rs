@@ -61,11 +61,17 @@ pub(super) struct Source<'a> {
 impl Source<'_> {
     /// The user's file at this byte.
     pub(super) fn user(&self, offset: usize) -> Origin {
-        Origin::User { file: self.path.to_owned(), line: line(self.text, offset) }
+        Origin::User {
+            file: self.path.to_owned(),
+            line: line(self.text, offset),
+        }
     }
 
     /// The project's file at this byte.
     pub(super) fn project(&self, offset: usize) -> Origin {
-        Origin::Project { file: self.path.to_owned(), line: line(self.text, offset) }
+        Origin::Project {
+            file: self.path.to_owned(),
+            line: line(self.text, offset),
+        }
     }
 }

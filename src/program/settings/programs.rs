@@ -25,7 +25,12 @@ pub(super) fn argument_problem(arguments: &[String]) -> Option<(String, &'static
     arguments
         .iter()
         .any(|argument| argument.contains('\0'))
-        .then(|| ("an argument cannot hold a zero byte".to_owned(), "take it out"))
+        .then(|| {
+            (
+                "an argument cannot hold a zero byte".to_owned(),
+                "take it out",
+            )
+        })
 }
 
 /// Returns what is wrong with the name of a variable, and what to do.

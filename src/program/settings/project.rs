@@ -34,7 +34,8 @@ pub(super) fn parse(
         let message = format!("`{path}` may not stand in a project’s file");
         let near = crate::program::suggest::word(key, known.iter().copied());
         // A key of the user's file is no slip of the pen, however near another one is.
-        let help = match near.filter(|_| !(read::knows::<UserFile>(key) || read::knows::<ProgramTable>(key)))
+        let help = match near
+            .filter(|_| !(read::knows::<UserFile>(key) || read::knows::<ProgramTable>(key)))
         {
             Some(name) => format!("did you mean `{name}`? {}", rule(user)),
             None => rule(user),
@@ -70,31 +71,43 @@ pub(super) fn apply(
         match user::chosen(&name, settings, &rule(user)) {
             Some(finding) => found.push(finding),
             None => {
-                settings.origins.note("reviewer", source.project(name.span.start));
+                settings
+                    .origins
+                    .note("reviewer", source.project(name.span.start));
                 settings.reviewer = name.value;
             }
         }
     }
     if let Some(chosen) = file.personas {
-        let known: Vec<&str> = settings.personas.all().iter().map(|persona| persona.name.as_str()).collect();
+        let known: Vec<&str> = settings
+            .personas
+            .all()
+            .iter()
+            .map(|persona| persona.name.as_str())
+            .collect();
         let mut personas = Vec::new();
         for (at, name) in chosen.value.iter().enumerate() {
             let shown = text::one_line(&name.value, 60);
             let wrong = |message: String| {
-                Finding::new("claudex::config::persona", name.span.clone(), message).label("this name")
+                Finding::new("claudex::config::persona", name.span.clone(), message)
+                    .label("this name")
             };
-            let persona = settings.personas.all().iter().find(|persona| persona.name == name.value);
+            let persona = settings
+                .personas
+                .all()
+                .iter()
+                .find(|persona| persona.name == name.value);
             match persona {
                 None => {
-                    found.push(wrong(format!("`{shown}` is no persona of yours")).help(suggest::among_and(
-                        &name.value,
-                        &known,
-                        &rule(user),
-                    )))
+                    found.push(
+                        wrong(format!("`{shown}` is no persona of yours"))
+                            .help(suggest::among_and(&name.value, &known, &rule(user))),
+                    )
                 }
                 Some(_) if chosen.value[..at].contains(name) => {
                     found.push(
-                        wrong(format!("`{shown}` stands there twice")).help("the last persona stays anyway"),
+                        wrong(format!("`{shown}` stands there twice"))
+                            .help("the last persona stays anyway"),
                     );
                 }
                 Some(persona) => personas.push(persona.clone()),
@@ -108,11 +121,17 @@ pub(super) fn apply(
                     chosen.span.clone(),
                     "no persona is left to review",
                 );
-                found.push(finding.label("empty").help("name one at least, or leave `personas` out"));
+                found.push(
+                    finding
+                        .label("empty")
+                        .help("name one at least, or leave `personas` out"),
+                );
             }
             None => {}
         }
-        settings.origins.note("personas", source.project(chosen.span.start));
+        settings
+            .origins
+            .note("personas", source.project(chosen.span.start));
     }
     refused(&path, text, found)
 }

@@ -31,9 +31,16 @@ pub(super) fn knows<T: DeserializeOwned>(key: &str) -> bool {
 ///
 /// # Errors
 /// Everything that is no TOML; else everything that does not fit the type.
-pub(super) fn read<T: DeserializeOwned>(source: &str, unknown: Unknown<'_>) -> Result<T, Vec<Finding>> {
+pub(super) fn read<T: DeserializeOwned>(
+    source: &str,
+    unknown: Unknown<'_>,
+) -> Result<T, Vec<Finding>> {
     if let Some(span) = deep_key(source) {
-        let finding = Finding::new("claudex::config::too_deep", span, "a key has too many parts");
+        let finding = Finding::new(
+            "claudex::config::too_deep",
+            span,
+            "a key has too many parts",
+        );
         return Err(vec![finding.help(format!("{MOST_PARTS} are the most"))]);
     }
     let (mut tree, errors) = DeTable::parse_recoverable(source);
@@ -66,7 +73,12 @@ struct Cut {
     key_is_wrong: bool,
 }
 
-fn described(error: &toml::de::Error, span: Range<usize>, cut: Option<Cut>, unknown: Unknown<'_>) -> Finding {
+fn described(
+    error: &toml::de::Error,
+    span: Range<usize>,
+    cut: Option<Cut>,
+    unknown: Unknown<'_>,
+) -> Finding {
     match cut {
         Some(cut) if cut.key_is_wrong => {
             let known = quoted(error.message());
@@ -134,7 +146,11 @@ fn cut(table: &mut DeTable<'_>, span: &Range<usize>, above: &mut Vec<String>) ->
 
 fn take(table: &mut DeTable<'_>, key: String, key_is_wrong: bool, above: &[String]) -> Cut {
     table.remove(key.as_str());
-    Cut { above: above.to_vec(), key, key_is_wrong }
+    Cut {
+        above: above.to_vec(),
+        key,
+        key_is_wrong,
+    }
 }
 
 /// The words between backquotes after "expected" in serde's message about a field that it does not know.
@@ -145,9 +161,17 @@ fn quoted(message: &str) -> Vec<&str> {
 
 fn syntax(source: &str, error: &toml::de::Error) -> Finding {
     let span = error.span().unwrap_or(source.len()..source.len());
-    let finding = Finding::new("claudex::config::syntax", span, format!("not TOML: {}", error.message()));
+    let finding = Finding::new(
+        "claudex::config::syntax",
+        span,
+        format!("not TOML: {}", error.message()),
+    );
     match error.message() {
-        "duplicate key" => finding.label("the second time").help("the key was given above; keep one of them"),
-        _ => finding.label("here").help("text stands in quotes: reviewer = \"lint\""),
+        "duplicate key" => finding
+            .label("the second time")
+            .help("the key was given above; keep one of them"),
+        _ => finding
+            .label("here")
+            .help("text stands in quotes: reviewer = \"lint\""),
     }
 }

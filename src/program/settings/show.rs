@@ -48,7 +48,11 @@ pub fn shown(settings: &Settings) -> Vec<Shown> {
     let mut all = Vec::new();
     let origin = |key: &str| settings.origins.of(key).clone();
     let mut add = |key: &str, value: Value| {
-        all.push(Shown { key: key.to_owned(), value, origin: origin(key) });
+        all.push(Shown {
+            key: key.to_owned(),
+            value,
+            origin: origin(key),
+        });
     };
     add("reviewer", json!(settings.reviewer));
     let evidence = match settings.evidence {
@@ -64,18 +68,25 @@ pub fn shown(settings: &Settings) -> Vec<Shown> {
         };
         let list = |list: &[String]| (!list.is_empty()).then(|| json!(list));
         add("kind", Some(json!(reviewer.kind.to_string())));
-        add("program", reviewer.program.as_ref().map(|program| json!(program)));
+        add(
+            "program",
+            reviewer.program.as_ref().map(|program| json!(program)),
+        );
         add("arguments", list(&reviewer.arguments));
         add("model", reviewer.model.as_ref().map(|model| json!(model)));
         add("environment", list(&reviewer.environment));
         let time = |time: std::time::Duration| json!(Spelled(time).to_string());
         add("timeout", reviewer.timeout.map(time));
         add("idle-timeout", reviewer.idle_timeout.map(time));
-        let sandbox = (reviewer.kind != ReviewerKind::Lint).then(|| json!(reviewer.sandbox.to_string()));
+        let sandbox =
+            (reviewer.kind != ReviewerKind::Lint).then(|| json!(reviewer.sandbox.to_string()));
         add("sandbox", sandbox);
     }
     let personas = settings.personas.all();
-    let names: Vec<&str> = personas.iter().map(|persona| persona.name.as_str()).collect();
+    let names: Vec<&str> = personas
+        .iter()
+        .map(|persona| persona.name.as_str())
+        .collect();
     add("personas", json!(names));
     for persona in personas {
         let key = |key: &str| format!("personas.{}.{key}", persona.name);
@@ -101,7 +112,11 @@ pub fn shown(settings: &Settings) -> Vec<Shown> {
                 Origin::Default => Origin::Machine(table.file),
                 given => given.clone(),
             };
-            all.push(Shown { key, value: json!(value), origin });
+            all.push(Shown {
+                key,
+                value: json!(value),
+                origin,
+            });
         }
     };
     for mode in table.modes {
@@ -109,13 +124,31 @@ pub fn shown(settings: &Settings) -> Vec<Shown> {
         machine(format!("rounds.{}", mode.name), given, mode, MAX_ROUNDS);
     }
     if let Some(mode) = table.modes.first() {
-        machine("limits.max-failures".to_owned(), settings.max_failures, mode, MAX_FAILURES);
+        machine(
+            "limits.max-failures".to_owned(),
+            settings.max_failures,
+            mode,
+            MAX_FAILURES,
+        );
     }
     let mut add = |key: &str, value: Value| {
-        all.push(Shown { key: key.to_owned(), value, origin: origin(key) });
+        all.push(Shown {
+            key: key.to_owned(),
+            value,
+            origin: origin(key),
+        });
     };
-    add("limits.timeout", json!(Spelled(settings.limits.timeout).to_string()));
-    add("limits.idle-timeout", json!(Spelled(settings.limits.idle).to_string()));
-    add("limits.stale-minutes", json!(settings.stale_after.as_secs() / 60));
+    add(
+        "limits.timeout",
+        json!(Spelled(settings.limits.timeout).to_string()),
+    );
+    add(
+        "limits.idle-timeout",
+        json!(Spelled(settings.limits.idle).to_string()),
+    );
+    add(
+        "limits.stale-minutes",
+        json!(settings.stale_after.as_secs() / 60),
+    );
     all
 }

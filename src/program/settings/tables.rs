@@ -15,7 +15,12 @@ use crate::review::settings::{ReviewerKind, SandboxPolicy};
 
 /// Your own configuration of the loops of all machines.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default, rename_all = "kebab-case", deny_unknown_fields, expecting = "a table")]
+#[serde(
+    default,
+    rename_all = "kebab-case",
+    deny_unknown_fields,
+    expecting = "a table"
+)]
 #[schemars(title = "claudex-loop: config.toml")]
 pub(super) struct UserFile {
     /// Who reviews: `lint`, `codex`, `claude`, a name under `[reviewers]`, or `auto`.
@@ -37,7 +42,12 @@ pub(super) struct UserFile {
 
 /// One program: what is said here goes before what the file says for all.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default, rename_all = "kebab-case", deny_unknown_fields, expecting = "a table")]
+#[serde(
+    default,
+    rename_all = "kebab-case",
+    deny_unknown_fields,
+    expecting = "a table"
+)]
 pub(super) struct ProgramTable {
     /// Who reviews.
     pub(super) reviewer: Option<At<String>>,
@@ -54,7 +64,12 @@ pub(super) struct ProgramTable {
 
 /// One reviewer.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default, rename_all = "kebab-case", deny_unknown_fields, expecting = "a table")]
+#[serde(
+    default,
+    rename_all = "kebab-case",
+    deny_unknown_fields,
+    expecting = "a table"
+)]
 pub(super) struct ReviewerTable {
     /// Which program speaks. Needed for a name of your own.
     pub(super) kind: Option<At<Word<ReviewerKind>>>,
@@ -77,7 +92,12 @@ pub(super) struct ReviewerTable {
 
 /// One persona.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default, rename_all = "kebab-case", deny_unknown_fields, expecting = "a table")]
+#[serde(
+    default,
+    rename_all = "kebab-case",
+    deny_unknown_fields,
+    expecting = "a table"
+)]
 pub(super) struct PersonaTable {
     /// As titles and tables name it. By default its name.
     pub(super) label: Option<At<String>>,
@@ -93,7 +113,12 @@ pub(super) struct PersonaTable {
 
 /// One command.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default, rename_all = "kebab-case", deny_unknown_fields, expecting = "a table")]
+#[serde(
+    default,
+    rename_all = "kebab-case",
+    deny_unknown_fields,
+    expecting = "a table"
+)]
 #[schemars(extend("required" = ["program"]))]
 pub(super) struct CommandTable {
     /// The program: a name that is looked up in PATH, or an absolute path.
@@ -108,7 +133,12 @@ pub(super) struct CommandTable {
 
 /// How long and how often.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default, rename_all = "kebab-case", deny_unknown_fields, expecting = "a table")]
+#[serde(
+    default,
+    rename_all = "kebab-case",
+    deny_unknown_fields,
+    expecting = "a table"
+)]
 pub(super) struct LimitsTable {
     /// How long one review may take, such as `15m`.
     pub(super) timeout: Option<At<Time>>,
@@ -142,7 +172,12 @@ impl From<Evidence> for EvidencePolicy {
 
 /// What a project chooses among what its user has.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default, rename_all = "kebab-case", deny_unknown_fields, expecting = "a table")]
+#[serde(
+    default,
+    rename_all = "kebab-case",
+    deny_unknown_fields,
+    expecting = "a table"
+)]
 #[schemars(title = "claudex-loop: .claude/NAME.toml of a project")]
 pub(super) struct ProjectFile {
     /// Who reviews: a name that the user's configuration has, or `auto`.

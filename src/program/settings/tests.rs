@@ -17,7 +17,12 @@ fn user(text: &str) -> Result<Settings, SettingsError> {
 /// The user's file and over it the project's.
 fn both(of_user: &str, of_project: &str) -> Result<Settings, SettingsError> {
     let mut settings = user(of_user)?;
-    project::apply(Utf8Path::new("/p"), of_project, Utf8Path::new(USER), &mut settings)?;
+    project::apply(
+        Utf8Path::new("/p"),
+        of_project,
+        Utf8Path::new(USER),
+        &mut settings,
+    )?;
     Ok(settings)
 }
 
@@ -27,10 +32,13 @@ fn findings<T: std::fmt::Debug>(result: Result<T, SettingsError>) -> Vec<(String
     let SettingsError::Findings(found) = result.unwrap_err() else {
         panic!("not findings");
     };
-    let help = |one: &dyn miette::Diagnostic| one.help().map(|help| help.to_string()).unwrap_or_default();
+    let help =
+        |one: &dyn miette::Diagnostic| one.help().map(|help| help.to_string()).unwrap_or_default();
     let first = (found.to_string(), help(&*found));
     let rest = found.related().into_iter().flatten();
-    std::iter::once(first).chain(rest.map(|one| (one.to_string(), help(one)))).collect()
+    std::iter::once(first)
+        .chain(rest.map(|one| (one.to_string(), help(one))))
+        .collect()
 }
 
 /// The one finding of a user's file.
@@ -42,12 +50,28 @@ fn wrong(text: &str) -> (String, String) {
 }
 
 fn names(settings: &Settings) -> Vec<&str> {
-    settings.personas.all().iter().map(|persona| persona.name.as_str()).collect()
+    settings
+        .personas
+        .all()
+        .iter()
+        .map(|persona| persona.name.as_str())
+        .collect()
 }
 
 #[test]
 fn rounds_are_positive_integers() {
-    for bad in ["0", "-1", "1.5", "three", "", "1001", "99999999999999999999", "+3", " 3", "٣"] {
+    for bad in [
+        "0",
+        "-1",
+        "1.5",
+        "three",
+        "",
+        "1001",
+        "99999999999999999999",
+        "+3",
+        " 3",
+        "٣",
+    ] {
         assert_eq!(positive(bad, 1000), None, "{bad}");
     }
     assert_eq!(positive("007", 1000), Some(7));
@@ -55,8 +79,18 @@ fn rounds_are_positive_integers() {
 
 #[test]
 fn an_empty_file_and_a_file_of_comments_change_nothing() {
-    for text in ["", "\n", "# a comment\r\n", "\u{feff}", "[programs.claudex-loop.rounds]\n[reviewers]\n"] {
-        assert_eq!(user(text).unwrap(), Settings::usual(crate::plan::INFO), "{text:?}");
+    for text in [
+        "",
+        "\n",
+        "# a comment\r\n",
+        "\u{feff}",
+        "[programs.claudex-loop.rounds]\n[reviewers]\n",
+    ] {
+        assert_eq!(
+            user(text).unwrap(),
+            Settings::usual(crate::plan::INFO),
+            "{text:?}"
+        );
         assert_eq!(
             user(&example_to_edit(crate::plan::INFO)).unwrap(),
             Settings::usual(crate::plan::INFO),
@@ -80,11 +114,23 @@ fn the_example_says_what_it_shows() {
     assert_eq!(house.kind, ReviewerKind::Command);
     assert_eq!(house.program.as_deref(), Some("/usr/local/bin/house-rules"));
     assert_eq!(house.environment, ["HOUSE_RULES_TOKEN"]);
-    assert_eq!(settings.reviewers["claude-large"].arguments, ["--max-turns", "40"]);
-    assert_eq!(settings.reviewers["claude"], ReviewerSettings::of(ReviewerKind::Claude));
+    assert_eq!(
+        settings.reviewers["claude-large"].arguments,
+        ["--max-turns", "40"]
+    );
+    assert_eq!(
+        settings.reviewers["claude"],
+        ReviewerSettings::of(ReviewerKind::Claude)
+    );
     assert_eq!(names(&settings), ["engineer", "security", "accessibility"]);
     assert_eq!(settings.personas.of_round(1).label, "Staff-engineer review");
-    assert!(settings.personas.of_round(1).prompt.starts_with("You are a skeptical"));
+    assert!(
+        settings
+            .personas
+            .of_round(1)
+            .prompt
+            .starts_with("You are a skeptical")
+    );
     assert_eq!((settings.rounds["plan"], settings.rounds["review"]), (3, 1));
     assert_eq!(settings.max_failures, Some(3));
     assert_eq!(settings.limits, Limits::default());
@@ -104,7 +150,8 @@ fn what_the_example_leaves_out_of_the_schema_is_nothing() {
             let stands = EXAMPLE.lines().any(|line| {
                 let line = line.strip_prefix('[').unwrap_or(line);
                 let line = line.strip_prefix("programs.claudex-loop.").unwrap_or(line);
-                line.strip_prefix(key.as_str()).is_some_and(|rest| rest.starts_with([' ', '.', ']']))
+                line.strip_prefix(key.as_str())
+                    .is_some_and(|rest| rest.starts_with([' ', '.', ']']))
             });
             assert!(stands, "the example does not show `{key}`");
         }
@@ -118,7 +165,11 @@ fn the_schema_has_no_null_and_forbids_what_the_reader_forbids() {
         assert!(!schema.contains("null"), "{schema}");
         let schema: serde_json::Value = serde_json::from_str(&schema).unwrap();
         let definitions = schema["definitions"].as_object();
-        for table in definitions.into_iter().flat_map(|all| all.values()).chain([&schema]) {
+        for table in definitions
+            .into_iter()
+            .flat_map(|all| all.values())
+            .chain([&schema])
+        {
             assert_eq!(table["additionalProperties"], false, "{table}");
         }
     }
@@ -129,7 +180,10 @@ fn the_schema_has_no_null_and_forbids_what_the_reader_forbids() {
         serde_json::json!(["lint", "codex", "claude", "command"])
     );
     let plan = &tables["ProgramTable"]["properties"]["rounds"]["additionalProperties"];
-    assert_eq!((&plan["minimum"], &plan["maximum"]), (&1.into(), &1000.into()));
+    assert_eq!(
+        (&plan["minimum"], &plan["maximum"]),
+        (&1.into(), &1000.into())
+    );
 }
 
 #[test]
@@ -146,8 +200,14 @@ fn personas_are_adjusted_added_taken_out_and_put_in_order() {
         "by order, then as the file has them"
     );
     let all = settings.personas.all();
-    assert_eq!((all[0].label.as_str(), all[0].prompt.as_str()), ("First review", "a\nb"));
-    assert_eq!((all[3].label.as_str(), all[3].focus), ("last", Focus::Engineering));
+    assert_eq!(
+        (all[0].label.as_str(), all[0].prompt.as_str()),
+        ("First review", "a\nb")
+    );
+    assert_eq!(
+        (all[3].label.as_str(), all[3].focus),
+        ("last", Focus::Engineering)
+    );
     assert_eq!(all[4].focus, Focus::Operations);
     assert_eq!(all[1].focus, Focus::Operations, "its own");
 
@@ -156,21 +216,37 @@ fn personas_are_adjusted_added_taken_out_and_put_in_order() {
     let other = format!("{none}[programs.claudex-loop.personas.qa]\nprompt = \"x\"\norder = 1\n");
     assert_eq!(names(&user(&other).unwrap()), ["qa"]);
     let swapped = "[programs.claudex-loop.personas.engineer]\norder = 2\n[programs.claudex-loop.personas.security]\norder = 1\n";
-    assert_eq!(names(&user(swapped).unwrap()), ["security", "engineer", "operations"]);
+    assert_eq!(
+        names(&user(swapped).unwrap()),
+        ["security", "engineer", "operations"]
+    );
 }
 
 #[test]
 fn a_project_chooses_among_what_its_user_has() {
     let of_user = "[reviewers.mine]\nkind = \"command\"\nprogram = \"/bin/mine\"\n[programs.claudex-loop.personas.qa]\nprompt = \"x\"\n";
-    let settings = both(of_user, "reviewer = \"mine\"\npersonas = [\"qa\", \"security\"]\n").unwrap();
+    let settings = both(
+        of_user,
+        "reviewer = \"mine\"\npersonas = [\"qa\", \"security\"]\n",
+    )
+    .unwrap();
     assert_eq!(settings.reviewer, "mine");
     assert_eq!(names(&settings), ["qa", "security"]);
-    assert_eq!(settings.origins.of("personas").to_string(), "project /p/.claude/claudex.toml:2");
+    assert_eq!(
+        settings.origins.of("personas").to_string(),
+        "project /p/.claude/claudex.toml:2"
+    );
     for name in ["auto", "lint", "codex", "claude"] {
-        assert_eq!(both("", &format!("reviewer = {name:?}")).unwrap().reviewer, name);
+        assert_eq!(
+            both("", &format!("reviewer = {name:?}")).unwrap().reviewer,
+            name
+        );
     }
     let over = both("reviewer = \"lint\"", "personas = [\"engineer\"]").unwrap();
-    assert_eq!(over.reviewer, "lint", "what the project does not say stays the user's");
+    assert_eq!(
+        over.reviewer, "lint",
+        "what the project does not say stays the user's"
+    );
 }
 
 #[test]
@@ -197,20 +273,45 @@ fn a_project_says_nothing_else() {
     ] {
         let all = said(key);
         assert_eq!(all.len(), 1, "{key}: {all:?}");
-        assert!(all[0].0.starts_with("/p/.claude/claudex.toml:"), "{key}: {all:?}");
+        assert!(
+            all[0].0.starts_with("/p/.claude/claudex.toml:"),
+            "{key}: {all:?}"
+        );
         if !key.starts_with("personas = [") {
-            assert!(all[0].1.contains(USER), "names the user's file: {key}: {all:?}");
+            assert!(
+                all[0].1.contains(USER),
+                "names the user's file: {key}: {all:?}"
+            );
         }
     }
     let (evil, help) = &said("\n[reviewers.evil]\nkind = \"command\"")[0];
-    assert_eq!(evil, "/p/.claude/claudex.toml:2:2: `reviewers` may not stand in a project’s file");
-    assert!(help.starts_with("a project may only choose"), "`reviewers` is no misspelt `reviewer`: {help}");
-    assert!(said("reviwer = \"lint\"")[0].1.starts_with("did you mean `reviewer`? "),);
+    assert_eq!(
+        evil,
+        "/p/.claude/claudex.toml:2:2: `reviewers` may not stand in a project’s file"
+    );
+    assert!(
+        help.starts_with("a project may only choose"),
+        "`reviewers` is no misspelt `reviewer`: {help}"
+    );
+    assert!(
+        said("reviwer = \"lint\"")[0]
+            .1
+            .starts_with("did you mean `reviewer`? "),
+    );
     let (twice, _) = &said("personas = [\"enginer\", \"qa\"]")[0];
-    assert!(twice.ends_with("`enginer` is no persona of yours (and 1 more finding)"), "{twice}");
-    let off =
-        both("[programs.claudex-loop.personas.operations]\nenabled = false", "personas = [\"operations\"]");
-    assert!(findings(off)[0].0.contains("`operations` is no persona of yours"));
+    assert!(
+        twice.ends_with("`enginer` is no persona of yours (and 1 more finding)"),
+        "{twice}"
+    );
+    let off = both(
+        "[programs.claudex-loop.personas.operations]\nenabled = false",
+        "personas = [\"operations\"]",
+    );
+    assert!(
+        findings(off)[0]
+            .0
+            .contains("`operations` is no persona of yours")
+    );
 }
 
 #[test]
@@ -219,24 +320,48 @@ fn each_value_has_its_origin() {
     let all = shown(&settings);
     let origin = |key: &str| {
         let one = all.iter().find(|one| one.key == key);
-        one.unwrap_or_else(|| panic!("{key}: {all:?}")).origin.to_string()
+        one.unwrap_or_else(|| panic!("{key}: {all:?}"))
+            .origin
+            .to_string()
     };
     assert_eq!(origin("reviewer"), "project /p/.claude/claudex.toml:1");
     assert_eq!(origin("reviewers.codex.model"), format!("user {USER}:10"));
     assert_eq!(origin("reviewers.codex.kind"), "default");
-    assert_eq!(origin("rounds.plan").rsplit_once(':').unwrap().0, format!("user {USER}"));
-    assert_eq!(origin("limits.max-failures").rsplit_once(':').unwrap().0, format!("user {USER}"));
-    let default = shown(&Settings::usual(crate::plan::INFO));
-    let value = |key: &str| default.iter().find(|one| one.key == key).unwrap().value.clone();
     assert_eq!(
-        [value("rounds.plan"), value("rounds.review"), value("limits.max-failures")],
+        origin("rounds.plan").rsplit_once(':').unwrap().0,
+        format!("user {USER}")
+    );
+    assert_eq!(
+        origin("limits.max-failures").rsplit_once(':').unwrap().0,
+        format!("user {USER}")
+    );
+    let default = shown(&Settings::usual(crate::plan::INFO));
+    let value = |key: &str| {
+        default
+            .iter()
+            .find(|one| one.key == key)
+            .unwrap()
+            .value
+            .clone()
+    };
+    assert_eq!(
+        [
+            value("rounds.plan"),
+            value("rounds.review"),
+            value("limits.max-failures")
+        ],
         [3, 1, 3],
         "as machine.toml has them"
     );
     let usual = default.iter().find(|one| one.key == "rounds.plan").unwrap();
     assert_eq!(usual.origin.to_string(), "default (machine.toml)");
     for one in &default {
-        assert!(one.origin.to_string().starts_with("default"), "{} {}", one.key, one.origin);
+        assert!(
+            one.origin.to_string().starts_with("default"),
+            "{} {}",
+            one.key,
+            one.origin
+        );
     }
 }
 
@@ -268,9 +393,21 @@ fn commands_are_the_users_and_each_slip_in_one_is_told() {
     );
 
     for (table, message, help) in [
-        ("timeout = \"1m\"", "1:11: the command `b` has no `program`", "say which one"),
-        ("program = \"x/y\"", "2:11: `x/y` is a relative path", "another program in each project"),
-        ("program = \"\"", "2:11: `program` is not the name of a program", "found in PATH"),
+        (
+            "timeout = \"1m\"",
+            "1:11: the command `b` has no `program`",
+            "say which one",
+        ),
+        (
+            "program = \"x/y\"",
+            "2:11: `x/y` is a relative path",
+            "another program in each project",
+        ),
+        (
+            "program = \"\"",
+            "2:11: `program` is not the name of a program",
+            "found in PATH",
+        ),
         (
             "program = \"x\"\ntimeout = \"541s\"",
             "3:11: a command runs within a stop, for 9m at most",
@@ -286,7 +423,11 @@ fn commands_are_the_users_and_each_slip_in_one_is_told() {
             "3:13: an argument cannot hold a zero byte",
             "take it out",
         ),
-        ("program = \"x\"\nshell = true", "3:1: `shell` is not a key of `[commands.b]`", "takes `program`"),
+        (
+            "program = \"x\"\nshell = true",
+            "3:1: `shell` is not a key of `[commands.b]`",
+            "takes `program`",
+        ),
     ] {
         let (told, what) = wrong(&format!("[commands.b]\n{table}\n"));
         assert_eq!(told, format!("{USER}:{message}"));
@@ -296,5 +437,10 @@ fn commands_are_the_users_and_each_slip_in_one_is_told() {
     assert!(told.contains("`a b` cannot be a name"), "{told}");
 
     let all = findings(both("", "[commands.build]\nprogram = \"/tmp/helper\"\n"));
-    assert!(all[0].0.contains("`commands` may not stand in a project’s file"), "{all:?}");
+    assert!(
+        all[0]
+            .0
+            .contains("`commands` may not stand in a project’s file"),
+        "{all:?}"
+    );
 }

@@ -20,7 +20,11 @@ mod reviewers;
 ///
 /// # Errors
 /// Everything that is wrong with it; the settings are then of no use.
-pub(super) fn apply(path: &Utf8Path, text: &str, settings: &mut Settings) -> Result<(), SettingsError> {
+pub(super) fn apply(
+    path: &Utf8Path,
+    text: &str,
+    settings: &mut Settings,
+) -> Result<(), SettingsError> {
     let file: UserFile = match read::read(text, &read::misspelt) {
         Ok(file) => file,
         Err(found) => return refused(path, text, found),
@@ -60,7 +64,9 @@ fn reviewer(
     match chosen(&name, settings, "`[reviewers.NAME]` adds one") {
         Some(finding) => found.push(finding),
         None => {
-            settings.origins.note("reviewer", source.user(name.span.start));
+            settings
+                .origins
+                .note("reviewer", source.user(name.span.start));
             settings.reviewer = name.value;
         }
     }
@@ -68,7 +74,9 @@ fn reviewer(
 
 fn evidence(given: Option<At<Evidence>>, source: &Source<'_>, settings: &mut Settings) {
     let Some(evidence) = given else { return };
-    settings.origins.note("evidence", source.user(evidence.span.start));
+    settings
+        .origins
+        .note("evidence", source.user(evidence.span.start));
     settings.evidence = evidence.value.into();
     settings.evidence_in_file = settings.evidence;
 }
@@ -81,9 +89,16 @@ pub(super) fn chosen(name: &At<String>, settings: &Settings, more: &str) -> Opti
     if known.contains(&name.value.as_str()) {
         return None;
     }
-    let finding =
-        Finding::new("claudex::config::reviewer", name.span.clone(), format!("`{shown}` is no reviewer"));
-    Some(finding.label("no such reviewer").help(suggest::among_and(&name.value, &known, more)))
+    let finding = Finding::new(
+        "claudex::config::reviewer",
+        name.span.clone(),
+        format!("`{shown}` is no reviewer"),
+    );
+    Some(
+        finding
+            .label("no such reviewer")
+            .help(suggest::among_and(&name.value, &known, more)),
+    )
 }
 
 fn rounds(
@@ -92,13 +107,23 @@ fn rounds(
     settings: &mut Settings,
     found: &mut Vec<Finding>,
 ) {
-    let modes: Vec<&str> = settings.info.table.modes.iter().map(|mode| mode.name).collect();
+    let modes: Vec<&str> = settings
+        .info
+        .table
+        .modes
+        .iter()
+        .map(|mode| mode.name)
+        .collect();
     for (mode, rounds) in given {
         let shown = text::one_line(&mode.value, 60);
         if !modes.contains(&mode.value.as_str()) {
             let message = format!("`{shown}` is no mode of {}", settings.info.program);
             let finding = Finding::new("claudex::config::mode", mode.span, message);
-            found.push(finding.label("no such mode").help(suggest::among(&mode.value, &modes)));
+            found.push(
+                finding
+                    .label("no such mode")
+                    .help(suggest::among(&mode.value, &modes)),
+            );
             continue;
         }
         let origin = source.user(rounds.span.start);
@@ -110,8 +135,16 @@ fn rounds(
 fn limits(table: LimitsTable, source: &Source<'_>, settings: &mut Settings) {
     let Settings { origins, .. } = settings;
     for (given, value, key) in [
-        (table.timeout, &mut settings.limits.timeout, "limits.timeout"),
-        (table.idle_timeout, &mut settings.limits.idle, "limits.idle-timeout"),
+        (
+            table.timeout,
+            &mut settings.limits.timeout,
+            "limits.timeout",
+        ),
+        (
+            table.idle_timeout,
+            &mut settings.limits.idle,
+            "limits.idle-timeout",
+        ),
     ] {
         if let Some(given) = given {
             *value = given.value.0;

@@ -49,7 +49,10 @@ pub enum FileError {
     },
     /// A folder, a pipe, a device.
     #[display("{} is not a regular file", shown(path))]
-    #[diagnostic(code(claudex::config::kind), help("put a TOML file there, or move away what is there"))]
+    #[diagnostic(
+        code(claudex::config::kind),
+        help("put a TOML file there, or move away what is there")
+    )]
     Kind {
         /// What it is.
         path: Utf8PathBuf,
@@ -115,7 +118,10 @@ fn path_in(
     let folder = Utf8PathBuf::from_path_buf(folder)
         .map_err(|path| home(format!("the path {} is not UTF-8", path.display())))?;
     if !folder.is_absolute() {
-        return Err(home(format!("the path {} is not absolute", text::one_line(folder.as_str(), 200))));
+        return Err(home(format!(
+            "the path {} is not absolute",
+            text::one_line(folder.as_str(), 200)
+        )));
     }
     Ok(folder.join(USER))
 }
@@ -130,7 +136,10 @@ pub(super) fn is_missing(error: &std::io::Error) -> bool {
 /// # Errors
 /// See [`FileError`].
 pub(super) fn text(path: &Utf8Path) -> Result<Option<String>, FileError> {
-    let io = |source| FileError::Io { path: path.to_owned(), source };
+    let io = |source| FileError::Io {
+        path: path.to_owned(),
+        source,
+    };
     // A pipe that nobody writes to would hold an open for ever.
     let opened = OpenOptions::new()
         .read(true)
@@ -142,12 +151,19 @@ pub(super) fn text(path: &Utf8Path) -> Result<Option<String>, FileError> {
         Err(error) => return Err(io(error)),
     };
     if !file.metadata().map_err(io)?.is_file() {
-        return Err(FileError::Kind { path: path.to_owned() });
+        return Err(FileError::Kind {
+            path: path.to_owned(),
+        });
     }
     let mut bytes = Vec::new();
-    file.take(MOST_USER + 1).read_to_end(&mut bytes).map_err(io)?;
+    file.take(MOST_USER + 1)
+        .read_to_end(&mut bytes)
+        .map_err(io)?;
     if bytes.len() as u64 > MOST_USER {
-        return Err(FileError::Large { path: path.to_owned(), most: MOST_USER });
+        return Err(FileError::Large {
+            path: path.to_owned(),
+            most: MOST_USER,
+        });
     }
     utf8(bytes, path).map(Some)
 }
@@ -172,7 +188,10 @@ pub(super) fn deep_key(source: &str) -> Option<Range<usize>> {
     for token in toml_parser::Source::new(source).lex() {
         match token.kind() {
             TokenKind::Dot => dots += 1,
-            TokenKind::Atom | TokenKind::Whitespace | TokenKind::BasicString | TokenKind::LiteralString => {}
+            TokenKind::Atom
+            | TokenKind::Whitespace
+            | TokenKind::BasicString
+            | TokenKind::LiteralString => {}
             _ => dots = 0,
         }
         if dots == MOST_PARTS {
@@ -194,14 +213,28 @@ mod tests {
                 .map_err(|error| error.to_string())
         };
         let usual = Some("/home/a b/.config");
-        assert_eq!(path(Some("/x"), usual).unwrap(), "/x/claudex-loop/config.toml");
+        assert_eq!(
+            path(Some("/x"), usual).unwrap(),
+            "/x/claudex-loop/config.toml"
+        );
         for ignored in [None, Some(""), Some("relative/x"), Some("~/x")] {
-            assert_eq!(path(ignored, usual).unwrap(), "/home/a b/.config/claudex-loop/config.toml");
+            assert_eq!(
+                path(ignored, usual).unwrap(),
+                "/home/a b/.config/claudex-loop/config.toml"
+            );
         }
         assert!(path(None, None).unwrap_err().contains("no HOME is set"));
-        assert!(path(None, Some("x")).unwrap_err().contains("is not absolute"));
-        assert_eq!(path(Some("/x"), None).unwrap(), "/x/claudex-loop/config.toml");
-        let bytes: std::ffi::OsString = std::os::unix::ffi::OsStringExt::from_vec(b"/\xff".to_vec());
+        assert!(
+            path(None, Some("x"))
+                .unwrap_err()
+                .contains("is not absolute")
+        );
+        assert_eq!(
+            path(Some("/x"), None).unwrap(),
+            "/x/claudex-loop/config.toml"
+        );
+        let bytes: std::ffi::OsString =
+            std::os::unix::ffi::OsStringExt::from_vec(b"/\xff".to_vec());
         let error = path_in(Some(bytes.into()), || None).unwrap_err();
         assert!(error.to_string().contains("is not UTF-8"), "{error}");
     }

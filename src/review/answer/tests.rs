@@ -45,11 +45,21 @@ fn an_answer_by_the_schema_is_read_in_full() {
     let read = findings(&answer.to_string());
     assert_eq!(read[0].what, "no way [31mback");
     assert_eq!(read[0].recommendation.as_deref(), Some("write one"));
-    assert_eq!((read[0].file.as_deref(), read[0].line), (Some("src/a b.rs"), Some(12)));
+    assert_eq!(
+        (read[0].file.as_deref(), read[0].line),
+        (Some("src/a b.rs"), Some(12))
+    );
     assert_eq!(read[0].patch.as_deref(), Some(patch), "byte for byte");
     assert_eq!(read[1], Finding::new(Severity::High, "x"));
-    assert_eq!(read[2], Finding::new(Severity::Low, "y"), "what says nothing is left out");
-    assert_eq!(read_value(&answer).unwrap(), Verdict::Findings(Findings(read)));
+    assert_eq!(
+        read[2],
+        Finding::new(Severity::Low, "y"),
+        "what says nothing is left out"
+    );
+    assert_eq!(
+        read_value(&answer).unwrap(),
+        Verdict::Findings(Findings(read))
+    );
     assert_eq!(read_value(&json!(CLEAN)).unwrap(), Verdict::Clean);
 }
 
@@ -64,9 +74,16 @@ fn findings_in_a_fence_may_follow_a_text() {
 
 #[test]
 fn the_markdown_form_is_read_as_well() {
-    assert_eq!(read("# Round 1 findings\n\nNo substantive findings.\n"), Ok(Verdict::Clean));
-    let read = findings("Sure:\n\n## High\n- line 3: no way back (write one)\n\n## Medium\n\n## Low\n");
-    assert_eq!((read[0].line, read[0].what.as_str()), (Some(3), "no way back"));
+    assert_eq!(
+        read("# Round 1 findings\n\nNo substantive findings.\n"),
+        Ok(Verdict::Clean)
+    );
+    let read =
+        findings("Sure:\n\n## High\n- line 3: no way back (write one)\n\n## Medium\n\n## Low\n");
+    assert_eq!(
+        (read[0].line, read[0].what.as_str()),
+        (Some(3), "no way back")
+    );
 }
 
 #[test]
@@ -77,20 +94,39 @@ fn what_states_no_verdict_is_never_clean() {
     assert!(matches!(error("I like it."), NoAnswer::Form(_)));
     assert!(matches!(error("{}"), NoAnswer::Form(_)));
     assert!(matches!(error("[]"), NoAnswer::Form(_)));
-    assert_eq!(error(r#"{"findings": []}"#), NoAnswer::Lacks { property: "verdict" });
-    assert_eq!(error(r#"{"verdict": "findings", "findings": []}"#), NoAnswer::Announced);
-    assert_eq!(error(r#"{"verdict": "clean"}"#), NoAnswer::Lacks { property: "findings" });
+    assert_eq!(
+        error(r#"{"findings": []}"#),
+        NoAnswer::Lacks {
+            property: "verdict"
+        }
+    );
+    assert_eq!(
+        error(r#"{"verdict": "findings", "findings": []}"#),
+        NoAnswer::Announced
+    );
+    assert_eq!(
+        error(r#"{"verdict": "clean"}"#),
+        NoAnswer::Lacks {
+            property: "findings"
+        }
+    );
     assert_eq!(
         error(r#"{"verdict": "approved \u001b[1m", "findings": []}"#).to_string(),
         "its verdict is `approved [1m`, neither clean nor findings"
     );
-    assert_eq!(error(r#"{"verdict": "clean", "findings": "none"}"#), NoAnswer::CutOff);
+    assert_eq!(
+        error(r#"{"verdict": "clean", "findings": "none"}"#),
+        NoAnswer::CutOff
+    );
     assert_eq!(read_value(&json!(["clean"])), Err(NoAnswer::CutOff));
 }
 
 #[test]
 fn findings_beside_the_word_clean_count() {
-    assert_eq!(findings(&ONE.replace("\"findings\",", "\"clean\",")).len(), 1);
+    assert_eq!(
+        findings(&ONE.replace("\"findings\",", "\"clean\",")).len(),
+        1
+    );
 }
 
 #[test]
@@ -98,13 +134,19 @@ fn a_finding_that_cannot_be_read_spoils_the_answer_instead_of_being_dropped() {
     for (finding, lacks) in [
         (json!({"what": "x"}), "severity"),
         (json!({"severity": "cosmic", "what": "x"}), "known severity"),
-        (json!({"severity": "low", "what": " "}), "text that says what is wrong"),
+        (
+            json!({"severity": "low", "what": " "}),
+            "text that says what is wrong",
+        ),
         (json!("no way back"), "severity"),
         (json!(null), "severity"),
     ] {
         let good = json!({"severity": "low", "what": "x"});
         let answer = json!({"verdict": "findings", "findings": [good, finding]});
-        assert_eq!(read_value(&answer).unwrap_err().to_string(), format!("finding 2 has no {lacks}"));
+        assert_eq!(
+            read_value(&answer).unwrap_err().to_string(),
+            format!("finding 2 has no {lacks}")
+        );
     }
 }
 
@@ -114,7 +156,11 @@ fn two_answers_that_differ_are_none() {
     assert!(read(&format!("The plan says {CLEAN}, but: {ONE}")).is_err());
     assert_eq!(read(&format!("{ONE}\n{CLEAN}")), Err(NoAnswer::Two));
     let quoted = json!({"verdict": "findings", "findings": [{"severity": "low", "what": CLEAN}]});
-    assert_eq!(findings(&quoted.to_string()).len(), 1, "what an answer quotes is no answer");
+    assert_eq!(
+        findings(&quoted.to_string()).len(),
+        1,
+        "what an answer quotes is no answer"
+    );
 }
 
 #[test]
@@ -122,7 +168,9 @@ fn what_is_quoted_within_a_sentence_is_no_answer() {
     let quoting = format!("# Round 1 findings\n\n## High\n- the file holds `{CLEAN}` as text\n");
     assert_eq!(findings(&quoting).len(), 1);
     assert!(matches!(
-        read(&format!("A serious fault: `{CLEAN}` is taken for a verdict.")),
+        read(&format!(
+            "A serious fault: `{CLEAN}` is taken for a verdict."
+        )),
         Err(NoAnswer::Form(_))
     ));
     let fenced = format!("## High\n- the test expects this:\n\n```json\n{CLEAN}\n```\n");
@@ -148,7 +196,8 @@ fn broken_json_beside_a_clean_line_is_not_clean() {
     for text in [
         format!("Here it is:\n{cut}\n\nNo substantive findings.\n"),
         format!("{cut}\nNo substantive findings.\n"),
-        "Here it is:\n{\n  \"verdict\": \"findings\",\n  \"find\n\nNo substantive findings.\n".to_owned(),
+        "Here it is:\n{\n  \"verdict\": \"findings\",\n  \"find\n\nNo substantive findings.\n"
+            .to_owned(),
     ] {
         assert!(read(&text).is_err(), "{text}");
     }
@@ -168,11 +217,28 @@ fn json_that_is_cut_off_is_no_answer_wherever_it_is_cut() {
 #[test]
 fn huge_and_hostile_texts_are_refused_in_time() {
     let begun = std::time::Instant::now();
-    assert!(read(&format!("No substantive findings.\n{}", "{\"verdict\":\n".repeat(60_000))).is_err());
-    for text in ["{", "{\"a\":", "[{", "{\"findings\":[", "{}", "\"{\\\"", "{\"a\":1,"] {
+    assert!(
+        read(&format!(
+            "No substantive findings.\n{}",
+            "{\"verdict\":\n".repeat(60_000)
+        ))
+        .is_err()
+    );
+    for text in [
+        "{",
+        "{\"a\":",
+        "[{",
+        "{\"findings\":[",
+        "{}",
+        "\"{\\\"",
+        "{\"a\":1,",
+    ] {
         assert!(read(&text.repeat(900_000 / text.len())).is_err(), "{text}");
     }
-    assert!(matches!(read(&"x".repeat(MAX_FILE_BYTES + 1)), Err(NoAnswer::Form(_))));
+    assert!(matches!(
+        read(&"x".repeat(MAX_FILE_BYTES + 1)),
+        Err(NoAnswer::Form(_))
+    ));
     assert!(begun.elapsed().as_secs() < 20);
 }
 
@@ -197,9 +263,18 @@ proptest! {
 fn more_findings_than_anyone_mends_are_no_verdict() {
     let text = |count: usize| {
         let one = r#"{"severity":"high","what":"x"}"#;
-        format!(r#"{{"verdict":"findings","findings":[{}]}}"#, vec![one; count].join(","))
+        format!(
+            r#"{{"verdict":"findings","findings":[{}]}}"#,
+            vec![one; count].join(",")
+        )
     };
-    assert!(matches!(read(&text(MOST_FINDINGS)), Ok(Verdict::Findings(_))));
+    assert!(matches!(
+        read(&text(MOST_FINDINGS)),
+        Ok(Verdict::Findings(_))
+    ));
     let found = MOST_FINDINGS + 1;
-    assert_eq!(read(&text(found)), Err(NoAnswer::Form(Unreadable::TooMany { found })));
+    assert_eq!(
+        read(&text(found)),
+        Err(NoAnswer::Form(Unreadable::TooMany { found }))
+    );
 }

@@ -37,7 +37,10 @@ impl Base {
         };
         match (&self.against, &self.commit) {
             (Some(against), _) => {
-                format!("changes of {branch} against {}", text::one_line(&text::shown(against), 100))
+                format!(
+                    "changes of {branch} against {}",
+                    text::one_line(&text::shown(against), 100)
+                )
             }
             (None, Some(_)) => format!("uncommitted changes of {branch}"),
             (None, None) => format!("files of {branch}, which has no commit yet"),
@@ -61,7 +64,9 @@ pub(super) fn find(snapshot: &Snapshot) -> Result<Base, WorktreeError> {
     let git = snapshot.git();
     let head = git.maybe(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])?;
     let current = git.maybe(&["symbolic-ref", "--quiet", "HEAD"])?;
-    let branch = current.as_deref().map(|name| name.strip_prefix("refs/heads/").unwrap_or(name).to_owned());
+    let branch = current
+        .as_deref()
+        .map(|name| name.strip_prefix("refs/heads/").unwrap_or(name).to_owned());
     let Some(head) = head.filter(|id| is_id(id)) else {
         return Ok(Base {
             branch,
@@ -74,7 +79,10 @@ pub(super) fn find(snapshot: &Snapshot) -> Result<Base, WorktreeError> {
     let mut found = (head.clone(), None);
     for candidate in candidates(snapshot, current.as_deref())? {
         // No answer: the two share no history, or a shallow clone has lost it.
-        if let Some(base) = git.maybe(&["merge-base", "HEAD", &candidate])?.filter(|id| is_id(id)) {
+        if let Some(base) = git
+            .maybe(&["merge-base", "HEAD", &candidate])?
+            .filter(|id| is_id(id))
+        {
             found = (base, Some(short(&candidate)));
             break;
         }
@@ -82,7 +90,10 @@ pub(super) fn find(snapshot: &Snapshot) -> Result<Base, WorktreeError> {
     let (commit, against) = found;
     Ok(Base {
         branch,
-        tree: git.lines(&["rev-parse", "--verify", &format!("{commit}^{{tree}}")], &[])?,
+        tree: git.lines(
+            &["rev-parse", "--verify", &format!("{commit}^{{tree}}")],
+            &[],
+        )?,
         date: date(&git.call(&["cat-file", "commit", &commit], &[])?),
         against,
         commit: Some(commit),
@@ -96,15 +107,24 @@ pub(super) fn find(snapshot: &Snapshot) -> Result<Base, WorktreeError> {
 pub(super) fn of_commit(snapshot: &Snapshot, commit: &str) -> Result<Base, WorktreeError> {
     let git = snapshot.git();
     let known = match is_id(commit) {
-        true => git.maybe(&["rev-parse", "--verify", "--quiet", &format!("{commit}^{{commit}}")])?,
+        true => git.maybe(&[
+            "rev-parse",
+            "--verify",
+            "--quiet",
+            &format!("{commit}^{{commit}}"),
+        ])?,
         false => None,
     };
-    let commit =
-        known.ok_or_else(|| WorktreeError::NoCommit { commit: text::one_line(&text::shown(commit), 100) })?;
+    let commit = known.ok_or_else(|| WorktreeError::NoCommit {
+        commit: text::one_line(&text::shown(commit), 100),
+    })?;
     let current = git.maybe(&["symbolic-ref", "--quiet", "HEAD"])?;
     Ok(Base {
         branch: current.map(|name| short(&name)),
-        tree: git.lines(&["rev-parse", "--verify", &format!("{commit}^{{tree}}")], &[])?,
+        tree: git.lines(
+            &["rev-parse", "--verify", &format!("{commit}^{{tree}}")],
+            &[],
+        )?,
         date: date(&git.call(&["cat-file", "commit", &commit], &[])?),
         against: Some(commit[..12].to_owned()),
         commit: Some(commit),
@@ -116,7 +136,12 @@ fn candidates(snapshot: &Snapshot, current: Option<&str>) -> Result<Vec<String>,
     const MAIN: [&str; 2] = ["main", "master"];
     let mut patterns: Vec<String> = MAIN
         .iter()
-        .flat_map(|name| [format!("refs/heads/{name}"), format!("refs/remotes/origin/{name}")])
+        .flat_map(|name| {
+            [
+                format!("refs/heads/{name}"),
+                format!("refs/remotes/origin/{name}"),
+            ]
+        })
         .collect();
     patterns.push("refs/remotes/*/HEAD".to_owned());
     patterns.extend(current.map(str::to_owned));
@@ -139,7 +164,9 @@ fn candidates(snapshot: &Snapshot, current: Option<&str>) -> Result<Vec<String>,
         .filter(|upstream| !upstream.is_empty());
     let branch = current.and_then(|name| name.strip_prefix("refs/heads/"));
     let is_copy = |name: &str| {
-        let rest = name.strip_prefix("refs/remotes/").and_then(|rest| rest.split_once('/'));
+        let rest = name
+            .strip_prefix("refs/remotes/")
+            .and_then(|rest| rest.split_once('/'));
         rest.is_some_and(|(_, rest)| Some(rest) == branch)
     };
     let remote = upstream
@@ -153,7 +180,10 @@ fn candidates(snapshot: &Snapshot, current: Option<&str>) -> Result<Vec<String>,
         best.push(head.target.clone());
     }
     for name in MAIN {
-        for full in [format!("refs/heads/{name}"), format!("refs/remotes/origin/{name}")] {
+        for full in [
+            format!("refs/heads/{name}"),
+            format!("refs/remotes/origin/{name}"),
+        ] {
             if refs.contains_key(full.as_str()) && Some(full.as_str()) != current {
                 best.push(full);
             }
@@ -174,8 +204,10 @@ fn short(name: &str) -> String {
 /// Returns when a commit was made, from its object.
 fn date(commit: &[u8]) -> Option<Timestamp> {
     let text = String::from_utf8_lossy(commit);
-    let line =
-        text.lines().take_while(|line| !line.is_empty()).find_map(|line| line.strip_prefix("committer "))?;
+    let line = text
+        .lines()
+        .take_while(|line| !line.is_empty())
+        .find_map(|line| line.strip_prefix("committer "))?;
     let mut words = line.rsplit(' ');
     let _zone = words.next()?;
     Timestamp::from_second(words.next()?.parse().ok()?).ok()

@@ -25,13 +25,27 @@ pub struct Changed {
 }
 
 /// Options of both ways to call it: the same renames, nothing that is not git's own.
-pub(super) const DIFF: [&str; 7] =
-    ["diff-tree", "-r", "-M", "--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short"];
+pub(super) const DIFF: [&str; 7] = [
+    "diff-tree",
+    "-r",
+    "-M",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+    "--submodule=short",
+];
 
 /// Returns the files in the order of their paths, generated ones last. Ours are left out.
 pub(super) fn list(snapshot: &Snapshot, base: &Base) -> Result<Vec<Changed>, WorktreeError> {
     let mut arguments = DIFF.to_vec();
-    arguments.extend(["-z", "--raw", "--numstat", "--no-abbrev", &base.tree, snapshot.tree()]);
+    arguments.extend([
+        "-z",
+        "--raw",
+        "--numstat",
+        "--no-abbrev",
+        &base.tree,
+        snapshot.tree(),
+    ]);
     let listed = snapshot.differ().call(&arguments, &[])?;
     let mut parts = listed.split(|byte| *byte == 0);
     let mut changed: BTreeMap<Vec<u8>, Changed> = BTreeMap::new();
@@ -52,7 +66,10 @@ pub(super) fn list(snapshot: &Snapshot, base: &Base) -> Result<Vec<Changed>, Wor
             let status = *status.first().ok_or_else(|| unreadable(part))?;
             let first = parts.next().ok_or_else(|| unreadable(part))?.to_vec();
             let (from, path) = match status {
-                b'R' | b'C' => (Some(first), parts.next().ok_or_else(|| unreadable(part))?.to_vec()),
+                b'R' | b'C' => (
+                    Some(first),
+                    parts.next().ok_or_else(|| unreadable(part))?.to_vec(),
+                ),
                 _ => (None, first),
             };
             let one = Changed {
@@ -69,7 +86,8 @@ pub(super) fn list(snapshot: &Snapshot, base: &Base) -> Result<Vec<Changed>, Wor
         }
         // "12<TAB>3<TAB>path", or "12<TAB>3<TAB>" and then two paths; "-" where it is binary.
         let mut columns = part.splitn(3, |byte| *byte == b'\t');
-        let (Some(added), Some(removed), Some(path)) = (columns.next(), columns.next(), columns.next())
+        let (Some(added), Some(removed), Some(path)) =
+            (columns.next(), columns.next(), columns.next())
         else {
             return Err(unreadable(part));
         };
@@ -84,8 +102,10 @@ pub(super) fn list(snapshot: &Snapshot, base: &Base) -> Result<Vec<Changed>, Wor
             one.lines = number(added).zip(number(removed));
         }
     }
-    let mut changed: Vec<Changed> =
-        changed.into_values().filter(|one| !snapshot.ours().holds(&one.path)).collect();
+    let mut changed: Vec<Changed> = changed
+        .into_values()
+        .filter(|one| !snapshot.ours().holds(&one.path))
+        .collect();
     changed.sort_by(|one, two| (one.generated, &one.path).cmp(&(two.generated, &two.path)));
     Ok(changed)
 }
@@ -110,10 +130,24 @@ fn is_generated(path: &[u8]) -> bool {
         "mix.lock",
         "Package.resolved",
     ];
-    const ENDS: [&str; 8] =
-        [".min.js", ".min.css", ".map", ".snap", ".pb.go", "_pb2.py", ".g.dart", ".designer.cs"];
-    const FOLDERS: [&str; 6] =
-        ["vendor", "node_modules", "third_party", "dist", "__generated__", "__snapshots__"];
+    const ENDS: [&str; 8] = [
+        ".min.js",
+        ".min.css",
+        ".map",
+        ".snap",
+        ".pb.go",
+        "_pb2.py",
+        ".g.dart",
+        ".designer.cs",
+    ];
+    const FOLDERS: [&str; 6] = [
+        "vendor",
+        "node_modules",
+        "third_party",
+        "dist",
+        "__generated__",
+        "__snapshots__",
+    ];
     let text = String::from_utf8_lossy(path);
     let (folders, name) = text.rsplit_once('/').unwrap_or(("", &text));
     NAMES.contains(&name)
@@ -128,10 +162,22 @@ mod tests {
 
     #[test]
     fn what_programs_write_is_known_by_its_name() {
-        for path in ["Cargo.lock", "a/yarn.lock", "web/app.min.js", "vendor/x/y.go", "a/api.generated.ts"] {
+        for path in [
+            "Cargo.lock",
+            "a/yarn.lock",
+            "web/app.min.js",
+            "vendor/x/y.go",
+            "a/api.generated.ts",
+        ] {
             assert!(is_generated(path.as_bytes()), "{path}");
         }
-        for path in ["lock.rs", "src/vendor.rs", "a/Cargo.lock.md", "roadmap", "generated.rs"] {
+        for path in [
+            "lock.rs",
+            "src/vendor.rs",
+            "a/Cargo.lock.md",
+            "roadmap",
+            "generated.rs",
+        ] {
             assert!(!is_generated(path.as_bytes()), "{path}");
         }
     }

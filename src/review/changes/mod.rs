@@ -70,7 +70,9 @@ pub enum ChangesError {
 pub fn collect(root: &Utf8Path, ours: Ours, since: &str) -> Result<Changes, ChangesError> {
     let changes = inspect(root, ours, since, None).map_err(ChangesError::Worktree)?;
     if changes.files == 0 {
-        return Err(ChangesError::Nothing { title: changes.title });
+        return Err(ChangesError::Nothing {
+            title: changes.title,
+        });
     }
     Ok(changes)
 }
@@ -92,8 +94,11 @@ pub fn inspect(
     };
     let title = base.title();
     let changed = list::list(&snapshot, &base)?;
-    let over: Vec<_> =
-        snapshot.passed_over().iter().filter(|(path, _)| !snapshot.ours().holds(path)).collect();
+    let over: Vec<_> = snapshot
+        .passed_over()
+        .iter()
+        .filter(|(path, _)| !snapshot.ours().holds(path))
+        .collect();
     let files = changed.len() + over.len();
     let (text, left_out) = text::write(&snapshot, &base, &changed, MOST_BYTES)?;
     let unseen = unseen::sentences(&snapshot, &changed, &left_out)?;

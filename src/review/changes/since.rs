@@ -26,7 +26,11 @@ pub struct Compared {
 
 impl Compared {
     pub(super) fn of(base: &Base, tree: &str, unseen: Vec<String>) -> Self {
-        Self { base: base.commit.clone(), tree: tree.to_owned(), unseen }
+        Self {
+            base: base.commit.clone(),
+            tree: tree.to_owned(),
+            unseen,
+        }
     }
 
     /// Says what changed between the start of a loop and its first review.
@@ -40,7 +44,10 @@ impl Compared {
             ));
         }
         if self.tree != start.tree {
-            told.push("The work tree was changed between the start of the loop and the review.".to_owned());
+            told.push(
+                "The work tree was changed between the start of the loop and the review."
+                    .to_owned(),
+            );
         }
         told
     }
@@ -57,20 +64,29 @@ impl Compared {
             ));
         }
         if self.tree != now.compared.tree {
-            let names = copy.filter(|_| !moved).map(|copy| differing(copy, &now.text));
+            let names = copy
+                .filter(|_| !moved)
+                .map(|copy| differing(copy, &now.text));
             told.push(match names {
                 Some(names) if !names.is_empty() => format!(
                     "Files were changed after the review, and nobody reviewed that: {}.",
                     listed(&names)
                 ),
-                Some(_) => "Files whose diff the review did not show were changed after it.".to_owned(),
-                None => "The work tree was changed after the review, and nobody reviewed that.".to_owned(),
+                Some(_) => {
+                    "Files whose diff the review did not show were changed after it.".to_owned()
+                }
+                None => "The work tree was changed after the review, and nobody reviewed that."
+                    .to_owned(),
             });
         }
         if copy.is_none() {
             told.push("The kept copy of what was reviewed is gone or was changed.".to_owned());
         }
-        let new = now.compared.unseen.iter().filter(|line| !self.unseen.contains(line));
+        let new = now
+            .compared
+            .unseen
+            .iter()
+            .filter(|line| !self.unseen.contains(line));
         told.extend(new.map(|line| format!("At the end: {line}")));
         told
     }
@@ -87,7 +103,10 @@ fn commit(id: Option<&str>) -> String {
 fn differing(before: &str, now: &str) -> Vec<String> {
     let (before, now) = (parts(before), parts(now));
     let all: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
-    all.into_iter().filter(|name| before.get(*name) != now.get(*name)).cloned().collect()
+    all.into_iter()
+        .filter(|name| before.get(*name) != now.get(*name))
+        .cloned()
+        .collect()
 }
 
 /// Returns what a text says of each file, by the file's name.
@@ -98,7 +117,9 @@ fn parts(text: &str) -> BTreeMap<String, Vec<&str>> {
         if let Some(names) = line.strip_prefix("diff --git ") {
             current = Some(name(names));
         } else if current.is_none()
-            && let Some(file) = [BINARY, LEFT_OUT].iter().find_map(|start| line.strip_prefix(start))
+            && let Some(file) = [BINARY, LEFT_OUT]
+                .iter()
+                .find_map(|start| line.strip_prefix(start))
         {
             let name = file.rsplit_once(" (").map_or(file, |(name, _)| name);
             parts.entry(name.to_owned()).or_default().push(line);
@@ -112,10 +133,16 @@ fn parts(text: &str) -> BTreeMap<String, Vec<&str>> {
 
 /// Returns the name in `a/x b/x`; both names where they differ.
 fn name(names: &str) -> String {
-    let one = names.get(..names.len() / 2).zip(names.get(names.len() / 2 + 1..));
+    let one = names
+        .get(..names.len() / 2)
+        .zip(names.get(names.len() / 2 + 1..));
     let same = one.and_then(|(old, new)| {
-        let old = old.strip_prefix("a/").or_else(|| old.strip_prefix("\"a/"))?;
-        let new = new.strip_prefix("b/").or_else(|| new.strip_prefix("\"b/"))?;
+        let old = old
+            .strip_prefix("a/")
+            .or_else(|| old.strip_prefix("\"a/"))?;
+        let new = new
+            .strip_prefix("b/")
+            .or_else(|| new.strip_prefix("\"b/"))?;
         (old == new).then(|| old.trim_end_matches('"').to_owned())
     });
     same.unwrap_or_else(|| names.to_owned())
@@ -127,10 +154,8 @@ mod tests {
 
     #[test]
     fn files_are_named_whose_diffs_differ() {
-        let before =
-            "# x\n# binary: logo.png (3 bytes)\n\ndiff --git a/a b b/a b\n+one\ndiff --git a/c b/c\n+c\n";
-        let now =
-            "# x\n# binary: logo.png (4 bytes)\n\ndiff --git a/a b b/a b\n+two\ndiff --git a/d b/e\n+c\n";
+        let before = "# x\n# binary: logo.png (3 bytes)\n\ndiff --git a/a b b/a b\n+one\ndiff --git a/c b/c\n+c\n";
+        let now = "# x\n# binary: logo.png (4 bytes)\n\ndiff --git a/a b b/a b\n+two\ndiff --git a/d b/e\n+c\n";
         assert_eq!(differing(before, now), ["a b", "a/d b/e", "c", "logo.png"]);
         assert_eq!(differing(before, before), [""; 0]);
         assert_eq!(name("\"a/\\t\" \"b/\\t\""), "\\t");

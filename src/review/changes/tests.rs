@@ -8,7 +8,11 @@ fn changes(repo: &Repo) -> Changes {
 }
 
 fn head(changes: &Changes) -> Vec<&str> {
-    changes.text.lines().take_while(|line| line.starts_with("# ")).collect()
+    changes
+        .text
+        .lines()
+        .take_while(|line| line.starts_with("# "))
+        .collect()
 }
 
 #[test]
@@ -36,12 +40,21 @@ fn a_branch_is_compared_with_where_it_left_main_work_tree_included() {
         head(&changes),
         [
             "# changes of feature-x against main".to_owned(),
-            format!("# compared with: commit {left} of 2026-11-20T10:00:00Z, where feature-x left main"),
-            format!("# work tree: tree {}, with what is uncommitted and untracked", changes.snapshot.tree()),
+            format!(
+                "# compared with: commit {left} of 2026-11-20T10:00:00Z, where feature-x left main"
+            ),
+            format!(
+                "# work tree: tree {}, with what is uncommitted and untracked",
+                changes.snapshot.tree()
+            ),
             "# files: 5 (+4 -1 lines), 1 untracked".to_owned(),
         ]
     );
-    let files: Vec<&str> = changes.text.lines().filter(|line| line.starts_with("diff --git")).collect();
+    let files: Vec<&str> = changes
+        .text
+        .lines()
+        .filter(|line| line.starts_with("diff --git"))
+        .collect();
     assert_eq!(
         files,
         [
@@ -53,8 +66,16 @@ fn a_branch_is_compared_with_where_it_left_main_work_tree_included() {
         ]
     );
     assert!(changes.text.contains("@@ -1 +1 @@\n-1\n+2\n"));
-    assert!(changes.text.contains("rename from old name\nrename to new name\n"));
-    assert_eq!(changes.text, self::changes(&repo).text, "the same changes give the same bytes");
+    assert!(
+        changes
+            .text
+            .contains("rename from old name\nrename to new name\n")
+    );
+    assert_eq!(
+        changes.text,
+        self::changes(&repo).text,
+        "the same changes give the same bytes"
+    );
 }
 
 #[test]
@@ -63,10 +84,15 @@ fn nothing_that_differs_is_an_answer_of_its_own() {
     repo.write("x.log", "ignored\n");
     repo.write("reviews/review-1.md", "ours\n");
     repo.write("state/x", "ours\n");
-    let own = ours(&repo.root).folder("state").files("reviews/review-", ".md");
+    let own = ours(&repo.root)
+        .folder("state")
+        .files("reviews/review-", ".md");
     let error = collect(&repo.root, own.clone(), "").unwrap_err();
     assert!(matches!(&error, ChangesError::Nothing { .. }), "{error}");
-    assert_eq!(error.to_string(), "there is nothing to review: no uncommitted changes of main");
+    assert_eq!(
+        error.to_string(),
+        "there is nothing to review: no uncommitted changes of main"
+    );
     // Reports that were committed and then changed are no part of it either.
     repo.commit();
     repo.write("reviews/review-1.md", "another\n");
@@ -76,10 +102,19 @@ fn nothing_that_differs_is_an_answer_of_its_own() {
 
     let empty = Repo::new();
     let error = collect(&empty.root, ours(&empty.root), "").unwrap_err();
-    assert_eq!(error.to_string(), "there is nothing to review: no files of main, which has no commit yet");
+    assert_eq!(
+        error.to_string(),
+        "there is nothing to review: no files of main, which has no commit yet"
+    );
     std::fs::remove_dir_all(empty.root.join(".git")).unwrap();
     let error = collect(&empty.root, ours(&empty.root), "").unwrap_err();
-    assert!(matches!(&error, ChangesError::Worktree(WorktreeError::NoRepository { .. })), "{error}");
+    assert!(
+        matches!(
+            &error,
+            ChangesError::Worktree(WorktreeError::NoRepository { .. })
+        ),
+        "{error}"
+    );
 }
 
 #[test]
@@ -93,14 +128,26 @@ fn what_it_is_compared_with_follows_the_branch() {
         collect(&clone, ours(&clone), "").unwrap().title
     };
     assert_eq!(title("on main"), "changes of main against origin/main");
-    git(&clone, &["checkout", "-q", "-b", "topic", "--track", "origin/main"]);
-    assert_eq!(title("upstream is another branch"), "changes of topic against origin/main");
+    git(
+        &clone,
+        &["checkout", "-q", "-b", "topic", "--track", "origin/main"],
+    );
+    assert_eq!(
+        title("upstream is another branch"),
+        "changes of topic against origin/main"
+    );
     git(&clone, &["checkout", "-q", "-b", "pushed"]);
     git(&clone, &["commit", "-qam", "x"]);
     git(&clone, &["push", "-q", "-u", "origin", "pushed"]);
-    assert_eq!(title("upstream is its own copy"), "changes of pushed against origin/main");
+    assert_eq!(
+        title("upstream is its own copy"),
+        "changes of pushed against origin/main"
+    );
     git(&clone, &["checkout", "-q", "--detach"]);
-    assert_eq!(title("detached"), "changes of a work tree without a branch against origin/main");
+    assert_eq!(
+        title("detached"),
+        "changes of a work tree without a branch against origin/main"
+    );
     git(&clone, &["remote", "remove", "origin"]);
     git(&clone, &["checkout", "-q", "pushed"]);
     assert_eq!(title("no remote"), "changes of pushed against main");
@@ -117,8 +164,16 @@ fn binaries_and_submodules_are_named_only() {
     repo.write("logo.png", b"\x89PNG\0\0\0");
     repo.git(&["submodule", "add", "-q", inner.root.as_str(), "sub"]);
     let changes = changes(&repo);
-    assert!(head(&changes).contains(&format!("{BINARY}logo.png (7 bytes)").as_str()), "{}", changes.text);
-    assert!(changes.text.contains("Binary files /dev/null and b/logo.png differ"));
+    assert!(
+        head(&changes).contains(&format!("{BINARY}logo.png (7 bytes)").as_str()),
+        "{}",
+        changes.text
+    );
+    assert!(
+        changes
+            .text
+            .contains("Binary files /dev/null and b/logo.png differ")
+    );
     assert!(changes.text.contains("+Subproject commit "));
     assert!(changes.text.contains("1 binary, 1 of submodules"));
 }
@@ -134,9 +189,20 @@ fn files_are_whole_or_left_out_by_name_and_generated_ones_come_last() {
     repo.write("dump.bin", vec![0; 9 * 1024 * 1024]);
     let changes = changes(&repo);
     assert!(changes.text.len() <= MOST_BYTES);
-    let files: Vec<&str> = changes.text.lines().filter(|line| line.starts_with("diff --git")).collect();
-    assert_eq!(files, ["diff --git a/b.rs b/b.rs", "diff --git a/d.rs b/d.rs"]);
-    assert_eq!(changes.text.matches("+twenty").count(), 5100, "each is whole");
+    let files: Vec<&str> = changes
+        .text
+        .lines()
+        .filter(|line| line.starts_with("diff --git"))
+        .collect();
+    assert_eq!(
+        files,
+        ["diff --git a/b.rs b/b.rs", "diff --git a/d.rs b/d.rs"]
+    );
+    assert_eq!(
+        changes.text.matches("+twenty").count(),
+        5100,
+        "each is whole"
+    );
     assert_eq!(
         changes.left_out,
         [
@@ -146,7 +212,10 @@ fn files_are_whole_or_left_out_by_name_and_generated_ones_come_last() {
         ]
     );
     for name in &changes.left_out {
-        assert!(head(&changes).contains(&format!("{LEFT_OUT}{name}").as_str()), "{name}");
+        assert!(
+            head(&changes).contains(&format!("{LEFT_OUT}{name}").as_str()),
+            "{name}"
+        );
     }
 }
 
@@ -160,25 +229,47 @@ fn a_great_many_files_stay_within_bounds() {
     let changes = changes(&repo);
     assert_eq!(changes.files, 700);
     assert!(changes.text.len() <= MOST_BYTES, "{}", changes.text.len());
-    assert!(changes.text.contains(&format!("{LEFT_OUT}and {} more", changes.left_out.len() - 60)));
+    assert!(changes.text.contains(&format!(
+        "{LEFT_OUT}and {} more",
+        changes.left_out.len() - 60
+    )));
 }
 
 #[test]
 fn names_and_lines_cannot_disguise_themselves() {
     let repo = Repo::with(&[("a", "1\n")]);
     for name in ["x\ndiff --git a\n", "sp ace", "\"q\"", "*", "r\u{202e}l"] {
-        repo.write(name, "one\rtwo\r\n\u{202e}three\u{1b}[2J\nend without a line end");
+        repo.write(
+            name,
+            "one\rtwo\r\n\u{202e}three\u{1b}[2J\nend without a line end",
+        );
     }
     use std::os::unix::ffi::OsStrExt as _;
     let odd = std::ffi::OsStr::from_bytes(b"odd\xff*name");
     std::fs::write(repo.root.as_std_path().join(odd), "\u{fffd} \n").unwrap();
     let changes = changes(&repo);
-    assert_eq!((changes.files, changes.left_out.len()), (6, 0), "{}", changes.text);
-    assert!(changes.text.contains("diff --git \"a/x\\ndiff --git a\\n\""));
-    assert!(changes.text.contains("+one<U+000D>two\r\n+<U+202E>three<U+001B>[2J\n+end without"));
+    assert_eq!(
+        (changes.files, changes.left_out.len()),
+        (6, 0),
+        "{}",
+        changes.text
+    );
+    assert!(
+        changes
+            .text
+            .contains("diff --git \"a/x\\ndiff --git a\\n\"")
+    );
+    assert!(
+        changes
+            .text
+            .contains("+one<U+000D>two\r\n+<U+202E>three<U+001B>[2J\n+end without")
+    );
     assert!(changes.text.contains("b/r<U+202E>l\n"));
     assert!(changes.text.contains("odd\u{fffd}*name"));
-    assert_eq!(crate::text::plain(&changes.text), changes.text.replace("\r\n", "\n"));
+    assert_eq!(
+        crate::text::plain(&changes.text),
+        changes.text.replace("\r\n", "\n")
+    );
 }
 
 #[test]
@@ -188,23 +279,36 @@ fn a_file_that_became_a_link_shows_both_sides() {
     std::os::unix::fs::symlink("/etc/passwd", repo.root.join("a")).unwrap();
     let changes = changes(&repo);
     assert!(
-        changes.text.contains("deleted file mode 100644") && changes.text.contains("new file mode 120000")
+        changes.text.contains("deleted file mode 100644")
+            && changes.text.contains("new file mode 120000")
     );
-    assert!(changes.text.contains("+/etc/passwd\n"), "the link, not what it leads to");
+    assert!(
+        changes.text.contains("+/etc/passwd\n"),
+        "the link, not what it leads to"
+    );
 }
 
 #[test]
 fn external_diffs_and_filters_of_the_repository_do_not_run() {
     let repo = Repo::with(&[("a.x", "1\n")]);
     let trace = repo.root.parent().unwrap().join("trace");
-    for key in ["diff.external", "diff.evil.command", "diff.evil.textconv", "filter.evil.clean"] {
+    for key in [
+        "diff.external",
+        "diff.evil.command",
+        "diff.evil.textconv",
+        "filter.evil.clean",
+    ] {
         repo.git(&["config", key, &format!("echo {key} >> '{trace}'; cat")]);
     }
     repo.write(".gitattributes", "*.x diff=evil filter=evil\n");
     repo.write("a.x", "2\n");
     let changes = changes(&repo);
     assert!(changes.text.contains("-1\n+2\n"), "{}", changes.text);
-    assert!(!trace.exists(), "{}", std::fs::read_to_string(&trace).unwrap());
+    assert!(
+        !trace.exists(),
+        "{}",
+        std::fs::read_to_string(&trace).unwrap()
+    );
 }
 
 #[test]
@@ -226,7 +330,10 @@ fn a_repository_with_longer_ids_works_too() {
     std::fs::remove_dir_all(repo.root.join(".git")).unwrap();
     repo.git(&["init", "-q", "-b", "main", "--object-format=sha256"]);
     repo.write("a", "1\n");
-    assert_eq!(changes(&repo).title, "files of main, which has no commit yet");
+    assert_eq!(
+        changes(&repo).title,
+        "files of main, which has no commit yet"
+    );
     repo.commit();
     repo.write("a", "2\n");
     let changes = changes(&repo);
@@ -252,7 +359,10 @@ fn changes_since_a_commit_leave_out_what_was_before_it() {
     repo.write("b.txt", "new\n");
     let since = |commit: &str| collect(&repo.root, ours(&repo.root), commit);
     let all = since(&first).unwrap().text;
-    assert!(all.contains("-one") && all.contains("+two") && all.contains("+new"), "{all}");
+    assert!(
+        all.contains("-one") && all.contains("+two") && all.contains("+new"),
+        "{all}"
+    );
     let last = since(&second).unwrap().text;
     assert!(!last.contains("+two") && last.contains("+new"), "{last}");
     for none in ["HEAD", "--all", "0123456789012345678901234567890123456789"] {

@@ -89,22 +89,44 @@ pub(super) fn write(
 
 fn head(snapshot: &Snapshot, base: &Base, changed: &[Changed], left_out: &[String]) -> String {
     let mut head = format!("# {}\n", base.title());
-    let date = base.date.map(|date| format!(" of {date}")).unwrap_or_default();
+    let date = base
+        .date
+        .map(|date| format!(" of {date}"))
+        .unwrap_or_default();
     // A branch may be called anything but what git refuses, which is less than what hides.
     let named = |name: &str| crate::text::shown(name);
-    let branch = base.branch.as_deref().map_or("the work tree".to_owned(), named);
+    let branch = base
+        .branch
+        .as_deref()
+        .map_or("the work tree".to_owned(), named);
     let against = base.against.as_deref().map(named);
     let _ = match (&base.commit, &against) {
         (Some(commit), Some(against)) => {
-            writeln!(head, "# compared with: commit {commit}{date}, where {branch} left {against}")
+            writeln!(
+                head,
+                "# compared with: commit {commit}{date}, where {branch} left {against}"
+            )
         }
         (Some(commit), None) => {
-            writeln!(head, "# compared with: commit {commit}{date}, the last one of {branch}")
+            writeln!(
+                head,
+                "# compared with: commit {commit}{date}, the last one of {branch}"
+            )
         }
         (None, _) => writeln!(head, "# compared with: nothing, {branch} has no commit yet"),
     };
-    let _ = writeln!(head, "# work tree: tree {}, with what is uncommitted and untracked", snapshot.tree());
-    let sum = |pick: fn((u64, u64)) -> u64| changed.iter().filter_map(|one| one.lines).map(pick).sum::<u64>();
+    let _ = writeln!(
+        head,
+        "# work tree: tree {}, with what is uncommitted and untracked",
+        snapshot.tree()
+    );
+    let sum = |pick: fn((u64, u64)) -> u64| {
+        changed
+            .iter()
+            .filter_map(|one| one.lines)
+            .map(pick)
+            .sum::<u64>()
+    };
     let count = |is: fn(&Changed) -> bool| changed.iter().filter(|one| is(one)).count();
     let _ = write!(
         head,
@@ -148,7 +170,9 @@ pub(super) fn binaries(snapshot: &Snapshot, changed: &[Changed]) -> Vec<String> 
         .map(|one| {
             let file = std::path::Path::new(snapshot.root().as_str()).join(path_of(&one.path));
             match file.symlink_metadata() {
-                Ok(found) if one.status != b'D' => format!("{} ({} bytes)", shown(&one.path), found.len()),
+                Ok(found) if one.status != b'D' => {
+                    format!("{} ({} bytes)", shown(&one.path), found.len())
+                }
                 _ => format!("{} (removed)", shown(&one.path)),
             }
         })
@@ -178,7 +202,14 @@ fn named(one: &Changed) -> String {
 fn heading(one: &Changed) -> Vec<u8> {
     let side = |start: &str, path: &[u8]| c_quoted(&[start.as_bytes(), path].concat(), false);
     let from = one.from.as_deref().unwrap_or(&one.path);
-    [DIFF_LINE, &side("a/", from), b" ", &side("b/", &one.path), b"\n"].concat()
+    [
+        DIFF_LINE,
+        &side("a/", from),
+        b" ",
+        &side("b/", &one.path),
+        b"\n",
+    ]
+    .concat()
 }
 
 /// Returns the diffs of some files, by their first lines.
@@ -197,7 +228,14 @@ fn sections(
         .map(|path| pathspec(path))
         .collect();
     let mut arguments = DIFF.to_vec();
-    arguments.extend(["-p", "--src-prefix=a/", "--dst-prefix=b/", &base.tree, snapshot.tree(), "--"]);
+    arguments.extend([
+        "-p",
+        "--src-prefix=a/",
+        "--dst-prefix=b/",
+        &base.tree,
+        snapshot.tree(),
+        "--",
+    ]);
     arguments.extend(specs.iter().map(String::as_str));
     let answer = snapshot.differ().ask(&arguments, &[])?;
     if answer.cut && batch.len() > 1 {

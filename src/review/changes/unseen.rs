@@ -20,7 +20,10 @@ pub(super) fn sentences(
             told.push(format!("{before}: {}.", listed(names)));
         }
     };
-    say(left_out, "The changes are longer than one review reads. Left out and looked at by nobody");
+    say(
+        left_out,
+        "The changes are longer than one review reads. Left out and looked at by nobody",
+    );
     say(
         &binaries(snapshot, changed),
         "Binary files (one NUL byte makes a file binary), of which nobody was shown the content",
@@ -53,7 +56,12 @@ pub(super) fn sentences(
 
 /// Lists names as `a, b and 3 more`.
 pub(super) fn listed(names: &[String]) -> String {
-    let first = names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    let first = names
+        .iter()
+        .take(NAMED)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(", ");
     match names.len().saturating_sub(NAMED) {
         0 => first,
         more => format!("{first} and {more} more"),
@@ -67,7 +75,12 @@ fn files(count: usize, one: &str, more: &str) -> String {
 /// Returns the untracked files that only a rule outside of the work tree ignores.
 /// What its own `.gitignore` files ignore can be read there.
 fn hidden(snapshot: &Snapshot) -> Result<Vec<String>, WorktreeError> {
-    let untracked = ["ls-files", "-z", "--others", "--exclude-per-directory=.gitignore"];
+    let untracked = [
+        "ls-files",
+        "-z",
+        "--others",
+        "--exclude-per-directory=.gitignore",
+    ];
     // Of a list that is too long its beginning is named.
     let listed = snapshot.real().ask(&untracked, &[])?.stdout;
     let hidden = names(&listed)
@@ -80,15 +93,33 @@ fn hidden(snapshot: &Snapshot) -> Result<Vec<String>, WorktreeError> {
 fn marked(snapshot: &Snapshot) -> Result<Vec<String>, WorktreeError> {
     // "h path", where another file has "H path"; "S path" is passed over in the work tree.
     let listed = snapshot.real().ask(&["ls-files", "-z", "-v"], &[])?.stdout;
-    let is_marked = |entry: &&[u8]| entry.first().is_some_and(|tag| tag.is_ascii_lowercase() || *tag == b'S');
-    let marked = names(&listed).filter(is_marked).filter_map(|entry| entry.get(2..));
-    Ok(marked.filter(|path| !snapshot.ours().holds(path)).map(shown).collect())
+    let is_marked = |entry: &&[u8]| {
+        entry
+            .first()
+            .is_some_and(|tag| tag.is_ascii_lowercase() || *tag == b'S')
+    };
+    let marked = names(&listed)
+        .filter(is_marked)
+        .filter_map(|entry| entry.get(2..));
+    Ok(marked
+        .filter(|path| !snapshot.ours().holds(path))
+        .map(shown)
+        .collect())
 }
 
 /// Returns whether commits are taken for the first ones that are not.
 fn is_cut_short(snapshot: &Snapshot) -> Result<bool, WorktreeError> {
     let git = snapshot.git();
-    let paths = git.lines(&["rev-parse", "--git-path", "shallow", "--git-path", "info/grafts"], &[])?;
+    let paths = git.lines(
+        &[
+            "rev-parse",
+            "--git-path",
+            "shallow",
+            "--git-path",
+            "info/grafts",
+        ],
+        &[],
+    )?;
     let has_content = |path: &str| {
         let found = git.root().join(path).symlink_metadata();
         found.is_ok_and(|found| found.len() > 0)

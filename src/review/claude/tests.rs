@@ -29,9 +29,11 @@ fn session(status: i32, events: &[Value]) -> (Outcome, Vec<String>) {
 }
 
 fn result(extra: Value) -> Value {
-    let mut result =
-        json!({"type": "result", "subtype": "success", "is_error": false, "api_error_status": null});
-    result.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+    let mut result = json!({"type": "result", "subtype": "success", "is_error": false, "api_error_status": null});
+    result
+        .as_object_mut()
+        .unwrap()
+        .extend(extra.as_object().unwrap().clone());
     result
 }
 
@@ -42,19 +44,36 @@ fn cause(outcome: &Outcome) -> (OutcomeName, CauseKind) {
 #[test]
 fn the_structured_answer_counts_before_the_text() {
     let answer = json!({"verdict": "clean", "findings": []});
-    let (outcome, _) = session(0, &[result(json!({"structured_output": answer, "result": "## High\n- x"}))]);
+    let (outcome, _) = session(
+        0,
+        &[result(
+            json!({"structured_output": answer, "result": "## High\n- x"}),
+        )],
+    );
     assert_eq!(outcome, Outcome::Clean);
-    let (outcome, _) = session(0, &[result(json!({"result": "Well:\n\n## High\n- x (y)\n"}))]);
+    let (outcome, _) = session(
+        0,
+        &[result(json!({"result": "Well:\n\n## High\n- x (y)\n"}))],
+    );
     assert_eq!(outcome.name(), OutcomeName::Findings);
 }
 
 #[test]
 fn no_text_and_no_result_are_unreadable() {
     let no_output = (OutcomeName::Unreadable, CauseKind::NoOutput);
-    assert_eq!(cause(&session(0, &[result(json!({"result": ""}))]).0), no_output);
-    assert_eq!(cause(&session(0, &[json!({"type": "system", "subtype": "init"})]).0), no_output);
+    assert_eq!(
+        cause(&session(0, &[result(json!({"result": ""}))]).0),
+        no_output
+    );
+    assert_eq!(
+        cause(&session(0, &[json!({"type": "system", "subtype": "init"})]).0),
+        no_output
+    );
     let (outcome, _) = session(0, &[result(json!({"result": "I like it."}))]);
-    assert_eq!(cause(&outcome), (OutcomeName::Unreadable, CauseKind::NotAVerdict));
+    assert_eq!(
+        cause(&outcome),
+        (OutcomeName::Unreadable, CauseKind::NotAVerdict)
+    );
 }
 
 #[test]
@@ -70,17 +89,33 @@ fn failures_are_told_apart_by_status_and_name() {
     let could_not_run = |kind| (OutcomeName::CouldNotRun, kind);
     for (error, status, kind) in [
         (json!("authentication_failed"), json!(401), CauseKind::Login),
-        (json!("authentication_failed"), json!(null), CauseKind::Login),
+        (
+            json!("authentication_failed"),
+            json!(null),
+            CauseKind::Login,
+        ),
         (json!("rate_limit"), json!(429), CauseKind::Quota),
         (json!("billing_error"), json!(400), CauseKind::Quota),
         (json!("server_error"), json!(529), CauseKind::Service),
         (json!("server_error"), json!(null), CauseKind::Service),
         (json!("unknown"), json!(503), CauseKind::Service),
         (json!(null), json!(401), CauseKind::Login),
-        (json!("model_not_found"), json!(404), CauseKind::Failed { status: 1 }),
-        (json!("unknown"), json!(400), CauseKind::Failed { status: 1 }),
+        (
+            json!("model_not_found"),
+            json!(404),
+            CauseKind::Failed { status: 1 },
+        ),
+        (
+            json!("unknown"),
+            json!(400),
+            CauseKind::Failed { status: 1 },
+        ),
     ] {
-        assert_eq!(failed(error.clone(), status.clone()), could_not_run(kind), "{error} {status}");
+        assert_eq!(
+            failed(error.clone(), status.clone()),
+            could_not_run(kind),
+            "{error} {status}"
+        );
     }
 }
 
@@ -89,9 +124,15 @@ fn a_session_that_says_it_failed_is_no_verdict_whatever_its_exit_status() {
     let answer = json!({"verdict": "clean", "findings": []});
     let failed = result(json!({"is_error": true, "structured_output": answer}));
     let (outcome, _) = session(0, &[failed]);
-    assert_eq!(cause(&outcome), (OutcomeName::CouldNotRun, CauseKind::Failed { status: 0 }));
+    assert_eq!(
+        cause(&outcome),
+        (OutcomeName::CouldNotRun, CauseKind::Failed { status: 0 })
+    );
     let (outcome, _) = session(3, &[result(json!({"structured_output": answer}))]);
-    assert_eq!(cause(&outcome), (OutcomeName::CouldNotRun, CauseKind::Failed { status: 3 }));
+    assert_eq!(
+        cause(&outcome),
+        (OutcomeName::CouldNotRun, CauseKind::Failed { status: 3 })
+    );
 }
 
 #[test]
@@ -99,7 +140,10 @@ fn an_answer_that_never_fitted_the_schema_is_unreadable() {
     let ended = json!({"type": "result", "subtype": "error_max_structured_output_retries", "is_error": true,
         "errors": ["Failed to provide valid structured output after 5 attempts"]});
     let (outcome, _) = session(1, &[ended]);
-    assert_eq!(cause(&outcome), (OutcomeName::Unreadable, CauseKind::NotAVerdict));
+    assert_eq!(
+        cause(&outcome),
+        (OutcomeName::Unreadable, CauseKind::NotAVerdict)
+    );
     assert!(outcome.cause().unwrap().detail.contains("after 5 attempts"));
 }
 
@@ -113,7 +157,9 @@ fn progress_is_for_people() {
             says(
                 json!([{"type": "text", "text": "**Looking.**\nMore."}, {"type": "thinking", "thinking": "x"}]),
             ),
-            says(json!([{"type": "tool_use", "name": "Read", "input": {"file_path": "/p q/src/a.rs"}}])),
+            says(
+                json!([{"type": "tool_use", "name": "Read", "input": {"file_path": "/p q/src/a.rs"}}]),
+            ),
             says(
                 json!([{"type": "tool_use", "name": "Read", "input": {"file_path": "/etc/\u{1b}[1mhosts"}}]),
             ),

@@ -20,8 +20,11 @@ pub(super) struct UserConfig {
 impl UserConfig {
     /// Reads the file that the client will read.
     pub(super) fn read() -> Self {
-        let folder =
-            |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
+        let folder = |name: &str| {
+            std::env::var_os(name)
+                .map(PathBuf::from)
+                .filter(|folder| folder.is_absolute())
+        };
         let home = folder("CODEX_HOME").or_else(|| folder("HOME").map(|home| home.join(".codex")));
         let file = home.and_then(|home| Utf8PathBuf::from_path_buf(home.join("config.toml")).ok());
         let text = file.and_then(|file| crate::files::read_to_string(&file).ok());
@@ -41,7 +44,12 @@ impl UserConfig {
             .collect();
         let provider = config.get("model_provider").and_then(Value::as_str);
         let key = provider
-            .and_then(|name| table("model_providers")?.get(name)?.get("env_key")?.as_str())
+            .and_then(|name| {
+                table("model_providers")?
+                    .get(name)?
+                    .get("env_key")?
+                    .as_str()
+            })
             .map(str::to_owned);
         Self { servers, key }
     }
@@ -49,7 +57,10 @@ impl UserConfig {
 
 /// Returns whether a name can stand in a dotted key as it is; Codex allows no others for servers.
 fn is_bare(name: &str) -> bool {
-    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+    !name.is_empty()
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
 #[cfg(test)]
@@ -69,7 +80,12 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_left_to_codex() {
-        for text in ["", "model = [", "mcp_servers = 3\nmodel_provider = 4\n", "model_provider = \"gone\""] {
+        for text in [
+            "",
+            "model = [",
+            "mcp_servers = 3\nmodel_provider = 4\n",
+            "model_provider = \"gone\"",
+        ] {
             assert_eq!(UserConfig::parse(text), UserConfig::default(), "{text}");
         }
     }

@@ -17,7 +17,10 @@ const SENTENCES: [(&str, CauseKind); 11] = [
     ("Your workspace is out of credits", CauseKind::Quota),
     ("You're out of credits", CauseKind::Quota),
     ("You hit your spend cap", CauseKind::Quota),
-    ("We're currently experiencing high demand", CauseKind::Service),
+    (
+        "We're currently experiencing high demand",
+        CauseKind::Service,
+    ),
     ("Selected model is at capacity", CauseKind::Service),
     ("stream disconnected before completion", CauseKind::Service),
     ("Connection failed", CauseKind::Service),
@@ -30,8 +33,10 @@ const WITH_STATUS: [&str; 2] = ["unexpected status ", "exceeded retry limit, las
 pub(super) fn cause(said: &str, otherwise: CauseKind) -> Cause {
     // The client writes typographic apostrophes.
     let plain = said.replace('\u{2019}', "'");
-    let kind =
-        by_sentence(&plain).or_else(|| by_status(&plain)).or_else(|| by_body(&plain)).unwrap_or(otherwise);
+    let kind = by_sentence(&plain)
+        .or_else(|| by_status(&plain))
+        .or_else(|| by_body(&plain))
+        .unwrap_or(otherwise);
     Cause::new(kind, message_of(said).as_deref().unwrap_or(said))
 }
 
@@ -48,19 +53,25 @@ fn by_sentence(said: &str) -> Option<CauseKind> {
 }
 
 fn by_status(said: &str) -> Option<CauseKind> {
-    let rest = WITH_STATUS.iter().find_map(|begin| said.strip_prefix(begin))?;
+    let rest = WITH_STATUS
+        .iter()
+        .find_map(|begin| said.strip_prefix(begin))?;
     of_status(rest.get(..3)?.parse().ok()?)
 }
 
 /// Returns the service's error, where the sentence is its whole JSON.
 fn by_body(said: &str) -> Option<CauseKind> {
     let body: Value = serde_json::from_str(said).ok()?;
-    [text_of(&body, "/error/code"), text_of(&body, "/error/type")].into_iter().find_map(|code| match code {
-        "invalid_api_key" | "authentication_error" => Some(CauseKind::Login),
-        "insufficient_quota" | "usage_limit_reached" | "rate_limit_exceeded" => Some(CauseKind::Quota),
-        "server_error" | "server_is_overloaded" => Some(CauseKind::Service),
-        _ => None,
-    })
+    [text_of(&body, "/error/code"), text_of(&body, "/error/type")]
+        .into_iter()
+        .find_map(|code| match code {
+            "invalid_api_key" | "authentication_error" => Some(CauseKind::Login),
+            "insufficient_quota" | "usage_limit_reached" | "rate_limit_exceeded" => {
+                Some(CauseKind::Quota)
+            }
+            "server_error" | "server_is_overloaded" => Some(CauseKind::Service),
+            _ => None,
+        })
 }
 
 #[cfg(test)]
@@ -75,25 +86,58 @@ mod tests {
                 "unexpected status 401 Unauthorized: Incorrect API key provided: x., url: http://h/v1/responses",
                 CauseKind::Login,
             ),
-            ("unexpected status 403 Forbidden: Country not supported, url: u", CauseKind::Login),
-            ("Missing environment variable: `STANDIN_KEY`.", CauseKind::Login),
+            (
+                "unexpected status 403 Forbidden: Country not supported, url: u",
+                CauseKind::Login,
+            ),
+            (
+                "Missing environment variable: `STANDIN_KEY`.",
+                CauseKind::Login,
+            ),
             (
                 "You\u{2019}ve hit your usage limit. Upgrade to Pro (https://chatgpt.com/explore/pro), visit …",
                 CauseKind::Quota,
             ),
-            ("Quota exceeded. Check your plan and billing details.", CauseKind::Quota),
-            ("exceeded retry limit, last status: 429 Too Many Requests", CauseKind::Quota),
+            (
+                "Quota exceeded. Check your plan and billing details.",
+                CauseKind::Quota,
+            ),
+            (
+                "exceeded retry limit, last status: 429 Too Many Requests",
+                CauseKind::Quota,
+            ),
             (
                 "We\u{2019}re currently experiencing high demand, which may cause temporary errors.",
                 CauseKind::Service,
             ),
-            ("Selected model is at capacity. Please try a different model.", CauseKind::Service),
-            ("stream disconnected before completion: boom", CauseKind::Service),
-            ("exceeded retry limit, last status: 503 Service Unavailable", CauseKind::Service),
-            ("The model `nope` does not exist or you do not have access to it.", other),
-            ("Incomplete response returned, reason: max_output_tokens", other),
-            (r#"{"error": {"message": "m", "code": "invalid_json_schema"}}"#, other),
-            (r#"{"error": {"type": "insufficient_quota"}}"#, CauseKind::Quota),
+            (
+                "Selected model is at capacity. Please try a different model.",
+                CauseKind::Service,
+            ),
+            (
+                "stream disconnected before completion: boom",
+                CauseKind::Service,
+            ),
+            (
+                "exceeded retry limit, last status: 503 Service Unavailable",
+                CauseKind::Service,
+            ),
+            (
+                "The model `nope` does not exist or you do not have access to it.",
+                other,
+            ),
+            (
+                "Incomplete response returned, reason: max_output_tokens",
+                other,
+            ),
+            (
+                r#"{"error": {"message": "m", "code": "invalid_json_schema"}}"#,
+                other,
+            ),
+            (
+                r#"{"error": {"type": "insufficient_quota"}}"#,
+                CauseKind::Quota,
+            ),
             ("unexpected status 4", other),
             ("unexpected status \u{fc}\u{fc}\u{fc}", other),
             ("", other),
@@ -107,7 +151,11 @@ mod tests {
         let other = CauseKind::Failed { status: 1 };
         let body = r#"{"error": {"message": "Invalid schema", "code": "invalid_json_schema"}}"#;
         assert_eq!(cause(body, other).detail, "Invalid schema");
-        for said in [r#"{"error": {"code": "x"}}"#, r#"{"error": {"message": " "}}"#, "{"] {
+        for said in [
+            r#"{"error": {"code": "x"}}"#,
+            r#"{"error": {"message": " "}}"#,
+            "{",
+        ] {
             assert_eq!(cause(said, other).detail, said, "nothing better is there");
         }
     }

@@ -4,14 +4,21 @@
 use std::borrow::Cow;
 
 /// How the client calls the person's shell.
-const SHELLS: [&str; 4] = ["/bin/bash -lc ", "/bin/sh -lc ", "/bin/zsh -lc ", "bash -lc "];
+const SHELLS: [&str; 4] = [
+    "/bin/bash -lc ",
+    "/bin/sh -lc ",
+    "/bin/zsh -lc ",
+    "bash -lc ",
+];
 
 /// Returns a command without the shell around it.
 pub(super) fn bare(command: &str) -> Cow<'_, str> {
     let inside = SHELLS.iter().find_map(|shell| command.strip_prefix(shell));
-    inside.map_or(Cow::Borrowed(command), |inside| match shlex::split(inside).as_deref() {
-        Some([word]) => Cow::Owned(word.clone()),
-        _ => Cow::Borrowed(inside),
+    inside.map_or(Cow::Borrowed(command), |inside| {
+        match shlex::split(inside).as_deref() {
+            Some([word]) => Cow::Owned(word.clone()),
+            _ => Cow::Borrowed(inside),
+        }
     })
 }
 

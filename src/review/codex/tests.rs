@@ -39,18 +39,30 @@ fn cause(outcome: &Outcome) -> (OutcomeName, CauseKind) {
 #[test]
 fn the_last_message_is_the_answer() {
     assert_eq!(turn(0, &[message(ONE), message(CLEAN)]).0, Outcome::Clean);
-    assert_eq!(turn(0, &[message(CLEAN), message(ONE)]).0.name(), OutcomeName::Findings);
+    assert_eq!(
+        turn(0, &[message(CLEAN), message(ONE)]).0.name(),
+        OutcomeName::Findings
+    );
     let (outcome, _) = turn(0, &[message(CLEAN), message("")]);
-    assert_eq!(cause(&outcome), (OutcomeName::Unreadable, CauseKind::NoOutput));
+    assert_eq!(
+        cause(&outcome),
+        (OutcomeName::Unreadable, CauseKind::NoOutput)
+    );
 }
 
 #[test]
 fn a_turn_without_a_message_is_unreadable() {
     let completed = json!({"type": "turn.completed", "usage": {}});
     let (outcome, _) = turn(0, &[json!({"type": "turn.started"}), completed]);
-    assert_eq!(cause(&outcome), (OutcomeName::Unreadable, CauseKind::NoOutput));
+    assert_eq!(
+        cause(&outcome),
+        (OutcomeName::Unreadable, CauseKind::NoOutput)
+    );
     let (outcome, _) = turn(0, &[message("I like it.")]);
-    assert_eq!(cause(&outcome), (OutcomeName::Unreadable, CauseKind::NotAVerdict));
+    assert_eq!(
+        cause(&outcome),
+        (OutcomeName::Unreadable, CauseKind::NotAVerdict)
+    );
 }
 
 #[test]
@@ -59,21 +71,30 @@ fn a_failed_turn_is_no_verdict_whatever_was_said_before() {
     let quota = "Quota exceeded. Check your plan and billing details.";
     for status in [0, 1] {
         let (outcome, _) = turn(status, &[message(CLEAN), failed(quota)]);
-        assert_eq!(cause(&outcome), (OutcomeName::CouldNotRun, CauseKind::Quota));
+        assert_eq!(
+            cause(&outcome),
+            (OutcomeName::CouldNotRun, CauseKind::Quota)
+        );
         assert!(outcome.cause().unwrap().detail.contains("billing"));
     }
     let (outcome, _) = turn(1, &[failed("something new")]);
-    assert_eq!(cause(&outcome), (OutcomeName::CouldNotRun, CauseKind::Failed { status: 1 }));
+    assert_eq!(
+        cause(&outcome),
+        (OutcomeName::CouldNotRun, CauseKind::Failed { status: 1 })
+    );
     assert_eq!(outcome.cause().unwrap().detail, "something new");
     let (outcome, _) = turn(1, &[message(CLEAN)]);
-    assert_eq!(cause(&outcome), (OutcomeName::CouldNotRun, CauseKind::Failed { status: 1 }));
+    assert_eq!(
+        cause(&outcome),
+        (OutcomeName::CouldNotRun, CauseKind::Failed { status: 1 })
+    );
 }
 
 #[test]
 fn warnings_and_retries_decide_nothing() {
-    let retry =
-        json!({"type": "error", "message": "Reconnecting... 1/5 (unexpected status 401 Unauthorized: x)"});
-    let warning = json!({"type": "item.completed", "item": {"type": "error", "message": "Quota exceeded"}});
+    let retry = json!({"type": "error", "message": "Reconnecting... 1/5 (unexpected status 401 Unauthorized: x)"});
+    let warning =
+        json!({"type": "item.completed", "item": {"type": "error", "message": "Quota exceeded"}});
     assert_eq!(turn(0, &[retry, warning, message(CLEAN)]).0, Outcome::Clean);
 }
 
@@ -83,13 +104,18 @@ fn only_progress_ends_the_time_of_trying_again() {
     let mut seen = Seen::new(Utf8Path::new("/"), &opened);
     let mut take = |event: Value| {
         seen.take(event.as_object().unwrap());
-        seen.retrying().map(|(since, said)| (since, said.to_owned()))
+        seen.retrying()
+            .map(|(since, said)| (since, said.to_owned()))
     };
     let retry = |text: &str| json!({"type": "error", "message": text});
     let (since, _) = take(retry("Reconnecting... 1/5")).unwrap();
-    let warning = json!({"type": "item.completed", "item": {"type": "error", "message": "falling back"}});
+    let warning =
+        json!({"type": "item.completed", "item": {"type": "error", "message": "falling back"}});
     assert!(take(warning).is_some());
-    assert_eq!(take(retry("waiting for network")), Some((since, "waiting for network".to_owned())));
+    assert_eq!(
+        take(retry("waiting for network")),
+        Some((since, "waiting for network".to_owned()))
+    );
     assert_eq!(take(message("ok")), None);
 }
 
@@ -101,7 +127,10 @@ fn progress_is_for_people() {
         0,
         &[
             json!({"type": "thread.started", "thread_id": "x"}),
-            item("completed", json!({"type": "reasoning", "text": "**Looking at the plan**"})),
+            item(
+                "completed",
+                json!({"type": "reasoning", "text": "**Looking at the plan**"}),
+            ),
             item(
                 "started",
                 json!({"type": "command_execution", "command": command, "aggregated_output": ""}),
@@ -110,7 +139,10 @@ fn progress_is_for_people() {
                 "completed",
                 json!({"type": "command_execution", "command": command, "aggregated_output": "# Plan"}),
             ),
-            item("completed", json!({"type": "file_change", "changes": [{"path": "/p q/a\u{1b}.rs"}]})),
+            item(
+                "completed",
+                json!({"type": "file_change", "changes": [{"path": "/p q/a\u{1b}.rs"}]}),
+            ),
             message("I will look.\nSecond line."),
             message(CLEAN),
             item("completed", json!({})),
@@ -120,7 +152,13 @@ fn progress_is_for_people() {
     );
     assert_eq!(
         told,
-        ["Looking at the plan", "runs cat PLAN.md", "tries to change a.rs", "I will look.", "codex: waiting"]
+        [
+            "Looking at the plan",
+            "runs cat PLAN.md",
+            "tries to change a.rs",
+            "I will look.",
+            "codex: waiting"
+        ]
     );
 }
 
@@ -131,7 +169,10 @@ fn the_call_is_read_only_unattended_and_without_servers_hooks_or_keys() {
         arguments: vec!["--profile".to_owned(), "a b".to_owned()],
         ..ReviewerSettings::of(ReviewerKind::Codex)
     };
-    let config = UserConfig { servers: vec!["docs".to_owned()], key: None };
+    let config = UserConfig {
+        servers: vec!["docs".to_owned()],
+        key: None,
+    };
     let root = Utf8Path::new("/p \"q\"\\\u{fc}");
     let all = arguments(&settings, &config, root, "/tmp/s.json");
     let pair = |first: &str, second: &str| all.windows(2).any(|pair| pair == [first, second]);
@@ -148,7 +189,13 @@ fn the_call_is_read_only_unattended_and_without_servers_hooks_or_keys() {
         let text = value.replacen('=', " = ", 1);
         assert!(text.parse::<toml::Table>().is_ok(), "{text}");
     }
-    let environment = all.iter().find(|word| word.starts_with("shell_environment_policy=")).unwrap();
+    let environment = all
+        .iter()
+        .find(|word| word.starts_with("shell_environment_policy="))
+        .unwrap();
     assert!(environment.contains("CLAUDEX_REVIEWER_CHILD") && !environment.contains("KEY"));
-    assert_eq!(all[all.len() - 5..], ["--model", "gpt-x", "--profile", "a b", "-"]);
+    assert_eq!(
+        all[all.len() - 5..],
+        ["--model", "gpt-x", "--profile", "a b", "-"]
+    );
 }

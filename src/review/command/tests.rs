@@ -75,7 +75,10 @@ fn stdout_is_the_answer_and_stderr_the_progress() {
     let bench = Bench::new(
         "echo looking >&2\nread -r line\nprintf '## High\\n- %s: %s (do it)\\n' \"$1\" \"$line\"\n",
     );
-    let settings = ReviewerSettings { arguments: vec!["a b; $(c) 'd'".to_owned()], ..bench.settings() };
+    let settings = ReviewerSettings {
+        arguments: vec!["a b; $(c) 'd'".to_owned()],
+        ..bench.settings()
+    };
     let (outcome, told) = bench.review(settings);
     let Outcome::Findings(findings) = outcome else {
         panic!("{outcome:?}");
@@ -93,22 +96,42 @@ fn it_may_answer_by_the_schema() {
 #[test]
 fn it_gets_the_variables_that_were_named_and_no_others_of_ours() {
     let bench = Bench::new("cat >/dev/null; env | sort >&2; echo 'No substantive findings.'\n");
-    let (outcome, told) = bench
-        .review(ReviewerSettings { environment: vec!["CARGO_MANIFEST_DIR".to_owned()], ..bench.settings() });
+    let (outcome, told) = bench.review(ReviewerSettings {
+        environment: vec!["CARGO_MANIFEST_DIR".to_owned()],
+        ..bench.settings()
+    });
     assert_eq!(outcome, Outcome::Clean);
-    let has = |name: &str| told.iter().any(|line| line.starts_with(&format!("{name}=")));
-    assert!(has("CARGO_MANIFEST_DIR") && has("CLAUDEX_REVIEWER_CHILD"), "{told:?}");
+    let has = |name: &str| {
+        told.iter()
+            .any(|line| line.starts_with(&format!("{name}=")))
+    };
+    assert!(
+        has("CARGO_MANIFEST_DIR") && has("CLAUDEX_REVIEWER_CHILD"),
+        "{told:?}"
+    );
     assert!(!has("CARGO_PKG_NAME"), "{told:?}");
 }
 
 #[test]
 fn a_program_that_is_missing_relative_or_not_named_is_not_installed() {
     let bench = Bench::new("");
-    for program in [None, Some(""), Some("./here"), Some("no-such-reviewer"), Some("/nowhere/at all")] {
-        let (outcome, _) =
-            bench.review(ReviewerSettings { program: program.map(str::to_owned), ..bench.settings() });
+    for program in [
+        None,
+        Some(""),
+        Some("./here"),
+        Some("no-such-reviewer"),
+        Some("/nowhere/at all"),
+    ] {
+        let (outcome, _) = bench.review(ReviewerSettings {
+            program: program.map(str::to_owned),
+            ..bench.settings()
+        });
         assert_eq!(outcome.name(), OutcomeName::CouldNotRun, "{program:?}");
-        assert_eq!(outcome.cause().unwrap().kind, CauseKind::NotInstalled, "{program:?}");
+        assert_eq!(
+            outcome.cause().unwrap().kind,
+            CauseKind::NotInstalled,
+            "{program:?}"
+        );
     }
 }
 
@@ -123,7 +146,11 @@ fn a_program_that_gives_its_prompt_back_has_given_no_verdict() {
         let (outcome, _) = bench.review(bench.settings());
         assert_eq!(outcome.name(), OutcomeName::Unreadable, "{script}");
         assert!(
-            outcome.cause().unwrap().detail.contains("repeats what it was asked"),
+            outcome
+                .cause()
+                .unwrap()
+                .detail
+                .contains("repeats what it was asked"),
             "{script}: {outcome:?}"
         );
     }

@@ -22,10 +22,14 @@ use strum::IntoEnumIterator as _;
 /// says that it has none. A sentence around either may say the opposite.
 pub fn parse(bytes: &[u8]) -> Result<Verdict, Unreadable> {
     if bytes.len() > MAX_FILE_BYTES {
-        return Err(Unreadable::TooLarge { bytes: bytes.len(), limit: MAX_FILE_BYTES });
+        return Err(Unreadable::TooLarge {
+            bytes: bytes.len(),
+            limit: MAX_FILE_BYTES,
+        });
     }
-    let source =
-        std::str::from_utf8(bytes).map_err(|error| Unreadable::NotText { offset: error.valid_up_to() })?;
+    let source = std::str::from_utf8(bytes).map_err(|error| Unreadable::NotText {
+        offset: error.valid_up_to(),
+    })?;
     if let Some(offset) = source.bytes().position(|byte| byte == 0) {
         return Err(Unreadable::NotText { offset });
     }
@@ -46,7 +50,9 @@ pub fn parse(bytes: &[u8]) -> Result<Verdict, Unreadable> {
     }
     match reader.verdict()? {
         Verdict::Findings(findings) if findings.0.len() > MOST_FINDINGS => {
-            Err(Unreadable::TooMany { found: findings.0.len() })
+            Err(Unreadable::TooMany {
+                found: findings.0.len(),
+            })
         }
         verdict => Ok(verdict),
     }
@@ -72,7 +78,9 @@ fn fenced_lines(lines: &[&str]) -> Vec<Fence> {
         };
         match open {
             None => open = Some((index, mark, length)),
-            Some((start, with, at_least)) if mark == with && length >= at_least && info.is_empty() => {
+            Some((start, with, at_least))
+                if mark == with && length >= at_least && info.is_empty() =>
+            {
                 blocks.push((start, index));
                 open = None;
             }
@@ -80,7 +88,10 @@ fn fenced_lines(lines: &[&str]) -> Vec<Fence> {
         }
     }
     let written = |line: &&str| !line.trim().is_empty();
-    let (first, last) = (lines.iter().position(written), lines.iter().rposition(written));
+    let (first, last) = (
+        lines.iter().position(written),
+        lines.iter().rposition(written),
+    );
     for (start, end) in blocks {
         let around = Some(start) == first && Some(end) == last;
         let mark = if around { Fence::Around } else { Fence::Marker };
@@ -130,7 +141,8 @@ struct Reader {
 
 impl Reader {
     fn line(&mut self, number: usize, raw: &str) {
-        let after_blank = std::mem::replace(&mut self.blank, raw.trim().is_empty()) || !self.started;
+        let after_blank =
+            std::mem::replace(&mut self.blank, raw.trim().is_empty()) || !self.started;
         self.started = true;
         let line = raw.trim();
         if line.is_empty() || is_rule(line) {
@@ -162,8 +174,17 @@ impl Reader {
         self.hanging = false;
         if let Some(found) = words::severity_heading(title) {
             self.open(number, level, found);
-        } else if let Some((severity, rest)) = words::label(title).filter(|(_, rest)| words::is_none(rest)) {
-            self.open(number, level, SeverityHeading { severities: vec![severity], announced: None });
+        } else if let Some((severity, rest)) =
+            words::label(title).filter(|(_, rest)| words::is_none(rest))
+        {
+            self.open(
+                number,
+                level,
+                SeverityHeading {
+                    severities: vec![severity],
+                    announced: None,
+                },
+            );
             self.prose(rest, true);
         } else if let Some(section) = self.current().filter(|section| level > section.level) {
             if words::is_none(title) {
@@ -196,7 +217,11 @@ impl Reader {
     }
 
     fn current(&mut self) -> Option<&mut Section> {
-        if self.inside { self.sections.last_mut() } else { None }
+        if self.inside {
+            self.sections.last_mut()
+        } else {
+            None
+        }
     }
 
     fn bullet(&mut self, indent: usize, body: &str) {
@@ -267,7 +292,10 @@ impl Reader {
     fn code(&mut self, line: &str) {
         self.blank = true;
         let hanging = self.hanging;
-        if let Some(above) = self.current().and_then(|section| section.bullets.last_mut()).filter(|_| hanging)
+        if let Some(above) = self
+            .current()
+            .and_then(|section| section.bullets.last_mut())
+            .filter(|_| hanging)
         {
             hang(above, line);
         }
@@ -293,7 +321,10 @@ impl Reader {
             if found.is_empty() && section.announced.is_some() {
                 return Err(Unreadable::Announced { line: section.line });
             }
-            all.extend(found.into_iter().map(|finding| Finding { severity, ..finding }));
+            all.extend(found.into_iter().map(|finding| Finding {
+                severity,
+                ..finding
+            }));
         }
         all.extend(self.labelled);
         if !all.is_empty() {
@@ -305,7 +336,9 @@ impl Reader {
         if seen.is_empty() || self.other {
             return Err(Unreadable::NoVerdict);
         }
-        match Severity::iter().find(|severity| !seen.contains(severity) || silent.contains(severity)) {
+        match Severity::iter()
+            .find(|severity| !seen.contains(severity) || silent.contains(severity))
+        {
             Some(missing) => Err(Unreadable::Incomplete { missing }),
             None => Ok(Verdict::Clean),
         }
@@ -314,12 +347,18 @@ impl Reader {
 
 /// Columns in front of the text; a tab counts as four.
 fn indentation(line: &str) -> usize {
-    line.chars().take_while(|c| matches!(c, ' ' | '\t')).map(|c| if c == '\t' { 4 } else { 1 }).sum()
+    line.chars()
+        .take_while(|c| matches!(c, ' ' | '\t'))
+        .map(|c| if c == '\t' { 4 } else { 1 })
+        .sum()
 }
 
 /// Returns whether it is a thematic break or the underline of a heading.
 fn is_rule(line: &str) -> bool {
-    line.len() >= 3 && ["-", "*", "_", "="].iter().any(|mark| line.trim_start_matches(mark).is_empty())
+    line.len() >= 3
+        && ["-", "*", "_", "="]
+            .iter()
+            .any(|mark| line.trim_start_matches(mark).is_empty())
 }
 
 fn heading(line: &str, indent: usize) -> Option<(usize, &str)> {
@@ -340,7 +379,13 @@ fn plain_heading(line: &str) -> Option<(SeverityHeading, &str)> {
         return (found.severities.len() == 1).then_some((found, ""));
     }
     let (severity, rest) = words::label(line)?;
-    Some((SeverityHeading { severities: vec![severity], announced: None }, rest))
+    Some((
+        SeverityHeading {
+            severities: vec![severity],
+            announced: None,
+        },
+        rest,
+    ))
 }
 
 /// Returns the text behind `-`, `*`, `+`, a bullet character, `1.` or `1)`.
@@ -350,7 +395,10 @@ fn bullet(line: &str) -> Option<&str> {
     } else {
         let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
         let digits = line.len() - rest.len();
-        (1..=4).contains(&digits).then_some(rest)?.strip_prefix(['.', ')'])?
+        (1..=4)
+            .contains(&digits)
+            .then_some(rest)?
+            .strip_prefix(['.', ')'])?
     };
     (rest.is_empty() || rest.starts_with([' ', '\t'])).then(|| rest.trim())
 }
@@ -388,7 +436,9 @@ fn place(body: &str) -> (Option<Place>, &str) {
     }
     let split = match body.strip_prefix('`') {
         Some(quoted) => quoted.split_once("`: "),
-        None => body.split_once(": ").filter(|(name, _)| !name.contains(char::is_whitespace)),
+        None => body
+            .split_once(": ")
+            .filter(|(name, _)| !name.contains(char::is_whitespace)),
     };
     let named = split.and_then(|(name, rest)| {
         let (file, number) = name.rsplit_once(':')?;
@@ -396,23 +446,34 @@ fn place(body: &str) -> (Option<Place>, &str) {
         (!file.is_empty() && !rest.trim().is_empty()).then(|| (file.to_owned(), line, rest.trim()))
     });
     match named {
-        Some((file, line, rest)) => (Some(Place { file: Some(file), line: Some(line) }), rest),
+        Some((file, line, rest)) => (
+            Some(Place {
+                file: Some(file),
+                line: Some(line),
+            }),
+            rest,
+        ),
         None => (None, body),
     }
 }
 
 /// Parses the number of a line. What is not written as we write one (`007`, `+7`) is part of the text.
 fn count(text: &str) -> Option<u32> {
-    text.parse().ok().filter(|_| text.starts_with(|first| matches!(first, '1'..='9')))
+    text.parse()
+        .ok()
+        .filter(|_| text.starts_with(|first| matches!(first, '1'..='9')))
 }
 
 /// Splits `line 12: text`.
 fn line_number(body: &str) -> (Option<u32>, &str) {
-    let parsed = body.get(..5).filter(|word| word.eq_ignore_ascii_case("line ")).and_then(|_| {
-        let (number, rest) = body[5..].split_once(": ")?;
-        let number = count(number)?;
-        (!rest.trim().is_empty()).then_some((number, rest.trim()))
-    });
+    let parsed = body
+        .get(..5)
+        .filter(|word| word.eq_ignore_ascii_case("line "))
+        .and_then(|_| {
+            let (number, rest) = body[5..].split_once(": ")?;
+            let number = count(number)?;
+            (!rest.trim().is_empty()).then_some((number, rest.trim()))
+        });
     parsed.map_or((None, body), |(number, rest)| (Some(number), rest))
 }
 

@@ -6,7 +6,10 @@ fn counts(text: &str) -> (usize, usize, usize) {
     match parse(text.as_bytes()) {
         Ok(Verdict::Findings(findings)) => {
             let Counts { high, medium, low } = findings.counts();
-            assert!(high + medium + low > 0, "findings are never empty: {text:?}");
+            assert!(
+                high + medium + low > 0,
+                "findings are never empty: {text:?}"
+            );
             (high, medium, low)
         }
         Ok(Verdict::Clean) => (0, 0, 0),
@@ -29,20 +32,33 @@ fn found(text: &str) -> Vec<Finding> {
 }
 
 fn one(severity: Severity, what: &str, recommendation: Option<&str>) -> Finding {
-    Finding { recommendation: recommendation.map(str::to_owned), ..Finding::new(severity, what) }
+    Finding {
+        recommendation: recommendation.map(str::to_owned),
+        ..Finding::new(severity, what)
+    }
 }
 
 #[test]
 fn the_format_of_the_facts_is_written() {
-    let mut with_line = one(Severity::High, "no way back", Some("say how step 3 is undone"));
+    let mut with_line = one(
+        Severity::High,
+        "no way back",
+        Some("say how step 3 is undone"),
+    );
     with_line.line = Some(12);
     let findings = Findings(vec![one(Severity::Low, "typo", None), with_line]);
     assert_eq!(
         render(2, &findings),
         "# Round 2 findings\n\n## High\n\n- line 12: no way back (say how step 3 is undone)\n\n## Medium\n\n## Low\n\n- typo\n"
     );
-    assert_eq!(render(1, &Findings::default()), "# Round 1 findings\n\nNo substantive findings.\n");
-    assert_eq!(parse(render(1, &Findings::default()).as_bytes()), Ok(Verdict::Clean));
+    assert_eq!(
+        render(1, &Findings::default()),
+        "# Round 1 findings\n\nNo substantive findings.\n"
+    );
+    assert_eq!(
+        parse(render(1, &Findings::default()).as_bytes()),
+        Ok(Verdict::Clean)
+    );
 }
 
 #[test]
@@ -79,20 +95,39 @@ fn headings_are_read_in_every_spelling() {
         "## High [1]",
         "## High - 1 finding",
     ] {
-        assert_eq!(counts(&format!("# Round 1 findings\n\n{heading}\n- a\n- b\n")), (2, 0, 0), "{heading}");
+        assert_eq!(
+            counts(&format!("# Round 1 findings\n\n{heading}\n- a\n- b\n")),
+            (2, 0, 0),
+            "{heading}"
+        );
     }
-    assert_eq!(counts("## Medium\n- a\n## Moderate\n- b\n## Minor\n- c\n## Nits:\n- d\n"), (0, 2, 2));
-    assert_eq!(counts("High\n----\n- a\n\nMedium\n======\n- b\n"), (1, 1, 0));
+    assert_eq!(
+        counts("## Medium\n- a\n## Moderate\n- b\n## Minor\n- c\n## Nits:\n- d\n"),
+        (0, 2, 2)
+    );
+    assert_eq!(
+        counts("High\n----\n- a\n\nMedium\n======\n- b\n"),
+        (1, 1, 0)
+    );
 }
 
 #[test]
 fn bullets_are_read_in_every_spelling() {
-    assert_eq!(counts("## High\n* a\n+ b\n- c\n1. d\n2) e\n\u{2022} f\n"), (6, 0, 0));
-    assert_eq!(counts("## High\r\n- a\r\n\r\n## low\r\n1. b\r\n"), (1, 0, 1));
+    assert_eq!(
+        counts("## High\n* a\n+ b\n- c\n1. d\n2) e\n\u{2022} f\n"),
+        (6, 0, 0)
+    );
+    assert_eq!(
+        counts("## High\r\n- a\r\n\r\n## low\r\n1. b\r\n"),
+        (1, 0, 1)
+    );
     assert_eq!(counts("## High\r- a\r## Low\r- b\r"), (1, 0, 1));
     assert_eq!(counts("\u{feff}## High\n- a\n"), (1, 0, 0));
     assert_eq!(counts("## High\n  - a\n  - b\n- c\n"), (3, 0, 0));
-    assert_eq!(counts("## High\n-no space, no bullet\n## Low\n- x\n"), (1, 0, 1));
+    assert_eq!(
+        counts("## High\n-no space, no bullet\n## Low\n- x\n"),
+        (1, 0, 1)
+    );
 }
 
 #[test]
@@ -121,12 +156,16 @@ fn none_is_no_finding() {
         "- No substantive findings.",
     ] {
         assert_eq!(
-            counts(&format!("## High\n{none}\n## Medium\n- x\n## Low\n{none}\n")),
+            counts(&format!(
+                "## High\n{none}\n## Medium\n- x\n## Low\n{none}\n"
+            )),
             (0, 1, 0),
             "{none}"
         );
         assert_eq!(
-            counts(&format!("## High\n{none}\n\n## Medium\n{none}\n\n## Low\n{none}\n")),
+            counts(&format!(
+                "## High\n{none}\n\n## Medium\n{none}\n\n## Low\n{none}\n"
+            )),
             (0, 0, 0),
             "{none}"
         );
@@ -140,10 +179,20 @@ fn none_is_no_finding() {
         "- None, but see above",
         "- None. However step 3 fails",
     ] {
-        assert_eq!(counts(&format!("## High\n{finding}\n")), (1, 0, 0), "{finding}");
+        assert_eq!(
+            counts(&format!("## High\n{finding}\n")),
+            (1, 0, 0),
+            "{finding}"
+        );
     }
-    assert_eq!(counts("**High:** None\n**Medium:** None\n**Low:** None\n"), (0, 0, 0));
-    assert_eq!(counts("## High: none\n## Medium: none\n## Low: none\n"), (0, 0, 0));
+    assert_eq!(
+        counts("**High:** None\n**Medium:** None\n**Low:** None\n"),
+        (0, 0, 0)
+    );
+    assert_eq!(
+        counts("## High: none\n## Medium: none\n## Low: none\n"),
+        (0, 0, 0)
+    );
 }
 
 #[test]
@@ -151,17 +200,37 @@ fn what_hangs_below_a_finding_belongs_to_it() {
     let text = "## High\n- no rollback\n  wrapped line\n  - nested\n    1. deeper\n\n  a paragraph\n\n  ```\n  - code\n  ```\n- second\nlazy\n";
     let found = found(text);
     assert_eq!(found.len(), 2);
-    assert_eq!(found[0].detail, ["wrapped line", "nested", "deeper", "a paragraph", "- code"]);
+    assert_eq!(
+        found[0].detail,
+        ["wrapped line", "nested", "deeper", "a paragraph", "- code"]
+    );
     assert_eq!(found[1].detail, ["lazy"]);
 }
 
 #[test]
 fn fenced_code_is_not_bullets() {
-    assert_eq!(counts("## High\n```\n- a\n## Low\n- b\n```\n- real\n"), (1, 0, 0));
-    assert_eq!(counts("## High\n~~~ yaml\n- a\n```\n- b\n~~~\n- real\n"), (1, 0, 0));
-    assert_eq!(unreadable("```\n## High\n- a\n```\nI have no opinion.\n"), Unreadable::NoVerdict);
-    assert_eq!(counts("```markdown\n## High\n- a\n```\n"), (1, 0, 0), "a fence around everything is none");
-    assert_eq!(counts("## High\n```\n- a\n- b\n"), (2, 0, 0), "an open fence hides nothing");
+    assert_eq!(
+        counts("## High\n```\n- a\n## Low\n- b\n```\n- real\n"),
+        (1, 0, 0)
+    );
+    assert_eq!(
+        counts("## High\n~~~ yaml\n- a\n```\n- b\n~~~\n- real\n"),
+        (1, 0, 0)
+    );
+    assert_eq!(
+        unreadable("```\n## High\n- a\n```\nI have no opinion.\n"),
+        Unreadable::NoVerdict
+    );
+    assert_eq!(
+        counts("```markdown\n## High\n- a\n```\n"),
+        (1, 0, 0),
+        "a fence around everything is none"
+    );
+    assert_eq!(
+        counts("## High\n```\n- a\n- b\n"),
+        (2, 0, 0),
+        "an open fence hides nothing"
+    );
 }
 
 #[test]
@@ -193,25 +262,42 @@ fn an_absent_verdict_is_unreadable() {
     }
     assert_eq!(
         unreadable("# Round 1 findings\n\n## High\n"),
-        Unreadable::Incomplete { missing: Severity::High }
+        Unreadable::Incomplete {
+            missing: Severity::High
+        }
     );
     assert_eq!(
         unreadable("## High\n- None\n## Medium\n- None\n"),
-        Unreadable::Incomplete { missing: Severity::Low }
+        Unreadable::Incomplete {
+            missing: Severity::Low
+        }
     );
     assert_eq!(
         unreadable("## High\n\n## Medium\n\n## Low\n"),
-        Unreadable::Incomplete { missing: Severity::High }
+        Unreadable::Incomplete {
+            missing: Severity::High
+        }
     );
     for none in ["", "- None\n"] {
         assert_eq!(
-            unreadable(&format!("## High (2)\n{none}## Medium\n{none}## Low\n{none}")),
+            unreadable(&format!(
+                "## High (2)\n{none}## Medium\n{none}## Low\n{none}"
+            )),
             Unreadable::Announced { line: 1 }
         );
     }
-    assert_eq!(parse(b"## High\n- a\xff\n"), Err(Unreadable::NotText { offset: 11 }));
-    assert_eq!(parse(b"\x89PNG\r\n\x1a\n\0\0"), Err(Unreadable::NotText { offset: 0 }));
-    assert_eq!(parse(b"## High\n\0"), Err(Unreadable::NotText { offset: 8 }));
+    assert_eq!(
+        parse(b"## High\n- a\xff\n"),
+        Err(Unreadable::NotText { offset: 11 })
+    );
+    assert_eq!(
+        parse(b"\x89PNG\r\n\x1a\n\0\0"),
+        Err(Unreadable::NotText { offset: 0 })
+    );
+    assert_eq!(
+        parse(b"## High\n\0"),
+        Err(Unreadable::NotText { offset: 8 })
+    );
     let large = vec![b'x'; MAX_FILE_BYTES + 1];
     assert!(matches!(parse(&large), Err(Unreadable::TooLarge { .. })));
 }
@@ -224,7 +310,10 @@ fn more_findings_than_anyone_mends_are_no_verdict() {
     };
     assert_eq!(most.0.len(), MOST_FINDINGS);
     for found in [MOST_FINDINGS + 1, 200_000] {
-        assert_eq!(parse(text(found).as_bytes()), Err(Unreadable::TooMany { found }));
+        assert_eq!(
+            parse(text(found).as_bytes()),
+            Err(Unreadable::TooMany { found })
+        );
     }
 }
 
@@ -238,8 +327,14 @@ fn the_clean_line_is_read_and_findings_outweigh_it() {
     ] {
         assert_eq!(parse(text.as_bytes()), Ok(Verdict::Clean), "{text:?}");
     }
-    assert_eq!(counts("No substantive findings.\n\n## High\n- a\n"), (1, 0, 0));
-    assert_eq!(counts("## Low\n- a\n\n# Verdict\n\nNo substantive findings.\n"), (0, 0, 1));
+    assert_eq!(
+        counts("No substantive findings.\n\n## High\n- a\n"),
+        (1, 0, 0)
+    );
+    assert_eq!(
+        counts("## Low\n- a\n\n# Verdict\n\nNo substantive findings.\n"),
+        (0, 0, 1)
+    );
 }
 
 #[test]
@@ -248,11 +343,22 @@ fn prose_in_a_section_is_not_lost() {
         counts("## High\n\nThe plan has no way back.\nNone at all.\n\nNor a test.\n\n## Low\n"),
         (2, 0, 0)
     );
-    assert_eq!(counts("## High\n### No way back\nText.\n### No tests\nText.\n## Low\n- x\n"), (2, 0, 1));
-    assert_eq!(counts("## High\nThese block the merge:\n- a\n- b\n"), (2, 0, 0));
-    assert_eq!(counts("**High:** no way back\n**Medium:** none\n"), (1, 0, 0));
     assert_eq!(
-        unreadable("## Low\n- None.\n\nAltogether a good plan.\n## High\n- None\n## Medium\n- None\n"),
+        counts("## High\n### No way back\nText.\n### No tests\nText.\n## Low\n- x\n"),
+        (2, 0, 1)
+    );
+    assert_eq!(
+        counts("## High\nThese block the merge:\n- a\n- b\n"),
+        (2, 0, 0)
+    );
+    assert_eq!(
+        counts("**High:** no way back\n**Medium:** none\n"),
+        (1, 0, 0)
+    );
+    assert_eq!(
+        unreadable(
+            "## Low\n- None.\n\nAltogether a good plan.\n## High\n- None\n## Medium\n- None\n"
+        ),
         Unreadable::NoVerdict
     );
 }
@@ -260,31 +366,52 @@ fn prose_in_a_section_is_not_lost() {
 #[test]
 fn labels_are_severities_outside_of_sections() {
     assert_eq!(
-        counts("# Findings\n1. **[High]** no way back\n   - detail\n2. [Low] typo\n- Medium: no tests\n"),
+        counts(
+            "# Findings\n1. **[High]** no way back\n   - detail\n2. [Low] typo\n- Medium: no tests\n"
+        ),
         (1, 1, 1)
     );
-    assert_eq!(unreadable("- High load is expected\n"), Unreadable::NoVerdict);
+    assert_eq!(
+        unreadable("- High load is expected\n"),
+        Unreadable::NoVerdict
+    );
 }
 
 #[test]
 fn line_and_recommendation_are_taken_apart() {
-    let found =
-        found("## High\n- line 7: call `retry()` twice (limit it (to 3))\n- Line 0: x\n- just `f(x)`\n");
-    assert_eq!((found[0].line, found[0].what.as_str()), (Some(7), "call `retry()` twice"));
+    let found = found(
+        "## High\n- line 7: call `retry()` twice (limit it (to 3))\n- Line 0: x\n- just `f(x)`\n",
+    );
+    assert_eq!(
+        (found[0].line, found[0].what.as_str()),
+        (Some(7), "call `retry()` twice")
+    );
     assert_eq!(found[0].recommendation.as_deref(), Some("limit it (to 3)"));
     assert_eq!((found[1].line, found[1].what.as_str()), (None, "Line 0: x"));
-    assert_eq!((found[2].what.as_str(), found[2].recommendation.as_deref()), ("just `f(x)`", None));
+    assert_eq!(
+        (found[2].what.as_str(), found[2].recommendation.as_deref()),
+        ("just `f(x)`", None)
+    );
 }
 
 #[test]
 fn hostile_text_stays_one_short_line() {
-    let mut hostile =
-        one(Severity::Medium, "a\n## High\n- b\r\n\u{202e}evil\u{7}\u{1b}[31m\u{2028}x", Some("c\n\n- d"));
+    let mut hostile = one(
+        Severity::Medium,
+        "a\n## High\n- b\r\n\u{202e}evil\u{7}\u{1b}[31m\u{2028}x",
+        Some("c\n\n- d"),
+    );
     hostile.detail = vec!["\n## High\n- e".to_owned(); 50];
-    let text = render(1, &Findings(vec![hostile, one(Severity::Low, &"w".repeat(5000), None)]));
+    let text = render(
+        1,
+        &Findings(vec![hostile, one(Severity::Low, &"w".repeat(5000), None)]),
+    );
     assert_eq!(counts(&text), (0, 1, 1));
     assert!(text.contains("- a ## High - b evil x (c - d)\n"), "{text}");
-    assert!(text.lines().all(|line| line.chars().count() < 2 * MAX_FINDING_CHARS + 40));
+    assert!(
+        text.lines()
+            .all(|line| line.chars().count() < 2 * MAX_FINDING_CHARS + 40)
+    );
     assert!(!text.contains(['\u{202e}', '\u{7}', '\u{1b}']));
     assert_eq!(text.matches("  - ## High - e").count(), MAX_DETAIL_LINES);
     assert!(text.contains(&format!("{}...", "w".repeat(MAX_FINDING_CHARS - 3))));
@@ -292,8 +419,13 @@ fn hostile_text_stays_one_short_line() {
 
 #[test]
 fn a_text_that_reads_as_a_place_and_none_stays_as_it_was_written() {
-    let text = render(1, &Findings(vec![one(Severity::High, "(:1:", Some("None"))]));
-    let Ok(Verdict::Findings(again)) = parse(text.as_bytes()) else { panic!("unreadable: {text:?}") };
+    let text = render(
+        1,
+        &Findings(vec![one(Severity::High, "(:1:", Some("None"))]),
+    );
+    let Ok(Verdict::Findings(again)) = parse(text.as_bytes()) else {
+        panic!("unreadable: {text:?}")
+    };
     assert_eq!(render(1, &again), text);
 }
 
@@ -312,13 +444,20 @@ fn any_finding() -> impl Strategy<Value = Finding> {
         // A file without a line is read back as part of the text.
         prop_oneof![
             proptest::option::of(1..900_u32).prop_map(|line| (None, line)),
-            ("[a-z ./\\-]{1,12}\\.rs", 1..900_u32).prop_map(|(file, line)| (Some(file), Some(line))),
+            ("[a-z ./\\-]{1,12}\\.rs", 1..900_u32)
+                .prop_map(|(file, line)| (Some(file), Some(line))),
         ],
         proptest::collection::vec(text, 0..3),
     )
         .prop_map(|(severity, what, recommendation, (file, line), detail)| {
             let severity = [Severity::High, Severity::Medium, Severity::Low][usize::from(severity)];
-            Finding { recommendation, file, line, detail, ..Finding::new(severity, what) }
+            Finding {
+                recommendation,
+                file,
+                line,
+                detail,
+                ..Finding::new(severity, what)
+            }
         })
 }
 

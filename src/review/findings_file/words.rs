@@ -7,9 +7,8 @@ use crate::review::findings::Severity;
 /// `major` is high: in a scale of two it is the upper one, and of two readings the heavier is the safe one.
 pub(in crate::review) fn severity_word(word: &str) -> Option<Severity> {
     Some(match word {
-        "high" | "highest" | "critical" | "blocker" | "blockers" | "blocking" | "severe" | "major" => {
-            Severity::High
-        }
+        "high" | "highest" | "critical" | "blocker" | "blockers" | "blocking" | "severe"
+        | "major" => Severity::High,
         "medium" | "med" | "moderate" => Severity::Medium,
         "low" | "lowest" | "minor" | "nit" | "nits" | "nitpick" | "nitpicks" | "trivial"
         | "informational" => Severity::Low,
@@ -45,7 +44,9 @@ fn filler(word: &str) -> bool {
 
 /// Returns the lowercase words of a text: letters and digits, everything else separates.
 fn words(text: &str) -> impl Iterator<Item = String> + '_ {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
 }
 
 /// A heading's severities, the heaviest first, and the number of findings it announces.
@@ -73,7 +74,10 @@ pub(super) fn severity_heading(text: &str) -> Option<SeverityHeading> {
     }
     severities.sort_unstable();
     severities.dedup();
-    (!severities.is_empty() && text.len() < 200).then_some(SeverityHeading { severities, announced })
+    (!severities.is_empty() && text.len() < 200).then_some(SeverityHeading {
+        severities,
+        announced,
+    })
 }
 
 /// Splits `[High] text`, `**High:** text`, `High - text` into severity and text.
@@ -83,8 +87,9 @@ pub(super) fn label(text: &str) -> Option<(Severity, &str)> {
     let severity = severity_word(&open[..end].to_lowercase())?;
     let rest = &open[end..];
     // "High load ..." is a sentence, "High: load ..." is a label.
-    let closed =
-        rest.trim_start_matches([' ', '*', '_', ']', ')', '`', ':', '-', '\u{2013}', '\u{2014}', '|']);
+    let closed = rest.trim_start_matches([
+        ' ', '*', '_', ']', ')', '`', ':', '-', '\u{2013}', '\u{2014}', '|',
+    ]);
     let between = &rest[..rest.len() - closed.len()];
     let marked = between.contains([':', ']', ')', '*', '_', '`', '\u{2013}', '\u{2014}', '|'])
         || between.contains(" - ");
@@ -93,8 +98,9 @@ pub(super) fn label(text: &str) -> Option<(Severity, &str)> {
 
 /// Returns whether a text is only a way of saying that there is nothing: `None`, `- N/A`, `(none)`, `No high findings.`
 pub(super) fn is_none(text: &str) -> bool {
-    let bare = text
-        .trim_matches(|c: char| c.is_whitespace() || "*_`()[].,;:!-+\u{2013}\u{2014}\u{2022}".contains(c));
+    let bare = text.trim_matches(|c: char| {
+        c.is_whitespace() || "*_`()[].,;:!-+\u{2013}\u{2014}\u{2022}".contains(c)
+    });
     if bare.is_empty() {
         return true;
     }
@@ -107,7 +113,10 @@ pub(super) fn is_none(text: &str) -> bool {
     };
     says_none(first)
         && !words(rest).any(|word| {
-            matches!(word.as_str(), "but" | "however" | "except" | "although" | "though" | "still" | "only")
+            matches!(
+                word.as_str(),
+                "but" | "however" | "except" | "although" | "though" | "still" | "only"
+            )
         })
 }
 
@@ -135,14 +144,18 @@ fn says_none(text: &str) -> bool {
                     | "round"
             ) || severity_word(word).is_some()
         }),
-        Some("n" | "not") => matches!(rest.next(), Some("a" | "applicable")) && rest.next().is_none(),
+        Some("n" | "not") => {
+            matches!(rest.next(), Some("a" | "applicable")) && rest.next().is_none()
+        }
         Some("na") => rest.next().is_none(),
         Some("0" | "zero") => rest.next().is_none_or(filler) && rest.next().is_none(),
         Some("no") => {
             let mut noun = false;
             let matches = rest.all(|word| {
-                let is_noun =
-                    matches!(word, "findings" | "finding" | "issues" | "issue" | "concerns" | "problems");
+                let is_noun = matches!(
+                    word,
+                    "findings" | "finding" | "issues" | "issue" | "concerns" | "problems"
+                );
                 noun |= is_noun;
                 is_noun
                     || severity_word(word).is_some()

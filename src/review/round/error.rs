@@ -39,7 +39,10 @@ pub enum RoundError {
     Verify(#[error(not(source))] String),
     /// The file under review is a link that leads out of the project.
     #[display("{path} leads out of {root}: a reviewer would be shown a file that is not the project's", path = crate::text::shown(path), root = crate::text::shown(root))]
-    #[diagnostic(code(claudex::round::outside), help("put the file itself there, then run the review again"))]
+    #[diagnostic(
+        code(claudex::round::outside),
+        help("put the file itself there, then run the review again")
+    )]
     Outside {
         /// The file.
         path: Utf8PathBuf,
@@ -48,14 +51,20 @@ pub enum RoundError {
     },
     /// The file under review is not there.
     #[display("{path} is not there to be reviewed", path = crate::text::shown(path))]
-    #[diagnostic(code(claudex::round::subject), help("write it, then run the review again"))]
+    #[diagnostic(
+        code(claudex::round::subject),
+        help("write it, then run the review again")
+    )]
     NoSubject {
         /// The file.
         path: Utf8PathBuf,
     },
     /// The file under review is no text.
     #[display("{path} is not UTF-8 text", path = crate::text::shown(path))]
-    #[diagnostic(code(claudex::round::text), help("save it as UTF-8, then run the review again"))]
+    #[diagnostic(
+        code(claudex::round::text),
+        help("save it as UTF-8, then run the review again")
+    )]
     NotText {
         /// The file.
         path: Utf8PathBuf,
@@ -88,5 +97,8 @@ pub enum RoundError {
 
 pub(super) fn io_error(what: impl Into<String>) -> impl Fn(io::Error) -> RoundError {
     let what = what.into();
-    move |source| RoundError::Io { what: what.clone(), source }
+    move |source| RoundError::Io {
+        what: what.clone(),
+        source,
+    }
 }

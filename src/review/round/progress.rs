@@ -45,7 +45,10 @@ impl Progress {
         // What a reviewer says may quote what it reads: it is for the person alone, as the findings are.
         let file = raw.store().open_loop_folder(raw.id())?.file_or_new(FILE)?;
         file.set_len(0)?;
-        Ok(Self { file, left: Some(TOLD) })
+        Ok(Self {
+            file,
+            left: Some(TOLD),
+        })
     }
 
     /// Writes a line. One that cannot be written is lost to followers, and to nobody else.
@@ -79,7 +82,9 @@ pub fn watch(raw: &Raw, lines: usize, listener: &mut Listener<'_>) -> Result<boo
     if running {
         return tail(raw, reader, listener).map(|()| true);
     }
-    let shown = reader.into_iter().flat_map(|open| open.lines().map_while(Result::ok));
+    let shown = reader
+        .into_iter()
+        .flat_map(|open| open.lines().map_while(Result::ok));
     for line in shown {
         if listener(RoundEvent::Reviewer(&line)).is_break() {
             return Err(RoundError::Interrupted);

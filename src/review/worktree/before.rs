@@ -24,7 +24,9 @@ pub fn digest(root: &Utf8Path, ours: Ours) -> Result<Digest, WorktreeError> {
         Err(WorktreeError::NoRepository { .. } | WorktreeError::NoGit) => {
             let walk = Walk::take(root, ours);
             match walk.is_cut() {
-                true => Err(WorktreeError::TooMany { most: walk::MOST_FILES }),
+                true => Err(WorktreeError::TooMany {
+                    most: walk::MOST_FILES,
+                }),
                 false => Ok(walk.digest()),
             }
         }

@@ -6,12 +6,17 @@ use crate::text::plain;
 
 /// Returns the parts of an output that ends each with NUL.
 pub fn names(listed: &[u8]) -> impl Iterator<Item = &[u8]> {
-    listed.split(|byte| *byte == 0).filter(|name| !name.is_empty())
+    listed
+        .split(|byte| *byte == 0)
+        .filter(|name| !name.is_empty())
 }
 
 /// Returns a path for people: on one line, and what is no text in it made visible.
 pub fn shown(path: &[u8]) -> String {
-    crate::text::one_line(&visible(&String::from_utf8_lossy(&c_quoted(path, false))), 300)
+    crate::text::one_line(
+        &visible(&String::from_utf8_lossy(&c_quoted(path, false))),
+        300,
+    )
 }
 
 /// Returns a name as git writes it: as it is, or in double quotes with escapes where it has quotes, backslashes or control
@@ -71,7 +76,10 @@ mod tests {
     #[test]
     fn names_are_quoted_as_git_does() {
         assert_eq!(c_quoted(b"a b/\xc3\xa9\xff", false), b"a b/\xc3\xa9\xff");
-        assert_eq!(c_quoted(b"a\"\\\n\t\x01\x7f", false), br#""a\"\\\n\t\001\177""#);
+        assert_eq!(
+            c_quoted(b"a\"\\\n\t\x01\x7f", false),
+            br#""a\"\\\n\t\001\177""#
+        );
         assert_eq!(c_quoted(b"a", true), b"\"a\"");
     }
 
@@ -79,7 +87,11 @@ mod tests {
     fn what_is_hidden_in_a_line_is_spelled_out() {
         assert_eq!(visible("a\tb\rc\r\n"), "a\tb<U+000D>c\r\n");
         assert_eq!(visible("\u{202e}x\u{1b}"), "<U+202E>x<U+001B>");
-        assert_eq!(visible("<U+202E> <b>"), "<U+003C>U+202E> <b>", "what a file says itself");
+        assert_eq!(
+            visible("<U+202E> <b>"),
+            "<U+003C>U+202E> <b>",
+            "what a file says itself"
+        );
         assert_eq!(shown("r\u{202e}l\n".as_bytes()), r#""r<U+202E>l\n""#);
     }
 }

@@ -14,7 +14,12 @@ pub struct Ours {
 impl Ours {
     /// Returns one with nothing in it. A snapshot has its scratch data in `scratch`.
     pub fn new(scratch: Place) -> Self {
-        Self { scratch, folders: Vec::new(), files: Vec::new(), exact: Vec::new() }
+        Self {
+            scratch,
+            folders: Vec::new(),
+            files: Vec::new(),
+            exact: Vec::new(),
+        }
     }
 
     /// With everything in this folder. An empty name is no folder.
@@ -68,7 +73,11 @@ mod tests {
             .folder("")
             .folder(".claude/claudex/")
             .files("reviews/review-", ".md");
-        for path in [".claude/claudex/x.state", "reviews/review-1.md", "reviews/review-.md"] {
+        for path in [
+            ".claude/claudex/x.state",
+            "reviews/review-1.md",
+            "reviews/review-.md",
+        ] {
             assert!(ours.holds(path.as_bytes()), "{path}");
         }
         for path in [

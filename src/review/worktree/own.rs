@@ -50,8 +50,13 @@ impl Own {
     /// Looks. What cannot be read cannot be told apart from what is not there.
     pub(super) fn look(snapshot: &Snapshot) -> Self {
         let git = snapshot.real();
-        let mut own =
-            Self { found: BTreeMap::new(), nested: BTreeMap::new(), files: 0, bytes: 0, cut: false };
+        let mut own = Self {
+            found: BTreeMap::new(),
+            nested: BTreeMap::new(),
+            files: 0,
+            bytes: 0,
+            cut: false,
+        };
         let branch = git.maybe(&["symbolic-ref", "--quiet", "HEAD"]);
         let commit = git.maybe(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
         let head = [branch, commit].map(|told| told.ok().flatten().unwrap_or_default());
@@ -60,14 +65,19 @@ impl Own {
         // A linked work tree shares the folder with the others.
         let folder = git
             .lines(&["rev-parse", "--git-common-dir"], &[])
-            .map_or_else(|_| git.folder().to_owned(), |common| git.root().join(common));
+            .map_or_else(
+                |_| git.folder().to_owned(),
+                |common| git.root().join(common),
+            );
         own.git_folder(&folder, ".git");
         if folder != git.folder() {
             own.git_folder(git.folder(), ".git");
         }
         own.file(&git.root().join(".git"), ".git".to_owned());
         let over = snapshot.passed_over().keys();
-        let nested = over.filter_map(|path| path.strip_suffix(b"/")).map(<[u8]>::to_vec);
+        let nested = over
+            .filter_map(|path| path.strip_suffix(b"/"))
+            .map(<[u8]>::to_vec);
         for path in nested.chain(submodules).collect::<BTreeSet<_>>() {
             own.repository(snapshot, path);
         }
@@ -82,11 +92,17 @@ impl Own {
     /// Returns what differs, by name. Repositories in the work tree are looked at anew for it.
     pub(super) fn differs(&mut self, now: &Self) -> Vec<String> {
         let names = self.found.keys().chain(now.found.keys());
-        let mut changed: BTreeSet<String> =
-            names.filter(|name| self.found.get(*name) != now.found.get(*name)).cloned().collect();
+        let mut changed: BTreeSet<String> = names
+            .filter(|name| self.found.get(*name) != now.found.get(*name))
+            .cloned()
+            .collect();
         for (path, walk) in &mut self.nested {
             let files = walk.changed_since();
-            changed.extend(files.into_iter().map(|file| format!("{}/{file}", shown(path))));
+            changed.extend(
+                files
+                    .into_iter()
+                    .map(|file| format!("{}/{file}", shown(path))),
+            );
         }
         changed.into_iter().collect()
     }
@@ -97,18 +113,30 @@ impl Own {
             return Vec::new();
         };
         self.cut |= answer.cut;
-        self.found.insert(".git/index".to_owned(), Digest::of(&answer.stdout).to_string());
+        self.found.insert(
+            ".git/index".to_owned(),
+            Digest::of(&answer.stdout).to_string(),
+        );
         // "H mode id stage<TAB>path"
         names(&answer.stdout)
-            .filter(|entry| entry.get(2..).is_some_and(|entry| entry.starts_with(b"160000 ")))
-            .filter_map(|entry| Some(entry[entry.iter().position(|byte| *byte == b'\t')? + 1..].to_vec()))
+            .filter(|entry| {
+                entry
+                    .get(2..)
+                    .is_some_and(|entry| entry.starts_with(b"160000 "))
+            })
+            .filter_map(|entry| {
+                Some(entry[entry.iter().position(|byte| *byte == b'\t')? + 1..].to_vec())
+            })
             .collect()
     }
 
     /// Reads a repository in the work tree: its files, and its own folder, of which git is asked nothing.
     fn repository(&mut self, snapshot: &Snapshot, path: Vec<u8>) {
-        let place = std::str::from_utf8(&path).ok().map(|path| snapshot.root().join(path));
-        let Some(place) = place.filter(|place| place.symlink_metadata().is_ok_and(|found| found.is_dir()))
+        let place = std::str::from_utf8(&path)
+            .ok()
+            .map(|path| snapshot.root().join(path));
+        let Some(place) =
+            place.filter(|place| place.symlink_metadata().is_ok_and(|found| found.is_dir()))
         else {
             return;
         };
@@ -175,8 +203,16 @@ impl Own {
 }
 
 fn content(file: &Utf8Path, found: &std::fs::Metadata) -> String {
-    let target = || file.read_link_utf8().map(Utf8PathBuf::into_string).unwrap_or_default();
-    let link = if found.is_symlink() { target() } else { String::new() };
+    let target = || {
+        file.read_link_utf8()
+            .map(Utf8PathBuf::into_string)
+            .unwrap_or_default()
+    };
+    let link = if found.is_symlink() {
+        target()
+    } else {
+        String::new()
+    };
     let bytes = crate::files::read(file).map(|bytes| Digest::of(&bytes).to_string());
     format!("{link} {}", bytes.unwrap_or_default())
 }

@@ -22,8 +22,15 @@ impl Snapshot {
         if !bytes.ends_with(b"\n") {
             bytes.push(b'\n');
         }
-        let arguments =
-            ["apply", "--check", "--cached", "--whitespace=nowarn", "--no-ignore-whitespace", "-p1", "-"];
+        let arguments = [
+            "apply",
+            "--check",
+            "--cached",
+            "--whitespace=nowarn",
+            "--no-ignore-whitespace",
+            "-p1",
+            "-",
+        ];
         match self.git().ask(&arguments, &bytes) {
             Ok(answer) if answer.status == 0 => Ok(()),
             Ok(answer) => Err(said(&answer.stderr)),
@@ -54,7 +61,12 @@ fn admissible(patch: &str) -> Result<(), String> {
         if line.starts_with("GIT binary patch") || line.starts_with("Binary files ") {
             return Err("it changes a binary file".to_owned());
         }
-        for start in ["old mode ", "new mode ", "new file mode ", "deleted file mode "] {
+        for start in [
+            "old mode ",
+            "new mode ",
+            "new file mode ",
+            "deleted file mode ",
+        ] {
             if let Some(mode) = line.strip_prefix(start) {
                 match mode.trim() {
                     "120000" => return Err("it makes or changes a symbolic link".to_owned()),
@@ -89,7 +101,10 @@ impl Left {
             Some((_, count)) => count.parse().ok(),
             None => Some(1),
         };
-        Some(Self { old: count(old)?, new: count(new)? })
+        Some(Self {
+            old: count(old)?,
+            new: count(new)?,
+        })
     }
 
     fn takes(&mut self, line: &str) -> bool {
@@ -111,14 +126,23 @@ impl Left {
 
 /// Returns the names in a line of a patch's head.
 fn named(line: &str) -> Vec<&str> {
-    for start in ["--- ", "+++ ", "rename from ", "rename to ", "copy from ", "copy to "] {
+    for start in [
+        "--- ",
+        "+++ ",
+        "rename from ",
+        "rename to ",
+        "copy from ",
+        "copy to ",
+    ] {
         if let Some(name) = line.strip_prefix(start) {
             // A time may stand after a tab.
             return vec![name.split('\t').next().unwrap_or(name)];
         }
     }
     // Where one name ends and the other begins is not always to be told; each part has to be harmless.
-    line.strip_prefix("diff --git ").map(|names| names.split(' ').collect()).unwrap_or_default()
+    line.strip_prefix("diff --git ")
+        .map(|names| names.split(' ').collect())
+        .unwrap_or_default()
 }
 
 /// Checks that a name, with or without its `a/`, stays in the work tree.
@@ -133,7 +157,9 @@ fn inside(name: &str) -> Result<(), String> {
     }
     // An escaped character inside quotes could hide a part of a path; a dot or a letter never needs an escape.
     if name.trim().starts_with('"')
-        && ["\\056", "\\057", "\\147", "\\107"].iter().any(|hidden| bare.contains(hidden))
+        && ["\\056", "\\057", "\\147", "\\107"]
+            .iter()
+            .any(|hidden| bare.contains(hidden))
     {
         return refused("in a spelling that hides where it is");
     }
@@ -178,8 +204,12 @@ mod tests {
             assert!(error.contains(why), "{name}: {error}");
             assert!(admissible(&patch(name, "b/x")).is_err(), "{name}");
         }
-        for head in ["rename to ../x", "copy from /etc/passwd", "diff --git a/x b/../y", "rename from .git/x"]
-        {
+        for head in [
+            "rename to ../x",
+            "copy from /etc/passwd",
+            "diff --git a/x b/../y",
+            "rename from .git/x",
+        ] {
             let text = format!("{head}\n{}", patch("a/x", "b/x"));
             assert!(admissible(&text).is_err(), "{head}");
         }
@@ -188,13 +218,25 @@ mod tests {
     #[test]
     fn links_submodules_binaries_and_what_is_no_patch_are_refused() {
         for (text, why) in [
-            ("new file mode 120000\n".to_owned() + &patch("a/x", "b/x"), "symbolic link"),
-            ("new mode 160000\n".to_owned() + &patch("a/x", "b/x"), "submodule"),
-            ("GIT binary patch\n".to_owned() + &patch("a/x", "b/x"), "binary"),
+            (
+                "new file mode 120000\n".to_owned() + &patch("a/x", "b/x"),
+                "symbolic link",
+            ),
+            (
+                "new mode 160000\n".to_owned() + &patch("a/x", "b/x"),
+                "submodule",
+            ),
+            (
+                "GIT binary patch\n".to_owned() + &patch("a/x", "b/x"),
+                "binary",
+            ),
             (String::new(), "no unified diff"),
             ("replace line 3 by x".to_owned(), "no unified diff"),
             (patch("a/x", "b/x\0"), "NUL"),
-            ("x".repeat(super::MOST_PATCH_BYTES + 1), "longer than 64 KiB"),
+            (
+                "x".repeat(super::MOST_PATCH_BYTES + 1),
+                "longer than 64 KiB",
+            ),
         ] {
             let error = admissible(&text).unwrap_err();
             assert!(error.contains(why), "{error}");
@@ -203,7 +245,8 @@ mod tests {
 
     #[test]
     fn content_that_looks_like_a_head_is_content() {
-        let text = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n--- /etc/passwd\n+++ ../x\n new file mode 120000\n";
+        let text =
+            "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n--- /etc/passwd\n+++ ../x\n new file mode 120000\n";
         assert_eq!(admissible(text), Ok(()));
     }
 }

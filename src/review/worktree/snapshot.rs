@@ -82,7 +82,11 @@ impl Snapshot {
     ///
     /// # Errors
     /// As [`take`](Self::take), and where the time is over.
-    pub fn take_until(root: &Utf8Path, ours: Ours, until: Option<Instant>) -> Result<Self, WorktreeError> {
+    pub fn take_until(
+        root: &Utf8Path,
+        ours: Ours,
+        until: Option<Instant>,
+    ) -> Result<Self, WorktreeError> {
         let mut git = Git::at(root, until)?;
         let scratch = ours.scratch().scratch();
         let scratch = scratch.map_err(io("could not make a scratch folder"))?;
@@ -190,8 +194,15 @@ impl Snapshot {
             changed.extend(names(&listed).map(<[u8]>::to_vec));
         }
         let keys = passed_over.keys().chain(self.passed_over.keys());
-        changed.extend(keys.filter(|path| passed_over.get(*path) != self.passed_over.get(*path)).cloned());
-        Ok(changed.into_iter().filter(|path| !self.ours.holds(path)).map(|path| shown(&path)).collect())
+        changed.extend(
+            keys.filter(|path| passed_over.get(*path) != self.passed_over.get(*path))
+                .cloned(),
+        );
+        Ok(changed
+            .into_iter()
+            .filter(|path| !self.ours.holds(path))
+            .map(|path| shown(&path))
+            .collect())
     }
 
     /// Brings the scratch index up to the work tree, and writes its tree. Files come and go while this looks: what
@@ -216,7 +227,9 @@ impl Snapshot {
     fn add(&mut self) -> Result<(), WorktreeError> {
         let unmerged = self.git.call(&["ls-files", "-z", "--unmerged"], &[])?;
         let modified = self.git.call(&["ls-files", "-z", "--modified"], &[])?;
-        let others = self.git.call(&["ls-files", "-z", "--others", "--exclude-standard"], &[])?;
+        let others = self
+            .git
+            .call(&["ls-files", "-z", "--others", "--exclude-standard"], &[])?;
         // "mode id stage<TAB>path"
         let unmerged = names(&unmerged).filter_map(|entry| {
             let tab = entry.iter().position(|byte| *byte == b'\t')?;
@@ -244,10 +257,21 @@ impl Snapshot {
             }
         }
         if !input.is_empty() {
-            self.git.call(&["update-index", "-z", "--add", "--remove", "--replace", "--stdin"], &input)?;
+            self.git.call(
+                &[
+                    "update-index",
+                    "-z",
+                    "--add",
+                    "--remove",
+                    "--replace",
+                    "--stdin",
+                ],
+                &input,
+            )?;
         }
         // On a second look what was untracked is in the scratch index, and still untracked in the real one.
-        self.untracked.extend(others.into_iter().map(<[u8]>::to_vec));
+        self.untracked
+            .extend(others.into_iter().map(<[u8]>::to_vec));
         self.passed_over = passed_over;
         Ok(())
     }
@@ -257,8 +281,13 @@ impl Snapshot {
 fn look(root: &Utf8Path, path: &[u8], left: &mut u64) -> Option<PassedOver> {
     let file = root.as_std_path().join(OsStr::from_bytes(path));
     let found = file.symlink_metadata().ok()?;
-    let over =
-        |why| Some(PassedOver { why, bytes: found.len(), modified: (found.mtime(), found.mtime_nsec()) });
+    let over = |why| {
+        Some(PassedOver {
+            why,
+            bytes: found.len(),
+            modified: (found.mtime(), found.mtime_nsec()),
+        })
+    };
     if path.ends_with(b"/") {
         return over(Why::Repository);
     }
@@ -273,7 +302,10 @@ fn look(root: &Utf8Path, path: &[u8], left: &mut u64) -> Option<PassedOver> {
     }
     *left -= found.len();
     let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-    let opened = fs::OpenOptions::new().read(true).custom_flags(flags).open(file);
+    let opened = fs::OpenOptions::new()
+        .read(true)
+        .custom_flags(flags)
+        .open(file);
     if opened.is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied) {
         return over(Why::Unreadable);
     }
@@ -303,7 +335,8 @@ fn copy_index(from: &Utf8Path, to: &Utf8PathBuf) -> Result<(), WorktreeError> {
     let found = source.metadata().map_err(read())?;
     let mut copy = std::fs::File::create_new(to).map_err(write())?;
     std::io::copy(&mut source, &mut copy).map_err(write())?;
-    copy.set_modified(found.modified().map_err(read())?).map_err(write())
+    copy.set_modified(found.modified().map_err(read())?)
+        .map_err(write())
 }
 
 /// Returns whether it is an object's id: 40 hex digits, or 64.

@@ -18,7 +18,10 @@ impl Repo {
     /// On branch `main`, with nothing in it.
     pub(crate) fn new() -> Self {
         let kept = tempfile::tempdir().unwrap();
-        let base = Utf8Path::from_path(kept.path()).unwrap().canonicalize_utf8().unwrap();
+        let base = Utf8Path::from_path(kept.path())
+            .unwrap()
+            .canonicalize_utf8()
+            .unwrap();
         let root = base.join("a 'repo' \u{e9}");
         std::fs::create_dir(&root).unwrap();
         let repo = Self { _kept: kept, root };
@@ -39,9 +42,16 @@ impl Repo {
     /// A copy of it, in a folder of its own.
     pub(crate) fn copied(&self) -> Self {
         let kept = tempfile::tempdir().unwrap();
-        let base = Utf8Path::from_path(kept.path()).unwrap().canonicalize_utf8().unwrap();
+        let base = Utf8Path::from_path(kept.path())
+            .unwrap()
+            .canonicalize_utf8()
+            .unwrap();
         let root = base.join(self.root.file_name().unwrap());
-        let copied = Command::new("cp").arg("-a").arg(&self.root).arg(&root).status();
+        let copied = Command::new("cp")
+            .arg("-a")
+            .arg(&self.root)
+            .arg(&root)
+            .status();
         assert!(copied.unwrap().success());
         Self { _kept: kept, root }
     }
@@ -65,7 +75,9 @@ impl Repo {
     pub(crate) fn changed_from(&self, before: &[String]) -> Vec<String> {
         let now = self.everything();
         let gone = before.iter().filter(|file| !now.contains(file));
-        gone.chain(now.iter().filter(|file| !before.contains(file))).cloned().collect()
+        gone.chain(now.iter().filter(|file| !before.contains(file)))
+            .cloned()
+            .collect()
     }
 
     /// Every file below the root, `.git` included, with a digest and, but for objects, its time.
@@ -81,9 +93,14 @@ impl Repo {
                     folders.push(path);
                 } else {
                     // A pipe or a link has no content of its own.
-                    let content = if meta.is_file() { std::fs::read(&path).unwrap() } else { Vec::new() };
+                    let content = if meta.is_file() {
+                        std::fs::read(&path).unwrap()
+                    } else {
+                        Vec::new()
+                    };
                     // git renews the time of an object that it would write and that is there already.
-                    let time = (!path.as_str().contains("/.git/objects/")).then(|| meta.modified().unwrap());
+                    let time = (!path.as_str().contains("/.git/objects/"))
+                        .then(|| meta.modified().unwrap());
                     files.push(format!("{path} {} {time:?}", Digest::of(&content)));
                 }
             }
@@ -102,7 +119,14 @@ pub(crate) fn ours(root: &Utf8Path) -> Ours {
 /// git with a fixed author and nobody's configuration.
 pub(crate) fn git(root: &Utf8Path, arguments: &[&str]) -> String {
     let output = Command::new("git")
-        .args(["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "protocol.file.allow=always"])
+        .args([
+            "-c",
+            "user.name=t",
+            "-c",
+            "user.email=t@example.org",
+            "-c",
+            "protocol.file.allow=always",
+        ])
         .args(arguments)
         .current_dir(root)
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
@@ -111,6 +135,12 @@ pub(crate) fn git(root: &Utf8Path, arguments: &[&str]) -> String {
         .env("GIT_COMMITTER_DATE", "2026-11-20T10:00:00Z")
         .output()
         .unwrap();
-    assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
+    assert!(
+        output.status.success(),
+        "git {arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8_lossy(&output.stdout)
+        .trim_end()
+        .to_owned()
 }

@@ -14,7 +14,9 @@ fn take(repo: &Repo) -> Snapshot {
 fn expected(repo: &Repo) -> String {
     let copy = tempfile::tempdir().unwrap();
     let to = camino::Utf8Path::from_path(copy.path()).unwrap().join("r");
-    let status = std::process::Command::new("cp").args(["-a", repo.root.as_str(), to.as_str()]).status();
+    let status = std::process::Command::new("cp")
+        .args(["-a", repo.root.as_str(), to.as_str()])
+        .status();
     assert!(status.unwrap().success());
     git(&to, &["add", "-A"]);
     git(&to, &["write-tree"])
@@ -22,7 +24,12 @@ fn expected(repo: &Repo) -> String {
 
 #[test]
 fn the_tree_is_what_git_would_add_and_nothing_is_touched() {
-    let repo = Repo::with(&[("a", "1\n"), ("gone", "2\n"), ("d/kept", "3\n"), (".gitignore", "*.log\n")]);
+    let repo = Repo::with(&[
+        ("a", "1\n"),
+        ("gone", "2\n"),
+        ("d/kept", "3\n"),
+        (".gitignore", "*.log\n"),
+    ]);
     repo.write("a", "changed\n");
     repo.write("new file", "n\n");
     repo.write("staged", "s\n");
@@ -37,7 +44,11 @@ fn the_tree_is_what_git_would_add_and_nothing_is_touched() {
     assert_eq!(repo.changed_from(&before), [""; 0]);
     assert_eq!(snapshot.tree(), expected(&repo));
     assert_eq!(
-        snapshot.untracked().iter().map(Vec::as_slice).collect::<Vec<_>>(),
+        snapshot
+            .untracked()
+            .iter()
+            .map(Vec::as_slice)
+            .collect::<Vec<_>>(),
         [&b"link"[..], b"new file"]
     );
 }
@@ -47,7 +58,9 @@ fn changed_files_are_named_and_only_those() {
     let repo = Repo::with(&[("a", "1\n"), ("b", "2\n"), (".gitignore", "*.log\n")]);
     repo.write("b", "dirty before\n");
     repo.write("u", "untracked before\n");
-    let ours = ours(&repo.root).folder("state").files("reviews/review-", ".md");
+    let ours = ours(&repo.root)
+        .folder("state")
+        .files("reviews/review-", ".md");
     let mut snapshot = Snapshot::take(&repo.root, ours).unwrap();
     assert_eq!(snapshot.changed_since().unwrap(), [""; 0]);
 
@@ -57,11 +70,22 @@ fn changed_files_are_named_and_only_those() {
     repo.write("x.log", "ignored\n");
     repo.write("it's \"new\"\n.txt", "n\n");
     std::fs::remove_file(repo.root.join("u")).unwrap();
-    assert_eq!(snapshot.changed_since().unwrap(), ["a", r#""it's \"new\"\n.txt""#, "u"]);
-    assert_eq!(snapshot.changed_since().unwrap(), [""; 0], "a second look begins where the first ended");
+    assert_eq!(
+        snapshot.changed_since().unwrap(),
+        ["a", r#""it's \"new\"\n.txt""#, "u"]
+    );
+    assert_eq!(
+        snapshot.changed_since().unwrap(),
+        [""; 0],
+        "a second look begins where the first ended"
+    );
 
     repo.commit();
-    assert_eq!(snapshot.changed_since().unwrap(), [""; 0], "a commit changes no file");
+    assert_eq!(
+        snapshot.changed_since().unwrap(),
+        [""; 0],
+        "a commit changes no file"
+    );
 }
 
 #[test]
@@ -79,7 +103,17 @@ fn a_change_in_the_same_second_and_of_the_same_size_is_seen() {
 #[test]
 fn hostile_names_go_through() {
     let repo = Repo::with(&[("-n", "1\n")]);
-    for name in ["a\nb", "\"q\" 'q'", ":(glob)*", "*", "--stdin", " lead", "tab\t", "\u{202e}bidi", "d/\\"] {
+    for name in [
+        "a\nb",
+        "\"q\" 'q'",
+        ":(glob)*",
+        "*",
+        "--stdin",
+        " lead",
+        "tab\t",
+        "\u{202e}bidi",
+        "d/\\",
+    ] {
         repo.write(name, "x\n");
     }
     let raw = OsStr::from_bytes(b"not\xffutf8");
@@ -88,7 +122,10 @@ fn hostile_names_go_through() {
     assert_eq!(snapshot.tree(), expected(&repo));
     std::fs::write(repo.root.as_std_path().join(raw), "y\n").unwrap();
     repo.write("\u{202e}bidi", "y\n");
-    assert_eq!(snapshot.changed_since().unwrap(), ["not\u{fffd}utf8", "<U+202E>bidi"]);
+    assert_eq!(
+        snapshot.changed_since().unwrap(),
+        ["not\u{fffd}utf8", "<U+202E>bidi"]
+    );
 }
 
 #[test]
@@ -122,7 +159,14 @@ fn a_conflict_that_nobody_has_resolved_is_taken_as_the_files_are() {
     repo.write("b", "3\n");
     repo.commit();
     let merged = std::process::Command::new("git")
-        .args(["-c", "user.name=t", "-c", "user.email=t@example.org", "merge", "other"])
+        .args([
+            "-c",
+            "user.name=t",
+            "-c",
+            "user.email=t@example.org",
+            "merge",
+            "other",
+        ])
         .current_dir(&repo.root)
         .output()
         .unwrap();
@@ -155,14 +199,21 @@ fn booby_trap(repo: &Repo, trace: &str) {
     ] {
         repo.git(&["config", key, program(name).as_str()]);
     }
-    for key in ["filter.evil.required", "filter.e.v=il.required", "core.splitIndex"] {
+    for key in [
+        "filter.evil.required",
+        "filter.e.v=il.required",
+        "core.splitIndex",
+    ] {
         repo.git(&["config", key, "true"]);
     }
     let hooks = repo.root.parent().unwrap().join("hooks");
     std::fs::create_dir_all(&hooks).unwrap();
     std::fs::copy(program("hook"), hooks.join("post-index-change")).unwrap();
     repo.git(&["config", "core.hooksPath", hooks.as_str()]);
-    repo.write(".gitattributes", "*.x filter=evil diff=evil\n*.y filter=e.v=il\n");
+    repo.write(
+        ".gitattributes",
+        "*.x filter=evil diff=evil\n*.y filter=e.v=il\n",
+    );
 }
 
 #[test]
@@ -176,13 +227,22 @@ fn nothing_that_the_repository_names_is_run() {
     let mut snapshot = take(&repo);
     repo.write("a.x", "4\n");
     assert_eq!(snapshot.changed_since().unwrap(), ["a.x"]);
-    snapshot.applies("--- a/a.x\n+++ b/a.x\n@@ -1 +1 @@\n-4\n+5\n").unwrap();
-    assert!(!trace.exists(), "{}", std::fs::read_to_string(&trace).unwrap());
+    snapshot
+        .applies("--- a/a.x\n+++ b/a.x\n@@ -1 +1 @@\n-4\n+5\n")
+        .unwrap();
+    assert!(
+        !trace.exists(),
+        "{}",
+        std::fs::read_to_string(&trace).unwrap()
+    );
     // The traps do work: git itself falls into them.
     repo.write(".gitattributes", "*.x filter=evil\n");
     git(&repo.root, &["-c", "core.fsmonitor=false", "add", "a.x"]);
     let sprung = std::fs::read_to_string(&trace).unwrap();
-    assert!(sprung.contains("clean") && sprung.contains("hook"), "{sprung}");
+    assert!(
+        sprung.contains("clean") && sprung.contains("hook"),
+        "{sprung}"
+    );
 }
 
 #[test]
@@ -206,7 +266,10 @@ fn another_work_tree_in_the_configuration_is_not_shown() {
     std::fs::write(elsewhere.join("secret"), "s\n").unwrap();
     repo.git(&["config", "core.worktree", elsewhere.as_str()]);
     let error = Snapshot::take(&repo.root, ours(&repo.root)).unwrap_err();
-    assert!(matches!(error, WorktreeError::NoRepository { .. }), "{error}");
+    assert!(
+        matches!(error, WorktreeError::NoRepository { .. }),
+        "{error}"
+    );
     // A folder that the real one lies in.
     let config = repo.root.join(".git/config");
     let text = std::fs::read_to_string(&config).unwrap();
@@ -220,7 +283,10 @@ fn a_change_within_the_clocks_grain_is_seen() {
     repo.git(&["config", "core.trustctime", "false"]);
     let time = std::time::SystemTime::now() - std::time::Duration::from_secs(100);
     let age = |path: &str| {
-        let file = std::fs::File::options().append(true).open(repo.root.join(path)).unwrap();
+        let file = std::fs::File::options()
+            .append(true)
+            .open(repo.root.join(path))
+            .unwrap();
         file.set_modified(time).unwrap();
     };
     repo.write("a", "1\n");
@@ -242,16 +308,28 @@ fn submodules_are_taken_as_their_commit_and_strange_repositories_are_passed_over
     let trace = repo.root.parent().unwrap().join("trace");
     let trap = repo.root.parent().unwrap().join("trap.sh");
     std::fs::write(&trap, format!("#!/bin/sh\necho run >> '{trace}'\n")).unwrap();
-    git(&repo.root.join("sub"), &["config", "core.fsmonitor", &format!("sh '{trap}'")]);
+    git(
+        &repo.root.join("sub"),
+        &["config", "core.fsmonitor", &format!("sh '{trap}'")],
+    );
     std::fs::write(repo.root.join("sub/i"), "dirty\n").unwrap();
     repo.write("stray/x", "1\n");
     git(&repo.root.join("stray"), &["init", "-q", "-b", "main"]);
     let snapshot = take(&repo);
     assert_eq!(snapshot.tree(), repo.git(&["rev-parse", "HEAD^{tree}"]));
-    assert!(!trace.exists(), "nothing of the submodule's configuration ran");
-    let over: Vec<_> =
-        snapshot.passed_over().iter().map(|(path, over)| (path.clone(), over.why.to_string())).collect();
-    assert_eq!(over, [(b"stray/".to_vec(), "a git repository of its own".to_owned())]);
+    assert!(
+        !trace.exists(),
+        "nothing of the submodule's configuration ran"
+    );
+    let over: Vec<_> = snapshot
+        .passed_over()
+        .iter()
+        .map(|(path, over)| (path.clone(), over.why.to_string()))
+        .collect();
+    assert_eq!(
+        over,
+        [(b"stray/".to_vec(), "a git repository of its own".to_owned())]
+    );
 }
 
 #[test]
@@ -289,7 +367,10 @@ fn no_repository_a_bare_one_and_a_broken_one_are_told_apart() {
     assert!(matches!(bare, WorktreeError::NoRepository { .. }), "{bare}");
     std::fs::create_dir_all(root.join("c/.git")).unwrap();
     let broken = Snapshot::take(&root.join("c"), ours(&root.join("c"))).unwrap_err();
-    assert!(broken.to_string().contains("not a git repository"), "{broken}");
+    assert!(
+        broken.to_string().contains("not a git repository"),
+        "{broken}"
+    );
 }
 
 #[test]
@@ -311,7 +392,9 @@ fn a_pipe_in_the_work_tree_is_not_waited_for() {
     let repo = Repo::with(&[("a", "1\n")]);
     std::fs::remove_file(repo.root.join("a")).unwrap();
     for name in ["a", "p"] {
-        let made = std::process::Command::new("mkfifo").arg(repo.root.join(name)).status();
+        let made = std::process::Command::new("mkfifo")
+            .arg(repo.root.join(name))
+            .status();
         assert!(made.unwrap().success());
     }
     let mut snapshot = take(&repo);
@@ -334,13 +417,22 @@ fn a_patch_is_tried_and_never_applied() {
         Ok(()),
         "without its last line end"
     );
-    assert_eq!(snapshot.applies("--- a/new\n+++ /dev/null\n@@ -1 +0,0 @@\n-n\n"), Ok(()));
+    assert_eq!(
+        snapshot.applies("--- a/new\n+++ /dev/null\n@@ -1 +0,0 @@\n-n\n"),
+        Ok(())
+    );
     for (patch, why) in [
         (on("a b", "2", "x"), "patch failed: a b:1"),
         (on("nowhere", "2", "x"), "nowhere: does not exist in index"),
-        ("@@ -1 +1 @@\n-a\n+b\n".to_owned(), "patch fragment without header"),
+        (
+            "@@ -1 +1 @@\n-a\n+b\n".to_owned(),
+            "patch fragment without header",
+        ),
         (on("../a", "2", "x"), "leaves the work tree"),
-        ("--- a/a b\n+++ b/a b\n@@ -1,3 +1,3 @@\n 1\n".to_owned(), "corrupt patch"),
+        (
+            "--- a/a b\n+++ b/a b\n@@ -1,3 +1,3 @@\n 1\n".to_owned(),
+            "corrupt patch",
+        ),
         ("not a patch".to_owned(), "no unified diff"),
     ] {
         let error = snapshot.applies(&patch).unwrap_err();
@@ -373,7 +465,10 @@ fn without_git_a_walk_tells_what_changed() {
     std::fs::remove_file(root.join("gone")).unwrap();
     std::fs::remove_file(root.join("link")).unwrap();
     symlink("d", root.join("link")).unwrap();
-    assert_eq!(before.changed().unwrap(), ["d/b", "\"d/e/new\\n\"", "gone", "link"]);
+    assert_eq!(
+        before.changed().unwrap(),
+        ["d/b", "\"d/e/new\\n\"", "gone", "link"]
+    );
 }
 
 #[test]
@@ -383,7 +478,10 @@ fn a_commit_a_hook_and_a_configuration_are_changes_too() {
     assert_eq!(before.changed().unwrap(), [""; 0]);
     repo.write(".git/hooks/pre-commit", "#!/bin/sh\n");
     repo.git(&["config", "core.pager", "x"]);
-    assert_eq!(before.changed().unwrap(), [".git/config", ".git/hooks/pre-commit"]);
+    assert_eq!(
+        before.changed().unwrap(),
+        [".git/config", ".git/hooks/pre-commit"]
+    );
 
     repo.write("a", "2\n");
     let mut before = Before::look(&repo.root, ours(&repo.root)).unwrap();
@@ -391,7 +489,12 @@ fn a_commit_a_hook_and_a_configuration_are_changes_too() {
     repo.commit();
     assert_eq!(
         before.changed().unwrap(),
-        [".git/HEAD", ".git/hooks/pre-commit", ".git/index", ".git/refs/heads/main"]
+        [
+            ".git/HEAD",
+            ".git/hooks/pre-commit",
+            ".git/index",
+            ".git/refs/heads/main"
+        ]
     );
 
     let linked = repo.root.join("linked");
@@ -408,26 +511,60 @@ fn a_commit_a_hook_and_a_configuration_are_changes_too() {
 fn what_later_commands_obey_and_what_nested_repositories_hold_is_seen() {
     type Change = fn(&Repo);
     let changes: [(&str, Change); 20] = [
-        (".git/info/exclude", |repo| repo.write(".git/info/exclude", "*.js\n")),
-        (".git/info/attributes", |repo| repo.write(".git/info/attributes", "* binary\n")),
-        (".git/info/grafts", |repo| repo.write(".git/info/grafts", "0\n")),
-        (".git/info/sparse-checkout", |repo| repo.write(".git/info/sparse-checkout", "/a\n")),
+        (".git/info/exclude", |repo| {
+            repo.write(".git/info/exclude", "*.js\n")
+        }),
+        (".git/info/attributes", |repo| {
+            repo.write(".git/info/attributes", "* binary\n")
+        }),
+        (".git/info/grafts", |repo| {
+            repo.write(".git/info/grafts", "0\n")
+        }),
+        (".git/info/sparse-checkout", |repo| {
+            repo.write(".git/info/sparse-checkout", "/a\n")
+        }),
         (".git/shallow", |repo| repo.write(".git/shallow", "0\n")),
-        (".git/objects/info/alternates", |repo| repo.write(".git/objects/info/alternates", "/elsewhere\n")),
-        (".git/config.worktree", |repo| repo.write(".git/config.worktree", "[core]\n")),
-        (".git/hooks/commit-msg", |repo| repo.write(".git/hooks/commit-msg", "#!/bin/sh\n")),
-        (".git/index", |repo| drop(repo.git(&["update-index", "--assume-unchanged", "a"]))),
-        (".git/index", |repo| drop(repo.git(&["update-index", "--skip-worktree", "a"]))),
-        (".git/index", |repo| drop(repo.git(&["rm", "-q", "--cached", "a"]))),
-        (".git/refs/heads/other", |repo| drop(repo.git(&["branch", "other"]))),
+        (".git/objects/info/alternates", |repo| {
+            repo.write(".git/objects/info/alternates", "/elsewhere\n")
+        }),
+        (".git/config.worktree", |repo| {
+            repo.write(".git/config.worktree", "[core]\n")
+        }),
+        (".git/hooks/commit-msg", |repo| {
+            repo.write(".git/hooks/commit-msg", "#!/bin/sh\n")
+        }),
+        (".git/index", |repo| {
+            drop(repo.git(&["update-index", "--assume-unchanged", "a"]))
+        }),
+        (".git/index", |repo| {
+            drop(repo.git(&["update-index", "--skip-worktree", "a"]))
+        }),
+        (".git/index", |repo| {
+            drop(repo.git(&["rm", "-q", "--cached", "a"]))
+        }),
+        (".git/refs/heads/other", |repo| {
+            drop(repo.git(&["branch", "other"]))
+        }),
         (".git/refs/tags/v1", |repo| drop(repo.git(&["tag", "v1"]))),
-        (".git/refs/replace/x", |repo| repo.write(".git/refs/replace/x", "0\n")),
-        (".git/refs/remotes/origin/main", |repo| repo.write(".git/refs/remotes/origin/main", "0\n")),
-        (".git/packed-refs", |repo| drop(repo.git(&["pack-refs", "--all"]))),
+        (".git/refs/replace/x", |repo| {
+            repo.write(".git/refs/replace/x", "0\n")
+        }),
+        (".git/refs/remotes/origin/main", |repo| {
+            repo.write(".git/refs/remotes/origin/main", "0\n")
+        }),
+        (".git/packed-refs", |repo| {
+            drop(repo.git(&["pack-refs", "--all"]))
+        }),
         ("nested/file", |repo| repo.write("nested/file", "2\n")),
-        ("nested/.git/config", |repo| repo.write("nested/.git/config", "[core]\n")),
-        ("nested/.git/hooks/pre-commit", |repo| repo.write("nested/.git/hooks/pre-commit", "#!/bin/sh\n")),
-        ("sub/a", |repo| repo.write("sub/a", "changed in a submodule\n")),
+        ("nested/.git/config", |repo| {
+            repo.write("nested/.git/config", "[core]\n")
+        }),
+        ("nested/.git/hooks/pre-commit", |repo| {
+            repo.write("nested/.git/hooks/pre-commit", "#!/bin/sh\n")
+        }),
+        ("sub/a", |repo| {
+            repo.write("sub/a", "changed in a submodule\n")
+        }),
     ];
     // A submodule takes git some twenty processes: it is made once.
     let made = Repo::with(&[("a", "1\n")]);

@@ -48,7 +48,9 @@ impl Seen {
     fn is_as(&self, other: &Self) -> bool {
         match (&self.content, &other.content) {
             (Some(one), Some(two)) => one == two && self.mode == other.mode,
-            _ => (self.bytes, self.mode, self.modified) == (other.bytes, other.mode, other.modified),
+            _ => {
+                (self.bytes, self.mode, self.modified) == (other.bytes, other.mode, other.modified)
+            }
         }
     }
 }
@@ -56,7 +58,12 @@ impl Seen {
 impl Walk {
     /// Looks at the folder. What cannot be opened is passed over: it cannot be told apart from what is not there.
     pub fn take(root: &Utf8Path, ours: Ours) -> Self {
-        let mut walk = Self { root: root.to_owned(), ours, files: BTreeMap::new(), cut: false };
+        let mut walk = Self {
+            root: root.to_owned(),
+            ours,
+            files: BTreeMap::new(),
+            cut: false,
+        };
         walk.look();
         walk
     }

@@ -40,8 +40,11 @@ impl Lines {
                 if !(is_map && is_of_lines) {
                     self.write(field, "", None);
                 }
-                let gone: Vec<String> =
-                    self.keys_below(field).filter(|key| !map.contains_key(*key)).map(str::to_owned).collect();
+                let gone: Vec<String> = self
+                    .keys_below(field)
+                    .filter(|key| !map.contains_key(*key))
+                    .map(str::to_owned)
+                    .collect();
                 for (key, value) in map {
                     self.set_data(&format!("{field}.{key}"), value);
                 }
@@ -53,15 +56,17 @@ impl Lines {
                 let at = self.find(field).map(|at| self.entries[at].indent());
                 let indent = at.unwrap_or(2 * field.matches('.').count()) + 2;
                 let ending = if self.crlf { "\r\n" } else { "\n" };
-                let items =
-                    items.iter().map(|item| format!("{ending}{:indent$}- {}", "", shown(&item.to_string())));
+                let items = items
+                    .iter()
+                    .map(|item| format!("{ending}{:indent$}- {}", "", shown(&item.to_string())));
                 self.write(field, &items.collect::<String>(), None);
             }
             other => {
                 let value = Value::of_json(other.clone());
                 let at = self.find(field);
-                let is_quoted =
-                    at.is_some_and(|at| right_of_colon(&self.entries[at].raw).starts_with(['"', '\'']));
+                let is_quoted = at.is_some_and(|at| {
+                    right_of_colon(&self.entries[at].raw).starts_with(['"', '\''])
+                });
                 let written = scalar::write(&value, is_quoted && other.is_string());
                 self.write(field, &written, Some(value));
             }
@@ -100,7 +105,8 @@ mod tests {
     const DOCUMENT: &str = "---\n# theirs\nround: 2\nstages: # by stage\n  setup:\n    # done by hand\n    status: completed   # yes\n    their: \"1\"\n\n  research: {status: pending}\nrounds:\n  - round_number: 1 # the first\n    mode: standard\nlast: x\n---\nText\n";
 
     fn parse(text: &str) -> Frontmatter {
-        Frontmatter::parse(&[], DATA, text.as_bytes()).unwrap_or_else(|error| panic!("{error}: {text}"))
+        Frontmatter::parse(&[], DATA, text.as_bytes())
+            .unwrap_or_else(|error| panic!("{error}: {text}"))
     }
 
     fn text(document: &Frontmatter) -> String {
@@ -116,10 +122,13 @@ mod tests {
     fn a_map_is_read_as_a_whole_and_edited_key_by_key() {
         let mut document = parse(DOCUMENT);
         let stages = document.get("stages").unwrap().to_json();
-        let expected =
-            json!({ "setup": { "status": "completed", "their": "1" }, "research": { "status": "pending" } });
+        let expected = json!({ "setup": { "status": "completed", "their": "1" }, "research": { "status": "pending" } });
         assert_eq!(stages, expected);
-        assert_eq!(set(&mut document, "stages", expected.clone()), DOCUMENT, "what reads the same stays");
+        assert_eq!(
+            set(&mut document, "stages", expected.clone()),
+            DOCUMENT,
+            "what reads the same stays"
+        );
         let mut changed = expected.clone();
         changed["setup"]["status"] = "failed".into();
         changed["setup"]["their"] = 2.into();
@@ -127,12 +136,20 @@ mod tests {
             json!({ "gaps": 0, "score": 14.5, "modes": ["a", "b"], "left": null, "no": {} });
         let written = set(&mut document, "stages", changed.clone());
         let stages = "stages: # by stage\n  setup:\n    # done by hand\n    status: failed   # yes\n    their: 2\n\n  research:\n    gaps: 0\n    score: 14.5\n    modes: [\"a\", \"b\"]\n    left: null\n    no: {}\n";
-        let (before, behind) = (DOCUMENT.find("stages").unwrap(), DOCUMENT.find("rounds").unwrap());
-        assert_eq!(written, [&DOCUMENT[..before], stages, &DOCUMENT[behind..]].concat());
+        let (before, behind) = (
+            DOCUMENT.find("stages").unwrap(),
+            DOCUMENT.find("rounds").unwrap(),
+        );
+        assert_eq!(
+            written,
+            [&DOCUMENT[..before], stages, &DOCUMENT[behind..]].concat()
+        );
         assert_eq!(parse(&written).get("stages").unwrap().to_json(), changed);
         let written = set(&mut document, "stages", json!({ "setup": { "their": 2 } }));
         assert!(
-            written.contains("stages: # by stage\n  setup:\n    # done by hand\n    their: 2\n\nrounds:"),
+            written.contains(
+                "stages: # by stage\n  setup:\n    # done by hand\n    their: 2\n\nrounds:"
+            ),
             "{written}"
         );
     }
@@ -144,20 +161,30 @@ mod tests {
             document.get("rounds").unwrap().to_json(),
             json!([{ "round_number": 1, "mode": "standard" }])
         );
-        let written =
-            set(&mut document, "rounds", json!([{ "round_number": 1 }, { "why": "a: \"b\"\n\u{202e}" }]));
+        let written = set(
+            &mut document,
+            "rounds",
+            json!([{ "round_number": 1 }, { "why": "a: \"b\"\n\u{202e}" }]),
+        );
         let rounds = "rounds:\n  - {\"round_number\":1}\n  - {\"why\":\"a: \\\"b\\\"\\n\\u202E\"}\nlast: x\n";
         assert!(written.contains(rounds), "{written}");
         assert_eq!(parse(&written).get("rounds"), document.get("rounds"));
         assert_eq!(parse(&written).get("last"), Some(Value::Word("x".into())));
         let crlf = DOCUMENT.replace('\n', "\r\n");
         let written = set(&mut parse(&crlf), "rounds", json!([1.5]));
-        assert!(written.contains("rounds:\r\n  - 1.5\r\nlast"), "{written:?}");
+        assert!(
+            written.contains("rounds:\r\n  - 1.5\r\nlast"),
+            "{written:?}"
+        );
     }
 
     #[test]
     fn the_fields_have_each_data_once_and_as_a_whole() {
-        let names: Vec<_> = parse(DOCUMENT).fields().into_iter().map(|(name, _)| name).collect();
+        let names: Vec<_> = parse(DOCUMENT)
+            .fields()
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect();
         assert_eq!(names, ["round", "last", "stages", "rounds"]);
     }
 

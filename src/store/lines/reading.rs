@@ -21,12 +21,22 @@ const MOST_OUTSIDE: usize = 64 * 1024;
 const NO_NAME: &str = "\0";
 
 /// Reads the entries of a text; if `leniently`, all but those that cannot be read.
-pub(super) fn entries(text: &str, style: Style, leniently: bool) -> Result<Vec<Entry>, DocumentError> {
+pub(super) fn entries(
+    text: &str,
+    style: Style,
+    leniently: bool,
+) -> Result<Vec<Entry>, DocumentError> {
     // A line holds at least one byte outside of quotes: its end.
     if text.matches('\n').count() > MOST_OUTSIDE {
         return Err(DocumentError::NotLines);
     }
-    let mut reading = Reading { text, style, leniently, cost: Cost::default(), entries: Vec::new() };
+    let mut reading = Reading {
+        text,
+        style,
+        leniently,
+        cost: Cost::default(),
+        entries: Vec::new(),
+    };
     reading.keys(0..text.len(), "", 0)?;
     Ok(reading.entries)
 }
@@ -42,7 +52,12 @@ struct Reading<'a> {
 
 impl Reading<'_> {
     /// Reads the keys that stand `indent` spaces in, below the key `outer`.
-    fn keys(&mut self, lines: Range<usize>, outer: &str, indent: usize) -> Result<(), DocumentError> {
+    fn keys(
+        &mut self,
+        lines: Range<usize>,
+        outer: &str,
+        indent: usize,
+    ) -> Result<(), DocumentError> {
         let mut starts = Vec::new();
         let mut at = lines.start;
         for line in self.text[lines.clone()].split_inclusive('\n') {
@@ -68,7 +83,9 @@ impl Reading<'_> {
                     self.entries.truncate(kept.0);
                     self.cost = kept.1;
                     let lines = self.text[begin..end].split_inclusive('\n');
-                    lines.filter(|line| line.starts_with('#')).for_each(|line| self.other(line));
+                    lines
+                        .filter(|line| line.starts_with('#'))
+                        .for_each(|line| self.other(line));
                 }
                 read => read?,
             }
@@ -107,9 +124,12 @@ impl Reading<'_> {
             }
             at += line.len();
             let is_blank = bare(line).is_empty();
-            let is_text = (is_block || own > first) && !is_over && !is_blank && indent_of(line) > indent;
+            let is_text =
+                (is_block || own > first) && !is_over && !is_blank && indent_of(line) > indent;
             // A tab before all else can only be part of a text.
-            let text_at = line.find(|c| !matches!(c, ' ' | '\t')).unwrap_or(line.len());
+            let text_at = line
+                .find(|c| !matches!(c, ' ' | '\t'))
+                .unwrap_or(line.len());
             let is_tab = line[..text_at].contains('\t');
             if is_text || is_tab || !is_filler(line) {
                 (own, is_over) = (at, false);
@@ -124,19 +144,25 @@ impl Reading<'_> {
             _ => format!("{outer}.{name}"),
         };
         let kept = (self.entries.len(), self.cost);
-        let nested = name.filter(|_| self.style == Style::Theirs && outer.split('.').count() < MOST_ABOVE);
+        let nested =
+            name.filter(|_| self.style == Style::Theirs && outer.split('.').count() < MOST_ABOVE);
         if let Some(name) = nested
             && let Some(inner) = self.inner(key..first, first..own, indent)
         {
             self.cost.lines(&text[key..first])?;
-            self.entries.push(Entry { raw: text[key..first].to_owned(), field: Some((path(name), None)) });
+            self.entries.push(Entry {
+                raw: text[key..first].to_owned(),
+                field: Some((path(name), None)),
+            });
             match self.keys(first..own, &path(name), inner) {
                 Ok(()) => {
                     if !names.insert(name.to_owned()) {
                         return Err(twice(name));
                     }
                     self.cost.lines(&text[own..end])?;
-                    text[own..end].split_inclusive('\n').for_each(|line| self.other(line));
+                    text[own..end]
+                        .split_inclusive('\n')
+                        .for_each(|line| self.other(line));
                     return Ok(());
                 }
                 // It may be a value that makes sense as a whole.
@@ -153,10 +179,14 @@ impl Reading<'_> {
             Ok(_) => None,
             Err(error) => {
                 // The line that it names is to be that of the file.
-                let above = text[..begin].matches('\n').count() + usize::from(self.style == Style::Theirs);
-                let again =
-                    serde_yaml::from_str::<serde_yaml::Value>(&("\n".repeat(above) + &text[begin..end]));
-                return Err(DocumentError::Syntax { reason: again.err().unwrap_or(error).to_string() });
+                let above =
+                    text[..begin].matches('\n').count() + usize::from(self.style == Style::Theirs);
+                let again = serde_yaml::from_str::<serde_yaml::Value>(
+                    &("\n".repeat(above) + &text[begin..end]),
+                );
+                return Err(DocumentError::Syntax {
+                    reason: again.err().unwrap_or(error).to_string(),
+                });
             }
         };
         let field = match (read, name) {
@@ -167,8 +197,8 @@ impl Reading<'_> {
                     return Err(twice(&found));
                 }
                 let value = value_of(value, &text[key..own]);
-                let value =
-                    value.or_else(|| (self.style == Style::Ours).then(|| as_it_stands(&text[key..own])));
+                let value = value
+                    .or_else(|| (self.style == Style::Ours).then(|| as_it_stands(&text[key..own])));
                 match is_field_name(&found) {
                     true => (path(&found), value),
                     false => (path(NO_NAME), None),
@@ -177,8 +207,13 @@ impl Reading<'_> {
             (Some(_), None) => (path(NO_NAME), None),
             _ => return Err(DocumentError::NotLines),
         };
-        self.entries.push(Entry { raw: text[key..own].to_owned(), field: Some(field) });
-        text[own..end].split_inclusive('\n').for_each(|line| self.other(line));
+        self.entries.push(Entry {
+            raw: text[key..own].to_owned(),
+            field: Some(field),
+        });
+        text[own..end]
+            .split_inclusive('\n')
+            .for_each(|line| self.other(line));
         Ok(())
     }
 
@@ -188,38 +223,46 @@ impl Reading<'_> {
         let mut lines = self.text[below].split_inclusive('\n');
         let line = lines.find(|line| !is_filler(line))?;
         let inner = indent_of(line);
-        let has_keys =
-            (right.is_empty() || right.starts_with('#')) && inner > indent && self.is_key(line, inner);
+        let has_keys = (right.is_empty() || right.starts_with('#'))
+            && inner > indent
+            && self.is_key(line, inner);
         has_keys.then_some(inner)
     }
 
     /// Returns whether a line begins with a key, as far as one can see.
     fn is_key(&self, line: &str, indent: usize) -> bool {
-        let Some(line) = (line.len() > indent && line.bytes().take(indent).all(|byte| byte == b' '))
-            .then(|| &line[indent..])
-        else {
+        let Some(line) = (line.len() > indent
+            && line.bytes().take(indent).all(|byte| byte == b' '))
+        .then(|| &line[indent..]) else {
             return false;
         };
         let is_theirs = || {
             let mut colons = line.match_indices(':');
             // Only a scalar that begins the line makes it one of a mapping in lines.
-            !line.starts_with([' ', '\t', '#', '[', '{', '!', '&', '*', '|', '>', '?', '\u{feff}'])
-                && !line.starts_with("- ")
+            !line.starts_with([
+                ' ', '\t', '#', '[', '{', '!', '&', '*', '|', '>', '?', '\u{feff}',
+            ]) && !line.starts_with("- ")
                 && !line.starts_with("---")
-                && colons
-                    .any(|(at, _)| line.len() == at + 1 || line[at + 1..].starts_with(char::is_whitespace))
+                && colons.any(|(at, _)| {
+                    line.len() == at + 1 || line[at + 1..].starts_with(char::is_whitespace)
+                })
         };
         key_of(line).is_some() || self.style == Style::Theirs && is_theirs()
     }
 
     /// Keeps a line without a key.
     fn other(&mut self, line: &str) {
-        self.entries.push(Entry { raw: line.to_owned(), field: None });
+        self.entries.push(Entry {
+            raw: line.to_owned(),
+            field: None,
+        });
     }
 }
 
 fn twice(name: &str) -> DocumentError {
-    DocumentError::Syntax { reason: format!("the key `{name}` stands twice") }
+    DocumentError::Syntax {
+        reason: format!("the key `{name}` stands twice"),
+    }
 }
 
 /// Adds up what the YAML reader is given: it takes the square of how deep brackets are nested, and of how much stands outside of
@@ -242,7 +285,11 @@ impl Cost {
     /// Adds the lines of a key, or others.
     pub(super) fn lines(&mut self, raw: &str) -> Result<(), DocumentError> {
         let right = outside(raw);
-        self.outside += raw.find(':').unwrap_or_default().min(raw.len() - right.len()) + right.len();
+        self.outside += raw
+            .find(':')
+            .unwrap_or_default()
+            .min(raw.len() - right.len())
+            + right.len();
         // What ends a line to the reader alone would have it see other lines than these.
         let ends_otherwise = right.contains(['\u{85}', '\u{2028}', '\u{2029}'])
             || right.matches('\r').count() > right.matches("\r\n").count();
@@ -273,7 +320,10 @@ pub(super) fn outside(raw: &str) -> &str {
     if key_of(line).is_none() {
         return raw;
     }
-    let all = line.split_once(':').map_or("", |(_, right)| right).trim_start_matches(' ');
+    let all = line
+        .split_once(':')
+        .map_or("", |(_, right)| right)
+        .trim_start_matches(' ');
     let Some(list) = all.strip_prefix('[') else {
         return behind_quoted(all).unwrap_or(all);
     };
@@ -286,7 +336,10 @@ pub(super) fn outside(raw: &str) -> &str {
 
 /// Returns what stands behind a quoted text that begins and ends in this line.
 fn behind_quoted(text: &str) -> Option<&str> {
-    let quote = text.bytes().next().filter(|byte| matches!(byte, b'"' | b'\''))?;
+    let quote = text
+        .bytes()
+        .next()
+        .filter(|byte| matches!(byte, b'"' | b'\''))?;
     let mut bytes = text.bytes().enumerate().skip(1);
     while let Some((at, byte)) = bytes.next() {
         match byte {
@@ -319,7 +372,8 @@ pub(super) fn bare(line: &str) -> &str {
 /// Returns the key that a line starts with, if it does.
 fn key_of(line: &str) -> Option<&str> {
     let (key, rest) = line.trim_start_matches('\u{feff}').split_once(':')?;
-    (is_field_name(key) && (rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']))).then_some(key)
+    (is_field_name(key) && (rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n'])))
+        .then_some(key)
 }
 
 /// Returns what stands right of the colon, without blanks and line ending.

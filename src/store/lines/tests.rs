@@ -70,18 +70,46 @@ fn round_trip(text: &str, value: &Value, before: &str) {
     let mut document = parse(before);
     document.set("topic", value);
     let bytes = document.to_bytes();
-    let back = Form::Lines.parse(&bytes).unwrap_or_else(|error| panic!("{text:?}: {error}: {bytes:?}"));
-    assert_eq!(back.get("topic").unwrap().as_str(), Some(text), "{:?}", String::from_utf8_lossy(&bytes));
-    assert_eq!(back.fields(), document.fields(), "what is held is what is read");
+    let back = Form::Lines
+        .parse(&bytes)
+        .unwrap_or_else(|error| panic!("{text:?}: {error}: {bytes:?}"));
+    assert_eq!(
+        back.get("topic").unwrap().as_str(),
+        Some(text),
+        "{:?}",
+        String::from_utf8_lossy(&bytes)
+    );
+    assert_eq!(
+        back.fields(),
+        document.fields(),
+        "what is held is what is read"
+    );
     assert_eq!(back.get("phase"), Some(Value::Word("reviewing".into())));
     assert_eq!(back.get("round"), Some(Value::Count(2)));
-    assert_eq!(bytes.iter().filter(|byte| **byte == b'\n').count(), 3, "one line each");
+    assert_eq!(
+        bytes.iter().filter(|byte| **byte == b'\n').count(),
+        3,
+        "one line each"
+    );
 }
 
 #[test]
 fn what_the_reader_would_take_long_for_is_refused_by_its_shape() {
     let most = crate::store::MAX_BYTES;
-    for part in ["[", "{", "? ", "- ", "b,", "!", "&a ", "x\n", "%YAML 1.2\n", "---\n", "#\n", "k: v\n"] {
+    for part in [
+        "[",
+        "{",
+        "? ",
+        "- ",
+        "b,",
+        "!",
+        "&a ",
+        "x\n",
+        "%YAML 1.2\n",
+        "---\n",
+        "#\n",
+        "k: v\n",
+    ] {
         for begin in ["", "a: ", "a: [", "a: [it's ", "a: [\"x\" ", "a: [b:\""] {
             let text = format!("{begin}{}", part.repeat((most - begin.len()) / part.len()));
             assert!(Form::Lines.parse(text.as_bytes()).is_err(), "{begin}{part}");
@@ -89,7 +117,10 @@ fn what_the_reader_would_take_long_for_is_refused_by_its_shape() {
     }
     let deep = |depth: usize| format!("a: {}{}\n", "[".repeat(depth), "]".repeat(depth));
     assert!(Form::Lines.parse(deep(DEEPEST).as_bytes()).is_ok());
-    assert_eq!(Form::Lines.parse(deep(DEEPEST + 1).as_bytes()).unwrap_err(), DocumentError::NotLines);
+    assert_eq!(
+        Form::Lines.parse(deep(DEEPEST + 1).as_bytes()).unwrap_err(),
+        DocumentError::NotLines
+    );
 }
 
 #[test]
@@ -154,11 +185,18 @@ fn a_change_leaves_every_other_line_byte_for_byte() {
     document.set("extra", &Value::Flag(true));
     let after = "\u{feff}# by hand\r\nphase: reviewing\r\n\nunknown: [1,\n  2]\nblock: |\n  phase: no\n\n  more\ntopic: \"b\"\nround: 2\r\nextra: true\r\n";
     assert_eq!(String::from_utf8(document.to_bytes()).unwrap(), after);
-    assert_eq!(parse(after).get("block").unwrap().to_plain(), "phase: no\n\nmore\n");
+    assert_eq!(
+        parse(after).get("block").unwrap().to_plain(),
+        "phase: no\n\nmore\n"
+    );
     document.set("block", &Value::Word("short".into()));
     document.remove("unknown");
     let text = String::from_utf8(document.to_bytes()).unwrap();
-    assert_eq!(parse(&text).get("block"), Some(Value::Word("short".into())), "{text}");
+    assert_eq!(
+        parse(&text).get("block"),
+        Some(Value::Word("short".into())),
+        "{text}"
+    );
     assert!(!text.contains("unknown"));
 }
 
@@ -169,7 +207,10 @@ fn what_stands_quoted_stays_quoted_and_reads_back_as_held() {
     document.set("flag", &Value::Flag(false));
     assert_eq!(document.to_bytes(), b"round: \"2\"\nflag: \"false\"\n");
     assert_eq!(document.get("round").unwrap().as_count(), Some(2));
-    assert_eq!(parse("round: \"2\"\nflag: \"false\"\n").fields(), document.fields());
+    assert_eq!(
+        parse("round: \"2\"\nflag: \"false\"\n").fields(),
+        document.fields()
+    );
 }
 
 #[test]
@@ -197,7 +238,10 @@ fn what_an_edit_of_one_line_would_break_is_refused_or_left_whole() {
     assert_eq!(document.to_bytes(), b"new: 1\nblock: |\n  one\n  two");
     let mut document = parse("\u{feff}a: >\n  one\n \n  ");
     document.set("new", &Value::Count(1));
-    assert_eq!(document.to_bytes(), "\u{feff}new: 1\na: >\n  one\n \n  ".as_bytes());
+    assert_eq!(
+        document.to_bytes(),
+        "\u{feff}new: 1\na: >\n  one\n \n  ".as_bytes()
+    );
     assert_eq!(parse("\u{feff}a: 1\nb: 2\n").fields().len(), 2);
 }
 
@@ -205,9 +249,21 @@ fn what_an_edit_of_one_line_would_break_is_refused_or_left_whole() {
 fn what_is_no_list_of_fields_is_refused() {
     let refused = |bytes: &[u8]| Form::Lines.parse(bytes).unwrap_err();
     assert_eq!(refused(b"phase: \xff"), DocumentError::NotUtf8 { at: 7 });
-    assert_eq!(refused(&vec![b'#'; 1024 * 1024 + 1]), DocumentError::TooLarge);
-    for text in ["a: 1\na: 2\n", "a: 1\n- b\n", "a: \"x", "a: 1\n---\nb: 2\n", "a: x\0y\n"] {
-        assert!(matches!(refused(text.as_bytes()), DocumentError::Syntax { .. }), "{text:?}");
+    assert_eq!(
+        refused(&vec![b'#'; 1024 * 1024 + 1]),
+        DocumentError::TooLarge
+    );
+    for text in [
+        "a: 1\na: 2\n",
+        "a: 1\n- b\n",
+        "a: \"x",
+        "a: 1\n---\nb: 2\n",
+        "a: x\0y\n",
+    ] {
+        assert!(
+            matches!(refused(text.as_bytes()), DocumentError::Syntax { .. }),
+            "{text:?}"
+        );
     }
     for text in [
         "",
@@ -222,7 +278,13 @@ fn what_is_no_list_of_fields_is_refused() {
         "1: 2\n",
     ] {
         let error = refused(text.as_bytes());
-        assert!(matches!(error, DocumentError::NotLines | DocumentError::Syntax { .. }), "{text:?}: {error}");
+        assert!(
+            matches!(
+                error,
+                DocumentError::NotLines | DocumentError::Syntax { .. }
+            ),
+            "{text:?}: {error}"
+        );
     }
     // What reaches into another key's lines would let one edit change another field.
     for text in [
@@ -249,5 +311,8 @@ fn a_document_from_nothing_has_the_fields_in_order() {
     document.set("signal", &Value::Null);
     document.set("no name", &Value::Null);
     document.set("true", &Value::Null);
-    assert_eq!(document.to_bytes(), b"mode: plan\ntopic: \"fix\"\nsignal: null\n");
+    assert_eq!(
+        document.to_bytes(),
+        b"mode: plan\ntopic: \"fix\"\nsignal: null\n"
+    );
 }

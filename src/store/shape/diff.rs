@@ -34,8 +34,14 @@ pub fn compare(old: &Shape, new: &Shape, migrations: &Migrations) -> Vec<Differe
     match migrations.carry(old, new) {
         Ok(carried) => {
             let left = diff(&carried, new);
-            for one in found.iter_mut().filter(|one| one.verdict > Verdict::Migrated) {
-                if !left.iter().any(|still| still.what == one.what && still.verdict >= one.verdict) {
+            for one in found
+                .iter_mut()
+                .filter(|one| one.verdict > Verdict::Migrated)
+            {
+                if !left
+                    .iter()
+                    .any(|still| still.what == one.what && still.verdict >= one.verdict)
+                {
                     one.verdict = Verdict::Migrated;
                     "an entry of `[[migrations]]` says how loops go on".clone_into(&mut one.means);
                     one.remedy.clear();
@@ -50,8 +56,12 @@ pub fn compare(old: &Shape, new: &Shape, migrations: &Migrations) -> Vec<Differe
             found.extend(brought);
         }
         Err(why) => found.push(
-            Difference::new(Verdict::Breaks, "the `[[migrations]]` entry cannot be followed".to_owned(), why)
-                .remedy("mend the entry"),
+            Difference::new(
+                Verdict::Breaks,
+                "the `[[migrations]]` entry cannot be followed".to_owned(),
+                why,
+            )
+            .remedy("mend the entry"),
         ),
     }
     found

@@ -39,12 +39,19 @@ impl Migrations {
         if json.is_empty() {
             return Ok(Self::default());
         }
-        serde_json::from_str(json).map(Self).map_err(|error| ShapeError::Form { reason: error.to_string() })
+        serde_json::from_str(json)
+            .map(Self)
+            .map_err(|error| ShapeError::Form {
+                reason: error.to_string(),
+            })
     }
 
     /// Returns the entries that a loop of this version goes through; none where no entry names it.
     fn steps(&self, hash: &str) -> &[Step] {
-        let first = self.0.iter().position(|step| step.from.iter().any(|from| from == hash));
+        let first = self
+            .0
+            .iter()
+            .position(|step| step.from.iter().any(|from| from == hash));
         first.map_or(&[], |first| &self.0[first..])
     }
 
@@ -64,7 +71,9 @@ impl Migrations {
         }
         for phase in shape.phases.iter_mut().filter(|phase| phase.given) {
             let target = new.phase(&phase.name);
-            *phase = target.ok_or_else(|| format!("no phase is named `{}`", phase.name))?.clone();
+            *phase = target
+                .ok_or_else(|| format!("no phase is named `{}`", phase.name))?
+                .clone();
         }
         for field in shape.fields.iter_mut().filter(|field| field.given) {
             if let Some(target) = new.field(&field.name) {
@@ -86,11 +95,17 @@ impl Migrations {
         document: &mut dyn Document,
     ) -> Result<String, String> {
         let Some(PhaseShape { name, .. }) = old.stored(stored) else {
-            return Err(format!("the old machine has no phase that is stored as `{stored}`"));
+            return Err(format!(
+                "the old machine has no phase that is stored as `{stored}`"
+            ));
         };
         let mut phase: Option<&str> = None;
         for step in self.steps(&old.hash) {
-            phase = step.phases.get(phase.unwrap_or(name)).map(String::as_str).or(phase);
+            phase = step
+                .phases
+                .get(phase.unwrap_or(name))
+                .map(String::as_str)
+                .or(phase);
             step.migrate(new, document);
         }
         let stored = match phase {
@@ -123,7 +138,10 @@ impl Step {
             rename(&mut edge.to);
         }
         for (old, new) in &self.fields {
-            if shape.field(old).is_some() && shape.field(new).is_some() && !self.fields.contains_key(new) {
+            if shape.field(old).is_some()
+                && shape.field(new).is_some()
+                && !self.fields.contains_key(new)
+            {
                 return Err(format!(
                     "`{old}` cannot become `{new}`: the old machine has a field `{new}` of its own"
                 ));
@@ -164,8 +182,11 @@ impl Step {
 
     fn migrate(&self, new: &Shape, document: &mut dyn Document) {
         // All are taken before any is put, so that two fields may change their names for each other's.
-        let taken: Vec<(&String, Value)> =
-            self.fields.iter().filter_map(|(old, new)| Some((new, document.get(old)?))).collect();
+        let taken: Vec<(&String, Value)> = self
+            .fields
+            .iter()
+            .filter_map(|(old, new)| Some((new, document.get(old)?)))
+            .collect();
         for old in self.fields.keys() {
             document.remove(old);
         }
@@ -173,7 +194,9 @@ impl Step {
             document.set(name, &value);
         }
         for (name, words) in &self.words {
-            let word = document.get(name).map(|value| value.to_plain().into_owned());
+            let word = document
+                .get(name)
+                .map(|value| value.to_plain().into_owned());
             if let Some(word) = word.and_then(|word| words.get(&word)) {
                 document.set(name, &Value::Word(word.clone()));
             }

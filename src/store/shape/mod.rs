@@ -140,7 +140,9 @@ pub struct EdgeShape {
 }
 
 /// Text that is no shape, or no list of migrations.
-#[derive(Debug, Clone, PartialEq, Eq, derive_more::Display, derive_more::Error, miette::Diagnostic)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, derive_more::Display, derive_more::Error, miette::Diagnostic,
+)]
 pub enum ShapeError {
     /// It is not the JSON of a shape.
     #[display("it is no shape of a machine: {reason}")]
@@ -154,7 +156,10 @@ pub enum ShapeError {
     },
     /// It was written by another version of the engine.
     #[display("the form of the shape is version {found}, and this engine reads {VERSION}")]
-    #[diagnostic(code(claudex::shape::version), help("use the version of the engine that wrote it"))]
+    #[diagnostic(
+        code(claudex::shape::version),
+        help("use the version of the engine that wrote it")
+    )]
     Version {
         /// What it says.
         found: u32,
@@ -171,7 +176,9 @@ impl Shape {
         struct Version {
             shape: u32,
         }
-        let form = |error: serde_json::Error| ShapeError::Form { reason: error.to_string() };
+        let form = |error: serde_json::Error| ShapeError::Form {
+            reason: error.to_string(),
+        };
         let Version { shape: found } = serde_json::from_slice(json).map_err(form)?;
         if found != VERSION {
             return Err(ShapeError::Version { found });
@@ -200,7 +207,11 @@ impl Shape {
     /// ours.
     pub(super) fn is_protected(&self, name: &str) -> bool {
         self.field(name).is_some_and(|field| {
-            field.owned || field.holds.as_deref().is_some_and(|holds| holds != "updated")
+            field.owned
+                || field
+                    .holds
+                    .as_deref()
+                    .is_some_and(|holds| holds != "updated")
         })
     }
 
@@ -245,7 +256,8 @@ impl FieldShape {
             }
             "id" => {
                 let text = value.to_plain();
-                text.is_empty() || value.as_list().is_none() && LoopId::parse(&text, IdForm::Name).is_ok()
+                text.is_empty()
+                    || value.as_list().is_none() && LoopId::parse(&text, IdForm::Name).is_ok()
             }
             "list" => value.as_list().is_some(),
             "one_of" => self.words.iter().any(|word| *word == *value.to_plain()),
@@ -255,7 +267,9 @@ impl FieldShape {
 
     /// Returns the initial value as machine.toml writes it.
     fn initial_text(&self) -> String {
-        self.initial.as_ref().map_or_else(String::new, ToString::to_string)
+        self.initial
+            .as_ref()
+            .map_or_else(String::new, ToString::to_string)
     }
 }
 

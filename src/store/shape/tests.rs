@@ -27,7 +27,11 @@ pub(in crate::store) const DOOR: &str = r#"{"shape":1,"machine":"door","state":{
 pub(in crate::store) fn edited(edits: &[(&str, &str)]) -> String {
     let mut json = DOOR.to_owned();
     for (from, to) in edits {
-        assert_eq!(json.matches(from).count(), 1, "{from:?} has to stand once in\n{json}");
+        assert_eq!(
+            json.matches(from).count(),
+            1,
+            "{from:?} has to stand once in\n{json}"
+        );
         json = json.replace(from, to);
     }
     json
@@ -72,7 +76,8 @@ const CLOSED: &str = "{\"name\":\"closed\",\"stored\":\"closed\",\"terminal\":tr
 const OWNER: &str = ",\n{\"name\":\"owner\",\"kind\":\"text\",\"initial\":\"\"}";
 const AJAR_SHUT: &str =
     "{\"transition\":\"shut\",\"from\":\"ajar\",\"to\":\"closed\",\"requires\":\"settled\"},\n";
-const GIVE: &str = "\"from\":\"open\",\"to\":\"ajar\",\"by\":[\"person\"],\"args\":{\"why\":\"text\"}";
+const GIVE: &str =
+    "\"from\":\"open\",\"to\":\"ajar\",\"by\":[\"person\"],\"args\":{\"why\":\"text\"}";
 
 rows! {
     the_same_machine: [] says "";
@@ -157,14 +162,26 @@ rows! {
 
 #[test]
 fn names_that_are_no_stamps_are_lost_and_the_way_back_breaks() {
-    assert_eq!(said(&[("\"stamp\"", "\"name\"")], &[]), "breaks: ids are `stamp`, no longer `name`");
+    assert_eq!(
+        said(&[("\"stamp\"", "\"name\"")], &[]),
+        "breaks: ids are `stamp`, no longer `name`"
+    );
 }
 
 #[test]
 fn a_graph_hash_that_was_not_kept_cannot_be_added_under_way() {
-    let none = ("{\"name\":\"graph_hash\",\"kind\":\"held\",\"holds\":\"graph-hash\"},\n", "");
-    assert_eq!(said(&[none], &[]), "breaks: the field `graph_hash` was added");
-    let none = ("{\"name\":\"mode\",\"kind\":\"held\",\"holds\":\"mode\"},\n", "");
+    let none = (
+        "{\"name\":\"graph_hash\",\"kind\":\"held\",\"holds\":\"graph-hash\"},\n",
+        "",
+    );
+    assert_eq!(
+        said(&[none], &[]),
+        "breaks: the field `graph_hash` was added"
+    );
+    let none = (
+        "{\"name\":\"mode\",\"kind\":\"held\",\"holds\":\"mode\"},\n",
+        "",
+    );
     assert_eq!(said(&[none], &[]), "safe: the field `mode` was added");
 }
 
@@ -179,7 +196,11 @@ fn evidence_that_is_no_longer_needed_is_said_to_be_less() {
         found[0].what,
         "the transition `shut` from `ajar`, `open` needs no evidence, no longer settled"
     );
-    assert!(found[0].means.contains("less than was promised"), "{}", found[0].means);
+    assert!(
+        found[0].means.contains("less than was promised"),
+        "{}",
+        found[0].means
+    );
     let more = diff(&new, &old);
     assert!(!more[0].means.contains("less"), "{}", more[0].means);
 }
@@ -190,28 +211,49 @@ fn compared(new: &[(&str, &str)], entries: &str) -> Vec<(Verdict, String)> {
     let entries = entries.replace("OLD", &old.hash);
     let migrations = Migrations::read(&entries).unwrap();
     let found = compare(&old, &shape(&edited(new)), &migrations);
-    found.into_iter().filter(|one| one.verdict > Verdict::Safe).map(|one| (one.verdict, one.what)).collect()
+    found
+        .into_iter()
+        .filter(|one| one.verdict > Verdict::Safe)
+        .map(|one| (one.verdict, one.what))
+        .collect()
 }
 
 #[test]
 fn what_an_entry_covers_is_migrated_and_the_rest_is_not() {
-    let new =
-        [("half-open", "half"), ("\"name\":\"owner\"", "\"name\":\"keeper\""), ("\"green\"", "\"blue\"")];
+    let new = [
+        ("half-open", "half"),
+        ("\"name\":\"owner\"", "\"name\":\"keeper\""),
+        ("\"green\"", "\"blue\""),
+    ];
     let all = compared(&new, "");
     assert_eq!(all.len(), 3, "{all:?}");
-    assert!(all.iter().all(|(verdict, _)| *verdict == Verdict::Migration));
+    assert!(
+        all.iter()
+            .all(|(verdict, _)| *verdict == Verdict::Migration)
+    );
     let some = compared(&new, r#"[{"from":["OLD"],"phases":{"ajar":"ajar"}}]"#);
     assert_eq!(
         some.iter().map(|(verdict, _)| *verdict).collect::<Vec<_>>(),
         [Verdict::Migrated, Verdict::Migration, Verdict::Migration]
     );
     let whole = r#"[{"from":["OLD"],"phases":{"ajar":"ajar"},"fields":{"owner":"keeper"},"words":{"color":{"green":"blue"}}}]"#;
-    assert!(compared(&new, whole).iter().all(|(verdict, _)| *verdict == Verdict::Migrated));
+    assert!(
+        compared(&new, whole)
+            .iter()
+            .all(|(verdict, _)| *verdict == Verdict::Migrated)
+    );
     // An entry for another version is none for this one.
-    assert_eq!(compared(&new, &whole.replace("OLD", "0123456789abcdef")), all);
+    assert_eq!(
+        compared(&new, &whole.replace("OLD", "0123456789abcdef")),
+        all
+    );
     // A new field of the same kind that is no new name.
     let said = r#"[{"from":["OLD"],"phases":{"ajar":"ajar"},"set":{"keeper":"me"},"words":{"color":{"green":"red"}}}]"#;
-    assert!(compared(&new, said).iter().all(|(verdict, _)| *verdict == Verdict::Migrated));
+    assert!(
+        compared(&new, said)
+            .iter()
+            .all(|(verdict, _)| *verdict == Verdict::Migrated)
+    );
 }
 
 #[test]
@@ -219,15 +261,36 @@ fn an_entry_and_all_that_follow_are_one_way() {
     let new = [("\"name\":\"owner\"", "\"name\":\"holder\"")];
     let chain = r#"[{"from":["0000000000000000"],"fields":{"owner":"wrong"}},
         {"from":["OLD"],"fields":{"owner":"keeper"}},{"from":["1111111111111111"],"fields":{"keeper":"holder"}}]"#;
-    assert_eq!(compared(&new, chain), [(Verdict::Migrated, "the field `owner` was removed".to_owned())]);
+    assert_eq!(
+        compared(&new, chain),
+        [(
+            Verdict::Migrated,
+            "the field `owner` was removed".to_owned()
+        )]
+    );
 }
 
 #[test]
 fn an_entry_that_does_harm_itself_is_not_passed_over() {
     let two = compared(&[], r#"[{"from":["OLD"],"fields":{"owner":"key"}}]"#);
-    assert_eq!(two, [(Verdict::Breaks, "the `[[migrations]]` entry cannot be followed".to_owned())]);
-    let mistyped = compared(&[], r#"[{"from":["OLD"],"fields":{"most":"owner","owner":"most"}}]"#);
-    assert_eq!(mistyped, [(Verdict::Migration, "the field `most` is `count`, no longer `text`".to_owned())]);
+    assert_eq!(
+        two,
+        [(
+            Verdict::Breaks,
+            "the `[[migrations]]` entry cannot be followed".to_owned()
+        )]
+    );
+    let mistyped = compared(
+        &[],
+        r#"[{"from":["OLD"],"fields":{"most":"owner","owner":"most"}}]"#,
+    );
+    assert_eq!(
+        mistyped,
+        [(
+            Verdict::Migration,
+            "the field `most` is `count`, no longer `text`".to_owned()
+        )]
+    );
     let nowhere = compared(&[], r#"[{"from":["OLD"],"phases":{"open":"nowhere"}}]"#);
     assert_eq!(nowhere, two);
 }
@@ -246,7 +309,11 @@ fn text_that_is_no_shape_is_refused() {
         &DOOR.replace("\"terminal\":true", "\"terminal\":\"yes\""),
         &format!("{{\"shape\":1,\"machine\":{}", "[".repeat(1 << 20)),
     ] {
-        assert!(matches!(Shape::read(text.as_bytes()), Err(ShapeError::Form { .. })), "{:.40}", text);
+        assert!(
+            matches!(Shape::read(text.as_bytes()), Err(ShapeError::Form { .. })),
+            "{:.40}",
+            text
+        );
     }
     assert!(matches!(
         Shape::read(DOOR.replace("\"shape\":1", "\"shape\":2").as_bytes()),

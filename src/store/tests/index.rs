@@ -25,7 +25,11 @@ fn what_is_over_is_not_opened_again() {
     assert_eq!(active(&store), [first.id().clone()]);
     cancel(&store, &first);
     assert_eq!(active(&store), []);
-    assert_eq!(store.last_over().map(|one| one.id).as_ref(), Some(first.id()), "shown where none is active");
+    assert_eq!(
+        store.last_over().map(|one| one.id).as_ref(),
+        Some(first.id()),
+        "shown where none is active"
+    );
     // Whoever opened it would be told.
     std::fs::write(store.path_of(first.id()), "\0").unwrap();
     let second = store.start_telling(plan()).unwrap();
@@ -48,7 +52,14 @@ fn an_index_that_is_gone_or_damaged_is_made_anew() {
     let without = text.replace(&format!("\"{}\"", second.id()), "");
     let another = text.replace(second.id().as_str(), first.id().as_str());
     let cut = &text[..text.len() / 2];
-    for damaged in [None, Some(""), Some(cut), Some(&without), Some(&another), Some("\0")] {
+    for damaged in [
+        None,
+        Some(""),
+        Some(cut),
+        Some(&without),
+        Some(&another),
+        Some("\0"),
+    ] {
         match damaged {
             Some(bytes) => std::fs::write(&path, bytes).unwrap(),
             None => std::fs::remove_file(&path).unwrap(),
@@ -71,7 +82,9 @@ fn a_loop_that_an_old_index_forgot_is_found() {
     let second = store.start(plan()).unwrap();
     let looks: [(&str, &dyn Fn()); 3] = [
         ("list", &|| assert_eq!(store.list_newest(0).0.len(), 1)),
-        ("doctor", &|| assert_eq!(store.remember(), [second.id().clone()])),
+        ("doctor", &|| {
+            assert_eq!(store.remember(), [second.id().clone()])
+        }),
         ("start", &|| {
             let refused = store.start(plan()).unwrap_err();
             assert!(matches!(refused, StartError::Active { id, .. } if id == second.id().as_str()));
@@ -91,7 +104,9 @@ fn a_start_reads_no_names_where_nobody_has_added_one_since_it_last_did() {
     // Whole seconds of long ago, so that no coarse clock is in the way.
     let set_time = |path: &camino::Utf8Path, second| {
         let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(second);
-        std::fs::File::open(path).and_then(|file| file.set_modified(time)).unwrap();
+        std::fs::File::open(path)
+            .and_then(|file| file.set_modified(time))
+            .unwrap();
     };
     let quiet = || {
         set_time(store.folder(), 1);
@@ -102,11 +117,15 @@ fn a_start_reads_no_names_where_nobody_has_added_one_since_it_last_did() {
     let hand_made = store.folder().join("by-hand.state");
     std::fs::write(&hand_made, "phase: drafting\n").unwrap();
     quiet();
-    let second = store.start(plan()).expect("nothing says that a name was added");
+    let second = store
+        .start(plan())
+        .expect("nothing says that a name was added");
     quiet();
     cancel(&store, &second);
     quiet();
-    let third = store.start(plan()).expect("the mark was passed on by the end of the one before");
+    let third = store
+        .start(plan())
+        .expect("the mark was passed on by the end of the one before");
     cancel(&store, &third);
     set_time(store.folder(), 2);
     for _ in 0..2 {
@@ -151,5 +170,8 @@ fn the_last_loop_of_a_folder_that_projects_share_is_that_of_the_project() {
         cancel(store, &record);
         record.id().clone()
     });
-    assert_eq!([&one, &other].map(|store| store.last_over().unwrap().id), ids);
+    assert_eq!(
+        [&one, &other].map(|store| store.last_over().unwrap().id),
+        ids
+    );
 }

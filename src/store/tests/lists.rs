@@ -21,10 +21,17 @@ fn round_trip(value: &Value, before: &str) -> String {
     let text = String::from_utf8(document.to_bytes()).unwrap();
     let back = parse(&text);
     assert_eq!(back.get("notes").as_ref(), Some(value), "{text:?}");
-    assert_eq!(back.fields(), document.fields(), "what is held is what is read");
+    assert_eq!(
+        back.fields(),
+        document.fields(),
+        "what is held is what is read"
+    );
     assert_eq!(back.get("round"), Some(Value::Count(2)));
     assert_eq!(text.lines().count(), 3, "one line each: {text:?}");
-    let line = text.lines().find_map(|line| line.strip_prefix("notes: ")).unwrap();
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("notes: "))
+        .unwrap();
     let json: Vec<String> = serde_json::from_str(line).unwrap();
     assert_eq!(Some(&json[..]), value.as_list(), "{line:?} as JSON");
     line.to_owned()
@@ -46,7 +53,13 @@ fn hostile_texts_in_a_list_round_trip_on_one_line() {
         &["a", "b"],
         &["]", ",", "\", \"", "[", "{a: b}", "# c", ": ", "- "],
         &["a\nphase: done\n", "\r\n", "\t", "\0", "\u{7f}", "\u{85}"],
-        &["\u{202e}txt.exe", "\u{2028}", "\u{feff}", "\u{ffff}", "\u{61c}"],
+        &[
+            "\u{202e}txt.exe",
+            "\u{2028}",
+            "\u{feff}",
+            "\u{ffff}",
+            "\u{61c}",
+        ],
         &["\\", "\\n", "\\u0041", "'", "\""],
         &["é 漢 🦀", "\u{e0041}", "\u{10ffff}"],
         &[&long, "null", "1", "true", "~"],
@@ -56,7 +69,10 @@ fn hostile_texts_in_a_list_round_trip_on_one_line() {
             round_trip(&list(texts), before);
         }
     }
-    assert_eq!(round_trip(&list(&["a\"\\", "\u{202e}\n"]), BEFORE[0]), r#"["a\"\\", "\u202E\n"]"#);
+    assert_eq!(
+        round_trip(&list(&["a\"\\", "\u{202e}\n"]), BEFORE[0]),
+        r#"["a\"\\", "\u202E\n"]"#
+    );
 }
 
 proptest! {
@@ -70,10 +86,17 @@ proptest! {
 
 #[test]
 fn a_list_written_by_hand_is_one_and_what_is_none_stays_as_it_stands() {
-    for text in
-        ["notes: [a, 'b']\n", "notes: [\"a\",\n  b]\n", "notes:\n  - a\n  - b\n", "notes:\n- a\n- b\n"]
-    {
-        assert_eq!(parse(text).get("notes"), Some(list(&["a", "b"])), "{text:?}");
+    for text in [
+        "notes: [a, 'b']\n",
+        "notes: [\"a\",\n  b]\n",
+        "notes:\n  - a\n  - b\n",
+        "notes:\n- a\n- b\n",
+    ] {
+        assert_eq!(
+            parse(text).get("notes"),
+            Some(list(&["a", "b"])),
+            "{text:?}"
+        );
         let mut document = parse(text);
         document.set("notes", &list(&["c"]));
         assert_eq!(document.to_bytes(), b"notes: [\"c\"]\n", "{text:?}");
@@ -91,7 +114,10 @@ fn the_text_of_a_list_given_to_a_list_is_one_and_given_to_a_text_is_a_text() {
     document.set("topic", &Value::Word(r#"["b"]"#.into()));
     assert_eq!(document.get("notes"), Some(list(&["b", "c"])));
     assert_eq!(document.get("topic"), Some(Value::Text(r#"["b"]"#.into())));
-    assert_eq!(document.to_bytes(), b"notes: [\"b\", \"c\"]\ntopic: \"[\\\"b\\\"]\"\n");
+    assert_eq!(
+        document.to_bytes(),
+        b"notes: [\"b\", \"c\"]\ntopic: \"[\\\"b\\\"]\"\n"
+    );
     assert_eq!(document.get("notes").unwrap().to_plain(), r#"["b", "c"]"#);
     document.set("notes", &Value::Word("no list".into()));
     assert_eq!(document.get("notes"), Some(Value::Word("no list".into())));
@@ -102,11 +128,16 @@ fn the_journal_has_the_list_and_rebuilds_the_document_with_it() {
     let (_kept, store, record) = started();
     let value = list(&["]\n\u{202e}", "b"]);
     let edits = [("notes", value.clone())];
-    let record = store.commit(&record, change("begin", "drafting", "reviewing", &edits)).unwrap();
+    let record = store
+        .commit(&record, change("begin", "drafting", "reviewing", &edits))
+        .unwrap();
     let path = store.path_of(record.id());
     let before = std::fs::read_to_string(&path).unwrap();
     let opened = store.open(record.id()).unwrap();
-    assert_eq!((opened.record.get("notes"), &opened.repairs[..]), (Some(value), &[][..]));
+    assert_eq!(
+        (opened.record.get("notes"), &opened.repairs[..]),
+        (Some(value), &[][..])
+    );
     std::fs::remove_file(&path).unwrap();
     store.open(record.id()).unwrap();
     assert_eq!(std::fs::read_to_string(&path).unwrap(), before);
@@ -116,13 +147,19 @@ fn the_journal_has_the_list_and_rebuilds_the_document_with_it() {
 fn a_text_that_reads_like_the_list_is_an_edit_of_it() {
     let (_kept, store, record) = started();
     let edits = [("decision_signal", list(&["a"]))];
-    let record = store.commit(&record, change("begin", "drafting", "reviewing", &edits)).unwrap();
+    let record = store
+        .commit(&record, change("begin", "drafting", "reviewing", &edits))
+        .unwrap();
     let path = store.path_of(record.id());
     let before = std::fs::read_to_string(&path).unwrap();
     assert!(before.contains("decision_signal: [\"a\"]\n"), "{before}");
     let edited = before.replace("[\"a\"]", r#""[\"a\"]""#);
     std::fs::write(&path, edited).unwrap();
     let opened = store.open(record.id()).unwrap();
-    assert!(matches!(opened.repairs[..], [Repair::EditUndone { .. }]), "{:?}", opened.repairs);
+    assert!(
+        matches!(opened.repairs[..], [Repair::EditUndone { .. }]),
+        "{:?}",
+        opened.repairs
+    );
     assert_eq!(std::fs::read_to_string(&path).unwrap(), before);
 }

@@ -4,9 +4,16 @@ use crate::store::fault::{Point, crash_at};
 use crate::store::testing::{FRONTMATTER, JSON, SPEC, change, plan, store_of, word};
 use crate::store::{Edit, Editable, Entry, Repair, StateSpec, Value};
 
-const NULLS: &[(&str, &str)] =
-    &[("phase", "drafting"), ("round", "0"), ("topic", ""), ("decision_signal", "none")];
-const EDITS: &[Edit] = &[Edit { field: "round", takes: Editable::Count(0, 9) }];
+const NULLS: &[(&str, &str)] = &[
+    ("phase", "drafting"),
+    ("round", "0"),
+    ("topic", ""),
+    ("decision_signal", "none"),
+];
+const EDITS: &[Edit] = &[Edit {
+    field: "round",
+    takes: Editable::Count(0, 9),
+}];
 
 static FORMS: [(StateSpec, &str, &str); 3] = [
     (with_nulls(SPEC), "phase: null", "round: 4"),
@@ -15,7 +22,12 @@ static FORMS: [(StateSpec, &str, &str); 3] = [
 ];
 
 const fn with_nulls(spec: StateSpec) -> StateSpec {
-    StateSpec { nulls: NULLS, edits: EDITS, owned: &["round", "decision_signal"], ..spec }
+    StateSpec {
+        nulls: NULLS,
+        edits: EDITS,
+        owned: &["round", "decision_signal"],
+        ..spec
+    }
 }
 
 #[test]
@@ -34,16 +46,39 @@ fn null_stands_in_the_document_and_the_value_everywhere_else() {
             "on",
             "drafting",
             "reviewing",
-            &[("round", Value::Count(0)), ("topic", Value::Text(String::new()))],
+            &[
+                ("round", Value::Count(0)),
+                ("topic", Value::Text(String::new())),
+            ],
         );
         let record = store.commit(&record, to).unwrap();
         assert!(!text().contains(phase), "{}", text());
         assert_eq!(record.count("round"), Some(0));
-        assert!(text().contains(&phase.trim().replace("phase", "round")), "{}", text());
-        assert!(text().contains(&phase.trim().replace("phase", "topic")), "{}", text());
-        let Some(Entry::Change(line)) = store.journal(record.id()).unwrap().pop() else { panic!("a change") };
-        let of = |name: &str| line.fields.iter().find(|(field, _)| field == name).unwrap().1.clone();
-        assert_eq!((of("round"), of("topic")), (Value::Count(0), Value::Text(String::new())));
+        assert!(
+            text().contains(&phase.trim().replace("phase", "round")),
+            "{}",
+            text()
+        );
+        assert!(
+            text().contains(&phase.trim().replace("phase", "topic")),
+            "{}",
+            text()
+        );
+        let Some(Entry::Change(line)) = store.journal(record.id()).unwrap().pop() else {
+            panic!("a change")
+        };
+        let of = |name: &str| {
+            line.fields
+                .iter()
+                .find(|(field, _)| field == name)
+                .unwrap()
+                .1
+                .clone()
+        };
+        assert_eq!(
+            (of("round"), of("topic")),
+            (Value::Count(0), Value::Text(String::new()))
+        );
         assert_eq!(of("decision_signal"), word("none"));
     }
 }
@@ -60,14 +95,35 @@ fn an_edit_to_null_and_a_lost_document_are_mended_by_the_value() {
         let null = phase.trim().replace("phase", "round");
         std::fs::write(&path, text().replace(round, &null)).unwrap();
         let opened = store.open(record.id()).unwrap();
-        let taken = Repair::EditTaken { fields: vec!["round: 0".to_owned()] };
-        assert_eq!((opened.repairs, opened.record.count("round")), (vec![taken], Some(0)));
-        assert!(text().contains(&null), "it stays as the person wrote it: {}", text());
-        std::fs::write(&path, text().replace(phase, &phase.replace("null", "\"drafting\""))).unwrap();
-        assert_eq!(store.open(record.id()).unwrap().repairs, [], "the value itself is no edit");
+        let taken = Repair::EditTaken {
+            fields: vec!["round: 0".to_owned()],
+        };
+        assert_eq!(
+            (opened.repairs, opened.record.count("round")),
+            (vec![taken], Some(0))
+        );
+        assert!(
+            text().contains(&null),
+            "it stays as the person wrote it: {}",
+            text()
+        );
+        std::fs::write(
+            &path,
+            text().replace(phase, &phase.replace("null", "\"drafting\"")),
+        )
+        .unwrap();
+        assert_eq!(
+            store.open(record.id()).unwrap().repairs,
+            [],
+            "the value itself is no edit"
+        );
         std::fs::remove_file(&path).unwrap();
         store.open(record.id()).unwrap();
-        assert!(text().contains(phase) && text().contains(&null), "{}", text());
+        assert!(
+            text().contains(phase) && text().contains(&null),
+            "{}",
+            text()
+        );
     }
 }
 
@@ -80,10 +136,19 @@ fn a_crash_between_journal_and_document_is_no_edit() {
         crash_at(Point::Journaled, || _ = store.commit(&record, on));
         let opened = store.open(record.id()).unwrap();
         assert!(
-            matches!(&opened.repairs[..], [Repair::RolledForward { from: Some(1), to: 2 }]),
+            matches!(
+                &opened.repairs[..],
+                [Repair::RolledForward {
+                    from: Some(1),
+                    to: 2
+                }]
+            ),
             "{:?}",
             opened.repairs
         );
-        assert_eq!((opened.record.phase(), opened.record.count("round")), ("reviewing", Some(0)));
+        assert_eq!(
+            (opened.record.phase(), opened.record.count("round")),
+            ("reviewing", Some(0))
+        );
     }
 }

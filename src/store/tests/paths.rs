@@ -35,7 +35,10 @@ fn no_file_of_the_room_is_reached_by_a_path() {
             continue;
         }
         let text = std::fs::read_to_string(entry.path()).unwrap();
-        let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+        let code = text
+            .split("#[cfg(test)]\nmod tests")
+            .next()
+            .unwrap_or_default();
         for (at, line) in code.lines().enumerate() {
             let found = BY_PATH.iter().find(|call| line.contains(*call));
             assert_eq!(found, None, "{name}:{}: use a `Folder`: {line}", at + 1);

@@ -8,7 +8,8 @@ use jiff::Timestamp;
 
 use crate::store::testing::{OWN, SHARED, change, fields, plan, store_of};
 use crate::store::{
-    Distrust, IdForm, Import, LoopId, Record, Repair, StartError, StartPlan, Store, StoreError, Value,
+    Distrust, IdForm, Import, LoopId, Record, Repair, StartError, StartPlan, Store, StoreError,
+    Value,
 };
 
 fn id(name: &str) -> LoopId {
@@ -33,8 +34,9 @@ fn started() -> (tempfile::TempDir, Store, Record) {
 
 /// What stands in a folder and below it, by their paths in it.
 fn tree(folder: &Utf8Path) -> Vec<String> {
-    let mut found: Vec<String> =
-        walk(folder).map(|path| path.strip_prefix(folder).unwrap().to_string()).collect();
+    let mut found: Vec<String> = walk(folder)
+        .map(|path| path.strip_prefix(folder).unwrap().to_string())
+        .collect();
     found.sort();
     found
 }
@@ -43,7 +45,11 @@ fn walk(folder: &Utf8Path) -> Box<dyn Iterator<Item = Utf8PathBuf>> {
     let entries = folder.read_dir_utf8().unwrap().map(|entry| entry.unwrap());
     Box::new(entries.flat_map(|entry| {
         let path = entry.path().to_owned();
-        let below = path.symlink_metadata().unwrap().is_dir().then(|| walk(&path));
+        let below = path
+            .symlink_metadata()
+            .unwrap()
+            .is_dir()
+            .then(|| walk(&path));
         std::iter::once(path).chain(below.into_iter().flatten())
     }))
 }
@@ -53,7 +59,9 @@ fn read(path: &Utf8Path) -> String {
 }
 
 fn finish(store: &Store, record: &Record) -> Record {
-    store.commit(record, change("finish", "drafting", "done", &[])).unwrap()
+    store
+        .commit(record, change("finish", "drafting", "done", &[]))
+        .unwrap()
 }
 
 #[test]
@@ -66,14 +74,24 @@ fn nothing_but_the_document_is_put_there() {
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o660)).unwrap();
     std::fs::write(&path, read(&path) + "mine: yes # a key of a person’s\n").unwrap();
     let revised = store
-        .commit(&record, change("revise", "drafting", "drafting", &[("round", Value::Count(2))]))
+        .commit(
+            &record,
+            change(
+                "revise",
+                "drafting",
+                "drafting",
+                &[("round", Value::Count(2))],
+            ),
+        )
         .unwrap();
     assert!(read(&path).contains("round: 2\n") && read(&path).contains("mine: yes # a key"));
     assert_eq!(mode(&path), 0o660, "the permissions are the user’s");
     std::fs::write(&path, read(&path).replace("phase: drafting", "phase: done")).unwrap();
     let opened = store.open(record.id()).unwrap();
-    assert!(matches!(&opened.repairs[..], [Repair::EditUndone { quarantined, .. }]
-        if quarantined.starts_with(store.folder())));
+    assert!(
+        matches!(&opened.repairs[..], [Repair::EditUndone { quarantined, .. }]
+        if quarantined.starts_with(store.folder()))
+    );
     std::fs::remove_dir_all(path.parent().unwrap()).unwrap();
     let opened = store.open(record.id()).unwrap();
     assert_eq!(opened.record.revision(), revised.revision());
@@ -81,7 +99,9 @@ fn nothing_but_the_document_is_put_there() {
     std::fs::write(&path, "{").unwrap();
     store.open(record.id()).unwrap();
     assert_eq!(tree(&plans), ["one", "one/state.yml"]);
-    let stray = tree(store.root()).into_iter().find(|name| name.contains(".loop-tmp"));
+    let stray = tree(store.root())
+        .into_iter()
+        .find(|name| name.contains(".loop-tmp"));
     assert_eq!(stray, None);
     assert_eq!(read(&store.folder().join(".gitignore")), "*\n");
 }
@@ -95,7 +115,13 @@ fn while_it_is_written_the_new_one_lies_elsewhere() {
     let staged = storage.stage(b"phase: done\n", false).unwrap();
     let is_temporary = |name: &String| name.contains(".loop-tmp");
     assert_eq!(tree(&plans), ["one", "one/state.yml"]);
-    assert_eq!(tree(store.folder()).iter().filter(|name| is_temporary(name)).count(), 1);
+    assert_eq!(
+        tree(store.folder())
+            .iter()
+            .filter(|name| is_temporary(name))
+            .count(),
+        1
+    );
     staged.publish().unwrap();
     assert_eq!(read(&store.path_of(record.id())), "phase: done\n");
     assert!(!tree(store.root()).iter().any(is_temporary));
@@ -105,7 +131,10 @@ fn while_it_is_written_the_new_one_lies_elsewhere() {
 fn git_may_track_it_and_not_the_journal() {
     let (_kept, store, record) = started();
     let git = |args: &[&str]| {
-        let done = std::process::Command::new("git").current_dir(store.root()).args(args).status();
+        let done = std::process::Command::new("git")
+            .current_dir(store.root())
+            .args(args)
+            .status();
         assert!(done.unwrap().success());
     };
     git(&["init", "-q"]);
@@ -120,7 +149,13 @@ fn git_may_track_it_and_not_the_journal() {
     let record = store.open(record.id()).unwrap().record;
     let over = finish(&store, &record);
     git(&["add", "-f", store.journal_path(over.id()).as_str()]);
-    assert!(matches!(store.open(over.id()), Err(StoreError::Untrusted { why: Distrust::Tracked, .. })));
+    assert!(matches!(
+        store.open(over.id()),
+        Err(StoreError::Untrusted {
+            why: Distrust::Tracked,
+            ..
+        })
+    ));
 }
 
 #[test]
@@ -133,7 +168,10 @@ fn it_stays_when_its_loop_is_swept_given_up_or_rolled_back() {
     let moved = store.sweep(later, day, false).unwrap().moved;
     assert_eq!(moved.iter().collect::<Vec<_>>(), [id]);
     assert_eq!((read(&path), store.list().len()), (before.clone(), 0));
-    assert!(matches!(store.start(plan_of("one")), Err(StartError::Store(StoreError::Exists { .. }))));
+    assert!(matches!(
+        store.start(plan_of("one")),
+        Err(StartError::Store(StoreError::Exists { .. }))
+    ));
     assert_eq!(store.swept()[0].id, *id);
     assert_eq!(store.bring_back(id).unwrap().revision(), 2);
     let before = read(&path);
@@ -142,7 +180,10 @@ fn it_stays_when_its_loop_is_swept_given_up_or_rolled_back() {
     assert_eq!((read(&path), store.list().len()), (before, 0));
     let other = store.start(plan_of("two")).unwrap();
     let before = read(&store.path_of(other.id()));
-    assert_eq!(store.roll_back_all(Timestamp::now()).unwrap(), [other.id().clone()]);
+    assert_eq!(
+        store.roll_back_all(Timestamp::now()).unwrap(),
+        [other.id().clone()]
+    );
     assert_eq!(read(&store.path_of(other.id())), before);
     assert_eq!(store.list(), []);
 }
@@ -158,7 +199,11 @@ fn a_touch_is_the_journals() {
     }
     let stale = |store: &Store| {
         let hour = Duration::from_secs(30 * 60);
-        store.sweep(SystemTime::now(), hour, true).unwrap().would_move.len()
+        store
+            .sweep(SystemTime::now(), hour, true)
+            .unwrap()
+            .would_move
+            .len()
     };
     assert_eq!(stale(&store), 1);
     store.touch(record.id()).unwrap();
@@ -174,7 +219,10 @@ fn what_stands_there_already_is_not_written_over() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, text).unwrap();
         let refused = store.start(plan_of("two")).unwrap_err();
-        assert!(matches!(refused, StartError::Store(StoreError::FileTaken { .. })));
+        assert!(matches!(
+            refused,
+            StartError::Store(StoreError::FileTaken { .. })
+        ));
         assert_eq!(read(&path), text);
         assert!(!store.loop_folder(&id("two")).exists());
         // It is no loop, whatever it says: another one starts beside it, and it stays.
@@ -203,7 +251,10 @@ fn a_start_that_fails_leaves_what_was_there() {
     let text = "phase: drafting\nmine: yes\n";
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(&path, text).unwrap();
-    let import = || Import { document: OWN.form.parse(text.as_bytes()).unwrap(), file: path.clone() };
+    let import = || Import {
+        document: OWN.form.parse(text.as_bytes()).unwrap(),
+        file: path.clone(),
+    };
     assert!(store.import(plan_of("three"), import()).is_err());
     assert_eq!(read(&path), text);
     std::fs::remove_dir_all(store.folder().join("three.lock")).unwrap();
@@ -220,11 +271,17 @@ fn no_link_is_followed_to_it() {
     std::fs::rename(folder, &away).unwrap();
     std::os::unix::fs::symlink(&away, folder).unwrap();
     let before = read(&away.join("state.yml"));
-    assert!(matches!(store.open(record.id()), Err(StoreError::Untrusted { .. })));
+    assert!(matches!(
+        store.open(record.id()),
+        Err(StoreError::Untrusted { .. })
+    ));
     std::fs::remove_file(folder).unwrap();
     std::fs::create_dir(folder).unwrap();
     std::os::unix::fs::symlink(away.join("state.yml"), &path).unwrap();
-    assert!(matches!(store.open(record.id()), Err(StoreError::Untrusted { .. })));
+    assert!(matches!(
+        store.open(record.id()),
+        Err(StoreError::Untrusted { .. })
+    ));
     assert_eq!(read(&away.join("state.yml")), before);
 }
 
@@ -243,30 +300,45 @@ fn one_file_for_all_loops_is_the_newest_ones() {
     let before = read(&path);
     assert!(before.ends_with("Notes.\n"));
     let second = store.start_telling(plan()).unwrap();
-    let [Repair::SetAside { quarantined, .. }] = &second.repairs[..] else { panic!("{:?}", second.repairs) };
+    let [Repair::SetAside { quarantined, .. }] = &second.repairs[..] else {
+        panic!("{:?}", second.repairs)
+    };
     assert_eq!(read(quarantined), before);
     assert!(read(&path).contains(second.record.id().as_str()));
     assert_eq!(store.list().len(), 1);
     assert!(store.verify(second.record.id()).is_ok());
     finish(&store, &second.record);
-    assert!(matches!(store.bring_back(first.id()), Err(StoreError::FileTaken { .. })));
+    assert!(matches!(
+        store.bring_back(first.id()),
+        Err(StoreError::FileTaken { .. })
+    ));
     assert!(read(&path).contains(second.record.id().as_str()));
     // A start that fails puts the document of the one that is over back.
     let before = read(&path);
     let next = LoopId::new_stamp(Timestamp::now()).unwrap();
     std::fs::create_dir_all(store.folder().join(format!("{next}.lock/x"))).unwrap();
-    let failed = store.start(StartPlan { id: Some(next), ..plan() });
+    let failed = store.start(StartPlan {
+        id: Some(next),
+        ..plan()
+    });
     assert!(failed.is_err());
     assert_eq!(read(&path), before);
     std::fs::write(&path, "---\nreview_id: 20261123-120000-0a1b2c\n---\n").unwrap();
-    assert!(matches!(store.start(plan()), Err(StartError::Store(StoreError::FileTaken { .. }))));
+    assert!(matches!(
+        store.start(plan()),
+        Err(StartError::Store(StoreError::FileTaken { .. }))
+    ));
 }
 
 #[test]
 fn two_programs_keep_their_documents_in_one_folder() {
     let (_kept, own) = store_of(&OWN);
-    let shared =
-        Store::at(own.root().join(SHARED.folder), own.root().to_owned(), &SHARED, own.home().clone());
+    let shared = Store::at(
+        own.root().join(SHARED.folder),
+        own.root().to_owned(),
+        &SHARED,
+        own.home().clone(),
+    );
     let one = own.start(plan_of("one")).unwrap();
     let other = shared.start(plan()).unwrap();
     let (document, beside) = (read(&own.path_of(one.id())), shared.path_of(other.id()));
@@ -276,5 +348,8 @@ fn two_programs_keep_their_documents_in_one_folder() {
     finish(&own, &one);
     assert_eq!(read(&beside), before);
     assert_eq!((own.list().len(), shared.list().len()), (1, 1));
-    assert_eq!(tree(&own.root().join("plans")), ["one", "one/state.yml", "state.md"]);
+    assert_eq!(
+        tree(&own.root().join("plans")),
+        ["one", "one/state.yml", "state.md"]
+    );
 }

@@ -52,7 +52,13 @@ struct Known {
 }
 
 /// Takes a step, until the power goes.
-fn take(store: &Store, disk: &Disk, id: &LoopId, known: &mut Known, step: &Step) -> Result<(), StoreError> {
+fn take(
+    store: &Store,
+    disk: &Disk,
+    id: &LoopId,
+    known: &mut Known,
+    step: &Step,
+) -> Result<(), StoreError> {
     match step {
         Step::Open => store.open(id).map(drop),
         Step::Note => store.note(id, "seen", &()),
@@ -63,7 +69,9 @@ fn take(store: &Store, disk: &Disk, id: &LoopId, known: &mut Known, step: &Step)
                 Form::Lines => document + &comment,
                 Form::Json(_) => document.replacen('{', &format!("{{{comment}"), 1),
                 // One above the second fence, and one below.
-                Form::Frontmatter(..) => document.replacen("---\n", &format!("---\n{comment}"), 1) + &comment,
+                Form::Frontmatter(..) => {
+                    document.replacen("---\n", &format!("---\n{comment}"), 1) + &comment
+                }
             };
             disk.edit(edited.into_bytes());
             known.comments += 1;
@@ -72,8 +80,16 @@ fn take(store: &Store, disk: &Disk, id: &LoopId, known: &mut Known, step: &Step)
         Step::Commit(round) => {
             let held = store.open(id)?.record;
             known.begun = Some((held.revision() + 1, *round));
-            let next = change("revise", "drafting", "drafting", &[("round", Value::Count(*round))]);
-            let next = Change { append: Some(appended(held.revision() + 1)), ..next };
+            let next = change(
+                "revise",
+                "drafting",
+                "drafting",
+                &[("round", Value::Count(*round))],
+            );
+            let next = Change {
+                append: Some(appended(held.revision() + 1)),
+                ..next
+            };
             let record = store.commit(&held, next).map_err(|error| match error {
                 crate::store::CommitError::Store(error) => error,
                 stale => panic!("{stale}"),
@@ -116,7 +132,11 @@ fn play(store: &Store, id: &LoopId, seed: u64) {
         let disk = Disk::of(&document, &journal);
         let mut store = store.clone();
         store.disk = Some(disk.clone());
-        let mut known = Known { acknowledged: (1, 1), begun: None, comments: 0 };
+        let mut known = Known {
+            acknowledged: (1, 1),
+            begun: None,
+            comments: 0,
+        };
         for (steps, left, loss) in losses {
             disk.power_goes_after(left);
             for step in &steps {
@@ -128,7 +148,12 @@ fn play(store: &Store, id: &LoopId, seed: u64) {
             let opened = store.open(id).unwrap();
             let found = (opened.record.revision(), round(&opened.record));
             let right = found == known.acknowledged || Some(found) == known.begun;
-            prop_assert!(right, "{:?} or {:?}: {found:?}", known.acknowledged, known.begun);
+            prop_assert!(
+                right,
+                "{:?} or {:?}: {found:?}",
+                known.acknowledged,
+                known.begun
+            );
             for repair in &opened.repairs {
                 let is_crash = matches!(repair, Repair::RolledForward { .. } | Repair::TornLineCut);
                 prop_assert!(is_crash, "nobody edited anything: {repair}");

@@ -24,7 +24,9 @@ fn a_repair_is_noted_in_the_journal_unless_the_loop_is_over() {
     };
     let record = garble_and_open();
     assert!(journal().contains("\"note\":\"healed\""), "{}", journal());
-    store.commit(&record, change("finish", "drafting", "done", &[])).unwrap();
+    store
+        .commit(&record, change("finish", "drafting", "done", &[]))
+        .unwrap();
     let before = journal();
     garble_and_open();
     assert_eq!(journal(), before);
@@ -33,32 +35,65 @@ fn a_repair_is_noted_in_the_journal_unless_the_loop_is_over() {
 #[test]
 fn a_missing_or_damaged_state_is_rebuilt_as_it_was() {
     let (_kept, store, record) = started();
-    let record = store.commit(&record, change("begin", "drafting", "reviewing", &[])).unwrap();
+    let record = store
+        .commit(&record, change("begin", "drafting", "reviewing", &[]))
+        .unwrap();
     let path = store.path_of(record.id());
     let before = std::fs::read(&path).unwrap();
     std::fs::remove_file(&path).unwrap();
     let opened = store.open(record.id()).unwrap();
-    let missing = Repair::Rebuilt { path: path.clone(), why: "was missing".to_owned(), quarantined: None };
+    let missing = Repair::Rebuilt {
+        path: path.clone(),
+        why: "was missing".to_owned(),
+        quarantined: None,
+    };
     assert_eq!(opened.repairs, [missing]);
-    assert_eq!(std::fs::read(&path).unwrap(), before, "byte for byte, quotes included");
+    assert_eq!(
+        std::fs::read(&path).unwrap(),
+        before,
+        "byte for byte, quotes included"
+    );
     let half = before.len() / 2;
     let zeros = [&before[..half], &[0; 100]].concat();
-    for cut_off in [&b""[..], b"\0\0\0", &before[..half - 8], &before[..before.len() - 1], &zeros] {
+    for cut_off in [
+        &b""[..],
+        b"\0\0\0",
+        &before[..half - 8],
+        &before[..before.len() - 1],
+        &zeros,
+    ] {
         std::fs::write(&path, cut_off).unwrap();
         let opened = store.open(record.id()).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), before, "{cut_off:?}");
         let forward = Repair::RolledForward { from: None, to: 2 };
-        assert_eq!(opened.repairs, [forward], "a power loss left it, and nothing is lost");
+        assert_eq!(
+            opened.repairs,
+            [forward],
+            "a power loss left it, and nothing is lost"
+        );
     }
-    for damage in [&b"\xff\xfe"[..], b"phase: done\nphase: done\n", b"mode: plan\nphase: done\n", b"[1]"] {
+    for damage in [
+        &b"\xff\xfe"[..],
+        b"phase: done\nphase: done\n",
+        b"mode: plan\nphase: done\n",
+        b"[1]",
+    ] {
         std::fs::write(&path, damage).unwrap();
         let opened = store.open(record.id()).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), before, "{damage:?}");
         match &opened.repairs[..] {
-            [Repair::Rebuilt { quarantined: Some(kept), .. }] => {
+            [
+                Repair::Rebuilt {
+                    quarantined: Some(kept),
+                    ..
+                },
+            ] => {
                 assert_eq!(std::fs::read(kept).unwrap(), damage);
                 let told = opened.repairs[0].to_string();
-                assert!(told.contains(path.as_str()) && told.contains(kept.as_str()), "{told}");
+                assert!(
+                    told.contains(path.as_str()) && told.contains(kept.as_str()),
+                    "{told}"
+                );
             }
             other => panic!("{other:?}"),
         }
@@ -79,9 +114,19 @@ fn edits_of_what_the_machine_owns_are_undone_and_kept_apart() {
     ] {
         let (_kept, store, record) = started();
         let edited = edit(&store, &record, from, to);
-        assert_eq!(store.list()[0].phase.as_deref(), Some("drafting"), "a list is not fooled");
+        assert_eq!(
+            store.list()[0].phase.as_deref(),
+            Some("drafting"),
+            "a list is not fooled"
+        );
         let opened = store.open(record.id()).unwrap();
-        let [Repair::EditUndone { fields, quarantined }] = &opened.repairs[..] else {
+        let [
+            Repair::EditUndone {
+                fields,
+                quarantined,
+            },
+        ] = &opened.repairs[..]
+        else {
             panic!("{:?}", opened.repairs)
         };
         assert_eq!(fields, &[field]);
@@ -95,9 +140,17 @@ fn edits_of_what_the_machine_owns_are_undone_and_kept_apart() {
 
 #[test]
 fn an_owned_field_that_the_journal_does_not_know_is_taken_out() {
-    static MORE: StateSpec = StateSpec { owned: &["round", "decision_signal", "granted"], ..SPEC };
+    static MORE: StateSpec = StateSpec {
+        owned: &["round", "decision_signal", "granted"],
+        ..SPEC
+    };
     let (_kept, store, record) = started();
-    let store = Store::at(store.folder().to_owned(), store.root().to_owned(), &MORE, store.home().clone());
+    let store = Store::at(
+        store.folder().to_owned(),
+        store.root().to_owned(),
+        &MORE,
+        store.home().clone(),
+    );
     edit(&store, &record, "round: 1\n", "round: 1\ngranted: true\n");
     assert_eq!(store.open(record.id()).unwrap().record.get("granted"), None);
 }
@@ -105,21 +158,43 @@ fn an_owned_field_that_the_journal_does_not_know_is_taken_out() {
 #[test]
 fn other_edits_by_hand_are_kept() {
     let (_kept, store, record) = started();
-    let edited = edit(&store, &record, "round: 1\n", "# mine\nround: \"1\"\nnote: x\n");
+    let edited = edit(
+        &store,
+        &record,
+        "round: 1\n",
+        "# mine\nround: \"1\"\nnote: x\n",
+    );
     let opened = store.open(record.id()).unwrap();
-    assert_eq!(opened.repairs, [], "quotes around a number are no change of it");
+    assert_eq!(
+        opened.repairs,
+        [],
+        "quotes around a number are no change of it"
+    );
     assert_eq!(opened.record.get("note"), Some(word("x")));
-    let record =
-        store.commit(&opened.record, change("x", "drafting", "drafting", &[("round", 2.into())])).unwrap();
+    let record = store
+        .commit(
+            &opened.record,
+            change("x", "drafting", "drafting", &[("round", 2.into())]),
+        )
+        .unwrap();
     assert_eq!(store.open(record.id()).unwrap().repairs, []);
     assert_eq!(record.count("round"), Some(2));
     edit(&store, &record, "round: \"2\"", "round: 9");
     let opened = store.open(record.id()).unwrap();
-    assert_eq!((opened.record.count("round"), opened.repairs.len()), (Some(2), 1));
-    assert_eq!(opened.record.get("note"), Some(word("x")), "only what is owned was set back");
+    assert_eq!(
+        (opened.record.count("round"), opened.repairs.len()),
+        (Some(2), 1)
+    );
+    assert_eq!(
+        opened.record.get("note"),
+        Some(word("x")),
+        "only what is owned was set back"
+    );
     assert!(
         edited.contains("# mine")
-            && String::from_utf8(opened.record.document().to_bytes()).unwrap().contains("# mine")
+            && String::from_utf8(opened.record.document().to_bytes())
+                .unwrap()
+                .contains("# mine")
     );
 }
 
@@ -128,15 +203,27 @@ fn an_older_state_put_back_by_hand_is_no_way_back() {
     let (_kept, store, record) = started();
     let path = store.path_of(record.id());
     let first = std::fs::read(&path).unwrap();
-    let second = store.commit(&record, change("begin", "drafting", "reviewing", &[])).unwrap();
-    let third = store.commit(&second, change("end", "reviewing", "done", &[])).unwrap();
+    let second = store
+        .commit(&record, change("begin", "drafting", "reviewing", &[]))
+        .unwrap();
+    let third = store
+        .commit(&second, change("end", "reviewing", "done", &[]))
+        .unwrap();
     std::fs::write(&path, &first).unwrap();
     let opened = store.open(third.id()).unwrap();
-    assert_eq!((opened.record.phase(), opened.record.revision()), ("done", 3));
+    assert_eq!(
+        (opened.record.phase(), opened.record.revision()),
+        ("done", 3)
+    );
     // A power loss may bring one back, too, and nothing of it is new.
-    let forward = Repair::RolledForward { from: Some(1), to: 3 };
+    let forward = Repair::RolledForward {
+        from: Some(1),
+        to: 3,
+    };
     assert_eq!(opened.repairs, [forward]);
-    let edited = String::from_utf8(first).unwrap().replace("round: 1", "round: 2");
+    let edited = String::from_utf8(first)
+        .unwrap()
+        .replace("round: 1", "round: 2");
     std::fs::write(&path, edited).unwrap();
     let opened = store.open(third.id()).unwrap();
     assert!(matches!(&opened.repairs[..], [Repair::EditUndone { .. }]));
@@ -145,31 +232,45 @@ fn an_older_state_put_back_by_hand_is_no_way_back() {
 #[test]
 fn damage_in_the_journal_is_cut_or_taken_out() {
     let (_kept, store, record) = started();
-    let record = store.commit(&record, change("begin", "drafting", "reviewing", &[])).unwrap();
+    let record = store
+        .commit(&record, change("begin", "drafting", "reviewing", &[]))
+        .unwrap();
     let path = store.journal_path(record.id());
     let good = std::fs::read(&path).unwrap();
     store.note(record.id(), "seen", &()).unwrap();
     let note = std::fs::read(&path).unwrap()[good.len()..].to_vec();
     std::fs::write(&path, &good).unwrap();
     std::fs::write(&path, [&good[..], b"{\"revision\":3,\"at\""].concat()).unwrap();
-    assert_eq!(store.open(record.id()).unwrap().repairs, [Repair::TornLineCut]);
+    assert_eq!(
+        store.open(record.id()).unwrap().repairs,
+        [Repair::TornLineCut]
+    );
     assert_eq!(std::fs::read(&path).unwrap(), good);
 
     std::fs::write(&path, [&good[..], &b"?\n".repeat(2000), &note].concat()).unwrap();
     let repairs = store.open(record.id()).unwrap().repairs;
-    assert!(repairs[0].to_string().contains(" (1000 lines or more); "), "{}", repairs[0]);
+    assert!(
+        repairs[0].to_string().contains(" (1000 lines or more); "),
+        "{}",
+        repairs[0]
+    );
 
     let bad = [&good[..], b"\0\xff\n", &note].concat();
     std::fs::write(&path, &bad).unwrap();
     match &store.open(record.id()).unwrap().repairs[..] {
         [Repair::JournalCleaned { lines, quarantined }] => {
-            assert_eq!((&lines[..], std::fs::read(quarantined).unwrap()), (&[3][..], bad));
+            assert_eq!(
+                (&lines[..], std::fs::read(quarantined).unwrap()),
+                (&[3][..], bad)
+            );
         }
         other => panic!("{other:?}"),
     }
     let good = [good, note].concat();
     let healed = std::fs::read(&path).unwrap();
-    let noted = healed.strip_prefix(&good[..]).expect("what was good is there");
+    let noted = healed
+        .strip_prefix(&good[..])
+        .expect("what was good is there");
     let noted: serde_json::Value = serde_json::from_slice(noted).expect("and one line more");
     assert_eq!(noted["note"], "healed", "which says what was done");
 }
@@ -177,7 +278,9 @@ fn damage_in_the_journal_is_cut_or_taken_out() {
 #[test]
 fn what_is_forged_in_mid_journal_is_found_where_the_loop_would_be_over() {
     let (_kept, store, record) = started();
-    let record = store.commit(&record, change("begin", "drafting", "reviewing", &[])).unwrap();
+    let record = store
+        .commit(&record, change("begin", "drafting", "reviewing", &[]))
+        .unwrap();
     let path = store.journal_path(record.id());
     let forge = || {
         let good = std::fs::read_to_string(&path).unwrap();
@@ -185,34 +288,69 @@ fn what_is_forged_in_mid_journal_is_found_where_the_loop_would_be_over() {
         std::fs::write(&path, [first, "\n", first, "\n", rest].concat()).unwrap();
     };
     forge();
-    assert_eq!(store.open(record.id()).unwrap().repairs, [], "an open reads the end alone");
+    assert_eq!(
+        store.open(record.id()).unwrap().repairs,
+        [],
+        "an open reads the end alone"
+    );
     let end = |by: &str| {
         let mut end = change("end", "reviewing", "done", &[]);
         end.by = by.to_owned();
         store.commit(&record, end)
     };
     let refused = end("hook").unwrap_err();
-    let CommitError::Store(StoreError::JournalCleaned { lines, .. }) = &refused else { panic!("{refused}") };
+    let CommitError::Store(StoreError::JournalCleaned { lines, .. }) = &refused else {
+        panic!("{refused}")
+    };
     assert_eq!(lines, &[2]);
     forge();
-    assert!(end("person").is_ok(), "a person ends a loop whatever its journal is");
+    assert!(
+        end("person").is_ok(),
+        "a person ends a loop whatever its journal is"
+    );
 }
 
 #[test]
 fn another_machine_or_version_is_refused_and_both_are_named() {
-    static OTHER: StateSpec = StateSpec { machine: "tasks", ..SPEC };
-    static NEWER: StateSpec = StateSpec { program: "claudex-loop", graph_hash: "ffffffff", ..SPEC };
+    static OTHER: StateSpec = StateSpec {
+        machine: "tasks",
+        ..SPEC
+    };
+    static NEWER: StateSpec = StateSpec {
+        program: "claudex-loop",
+        graph_hash: "ffffffff",
+        ..SPEC
+    };
     let (_kept, store, record) = started();
     let before = std::fs::read(store.path_of(record.id())).unwrap();
-    let with =
-        |spec| Store::at(store.folder().to_owned(), store.root().to_owned(), spec, store.home().clone());
+    let with = |spec| {
+        Store::at(
+            store.folder().to_owned(),
+            store.root().to_owned(),
+            spec,
+            store.home().clone(),
+        )
+    };
     let error = with(&OTHER).open(record.id()).unwrap_err();
-    assert!(error.to_string().contains("`plan`") && error.to_string().contains("`tasks`"), "{error}");
+    assert!(
+        error.to_string().contains("`plan`") && error.to_string().contains("`tasks`"),
+        "{error}"
+    );
     let error = with(&NEWER).open(record.id()).unwrap_err();
-    assert!(error.to_string().contains("`0a1b2c3d`") && error.to_string().contains("`ffffffff`"), "{error}");
-    assert_eq!(std::fs::read(store.path_of(record.id())).unwrap(), before, "nothing was written");
+    assert!(
+        error.to_string().contains("`0a1b2c3d`") && error.to_string().contains("`ffffffff`"),
+        "{error}"
+    );
+    assert_eq!(
+        std::fs::read(store.path_of(record.id())).unwrap(),
+        before,
+        "nothing was written"
+    );
     let listed = with(&NEWER).list().remove(0);
-    assert_eq!((listed.ours, listed.phase.as_deref()), (false, Some("drafting")));
+    assert_eq!(
+        (listed.ours, listed.phase.as_deref()),
+        (false, Some("drafting"))
+    );
     // Where the other version is known, `versions` has what becomes of its loops.
     assert_eq!(store.open(record.id()).unwrap().repairs, []);
 }
@@ -224,12 +362,19 @@ fn what_no_start_made_here_is_not_opened() {
     let state = std::fs::read(store.path_of(id)).unwrap();
     std::fs::remove_file(store.journal_path(id)).unwrap();
     assert!(matches!(store.open(id), Err(StoreError::NoJournal { .. })));
-    assert_eq!(std::fs::read(store.path_of(id)).unwrap(), state, "left in place");
+    assert_eq!(
+        std::fs::read(store.path_of(id)).unwrap(),
+        state,
+        "left in place"
+    );
     std::fs::write(store.path_of(id), "phase: drafting\n").unwrap();
     assert!(matches!(store.open(id), Err(StoreError::NoMachine { .. })));
     std::fs::write(store.path_of(id), b"\xff").unwrap();
     match store.open(id).unwrap_err() {
-        StoreError::Unreadable { quarantined: Some(kept), .. } => {
+        StoreError::Unreadable {
+            quarantined: Some(kept),
+            ..
+        } => {
             assert_eq!(std::fs::read(kept).unwrap(), b"\xff")
         }
         other => panic!("{other}"),
@@ -242,12 +387,22 @@ fn what_no_start_made_here_is_not_opened() {
 fn symlinks_in_the_place_of_our_own_files_are_refused() {
     let (_kept, store, record) = started();
     let id = record.id();
-    for path in [store.path_of(id), store.journal_path(id), store.loop_folder(id)] {
+    for path in [
+        store.path_of(id),
+        store.journal_path(id),
+        store.loop_folder(id),
+    ] {
         let moved = store.root().join("moved");
         std::fs::rename(&path, &moved).unwrap();
         std::os::unix::fs::symlink(&moved, &path).unwrap();
-        assert!(matches!(store.open(id), Err(StoreError::Untrusted { .. })), "{path}");
-        assert!(matches!(store.journal(id), Err(StoreError::Untrusted { .. })) || path == store.path_of(id));
+        assert!(
+            matches!(store.open(id), Err(StoreError::Untrusted { .. })),
+            "{path}"
+        );
+        assert!(
+            matches!(store.journal(id), Err(StoreError::Untrusted { .. }))
+                || path == store.path_of(id)
+        );
         assert!(store.list()[0].problem.is_some());
         std::fs::remove_file(&path).unwrap();
         std::fs::rename(&moved, &path).unwrap();
@@ -259,15 +414,33 @@ fn symlinks_in_the_place_of_our_own_files_are_refused() {
 fn a_state_that_git_tracks_is_refused() {
     let (_kept, store, record) = started();
     let git = |args: &[&str]| {
-        let done = std::process::Command::new("git").arg("-C").arg(store.root()).args(args).output().unwrap();
+        let done = std::process::Command::new("git")
+            .arg("-C")
+            .arg(store.root())
+            .args(args)
+            .output()
+            .unwrap();
         assert!(done.status.success(), "{done:?}");
     };
     git(&["init", "-q"]);
     git(&["add", "-A"]);
-    assert_eq!(store.open(record.id()).unwrap().repairs, [], "the folder ignores itself");
+    assert_eq!(
+        store.open(record.id()).unwrap().repairs,
+        [],
+        "the folder ignores itself"
+    );
     git(&["add", "-f", store.path_of(record.id()).as_str()]);
-    assert!(matches!(store.open(record.id()), Err(StoreError::Untrusted { .. })));
-    assert!(store.list()[0].problem.as_deref().unwrap().contains("git tracks it"));
+    assert!(matches!(
+        store.open(record.id()),
+        Err(StoreError::Untrusted { .. })
+    ));
+    assert!(
+        store.list()[0]
+            .problem
+            .as_deref()
+            .unwrap()
+            .contains("git tracks it")
+    );
 }
 
 #[test]
@@ -278,11 +451,26 @@ fn a_document_of_json_is_edited_damaged_and_rebuilt_like_any() {
     assert_eq!(path.extension(), Some("json"));
     let written = std::fs::read_to_string(&path).unwrap();
     let theirs = written.replacen("{\n", "{\n  \"theirs\": {\"a\": [1.10]},\n", 1);
-    std::fs::write(&path, theirs.replace("\"phase\": \"drafting\"", "\"phase\": \"done\"")).unwrap();
+    std::fs::write(
+        &path,
+        theirs.replace("\"phase\": \"drafting\"", "\"phase\": \"done\""),
+    )
+    .unwrap();
     let opened = store.open(record.id()).unwrap();
-    assert!(matches!(&opened.repairs[..], [Repair::EditUndone { fields, .. }] if fields == &["phase"]));
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), theirs, "what is theirs stays");
-    let next = change("begin", "drafting", "reviewing", &[("round", Value::Count(2))]);
+    assert!(
+        matches!(&opened.repairs[..], [Repair::EditUndone { fields, .. }] if fields == &["phase"])
+    );
+    assert_eq!(
+        std::fs::read_to_string(&path).unwrap(),
+        theirs,
+        "what is theirs stays"
+    );
+    let next = change(
+        "begin",
+        "drafting",
+        "reviewing",
+        &[("round", Value::Count(2))],
+    );
     let record = store.commit(&opened.record, next).unwrap();
     let now = std::fs::read_to_string(&path).unwrap();
     let changed = [
@@ -290,14 +478,23 @@ fn a_document_of_json_is_edited_damaged_and_rebuilt_like_any() {
         ("\"round\": 1", "\"round\": 2"),
         ("\"revision\": 1", "\"revision\": 2"),
     ];
-    let expected = changed.iter().fold(theirs, |text, (from, to)| text.replace(from, to));
-    let but_times =
-        |text: &str| text.lines().filter(|line| !line.contains("last_updated_at")).collect::<String>();
+    let expected = changed
+        .iter()
+        .fold(theirs, |text, (from, to)| text.replace(from, to));
+    let but_times = |text: &str| {
+        text.lines()
+            .filter(|line| !line.contains("last_updated_at"))
+            .collect::<String>()
+    };
     assert_eq!(but_times(&now), but_times(&expected));
     for damage in ["", "{\n  \"mode\": \"pl", "[1]", "no json"] {
         std::fs::write(&path, damage).unwrap();
         let opened = store.open(record.id()).unwrap();
-        assert_eq!((opened.record.phase(), opened.repairs.len()), ("reviewing", 1), "{damage}");
+        assert_eq!(
+            (opened.record.phase(), opened.repairs.len()),
+            ("reviewing", 1),
+            "{damage}"
+        );
         assert_eq!(opened.record.count("round"), Some(2));
     }
 }
@@ -309,21 +506,36 @@ fn a_document_of_frontmatter_keeps_what_is_a_persons_whatever_is_repaired() {
     let path = store.path_of(record.id());
     let written = std::fs::read_to_string(&path).unwrap();
     let both = "loop:\n  phase: drafting\n  round: 1\n";
-    assert!(written.contains(both) && written.ends_with("\n---\n"), "{written}");
-    let mine = written
-        .replacen("---\n", "---\n# mine\n", 1)
-        .replace("  round: 1\n", "  round: 1 # of three\n  theirs: {a: [1.10]}\n  deep:\n    key: here\n")
-        + "# Notes\n\n---\nphase: done";
+    assert!(
+        written.contains(both) && written.ends_with("\n---\n"),
+        "{written}"
+    );
+    let mine = written.replacen("---\n", "---\n# mine\n", 1).replace(
+        "  round: 1\n",
+        "  round: 1 # of three\n  theirs: {a: [1.10]}\n  deep:\n    key: here\n",
+    ) + "# Notes\n\n---\nphase: done";
     std::fs::write(&path, mine.replace("phase: drafting", "phase: done")).unwrap();
     let opened = store.open(record.id()).unwrap();
-    assert!(matches!(&opened.repairs[..], [Repair::EditUndone { fields, .. }] if fields == &["phase"]));
+    assert!(
+        matches!(&opened.repairs[..], [Repair::EditUndone { fields, .. }] if fields == &["phase"])
+    );
     assert_eq!(std::fs::read_to_string(&path).unwrap(), mine);
-    let next = change("begin", "drafting", "reviewing", &[("round", Value::Count(2))]);
-    let next = Change { append: Some("- begun\nwith care".to_owned()), ..next };
+    let next = change(
+        "begin",
+        "drafting",
+        "reviewing",
+        &[("round", Value::Count(2))],
+    );
+    let next = Change {
+        append: Some("- begun\nwith care".to_owned()),
+        ..next
+    };
     let record = store.commit(&opened.record, next).unwrap();
     let now = std::fs::read_to_string(&path).unwrap();
     let but_times = |text: &str| {
-        let lines = text.split_inclusive('\n').filter(|line| !line.contains("last_updated_at"));
+        let lines = text
+            .split_inclusive('\n')
+            .filter(|line| !line.contains("last_updated_at"));
         lines.collect::<String>()
     };
     let expected = mine
@@ -336,18 +548,34 @@ fn a_document_of_frontmatter_keeps_what_is_a_persons_whatever_is_repaired() {
     // A document that was not renamed into place is rolled forward, with what stands in it.
     std::fs::write(&path, &mine).unwrap();
     let opened = store.open(record.id()).unwrap();
-    assert!(matches!(&opened.repairs[..], [Repair::RolledForward { from: Some(1), .. }]));
+    assert!(matches!(
+        &opened.repairs[..],
+        [Repair::RolledForward { from: Some(1), .. }]
+    ));
     assert_eq!(std::fs::read_to_string(&path).unwrap(), now);
 
     // What is whole in a damaged document stays; the bytes are in the quarantine.
     let text = "# Notes\n\n---\nphase: done\n- begun\nwith care\n";
     for (damage, kept) in [
-        (now.replace("  round: 2 #", "  round: \"2 #"), &["# mine\n", "theirs: {a: [1.10]}\n", text][..]),
-        (now.replace("mode: plan\n", "mode: [\n"), &["# mine\n", "theirs: {a: [1.10]}\n", text]),
-        (now.replace("revision", "revision_").replace("machine", "machine_"), &["# mine\n", text]),
+        (
+            now.replace("  round: 2 #", "  round: \"2 #"),
+            &["# mine\n", "theirs: {a: [1.10]}\n", text][..],
+        ),
+        (
+            now.replace("mode: plan\n", "mode: [\n"),
+            &["# mine\n", "theirs: {a: [1.10]}\n", text],
+        ),
+        (
+            now.replace("revision", "revision_")
+                .replace("machine", "machine_"),
+            &["# mine\n", text],
+        ),
         (text.to_owned(), &["\n---\n", text]),
         (written.replace("---\n", ""), &["deep:\n    key: here\n"]),
-        ("---\nmode: plan\nrevi".to_owned(), &["deep:\n    key: here\n", "\n---\n- begun\nwith care\n"]),
+        (
+            "---\nmode: plan\nrevi".to_owned(),
+            &["deep:\n    key: here\n", "\n---\n- begun\nwith care\n"],
+        ),
         (
             String::new(),
             &[
@@ -358,7 +586,11 @@ fn a_document_of_frontmatter_keeps_what_is_a_persons_whatever_is_repaired() {
     ] {
         std::fs::write(&path, &damage).unwrap();
         let opened = store.open(record.id()).unwrap();
-        assert_eq!((opened.record.phase(), opened.repairs.len()), ("reviewing", 1), "{damage}");
+        assert_eq!(
+            (opened.record.phase(), opened.repairs.len()),
+            ("reviewing", 1),
+            "{damage}"
+        );
         assert_eq!(opened.record.count("round"), Some(2));
         for (name, _) in record.document().fields() {
             assert!(opened.record.get(&name).is_some(), "{name}: {damage}");
@@ -367,17 +599,29 @@ fn a_document_of_frontmatter_keeps_what_is_a_persons_whatever_is_repaired() {
         for kept in kept {
             assert!(now.contains(kept), "{kept:?}:\n{damage}\n{now}");
         }
-        if let [Repair::Rebuilt { quarantined: Some(quarantined), .. }] = &opened.repairs[..] {
+        if let [
+            Repair::Rebuilt {
+                quarantined: Some(quarantined),
+                ..
+            },
+        ] = &opened.repairs[..]
+        {
             assert_eq!(std::fs::read_to_string(quarantined).unwrap(), damage);
         }
-        assert!(store.open(record.id()).unwrap().repairs.is_empty(), "{damage}");
+        assert!(
+            store.open(record.id()).unwrap().repairs.is_empty(),
+            "{damage}"
+        );
     }
 }
 
 #[test]
 fn an_edit_that_the_machine_allows_is_taken_over_in_one_change_of_the_journal() {
     static EDITS: StateSpec = StateSpec {
-        edits: &[Edit { field: "round", takes: Editable::Count(1, 99) }],
+        edits: &[Edit {
+            field: "round",
+            takes: Editable::Count(1, 99),
+        }],
         owned: &["round", "decision_signal"],
         ..SPEC
     };
@@ -387,10 +631,17 @@ fn an_edit_that_the_machine_allows_is_taken_over_in_one_change_of_the_journal() 
     let journal = || store.journal(id).unwrap();
     edit(&store, &record, "round: 1\n", "round: 99 # more\n");
     let opened = store.open(id).unwrap();
-    let taken = Repair::EditTaken { fields: vec!["round: 99".to_owned()] };
+    let taken = Repair::EditTaken {
+        fields: vec!["round: 99".to_owned()],
+    };
     assert_eq!(opened.repairs, [taken]);
-    assert_eq!((opened.record.revision(), opened.record.count("round")), (2, Some(99)));
-    let Some(Entry::Change(change)) = journal().pop() else { panic!("a change") };
+    assert_eq!(
+        (opened.record.revision(), opened.record.count("round")),
+        (2, Some(99))
+    );
+    let Some(Entry::Change(change)) = journal().pop() else {
+        panic!("a change")
+    };
     assert_eq!((&*change.what, &*change.by), ("edit", "engine"));
     assert_eq!(store.open(id).unwrap().repairs, [], "once");
     // What it may not be is set back, as any other field's edit; beside it, what it may be stays.
@@ -407,7 +658,10 @@ fn an_edit_that_the_machine_allows_is_taken_over_in_one_change_of_the_journal() 
     let text = edit(&store, &record, "round: 99", "round: 3");
     std::fs::write(store.path_of(id), text.replace("drafting", "done")).unwrap();
     let opened = store.open(id).unwrap();
-    assert_eq!((opened.repairs.len(), opened.record.phase()), (2, "drafting"));
+    assert_eq!(
+        (opened.repairs.len(), opened.record.phase()),
+        (2, "drafting")
+    );
     assert_eq!(opened.record.count("round"), Some(3));
     assert!(store.verify(id).is_ok());
 }
@@ -415,7 +669,10 @@ fn an_edit_that_the_machine_allows_is_taken_over_in_one_change_of_the_journal() 
 #[test]
 fn a_change_of_an_earlier_version_that_names_no_visit_is_kept() {
     let (_kept, store, record) = started();
-    let visited = Change { begins_visit: true, ..change("begin", "drafting", "reviewing", &[]) };
+    let visited = Change {
+        begins_visit: true,
+        ..change("begin", "drafting", "reviewing", &[])
+    };
     let record = store.commit(&record, visited).unwrap();
     assert_eq!(record.visit(), Some(2));
     let journal = store.journal_path(record.id());
@@ -430,8 +687,12 @@ fn a_change_of_an_earlier_version_that_names_no_visit_is_kept() {
     let opened = store.open(record.id()).unwrap();
     assert_eq!((opened.record.revision(), opened.record.visit()), (3, None));
     assert_eq!(store.verify(record.id()).unwrap(), 3);
-    let invented =
-        older.replace("\"revision\":3", "\"revision\":4").replace("\"fields\":", "\"visit\":1,\"fields\":");
+    let invented = older
+        .replace("\"revision\":3", "\"revision\":4")
+        .replace("\"fields\":", "\"visit\":1,\"fields\":");
     std::fs::write(&journal, format!("{text}{older}\n{invented}\n")).unwrap();
-    assert!(store.verify(record.id()).is_err(), "a visit that never began");
+    assert!(
+        store.verify(record.id()).is_err(),
+        "a visit that never began"
+    );
 }

@@ -9,7 +9,10 @@ const LIMIT: Duration = Duration::from_secs(15 * 60);
 
 fn age(path: &camino::Utf8Path, seconds: u64) {
     let past = SystemTime::now() - Duration::from_secs(seconds);
-    std::fs::File::open(path).unwrap().set_modified(past).unwrap();
+    std::fs::File::open(path)
+        .unwrap()
+        .set_modified(past)
+        .unwrap();
 }
 
 fn sweep(store: &Store) -> Swept {
@@ -22,35 +25,60 @@ fn a_stale_loop_is_moved_whole_and_comes_back_whole() {
     let id = record.id();
     std::fs::write(store.sidecar(id, "-runner.sh"), "run").unwrap();
     std::fs::write(store.sidecar(id, "-prompt.txt"), "ask").unwrap();
-    std::fs::write(store.loop_folder(id).join("findings-round-1.md"), "# Round 1").unwrap();
+    std::fs::write(
+        store.loop_folder(id).join("findings-round-1.md"),
+        "# Round 1",
+    )
+    .unwrap();
     age(&store.path_of(id), 16 * 60);
     let would = store.sweep(SystemTime::now(), LIMIT, true).unwrap();
-    assert_eq!((&would.would_move[..], &would.moved[..]), (&[id.clone()][..], &[][..]));
+    assert_eq!(
+        (&would.would_move[..], &would.moved[..]),
+        (&[id.clone()][..], &[][..])
+    );
     assert!(store.path_of(id).exists(), "a dry run moves nothing");
 
     assert_eq!(sweep(&store).moved.iter().collect::<Vec<_>>(), [id]);
     assert_eq!(store.list(), []);
-    let left: Vec<_> =
-        store.folder().read_dir_utf8().unwrap().map(|e| e.unwrap().file_name().to_owned()).collect();
+    let left: Vec<_> = store
+        .folder()
+        .read_dir_utf8()
+        .unwrap()
+        .map(|e| e.unwrap().file_name().to_owned())
+        .collect();
     assert!(
-        left.iter().all(|name| [".lock", ".gitignore", "log", "swept"].contains(&name.as_str())),
+        left.iter()
+            .all(|name| [".lock", ".gitignore", "log", "swept"].contains(&name.as_str())),
         "{left:?}"
     );
     let swept = store.swept();
-    assert_eq!((swept.len(), &swept[0].id, swept[0].session.as_deref()), (1, id, Some("unknown")));
+    assert_eq!(
+        (swept.len(), &swept[0].id, swept[0].session.as_deref()),
+        (1, id, Some("unknown"))
+    );
 
     let other = store.start(plan()).unwrap();
-    assert!(matches!(store.bring_back(id), Err(StoreError::Active { id, .. }) if id == other.id().as_str()));
-    store.commit(&other, change("cancel", "drafting", "cancelled", &[])).unwrap();
+    assert!(
+        matches!(store.bring_back(id), Err(StoreError::Active { id, .. }) if id == other.id().as_str())
+    );
+    store
+        .commit(&other, change("cancel", "drafting", "cancelled", &[]))
+        .unwrap();
     let back = store.bring_back(id).unwrap();
     assert_eq!((back.revision(), back.phase()), (2, "drafting"));
     assert!(
         matches!(store.journal(id).unwrap().last(), Some(Entry::Change(last)) if last.what == "bring-back")
     );
-    assert_eq!(std::fs::read(store.sidecar(id, "-runner.sh")).unwrap(), b"run");
+    assert_eq!(
+        std::fs::read(store.sidecar(id, "-runner.sh")).unwrap(),
+        b"run"
+    );
     assert!(store.loop_folder(id).join("findings-round-1.md").exists());
     assert_eq!(store.swept(), []);
-    assert!(matches!(store.bring_back(id), Err(StoreError::NoLoop { .. })));
+    assert!(matches!(
+        store.bring_back(id),
+        Err(StoreError::NoLoop { .. })
+    ));
     assert_eq!(sweep(&store).moved, [], "it is fresh again");
 }
 
@@ -61,7 +89,9 @@ fn fresh_terminal_and_running_loops_stay() {
     assert_eq!(sweep(&store), Swept::default(), "fresh");
 
     age(&store.path_of(record.id()), 16 * 60);
-    let running = RunLock::try_take(&store.open_loop_folder(record.id()).unwrap()).unwrap().unwrap();
+    let running = RunLock::try_take(&store.open_loop_folder(record.id()).unwrap())
+        .unwrap()
+        .unwrap();
     assert!(store.is_running(record.id()));
     assert_eq!(sweep(&store), Swept::default(), "under review");
     drop(running);
@@ -69,7 +99,9 @@ fn fresh_terminal_and_running_loops_stay() {
     store.touch(record.id()).unwrap();
     assert_eq!(sweep(&store), Swept::default(), "touched");
 
-    store.commit(&record, change("cancel", "drafting", "cancelled", &[])).unwrap();
+    store
+        .commit(&record, change("cancel", "drafting", "cancelled", &[]))
+        .unwrap();
     age(&store.path_of(record.id()), 999 * 60);
     assert_eq!(sweep(&store), Swept::default(), "terminal");
     assert_eq!(store.list().len(), 1);
@@ -79,7 +111,9 @@ fn fresh_terminal_and_running_loops_stay() {
 fn a_loop_that_only_says_it_is_terminal_is_swept_all_the_same() {
     let (_kept, store, record) = started();
     let path = store.path_of(record.id());
-    let text = std::fs::read_to_string(&path).unwrap().replace("phase: drafting", "phase: done");
+    let text = std::fs::read_to_string(&path)
+        .unwrap()
+        .replace("phase: drafting", "phase: done");
     std::fs::write(&path, text).unwrap();
     age(&path, 16 * 60);
     assert_eq!(sweep(&store).moved, [record.id().clone()]);
@@ -89,8 +123,14 @@ fn a_loop_that_only_says_it_is_terminal_is_swept_all_the_same() {
 fn a_start_sweeps_before_it_refuses() {
     let (_kept, store, record) = started();
     age(&store.path_of(record.id()), 16 * 60);
-    assert!(matches!(store.start(plan()), Err(StartError::Active { .. })));
-    let sweeping = StartPlan { stale_after: Some(LIMIT), ..plan() };
+    assert!(matches!(
+        store.start(plan()),
+        Err(StartError::Active { .. })
+    ));
+    let sweeping = StartPlan {
+        stale_after: Some(LIMIT),
+        ..plan()
+    };
     let started = store.start_telling(sweeping).unwrap();
     assert_eq!(started.swept.moved, [record.id().clone()]);
 }
@@ -120,7 +160,10 @@ fn strays_of_a_crash_and_files_made_by_hand_are_swept_when_old() {
         age(path, 61 * 60);
     }
     let swept = sweep(&store);
-    assert_eq!((&swept.leftovers[..], &swept.foreign[..]), (&strays[..], &[by_hand.clone()][..]));
+    assert_eq!(
+        (&swept.leftovers[..], &swept.foreign[..]),
+        (&strays[..], &[by_hand.clone()][..])
+    );
     assert!(strays.iter().all(|path| !path.exists()) && young.exists() && ended.exists());
     assert!(store.folder().join("swept/by hand/by hand.state").exists());
 }
@@ -132,10 +175,19 @@ fn a_swept_loop_is_kept_for_thirty_days() {
     sweep(&store);
     let kept = store.folder().join("swept").join(record.id().as_str());
     let days = |days: u64| SystemTime::now() + Duration::from_secs(days * 24 * 60 * 60);
-    assert_eq!(store.sweep(days(29), LIMIT, false).unwrap().expired, [""; 0]);
-    assert_eq!(store.sweep(days(31), LIMIT, true).unwrap().expired, [kept.as_path()]);
+    assert_eq!(
+        store.sweep(days(29), LIMIT, false).unwrap().expired,
+        [""; 0]
+    );
+    assert_eq!(
+        store.sweep(days(31), LIMIT, true).unwrap().expired,
+        [kept.as_path()]
+    );
     assert!(kept.exists());
-    assert_eq!(store.sweep(days(31), LIMIT, false).unwrap().expired, [kept.as_path()]);
+    assert_eq!(
+        store.sweep(days(31), LIMIT, false).unwrap().expired,
+        [kept.as_path()]
+    );
     assert!(!kept.exists());
 }
 
@@ -144,7 +196,11 @@ fn a_sweep_that_was_cut_off_is_finished_by_the_next() {
     let (_kept, store, record) = started();
     let target = store.folder().join("swept").join(record.id().as_str());
     std::fs::create_dir_all(&target).unwrap();
-    std::fs::rename(store.path_of(record.id()), target.join(format!("{}.state", record.id()))).unwrap();
+    std::fs::rename(
+        store.path_of(record.id()),
+        target.join(format!("{}.state", record.id())),
+    )
+    .unwrap();
     age(&store.journal_path(record.id()), 16 * 60);
     assert_eq!(sweep(&store).moved, [record.id().clone()]);
     assert_eq!(store.bring_back(record.id()).unwrap().phase(), "drafting");
@@ -156,7 +212,11 @@ fn a_way_back_that_was_cut_off_is_finished_by_the_next() {
     age(&store.path_of(record.id()), 16 * 60);
     sweep(&store);
     let from = store.folder().join("swept").join(record.id().as_str());
-    std::fs::rename(from.join(record.id().as_str()), store.loop_folder(record.id())).unwrap();
+    std::fs::rename(
+        from.join(record.id().as_str()),
+        store.loop_folder(record.id()),
+    )
+    .unwrap();
     let back = store.bring_back(record.id()).unwrap();
     assert_eq!((back.phase(), back.revision()), ("drafting", 2));
     assert!(!from.exists());
@@ -166,11 +226,21 @@ fn a_way_back_that_was_cut_off_is_finished_by_the_next() {
 #[test]
 fn a_review_that_begins_while_the_sweep_decides_keeps_its_loop() {
     let (_kept, store, record) = started();
-    let running = RunLock::try_take(&store.open_loop_folder(record.id()).unwrap()).unwrap().unwrap();
-    assert!(!store.move_away(&store.open_folder().unwrap(), record.id(), "a test").unwrap());
+    let running = RunLock::try_take(&store.open_loop_folder(record.id()).unwrap())
+        .unwrap()
+        .unwrap();
+    assert!(
+        !store
+            .move_away(&store.open_folder().unwrap(), record.id(), "a test")
+            .unwrap()
+    );
     assert!(store.path_of(record.id()).exists());
     drop(running);
-    assert!(store.move_away(&store.open_folder().unwrap(), record.id(), "a test").unwrap());
+    assert!(
+        store
+            .move_away(&store.open_folder().unwrap(), record.id(), "a test")
+            .unwrap()
+    );
 }
 
 #[test]
@@ -190,12 +260,25 @@ fn a_log_that_grew_long_keeps_its_end() {
     std::fs::write(&path, "an old line\n".repeat(100_000)).unwrap();
     store.log("the newest");
     let log = std::fs::read_to_string(&path).unwrap();
-    assert!(log.len() < 300 * 1024 && log.starts_with("an old line\nan old line\n"), "{}", log.len());
+    assert!(
+        log.len() < 300 * 1024 && log.starts_with("an old line\nan old line\n"),
+        "{}",
+        log.len()
+    );
     assert!(log.ends_with("Z the newest\n"));
     store.log("one more");
     assert!(std::fs::read_to_string(&path).unwrap().starts_with(&log));
-    let stray = store.folder().read_dir_utf8().unwrap().map(|entry| entry.unwrap());
-    assert_eq!(stray.filter(|entry| entry.file_name().starts_with(crate::files::TEMPORARY)).count(), 0);
+    let stray = store
+        .folder()
+        .read_dir_utf8()
+        .unwrap()
+        .map(|entry| entry.unwrap());
+    assert_eq!(
+        stray
+            .filter(|entry| entry.file_name().starts_with(crate::files::TEMPORARY))
+            .count(),
+        0
+    );
 }
 
 #[test]
@@ -212,12 +295,22 @@ fn a_roll_back_takes_every_loop_and_keeps_the_log() {
     let mut ids = [record.id().clone(), swept.id().clone()];
     ids.sort();
     assert_eq!(store.roll_back_all(now).unwrap(), ids);
-    let mut left: Vec<_> =
-        store.folder().read_dir_utf8().unwrap().map(|entry| entry.unwrap().file_name().to_owned()).collect();
+    let mut left: Vec<_> = store
+        .folder()
+        .read_dir_utf8()
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_owned())
+        .collect();
     left.sort();
-    assert_eq!(left, [".gitignore", ".lock", "log", "notes.txt", "rolled-back"]);
+    assert_eq!(
+        left,
+        [".gitignore", ".lock", "log", "notes.txt", "rolled-back"]
+    );
     let log = std::fs::read_to_string(store.folder().join("log")).unwrap();
-    assert!(log.ends_with("Z a line with  hidden  characters\n"), "{log:?}");
+    assert!(
+        log.ends_with("Z a line with  hidden  characters\n"),
+        "{log:?}"
+    );
     store.start(plan()).unwrap();
 }
 
@@ -225,9 +318,12 @@ fn a_roll_back_takes_every_loop_and_keeps_the_log() {
 fn clearing_removes_what_is_named_and_what_is_there() {
     let (_kept, store, record) = started();
     std::fs::write(store.sidecar(record.id(), "-runner.sh"), "run").unwrap();
-    store.clear(record.id(), &["-runner.sh", "-prompt.txt", ".lock"]).unwrap();
+    store
+        .clear(record.id(), &["-runner.sh", "-prompt.txt", ".lock"])
+        .unwrap();
     assert!(
-        !store.sidecar(record.id(), "-runner.sh").exists() && !store.sidecar(record.id(), ".lock").exists()
+        !store.sidecar(record.id(), "-runner.sh").exists()
+            && !store.sidecar(record.id(), ".lock").exists()
     );
     assert_eq!(store.open(record.id()).unwrap().repairs, []);
 }
@@ -237,10 +333,19 @@ fn a_touch_waits_for_a_sweep_that_has_looked() {
     let (_kept, store, record) = started();
     age(&store.path_of(record.id()), 16 * 60);
     let impatient = store.clone().with_deadline(Duration::ZERO);
-    let touched = store.locked(|_| Ok::<_, StoreError>(impatient.touch(record.id()))).unwrap();
+    let touched = store
+        .locked(|_| Ok::<_, StoreError>(impatient.touch(record.id())))
+        .unwrap();
     assert!(matches!(touched, Err(StoreError::Lock(_))), "{touched:?}");
-    assert_eq!(sweep(&store).moved, [record.id().clone()], "nothing was touched");
-    assert!(matches!(store.touch(record.id()), Err(StoreError::Swept { .. })));
+    assert_eq!(
+        sweep(&store).moved,
+        [record.id().clone()],
+        "nothing was touched"
+    );
+    assert!(matches!(
+        store.touch(record.id()),
+        Err(StoreError::Swept { .. })
+    ));
 }
 
 #[test]
@@ -252,10 +357,20 @@ fn a_way_back_never_goes_over_a_state_that_stands() {
     std::fs::create_dir_all(&target).unwrap();
     std::fs::rename(store.path_of(id), target.join(format!("{id}.state"))).unwrap();
     let record = store.open(id).unwrap().record;
-    let record = store.commit(&record, change("begin", "drafting", "reviewing", &[])).unwrap();
-    let record = store.commit(&record, change("cancel", "reviewing", "cancelled", &[])).unwrap();
-    assert!(matches!(store.bring_back(id), Err(StoreError::Exists { .. })));
+    let record = store
+        .commit(&record, change("begin", "drafting", "reviewing", &[]))
+        .unwrap();
+    let record = store
+        .commit(&record, change("cancel", "reviewing", "cancelled", &[]))
+        .unwrap();
+    assert!(matches!(
+        store.bring_back(id),
+        Err(StoreError::Exists { .. })
+    ));
     let opened = store.open(id).unwrap();
-    assert_eq!((opened.record.revision(), &opened.repairs[..]), (record.revision(), &[][..]));
+    assert_eq!(
+        (opened.record.revision(), &opened.repairs[..]),
+        (record.revision(), &[][..])
+    );
     assert!(!store.folder().join("quarantine").exists());
 }

@@ -43,11 +43,15 @@ fn edited(edits: &[(&str, &str)]) -> String {
 fn spec(json: &str, migrations: &str) -> &'static StateSpec {
     let shape = Shape::read(json.as_bytes()).unwrap();
     let leak = |text: &str| -> &'static str { Box::leak(text.to_owned().into_boxed_str()) };
-    let list = |texts: Vec<&'static str>| -> &'static [&'static str] { Box::leak(texts.into_boxed_slice()) };
+    let list = |texts: Vec<&'static str>| -> &'static [&'static str] {
+        Box::leak(texts.into_boxed_slice())
+    };
     let owned = shape.fields.iter().filter(|field| field.owned);
     let terminal = shape.phases.iter().filter(|phase| phase.terminal);
     let nulls = shape.nulls().into_iter();
-    let nulls: Vec<_> = nulls.map(|(field, value)| (leak(&field), leak(&value.to_plain()))).collect();
+    let nulls: Vec<_> = nulls
+        .map(|(field, value)| (leak(&field), leak(&value.to_plain())))
+        .collect();
     Box::leak(Box::new(StateSpec {
         graph_hash: leak(&hash_of(json.as_bytes())),
         shape: leak(json),
@@ -65,10 +69,16 @@ fn old() -> &'static StateSpec {
 
 /// The same machine with `drafting` as `writing`, `round` as `turn`, a word renamed, and a field of its own.
 const RENAMED: [(&str, &str); 4] = [
-    ("{\"name\":\"drafting\",\"stored\":\"drafting\"", "{\"name\":\"writing\",\"stored\":\"in-writing\""),
+    (
+        "{\"name\":\"drafting\",\"stored\":\"drafting\"",
+        "{\"name\":\"writing\",\"stored\":\"in-writing\"",
+    ),
     ("\"name\":\"round\"", "\"name\":\"turn\""),
     ("\"max-reached\"", "\"spent\""),
-    ("{\"name\":\"topic\"", "{\"name\":\"fast\",\"kind\":\"flag\",\"initial\":false},\n{\"name\":\"topic\""),
+    (
+        "{\"name\":\"topic\"",
+        "{\"name\":\"fast\",\"kind\":\"flag\",\"initial\":false},\n{\"name\":\"topic\"",
+    ),
 ];
 
 const ENTRY: &str = r#"[{"from":["OLD"],"phases":{"drafting":"writing"},"fields":{"round":"turn"},
@@ -98,11 +108,20 @@ impl Case {
         let (kept, root) = folder();
         let old = Store::at(root.join(SPEC.folder), root.clone(), spec, home(&root));
         let record = old.start(plan()).unwrap();
-        Self { _kept: kept, old, record }
+        Self {
+            _kept: kept,
+            old,
+            record,
+        }
     }
 
     fn as_of(&self, spec: &'static StateSpec) -> Store {
-        Store::at(self.old.folder().to_owned(), self.old.root().to_owned(), spec, self.old.home().clone())
+        Store::at(
+            self.old.folder().to_owned(),
+            self.old.root().to_owned(),
+            spec,
+            self.old.home().clone(),
+        )
     }
 
     fn text(&self) -> String {
@@ -132,7 +151,13 @@ impl Case {
         let error = self.as_of(spec).open(self.record.id()).unwrap_err();
         assert_eq!((self.text(), self.changes()), before, "nothing was changed");
         match error {
-            StoreError::OtherGraph { why, found, expected, machine, .. } => {
+            StoreError::OtherGraph {
+                why,
+                found,
+                expected,
+                machine,
+                ..
+            } => {
                 assert_eq!(
                     (found.as_str(), expected, machine),
                     (self.old.spec().graph_hash, spec.graph_hash, "plan")
@@ -163,21 +188,33 @@ fn a_safe_change_is_accepted_and_the_next_change_takes_the_loop_over() {
     let listed = new.list().remove(0);
     assert!(listed.ours && listed.problem.is_none(), "{listed:?}");
     let opened = new.open(case.record.id()).unwrap();
-    assert_eq!((opened.record.revision(), opened.repairs.as_slice()), (1, &[][..]));
+    assert_eq!(
+        (opened.record.revision(), opened.repairs.as_slice()),
+        (1, &[][..])
+    );
     assert_eq!(case.text(), before, "as it is");
     assert_eq!(case.changes(), ["start by test"]);
 
     let end = change("end", "drafting", "done", &[]);
     new.commit(&opened.record, end).unwrap();
-    assert!(case.text().contains(&format!("graph_hash: {}", new.spec().graph_hash)));
-    let written = case.old.folder().join(format!("machines/{}.json", new.spec().graph_hash));
+    assert!(
+        case.text()
+            .contains(&format!("graph_hash: {}", new.spec().graph_hash))
+    );
+    let written = case
+        .old
+        .folder()
+        .join(format!("machines/{}.json", new.spec().graph_hash));
     assert_eq!(
         std::fs::read_to_string(written).unwrap(),
         new.spec().shape,
         "so that the next version knows this one"
     );
     // The way back is safe, too: the old program reads what the new one wrote.
-    assert_eq!(case.old.open(case.record.id()).unwrap().record.phase(), "done");
+    assert_eq!(
+        case.old.open(case.record.id()).unwrap().record.phase(),
+        "done"
+    );
 }
 
 #[test]
@@ -185,16 +222,31 @@ fn a_loop_of_another_version_is_healed_as_ever() {
     let case = Case::new();
     let id = case.record.id().clone();
     let new = case.as_of(safe());
-    std::fs::write(case.old.path_of(&id), case.text().replace("round: 1", "round: 9")).unwrap();
+    std::fs::write(
+        case.old.path_of(&id),
+        case.text().replace("round: 1", "round: 9"),
+    )
+    .unwrap();
     let opened = new.open(&id).unwrap();
-    assert!(matches!(&opened.repairs[..], [Repair::EditUndone { fields, .. }] if fields == &["round"]));
+    assert!(
+        matches!(&opened.repairs[..], [Repair::EditUndone { fields, .. }] if fields == &["round"])
+    );
     std::fs::remove_file(case.old.path_of(&id)).unwrap();
-    assert!(matches!(new.open(&id).unwrap().repairs[..], [Repair::Rebuilt { .. }]));
+    assert!(matches!(
+        new.open(&id).unwrap().repairs[..],
+        [Repair::Rebuilt { .. }]
+    ));
     let record = case.old.open(&id).unwrap().record;
     let on = change("on", "drafting", "drafting", &[("round", Value::Count(2))]);
     crash_at(Point::Journaled, || case.old.commit(&record, on));
     let opened = new.open(&id).unwrap();
-    assert!(matches!(opened.repairs[..], [Repair::RolledForward { from: Some(1), to: 2 }]));
+    assert!(matches!(
+        opened.repairs[..],
+        [Repair::RolledForward {
+            from: Some(1),
+            to: 2
+        }]
+    ));
     assert_eq!(opened.record.count("round"), Some(2));
 }
 
@@ -238,7 +290,9 @@ fn swept_loops_come_back_as_ours_and_shapes_stay() {
         let id = case.record.id().clone();
         let later = std::time::SystemTime::now() + std::time::Duration::from_secs(7200);
         let new = case.as_of(spec);
-        let swept = new.sweep(later, std::time::Duration::from_secs(3600), false).unwrap();
+        let swept = new
+            .sweep(later, std::time::Duration::from_secs(3600), false)
+            .unwrap();
         assert_eq!(swept.moved, std::slice::from_ref(&id));
         assert!(case.shape_path().is_file());
         assert!(new.swept()[0].ours, "{:?}", new.swept());
@@ -252,9 +306,15 @@ fn swept_loops_come_back_as_ours_and_shapes_stay() {
 fn a_change_of_what_null_means_alone_leaves_every_value() {
     let null = |value: &str| {
         let plain = "{\"name\":\"round\",\"kind\":\"count\"";
-        spec(&edited(&[(plain, &format!("{plain},\"null\":{value}"))]), "")
+        spec(
+            &edited(&[(plain, &format!("{plain},\"null\":{value}"))]),
+            "",
+        )
     };
-    let edits = &[Edit { field: "round", takes: Editable::Count(0, 99) }];
+    let edits = &[Edit {
+        field: "round",
+        takes: Editable::Count(0, 99),
+    }];
     let case = Case::of(null("1"));
     assert!(case.text().contains("\nround: null\n"), "{}", case.text());
     let id = case.record.id().clone();
@@ -262,18 +322,26 @@ fn a_change_of_what_null_means_alone_leaves_every_value() {
         let open = Box::leak(Box::new(StateSpec { edits, ..*other }));
         for spec in [other, open] {
             let opened = case.as_of(spec).open(&id).unwrap();
-            assert_eq!((opened.record.count("round"), opened.repairs), (Some(1), Vec::new()));
+            assert_eq!(
+                (opened.record.count("round"), opened.repairs),
+                (Some(1), Vec::new())
+            );
         }
     }
     let seven = case.as_of(null("7"));
     let held = seven.open(&id).unwrap().record;
-    let record = seven.commit(&held, change("on", "drafting", "drafting", &[])).unwrap();
+    let record = seven
+        .commit(&held, change("on", "drafting", "drafting", &[]))
+        .unwrap();
     assert!(case.text().contains("\nround: 1\n"), "{}", case.text());
     let on = change("on", "drafting", "drafting", &[("round", Value::Count(7))]);
     seven.commit(&record, on).unwrap();
     assert!(case.text().contains("\nround: null\n"), "{}", case.text());
     for spec in [null("1"), old()] {
         let opened = case.as_of(spec).open(&id).unwrap();
-        assert_eq!((opened.record.count("round"), opened.repairs), (Some(7), Vec::new()));
+        assert_eq!(
+            (opened.record.count("round"), opened.repairs),
+            (Some(7), Vec::new())
+        );
     }
 }

@@ -7,7 +7,11 @@ use super::rule::Rule;
 use super::yaml::{Node, Value};
 
 /// Reads a list of artifacts: those that are there. Without a project nobody looks whether they are.
-pub(crate) fn read(items: &[Node], project: Option<&Utf8Path>, found: &mut Found) -> Vec<Utf8PathBuf> {
+pub(crate) fn read(
+    items: &[Node],
+    project: Option<&Utf8Path>,
+    found: &mut Found,
+) -> Vec<Utf8PathBuf> {
     let mut artifacts = Vec::new();
     let root = project.and_then(|project| project.canonicalize_utf8().ok());
     for item in items {
@@ -16,26 +20,46 @@ pub(crate) fn read(items: &[Node], project: Option<&Utf8Path>, found: &mut Found
             Value::Placeholder => continue,
             _ => {
                 let message = format!("an artifact is {}, and not a path", item.kind());
-                found.error(Rule::BadType, item.span.clone(), message, "write `- path/of/the/file`");
+                found.error(
+                    Rule::BadType,
+                    item.span.clone(),
+                    message,
+                    "write `- path/of/the/file`",
+                );
                 continue;
             }
         };
         let mut broken = |rule, what: &str, help: &str| {
-            let path =
-                if path.as_str().is_empty() { "an empty path".to_owned() } else { quoted(path.as_str()) };
+            let path = if path.as_str().is_empty() {
+                "an empty path".to_owned()
+            } else {
+                quoted(path.as_str())
+            };
             found.error(rule, item.span.clone(), format!("{path} {what}"), help);
         };
-        let outside = (Rule::ArtifactOutside, "write a path relative to the project, below it");
-        let is_below =
-            path.components().all(|part| matches!(part, Utf8Component::Normal(_) | Utf8Component::CurDir));
+        let outside = (
+            Rule::ArtifactOutside,
+            "write a path relative to the project, below it",
+        );
+        let is_below = path
+            .components()
+            .all(|part| matches!(part, Utf8Component::Normal(_) | Utf8Component::CurDir));
         if !is_below {
             broken(outside.0, "is not inside of the project", outside.1);
             continue;
         }
         if let Some(project) = project {
             let file = project.join(path).canonicalize_utf8().ok();
-            if file.as_ref().zip(root.as_ref()).is_some_and(|(file, root)| !file.starts_with(root)) {
-                broken(outside.0, "is a link that leads out of the project", outside.1);
+            if file
+                .as_ref()
+                .zip(root.as_ref())
+                .is_some_and(|(file, root)| !file.starts_with(root))
+            {
+                broken(
+                    outside.0,
+                    "is a link that leads out of the project",
+                    outside.1,
+                );
                 continue;
             }
             if !file.is_some_and(|file| file.is_file()) {
@@ -44,7 +68,11 @@ pub(crate) fn read(items: &[Node], project: Option<&Utf8Path>, found: &mut Found
                 continue;
             }
         } else if path.as_str().is_empty() {
-            broken(Rule::ArtifactMissing, "is no file", "write the file, or take the line out");
+            broken(
+                Rule::ArtifactMissing,
+                "is no file",
+                "write the file, or take the line out",
+            );
             continue;
         }
         artifacts.push(path.to_owned());

@@ -35,9 +35,18 @@ impl Mended<'_> {
         let place = subject.place("pause_type");
         let pause = match (waits, is_written) {
             _ if self.stage == Stage::Retrospective && (waits || is_written) => {
-                let span = if is_written { place.clone() } else { subject.status_place() };
+                let span = if is_written {
+                    place.clone()
+                } else {
+                    subject.status_place()
+                };
                 let help = "write `status: completed`, and `pause_type: null`";
-                found.error(Rule::PauseStage, span, "stage 7 never waits for the person", help);
+                found.error(
+                    Rule::PauseStage,
+                    span,
+                    "stage 7 never waits for the person",
+                    help,
+                );
                 if waits {
                     *self.status = Status::Completed;
                 }
@@ -45,15 +54,23 @@ impl Mended<'_> {
             }
             (true, true) => Some(written.unwrap_or(by_what_is_there)),
             (true, false) => {
-                let help = "write `pause_type: interactive` with a question, or `pause_type: exit_cli`";
+                let help =
+                    "write `pause_type: interactive` with a question, or `pause_type: exit_cli`";
                 let span = subject.status_place();
-                found.error(Rule::PauseStatus, span, "needs-user-input is without a `pause_type`", help);
+                found.error(
+                    Rule::PauseStatus,
+                    span,
+                    "needs-user-input is without a `pause_type`",
+                    help,
+                );
                 Some(by_what_is_there)
             }
             (false, true) => {
                 if written.is_some() {
-                    let message =
-                        format!("a pause is with needs-user-input, and the status is {}", self.status);
+                    let message = format!(
+                        "a pause is with needs-user-input, and the status is {}",
+                        self.status
+                    );
                     let help = "write `status: needs-user-input`, or `pause_type: null`";
                     found.error(Rule::PauseStatus, place.clone(), message, help);
                 }
@@ -69,8 +86,7 @@ impl Mended<'_> {
             for flag in ["question_context", "next_action_map"] {
                 if subject.has(flag) && !is_said {
                     let message = format!("`{flag}` is without an interactive pause");
-                    let help =
-                        "take it out, or write `status: needs-user-input` and `pause_type: interactive`";
+                    let help = "take it out, or write `status: needs-user-input` and `pause_type: interactive`";
                     found.error(Rule::QuestionStray, subject.key_place(flag), message, help);
                 }
             }
@@ -78,18 +94,45 @@ impl Mended<'_> {
         if pause.is_none() {
             return;
         }
-        let reason = self.flags.block_reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty());
+        let reason = self
+            .flags
+            .block_reason
+            .as_deref()
+            .map(str::trim)
+            .filter(|reason| !reason.is_empty());
         if reason.is_none() {
             let is_wrong = subject.has("block_reason") && self.flags.block_reason.is_none();
             if !is_wrong {
-                let is_there = subject.flags.is_some_and(|flags| flags.entry("block_reason").is_some());
-                let span = if is_there { subject.place("block_reason") } else { place };
+                let is_there = subject
+                    .flags
+                    .is_some_and(|flags| flags.entry("block_reason").is_some());
+                let span = if is_there {
+                    subject.place("block_reason")
+                } else {
+                    place
+                };
                 let help = "write `block_reason: \"…\"`: why the stage waits, for the person";
-                found.error(Rule::NoBlockReason, span, "the pause has no `block_reason`", help);
+                found.error(
+                    Rule::NoBlockReason,
+                    span,
+                    "the pause has no `block_reason`",
+                    help,
+                );
             }
-            let asked = self.flags.question_context.as_ref().map(|context| context.question.as_str());
-            let reasons = [Some(self.summary.trim()), asked, Some("the stage waits, and does not say why")];
-            let reason = reasons.into_iter().flatten().find(|reason| !reason.is_empty());
+            let asked = self
+                .flags
+                .question_context
+                .as_ref()
+                .map(|context| context.question.as_str());
+            let reasons = [
+                Some(self.summary.trim()),
+                asked,
+                Some("the stage waits, and does not say why"),
+            ];
+            let reason = reasons
+                .into_iter()
+                .flatten()
+                .find(|reason| !reason.is_empty());
             self.flags.block_reason = reason.map(str::to_owned);
         }
     }
@@ -119,10 +162,17 @@ impl Mended<'_> {
         let Some(map) = &mut self.flags.next_action_map else {
             return;
         };
-        let node = subject.flags.and_then(|flags| flags.get("next_action_map")).and_then(Node::map);
+        let node = subject
+            .flags
+            .and_then(|flags| flags.get("next_action_map"))
+            .and_then(Node::map);
         let entries = node.map_or(&[][..], |map| &map.entries);
         for (key, node) in entries {
-            if !question.options.iter().any(|option| is_same_label(&option.label, &key.name)) {
+            if !question
+                .options
+                .iter()
+                .any(|option| is_same_label(&option.label, &key.name))
+            {
                 map.0.remove(&key.name);
                 let message = format!("{} is the label of no option", quoted(&key.name));
                 let help = "write the label of an option, as it stands there";
@@ -143,7 +193,11 @@ impl Mended<'_> {
         dispatch: Option<&Dispatch>,
         found: &mut Found,
     ) -> bool {
-        if let Some(action) = self.flags.next_action.filter(|action| !is_of(*action, self.stage)) {
+        if let Some(action) = self
+            .flags
+            .next_action
+            .filter(|action| !is_of(*action, self.stage))
+        {
             self.flags.next_action = None;
             wrong_stage(action, self.stage, subject.place("next_action"), found);
         }
@@ -155,19 +209,32 @@ impl Mended<'_> {
         {
             let help = "write `next_action: loop_questions`, `loop_research` or `proceed`";
             let span = subject.place("next_action");
-            found.error(Rule::NoNextAction, span, "stage 4 completes without a `next_action`", help);
+            found.error(
+                Rule::NoNextAction,
+                span,
+                "stage 4 completes without a `next_action`",
+                help,
+            );
         }
         let is_skipped = dispatch.is_some_and(|dispatch| dispatch.skip_validation);
         let flags = &mut *self.flags;
-        let by_score = flags.validation_score.map(|score| Decision::of_score(score.get()));
+        let by_score = flags
+            .validation_score
+            .map(|score| Decision::of_score(score.get()));
         let decided = flags.validation_decision;
         if is_skipped && self.stage == Stage::ValidationGeneration {
             if decided == Some(Decision::NotReady) {
                 let span = subject.place("validation_decision");
                 let message = "validation was skipped, and NOT_READY would begin another round";
-                found.error(Rule::DecisionScore, span, message, "write `validation_decision: CONDITIONAL`");
+                found.error(
+                    Rule::DecisionScore,
+                    span,
+                    message,
+                    "write `validation_decision: CONDITIONAL`",
+                );
             }
-            (flags.validation_decision, flags.validation_score) = (Some(Decision::Conditional), None);
+            (flags.validation_decision, flags.validation_score) =
+                (Some(Decision::Conditional), None);
         } else if let (Some(decided), Some(by_score)) = (decided, by_score) {
             if decided != by_score {
                 let score = flags.validation_score.map_or(0.0, |score| score.get());
@@ -184,12 +251,23 @@ impl Mended<'_> {
             return false;
         }
         let loops = flags.next_action == Some(NextAction::LoopQuestions);
-        let mended = flags.validation_decision.or(by_score).or(loops.then_some(Decision::NotReady));
+        let mended = flags
+            .validation_decision
+            .or(by_score)
+            .or(loops.then_some(Decision::NotReady));
         flags.validation_decision = mended;
         if mended.is_none() || !subject.has("validation_decision") {
-            let help = format!("write `validation_decision: …`, {}", one_of(Decision::VARIANTS));
+            let help = format!(
+                "write `validation_decision: …`, {}",
+                one_of(Decision::VARIANTS)
+            );
             let span = subject.place("validation_decision");
-            found.error(Rule::NoDecision, span, "stage 5 completes without a `validation_decision`", help);
+            found.error(
+                Rule::NoDecision,
+                span,
+                "stage 5 completes without a `validation_decision`",
+                help,
+            );
         }
         mended.is_none()
     }
@@ -207,8 +285,15 @@ fn is_of(action: NextAction, stage: Stage) -> bool {
 
 fn wrong_stage(action: NextAction, stage: Stage, span: Range<usize>, found: &mut Found) {
     let words = NextAction::VARIANTS.iter().copied();
-    let allowed: Vec<&str> =
-        words.filter(|word| word.parse().is_ok_and(|action| is_of(action, stage))).chain(["null"]).collect();
+    let allowed: Vec<&str> = words
+        .filter(|word| word.parse().is_ok_and(|action| is_of(action, stage)))
+        .chain(["null"])
+        .collect();
     let message = format!("{action} is not for stage {}", stage.number());
-    found.error(Rule::ActionStage, span, message, format!("write {}", one_of(&allowed)));
+    found.error(
+        Rule::ActionStage,
+        span,
+        message,
+        format!("write {}", one_of(&allowed)),
+    );
 }

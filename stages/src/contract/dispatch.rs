@@ -18,7 +18,12 @@ pub struct Digest(String);
 impl Digest {
     /// Returns that of these bytes.
     pub fn of(bytes: &[u8]) -> Self {
-        Self(Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect())
+        Self(
+            Sha256::digest(bytes)
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect(),
+        )
     }
 
     /// Returns it in hexadecimal.
@@ -50,10 +55,20 @@ impl Dispatch {
         let digest = Digest::of(bytes);
         if self.counted.contains(&digest) {
             let help = "go on with the next instruction, or have the stage write a new summary";
-            found.error(Rule::TakenAlready, 0..0, "this summary has counted already", help);
+            found.error(
+                Rule::TakenAlready,
+                0..0,
+                "this summary has counted already",
+                help,
+            );
         } else if self.before.as_ref() == Some(&digest) {
             let help = "have the coordinator write its summary anew";
-            found.error(Rule::Stale, 0..0, "the file is as it was when the stage was dispatched", help);
+            found.error(
+                Rule::Stale,
+                0..0,
+                "the file is as it was when the stage was dispatched",
+                help,
+            );
         }
     }
 
@@ -61,9 +76,14 @@ impl Dispatch {
     pub(crate) fn check(&self, subject: &Subject<'_>, found: &mut Found) {
         let (stage, number) = (self.stage, self.stage.number());
         if let Some(other) = subject.stage.filter(|other| *other != stage) {
-            let place = ["stage_number", "stage"].into_iter().find_map(|key| subject.map.get(key));
+            let place = ["stage_number", "stage"]
+                .into_iter()
+                .find_map(|key| subject.map.get(key));
             let span = place.map_or(subject.parts.open.clone(), |node| node.span.clone());
-            let message = format!("the summary is of stage {}, and stage {number} is open", other.number());
+            let message = format!(
+                "the summary is of stage {}, and stage {number} is open",
+                other.number()
+            );
             found.error(
                 Rule::Foreign,
                 span,
@@ -88,8 +108,11 @@ impl Dispatch {
             && let Some(round) = u32::try_from(round).ok().and_then(Round::new)
             && round != self.round
         {
-            let message =
-                format!("the summary is of round {}, and this is round {}", round.get(), self.round.get());
+            let message = format!(
+                "the summary is of round {}, and this is round {}",
+                round.get(),
+                self.round.get()
+            );
             found.error(Rule::Stale, node.span.clone(), message, &help);
         }
     }

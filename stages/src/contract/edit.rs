@@ -17,11 +17,17 @@ use super::yaml::{self, Key, Map, Node, Value};
 pub enum EditError {
     /// The file is no summary.
     #[display("the file is no summary that can be read")]
-    #[diagnostic(code(stages::unreadable), help("check it with `stages validate`, and mend what is found"))]
+    #[diagnostic(
+        code(stages::unreadable),
+        help("check it with `stages validate`, and mend what is found")
+    )]
     Unreadable,
     /// It would not be read as it was meant.
     #[display("`{flag}` cannot be changed where it stands")]
-    #[diagnostic(code(stages::not_changed), help("write `{flag}` in a line of its own below `flags`"))]
+    #[diagnostic(
+        code(stages::not_changed),
+        help("write `{flag}` in a line of its own below `flags`")
+    )]
     NotChanged {
         /// The flag.
         flag: String,
@@ -34,15 +40,23 @@ pub enum EditError {
 /// The file cannot be read, or a flag stands where it cannot be changed.
 pub fn set_flags(bytes: &[u8], change: impl FnOnce(&mut Flags)) -> Result<Vec<u8>, EditError> {
     let scratch = &mut Found::default();
-    let mut text = file::text_of(bytes, scratch).ok_or(EditError::Unreadable)?.to_owned();
+    let mut text = file::text_of(bytes, scratch)
+        .ok_or(EditError::Unreadable)?
+        .to_owned();
     let mark = bytes.len() - text.len();
     let before = flags_of(&text).ok_or(EditError::Unreadable)?;
     let mut after = before.clone();
     change(&mut after);
     let (old, new) = (keys(&before), keys(&after));
     let is_new = |(flag, value): &(&String, &Json)| old.get(*flag) != Some(value);
-    let set = new.iter().filter(is_new).map(|(flag, value)| (flag, Some(value)));
-    let gone = old.keys().filter(|flag| !new.contains_key(*flag)).map(|flag| (flag, None));
+    let set = new
+        .iter()
+        .filter(is_new)
+        .map(|(flag, value)| (flag, Some(value)));
+    let gone = old
+        .keys()
+        .filter(|flag| !new.contains_key(*flag))
+        .map(|flag| (flag, None));
     for (flag, value) in set.chain(gone) {
         let not_changed = || EditError::NotChanged { flag: flag.clone() };
         let (place, written) = edit(&text, flag, value).ok_or_else(not_changed)?;
@@ -87,7 +101,11 @@ fn parse(text: &str) -> Option<(Parts, Node)> {
 /// Returns which bytes are replaced to set a flag, or to take it out, and by what.
 fn edit(text: &str, flag: &str, value: Option<&Json>) -> Option<(Range<usize>, String)> {
     let (parts, root) = parse(text)?;
-    let ending = if text[..parts.yaml.start].ends_with("\r\n") { "\r\n" } else { "\n" };
+    let ending = if text[..parts.yaml.start].ends_with("\r\n") {
+        "\r\n"
+    } else {
+        "\n"
+    };
     let line = |value| format!("{}: {}", plain_key(flag), flow(value));
     let Some((key, node)) = root.map()?.entry("flags") else {
         let at = parts.close.start;
@@ -121,13 +139,21 @@ fn replaced(text: &str, key: &Key, node: &Node, written: &str) -> Option<(Range<
     }
     // It stands in lines of its own, so only a comment can be behind the colon, or the mark of a text of several lines.
     let first = &text[colon..line_end(text, colon)];
-    let comment = if first.trim_start().starts_with('#') { first } else { "" };
+    let comment = if first.trim_start().starts_with('#') {
+        first
+    } else {
+        ""
+    };
     Some((colon..node.span.end, format!(" {written}{comment}")))
 }
 
 /// Takes a flag out, with its lines.
 fn removed(text: &str, flags: &Key, map: &Map, own: &Key) -> (Range<usize>, String) {
-    let place = map.entries.iter().position(|(key, _)| key.span == own.span).unwrap_or_default();
+    let place = map
+        .entries
+        .iter()
+        .position(|(key, _)| key.span == own.span)
+        .unwrap_or_default();
     let end_of = |(key, node): &(Key, Node)| node.span.end.max(key.span.end);
     let end = end_of(&map.entries[place]);
     match (place.checked_sub(1), map.entries.get(place + 1)) {
@@ -137,7 +163,10 @@ fn removed(text: &str, flags: &Key, map: &Map, own: &Key) -> (Range<usize>, Stri
         }
         _ if !map.is_flow => {
             let begin = text[..own.span.start].rfind('\n').map_or(0, |at| at + 1);
-            (begin..(line_end(text, end) + 1).min(text.len()), String::new())
+            (
+                begin..(line_end(text, end) + 1).min(text.len()),
+                String::new(),
+            )
         }
         (Some(before), _) => (end_of(&map.entries[before])..end, String::new()),
         (None, Some((next, _))) => (own.span.start..next.span.start, String::new()),
@@ -146,7 +175,13 @@ fn removed(text: &str, flags: &Key, map: &Map, own: &Key) -> (Range<usize>, Stri
 }
 
 /// Adds a flag behind the last one.
-fn added(text: &str, node: &Node, map: &Map, line: &str, ending: &str) -> Option<(Range<usize>, String)> {
+fn added(
+    text: &str,
+    node: &Node,
+    map: &Map,
+    line: &str,
+    ending: &str,
+) -> Option<(Range<usize>, String)> {
     let Some((last, value)) = map.entries.last() else {
         let at = node.span.start + 1;
         return map.is_flow.then(|| (at..at, line.to_owned()));
@@ -159,11 +194,18 @@ fn added(text: &str, node: &Node, map: &Map, line: &str, ending: &str) -> Option
     let begin = text[..first.span.start].rfind('\n').map_or(0, |at| at + 1);
     let indent = &text[begin..first.span.start];
     let at = line_end(text, end);
-    indent.bytes().all(|byte| byte == b' ').then(|| (at..at, format!("{ending}{indent}{line}")))
+    indent
+        .bytes()
+        .all(|byte| byte == b' ')
+        .then(|| (at..at, format!("{ending}{indent}{line}")))
 }
 
 /// Returns where the line ends that a byte is on, before its line end.
 fn line_end(text: &str, at: usize) -> usize {
     let end = text[at..].find('\n').map_or(text.len(), |end| at + end);
-    if text[at..end].ends_with('\r') { end - 1 } else { end }
+    if text[at..end].ends_with('\r') {
+        end - 1
+    } else {
+        end
+    }
 }

@@ -26,7 +26,10 @@ pub(crate) struct Parts {
 /// Returns the text of a file without a byte order mark. What is no summary by its bytes is found.
 pub(crate) fn text_of<'a>(bytes: &'a [u8], found: &mut Found) -> Option<&'a str> {
     if bytes.len() > MOST_BYTES {
-        let message = format!("the file has {} bytes, and more than 256 KiB are not read", bytes.len());
+        let message = format!(
+            "the file has {} bytes, and more than 256 KiB are not read",
+            bytes.len()
+        );
         found.error(
             Rule::TooLarge,
             0..0,
@@ -39,9 +42,18 @@ pub(crate) fn text_of<'a>(bytes: &'a [u8], found: &mut Found) -> Option<&'a str>
         Ok(text) => Some(text.strip_prefix('\u{feff}').unwrap_or(text)),
         Err(error) => {
             let at = error.valid_up_to();
-            let mark = if bytes.starts_with("\u{feff}".as_bytes()) { 3 } else { 0 };
+            let mark = if bytes.starts_with("\u{feff}".as_bytes()) {
+                3
+            } else {
+                0
+            };
             let at = at.saturating_sub(mark);
-            found.error(Rule::NotUtf8, at..at, "the file is not UTF-8 here", "write the file anew, as UTF-8");
+            found.error(
+                Rule::NotUtf8,
+                at..at,
+                "the file is not UTF-8 here",
+                "write the file anew, as UTF-8",
+            );
             None
         }
     }
@@ -72,18 +84,29 @@ pub(crate) fn parts(text: &str, found: &mut Found) -> Option<Parts> {
     let help = "write a line `---`, the seven keys, and another line `---`";
     match open {
         Some((fence, _)) => {
-            found.error(Rule::NoFrontmatter, fence, "no second line `---` closes the frontmatter", help);
+            found.error(
+                Rule::NoFrontmatter,
+                fence,
+                "no second line `---` closes the frontmatter",
+                help,
+            );
         }
         None => {
             let first = text.lines().next().unwrap_or_default().trim_end().len();
-            found.error(Rule::NoFrontmatter, 0..first, "the file does not begin with a line `---`", help);
+            found.error(
+                Rule::NoFrontmatter,
+                0..first,
+                "the file does not begin with a line `---`",
+                help,
+            );
         }
     }
     None
 }
 
 fn is_fence(line: &str) -> bool {
-    line.strip_prefix("---").is_some_and(|rest| rest.trim().is_empty())
+    line.strip_prefix("---")
+        .is_some_and(|rest| rest.trim().is_empty())
 }
 
 /// Returns the text below the heading for the next stage, up to the next heading of its level.
@@ -116,17 +139,25 @@ pub(crate) fn context(text: &str, parts: &Parts, found: &mut Found) -> Option<St
         if title == CONTEXT && level == HeadingLevel::H2 {
             section = Some(span.end..body.len());
         } else if title.eq_ignore_ascii_case(CONTEXT) {
-            nearly = nearly.or(Some(parts.body.start + span.start..parts.body.start + span.end));
+            nearly = nearly.or(Some(
+                parts.body.start + span.start..parts.body.start + span.end,
+            ));
         }
     }
     let Some(section) = section else {
         let (span, message) = match nearly {
             Some(span) => {
                 let end = span.start + text[span.clone()].trim_end().len();
-                let message = format!("the heading {} is another one", quoted(text[span.start..end].trim()));
+                let message = format!(
+                    "the heading {} is another one",
+                    quoted(text[span.start..end].trim())
+                );
                 (span.start..end, message)
             }
-            None => (text.len()..text.len(), format!("the section `## {CONTEXT}` is missing")),
+            None => (
+                text.len()..text.len(),
+                format!("the section `## {CONTEXT}` is missing"),
+            ),
         };
         found.error(
             Rule::NoContext,
@@ -138,6 +169,10 @@ pub(crate) fn context(text: &str, parts: &Parts, found: &mut Found) -> Option<St
     };
     // A first line that stands indented stays so.
     let text = body[section].trim_end();
-    let blank = text.split_inclusive('\n').take_while(|line| line.trim().is_empty()).map(str::len).sum();
+    let blank = text
+        .split_inclusive('\n')
+        .take_while(|line| line.trim().is_empty())
+        .map(str::len)
+        .sum();
     Some(text[blank..].to_owned())
 }

@@ -130,10 +130,18 @@ impl Findings {
         let shown = self.list.iter().map(|one| {
             let (name, Place { line, column }) = (self.source.name(), one.start);
             let severity = one.severity;
-            format!("{name}:{line}:{column}: {severity}[{}]: {}; {}", one.rule, one.message, one.help)
+            format!(
+                "{name}:{line}:{column}: {severity}[{}]: {}; {}",
+                one.rule, one.message, one.help
+            )
         });
-        let more =
-            || format!("{}: {} more findings are not shown; mend these first", self.source.name(), self.more);
+        let more = || {
+            format!(
+                "{}: {} more findings are not shown; mend these first",
+                self.source.name(),
+                self.more
+            )
+        };
         shown.chain((self.more > 0).then(more))
     }
 }
@@ -186,7 +194,8 @@ impl Found {
         message: impl AsRef<str>,
         help: impl AsRef<str>,
     ) {
-        let [message, help] = [message.as_ref(), help.as_ref()].map(|text| text::one_line(text, LONGEST));
+        let [message, help] =
+            [message.as_ref(), help.as_ref()].map(|text| text::one_line(text, LONGEST));
         self.0.push((rule, severity, span, message, help));
     }
 
@@ -201,22 +210,31 @@ impl Found {
 
     /// Sorts them by their places in `text`.
     pub(crate) fn finish(mut self, text: &str) -> Findings {
-        self.0.sort_by_key(|(rule, severity, span, ..)| (*severity as u8, span.start, *rule));
+        self.0
+            .sort_by_key(|(rule, severity, span, ..)| (*severity as u8, span.start, *rule));
         self.0.dedup();
         let more = self.0.len().saturating_sub(MOST);
         // Errors are kept before warnings.
         self.0.truncate(MOST);
-        self.0.sort_by_key(|(rule, _, span, ..)| (span.start, *rule));
-        let list = self.0.into_iter().map(|(rule, severity, span, message, help)| Finding {
-            rule,
-            severity,
-            start: place(text, span.start),
-            end: place(text, span.end),
-            message,
-            help,
-            span: span.start.min(text.len())..span.end.min(text.len()),
-        });
-        Findings { list: list.collect(), more, source: NamedSource::new("summary", harmless(text)) }
+        self.0
+            .sort_by_key(|(rule, _, span, ..)| (span.start, *rule));
+        let list = self
+            .0
+            .into_iter()
+            .map(|(rule, severity, span, message, help)| Finding {
+                rule,
+                severity,
+                start: place(text, span.start),
+                end: place(text, span.end),
+                message,
+                help,
+                span: span.start.min(text.len())..span.end.min(text.len()),
+            });
+        Findings {
+            list: list.collect(),
+            more,
+            source: NamedSource::new("summary", harmless(text)),
+        }
     }
 }
 
@@ -224,7 +242,10 @@ impl Found {
 fn place(source: &str, offset: usize) -> Place {
     let before = &source[..source.floor_char_boundary(offset)];
     let start = before.rfind('\n').map_or(0, |at| at + 1);
-    Place { line: before.matches('\n').count() + 1, column: before[start..].chars().count() + 1 }
+    Place {
+        line: before.matches('\n').count() + 1,
+        column: before[start..].chars().count() + 1,
+    }
 }
 
 /// Returns the text with question marks in place of whatever could steer a terminal, each byte still at its place.
@@ -245,7 +266,10 @@ fn harmless(source: &str) -> String {
 
 /// Returns a value of the file as a message quotes it.
 pub(crate) fn quoted(value: &str) -> String {
-    format!("`{}`", text::one_line(&text::shown(value), 60).replace('`', "’"))
+    format!(
+        "`{}`",
+        text::one_line(&text::shown(value), 60).replace('`', "’")
+    )
 }
 
 /// Returns "`a`, `b` or `c`".

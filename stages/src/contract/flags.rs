@@ -9,8 +9,12 @@ use serde_json::{Map as JsonMap, Value as Json};
 use super::findings::Found;
 use super::question::{ActionMap, Question};
 use super::rule::Rule;
-use super::value::{Count, DimensionScores, FlagValue, Members, Percent, Rate, Round, Score, wrong_type};
-use super::words::{AnalysisMode, Decision, Dimension, NextAction, PauseType, PrdMode, ResearchMethod};
+use super::value::{
+    Count, DimensionScores, FlagValue, Members, Percent, Rate, Round, Score, wrong_type,
+};
+use super::words::{
+    AnalysisMode, Decision, Dimension, NextAction, PauseType, PrdMode, ResearchMethod,
+};
 use super::yaml::{Map, Node, Value};
 
 /// Flags that may be null; another one that is not set is left out.
@@ -25,7 +29,11 @@ const NULLABLE: [&str; 8] = [
     "validation_score",
 ];
 /// Flags of stage 3 alone.
-pub(crate) const OF_STAGE_3: [&str; 3] = ["questions_count", "thinkdeep_calls", "thinkdeep_completion_pct"];
+pub(crate) const OF_STAGE_3: [&str; 3] = [
+    "questions_count",
+    "thinkdeep_calls",
+    "thinkdeep_completion_pct",
+];
 
 /// Declares the flags: the type that holds them, how they are read, and their schema.
 macro_rules! flags {
@@ -196,7 +204,9 @@ impl Flags {
     /// Returns how many calls to think deeply were expected, and the share that was made, in per cent; `None` where none was expected.
     pub(crate) fn depth(&self) -> Option<(u32, f64)> {
         let by_mode = || self.analysis_mode.map_or(0, AnalysisMode::thinkdeep_calls);
-        let expected = self.thinkdeep_expected.map_or_else(by_mode, |count| count.get());
+        let expected = self
+            .thinkdeep_expected
+            .map_or_else(by_mode, |count| count.get());
         let share = self.thinkdeep_completion_pct?.get();
         (expected > 0).then_some((expected, share))
     }
@@ -206,12 +216,25 @@ impl Flags {
         if is_stage_3 {
             return;
         }
-        (self.questions_count, self.thinkdeep_calls, self.thinkdeep_completion_pct) = (None, None, None);
-        for (key, node) in map.entries.iter().filter(|(key, _)| OF_STAGE_3.contains(&key.name.as_str())) {
+        (
+            self.questions_count,
+            self.thinkdeep_calls,
+            self.thinkdeep_completion_pct,
+        ) = (None, None, None);
+        for (key, node) in map
+            .entries
+            .iter()
+            .filter(|(key, _)| OF_STAGE_3.contains(&key.name.as_str()))
+        {
             let is_set = !matches!(node.value, Value::Placeholder);
             if is_set {
                 let message = format!("`{}` is a flag of stage 3", key.name);
-                found.error(Rule::FlagStage, key.span.clone(), message, "take out the line");
+                found.error(
+                    Rule::FlagStage,
+                    key.span.clone(),
+                    message,
+                    "take out the line",
+                );
             }
         }
     }

@@ -66,7 +66,9 @@ pub use stage::Stage;
 pub use summary::Summary;
 pub use validate::{Noted, Report, Validated, report, validate};
 pub use value::{Count, DimensionScores, Grade, Members, Percent, Rate, Round, Score, Whole};
-pub use words::{AnalysisMode, Decision, Dimension, NextAction, PauseType, PrdMode, ResearchMethod, Status};
+pub use words::{
+    AnalysisMode, Decision, Dimension, NextAction, PauseType, PrdMode, ResearchMethod, Status,
+};
 
 use camino::Utf8Path;
 
@@ -124,7 +126,10 @@ pub fn read(bytes: &[u8], context: &Context<'_>) -> Reading {
     };
     let lossy = String::from_utf8_lossy(&bytes[..bytes.len().min(MOST_BYTES)]);
     let shown = lossy.strip_prefix('\u{feff}').unwrap_or(&lossy);
-    Reading { findings: found.finish(text.unwrap_or(shown)), outcome }
+    Reading {
+        findings: found.finish(text.unwrap_or(shown)),
+        outcome,
+    }
 }
 
 /// Reads a text, and returns what there is to go on with.
@@ -133,27 +138,52 @@ fn summary(text: &str, context: &Context<'_>, found: &mut Found) -> Option<Summa
     let context_text = file::context(text, &parts, found);
     let root = yaml::read(text, parts.yaml.clone(), found)?;
     let Some(map) = root.map() else {
-        let message = format!("the frontmatter is {}, and not keys with values", root.kind());
-        found.error(Rule::BadYaml, root.span.clone(), message, "write the seven keys, each as `key: value`");
+        let message = format!(
+            "the frontmatter is {}, and not keys with values",
+            root.kind()
+        );
+        found.error(
+            Rule::BadYaml,
+            root.span.clone(),
+            message,
+            "write the seven keys, each as `key: value`",
+        );
         return None;
     };
     let mut subject = Subject::of(map, &parts, found);
     let status = subject.status(found);
-    let listed = subject.field("artifacts_written", "a list of paths (`[]` for none)", found, Value::list);
+    let listed = subject.field(
+        "artifacts_written",
+        "a list of paths (`[]` for none)",
+        found,
+        Value::list,
+    );
     let artifacts = listed.map(|(items, _)| artifacts::read(items, context.project, found));
     let told = subject.field("summary", "text", found, Value::text);
-    subject.flags = subject.field("flags", "a map (`{}` for none)", found, Value::map).map(|(map, _)| map);
+    subject.flags = subject
+        .field("flags", "a map (`{}` for none)", found, Value::map)
+        .map(|(map, _)| map);
     if let Some(dispatch) = context.dispatch {
         dispatch.check(&subject, found);
     }
-    let mut flags = subject.flags.map(|map| Flags::read(map, found)).unwrap_or_default();
-    let stage = subject.stage.or(context.dispatch.map(|dispatch| dispatch.stage))?;
+    let mut flags = subject
+        .flags
+        .map(|map| Flags::read(map, found))
+        .unwrap_or_default();
+    let stage = subject
+        .stage
+        .or(context.dispatch.map(|dispatch| dispatch.stage))?;
     if let Some(map) = subject.flags {
         flags.check_stage(stage == Stage::AnalysisQuestions, map, found);
     }
     let told = told.map_or_else(String::new, |(told, _)| told.to_owned());
     let mut mended_status = status.unwrap_or(Status::Completed);
-    let mut mended = Mended { stage, status: &mut mended_status, summary: &told, flags: &mut flags };
+    let mut mended = Mended {
+        stage,
+        status: &mut mended_status,
+        summary: &told,
+        flags: &mut flags,
+    };
     let is_crash = if status.is_some() {
         mended.check_pause(&subject, found);
         mended.check_question(&subject, found);

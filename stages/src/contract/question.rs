@@ -72,7 +72,10 @@ pub(crate) fn is_same_label(one: &str, other: &str) -> bool {
 
 fn plain_label(label: &str) -> &str {
     let label = label.trim();
-    label.strip_suffix("(Recommended)").unwrap_or(label).trim_end()
+    label
+        .strip_suffix("(Recommended)")
+        .unwrap_or(label)
+        .trim_end()
 }
 
 impl FlagValue for Question {
@@ -91,10 +94,18 @@ impl FlagValue for Question {
         };
         let (asked, question) = text("question");
         let (headed, header) = text("header");
-        if question.as_ref().is_none_or(|read| read.as_ref().is_some_and(|text| text.trim().is_empty())) {
+        if question
+            .as_ref()
+            .is_none_or(|read| read.as_ref().is_some_and(|text| text.trim().is_empty()))
+        {
             let span = asked.map_or_else(|| begin.clone(), |node| node.span.clone());
             let message = format!("{what} has no question");
-            found.error(Rule::NoQuestion, span, message, "write `question: \"…\"`, as the person is asked");
+            found.error(
+                Rule::NoQuestion,
+                span,
+                message,
+                "write `question: \"…\"`, as the person is asked",
+            );
         }
         // What is no text was found to be none.
         let header = header.unwrap_or(Some(String::new()));
@@ -130,7 +141,9 @@ fn options(question: &Node, node: Option<&Node>, found: &mut Found) -> Vec<Quest
         Some(Value::List(items)) => items.as_slice(),
         Some(_) => {
             let expected = "a list of `label` and `description`";
-            return node.and_then(|node| wrong_type("`options`", node, expected, found)).unwrap_or_default();
+            return node
+                .and_then(|node| wrong_type("`options`", node, expected, found))
+                .unwrap_or_default();
         }
     };
     let begin = question.span.start..question.span.start;
@@ -181,7 +194,12 @@ fn options(question: &Node, node: Option<&Node>, found: &mut Found) -> Vec<Quest
                 .and_then(|map| map.get("label"))
                 .map_or(item.span.clone(), |node| node.span.clone());
             let message = format!("two options have the label {}", quoted(&label));
-            found.error(Rule::OptionDuplicate, span, message, "give this one a label of its own");
+            found.error(
+                Rule::OptionDuplicate,
+                span,
+                message,
+                "give this one a label of its own",
+            );
             continue;
         }
         options.push(QuestionOption { label, description });
@@ -198,7 +216,11 @@ impl FlagValue for ActionMap {
         let entries = map.entries.iter().filter_map(|(key, node)| {
             let action = match node.value {
                 Value::Null | Value::Placeholder => None,
-                _ => Some(NextAction::read(&format!("the action of {}", quoted(&key.name)), node, found)?),
+                _ => Some(NextAction::read(
+                    &format!("the action of {}", quoted(&key.name)),
+                    node,
+                    found,
+                )?),
             };
             Some((key.name.clone(), action))
         });

@@ -5,8 +5,14 @@ use super::yaml::Value;
 /// Returns whether a text is still that of the template: `{path}`, `null | "{reason}"`.
 pub(crate) fn is_placeholder(text: &str) -> bool {
     let text = text.trim();
-    let text = text.strip_prefix("null |").unwrap_or(text).trim().trim_matches('"');
-    let inside = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
+    let text = text
+        .strip_prefix("null |")
+        .unwrap_or(text)
+        .trim()
+        .trim_matches('"');
+    let inside = text
+        .strip_prefix('{')
+        .and_then(|text| text.strip_suffix('}'));
     inside.is_some_and(|inside| !inside.trim().is_empty() && !inside.contains(['{', '}', ':']))
 }
 
@@ -37,7 +43,9 @@ pub(crate) fn resolved(plain: &str) -> Option<Value> {
     }
     let digits = plain.strip_prefix(['+', '-']).unwrap_or(plain);
     if !digits.starts_with(|first: char| first.is_ascii_digit() || first == '.')
-        || !digits.bytes().all(|byte| byte.is_ascii_digit() || b".eE+-".contains(&byte))
+        || !digits
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || b".eE+-".contains(&byte))
         || !digits.bytes().any(|byte| byte.is_ascii_digit())
     {
         return None;

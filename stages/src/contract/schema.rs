@@ -11,7 +11,9 @@ use super::summary::Frontmatter;
 pub fn schema() -> String {
     // Draft 7, as for the project's other schemas.
     let settings = SchemaSettings::draft07();
-    let mut schema = settings.into_generator().into_root_schema_for::<Frontmatter<'_>>();
+    let mut schema = settings
+        .into_generator()
+        .into_root_schema_for::<Frontmatter<'_>>();
     let stages = Stage::all().map(|stage| {
         json!({ "properties": {
             "stage": { "const": stage.to_string() },

@@ -4,7 +4,18 @@ use strum::{Display, EnumIter, EnumString, FromRepr, IntoEnumIterator};
 
 /// A stage of the pipeline.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Display, EnumIter, EnumString, FromRepr,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Display,
+    EnumIter,
+    EnumString,
+    FromRepr,
 )]
 #[strum(serialize_all = "kebab-case")]
 #[repr(u8)]

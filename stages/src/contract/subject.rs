@@ -23,7 +23,12 @@ pub(crate) struct Subject<'a> {
 impl<'a> Subject<'a> {
     /// Reads which stage it is, by its number, else by its name.
     pub(crate) fn of(map: &'a Map, parts: &'a Parts, found: &mut Found) -> Self {
-        let mut subject = Self { parts, map, flags: None, stage: None };
+        let mut subject = Self {
+            parts,
+            map,
+            flags: None,
+            stage: None,
+        };
         let number = subject.field("stage_number", "a number", found, |value| match value {
             Value::Whole(number) => Some(number.to_string()),
             Value::Real(number) => Some(number.to_string()),
@@ -35,17 +40,28 @@ impl<'a> Subject<'a> {
             let stage = number.parse().ok().and_then(Stage::of_number);
             if stage.is_none() {
                 let message = format!("there is no stage {}", quoted(number));
-                found.error(Rule::StageRange, node.span.clone(), message, "write a number from 1 to 7");
+                found.error(
+                    Rule::StageRange,
+                    node.span.clone(),
+                    message,
+                    "write a number from 1 to 7",
+                );
             }
             stage
         });
-        let by_name = name.as_ref().and_then(|(name, _)| name.parse::<Stage>().ok());
+        let by_name = name
+            .as_ref()
+            .and_then(|(name, _)| name.parse::<Stage>().ok());
         subject.stage = by_number.or(by_name);
         let wrong = |what: &str, is: &str, expected: Option<&str>, all: Vec<String>| {
             let all: Vec<&str> = all.iter().map(String::as_str).collect();
             let help = expected.map_or_else(|| one_of(&all), |one| format!("`{one}`"));
             let message = match subject.stage {
-                Some(stage) => format!("{} is not the {what} of stage {}", quoted(is), stage.number()),
+                Some(stage) => format!(
+                    "{} is not the {what} of stage {}",
+                    quoted(is),
+                    stage.number()
+                ),
                 None => format!("{} is the {what} of no stage", quoted(is)),
             };
             (message, format!("write {help}"))
@@ -60,8 +76,12 @@ impl<'a> Subject<'a> {
         }
         if let Some((checkpoint, node)) = checkpoint {
             let expected = subject.stage.map(Stage::checkpoint);
-            let all: Vec<String> = Stage::all().map(|stage| stage.checkpoint().to_owned()).collect();
-            if expected.map_or(!all.iter().any(|one| one == checkpoint), |one| one != checkpoint) {
+            let all: Vec<String> = Stage::all()
+                .map(|stage| stage.checkpoint().to_owned())
+                .collect();
+            if expected.map_or(!all.iter().any(|one| one == checkpoint), |one| {
+                one != checkpoint
+            }) {
                 let (message, help) = wrong("checkpoint", checkpoint, expected, all);
                 found.error(Rule::CheckpointName, node.span.clone(), message, help);
             }
@@ -78,20 +98,33 @@ impl<'a> Subject<'a> {
         read: impl Fn(&'a Value) -> Option<T>,
     ) -> Option<(T, &'a Node)> {
         let rule = |other| {
-            if key == "status" { Rule::UnknownStatus } else { other }
+            if key == "status" {
+                Rule::UnknownStatus
+            } else {
+                other
+            }
         };
         let help = format!("write `{key}: …`, {expected}");
         match self.map.entry(key) {
             None => {
                 let place = self.parts.close.clone();
-                found.error(rule(Rule::MissingField), place, format!("the key `{key}` is missing"), help);
+                found.error(
+                    rule(Rule::MissingField),
+                    place,
+                    format!("the key `{key}` is missing"),
+                    help,
+                );
                 None
             }
             Some((_, node)) if matches!(node.value, Value::Placeholder) => None,
             Some((name, node)) => {
                 let value = read(&node.value).map(|value| (value, node));
                 if value.is_none() {
-                    let span = if node.span.is_empty() { &name.span } else { &node.span };
+                    let span = if node.span.is_empty() {
+                        &name.span
+                    } else {
+                        &node.span
+                    };
                     let message = format!("`{key}` is {}, and not {expected}", node.kind());
                     found.error(rule(Rule::BadType), span.clone(), message, help);
                 }
@@ -125,7 +158,9 @@ impl<'a> Subject<'a> {
     }
 
     pub(crate) fn status_place(&self) -> Range<usize> {
-        self.map.get("status").map_or(self.parts.close.clone(), |node| node.span.clone())
+        self.map
+            .get("status")
+            .map_or(self.parts.close.clone(), |node| node.span.clone())
     }
 
     /// Returns whether a flag is written, right or wrong.

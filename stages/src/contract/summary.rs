@@ -117,7 +117,9 @@ pub(crate) fn flow(value: &Json) -> String {
     let mut line = String::new();
     for character in value.to_string().chars() {
         match u32::from(character) {
-            _ if is_printable(character) && !text::plain(character.encode_utf8(&mut [0; 4])).is_empty() => {
+            _ if is_printable(character)
+                && !text::plain(character.encode_utf8(&mut [0; 4])).is_empty() =>
+            {
                 line.push(character)
             }
             // JSON has two escapes for such a one, which YAML does not know.
@@ -131,7 +133,9 @@ pub(crate) fn flow(value: &Json) -> String {
 /// Returns a key, in quotes where it is no plain word.
 pub(crate) fn plain_key(key: &str) -> String {
     let is_word = !key.is_empty()
-        && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+        && key
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
         && key.starts_with(|first: char| first.is_ascii_alphabetic());
     match is_word {
         true => key.to_owned(),

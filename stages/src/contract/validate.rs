@@ -30,7 +30,10 @@ fn list<S: serde::Serializer>(findings: &Findings, serializer: S) -> Result<S::O
 
 /// Checks summaries strictly, against the project that they are of.
 pub fn validate(paths: &[Utf8PathBuf], project: &Utf8Path) -> Vec<Validated> {
-    let context = Context { project: Some(project), dispatch: None };
+    let context = Context {
+        project: Some(project),
+        dispatch: None,
+    };
     let one = |path: &Utf8PathBuf| {
         let bytes = files::read(path);
         let error = bytes
@@ -42,7 +45,11 @@ pub fn validate(paths: &[Utf8PathBuf], project: &Utf8Path) -> Vec<Validated> {
         Validated {
             file: path.clone(),
             valid: error.is_none() && !findings.has_error(),
-            findings: if error.is_some() { Findings::none() } else { findings },
+            findings: if error.is_some() {
+                Findings::none()
+            } else {
+                findings
+            },
             error,
         }
     };
@@ -52,7 +59,12 @@ pub fn validate(paths: &[Utf8PathBuf], project: &Utf8Path) -> Vec<Validated> {
 impl Validated {
     /// Returns a line for each finding, or one that says that there is none.
     pub fn lines(&self) -> Vec<String> {
-        let lines: Vec<String> = self.error.iter().cloned().chain(self.findings.lines()).collect();
+        let lines: Vec<String> = self
+            .error
+            .iter()
+            .cloned()
+            .chain(self.findings.lines())
+            .collect();
         match lines.is_empty() {
             true => vec![format!("{}: valid", text::shown(&self.file))],
             false => lines,

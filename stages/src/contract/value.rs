@@ -10,7 +10,9 @@ use strum::VariantNames;
 
 use super::findings::{Found, one_of, quoted};
 use super::rule::Rule;
-use super::words::{AnalysisMode, Decision, Dimension, NextAction, PauseType, PrdMode, ResearchMethod};
+use super::words::{
+    AnalysisMode, Decision, Dimension, NextAction, PauseType, PrdMode, ResearchMethod,
+};
 use super::yaml::{Node, Value};
 
 /// A type of a flag.
@@ -20,15 +22,30 @@ pub(crate) trait FlagValue: Sized {
 }
 
 /// Says that a value is of another type.
-pub(crate) fn wrong_type<T>(what: &str, node: &Node, expected: &str, found: &mut Found) -> Option<T> {
+pub(crate) fn wrong_type<T>(
+    what: &str,
+    node: &Node,
+    expected: &str,
+    found: &mut Found,
+) -> Option<T> {
     let message = format!("{what} is {}, and not {expected}", node.kind());
-    found.error(Rule::FlagType, node.span.clone(), message, format!("write {expected}"));
+    found.error(
+        Rule::FlagType,
+        node.span.clone(),
+        message,
+        format!("write {expected}"),
+    );
     None
 }
 
 fn out_of_range<T>(what: &str, node: &Node, expected: &str, found: &mut Found) -> Option<T> {
     let message = format!("{what} is not {expected}");
-    found.error(Rule::FlagRange, node.span.clone(), message, format!("write {expected}"));
+    found.error(
+        Rule::FlagRange,
+        node.span.clone(),
+        message,
+        format!("write {expected}"),
+    );
     None
 }
 
@@ -92,7 +109,9 @@ impl<const LEAST: u32, const MOST: u32> FlagValue for Whole<LEAST, MOST> {
                 .ok()
                 .and_then(Self::new)
                 .or_else(|| out_of_range(what, node, &Self::expected(), found)),
-            Value::Real(number) if number < 0.0 => out_of_range(what, node, &Self::expected(), found),
+            Value::Real(number) if number < 0.0 => {
+                out_of_range(what, node, &Self::expected(), found)
+            }
             _ => wrong_type(what, node, &Self::expected(), found),
         }
     }
@@ -198,13 +217,23 @@ fn word<T: std::str::FromStr + VariantNames>(
             return wrong_type(what, node, &expected, found);
         }
         let message = format!("{what} is {}, and not {expected}", node.kind());
-        found.error(rule, node.span.clone(), message, format!("write {expected}"));
+        found.error(
+            rule,
+            node.span.clone(),
+            message,
+            format!("write {expected}"),
+        );
         return None;
     };
     let read = text.parse().ok();
     if read.is_none() {
         let message = format!("{what} is {}, which is none of its words", quoted(text));
-        found.error(rule, node.span.clone(), message, format!("write {expected}"));
+        found.error(
+            rule,
+            node.span.clone(),
+            message,
+            format!("write {expected}"),
+        );
     }
     read
 }
@@ -236,7 +265,10 @@ impl<T: FlagValue> FlagValue for Vec<T> {
             return wrong_type(what, node, "a list", found);
         };
         let what = format!("a value of {what}");
-        let read: Vec<Option<T>> = items.iter().map(|item| T::read(&what, item, found)).collect();
+        let read: Vec<Option<T>> = items
+            .iter()
+            .map(|item| T::read(&what, item, found))
+            .collect();
         read.into_iter().collect()
     }
 }
@@ -251,7 +283,10 @@ impl JsonSchema for DimensionScores {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let (names, grades) = (generator.subschema_for::<Dimension>(), generator.subschema_for::<Grade>());
+        let (names, grades) = (
+            generator.subschema_for::<Dimension>(),
+            generator.subschema_for::<Grade>(),
+        );
         json_schema!({ "type": "object", "propertyNames": names, "additionalProperties": grades })
     }
 }
@@ -265,7 +300,10 @@ impl FlagValue for DimensionScores {
             .entries
             .iter()
             .map(|(key, node)| {
-                let name = Node { span: key.span.clone(), value: Value::Text(key.name.clone()) };
+                let name = Node {
+                    span: key.span.clone(),
+                    value: Value::Text(key.name.clone()),
+                };
                 let dimension = Dimension::read(&format!("a key of {what}"), &name, found);
                 let grade = Grade::read(&format!("{} of {what}", quoted(&key.name)), node, found);
                 dimension.zip(grade)

@@ -118,7 +118,9 @@ impl Node {
             Value::List(items) => items.iter().map(Self::json).collect(),
             Value::Map(map) => {
                 let entries = map.entries.iter();
-                entries.map(|(key, node)| (key.name.clone(), node.json())).collect()
+                entries
+                    .map(|(key, node)| (key.name.clone(), node.json()))
+                    .collect()
             }
         }
     }
@@ -129,12 +131,26 @@ impl Node {
 pub(crate) fn read(text: &str, at: Range<usize>, found: &mut Found) -> Option<Node> {
     let yaml = &text[at.clone()];
     // The parser counts characters.
-    let offsets: Vec<usize> = yaml.char_indices().map(|(byte, _)| at.start + byte).collect();
-    let mut reading = Reading { text, offsets, end: at.end, open: Vec::new(), root: None, values: 0, found };
+    let offsets: Vec<usize> = yaml
+        .char_indices()
+        .map(|(byte, _)| at.start + byte)
+        .collect();
+    let mut reading = Reading {
+        text,
+        offsets,
+        end: at.end,
+        open: Vec::new(),
+        root: None,
+        values: 0,
+        found,
+    };
     // To the parser one of them is the end.
     if let Some((byte, one)) = yaml.char_indices().find(|(_, one)| !is_printable(*one)) {
         let at = at.start + byte;
-        let message = format!("the character {} cannot stand in YAML", one.escape_unicode());
+        let message = format!(
+            "the character {} cannot stand in YAML",
+            one.escape_unicode()
+        );
         return reading.refuse(
             at..at + one.len_utf8(),
             &message,
@@ -228,7 +244,9 @@ impl Reading<'_, '_> {
         let (anchor, tag) = match &event {
             Event::Alias(_) => (1, false),
             Event::Scalar(_, _, anchor, tag) => (*anchor, tag.is_some()),
-            Event::SequenceStart(anchor, tag) | Event::MappingStart(anchor, tag) => (*anchor, tag.is_some()),
+            Event::SequenceStart(anchor, tag) | Event::MappingStart(anchor, tag) => {
+                (*anchor, tag.is_some())
+            }
             _ => (0, false),
         };
         if anchor != 0 || tag {
@@ -237,8 +255,16 @@ impl Reading<'_, '_> {
             let begin = before
                 .rfind(|one: char| one.is_whitespace() || matches!(one, '[' | '{' | ','))
                 .map_or(0, |at| at + 1);
-            let start = if matches!(event, Event::Alias(_)) { start } else { begin };
-            return self.refuse(start..end.max(start), "anchors, aliases and tags are not read", help);
+            let start = if matches!(event, Event::Alias(_)) {
+                start
+            } else {
+                begin
+            };
+            return self.refuse(
+                start..end.max(start),
+                "anchors, aliases and tags are not read",
+                help,
+            );
         }
         let begins = !matches!(event, Event::SequenceEnd | Event::MappingEnd);
         self.values += usize::from(begins);
@@ -246,7 +272,11 @@ impl Reading<'_, '_> {
             let message = format!(
                 "the frontmatter has more than {MOST_VALUES} values, or is nested more than {DEEPEST} deep"
             );
-            return self.refuse(start..end, &message, "keep it short, and write the rest below it");
+            return self.refuse(
+                start..end,
+                &message,
+                "keep it short, and write the rest below it",
+            );
         }
         let is_flow = self.text[start..].starts_with(['[', '{']) && end > start;
         match event {
@@ -259,9 +289,14 @@ impl Reading<'_, '_> {
                 self.take(node)?;
             }
             Event::SequenceStart(..) => self.begin(start, is_flow, Value::List(Vec::new())),
-            Event::MappingStart(..) => {
-                self.begin(start, is_flow, Value::Map(Map { entries: Vec::new(), is_flow }))
-            }
+            Event::MappingStart(..) => self.begin(
+                start,
+                is_flow,
+                Value::Map(Map {
+                    entries: Vec::new(),
+                    is_flow,
+                }),
+            ),
             Event::SequenceEnd | Event::MappingEnd => {
                 let open = self.open.pop()?;
                 let last = match &open.node {
@@ -287,7 +322,13 @@ impl Reading<'_, '_> {
     }
 
     fn begin(&mut self, start: usize, is_flow: bool, node: Value) {
-        self.open.push(Open { start, is_flow, node, key: None, names: HashMap::new() });
+        self.open.push(Open {
+            start,
+            is_flow,
+            node,
+            key: None,
+            names: HashMap::new(),
+        });
     }
 
     /// Puts a value where it belongs.
@@ -301,19 +342,37 @@ impl Reading<'_, '_> {
             (Value::Map(_), None) => {
                 let name = match node.value {
                     Value::List(_) | Value::Map(_) => {
-                        return self.refuse(node.span, "a key is no text", "write a word before the colon");
+                        return self.refuse(
+                            node.span,
+                            "a key is no text",
+                            "write a word before the colon",
+                        );
                     }
                     Value::Text(name) => name,
                     _ => self.text[node.span.clone()].to_owned(),
                 };
                 let (at, span) = (node.span.start, node.span);
                 let first = *open.names.entry(name.clone()).or_insert(at);
-                open.key = Some((Key { name: name.clone(), span: span.clone() }, first == at));
+                open.key = Some((
+                    Key {
+                        name: name.clone(),
+                        span: span.clone(),
+                    },
+                    first == at,
+                ));
                 if first != at {
-                    let above = if self.found.is_full() { "" } else { &self.text[..first] };
+                    let above = if self.found.is_full() {
+                        ""
+                    } else {
+                        &self.text[..first]
+                    };
                     let line = above.matches('\n').count() + 1;
-                    let message = format!("the key {} stands twice: line {line} has it, too", quoted(&name));
-                    self.found.error(Rule::DuplicateKey, span, message, "take out one of them");
+                    let message = format!(
+                        "the key {} stands twice: line {line} has it, too",
+                        quoted(&name)
+                    );
+                    self.found
+                        .error(Rule::DuplicateKey, span, message, "take out one of them");
                 }
             }
             (Value::List(items), _) => items.push(node),
@@ -337,19 +396,25 @@ impl Reading<'_, '_> {
         };
         let resolved = plain.then(|| resolved(content)).flatten();
         let value = resolved.unwrap_or_else(|| Value::Text(content.to_owned()));
-        let node = Node { span: start..end, value };
+        let node = Node {
+            span: start..end,
+            value,
+        };
         self.without_placeholder(node)
     }
 
     /// Finds a value that is still that of the template: `{N}`, `"{path}"`, `null | "{reason}"`. In YAML the first is a mapping.
     fn without_placeholder(&mut self, node: Node) -> Node {
-        let is_key =
-            self.open.last().is_some_and(|open| matches!(&open.node, Value::Map(_)) && open.key.is_none());
+        let is_key = self
+            .open
+            .last()
+            .is_some_and(|open| matches!(&open.node, Value::Map(_)) && open.key.is_none());
         let is_one = match &node.value {
             Value::Text(text) => is_placeholder(text),
             Value::Map(map) => {
-                let is_empty =
-                    |(_, node): &(Key, Node)| matches!(node.value, Value::Null) && node.span.is_empty();
+                let is_empty = |(_, node): &(Key, Node)| {
+                    matches!(node.value, Value::Null) && node.span.is_empty()
+                };
                 map.is_flow && !map.entries.is_empty() && map.entries.iter().all(is_empty)
             }
             _ => false,
@@ -357,9 +422,16 @@ impl Reading<'_, '_> {
         if is_key || !is_one {
             return node;
         }
-        let message = format!("{} is a placeholder of the template", quoted(&self.text[node.span.clone()]));
+        let message = format!(
+            "{} is a placeholder of the template",
+            quoted(&self.text[node.span.clone()])
+        );
         let help = "write the value in its place, or take out the line";
-        self.found.error(Rule::Placeholder, node.span.clone(), message, help);
-        Node { value: Value::Placeholder, ..node }
+        self.found
+            .error(Rule::Placeholder, node.span.clone(), message, help);
+        Node {
+            value: Value::Placeholder,
+            ..node
+        }
     }
 }

@@ -32,9 +32,17 @@ pub(super) fn questions(text: &str) -> Vec<Question> {
         match event {
             Event::Start(Tag::Heading { level, .. }) => {
                 let source = text[span.clone()].trim().trim_matches('#').trim();
-                open = if level <= HeadingLevel::H2 { false } else { open };
+                open = if level <= HeadingLevel::H2 {
+                    false
+                } else {
+                    open
+                };
                 if level == HeadingLevel::H2 && source.starts_with("Q-") {
-                    let id = source.split([':', ' ']).next().unwrap_or_default().to_owned();
+                    let id = source
+                        .split([':', ' '])
+                        .next()
+                        .unwrap_or_default()
+                        .to_owned();
                     questions.push(Question {
                         heading: span.clone(),
                         id,
@@ -48,7 +56,9 @@ pub(super) fn questions(text: &str) -> Vec<Question> {
                     above = plain(&source[..source.floor_char_boundary(LONGEST_HEADING)]);
                 }
                 // What stands in it was read.
-                events.by_ref().find(|(event, _)| matches!(event, Event::End(TagEnd::Heading(_))));
+                events
+                    .by_ref()
+                    .find(|(event, _)| matches!(event, Event::End(TagEnd::Heading(_))));
             }
             Event::TaskListMarker(_) => {
                 if let Some(question) = questions.last_mut().filter(|_| open) {
@@ -88,7 +98,11 @@ fn broken_boxes(text: &str, span: Range<usize>, is_item: bool) -> Vec<usize> {
         let behind = if marker { &rest[1..] } else { rest };
         let label = behind.trim_start_matches(' ');
         // A paragraph that begins so was meant as an item.
-        let is_meant = if is_item { marker } else { marker && behind.starts_with('[') };
+        let is_meant = if is_item {
+            marker
+        } else {
+            marker && behind.starts_with('[')
+        };
         if is_meant && is_broken(label, is_item) {
             broken.push(at + line.len() - rest.len());
         }
@@ -102,7 +116,10 @@ fn broken_boxes(text: &str, span: Range<usize>, is_item: bool) -> Vec<usize> {
 
 /// Returns whether an item begins with something like a box that is none.
 fn is_broken(label: &str, is_item: bool) -> bool {
-    let Some((inside, behind)) = label.strip_prefix('[').and_then(|label| label.split_once(']')) else {
+    let Some((inside, behind)) = label
+        .strip_prefix('[')
+        .and_then(|label| label.split_once(']'))
+    else {
         return label.starts_with("[ ") || label.starts_with("[x ");
     };
     let is_whole = is_item && matches!(inside, " " | "x" | "X") && behind.starts_with([' ', '\t']);

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use stages::contract::{Context, Dispatch, Finding, Outcome, Reading, Round, Rule, Stage, Summary, read};
+use stages::contract::{
+    Context, Dispatch, Finding, Outcome, Reading, Round, Rule, Stage, Summary, read,
+};
 
 /// The filled example of the contract, as it stands there.
 pub(crate) const EXAMPLE: &str = include_str!("../fixtures/filled-example.md");
@@ -100,6 +102,9 @@ pub(crate) fn dispatch(stage: u64) -> Dispatch {
 
 /// Reads a text as the answer to a dispatch.
 pub(crate) fn answer(text: &str, dispatch: &Dispatch) -> Reading {
-    let context = Context { project: None, dispatch: Some(dispatch) };
+    let context = Context {
+        project: None,
+        dispatch: Some(dispatch),
+    };
     read(text.as_bytes(), &context)
 }

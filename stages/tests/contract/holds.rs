@@ -12,22 +12,36 @@ pub(crate) fn holds(bytes: &[u8]) -> Outcome {
     let lines = text.matches('\n').count() + 1;
     for finding in reading.findings.list() {
         assert!((1..=lines).contains(&finding.start.line), "{finding:?}");
-        assert!(finding.start <= finding.end && finding.start.column >= 1, "{finding:?}");
-        assert!(!finding.message.is_empty() && !finding.help.is_empty(), "{finding:?}");
+        assert!(
+            finding.start <= finding.end && finding.start.column >= 1,
+            "{finding:?}"
+        );
+        assert!(
+            !finding.message.is_empty() && !finding.help.is_empty(),
+            "{finding:?}"
+        );
     }
     for line in reading.findings.lines() {
         assert!(!line.contains(char::is_control), "{line:?}");
     }
     let is_taken = matches!(reading.outcome, Outcome::Taken(_));
-    assert!(is_taken || !reading.findings.list().is_empty(), "it says why not");
-    assert!(is_taken || reading.findings.has_error(), "what is valid is taken");
+    assert!(
+        is_taken || !reading.findings.list().is_empty(),
+        "it says why not"
+    );
+    assert!(
+        is_taken || reading.findings.has_error(),
+        "what is valid is taken"
+    );
     serde_json::to_string(&report(&reading)).expect("JSON");
     if bytes.len() > SHOWN {
         return reading.outcome;
     }
     let mut picture = String::new();
     let handler = miette::NarratableReportHandler::new();
-    handler.render_report(&mut picture, &reading.findings).expect("it is shown");
+    handler
+        .render_report(&mut picture, &reading.findings)
+        .expect("it is shown");
     changes(bytes);
     if let Outcome::Taken(summary) = &reading.outcome {
         written(summary);
@@ -56,9 +70,13 @@ fn changes(bytes: &[u8]) {
     set_flags(&changed, |flags| after = flags.clone()).expect("what was changed is read");
     assert_eq!(after, before);
     let of = |bytes: &[u8]| match read(bytes, &Context::default()).outcome {
-        Outcome::Taken(summary) => {
-            Some((summary.stage, summary.status, summary.artifacts, summary.summary, summary.context))
-        }
+        Outcome::Taken(summary) => Some((
+            summary.stage,
+            summary.status,
+            summary.artifacts,
+            summary.summary,
+            summary.context,
+        )),
         _ => None,
     };
     assert_eq!(of(&changed), of(bytes), "all else stays");
@@ -67,7 +85,8 @@ fn changes(bytes: &[u8]) {
 /// What is written is read as it was.
 fn written(summary: &Summary) {
     let context = summary.context.clone().unwrap_or_default();
-    let Outcome::Taken(mut again) = read(summary.to_text().as_bytes(), &Context::default()).outcome else {
+    let Outcome::Taken(mut again) = read(summary.to_text().as_bytes(), &Context::default()).outcome
+    else {
         panic!("{summary:?} is not taken")
     };
     again.context = summary.context.clone();
@@ -83,5 +102,9 @@ fn read_to_the_end(text: &str) {
     };
     let close = fences.skip(1).find(is_fence).expect("it is closed");
     let broken = format!("{}probe: [\n{}", &text[..close], &text[close..]);
-    assert_eq!(read(broken.as_bytes(), &Context::default()).outcome, Outcome::Crash, "{broken}");
+    assert_eq!(
+        read(broken.as_bytes(), &Context::default()).outcome,
+        Outcome::Crash,
+        "{broken}"
+    );
 }

@@ -20,28 +20,49 @@ fn marks_line_ends_and_what_is_not_ascii_are_fine() {
         assert_eq!(found(&text), [], "{text}");
         assert_eq!(taken(&text).flags, taken(EXAMPLE).flags);
     }
-    let shifted = with(&of(1), "summary: Done", "summary: \"é\" # ü\nmore: [\"中\", {ß: &a 1}]");
+    let shifted = with(
+        &of(1),
+        "summary: Done",
+        "summary: \"é\" # ü\nmore: [\"中\", {ß: &a 1}]",
+    );
     assert_eq!(found(&shifted), [(Rule::BadYaml, 8, 17)]);
 }
 
 #[test]
 fn fences_in_the_body_are_body() {
-    let text = format!("{}\n---\n\nstage: other\n---\n\n```\n## Context for Next Stage\n```\n", of(1));
+    let text = format!(
+        "{}\n---\n\nstage: other\n---\n\n```\n## Context for Next Stage\n```\n",
+        of(1)
+    );
     assert_eq!(found(&text), []);
     let context = taken(&text).context.unwrap();
-    assert!(context.contains("stage: other") && context.ends_with("```"), "{context}");
-    let inside = with(&of(1), "## Context for Next Stage", "```\n## Context for Next Stage\n```");
-    assert_eq!(found(&inside), [(Rule::NoContext, 16, 1)], "a heading in code is none");
+    assert!(
+        context.contains("stage: other") && context.ends_with("```"),
+        "{context}"
+    );
+    let inside = with(
+        &of(1),
+        "## Context for Next Stage",
+        "```\n## Context for Next Stage\n```",
+    );
+    assert_eq!(
+        found(&inside),
+        [(Rule::NoContext, 16, 1)],
+        "a heading in code is none"
+    );
     let next = format!("{}\n### Part\nmore\n\n## Other\nno\n", of(1));
-    assert_eq!(taken(&next).context.as_deref(), Some("Nothing.\n\n### Part\nmore"));
+    assert_eq!(
+        taken(&next).context.as_deref(),
+        Some("Nothing.\n\n### Part\nmore")
+    );
 }
 
 #[test]
 fn deep_and_large_input_is_refused_soon() {
     for part in [
-        "[", "{", "{a: ", "? ", "- ", "b,", "!", "&a ", "x\n", "#\n", "k: v\n", "*a,", "  ", "\"", "'",
-        "a: |\n ", "[[],", "\"a\":", ":", "\u{feff}", "%Y\n", "|\n", "\t", "?\n", "-\n", "a:\n  - ", "\\n",
-        "[]", "{},", "\u{85}", "\r", "a: 1\r", "é", "{N} ", "- \"\n",
+        "[", "{", "{a: ", "? ", "- ", "b,", "!", "&a ", "x\n", "#\n", "k: v\n", "*a,", "  ", "\"",
+        "'", "a: |\n ", "[[],", "\"a\":", ":", "\u{feff}", "%Y\n", "|\n", "\t", "?\n", "-\n",
+        "a:\n  - ", "\\n", "[]", "{},", "\u{85}", "\r", "a: 1\r", "é", "{N} ", "- \"\n",
     ] {
         for begin in [
             "",
@@ -61,16 +82,32 @@ fn deep_and_large_input_is_refused_soon() {
             let outcome = holds(text.as_bytes());
             assert_eq!(outcome, Outcome::Crash, "{begin}{part}");
             // A debug build on a busy machine.
-            assert!(begun.elapsed() < Duration::from_secs(20), "{begin}{part}: {:?}", begun.elapsed());
+            assert!(
+                begun.elapsed() < Duration::from_secs(20),
+                "{begin}{part}: {:?}",
+                begun.elapsed()
+            );
         }
     }
     let deep: String = (0..600).map(|at| format!("{:at$}a:\n", "")).collect();
-    assert_eq!(found(&with(&of(1), "summary: Done\n", &format!("summary: Done\n{deep}"))).len(), 1);
+    assert_eq!(
+        found(&with(
+            &of(1),
+            "summary: Done\n",
+            &format!("summary: Done\n{deep}")
+        ))
+        .len(),
+        1
+    );
     let nested = |depth: usize| {
         with(
             &of(1),
             "round_number: 1\n",
-            &format!("round_number: 1\n  x: {}{}\n", "[".repeat(depth), "]".repeat(depth)),
+            &format!(
+                "round_number: 1\n  x: {}{}\n",
+                "[".repeat(depth),
+                "]".repeat(depth)
+            ),
         )
     };
     assert_eq!(found(&nested(14)), []);
@@ -81,35 +118,64 @@ fn deep_and_large_input_is_refused_soon() {
 fn aliases_are_not_followed() {
     let bomb = "a: &a [x,x]\nb: &b [*a,*a]\nc: &c [*b,*b]\n";
     assert_eq!(
-        found(&with(&of(1), "summary: Done\n", &format!("{bomb}summary: Done\n"))),
+        found(&with(
+            &of(1),
+            "summary: Done\n",
+            &format!("{bomb}summary: Done\n")
+        )),
         [(Rule::BadYaml, 7, 4)]
     );
-    let merged = with(&of(1), "round_number: 1\n", "round_number: 1\n  <<: {questions_count: 3}\n");
+    let merged = with(
+        &of(1),
+        "round_number: 1\n",
+        "round_number: 1\n  <<: {questions_count: 3}\n",
+    );
     assert!(taken(&merged).flags.other.contains_key("<<"));
 }
 
 #[test]
 fn many_findings_are_cut() {
     let many: String = (0..1000).map(|_| "  - ../a\n").collect();
-    let text = with(&of(1), "artifacts_written: []\n", &format!("artifacts_written:\n{many}"));
+    let text = with(
+        &of(1),
+        "artifacts_written: []\n",
+        &format!("artifacts_written:\n{many}"),
+    );
     assert_eq!(found(&text).len(), 100);
     let findings = crate::given::reading(&text).findings;
-    assert_eq!((findings.more(), findings.to_string().as_str()), (900, "summary: 1000 findings"));
+    assert_eq!(
+        (findings.more(), findings.to_string().as_str()),
+        (900, "summary: 1000 findings")
+    );
     let last = findings.lines().last();
-    assert_eq!(last.as_deref(), Some("summary: 900 more findings are not shown; mend these first"));
+    assert_eq!(
+        last.as_deref(),
+        Some("summary: 900 more findings are not shown; mend these first")
+    );
     let values: String = (0..5000).map(|at| format!("  - a{at}\n")).collect();
-    let text = with(&of(1), "artifacts_written: []\n", &format!("artifacts_written:\n{values}"));
+    let text = with(
+        &of(1),
+        "artifacts_written: []\n",
+        &format!("artifacts_written:\n{values}"),
+    );
     assert_eq!(found(&text)[0].0, Rule::BadYaml);
 }
 
 #[test]
 fn what_a_fuzzer_found_stays_found() {
     let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz/corpus/stages_summary");
-    let files: Vec<_> = std::fs::read_dir(corpus).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let files: Vec<_> = std::fs::read_dir(corpus)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     assert!(files.len() > 20, "{corpus}");
     for file in files {
         let bytes = std::fs::read(&file).unwrap();
-        assert!(std::panic::catch_unwind(|| holds(&bytes)).is_ok(), "{}", file.display());
+        assert!(
+            std::panic::catch_unwind(|| holds(&bytes)).is_ok(),
+            "{}",
+            file.display()
+        );
     }
 }
 

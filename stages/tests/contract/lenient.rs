@@ -6,7 +6,14 @@ use crate::given::{ASKS, EXAMPLE, answer, dispatch, found, of, reading, taken, w
 
 /// Takes a summary that breaks exactly this rule.
 fn mended(rule: Rule, text: &str) -> stages::contract::Summary {
-    assert_eq!(found(text).into_iter().map(|(rule, ..)| rule).collect::<Vec<_>>(), [rule], "{text}");
+    assert_eq!(
+        found(text)
+            .into_iter()
+            .map(|(rule, ..)| rule)
+            .collect::<Vec<_>>(),
+        [rule],
+        "{text}"
+    );
     taken(text)
 }
 
@@ -17,17 +24,33 @@ fn mended_asks(rule: Rule, part: &str, other: &str) -> stages::contract::Flags {
 #[test]
 fn the_filled_example_is_read_whole() {
     let summary = taken(EXAMPLE);
-    assert_eq!((summary.stage, summary.status), (Stage::AnalysisQuestions, Status::Completed));
+    assert_eq!(
+        (summary.stage, summary.status),
+        (Stage::AnalysisQuestions, Status::Completed)
+    );
     assert_eq!(summary.artifacts.len(), 5);
-    assert_eq!(summary.artifacts[4], "requirements/working/QUESTIONS-001.md");
-    assert!(summary.summary.starts_with("Generated 14 questions"), "{}", summary.summary);
+    assert_eq!(
+        summary.artifacts[4],
+        "requirements/working/QUESTIONS-001.md"
+    );
+    assert!(
+        summary.summary.starts_with("Generated 14 questions"),
+        "{}",
+        summary.summary
+    );
     let flags = summary.flags;
     assert_eq!(flags.questions_count.map(|count| count.get()), Some(14));
-    assert_eq!(flags.thinkdeep_completion_pct.map(|share| share.get()), Some(100.0));
+    assert_eq!(
+        flags.thinkdeep_completion_pct.map(|share| share.get()),
+        Some(100.0)
+    );
     assert_eq!(flags.panel_member_ids.map(|ids| ids.len()), Some(3));
     assert!(flags.other.is_empty());
     let context = summary.context.unwrap();
-    assert!(context.starts_with("Round 1 generated") && context.ends_with("QUESTIONS-001.md."), "{context}");
+    assert!(
+        context.starts_with("Round 1 generated") && context.ends_with("QUESTIONS-001.md."),
+        "{context}"
+    );
 }
 
 #[test]
@@ -35,7 +58,10 @@ fn a_question_is_read_whole() {
     let flags = taken(ASKS).flags;
     assert_eq!(flags.pause_type, Some(PauseType::Interactive));
     let question = flags.question_context.unwrap();
-    assert_eq!((question.question.as_str(), question.header.as_str()), ("Which source counts?", "Source"));
+    assert_eq!(
+        (question.question.as_str(), question.header.as_str()),
+        ("Which source counts?", "Source")
+    );
     assert_eq!(question.options[1].description, "It is longer");
     let map = flags.next_action_map.unwrap();
     // A mark for the recommended option is none of the label, in either place.
@@ -46,8 +72,11 @@ fn a_question_is_read_whole() {
 
 #[test]
 fn flags_that_are_not_known_are_kept() {
-    let text =
-        with(&of(1), "round_number: 1\n", "round_number: 1\n  tools: {a: [1, 2.5, null], b: x}\n  note: ~\n");
+    let text = with(
+        &of(1),
+        "round_number: 1\n",
+        "round_number: 1\n  tools: {a: [1, 2.5, null], b: x}\n  note: ~\n",
+    );
     assert_eq!(found(&text), []);
     let other = serde_json::to_string(&taken(&text).flags.other).unwrap();
     assert_eq!(other, r#"{"tools":{"a":[1,2.5,null],"b":"x"},"note":null}"#);
@@ -56,18 +85,55 @@ fn flags_that_are_not_known_are_kept() {
 #[test]
 fn the_stage_is_that_of_the_number_else_of_the_name_else_of_the_dispatch() {
     assert_eq!(
-        mended(Rule::MissingField, &with(&of(3), "stage: analysis-questions\n", "")).stage.number(),
+        mended(
+            Rule::MissingField,
+            &with(&of(3), "stage: analysis-questions\n", "")
+        )
+        .stage
+        .number(),
         3
     );
-    assert_eq!(mended(Rule::MissingField, &with(&of(3), "stage_number: 3\n", "")).stage.number(), 3);
     assert_eq!(
-        mended(Rule::StageRange, &with(&of(3), "stage_number: 3", "stage_number: 9")).stage.number(),
+        mended(Rule::MissingField, &with(&of(3), "stage_number: 3\n", ""))
+            .stage
+            .number(),
         3
     );
-    assert_eq!(mended(Rule::StageName, &with(&of(3), "analysis-questions", "setup")).stage.number(), 3);
-    assert_eq!(mended(Rule::CheckpointName, &with(&of(3), "ANALYSIS_QUESTIONS", "SETUP")).stage.number(), 3);
-    let none = with(&with(&of(3), "stage_number: 3\n", ""), "stage: analysis-questions\n", "");
-    let Outcome::Taken(summary) = answer(&none, &dispatch(3)).outcome else { panic!("it is taken") };
+    assert_eq!(
+        mended(
+            Rule::StageRange,
+            &with(&of(3), "stage_number: 3", "stage_number: 9")
+        )
+        .stage
+        .number(),
+        3
+    );
+    assert_eq!(
+        mended(
+            Rule::StageName,
+            &with(&of(3), "analysis-questions", "setup")
+        )
+        .stage
+        .number(),
+        3
+    );
+    assert_eq!(
+        mended(
+            Rule::CheckpointName,
+            &with(&of(3), "ANALYSIS_QUESTIONS", "SETUP")
+        )
+        .stage
+        .number(),
+        3
+    );
+    let none = with(
+        &with(&of(3), "stage_number: 3\n", ""),
+        "stage: analysis-questions\n",
+        "",
+    );
+    let Outcome::Taken(summary) = answer(&none, &dispatch(3)).outcome else {
+        panic!("it is taken")
+    };
     assert_eq!(summary.stage.number(), 3);
     let placeholder = with(&of(3), "stage_number: 3", "stage_number: {N}");
     assert_eq!(mended(Rule::Placeholder, &placeholder).stage.number(), 3);
@@ -79,78 +145,166 @@ fn what_is_missing_or_wrong_is_empty() {
     assert_eq!(mended(Rule::MissingField, &empty).summary, "");
     let wrong = with(&of(1), "flags:\n  round_number: 1\n", "flags: none\n");
     assert_eq!(mended(Rule::BadType, &wrong).flags, Default::default());
-    assert_eq!(mended(Rule::NoContext, &with(&of(1), "## Context for Next Stage\n", "")).context, None);
-    let later = with(&of(1), "number: 1\n---", "number: 1\n  questions_count: 3\n---");
+    assert_eq!(
+        mended(
+            Rule::NoContext,
+            &with(&of(1), "## Context for Next Stage\n", "")
+        )
+        .context,
+        None
+    );
+    let later = with(
+        &of(1),
+        "number: 1\n---",
+        "number: 1\n  questions_count: 3\n---",
+    );
     assert_eq!(mended(Rule::FlagStage, &later).flags.questions_count, None);
     let text = with(&of(1), "round_number: 1", "round_number: one");
     assert_eq!(mended(Rule::FlagType, &text).flags.round_number, None);
     let range = with(&of(1), "round_number: 1", "round_number: 0");
     assert_eq!(mended(Rule::FlagRange, &range).flags.round_number, None);
-    let drops = with(&of(1), "artifacts_written: []", "artifacts_written: [\"\", a.md]");
+    let drops = with(
+        &of(1),
+        "artifacts_written: []",
+        "artifacts_written: [\"\", a.md]",
+    );
     assert_eq!(mended(Rule::ArtifactMissing, &drops).artifacts, ["a.md"]);
 }
 
 #[test]
 fn a_rate_above_one_is_per_cent() {
     for (written, read) in [("0.8", 0.8), ("1", 1.0), ("80", 0.8), ("100", 1.0)] {
-        let text =
-            with(&of(4), "round_number: 1\n", &format!("round_number: 1\n  completion_rate: {written}\n"));
-        assert_eq!(taken(&text).flags.completion_rate.map(|rate| rate.get()), Some(read));
+        let text = with(
+            &of(4),
+            "round_number: 1\n",
+            &format!("round_number: 1\n  completion_rate: {written}\n"),
+        );
+        assert_eq!(
+            taken(&text).flags.completion_rate.map(|rate| rate.get()),
+            Some(read)
+        );
     }
 }
 
 #[test]
 fn a_number_without_decimals_is_written_without() {
     for (written, read) in [("92.6", "92.6"), ("100", "100"), ("0.0", "0")] {
-        let text = with(&of(3), "count: 3\n", &format!("count: 3\n  thinkdeep_completion_pct: {written}\n"));
+        let text = with(
+            &of(3),
+            "count: 3\n",
+            &format!("count: 3\n  thinkdeep_completion_pct: {written}\n"),
+        );
         assert_eq!(found(&text), []);
-        assert!(taken(&text).to_text().contains(&format!("_pct: {read}\n")), "{text}");
+        assert!(
+            taken(&text).to_text().contains(&format!("_pct: {read}\n")),
+            "{text}"
+        );
     }
 }
 
 #[test]
 fn a_pause_is_read_by_what_is_there() {
-    let unknown = mended_asks(Rule::UnknownPause, "pause_type: interactive", "pause_type: ask");
+    let unknown = mended_asks(
+        Rule::UnknownPause,
+        "pause_type: interactive",
+        "pause_type: ask",
+    );
     assert_eq!(unknown.pause_type, Some(PauseType::Interactive));
     assert!(unknown.question_context.is_some());
     let missing = mended_asks(Rule::PauseStatus, "  pause_type: interactive\n", "");
     assert_eq!(missing.pause_type, Some(PauseType::Interactive));
     let waits = with(&of(2), "completed", "needs-user-input");
-    let silent =
-        with(&waits, "round_number: 1\n", "round_number: 1\n  pause_type: later\n  block_reason: Read\n");
+    let silent = with(
+        &waits,
+        "round_number: 1\n",
+        "round_number: 1\n  pause_type: later\n  block_reason: Read\n",
+    );
     let silent = mended(Rule::UnknownPause, &silent);
-    assert_eq!((silent.status, silent.flags.pause_type), (Status::NeedsUserInput, Some(PauseType::ExitCli)));
+    assert_eq!(
+        (silent.status, silent.flags.pause_type),
+        (Status::NeedsUserInput, Some(PauseType::ExitCli))
+    );
     // The status wins.
-    let done = mended(Rule::PauseStatus, &with(ASKS, "needs-user-input", "completed"));
-    assert_eq!((done.status, done.flags.pause_type), (Status::Completed, None));
-    assert_eq!((done.flags.question_context, done.flags.next_action_map), (None, None));
-    let last = mended(Rule::PauseStage, &with(&of(7), "completed", "needs-user-input"));
-    assert_eq!((last.status, last.flags.pause_type), (Status::Completed, None));
+    let done = mended(
+        Rule::PauseStatus,
+        &with(ASKS, "needs-user-input", "completed"),
+    );
+    assert_eq!(
+        (done.status, done.flags.pause_type),
+        (Status::Completed, None)
+    );
+    assert_eq!(
+        (done.flags.question_context, done.flags.next_action_map),
+        (None, None)
+    );
+    let last = mended(
+        Rule::PauseStage,
+        &with(&of(7), "completed", "needs-user-input"),
+    );
+    assert_eq!(
+        (last.status, last.flags.pause_type),
+        (Status::Completed, None)
+    );
 }
 
 #[test]
 fn a_question_that_lacks_something_is_mended() {
-    let reason = mended_asks(Rule::NoBlockReason, "  block_reason: \"Two sources disagree\"\n", "");
+    let reason = mended_asks(
+        Rule::NoBlockReason,
+        "  block_reason: \"Two sources disagree\"\n",
+        "",
+    );
     assert_eq!(reason.block_reason.as_deref(), Some("Looked for sources"));
-    let question = mended_asks(Rule::NoQuestion, "    question: \"Which source counts?\"\n", "");
-    assert_eq!(question.question_context.unwrap().question, "Two sources disagree");
-    let none = with(ASKS, &ASKS[ASKS.find("  question_context").unwrap()..ASKS.find("---\n\n").unwrap()], "");
-    let question = mended(Rule::NoQuestion, &none).flags.question_context.unwrap();
-    assert_eq!((question.question.as_str(), question.header.as_str()), ("Two sources disagree", "Research"));
+    let question = mended_asks(
+        Rule::NoQuestion,
+        "    question: \"Which source counts?\"\n",
+        "",
+    );
+    assert_eq!(
+        question.question_context.unwrap().question,
+        "Two sources disagree"
+    );
+    let none = with(
+        ASKS,
+        &ASKS[ASKS.find("  question_context").unwrap()..ASKS.find("---\n\n").unwrap()],
+        "",
+    );
+    let question = mended(Rule::NoQuestion, &none)
+        .flags
+        .question_context
+        .unwrap();
+    assert_eq!(
+        (question.question.as_str(), question.header.as_str()),
+        ("Two sources disagree", "Research")
+    );
     assert_eq!(question.options, []);
-    let stray = with(&of(1), "round_number: 1\n", "round_number: 1\n  next_action_map: {a: null}\n");
-    assert_eq!(mended(Rule::QuestionStray, &stray).flags.next_action_map, None);
+    let stray = with(
+        &of(1),
+        "round_number: 1\n",
+        "round_number: 1\n  next_action_map: {a: null}\n",
+    );
+    assert_eq!(
+        mended(Rule::QuestionStray, &stray).flags.next_action_map,
+        None
+    );
 }
 
 #[test]
 fn a_header_is_cut_and_options_are_dropped() {
     let header = |part: &str, other: &str| {
-        mended_asks(Rule::HeaderLength, part, other).question_context.unwrap().header
+        mended_asks(Rule::HeaderLength, part, other)
+            .question_context
+            .unwrap()
+            .header
     };
     assert_eq!(header("\"Source\"", "\"Größte Quelle\""), "Größte Quell");
     assert_eq!(header("\"Source\"", "\"Two\\nlines\""), "Two");
     assert_eq!(header("    header: \"Source\"\n", ""), "Research");
-    assert_eq!(found(&with(ASKS, "\"Source\"", "\" Zwölf Zeich. \"")), [], "12 of 12");
+    assert_eq!(
+        found(&with(ASKS, "\"Source\"", "\" Zwölf Zeich. \"")),
+        [],
+        "12 of 12"
+    );
     let dropped = taken(&with(ASKS, "        description: \"It is longer\"\n", "")).flags;
     assert_eq!(dropped.question_context.unwrap().options.len(), 1);
     assert_eq!(dropped.next_action_map.unwrap().0.len(), 1);
@@ -162,24 +316,58 @@ fn a_header_is_cut_and_options_are_dropped() {
 fn an_action_that_cannot_be_is_ignored() {
     let first = |other: &str| with(ASKS, "\"The first\": proceed", other);
     let map = |rule, text: &str| mended(rule, text).flags.next_action_map.unwrap();
-    assert_eq!(map(Rule::UnknownAction, &first("\"The first\": supplement_research")).of("The first"), None);
-    assert_eq!(map(Rule::ActionStage, &first("\"The first\": loop_questions")).of("The first"), None);
-    assert_eq!(map(Rule::MapLabel, &first("\"The third\": proceed")).0.len(), 1);
-    let early = with(&of(1), "round_number: 1\n", "round_number: 1\n  next_action: proceed\n");
+    assert_eq!(
+        map(
+            Rule::UnknownAction,
+            &first("\"The first\": supplement_research")
+        )
+        .of("The first"),
+        None
+    );
+    assert_eq!(
+        map(Rule::ActionStage, &first("\"The first\": loop_questions")).of("The first"),
+        None
+    );
+    assert_eq!(
+        map(Rule::MapLabel, &first("\"The third\": proceed"))
+            .0
+            .len(),
+        1
+    );
+    let early = with(
+        &of(1),
+        "round_number: 1\n",
+        "round_number: 1\n  next_action: proceed\n",
+    );
     assert_eq!(mended(Rule::ActionStage, &early).flags.next_action, None);
-    assert_eq!(mended(Rule::NoNextAction, &with(&of(4), "proceed", "null")).flags.next_action, None);
+    assert_eq!(
+        mended(Rule::NoNextAction, &with(&of(4), "proceed", "null"))
+            .flags
+            .next_action,
+        None
+    );
 }
 
 #[test]
 fn a_decision_is_the_worse_of_what_is_said() {
     let decided = |rule, text: &str| mended(rule, text).flags.validation_decision.unwrap();
     let score = |other: &str| with(&of(5), "17.5", other);
-    assert_eq!(decided(Rule::DecisionScore, &score("15.99")), Decision::Conditional);
-    assert_eq!(decided(Rule::DecisionScore, &score("0")), Decision::NotReady);
+    assert_eq!(
+        decided(Rule::DecisionScore, &score("15.99")),
+        Decision::Conditional
+    );
+    assert_eq!(
+        decided(Rule::DecisionScore, &score("0")),
+        Decision::NotReady
+    );
     let modest = with(&of(5), "READY", "NOT_READY");
     assert_eq!(decided(Rule::DecisionScore, &modest), Decision::NotReady);
-    for (score, fits) in [(16.0, "READY"), (15.9, "CONDITIONAL"), (12.0, "CONDITIONAL"), (11.9, "NOT_READY")]
-    {
+    for (score, fits) in [
+        (16.0, "READY"),
+        (15.9, "CONDITIONAL"),
+        (12.0, "CONDITIONAL"),
+        (11.9, "NOT_READY"),
+    ] {
         let text = with(&with(&of(5), "17.5", &score.to_string()), "READY", fits);
         assert_eq!(found(&text), [], "{text}");
     }
@@ -187,14 +375,22 @@ fn a_decision_is_the_worse_of_what_is_said() {
     assert_eq!(decided(Rule::NoDecision, &none), Decision::Ready);
     let neither = with(&none, "  validation_score: 17.5\n", "");
     assert_eq!(reading(&neither).outcome, Outcome::Crash);
-    let loops = with(&neither, "round_number: 1\n", "round_number: 1\n  next_action: loop_questions\n");
+    let loops = with(
+        &neither,
+        "round_number: 1\n",
+        "round_number: 1\n  next_action: loop_questions\n",
+    );
     assert_eq!(decided(Rule::NoDecision, &loops), Decision::NotReady);
     assert_eq!(found(&score("null")), [], "a score may be null");
     // A decision that is no word is ignored, and what goes by the score goes on.
-    let rules = |text: &str| -> Vec<Rule> { found(text).into_iter().map(|(rule, ..)| rule).collect() };
+    let rules =
+        |text: &str| -> Vec<Rule> { found(text).into_iter().map(|(rule, ..)| rule).collect() };
     let wrong = with(&of(5), "READY", "MAYBE");
     assert_eq!(rules(&wrong), [Rule::FlagRange]);
-    assert_eq!(taken(&wrong).flags.validation_decision, Some(Decision::Ready));
+    assert_eq!(
+        taken(&wrong).flags.validation_decision,
+        Some(Decision::Ready)
+    );
     let nothing = with(&wrong, "17.5", "null");
     assert_eq!(rules(&nothing), [Rule::FlagRange, Rule::NoDecision]);
     assert_eq!(reading(&nothing).outcome, Outcome::Crash);
@@ -206,15 +402,26 @@ fn a_skipped_validation_is_conditional_without_a_score() {
     skipped.skip_validation = true;
     for (text, rules) in [
         (of(5), vec![]),
-        (with(&with(&of(5), "READY", "NOT_READY"), "17.5", "3"), vec![Rule::DecisionScore]),
-        (with(&of(5), "  validation_decision: READY\n", ""), vec![Rule::NoDecision]),
+        (
+            with(&with(&of(5), "READY", "NOT_READY"), "17.5", "3"),
+            vec![Rule::DecisionScore],
+        ),
+        (
+            with(&of(5), "  validation_decision: READY\n", ""),
+            vec![Rule::NoDecision],
+        ),
     ] {
         let reading = answer(&text, &skipped);
         let found: Vec<_> = reading.findings.list().iter().map(|one| one.rule).collect();
         assert_eq!(found, rules);
-        let Outcome::Taken(summary) = reading.outcome else { panic!("it is taken") };
+        let Outcome::Taken(summary) = reading.outcome else {
+            panic!("it is taken")
+        };
         let flags = summary.flags;
-        assert_eq!((flags.validation_decision, flags.validation_score), (Some(Decision::Conditional), None));
+        assert_eq!(
+            (flags.validation_decision, flags.validation_score),
+            (Some(Decision::Conditional), None)
+        );
     }
 }
 

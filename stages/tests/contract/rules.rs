@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use stages::contract::{Digest, Rule, Severity, Stage};
 
-use crate::given::{ASKS, EXAMPLE, TEMPLATE, answer, completed, dispatch, found, of, place, reading, with};
+use crate::given::{
+    ASKS, EXAMPLE, TEMPLATE, answer, completed, dispatch, found, of, place, reading, with,
+};
 
 /// One part of a summary, what stands there instead, and what is found.
 type Case = (&'static str, &'static str, &'static [(Rule, usize, usize)]);
@@ -38,7 +40,11 @@ fn cases() -> Vec<(String, &'static [Case])> {
                 ("Done", "Done\n\tmore: x", &[(BadYaml, 8, 1)]),
                 ("Done", "Done\n? [a]\n: b", &[(BadYaml, 8, 3)]),
                 ("Done", "Done\nstatus: failed", &[(DuplicateKey, 8, 1)]),
-                ("---\n\n", "  \"round_number\": 2\n---\n\n", &[(DuplicateKey, 10, 3)]),
+                (
+                    "---\n\n",
+                    "  \"round_number\": 2\n---\n\n",
+                    &[(DuplicateKey, 10, 3)],
+                ),
                 ("completed", "complete", &[(UnknownStatus, 4, 9)]),
                 ("status: completed\n", "", &[(UnknownStatus, 9, 1)]),
                 ("completed", "[completed]", &[(UnknownStatus, 4, 9)]),
@@ -52,36 +58,104 @@ fn cases() -> Vec<(String, &'static [Case])> {
                 ("  round_number: 1", "  - round_number", &[(BadType, 9, 3)]),
                 ("stage_number: 1", "stage_number: '1'", &[(BadType, 3, 15)]),
                 ("stage_number: 1", "stage_number: 8", &[(StageRange, 3, 15)]),
-                ("stage_number: 1", "stage_number: -1", &[(StageRange, 3, 15)]),
-                ("stage_number: 1", "stage_number: 1.5", &[(StageRange, 3, 15)]),
+                (
+                    "stage_number: 1",
+                    "stage_number: -1",
+                    &[(StageRange, 3, 15)],
+                ),
+                (
+                    "stage_number: 1",
+                    "stage_number: 1.5",
+                    &[(StageRange, 3, 15)],
+                ),
                 ("stage: setup", "stage: \"research\"", &[(StageName, 2, 8)]),
                 ("stage: setup", "stage: set-up", &[(StageName, 2, 8)]),
                 ("SETUP", "setup", &[(CheckpointName, 5, 13)]),
                 ("Done", "\"{1-2 sentences}\"", &[(Placeholder, 7, 10)]),
-                ("round_number: 1", "round_number: {N}", &[(Placeholder, 9, 17)]),
-                ("---\n\n", "  block_reason: null | \"{reason}\"\n---\n\n", &[(Placeholder, 10, 17)]),
-                ("written: []", "written:\n  - \"{path/to}\"", &[(Placeholder, 7, 5)]),
-                ("written: []", "written: [../a.md]", &[(ArtifactOutside, 6, 21)]),
-                ("written: []", "written:\n  - /etc/passwd", &[(ArtifactOutside, 7, 5)]),
-                ("written: []", "written: [\"\"]", &[(ArtifactMissing, 6, 21)]),
+                (
+                    "round_number: 1",
+                    "round_number: {N}",
+                    &[(Placeholder, 9, 17)],
+                ),
+                (
+                    "---\n\n",
+                    "  block_reason: null | \"{reason}\"\n---\n\n",
+                    &[(Placeholder, 10, 17)],
+                ),
+                (
+                    "written: []",
+                    "written:\n  - \"{path/to}\"",
+                    &[(Placeholder, 7, 5)],
+                ),
+                (
+                    "written: []",
+                    "written: [../a.md]",
+                    &[(ArtifactOutside, 6, 21)],
+                ),
+                (
+                    "written: []",
+                    "written:\n  - /etc/passwd",
+                    &[(ArtifactOutside, 7, 5)],
+                ),
+                (
+                    "written: []",
+                    "written: [\"\"]",
+                    &[(ArtifactMissing, 6, 21)],
+                ),
                 ("## Context", "# Context", &[(NoContext, 12, 1)]),
                 ("## Context for Next Stage\n", "", &[(NoContext, 13, 1)]),
-                ("---\n\n", "  questions_count: 3\n---\n\n", &[(FlagStage, 10, 3)]),
-                ("---\n\n", "  st_available: yes\n---\n\n", &[(FlagType, 10, 17)]),
-                ("round_number: 1", "round_number: null", &[(FlagType, 9, 17)]),
+                (
+                    "---\n\n",
+                    "  questions_count: 3\n---\n\n",
+                    &[(FlagStage, 10, 3)],
+                ),
+                (
+                    "---\n\n",
+                    "  st_available: yes\n---\n\n",
+                    &[(FlagType, 10, 17)],
+                ),
+                (
+                    "round_number: 1",
+                    "round_number: null",
+                    &[(FlagType, 9, 17)],
+                ),
                 ("round_number: 1", "round_number: one", &[(FlagType, 9, 17)]),
                 ("round_number: 1", "round_number: 0", &[(FlagRange, 9, 17)]),
-                ("round_number: 1", "analysis_mode: deep", &[(FlagRange, 9, 18)]),
-                ("round_number: 1", "panel_members_count: 6", &[(FlagRange, 9, 24)]),
-                ("---\n\n", "  next_action_map: {a: proceed}\n---\n\n", &[(QuestionStray, 10, 3)]),
-                ("---\n\n", "  next_action: proceed\n---\n\n", &[(ActionStage, 10, 16)]),
+                (
+                    "round_number: 1",
+                    "analysis_mode: deep",
+                    &[(FlagRange, 9, 18)],
+                ),
+                (
+                    "round_number: 1",
+                    "panel_members_count: 6",
+                    &[(FlagRange, 9, 24)],
+                ),
+                (
+                    "---\n\n",
+                    "  next_action_map: {a: proceed}\n---\n\n",
+                    &[(QuestionStray, 10, 3)],
+                ),
+                (
+                    "---\n\n",
+                    "  next_action: proceed\n---\n\n",
+                    &[(ActionStage, 10, 16)],
+                ),
             ],
         ),
         (
             of(4),
             &[
-                ("number: 1\n", "number: 1\n  thinkdeep_calls: 0\n", &[(FlagStage, 10, 3)]),
-                ("number: 1\n", "number: 1\n  completion_rate: 101\n", &[(FlagRange, 10, 20)]),
+                (
+                    "number: 1\n",
+                    "number: 1\n  thinkdeep_calls: 0\n",
+                    &[(FlagStage, 10, 3)],
+                ),
+                (
+                    "number: 1\n",
+                    "number: 1\n  completion_rate: 101\n",
+                    &[(FlagRange, 10, 20)],
+                ),
                 ("proceed", "onward", &[(UnknownAction, 10, 16)]),
                 ("  next_action: proceed\n", "", &[(NoNextAction, 8, 1)]),
                 ("proceed", "null", &[(NoNextAction, 10, 16)]),
@@ -90,27 +164,62 @@ fn cases() -> Vec<(String, &'static [Case])> {
         (
             of(5),
             &[
-                ("number: 1\n", "number: 1\n  thinkdeep_completion_pct: 0\n", &[(FlagStage, 10, 3)]),
+                (
+                    "number: 1\n",
+                    "number: 1\n  thinkdeep_completion_pct: 0\n",
+                    &[(FlagStage, 10, 3)],
+                ),
                 ("17.5", "20.1", &[(FlagRange, 11, 21)]),
-                ("17.5\n", "17.5\n  weak_dimensions: [target_users, price]\n", &[(FlagRange, 12, 35)]),
-                ("17.5\n", "17.5\n  dimension_scores:\n    target_users: 5\n", &[(FlagRange, 13, 19)]),
-                ("17.5\n", "17.5\n  dimension_scores:\n    price: 3\n", &[(FlagRange, 13, 5)]),
+                (
+                    "17.5\n",
+                    "17.5\n  weak_dimensions: [target_users, price]\n",
+                    &[(FlagRange, 12, 35)],
+                ),
+                (
+                    "17.5\n",
+                    "17.5\n  dimension_scores:\n    target_users: 5\n",
+                    &[(FlagRange, 13, 19)],
+                ),
+                (
+                    "17.5\n",
+                    "17.5\n  dimension_scores:\n    price: 3\n",
+                    &[(FlagRange, 13, 5)],
+                ),
                 ("  validation_decision: READY\n", "", &[(NoDecision, 8, 1)]),
                 ("17.5", "15.9", &[(DecisionScore, 10, 24)]),
                 ("READY", "NOT_READY", &[(DecisionScore, 10, 24)]),
             ],
         ),
-        (of(3), &[("count: 3", "count: 3\n  panel_member_ids: [a, 3]", &[(FlagType, 11, 25)])]),
+        (
+            of(3),
+            &[(
+                "count: 3",
+                "count: 3\n  panel_member_ids: [a, 3]",
+                &[(FlagType, 11, 25)],
+            )],
+        ),
         (
             ASKS.to_owned(),
             &[
                 ("interactive", "ask", &[(UnknownPause, 10, 15)]),
                 ("needs-user-input", "completed", &[(PauseStatus, 10, 15)]),
                 ("  pause_type: interactive\n", "", &[(PauseStatus, 4, 9)]),
-                ("  block_reason: \"Two sources disagree\"\n", "", &[(NoBlockReason, 10, 15)]),
-                ("    question: \"Which source counts?\"\n", "", &[(NoQuestion, 13, 5)]),
+                (
+                    "  block_reason: \"Two sources disagree\"\n",
+                    "",
+                    &[(NoBlockReason, 10, 15)],
+                ),
+                (
+                    "    question: \"Which source counts?\"\n",
+                    "",
+                    &[(NoQuestion, 13, 5)],
+                ),
                 ("\"Which source counts?\"", "\" \"", &[(NoQuestion, 13, 15)]),
-                ("interactive", "exit_cli", &[(QuestionStray, 12, 3), (QuestionStray, 20, 3)]),
+                (
+                    "interactive",
+                    "exit_cli",
+                    &[(QuestionStray, 12, 3), (QuestionStray, 20, 3)],
+                ),
                 ("\"Source\"", "\"Thirteen char\"", &[(HeaderLength, 14, 13)]),
                 ("\"Source\"", "\"Two\\nlines\"", &[(HeaderLength, 14, 13)]),
                 ("    header: \"Source\"\n", "", &[(HeaderLength, 13, 5)]),
@@ -120,7 +229,11 @@ fn cases() -> Vec<(String, &'static [Case])> {
                     "",
                     &[(OptionIncomplete, 18, 9), (MapLabel, 21, 5)],
                 ),
-                ("\"The second\"\n", "The first\n", &[(OptionDuplicate, 18, 16), (MapLabel, 22, 5)]),
+                (
+                    "\"The second\"\n",
+                    "The first\n",
+                    &[(OptionDuplicate, 18, 16), (MapLabel, 22, 5)],
+                ),
                 ("proceed", "supplement_research", &[(UnknownAction, 21, 18)]),
                 ("proceed", "loop_research", &[(ActionStage, 21, 18)]),
                 ("second\": null", "third\": null", &[(MapLabel, 22, 5)]),
@@ -130,7 +243,11 @@ fn cases() -> Vec<(String, &'static [Case])> {
             of(7),
             &[
                 ("completed", "needs-user-input", &[(PauseStage, 4, 9)]),
-                ("number: 1\n", "number: 1\n  pause_type: exit_cli\n", &[(PauseStage, 10, 15)]),
+                (
+                    "number: 1\n",
+                    "number: 1\n  pause_type: exit_cli\n",
+                    &[(PauseStage, 10, 15)],
+                ),
             ],
         ),
         (
@@ -163,8 +280,14 @@ fn every_rule_has_its_code_and_its_place() {
     }
     assert!(wrong.is_empty(), "{wrong}");
     // What is not said by one text alone is below.
-    let others =
-        [Rule::TooLarge, Rule::NotUtf8, Rule::OptionCount, Rule::Stale, Rule::Foreign, Rule::TakenAlready];
+    let others = [
+        Rule::TooLarge,
+        Rule::NotUtf8,
+        Rule::OptionCount,
+        Rule::Stale,
+        Rule::Foreign,
+        Rule::TakenAlready,
+    ];
     let all: BTreeSet<Rule> = seen.into_iter().chain(others).collect();
     assert!(all.into_iter().eq(Rule::all()), "a rule has no case");
 }
@@ -177,8 +300,12 @@ fn the_size_and_the_bytes_are_looked_at_first() {
     assert_eq!(found(&largest), []);
     let bytes = of(1).replace("Done", "D\u{e9}ne").into_bytes();
     let at = bytes.iter().position(|byte| *byte == 0xc3).unwrap();
-    let latin: Vec<u8> =
-        bytes.into_iter().enumerate().filter(|(index, _)| *index != at + 1).map(|(_, byte)| byte).collect();
+    let latin: Vec<u8> = bytes
+        .into_iter()
+        .enumerate()
+        .filter(|(index, _)| *index != at + 1)
+        .map(|(_, byte)| byte)
+        .collect();
     let reading = stages::contract::read(&latin, &stages::contract::Context::default());
     let found: Vec<_> = reading.findings.list().iter().map(place).collect();
     assert_eq!(found, [(Rule::NotUtf8, 7, 11)]);
@@ -196,13 +323,24 @@ fn the_number_of_options_is_a_warning_but_for_none() {
         &ASKS[ASKS.find("      - label: \"The second\"").unwrap()..ASKS.find("---\n\n").unwrap()],
         "",
     );
-    let five: String =
-        (0..5).map(|at| format!("      - label: \"{at}\"\n        description: D\n")).collect();
+    let five: String = (0..5)
+        .map(|at| format!("      - label: \"{at}\"\n        description: D\n"))
+        .collect();
     let five = with(&none, "    options: []\n", &format!("    options:\n{five}"));
-    for (text, severity) in [(none, Severity::Error), (one, Severity::Warning), (five, Severity::Warning)] {
+    for (text, severity) in [
+        (none, Severity::Error),
+        (one, Severity::Warning),
+        (five, Severity::Warning),
+    ] {
         let reading = reading(&text);
-        let [finding] = reading.findings.list() else { panic!("{text}\n{:?}", reading.findings) };
-        assert_eq!((finding.rule, finding.severity), (Rule::OptionCount, severity), "{text}");
+        let [finding] = reading.findings.list() else {
+            panic!("{text}\n{:?}", reading.findings)
+        };
+        assert_eq!(
+            (finding.rule, finding.severity),
+            (Rule::OptionCount, severity),
+            "{text}"
+        );
         let column = if severity == Severity::Error { 14 } else { 7 };
         assert_eq!(finding.start.column, column, "{text}");
         assert_eq!(reading.findings.has_error(), severity == Severity::Error);
@@ -212,15 +350,30 @@ fn the_number_of_options_is_a_warning_but_for_none() {
 #[test]
 fn a_summary_that_is_not_of_the_dispatch_is_refused() {
     let places = |text: &str, dispatch: &stages::contract::Dispatch| -> Vec<_> {
-        answer(text, dispatch).findings.list().iter().map(place).collect()
+        answer(text, dispatch)
+            .findings
+            .list()
+            .iter()
+            .map(place)
+            .collect()
     };
     assert_eq!(places(&of(2), &dispatch(2)), []);
     assert_eq!(places(&of(3), &dispatch(2)), [(Rule::Foreign, 3, 15)]);
-    let named = with(&of(2), "number: 1\n---", "number: 1\n  dispatch_id: d-1\n---");
+    let named = with(
+        &of(2),
+        "number: 1\n---",
+        "number: 1\n  dispatch_id: d-1\n---",
+    );
     assert_eq!(places(&named, &dispatch(2)), []);
-    assert_eq!(places(&with(&named, "d-1", "d-0"), &dispatch(2)), [(Rule::Stale, 10, 16)]);
     assert_eq!(
-        places(&with(&of(2), "round_number: 1", "round_number: 2"), &dispatch(2)),
+        places(&with(&named, "d-1", "d-0"), &dispatch(2)),
+        [(Rule::Stale, 10, 16)]
+    );
+    assert_eq!(
+        places(
+            &with(&of(2), "round_number: 1", "round_number: 2"),
+            &dispatch(2)
+        ),
         [(Rule::Stale, 9, 17)]
     );
     let mut noted = dispatch(2);

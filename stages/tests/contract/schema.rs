@@ -5,7 +5,10 @@ use stages::contract::{Outcome, Stage, report, schema};
 
 use crate::given::{ASKS, EXAMPLE, completed, of, reading, with};
 
-const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/stage-summary.schema.json");
+const FILE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../docs/stage-summary.schema.json"
+);
 
 #[test]
 fn the_committed_schema_is_that_of_the_types() {
@@ -26,17 +29,27 @@ fn the_schema_takes_what_is_valid_and_no_value_of_another_kind() {
     let frontmatter = |text: &str| {
         let reading = reading(text);
         assert!(!reading.findings.has_error(), "{text}");
-        let Outcome::Taken(_) = reading.outcome else { panic!("{text}") };
+        let Outcome::Taken(_) = reading.outcome else {
+            panic!("{text}")
+        };
         serde_json::to_value(report(&reading)).unwrap()["summary"].take()
     };
-    let valid: Vec<String> = Stage::all().map(completed).chain([EXAMPLE.into(), ASKS.into()]).collect();
+    let valid: Vec<String> = Stage::all()
+        .map(completed)
+        .chain([EXAMPLE.into(), ASKS.into()])
+        .collect();
     for text in &valid {
-        let errors: Vec<String> =
-            validator.iter_errors(&frontmatter(text)).map(|error| error.to_string()).collect();
+        let errors: Vec<String> = validator
+            .iter_errors(&frontmatter(text))
+            .map(|error| error.to_string())
+            .collect();
         assert!(errors.is_empty(), "{text}: {errors:?}");
     }
-    let unknown =
-        with(&of(1), "round_number: 1\n", "round_number: 1\n  mine: {a: [1]}\n  block_reason: null\n");
+    let unknown = with(
+        &of(1),
+        "round_number: 1\n",
+        "round_number: 1\n  mine: {a: [1]}\n  block_reason: null\n",
+    );
     assert!(validator.is_valid(&frontmatter(&unknown)));
     for (place, value) in [
         ("/status", "\"complete\""),
@@ -56,7 +69,10 @@ fn the_schema_takes_what_is_valid_and_no_value_of_another_kind() {
             "/flags/question_context",
             "{\"question\": \"Q\", \"header\": \"Thirteen char\", \"options\": [{\"label\": \"a\", \"description\": \"b\"}]}",
         ),
-        ("/flags/question_context", "{\"question\": \"Q\", \"header\": \"H\", \"options\": []}"),
+        (
+            "/flags/question_context",
+            "{\"question\": \"Q\", \"header\": \"H\", \"options\": []}",
+        ),
         ("/flags/completion_rate", "101"),
         ("/flags/validation_score", "20.5"),
         ("/flags/validation_decision", "\"READY?\""),

@@ -11,7 +11,9 @@ use crate::given::{EXAMPLE, of, place, reading, taken, with};
 /// A project in which the artifacts of the example lie.
 fn project() -> (tempfile::TempDir, Utf8PathBuf) {
     let folder = tempfile::tempdir().unwrap();
-    let root = Utf8Path::from_path(folder.path()).unwrap().join("a project");
+    let root = Utf8Path::from_path(folder.path())
+        .unwrap()
+        .join("a project");
     for artifact in taken(EXAMPLE).artifacts {
         let path = root.join(artifact);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -23,7 +25,10 @@ fn project() -> (tempfile::TempDir, Utf8PathBuf) {
 #[test]
 fn artifacts_are_files_of_the_project() {
     let (_folder, root) = project();
-    let context = Context { project: Some(&root), dispatch: None };
+    let context = Context {
+        project: Some(&root),
+        dispatch: None,
+    };
     let found = |text: &str| -> Vec<_> {
         let reading = read(text.as_bytes(), &context);
         reading.findings.list().iter().map(place).collect()
@@ -35,7 +40,11 @@ fn artifacts_are_files_of_the_project() {
     symlink("requirements/working", root.join("in")).unwrap();
     symlink("nowhere", root.join("torn")).unwrap();
     let artifacts = "  - out\n  - up/secret\n  - in/QUESTIONS-001.md\n  - torn\n  - requirements\n  - none.md\n  - ./requirements/../a\n";
-    let text = with(&of(1), "artifacts_written: []\n", &format!("artifacts_written:\n{artifacts}"));
+    let text = with(
+        &of(1),
+        "artifacts_written: []\n",
+        &format!("artifacts_written:\n{artifacts}"),
+    );
     let expected = [
         (Rule::ArtifactOutside, 7, 5),
         (Rule::ArtifactOutside, 8, 5),
@@ -46,9 +55,15 @@ fn artifacts_are_files_of_the_project() {
     ];
     assert_eq!(found(&text), expected);
     assert_eq!(read(text.as_bytes(), &context).outcome, Outcome::Refused);
-    let missing = with(EXAMPLE, "QUESTIONS-001.md\nsummary", "QUESTIONS-002.md\nsummary");
+    let missing = with(
+        EXAMPLE,
+        "QUESTIONS-001.md\nsummary",
+        "QUESTIONS-002.md\nsummary",
+    );
     assert_eq!(found(&missing), [(Rule::ArtifactMissing, 11, 5)]);
-    let Outcome::Taken(summary) = read(missing.as_bytes(), &context).outcome else { panic!("it is taken") };
+    let Outcome::Taken(summary) = read(missing.as_bytes(), &context).outcome else {
+        panic!("it is taken")
+    };
     assert_eq!(summary.artifacts.len(), 4);
 }
 
@@ -61,9 +76,15 @@ fn files_are_validated_each_with_all_that_is_wrong() {
         path
     };
     let good = file("good.md", EXAMPLE);
-    let bad = file("bad.md", &with(&with(&of(1), "completed", "done"), "SETUP", "\"\\e[2J\""));
+    let bad = file(
+        "bad.md",
+        &with(&with(&of(1), "completed", "done"), "SETUP", "\"\\e[2J\""),
+    );
     let absent = root.join("absent.md");
-    let validated = validate(&[good.clone(), bad.clone(), absent.clone(), root.clone()], &root);
+    let validated = validate(
+        &[good.clone(), bad.clone(), absent.clone(), root.clone()],
+        &root,
+    );
     let valid: Vec<bool> = validated.iter().map(|one| one.valid).collect();
     assert_eq!(valid, [true, false, false, false]);
     assert_eq!(validated[0].lines(), [format!("{good}: valid")]);
@@ -78,9 +99,16 @@ fn files_are_validated_each_with_all_that_is_wrong() {
             ),
         ]
     );
-    assert!(validated[2].lines()[0].starts_with(&format!("{absent}: ")), "{:?}", validated[2].lines());
+    assert!(
+        validated[2].lines()[0].starts_with(&format!("{absent}: ")),
+        "{:?}",
+        validated[2].lines()
+    );
     let json = serde_json::to_value(&validated).unwrap();
-    assert_eq!(json[0], serde_json::json!({"file": good, "valid": true, "findings": []}));
+    assert_eq!(
+        json[0],
+        serde_json::json!({"file": good, "valid": true, "findings": []})
+    );
     assert_eq!(
         json[1]["findings"][0],
         serde_json::json!({
@@ -103,17 +131,29 @@ fn a_picture_underlines_the_place() {
     let theme = miette::GraphicalTheme::unicode_nocolor();
     let handler = miette::GraphicalReportHandler::new_themed(theme).with_width(120);
     handler.render_report(&mut picture, &findings).unwrap();
-    assert!(picture.contains("a.md:10:17") && picture.contains("stages::flag-type"), "{picture}");
+    assert!(
+        picture.contains("a.md:10:17") && picture.contains("stages::flag-type"),
+        "{picture}"
+    );
     assert!(!picture.contains('\r'), "it moves the cursor");
     let lines: Vec<&str> = picture.lines().collect();
-    let line = lines.iter().position(|line| line.contains("round_number: one")).unwrap();
-    assert!(lines[line + 1].contains('─') || lines[line + 1].contains('┬'), "{picture}");
+    let line = lines
+        .iter()
+        .position(|line| line.contains("round_number: one"))
+        .unwrap();
+    assert!(
+        lines[line + 1].contains('─') || lines[line + 1].contains('┬'),
+        "{picture}"
+    );
 }
 
 #[test]
 fn a_report_says_what_was_taken_and_what_is_missing() {
-    let text =
-        with(&of(4), "round_number: 1\n", "round_number: 1\n  completion_rate: 80\n  timeout: maybe\n");
+    let text = with(
+        &of(4),
+        "round_number: 1\n",
+        "round_number: 1\n  completion_rate: 80\n  timeout: maybe\n",
+    );
     let json = serde_json::to_value(report(&reading(&text))).unwrap();
     assert_eq!(json["outcome"], "taken");
     assert_eq!(
@@ -128,12 +168,18 @@ fn a_report_says_what_was_taken_and_what_is_missing() {
     );
     let reading = reading(&text);
     let lines = report(&reading).lines();
-    assert_eq!(lines, ["11:12: warning[flag-type]: `timeout` is text, and not true or false: ignored"]);
+    assert_eq!(
+        lines,
+        ["11:12: warning[flag-type]: `timeout` is text, and not true or false: ignored"]
+    );
     let crash = crate::given::reading("");
     assert_eq!(
         report(&crash).lines(),
         ["1:1: error[no-frontmatter]: the file does not begin with a line `---`: a crash"]
     );
     let json = serde_json::to_value(report(&crash)).unwrap();
-    assert_eq!((&json["outcome"], json.get("summary")), (&"crash".into(), None));
+    assert_eq!(
+        (&json["outcome"], json.get("summary")),
+        (&"crash".into(), None)
+    );
 }

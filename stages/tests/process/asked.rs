@@ -10,7 +10,11 @@ fn question(options: usize, map: &str) -> String {
     let options: String = (1..=options)
         .map(|at| format!("      - label: Way {at}\n        description: It leads there\n"))
         .collect();
-    let options = if options.is_empty() { " []\n".to_owned() } else { format!("\n{options}") };
+    let options = if options.is_empty() {
+        " []\n".to_owned()
+    } else {
+        format!("\n{options}")
+    };
     format!(
         "  pause_type: interactive\n  block_reason: Which way\n  question_context:\n    question: Which way is it?\n    header: Way\n    options:{options}{map}"
     )
@@ -18,23 +22,38 @@ fn question(options: usize, map: &str) -> String {
 
 fn labels(call: &Value) -> Vec<&str> {
     let options = call[0]["options"].as_array().unwrap();
-    options.iter().map(|option| option["label"].as_str().unwrap()).collect()
+    options
+        .iter()
+        .map(|option| option["label"].as_str().unwrap())
+        .collect()
 }
 
 #[test]
 fn a_question_has_any_number_of_options() {
     for (options, calls) in [(0, 1), (1, 1), (2, 1), (4, 1), (5, 2), (9, 3)] {
         let project = Project::at(2);
-        project.report("needs-user-input", &question(options, "")).done();
+        project
+            .report("needs-user-input", &question(options, ""))
+            .done();
         let next = project.next();
         assert_eq!(next["instruction"], "ask", "{options}");
         let more = next["more"].as_array().map_or(0, Vec::len);
         assert_eq!(more + 1, calls, "{options}: {next}");
-        for call in std::iter::once(&next["questions"]).chain(next["more"].as_array().into_iter().flatten()) {
+        for call in
+            std::iter::once(&next["questions"]).chain(next["more"].as_array().into_iter().flatten())
+        {
             assert!((2..=4).contains(&labels(call).len()), "{options}: {call}");
-            assert_eq!(labels(call).contains(&"Something else"), options == 1, "{call}");
+            assert_eq!(
+                labels(call).contains(&"Something else"),
+                options == 1,
+                "{call}"
+            );
         }
-        let label = if options == 0 { "Go on".to_owned() } else { format!("Way {options}") };
+        let label = if options == 0 {
+            "Go on".to_owned()
+        } else {
+            format!("Way {options}")
+        };
         project.person(&["answer", &label]).done();
         let next = project.next_at("dispatch", 2);
         assert_eq!(
@@ -51,15 +70,20 @@ fn a_text_of_the_persons_own_goes_to_the_stage() {
     let project = Project::at(2);
     project.report("needs-user-input", &question(2, "")).done();
     project.person(&["answer", "Neither: ask the users"]).done();
-    assert_eq!(project.next()["variables"]["USER_ANSWER"]["answer"], "Neither: ask the users");
+    assert_eq!(
+        project.next()["variables"]["USER_ANSWER"]["answer"],
+        "Neither: ask the users"
+    );
 }
 
 #[test]
 fn an_answer_that_maps_completes_the_stage() {
     let map = "  next_action_map:\n    Way 1: proceed\n    Way 2: loop_questions\n";
-    for (label, stage, instruction) in
-        [("Way 1", 5, "dispatch"), ("Way 2", 4, "ask"), ("Way 3", 4, "dispatch")]
-    {
+    for (label, stage, instruction) in [
+        ("Way 1", 5, "dispatch"),
+        ("Way 2", 4, "ask"),
+        ("Way 3", 4, "dispatch"),
+    ] {
         let project = Project::at(4);
         project.report("needs-user-input", &question(3, map)).done();
         let agent = project.agent(&["answer", label]).refused();
@@ -70,7 +94,10 @@ fn an_answer_that_maps_completes_the_stage() {
         project.person(&["answer", label]).refused();
         let state = project.read(STATE);
         let is_done = label != "Way 3";
-        for done in ["  response_analysis:\n    status: completed\n", "\"answered_at\":\"20"] {
+        for done in [
+            "  response_analysis:\n    status: completed\n",
+            "\"answered_at\":\"20",
+        ] {
             assert_eq!(state.contains(done), is_done, "{label}: {state}");
         }
     }
@@ -80,12 +107,20 @@ fn an_answer_that_maps_completes_the_stage() {
 fn an_answer_that_completes_stage_3_has_its_gate_look_first() {
     let project = Project::at(3);
     project.write("requirements/working/QUESTIONS-001.md", &questions(1));
-    project.report("needs-user-input", &question(2, "  next_action_map:\n    Way 1: proceed\n")).done();
+    project
+        .report(
+            "needs-user-input",
+            &question(2, "  next_action_map:\n    Way 1: proceed\n"),
+        )
+        .done();
     project.person(&["answer", "Way 1"]).done();
     project.agent(&["recover"]).done();
     assert_eq!(project.next()["stage"], 4);
     let state = project.read(STATE);
-    for written in ["  analysis_questions:\n    status: completed\n", "working/QUESTIONS-001.md"] {
+    for written in [
+        "  analysis_questions:\n    status: completed\n",
+        "working/QUESTIONS-001.md",
+    ] {
         assert!(state.contains(written), "{written}: {state}");
     }
 }
@@ -95,11 +130,19 @@ fn the_same_question_is_answered_from_the_record_once() {
     let project = Project::at(2);
     project.report("needs-user-input", &question(2, "")).done();
     project.person(&["answer", "Way 2"]).done();
-    let ask = || project.report("needs-user-input", &question(2, "  quality_warnings: [again]\n"));
+    let ask = || {
+        project.report(
+            "needs-user-input",
+            &question(2, "  quality_warnings: [again]\n"),
+        )
+    };
     ask().done();
     let next = project.next();
     assert_eq!(
-        (&next["instruction"], &next["variables"]["USER_ANSWER"]["answer"]),
+        (
+            &next["instruction"],
+            &next["variables"]["USER_ANSWER"]["answer"]
+        ),
         (&json!("dispatch"), &json!("Way 2"))
     );
     ask().done();
@@ -122,7 +165,11 @@ fn a_stage_that_failed_is_tried_again() {
     has(&state, "recovery_stage_2_round_1_1: retry");
     has(&state, "recovery_stage_2_round_1_2: skip");
     // What became of each failure, and of the stage, stands where schema 2 has it.
-    for written in ["\"recovery\":\"retry\"", "\"recovery\":\"skip\"", "  research:\n    status: skipped\n"] {
+    for written in [
+        "\"recovery\":\"retry\"",
+        "\"recovery\":\"skip\"",
+        "  research:\n    status: skipped\n",
+    ] {
         assert!(state.contains(written), "{written}: {state}");
     }
 }
@@ -151,14 +198,20 @@ fn a_coordinator_that_left_no_summary_is_recovered_by_what_it_wrote() {
     let state = project.read(STATE);
     has(&state, "\"error\":\"No summary was left.\"");
     project.person(&["answer", "Retry"]).done();
-    project.write("requirements/research/research-synthesis.md", "# What is known\n");
+    project.write(
+        "requirements/research/research-synthesis.md",
+        "# What is known\n",
+    );
     project.agent(&["recover"]).done();
     assert_eq!(project.next()["stage"], 3);
     // Questions that do not pass their gate are nobody’s to take but a person’s.
     project.write("requirements/working/QUESTIONS-001.md", "# None\n");
     project.agent(&["recover"]).done();
     let next = project.next();
-    assert_eq!(labels(&next["questions"]), ["Retry", "Use what is there", "Pause"]);
+    assert_eq!(
+        labels(&next["questions"]),
+        ["Retry", "Use what is there", "Pause"]
+    );
     project.person(&["answer", "Use what is there"]).done();
     assert_eq!(project.next()["instruction"], "recover");
     project.agent(&["recover"]).done();
@@ -177,7 +230,10 @@ fn a_summary_that_cannot_be_read_is_a_crash() {
     project.agent(&["report", &file]).done();
     let next = project.next();
     assert_eq!(next["questions"][0]["header"], "Crashed");
-    assert!(next["tell"][0].as_str().unwrap().contains("no-frontmatter"), "{next}");
+    assert!(
+        next["tell"][0].as_str().unwrap().contains("no-frontmatter"),
+        "{next}"
+    );
     project.person(&["answer", "Skip"]).done();
     // The last stage blocks nothing, whatever became of it.
     project.agent(&["recover"]).done();
@@ -187,21 +243,36 @@ fn a_summary_that_cannot_be_read_is_a_crash() {
 #[test]
 fn a_gate_that_is_closed_asks() {
     let project = Project::at(5);
-    project.report("completed", "  validation_decision: READY\n  validation_score: 18\n").done();
+    project
+        .report(
+            "completed",
+            "  validation_decision: READY\n  validation_score: 18\n",
+        )
+        .done();
     let next = project.next();
     assert_eq!(
         (&next["key"], &next["questions"][0]["header"]),
         (&json!("gate_stage_5_round_1_1"), &json!("PRD"))
     );
-    assert!(next["tell"].to_string().contains("PRD.md is missing"), "{next}");
-    project.write("requirements/PRD.md", "## Target Users\n\nAll.\n\n## Core Workflows\n");
+    assert!(
+        next["tell"].to_string().contains("PRD.md is missing"),
+        "{next}"
+    );
+    project.write(
+        "requirements/PRD.md",
+        "## Target Users\n\nAll.\n\n## Core Workflows\n",
+    );
     let mended = || {
         project.person(&["answer", "Mended, check again"]).done();
         project.agent(&["recover"]).done();
         project.read(STATE)
     };
     let state = mended();
-    for section in ["target_users: COMPLETE", "core_workflows: PLACEHOLDER", "assumptions_risks: MISSING"] {
+    for section in [
+        "target_users: COMPLETE",
+        "core_workflows: PLACEHOLDER",
+        "assumptions_risks: MISSING",
+    ] {
         has(&state, &format!("\n  {section}\n"));
     }
     project.requirements();
@@ -220,12 +291,16 @@ fn a_gate_that_is_closed_asks() {
 fn too_little_thought_is_asked_about_once() {
     let project = Project::at(3);
     project.write("requirements/working/QUESTIONS-001.md", &questions(1));
-    let shallow = "  analysis_mode: complete\n  thinkdeep_expected: 27\n  thinkdeep_completion_pct: 30\n";
+    let shallow =
+        "  analysis_mode: complete\n  thinkdeep_expected: 27\n  thinkdeep_completion_pct: 30\n";
     project.report("completed", shallow).done();
     assert_eq!(project.next()["key"], "thinkdeep_round_1");
     project.person(&["answer", "Again in standard"]).done();
     let next = project.next();
-    assert_eq!((&next["stage"], &next["variables"]["ANALYSIS_MODE"]), (&json!(3), &json!("standard")));
+    assert_eq!(
+        (&next["stage"], &next["variables"]["ANALYSIS_MODE"]),
+        (&json!(3), &json!("standard"))
+    );
     project.report("completed", shallow).done();
     assert_eq!(project.next()["stage"], 4);
     assert_eq!(project.state("analysis_mode"), "complete");
@@ -234,8 +309,13 @@ fn too_little_thought_is_asked_about_once() {
 #[test]
 fn stage_4_that_does_not_say_where_to_asks() {
     let project = Project::at(4);
-    project.report("completed", "  completion_rate: 0.5\n").done();
-    assert_eq!(labels(&project.next()["questions"]), ["Proceed", "More questions", "More research"]);
+    project
+        .report("completed", "  completion_rate: 0.5\n")
+        .done();
+    assert_eq!(
+        labels(&project.next()["questions"]),
+        ["Proceed", "More questions", "More research"]
+    );
     project.person(&["answer", "More research"]).done();
     let next = project.next();
     assert_eq!((&next["stage"], &next["round"]), (&json!(2), &json!(2)));
@@ -258,9 +338,16 @@ fn a_stop_says_an_open_instruction_again_and_not_for_ever() {
 #[test]
 fn status_says_what_is_awaited_and_a_second_answer_what_was_decided() {
     let project = Project::at(5);
-    project.complete(5, "  validation_decision: NOT_READY\n  validation_score: 9.5\n");
+    project.complete(
+        5,
+        "  validation_decision: NOT_READY\n  validation_score: 9.5\n",
+    );
     let status = project.agent(&["status"]).done();
-    for part in ["an answer, from the person", "round 1: 9.5 (NOT_READY)", "stage 5, round 1: It was done"] {
+    for part in [
+        "an answer, from the person",
+        "round 1: 9.5 (NOT_READY)",
+        "stage 5, round 1: It was done",
+    ] {
         assert!(status.contains(part), "{part}: {status}");
     }
     project.person(&["answer", "rapid"]).done();
@@ -304,7 +391,11 @@ fn a_hand_edit_moves_nothing() {
         project.write(STATE, &before.replace(from, to));
         assert_eq!(project.next(), next, "{to}");
         // A line that could not be read is written anew below the others.
-        let sorted = |text: &str| text.lines().map(str::to_owned).collect::<std::collections::BTreeSet<_>>();
+        let sorted = |text: &str| {
+            text.lines()
+                .map(str::to_owned)
+                .collect::<std::collections::BTreeSet<_>>()
+        };
         assert_eq!(sorted(&project.read(STATE)), sorted(&before), "{to}");
     }
     let torn = &before[..before.len() / 2];

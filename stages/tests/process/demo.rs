@@ -21,10 +21,19 @@ fn the_demo_meets_everything_and_is_done() {
         assert!(said.contains(part), "{part}: {said}");
     }
     let (_, look) = said.split_once("To look at it:\n").unwrap();
-    let stages = look.replace("stages status", &format!("'{}' status", env!("CARGO_BIN_EXE_stages")));
-    let looked = std::process::Command::new("sh").args(["-ec", &stages]).output().unwrap();
+    let stages = look.replace(
+        "stages status",
+        &format!("'{}' status", env!("CARGO_BIN_EXE_stages")),
+    );
+    let looked = std::process::Command::new("sh")
+        .args(["-ec", &stages])
+        .output()
+        .unwrap();
     let looked = String::from_utf8(looked.stdout).unwrap();
-    assert!(looked.contains("PRD.md") && looked.contains("completed"), "{looked}");
+    assert!(
+        looked.contains("PRD.md") && looked.contains("completed"),
+        "{looked}"
+    );
     assert!(!project.root.join("requirements").exists());
     // It stays as it is.
     let said = project.person(&["demo"]);

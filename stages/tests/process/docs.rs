@@ -22,8 +22,7 @@ fn run(command: &str) -> Said {
         }
         "take-up" | "start" => {
             let project = Project::empty();
-            let state =
-                "---\nschema_version: 2\ncurrent_stage: 3\nstage_status: pending\ncurrent_round: 1\n---\n";
+            let state = "---\nschema_version: 2\ncurrent_stage: 3\nstage_status: pending\ncurrent_round: 1\n---\n";
             project.write(crate::support::STATE, state);
             project.person(&words)
         }

@@ -11,7 +11,8 @@ const SUMMARY: &str = "requirements/.stage-summaries/stage-1-summary.md";
 
 /// Returns a lock whose last activity is so many seconds ago.
 fn lock(seconds: i64) -> String {
-    let ago = claudex_loop::Timestamp::from_second(claudex_loop::Timestamp::now().as_second() - seconds);
+    let ago =
+        claudex_loop::Timestamp::from_second(claudex_loop::Timestamp::now().as_second() - seconds);
     let ago = ago.unwrap();
     format!("locked_at: {ago}\nworkflow_mode: requirements\nprd_mode: NEW\nlast_activity: {ago}\n")
 }
@@ -21,8 +22,14 @@ fn taken(has_state: bool) -> Project {
     let project = Project::empty();
     project.write(LOCK, &lock(60));
     if has_state {
-        project.write(STATE, "---\nschema_version: 2\ncurrent_stage: 3\n---\n\n# Theirs\n");
-        project.write(SUMMARY, &summary(1, "completed", "  analysis_mode: rapid\n"));
+        project.write(
+            STATE,
+            "---\nschema_version: 2\ncurrent_stage: 3\n---\n\n# Theirs\n",
+        );
+        project.write(
+            SUMMARY,
+            &summary(1, "completed", "  analysis_mode: rapid\n"),
+        );
     }
     project
 }
@@ -54,9 +61,10 @@ fn asked(project: &Project) -> Value {
 
 #[test]
 fn a_lock_of_another_is_asked_about_before_a_pipeline_begins() {
-    for (has_state, labels) in
-        [(false, &["Show", "Start anew", "Leave"][..]), (true, &["Resume", "Show", "Start anew", "Leave"])]
-    {
+    for (has_state, labels) in [
+        (false, &["Show", "Start anew", "Leave"][..]),
+        (true, &["Resume", "Show", "Start anew", "Leave"]),
+    ] {
         let project = taken(has_state);
         let before = (files(&project), project.read(LOCK));
         let question = asked(&project);
@@ -64,8 +72,15 @@ fn a_lock_of_another_is_asked_about_before_a_pipeline_begins() {
         let options = question[0]["options"].as_array().unwrap().iter();
         assert!(options.map(|one| &one["label"]).eq(labels), "{question}");
         let said = project.person(&["start"]).refused();
-        assert!(said.contains("\n            stages start --anew\n"), "{said}");
-        assert_eq!(said.contains("\n            stages take-up\n"), has_state, "{said}");
+        assert!(
+            said.contains("\n            stages start --anew\n"),
+            "{said}"
+        );
+        assert_eq!(
+            said.contains("\n            stages take-up\n"),
+            has_state,
+            "{said}"
+        );
         assert!(!said.contains("AskUserQuestion"), "{said}");
         // What a person decides is not an agent’s word.
         for command in [&["start", "--anew"][..], &["take-up"]] {
@@ -108,24 +123,47 @@ fn who_leaves_or_is_shown_what_lies_there_changes_nothing() {
 fn who_resumes_goes_on_with_the_work_of_the_other() {
     let project = taken(true);
     let said = project.choose(&asked(&project), "Resume");
-    assert!(said.contains("Stage 3, analysis-questions, round 1"), "{said}");
+    assert!(
+        said.contains("Stage 3, analysis-questions, round 1"),
+        "{said}"
+    );
     let next = project.next();
     assert_eq!(next["stage"], 3);
-    assert!(next["tell"].to_string().contains("was taken over"), "{next}");
-    assert_eq!(project.stop(&json!({})).0, "block", "it belongs to the session");
+    assert!(
+        next["tell"].to_string().contains("was taken over"),
+        "{next}"
+    );
+    assert_eq!(
+        project.stop(&json!({})).0,
+        "block",
+        "it belongs to the session"
+    );
     let started = project.next()["open_since"].as_str().unwrap().to_owned();
-    assert!(project.read(LOCK).contains(&format!("locked_at: {started}\n")));
+    assert!(
+        project
+            .read(LOCK)
+            .contains(&format!("locked_at: {started}\n"))
+    );
 }
 
 #[test]
 fn who_starts_anew_has_what_lies_there_moved_aside() {
     let moves = |project: &Project, start: &dyn Fn()| {
-        let (before, texts) = (files(project), [STATE, LOCK, SUMMARY].map(|file| project.read(file)));
+        let (before, texts) = (
+            files(project),
+            [STATE, LOCK, SUMMARY].map(|file| project.read(file)),
+        );
         start();
         let moved = files(project);
-        let aside: Vec<&str> = moved.iter().filter_map(|name| name.strip_prefix("before-")).collect();
+        let aside: Vec<&str> = moved
+            .iter()
+            .filter_map(|name| name.strip_prefix("before-"))
+            .collect();
         let (folder, _) = aside[0].split_once('/').unwrap();
-        let names: BTreeSet<String> = aside.iter().map(|name| name[folder.len() + 1..].to_owned()).collect();
+        let names: BTreeSet<String> = aside
+            .iter()
+            .map(|name| name[folder.len() + 1..].to_owned())
+            .collect();
         assert_eq!(names, before);
         let now = [STATE, LOCK, SUMMARY].map(|file| {
             project.read(&file.replace("requirements/", &format!("requirements/before-{folder}/")))
@@ -139,13 +177,18 @@ fn who_starts_anew_has_what_lies_there_moved_aside() {
     project.write(LOCK, &lock(1));
     moves(&project, &|| {
         let said = project.choose(&question, "Start anew");
-        assert!(said.contains("moved to requirements/before-") && said.contains("stages start"), "{said}");
+        assert!(
+            said.contains("moved to requirements/before-") && said.contains("stages start"),
+            "{said}"
+        );
     });
     project.agent(&["start"]).done();
     assert_eq!(project.choose(&question, "Start anew"), "", "it is decided");
     // In a terminal.
     let project = taken(true);
-    moves(&project, &|| drop(project.person(&["start", "--anew"]).done()));
+    moves(&project, &|| {
+        drop(project.person(&["start", "--anew"]).done())
+    });
     assert_eq!(project.next()["stage"], 1);
     // By the slash command.
     let project = taken(true);
@@ -172,8 +215,16 @@ fn a_lock_of_ours_is_refreshed_and_one_that_comes_beside_it_is_told_until_it_is_
     let project = Project::new();
     project.write(LOCK, &lock(7_000));
     let (theirs, next) = (project.read(LOCK), project.next());
-    assert!(next["tell"].to_string().contains("another program works"), "{next}");
-    assert!(project.agent(&["status"]).done().contains("another program works"));
+    assert!(
+        next["tell"].to_string().contains("another program works"),
+        "{next}"
+    );
+    assert!(
+        project
+            .agent(&["status"])
+            .done()
+            .contains("another program works")
+    );
     project.complete(1, "");
     assert_eq!(project.read(LOCK), theirs);
     // Nobody holds one that old.
@@ -182,11 +233,15 @@ fn a_lock_of_ours_is_refreshed_and_one_that_comes_beside_it_is_told_until_it_is_
     assert_eq!(next["tell"], Value::Null);
     let activity = || {
         let lock = project.read(LOCK);
-        let last = lock.lines().find_map(|line| line.strip_prefix("last_activity: "));
+        let last = lock
+            .lines()
+            .find_map(|line| line.strip_prefix("last_activity: "));
         last.unwrap().to_owned()
     };
     assert_eq!(activity(), project.state("updated"));
-    let ours = project.read(LOCK).replace(&activity(), "2026-01-01T00:00:00Z");
+    let ours = project
+        .read(LOCK)
+        .replace(&activity(), "2026-01-01T00:00:00Z");
     project.write(LOCK, &ours);
     project.complete(2, "");
     assert_eq!(activity(), project.state("updated"));

@@ -18,16 +18,27 @@ fn a_format_prints_the_page_and_takes_no_summary() {
     };
     let facts = json(&[]);
     let id = facts["loop"]["id"].as_str().unwrap();
-    assert_eq!(facts["path"].as_array().unwrap().len(), 2, "start and complete: {facts}");
+    assert_eq!(
+        facts["path"].as_array().unwrap().len(),
+        2,
+        "start and complete: {facts}"
+    );
     for named in [&[id][..], &["--id", id]] {
         assert_eq!(json(named)["path"], facts["path"]);
     }
     let html = project.agent(&["report", "--format", "html"]).done();
-    assert!(html.contains("<svg xmlns=") && html.contains(".machine .edge.e"), "{html}");
+    assert!(
+        html.contains("<svg xmlns=") && html.contains(".machine .edge.e"),
+        "{html}"
+    );
     assert_eq!(project.read(STATE), before);
-    let said = project.person(&["report", "--format", "md", "--json"]).usage();
+    let said = project
+        .person(&["report", "--format", "md", "--json"])
+        .usage();
     assert!(said.contains("cannot be used with"), "{said}");
-    project.person(&["report", "--format", "md", "nope"]).usage();
+    project
+        .person(&["report", "--format", "md", "nope"])
+        .usage();
     let help = project.person(&["report", "--help"]).done();
     assert!(help.contains("--format") && help.contains("html"), "{help}");
     project.agent(&["report"]).done();

@@ -99,7 +99,12 @@ impl Project {
 
     /// Calls a hook of the session with this input, and returns what it prints.
     pub(crate) fn hook(&self, name: &str, input: &Value) -> String {
-        Said(self.folder.hook(name, input.to_string().as_bytes()).unwrap()).done()
+        Said(
+            self.folder
+                .hook(name, input.to_string().as_bytes())
+                .unwrap(),
+        )
+        .done()
     }
 
     /// Stops: the decision, and the reason or the line for the person.
@@ -147,14 +152,19 @@ impl Project {
     /// Returns the value of a key of the state's first level.
     pub(crate) fn state(&self, key: &str) -> String {
         let text = self.read(STATE);
-        let found = text.lines().find_map(|line| line.strip_prefix(&format!("{key}: ")));
+        let found = text
+            .lines()
+            .find_map(|line| line.strip_prefix(&format!("{key}: ")));
         found.unwrap_or_default().to_owned()
     }
 
     /// Writes the summary of the stage under way with these flags, for this dispatch, and returns its path.
     pub(crate) fn summary(&self, status: &str, flags: &str) -> String {
         let next = self.next();
-        let (stage, id) = (next["stage"].as_u64().unwrap(), next["dispatch_id"].as_str().unwrap());
+        let (stage, id) = (
+            next["stage"].as_u64().unwrap(),
+            next["dispatch_id"].as_str().unwrap(),
+        );
         let text = summary(stage, status, &format!("  dispatch_id: {id}\n{flags}"));
         let path = next["summary_file"].as_str().unwrap().to_owned();
         self.write(&path, &text);
@@ -171,9 +181,14 @@ impl Project {
     pub(crate) fn complete(&self, stage: u64, more: &str) -> String {
         let round = self.next()["round"].as_u64().unwrap();
         let flags = match stage {
-            1 => "  analysis_mode: standard\n  prd_mode: NEW\n  pal_available: true\n  st_available: false\n",
+            1 => {
+                "  analysis_mode: standard\n  prd_mode: NEW\n  pal_available: true\n  st_available: false\n"
+            }
             3 => {
-                self.write(&format!("requirements/working/QUESTIONS-{round:03}.md"), &questions(round));
+                self.write(
+                    &format!("requirements/working/QUESTIONS-{round:03}.md"),
+                    &questions(round),
+                );
                 "  questions_count: 8\n"
             }
             4 if more.is_empty() => "  next_action: proceed\n  completion_rate: 1.0\n",
@@ -188,9 +203,17 @@ impl Project {
 
     /// Writes requirements that pass their gate.
     pub(crate) fn requirements(&self) {
-        let parts = REQUIRED_SECTIONS.iter().map(|name| format!("## {name}\n\nPeople can do it.\n\n"));
-        self.write("requirements/PRD.md", &format!("# Requirements\n\n{}", parts.collect::<String>()));
-        self.write("requirements/decision-log.md", "# Decisions\n\nAll of them.\n");
+        let parts = REQUIRED_SECTIONS
+            .iter()
+            .map(|name| format!("## {name}\n\nPeople can do it.\n\n"));
+        self.write(
+            "requirements/PRD.md",
+            &format!("# Requirements\n\n{}", parts.collect::<String>()),
+        );
+        self.write(
+            "requirements/decision-log.md",
+            "# Decisions\n\nAll of them.\n",
+        );
     }
 }
 
@@ -199,7 +222,10 @@ pub(crate) fn questions(round: u64) -> String {
     let all = REQUIRED_SECTIONS.iter().enumerate().map(|(at, section)| {
         format!("## Q-A{at:03}: What of it? [CRITICAL]\n\n**Section:** {section}\n\n- [ ] One\n- [ ] Two\n- [ ] Other: ___\n\n")
     });
-    format!("---\nround_number: {round}\n---\n\n{}", all.collect::<String>())
+    format!(
+        "---\nround_number: {round}\n---\n\n{}",
+        all.collect::<String>()
+    )
 }
 
 /// Returns a summary with these flags, each a line.

@@ -38,21 +38,36 @@ fn taken(lines: &str) -> Project {
 #[test]
 fn every_word_of_schema_1_is_taken_up_at_its_stage() {
     for (at, (word, stage)) in PHASES.into_iter().enumerate() {
-        let version = if at % 2 == 0 { "schema_version: 1\n" } else { "" };
+        let version = if at % 2 == 0 {
+            "schema_version: 1\n"
+        } else {
+            ""
+        };
         let project = taken(&format!(
             "{version}current_phase: {word} # here\nphase_status: in_progress\nquestion_round: {at}\nphases:\n  init:\n    status: completed\n"
         ));
         let next = project.next_at("dispatch", stage.number().into());
         assert_eq!(next["round"], at.max(1));
-        assert_eq!(project.state("current_stage"), format!("{} # here", stage.number()));
-        assert!(project.read(STATE).contains("phases:\n  init:\n    status: completed\n"));
+        assert_eq!(
+            project.state("current_stage"),
+            format!("{} # here", stage.number())
+        );
+        assert!(
+            project
+                .read(STATE)
+                .contains("phases:\n  init:\n    status: completed\n")
+        );
     }
 }
 
 #[test]
 fn every_stage_and_status_of_schema_2_is_taken_up() {
     let lines = |stage: u64, status: &str| {
-        let key = if stage == 6 { "phase_status" } else { "stage_status" };
+        let key = if stage == 6 {
+            "phase_status"
+        } else {
+            "stage_status"
+        };
         format!("schema_version: 2\ncurrent_stage: {stage}\n{key}: {status}\ncurrent_round: 2\n")
     };
     for (stage, status, instruction, now) in [
@@ -68,7 +83,11 @@ fn every_stage_and_status_of_schema_2_is_taken_up() {
         (6, "completed", "dispatch", 7),
         (7, "pending", "dispatch", 7),
     ] {
-        let step = if stage == 2 { "next_step: Write the agenda\n" } else { "next_step: null # none\n" };
+        let step = if stage == 2 {
+            "next_step: Write the agenda\n"
+        } else {
+            "next_step: null # none\n"
+        };
         let project = taken(&(lines(stage, status) + step));
         let next = project.next();
         assert_eq!(
@@ -80,10 +99,17 @@ fn every_stage_and_status_of_schema_2_is_taken_up() {
             assert_eq!(project.state("pause_stage"), stage.to_string());
             assert_eq!(
                 next["reason"],
-                if stage == 2 { "Write the agenda" } else { "It waited when it was taken up." }
+                if stage == 2 {
+                    "Write the agenda"
+                } else {
+                    "It waited when it was taken up."
+                }
             );
             project.person(&["resume"]).done();
-            assert_eq!(project.next()["variables"]["ENTRY_TYPE"], "re_entry_after_user_input");
+            assert_eq!(
+                project.next()["variables"]["ENTRY_TYPE"],
+                "re_entry_after_user_input"
+            );
         }
     }
 }
@@ -96,7 +122,10 @@ fn what_cannot_be_read_is_named_and_stays() {
         ("schema_version: 2\ncurrent_stage: 8\n", "“8”"),
         ("schema_version: 2\nstage_status: perhaps\n", "perhaps"),
         ("schema_version: 2\ncurrent_round: many\n", "many"),
-        ("schema_version: 2\ncurrent_stage: 7\nstage_status: completed\n", "over"),
+        (
+            "schema_version: 2\ncurrent_stage: 7\nstage_status: completed\n",
+            "over",
+        ),
         ("a: [\n", "frontmatter"),
     ] {
         let project = Project::empty();
@@ -106,7 +135,10 @@ fn what_cannot_be_read_is_named_and_stays() {
         assert!(said.contains(named), "{said}");
         assert_eq!(project.read(STATE), before);
         let said = project.agent(&["start"]).refused();
-        assert!(said.contains("\n            stages take-up\n") && !said.contains("import"), "{said}");
+        assert!(
+            said.contains("\n            stages take-up\n") && !said.contains("import"),
+            "{said}"
+        );
         assert_eq!(project.read(STATE), before);
     }
 }

@@ -13,7 +13,15 @@ fn a_pipeline_goes_through_all_stages() {
     let project = Project::new();
     for stage in 1..=7 {
         let next = project.next();
-        let minutes = [None, Some(15), Some(30), Some(15), Some(20), Some(5), Some(10)];
+        let minutes = [
+            None,
+            Some(15),
+            Some(30),
+            Some(15),
+            Some(20),
+            Some(5),
+            Some(10),
+        ];
         let name = Stage::of_number(stage).unwrap().to_string();
         // What is new with each pipeline or comes from elsewhere is that of the instruction itself.
         let expected = json!({
@@ -22,7 +30,13 @@ fn a_pipeline_goes_through_all_stages() {
             "timeout_minutes": minutes[usize::try_from(stage).unwrap() - 1], "variables": next["variables"], "open_since": next["open_since"],
         });
         assert_eq!(next, expected);
-        assert!(next["dispatch_id"].as_str().unwrap().ends_with(&format!("-{stage}")), "{next}");
+        assert!(
+            next["dispatch_id"]
+                .as_str()
+                .unwrap()
+                .ends_with(&format!("-{stage}")),
+            "{next}"
+        );
         project.complete(stage, "");
     }
     assert_eq!(project.next()["instruction"], "done");
@@ -37,7 +51,12 @@ fn a_pipeline_goes_through_all_stages() {
     }
     assert!(!state.contains("validation_mode"), "{state}");
     has(&state, "- Stage 6: COMPLETE\n");
-    assert!(!project.root.join("requirements/.requirements-lock").exists());
+    assert!(
+        !project
+            .root
+            .join("requirements/.requirements-lock")
+            .exists()
+    );
     project.agent(&["report"]).refused();
 }
 
@@ -59,7 +78,13 @@ fn a_slash_command_takes_names_of_several_words() {
 fn asked_again_it_is_the_same_instruction_and_nothing_moves() {
     let project = Project::at(3);
     let (next, before) = (project.next(), project.read(STATE));
-    assert!(next["variables"]["PRIOR_CONTEXT"].as_str().unwrap().contains("Stage 2 says so."), "{next}");
+    assert!(
+        next["variables"]["PRIOR_CONTEXT"]
+            .as_str()
+            .unwrap()
+            .contains("Stage 2 says so."),
+        "{next}"
+    );
     assert_eq!(next["variables"]["PAL_AVAILABLE"], true);
     for _ in 0..3 {
         assert_eq!(project.next(), next);
@@ -83,7 +108,8 @@ fn status_says_on_one_screen_where_a_pipeline_is_and_what_is_awaited() {
         assert!(shown.contains(part), "{part}\n{shown}");
     }
     assert!(shown.lines().count() <= 24, "{shown}");
-    let json: serde_json::Value = serde_json::from_str(&project.agent(&["status", "--json"]).done()).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_str(&project.agent(&["status", "--json"]).done()).unwrap();
     assert_eq!(json["loops"][0]["shows"]["stage"], "6 of 7, completion");
 }
 
@@ -97,24 +123,45 @@ fn what_does_not_count_changes_nothing() {
         project.write(file, text);
         let said = project.agent(&["report", file]).refused();
         has(&said, code);
-        assert_eq!((project.next(), project.read(STATE)), (next.clone(), before.clone()));
+        assert_eq!(
+            (project.next(), project.read(STATE)),
+            (next.clone(), before.clone())
+        );
     };
-    refused(&summary(3, "completed", &format!("  dispatch_id: {id}\n")), "foreign");
-    refused(&summary(2, "completed", "  dispatch_id: another\n"), "stale");
+    refused(
+        &summary(3, "completed", &format!("  dispatch_id: {id}\n")),
+        "foreign",
+    );
+    refused(
+        &summary(2, "completed", "  dispatch_id: another\n"),
+        "stale",
+    );
     refused(&summary(2, "completed", "  round_number: 2\n"), "stale");
-    refused(&project.read("requirements/.stage-summaries/stage-1-summary.md"), "taken-already");
+    refused(
+        &project.read("requirements/.stage-summaries/stage-1-summary.md"),
+        "taken-already",
+    );
     // The panel builder’s is of no stage.
     let panel = "requirements/.stage-summaries/panel-builder-summary.md";
-    project
-        .write(panel, "---\nstatus: completed\nsummary: Three members\n---\n\n## Context for Next Stage\n");
+    project.write(
+        panel,
+        "---\nstatus: completed\nsummary: Three members\n---\n\n## Context for Next Stage\n",
+    );
     let said = project.agent(&["report", panel]).refused();
     has(&said, file);
-    assert_eq!((project.next(), project.read(STATE)), (next.clone(), before.clone()));
-    let said = project.agent(&["report", "requirements/nothing.md"]).refused();
+    assert_eq!(
+        (project.next(), project.read(STATE)),
+        (next.clone(), before.clone())
+    );
+    let said = project
+        .agent(&["report", "requirements/nothing.md"])
+        .refused();
     has(&said, "stages recover");
     let said = project.agent(&["report", "/etc/hostname"]).refused();
     has(&said, "outside");
-    let journal = project.agent(&["journal", id.rsplit_once('-').unwrap().0]).done();
+    let journal = project
+        .agent(&["journal", id.rsplit_once('-').unwrap().0])
+        .done();
     has(&journal, "refused report by the agent: ");
     has(&journal, "taken-already");
     // The one of this dispatch counts, and once.
@@ -137,7 +184,10 @@ fn a_report_says_as_json_what_was_read_and_what_is_next() {
         "{taken}"
     );
     assert_eq!(taken["next"], project.next());
-    project.write("requirements/.stage-summaries/stage-3-summary.md", &project.read(&path));
+    project.write(
+        "requirements/.stage-summaries/stage-3-summary.md",
+        &project.read(&path),
+    );
     let refused = project.agent(&["report", "--json"]).refused();
     has(&refused, "\"outcome\": \"refused\"");
     has(&refused, "\"next\": null");
@@ -161,7 +211,10 @@ fn a_person_sees_the_place_underlined_and_an_agent_has_a_line() {
 fn a_dispatch_that_is_open_for_twice_its_time_is_overdue() {
     let project = Project::at(2);
     let text = |key: &str| project.next()[key].as_str().unwrap().to_owned();
-    let journal = format!(".stages/{}/journal.jsonl", text("dispatch_id").rsplit_once('-').unwrap().0);
+    let journal = format!(
+        ".stages/{}/journal.jsonl",
+        text("dispatch_id").rsplit_once('-').unwrap().0
+    );
     let opened_before = |minutes: u64| {
         let (since, now) = (text("open_since"), claudex_loop::Timestamp::now());
         let moved = (now - Duration::from_secs(60 * minutes)).to_string();
@@ -188,16 +241,27 @@ fn a_summary_of_the_round_before_is_stale() {
     project.person(&["answer", "rapid"]).done();
     project.complete(3, "");
     let said = project.agent(&["report"]).refused();
-    assert!(said.contains("taken-already") || said.contains("stale"), "{said}");
+    assert!(
+        said.contains("taken-already") || said.contains("stale"),
+        "{said}"
+    );
     assert_eq!(project.next()["stage"], 4);
 }
 
 #[test]
 fn a_pause_lets_turns_end_until_the_person_resumes() {
     let project = Project::at(4);
-    project.report("needs-user-input", "  pause_type: exit_cli\n  block_reason: Mark the boxes\n").done();
+    project
+        .report(
+            "needs-user-input",
+            "  pause_type: exit_cli\n  block_reason: Mark the boxes\n",
+        )
+        .done();
     let next = project.next();
-    assert_eq!((&next["instruction"], &next["reason"]), (&json!("stop"), &json!("Mark the boxes")));
+    assert_eq!(
+        (&next["instruction"], &next["reason"]),
+        (&json!("stop"), &json!("Mark the boxes"))
+    );
     assert_eq!(
         ["waiting_for_user", "pause_stage", "next_step"].map(|key| project.state(key)),
         ["true", "4", "\"Mark the boxes\""]
@@ -239,13 +303,22 @@ fn requirements_that_are_not_ready_go_another_round() {
     assert_eq!(next["variables"]["ANALYSIS_MODE"], "complete");
     let reflection = next["variables"]["REFLECTION_CONTEXT"].as_str().unwrap();
     has(reflection, "target_users");
-    assert_eq!(project.read("requirements/.stage-summaries/reflection-round-2.md"), reflection);
+    assert_eq!(
+        project.read("requirements/.stage-summaries/reflection-round-2.md"),
+        reflection
+    );
     // One that is lost is written again.
-    let lost = project.root.join("requirements/.stage-summaries/reflection-round-2.md");
+    let lost = project
+        .root
+        .join("requirements/.stage-summaries/reflection-round-2.md");
     std::fs::remove_file(&lost).unwrap();
     assert_eq!(project.next(), next);
     assert!(lost.is_file());
-    assert!(project.read(STATE).contains("analysis_mode_round_2: complete"));
+    assert!(
+        project
+            .read(STATE)
+            .contains("analysis_mode_round_2: complete")
+    );
     // The second time it gained nothing.
     project.complete(3, "");
     project.complete(4, "");
@@ -253,17 +326,29 @@ fn requirements_that_are_not_ready_go_another_round() {
     assert_eq!(project.next()["key"], "stagnation_round_2");
     project.person(&["answer", "Force"]).done();
     let next = project.next();
-    assert_eq!((&next["stage"], &next["variables"]["SKIP_VALIDATION"]), (&json!(5), &json!(true)));
+    assert_eq!(
+        (&next["stage"], &next["variables"]["SKIP_VALIDATION"]),
+        (&json!(5), &json!(true))
+    );
     project.requirements();
-    project.report("completed", "  validation_decision: CONDITIONAL\n").done();
+    project
+        .report("completed", "  validation_decision: CONDITIONAL\n")
+        .done();
     assert_eq!(project.next()["stage"], 6);
-    assert!(project.read(STATE).contains("    validation_mode: skipped\n"));
+    assert!(
+        project
+            .read(STATE)
+            .contains("    validation_mode: skipped\n")
+    );
 }
 
 #[test]
 fn research_is_told_the_gaps() {
     let project = Project::at(4);
-    project.complete(4, "  next_action: loop_research\n  gap_descriptions: [Who pays]\n");
+    project.complete(
+        4,
+        "  next_action: loop_research\n  gap_descriptions: [Who pays]\n",
+    );
     let next = project.next();
     assert_eq!((&next["stage"], &next["round"]), (&json!(2), &json!(2)));
     assert_eq!(next["variables"]["FOCUS"], json!(["Who pays"]));
@@ -301,7 +386,11 @@ fn a_report_that_is_killed_is_taken_as_a_whole_or_not_at_all() {
             _ => drop(project.agent(&["report", &path]).refused()),
         }
         let now = project.next();
-        assert_eq!((&now["instruction"], &now["stage"]), (&json!("dispatch"), &json!(3)), "{step}");
+        assert_eq!(
+            (&now["instruction"], &now["stage"]),
+            (&json!("dispatch"), &json!(3)),
+            "{step}"
+        );
         let context = now["variables"]["PRIOR_CONTEXT"].as_str().unwrap();
         assert!(context.contains("Stage 2 says so."), "{step}: {context}");
     }
@@ -313,12 +402,20 @@ fn a_next_that_is_killed_gives_the_same_instruction_and_writes_again_what_was_lo
     project.complete(5, NOT_READY);
     project.person(&["answer", "rapid"]).done();
     let reflection = "requirements/.stage-summaries/reflection-round-2.md";
-    let (next, text, state) = (project.next(), project.read(reflection), project.read(STATE));
+    let (next, text, state) = (
+        project.next(),
+        project.read(reflection),
+        project.read(STATE),
+    );
     for step in 0..16 {
         std::fs::remove_file(project.root.join(reflection)).unwrap();
         project.killed(&["next"], true, Duration::from_micros(step * 900));
         assert_eq!(project.next(), next, "{step}");
-        assert_eq!((project.read(reflection), project.read(STATE)), (text.clone(), state.clone()), "{step}");
+        assert_eq!(
+            (project.read(reflection), project.read(STATE)),
+            (text.clone(), state.clone()),
+            "{step}"
+        );
     }
 }
 
@@ -339,9 +436,17 @@ fn an_answer_that_is_killed_is_recorded_once() {
             _ => drop(project.person(&answer).refused()),
         }
         let now = project.next();
-        assert_eq!((&now["instruction"], &now["stage"]), (&json!("dispatch"), &json!(2)), "{step}");
+        assert_eq!(
+            (&now["instruction"], &now["stage"]),
+            (&json!("dispatch"), &json!(2)),
+            "{step}"
+        );
         let state = project.read(STATE);
-        assert_eq!(state.matches("recovery_stage_2_round_1_1: retry").count(), 1, "{state}");
+        assert_eq!(
+            state.matches("recovery_stage_2_round_1_1: retry").count(),
+            1,
+            "{state}"
+        );
         assert!(!state.contains("recovery_stage_2_round_1_2"), "{state}");
     }
 }
@@ -350,25 +455,35 @@ fn an_answer_that_is_killed_is_recorded_once() {
 fn a_recovery_that_is_killed_loses_nothing_that_was_written() {
     for step in 0..16 {
         let project = Project::at(2);
-        project.write("requirements/research/research-synthesis.md", "# What is known\n");
+        project.write(
+            "requirements/research/research-synthesis.md",
+            "# What is known\n",
+        );
         project.killed(&["recover"], true, Duration::from_micros(step * 900));
         if project.next()["stage"] == 2 {
             project.agent(&["recover"]).done();
         }
         project.next_at("dispatch", 3);
-        assert_eq!(project.read(STATE).matches("- Stage 2: ").count(), 1, "{step}: {}", project.read(STATE));
+        assert_eq!(
+            project.read(STATE).matches("- Stage 2: ").count(),
+            1,
+            "{step}: {}",
+            project.read(STATE)
+        );
     }
 }
 
 #[test]
 fn what_is_done_in_part_is_said_and_the_flags_decide() {
     let project = Project::at(4);
-    let flags =
-        "  timeout: true\n  partial: true\n  completed_steps: [answers read]\n  next_action: proceed\n";
+    let flags = "  timeout: true\n  partial: true\n  completed_steps: [answers read]\n  next_action: proceed\n";
     project.report("completed", flags).done();
     let next = project.next();
     assert_eq!(next["stage"], 5);
-    assert_eq!(next["tell"], json!(["Stage 4 is done in part: answers read."]));
+    assert_eq!(
+        next["tell"],
+        json!(["Stage 4 is done in part: answers read."])
+    );
     let text = project.agent(&["next"]).done();
     has(&text, "Stage 4 is done in part: answers read.");
 }
@@ -379,7 +494,9 @@ fn the_fifth_round_begins_with_a_warning() {
     for round in 2..=5 {
         project.complete(4, "  next_action: loop_questions\n");
         project.person(&["answer", "standard"]).done();
-        let warned = project.next()["tell"].to_string().contains("Round 5 of 10 begins.");
+        let warned = project.next()["tell"]
+            .to_string()
+            .contains("Round 5 of 10 begins.");
         assert_eq!(warned, round == 5, "{round}: {}", project.next());
         project.complete(3, "");
     }
@@ -394,8 +511,12 @@ fn waiting_belongs_to_no_session_and_whose_person_resumes_has_it() {
     let id = resume.strip_prefix("stages resume ").unwrap();
     let begins = |session: &str| {
         let input = json!({ "session_id": session, "hook_event_name": "SessionStart", "source": "startup", "cwd": project.root });
-        let told: serde_json::Value = serde_json::from_str(&project.hook("session-start", &input)).unwrap();
-        told["systemMessage"].as_str().unwrap_or_default().to_owned()
+        let told: serde_json::Value =
+            serde_json::from_str(&project.hook("session-start", &input)).unwrap();
+        told["systemMessage"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
     };
     for session in [SESSION, "session-2"] {
         let told = begins(session);
@@ -409,7 +530,9 @@ fn waiting_belongs_to_no_session_and_whose_person_resumes_has_it() {
             "session_id": "session-2", "hook_event_name": "UserPromptSubmit", "cwd": project.root, "prompt": "/stages:resume", "prompt_id": prompt,
         });
         project.hook("prompt", &input);
-        project.agent_of("session-2", &["resume", "--from-prompt"]).done()
+        project
+            .agent_of("session-2", &["resume", "--from-prompt"])
+            .done()
     };
     let said = resumes("1");
     has(&said, "belongs to this session now");
@@ -421,12 +544,20 @@ fn waiting_belongs_to_no_session_and_whose_person_resumes_has_it() {
     project.report("needs-user-input", flags).done();
     let said = resumes("2");
     has(&said, "The next stop of this session drives it");
-    assert_eq!(project.agent(&["journal", id]).done().matches("adopt").count(), 1);
+    assert_eq!(
+        project
+            .agent(&["journal", id])
+            .done()
+            .matches("adopt")
+            .count(),
+        1
+    );
     // One that is given up waits for nobody.
     project.report("needs-user-input", flags).done();
     project.person(&["cancel"]).done();
     assert_eq!(
-        ["waiting_for_user", "pause_stage", "next_step", "can_resume"].map(|key| project.state(key)),
+        ["waiting_for_user", "pause_stage", "next_step", "can_resume"]
+            .map(|key| project.state(key)),
         ["false", "null", "null", "false"]
     );
 }

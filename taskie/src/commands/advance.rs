@@ -31,7 +31,11 @@ pub(super) fn advance(info: &'static ProgramInfo, matches: &ArgMatches) -> Resul
         return Err(call.usage(what, &format!("they are {}", WORDS.join(", "))));
     }
     let held = call.open(Actor::Hook)?;
-    let (store, id, by) = (held.raw().store().clone(), held.id().clone(), call.caller.actor(false));
+    let (store, id, by) = (
+        held.raw().store().clone(),
+        held.id().clone(),
+        call.caller.actor(false),
+    );
     let now = held.phase();
     if phase_word(held.raw()) == target {
         out::line(&format!("Plan {id} is at {target} already."));
@@ -39,11 +43,16 @@ pub(super) fn advance(info: &'static ProgramInfo, matches: &ArgMatches) -> Resul
     }
     let refused = |why: String| {
         attempts::note(&store, &id, by, &format!("advance {target}"), &why);
-        call.refused(format!("plan {id} cannot go on to {target}: {why}"), &instead(now, target, id.as_str()))
+        call.refused(
+            format!("plan {id} cannot go on to {target}: {why}"),
+            &instead(now, target, id.as_str()),
+        )
     };
     if context::target(now).map(stored) != Some(target) {
         let at = phase_word(held.raw());
-        return Err(refused(format!("it is at {at}, from where no advance leads there")));
+        return Err(refused(format!(
+            "it is at {at}, from where no advance leads there"
+        )));
     }
     let settings = loops::settings(info, store.root(), None)?;
     held.raw().permit(settings.permissions(Actor::Hook));
@@ -52,11 +61,17 @@ pub(super) fn advance(info: &'static ProgramInfo, matches: &ArgMatches) -> Resul
     let broken = stops::broken(&held, &directory);
     if !broken.is_empty() {
         let all: Vec<String> = broken.iter().map(|one| format!("- {one}")).collect();
-        return Err(refused(format!("its directory breaks the rules:\n{}", all.join("\n"))));
+        return Err(refused(format!(
+            "its directory breaks the rules:\n{}",
+            all.join("\n")
+        )));
     }
     match step(held, &directory) {
         Ok(Ok(now)) => {
-            store.log(&format!("{id} advance by {by}: now {}", messages::phase(now.raw()).name));
+            store.log(&format!(
+                "{id} advance by {by}: now {}",
+                messages::phase(now.raw()).name
+            ));
             call.entered(&now)?;
             call.say(&now)
         }
@@ -116,8 +131,13 @@ fn done<L: Into<AnyLoop>, N: Into<AnyLoop>>(
 
 /// Says from where a target would be legal, and what leads on from here.
 fn instead(now: Phase, target: &str, id: &str) -> String {
-    let phases = TABLE.phases.iter().filter_map(|phase| phase.name.parse().ok());
-    let from = phases.filter(|from| context::target(*from).map(stored) == Some(target)).map(stored);
+    let phases = TABLE
+        .phases
+        .iter()
+        .filter_map(|phase| phase.name.parse().ok());
+    let from = phases
+        .filter(|from| context::target(*from).map(stored) == Some(target))
+        .map(stored);
     let from: Vec<&str> = from.collect();
     let legal = match from.is_empty() {
         true => format!("no advance leads to {target}: reviews or a person do"),
@@ -125,7 +145,11 @@ fn instead(now: Phase, target: &str, id: &str) -> String {
     };
     let here = match context::target(now) {
         Some(next) => {
-            format!("once the work is there:\n    {} advance {} {id}", TABLE.state.program, stored(next))
+            format!(
+                "once the work is there:\n    {} advance {} {id}",
+                TABLE.state.program,
+                stored(next)
+            )
         }
         None => format!("what is next here:\n    {} next {id}", TABLE.state.program),
     };

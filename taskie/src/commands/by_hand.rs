@@ -22,14 +22,19 @@ use super::Call;
 use crate::files::name::{Group, Name};
 use crate::next::Kind;
 use crate::stops::{self, BY_HAND};
-use crate::typestate::{ALL_CODE_REVIEW_REVIEW, CODE_REVIEW_REVIEW, PLAN_REVIEW_REVIEW, TASKS_REVIEW_REVIEW};
+use crate::typestate::{
+    ALL_CODE_REVIEW_REVIEW, CODE_REVIEW_REVIEW, PLAN_REVIEW_REVIEW, TASKS_REVIEW_REVIEW,
+};
 use crate::{AnyLoop, OnStop as _, Phase};
 
 /// Reviews, and writes what was found.
 pub(super) fn review(call: &Call, held: &AnyLoop, kind: Kind) -> Result<Exit, Failure> {
     let raw = held.raw();
     let failed = |what: &str, why: String| {
-        call.refused(format!("plan {}: {what}: {why}", raw.id()), "nothing was written")
+        call.refused(
+            format!("plan {}: {what}: {why}", raw.id()),
+            "nothing was written",
+        )
     };
     let (spec, group) = match kind {
         Kind::Plan => (&PLAN_REVIEW_REVIEW, Group::Plan),
@@ -37,32 +42,49 @@ pub(super) fn review(call: &Call, held: &AnyLoop, kind: Kind) -> Result<Exit, Fa
         Kind::AllCode => (&ALL_CODE_REVIEW_REVIEW, Group::AllCode),
         Kind::Code => match raw.count("current_task") {
             0 => {
-                return Err(failed("no task is under way", "there is no code of it to review".to_owned()));
+                return Err(failed(
+                    "no task is under way",
+                    "there is no code of it to review".to_owned(),
+                ));
             }
             task => (&CODE_REVIEW_REVIEW, Group::TaskCode(task)),
         },
     };
     let settings = loops::settings(call.info, raw.store().root(), None)?;
-    let directory =
-        stops::directory(raw).map_err(|error| failed("its directory cannot be read", error.to_string()))?;
+    let directory = stops::directory(raw)
+        .map_err(|error| failed("its directory cannot be read", error.to_string()))?;
     raw.take_subjects(stops::Taskie.subjects(held));
     let (parts, _) = round::read(raw, spec)
         .map_err(|error| failed("what is to be reviewed cannot be read", error.to_string()))?;
     let (findings, shown) = findings(call, held, spec, &settings, &parts)?;
-    let verdict = if findings.counts().material() > 0 { "FAIL" } else { "PASS" };
+    let verdict = if findings.counts().material() > 0 {
+        "FAIL"
+    } else {
+        "PASS"
+    };
     let numbers = directory.names().filter_map(|name| match name {
         Name::Review(of, number) if of == group => Some(number),
         _ => None,
     });
     let name = Name::Review(group, numbers.max().unwrap_or_default() + 1);
     // The note first: a review that nobody noted would be the automation's to answer.
-    let noted = raw.store().note(raw.id(), BY_HAND, &json!({"file": name.to_string()}));
+    let noted = raw
+        .store()
+        .note(raw.id(), BY_HAND, &json!({"file": name.to_string()}));
     noted.map_err(|error| Failure::new(Exit::Internal, error))?;
     let path = raw.path(".taskie/plans/{plan_id}").join(name.to_string());
-    let report = format!("{}\nVERDICT: {verdict}\n", findings_file::render(1, &findings));
-    let written = std::fs::File::create_new(&path).and_then(|mut file| file.write_all(report.as_bytes()));
+    let report = format!(
+        "{}\nVERDICT: {verdict}\n",
+        findings_file::render(1, &findings)
+    );
+    let written =
+        std::fs::File::create_new(&path).and_then(|mut file| file.write_all(report.as_bytes()));
     written.map_err(|error| failed("the review cannot be written", error.to_string()))?;
-    out::line(&format!("Plan {}: {shown} says {verdict} ({}): {name}\n", raw.id(), findings.counts()));
+    out::line(&format!(
+        "Plan {}: {shown} says {verdict} ({}): {name}\n",
+        raw.id(),
+        findings.counts()
+    ));
     out::text(&text::plain(&report));
     Ok(Exit::Complete)
 }
@@ -91,7 +113,9 @@ fn findings(
         verified: String::new(),
         failed: Vec::new(),
     };
-    let prompt = prompt.render(&subject).map_err(|error| Failure::new(Exit::Internal, error))?;
+    let prompt = prompt
+        .render(&subject)
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
     let request = Request {
         prompt: &prompt,
         subject: &subject,
@@ -108,7 +132,9 @@ fn findings(
         output: None,
     };
     let interrupted = runner::interrupts();
-    let outcome = chosen.reviewer.review(&request, &mut |_| match interrupted.load(Ordering::Relaxed) {
+    let outcome = chosen.reviewer.review(&request, &mut |_| match interrupted
+        .load(Ordering::Relaxed)
+    {
         true => ControlFlow::Break(()),
         false => ControlFlow::Continue(()),
     });
@@ -116,8 +142,14 @@ fn findings(
         Outcome::Clean => Ok((Findings::default(), chosen.shown)),
         Outcome::Findings(findings) => Ok((findings, chosen.shown)),
         Outcome::CouldNotRun(cause) | Outcome::Unreadable(cause) => {
-            let why = format!("plan {}: {} gave no verdict: {cause}", raw.id(), chosen.shown);
-            Err(call.refused(why, "nothing was written").exiting(Exit::Reviewer))
+            let why = format!(
+                "plan {}: {} gave no verdict: {cause}",
+                raw.id(),
+                chosen.shown
+            );
+            Err(call
+                .refused(why, "nothing was written")
+                .exiting(Exit::Reviewer))
         }
     }
 }
@@ -125,6 +157,8 @@ fn findings(
 /// Returns the kind of a command's name, where a review by hand is possible.
 pub(super) fn kind(call: &Call, held: &AnyLoop) -> Option<Kind> {
     let mut all = Kind::ALL.into_iter();
-    let found = all.find(|(_, word)| *word == call.name).map(|(kind, _)| kind);
+    let found = all
+        .find(|(_, word)| *word == call.name)
+        .map(|(kind, _)| kind);
     found.filter(|_| held.phase() == Phase::Standalone)
 }

@@ -15,26 +15,43 @@ use crate::{AnyLoop, stops};
 fn number(call: &mut Call) -> Result<u64, Failure> {
     if call.first.is_empty() {
         let words = call.words.clone();
-        let (first, rest) = words.trim().split_once(char::is_whitespace).unwrap_or((words.trim(), ""));
+        let (first, rest) = words
+            .trim()
+            .split_once(char::is_whitespace)
+            .unwrap_or((words.trim(), ""));
         (call.first, call.words) = (first.to_owned(), rest.to_owned());
     }
     call.first.parse().map_err(|_| {
-        let what = format!("{} takes a number, and got “{}”", call.name, shown(&call.first));
+        let what = format!(
+            "{} takes a number, and got “{}”",
+            call.name,
+            shown(&call.first)
+        );
         call.usage(what, &format!("for example:\n    taskie {} 3", call.name))
     })
 }
 
 /// Grants further reviews.
 pub(super) fn more(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let (call, now) =
-        limited(info, matches, |reviews| Verb::Grant { id: None, from_prompt: false, reviews })?;
+    let (call, now) = limited(info, matches, |reviews| Verb::Grant {
+        id: None,
+        from_prompt: false,
+        reviews,
+    })?;
     out::line("");
     call.say(&now)
 }
 
 /// Sets the limit of reviews.
-pub(super) fn max_reviews(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let limit = |count| Verb::Limit { id: None, from_prompt: false, count };
+pub(super) fn max_reviews(
+    info: &'static ProgramInfo,
+    matches: &ArgMatches,
+) -> Result<Exit, Failure> {
+    let limit = |count| Verb::Limit {
+        id: None,
+        from_prompt: false,
+        count,
+    };
     limited(info, matches, limit).map(|_| Exit::Complete)
 }
 
@@ -49,7 +66,10 @@ fn limited(
     call.persons_only()?;
     let now = call.take(call.open(call.actor)?, verb(count))?;
     let most = now.fields().max_reviews();
-    out::line(&format!("Plan {} has {most} reviews per cycle at most.", now.id()));
+    out::line(&format!(
+        "Plan {} has {most} reviews per cycle at most.",
+        now.id()
+    ));
     Ok((call, now))
 }
 
@@ -59,10 +79,18 @@ pub(super) fn add_task(info: &'static ProgramInfo, matches: &ArgMatches) -> Resu
     call.persons_only()?;
     let held = call.open(call.actor)?;
     let directory = stops::directory(held.raw());
-    let rows =
-        directory.ok().and_then(|directory| Some(directory.table()?.rows.iter().map(|row| row.id).max()));
+    let rows = directory
+        .ok()
+        .and_then(|directory| Some(directory.table()?.rows.iter().map(|row| row.id).max()));
     let next = rows.flatten().unwrap_or_default() + 1;
-    let now = call.take(held, Verb::Add { id: None, from_prompt: false, row: next })?;
+    let now = call.take(
+        held,
+        Verb::Add {
+            id: None,
+            from_prompt: false,
+            row: next,
+        },
+    )?;
     out::line(&format!(
         "Plan {} has {} tasks now: write row {next} of tasks.md, pending, and {}.",
         now.id(),
@@ -88,7 +116,10 @@ pub(super) fn drop_task(info: &'static ProgramInfo, matches: &ArgMatches) -> Res
     };
     match row.status {
         Status::Done => {
-            return Err(call.refused(format!("task {task} of plan {id} is done"), "nothing was changed"));
+            return Err(call.refused(
+                format!("task {task} of plan {id} is done"),
+                "nothing was changed",
+            ));
         }
         Status::Pending => {
             let help = format!("have its row of {tasks} say cancelled or postponed, then drop it");
@@ -100,9 +131,21 @@ pub(super) fn drop_task(info: &'static ProgramInfo, matches: &ArgMatches) -> Res
     let active = directory.table().map_or(0, |table| table.active().count());
     if u64::try_from(active).unwrap_or(u64::MAX) >= total {
         let help = format!("nothing was changed; {tasks} has {active} active rows");
-        return Err(call.refused(format!("plan {id} counts {total} tasks, without task {task}"), &help));
+        return Err(call.refused(
+            format!("plan {id} counts {total} tasks, without task {task}"),
+            &help,
+        ));
     }
-    let now = call.take(held, Verb::Drop { id: None, from_prompt: false })?;
-    out::line(&format!("Plan {id} has {} tasks now.\n", now.fields().tasks_total()));
+    let now = call.take(
+        held,
+        Verb::Drop {
+            id: None,
+            from_prompt: false,
+        },
+    )?;
+    out::line(&format!(
+        "Plan {id} has {} tasks now.\n",
+        now.fields().tasks_total()
+    ));
     call.say(&now)
 }

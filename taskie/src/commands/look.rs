@@ -34,15 +34,27 @@ impl Plan {
         let here = loops::here()?;
         let store = locate::for_start(call.info.state, &here);
         let named = first.and_then(|first| LoopId::parse(first, IdForm::Name).ok());
-        let is_plan = |id: &LoopId| store.root().join(".taskie/plans").join(id.as_str()).is_dir();
+        let is_plan = |id: &LoopId| {
+            store
+                .root()
+                .join(".taskie/plans")
+                .join(id.as_str())
+                .is_dir()
+        };
         // What follows a slash command may be for the agent.
         let named = named.filter(|id| !call.from_prompt || is_plan(id));
         let found = match first {
-            Some(first) if named.is_some() || !call.from_prompt => loops::find(call.info, Some(first)),
-            _ => loops::find_for(call.info, &call.caller).or_else(|_| loops::find_to_look(call.info, None)),
+            Some(first) if named.is_some() || !call.from_prompt => {
+                loops::find(call.info, Some(first))
+            }
+            _ => loops::find_for(call.info, &call.caller)
+                .or_else(|_| loops::find_to_look(call.info, None)),
         };
         let unread = |error: std::io::Error| {
-            call.refused(format!("the plan’s directory cannot be read: {error}"), "see who owns it")
+            call.refused(
+                format!("the plan’s directory cannot be read: {error}"),
+                "see who owns it",
+            )
         };
         if let Ok((store, id)) = found.as_ref()
             && store.has_journal(id)
@@ -77,13 +89,22 @@ impl Plan {
             Some(id) if is_plan(&id) => id,
             _ => {
                 return Err(found.err().unwrap_or_else(|| {
-                    call.refused("there is no such plan".to_owned(), "see those that there are: taskie list")
+                    call.refused(
+                        "there is no such plan".to_owned(),
+                        "see those that there are: taskie list",
+                    )
                 }));
             }
         };
         let directory = Directory::of_plan(store.root(), id.as_str()).map_err(unread)?;
         let state = in_document(&store, &id).unwrap_or(State::None);
-        Ok(Self { id, held: None, state, directory, root: store.root().to_owned() })
+        Ok(Self {
+            id,
+            held: None,
+            state,
+            directory,
+            root: store.root().to_owned(),
+        })
     }
 
     /// Returns the row of the table.
@@ -94,10 +115,17 @@ impl Plan {
 
 /// Returns the plans' directories of a project, by name.
 fn plans(store: &Store) -> Vec<LoopId> {
-    let entries = store.root().join(".taskie/plans").read_dir_utf8().into_iter().flatten().flatten();
+    let entries = store
+        .root()
+        .join(".taskie/plans")
+        .read_dir_utf8()
+        .into_iter()
+        .flatten()
+        .flatten();
     let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-    let mut ids: Vec<LoopId> =
-        folders.filter_map(|entry| LoopId::parse(entry.file_name(), IdForm::Name).ok()).collect();
+    let mut ids: Vec<LoopId> = folders
+        .filter_map(|entry| LoopId::parse(entry.file_name(), IdForm::Name).ok())
+        .collect();
     ids.sort();
     ids
 }
@@ -113,7 +141,11 @@ pub(super) fn next(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<E
     let call = Call::of(info, matches)?;
     let plan = Plan::of(&call)?;
     let next = plan.next();
-    let target = plan.held.as_ref().and_then(|held| context::target(held.phase())).map(stored);
+    let target = plan
+        .held
+        .as_ref()
+        .and_then(|held| context::target(held.phase()))
+        .map(stored);
     if matches.get_flag(JSON) {
         out::json(&json!({
             "plan": plan.id.as_str(), "row": next.row, "next": next.step.to_string(), "why": next.why,
@@ -130,7 +162,10 @@ pub(super) fn next(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<E
 
 /// Prints the next step, why, and what leads on.
 pub(super) fn tell(plan: &Plan, next: &Next, target: Option<&str>) {
-    out::line(&format!("Plan {}: {} ({}: {}).", plan.id, next.step, next.row, next.why));
+    out::line(&format!(
+        "Plan {}: {} ({}: {}).",
+        plan.id, next.step, next.row, next.why
+    ));
     if let Some(target) = target {
         out::line(&format!(
             "Once the work is there, end the turn, or run:\n    taskie advance {target} {}",
@@ -139,14 +174,22 @@ pub(super) fn tell(plan: &Plan, next: &Next, target: Option<&str>) {
     }
     let asked = asked(plan, next);
     if !asked.is_empty() {
-        out::line(&format!("A person goes on with:\n    {}", asked.join("\n    ")));
+        out::line(&format!(
+            "A person goes on with:\n    {}",
+            asked.join("\n    ")
+        ));
     }
 }
 
 /// Returns the commands by which a person goes on from a question, or from the end.
 fn asked(plan: &Plan, next: &Next) -> Vec<String> {
     let id = &plan.id;
-    let all = |commands: &[&str]| commands.iter().map(|command| format!("taskie {command} {id}")).collect();
+    let all = |commands: &[&str]| {
+        commands
+            .iter()
+            .map(|command| format!("taskie {command} {id}"))
+            .collect()
+    };
     match (&next.step, plan.held.is_some()) {
         (Step::Restore, _) => all(&["resume"]),
         (Step::Refuse, _) => Vec::new(),
@@ -154,11 +197,17 @@ fn asked(plan: &Plan, next: &Next) -> Vec<String> {
         (_, false) => all(&["continue-plan"]),
         (Step::Ask, _) if next.row == "C23" => all(&["create-tasks", "complete-task", "next-task"]),
         (Step::Ask, _) if next.row == "C17" => {
-            vec![format!("taskie add-task {id}"), format!("taskie drop-task K {id}")]
+            vec![
+                format!("taskie add-task {id}"),
+                format!("taskie drop-task K {id}"),
+            ]
         }
         (Step::Ask, _) => all(&["next-task", "pause"]),
         (Step::CompleteTask { task: None, .. }, _) => {
-            vec![format!("taskie add-task {id}"), format!("taskie drop-task K {id}")]
+            vec![
+                format!("taskie add-task {id}"),
+                format!("taskie drop-task K {id}"),
+            ]
         }
         _ => Vec::new(),
     }
@@ -183,11 +232,20 @@ pub(super) fn check(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<
         out::line(&format!(
             "Plan {} breaks its rules, in {}:",
             plan.id,
-            shown(plan.root.join(".taskie/plans").join(plan.id.as_str()).as_str())
+            shown(
+                plan.root
+                    .join(".taskie/plans")
+                    .join(plan.id.as_str())
+                    .as_str()
+            )
         ));
         for one in &broken {
             out::line(&one.to_string());
         }
     }
-    Ok(if broken.is_empty() { Exit::Complete } else { Exit::Refused })
+    Ok(if broken.is_empty() {
+        Exit::Complete
+    } else {
+        Exit::Refused
+    })
 }

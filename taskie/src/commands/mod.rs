@@ -24,7 +24,9 @@ use claudex_loop::machine::Raw;
 use claudex_loop::program::caller::Caller;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
-use claudex_loop::program::{Group, Program, RunCommand, attempts, incompatible, loops, messages, out};
+use claudex_loop::program::{
+    Group, Program, RunCommand, attempts, incompatible, loops, messages, out,
+};
 use claudex_loop::store::LoopId;
 use claudex_loop::{Actor, StateHome, Store, Timestamp, text};
 
@@ -36,25 +38,53 @@ pub use take_up::normalized;
 /// Adds the commands to the program.
 pub(crate) fn add(program: Program<typestate::Taskie>) -> Program<typestate::Taskie> {
     let words: [(&str, &str, RunCommand); 11] = [
-        ("new-plan", "Start a plan: [max_reviews=N] [tdd=true] <description>", start::new_plan),
+        (
+            "new-plan",
+            "Start a plan: [max_reviews=N] [tdd=true] <description>",
+            start::new_plan,
+        ),
         (
             "continue-plan",
             "Say the next step of a plan; take up a directory that another program wrote",
             start::continue_plan,
         ),
-        ("create-tasks", "Have the tasks written; from standalone, back into automation", work::create_tasks),
+        (
+            "create-tasks",
+            "Have the tasks written; from standalone, back into automation",
+            work::create_tasks,
+        ),
         (
             "complete-task",
             "Have a task done and reviewed; from standalone, back into automation",
             work::complete_task,
         ),
-        ("complete-task-tdd", "The same, test first", work::complete_task_tdd),
-        ("next-task", "Have a task done without reviews, and leave automation", work::next_task),
+        (
+            "complete-task-tdd",
+            "The same, test first",
+            work::complete_task_tdd,
+        ),
+        (
+            "next-task",
+            "Have a task done without reviews, and leave automation",
+            work::next_task,
+        ),
         ("next-task-tdd", "The same, test first", work::next_task_tdd),
-        ("continue-task", "Go on with the current task", work::continue_task),
+        (
+            "continue-task",
+            "Go on with the current task",
+            work::continue_task,
+        ),
         ("add-task", "Have one task more", limits::add_task),
-        ("next", "Say the next step of a plan, and why; it moves nothing", look::next),
-        ("check", "Check the structure rules of a plan’s directory", look::check),
+        (
+            "next",
+            "Say the next step of a plan, and why; it moves nothing",
+            look::next,
+        ),
+        (
+            "check",
+            "Check the structure rules of a plan’s directory",
+            look::check,
+        ),
     ];
     let rules = || {
         Command::new("ground-rules")
@@ -70,7 +100,10 @@ pub(crate) fn add(program: Program<typestate::Taskie>) -> Program<typestate::Tas
             "next" | "check" => Group::Look,
             _ => Group::Client,
         };
-        program = program.command(move || command(name, about).display_order(group.place()), run);
+        program = program.command(
+            move || command(name, about).display_order(group.place()),
+            run,
+        );
     }
     for (review, answer, what) in [
         ("plan-review", "post-plan-review", "the plan"),
@@ -81,8 +114,11 @@ pub(crate) fn add(program: Program<typestate::Taskie>) -> Program<typestate::Tas
         let command = |name, about: &str| command(name, about).display_order(Group::Client.place());
         let have = move || command(review, &format!("Have {what} reviewed"));
         // What it says is for the agent alone.
-        let answered = move || command(answer, &format!("Deal with the newest review of {what}")).hide(true);
-        program = program.command(have, work::review).command(answered, work::post_review);
+        let answered =
+            move || command(answer, &format!("Deal with the newest review of {what}")).hide(true);
+        program = program
+            .command(have, work::review)
+            .command(answered, work::post_review);
     }
     let numbered: [(&str, &str, &str, RunCommand); 4] = [
         (
@@ -91,8 +127,18 @@ pub(crate) fn add(program: Program<typestate::Taskie>) -> Program<typestate::Tas
             "Go on to TARGET, a word of next_phase, once the work is there",
             advance::advance,
         ),
-        ("more", "N", "Grant so many further reviews of this cycle", limits::more),
-        ("max-reviews", "N", "Have at most so many reviews per cycle; 0: none", limits::max_reviews),
+        (
+            "more",
+            "N",
+            "Grant so many further reviews of this cycle",
+            limits::more,
+        ),
+        (
+            "max-reviews",
+            "N",
+            "Have at most so many reviews per cycle; 0: none",
+            limits::max_reviews,
+        ),
         (
             "drop-task",
             "K",
@@ -125,7 +171,10 @@ const NAME: &str = "name";
 
 fn command(name: &'static str, about: &str) -> Command {
     let command = with_words(Command::new(name).about(about.to_owned()), name);
-    let json = Arg::new(JSON).long("json").action(ArgAction::SetTrue).help("As JSON");
+    let json = Arg::new(JSON)
+        .long("json")
+        .action(ArgAction::SetTrue)
+        .help("As JSON");
     match name {
         "next" => command.arg(json).after_help(
             "In state.json next_phase is what is to be done; phase is what ran last, the last cycle’s context: it is for people, and no \
@@ -137,14 +186,30 @@ fn command(name: &'static str, about: &str) -> Command {
 }
 
 fn with_words(command: Command, name: &'static str) -> Command {
-    let what = if name == "new-plan" { "DESCRIPTION" } else { "PLAN" };
-    let words = Arg::new(WORDS).value_name(what).num_args(0..).help(match name {
-        "new-plan" => "What the plan is about, after max_reviews=N and tdd=true",
-        _ => "The plan’s id [default: the active one]",
-    });
+    let what = if name == "new-plan" {
+        "DESCRIPTION"
+    } else {
+        "PLAN"
+    };
+    let words = Arg::new(WORDS)
+        .value_name(what)
+        .num_args(0..)
+        .help(match name {
+            "new-plan" => "What the plan is about, after max_reviews=N and tdd=true",
+            _ => "The plan’s id [default: the active one]",
+        });
     command
-        .arg(words.trailing_var_arg(name == "new-plan").allow_hyphen_values(name == "new-plan"))
-        .arg(Arg::new(FROM_PROMPT).long("from-prompt").action(ArgAction::SetTrue).hide(true))
+        .arg(
+            words
+                .trailing_var_arg(name == "new-plan")
+                .allow_hyphen_values(name == "new-plan"),
+        )
+        .arg(
+            Arg::new(FROM_PROMPT)
+                .long("from-prompt")
+                .action(ArgAction::SetTrue)
+                .hide(true),
+        )
         .arg(Arg::new(NAME).long("name").default_value(name).hide(true))
 }
 
@@ -176,19 +241,41 @@ impl Call {
         if !matches.get_flag(FROM_PROMPT) {
             let actor = caller.actor(false);
             let first = text(FIRST);
-            return Ok(Self { info, name, caller, actor, from_prompt: false, first, words });
+            return Ok(Self {
+                info,
+                name,
+                caller,
+                actor,
+                from_prompt: false,
+                first,
+                words,
+            });
         }
         let actor = caller.actor(true);
         let words = typed(info, &name, &caller)?;
         if !words.trim().is_empty() {
-            out::text(&format!("What the person typed after /taskie:{name}:\n{words}\n\n"));
+            out::text(&format!(
+                "What the person typed after /taskie:{name}:\n{words}\n\n"
+            ));
         }
-        Ok(Self { info, name, caller, actor, from_prompt: true, first: String::new(), words })
+        Ok(Self {
+            info,
+            name,
+            caller,
+            actor,
+            from_prompt: true,
+            first: String::new(),
+            words,
+        })
     }
 
     /// Refuses the command to an agent.
     fn persons_only(&self) -> Result<(), Failure> {
-        let id = self.words.split_whitespace().next().filter(|id| loops::find(self.info, Some(id)).is_ok());
+        let id = self
+            .words
+            .split_whitespace()
+            .next()
+            .filter(|id| loops::find(self.info, Some(id)).is_ok());
         loops::person_only(self.info, self.actor, &self.name, id)
     }
 
@@ -206,8 +293,8 @@ impl Call {
 
     fn open(&self, actor: Actor) -> Result<AnyLoop, Failure> {
         let (store, id) = self.plan()?;
-        let held =
-            AnyLoop::open(&store, &id, actor).map_err(|error| incompatible::failure(self.info, error))?;
+        let held = AnyLoop::open(&store, &id, actor)
+            .map_err(|error| incompatible::failure(self.info, error))?;
         loops::tell_repairs(self.info, held.raw());
         Ok(held)
     }
@@ -220,7 +307,12 @@ impl Call {
             let help = messages::unchanged(refused.held.raw());
             self.refused(format!("plan {id}: {refused}"), &help)
         })?;
-        store.log(&format!("{id} {} by {}: now {}", self.name, self.actor, messages::phase(now.raw()).name));
+        store.log(&format!(
+            "{id} {} by {}: now {}",
+            self.name,
+            self.actor,
+            messages::phase(now.raw()).name
+        ));
         self.entered(&now)?;
         Ok(now)
     }
@@ -229,7 +321,11 @@ impl Call {
     fn entered(&self, now: &AnyLoop) -> Result<(), Failure> {
         let settings = loops::settings(self.info, now.raw().store().root(), None)?;
         stops::entered(now, &settings).map(drop).map_err(|problem| {
-            let what = format!("plan {}: what follows from {} was not done: {problem}", now.id(), self.name);
+            let what = format!(
+                "plan {}: what follows from {} was not done: {problem}",
+                now.id(),
+                self.name
+            );
             Failure::plain(
                 Exit::Internal,
                 "claudex::taskie::entered",
@@ -254,7 +350,11 @@ impl Call {
         let own = context::of(held, &settings, Timestamp::now());
         match claudex_loop::behaviours::words::here(raw, own) {
             Ok(Some(text)) => out::text(&format!("{}\n", text.trim())),
-            Ok(None) => out::line(&format!("Plan {} is in phase {}.", raw.id(), phase_word(raw))),
+            Ok(None) => out::line(&format!(
+                "Plan {} is in phase {}.",
+                raw.id(),
+                phase_word(raw)
+            )),
             Err(error) => out::note(&self.info.line(&error.to_string())),
         }
         Ok(Exit::Complete)

@@ -34,14 +34,25 @@ pub(super) fn new_plan(info: &'static ProgramInfo, matches: &ArgMatches) -> Resu
             description.len(),
             start::LONGEST
         );
-        return Err(call.usage(what, "put the details into a file of the project and name it there"));
+        return Err(call.usage(
+            what,
+            "put the details into a file of the project and name it there",
+        ));
     }
     let store = locate::for_start(info.state, &loops::here()?);
-    let session = call.caller.session.clone().unwrap_or_else(|| "unknown".to_owned());
+    let session = call
+        .caller
+        .session
+        .clone()
+        .unwrap_or_else(|| "unknown".to_owned());
     let words = id_of(description);
     // A directory that is there is another plan's, also where two start at once.
     for at in 1.. {
-        let name = if at == 1 { words.clone() } else { format!("{words}-{at}") };
+        let name = if at == 1 {
+            words.clone()
+        } else {
+            format!("{words}-{at}")
+        };
         let id = match LoopId::parse(&name, IdForm::Name) {
             Ok(id) => id,
             // The engine keeps a few names for itself.
@@ -51,20 +62,32 @@ pub(super) fn new_plan(info: &'static ProgramInfo, matches: &ArgMatches) -> Resu
         if is_taken(&store, &id) {
             continue;
         }
-        let begin = Start { mode: Mode::Plan, max_reviews, tdd, description: description.to_owned() };
-        let how = Beginning { id: Some(id), ..Beginning::now(session.clone()) };
+        let begin = Start {
+            mode: Mode::Plan,
+            max_reviews,
+            tdd,
+            description: description.to_owned(),
+        };
+        let how = Beginning {
+            id: Some(id),
+            ..Beginning::now(session.clone())
+        };
         return match begin.begin(&store, how, call.actor) {
             Ok(held) => {
                 store.log(&format!("{} start by {}", held.id(), call.actor));
                 out::line(&format!("Plan {} is at new-plan.\n", held.id()));
                 call.say(&held)
             }
-            Err(StartError::Store(StoreError::Exists { .. } | StoreError::FileTaken { .. })) => continue,
+            Err(StartError::Store(StoreError::Exists { .. } | StoreError::FileTaken { .. })) => {
+                continue;
+            }
             Err(error) => Err(start::refused(info, error)),
         };
     }
-    Err(call
-        .refused("no name is free for the plan".to_owned(), "move plans that are over out of .taskie/plans"))
+    Err(call.refused(
+        "no name is free for the plan".to_owned(),
+        "move plans that are over out of .taskie/plans",
+    ))
 }
 
 /// Returns what stands before the description: `max_reviews=N` and `tdd=true`, in any order; and the description, byte for byte.
@@ -76,8 +99,10 @@ fn settings(call: &Call) -> Result<(Option<u64>, Option<bool>, &str), Failure> {
         if let Some(number) = word.strip_prefix("max_reviews=") {
             let parsed = number.parse().ok().filter(|number| *number <= MOST);
             max_reviews = Some(parsed.ok_or_else(|| {
-                let what =
-                    format!("max_reviews is “{}”, and takes a whole number from 0 to {MOST}", shown(number));
+                let what = format!(
+                    "max_reviews is “{}”, and takes a whole number from 0 to {MOST}",
+                    shown(number)
+                );
                 call.usage(
                     what,
                     "for example: max_reviews=4; without it there are at most 8 reviews per cycle",
@@ -117,19 +142,29 @@ fn id_of(description: &str) -> String {
 }
 
 fn is_taken(store: &Store, id: &LoopId) -> bool {
-    let folder = store.path_of(id).parent().is_some_and(|folder| folder.symlink_metadata().is_ok());
+    let folder = store
+        .path_of(id)
+        .parent()
+        .is_some_and(|folder| folder.symlink_metadata().is_ok());
     folder || store.loop_folder(id).symlink_metadata().is_ok()
 }
 
 /// Says the next step, and takes up a directory without a journal.
-pub(super) fn continue_plan(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
+pub(super) fn continue_plan(
+    info: &'static ProgramInfo,
+    matches: &ArgMatches,
+) -> Result<Exit, Failure> {
     let call = Call::of(info, matches)?;
     let mut plan = Plan::of(&call)?;
     let mut next = plan.next();
     let is_over = matches!(next.step, Step::Finished | Step::Refuse | Step::Restore);
     if plan.held.is_none() && !is_over {
         let held = take_up::take_up(&call, &plan.root, &plan.id, &plan.directory)?;
-        out::line(&format!("Plan {} was taken up at {}.", plan.id, stored(held.phase())));
+        out::line(&format!(
+            "Plan {} was taken up at {}.",
+            plan.id,
+            stored(held.phase())
+        ));
         // A plan that had no state has one now, and the row stays the one that says why.
         plan.held = Some(held);
         if next.row != "C26" {
@@ -138,9 +173,14 @@ pub(super) fn continue_plan(info: &'static ProgramInfo, matches: &ArgMatches) ->
     }
     if let Some(held) = &plan.held {
         // A kill may have come between the document and what it does not say.
-        stops::taken_up(held).map_err(|why| call.refused(format!("plan {}: {why}", plan.id), "try again"))?;
+        stops::taken_up(held)
+            .map_err(|why| call.refused(format!("plan {}: {why}", plan.id), "try again"))?;
     }
-    let target = plan.held.as_ref().and_then(|held| context::target(held.phase())).map(stored);
+    let target = plan
+        .held
+        .as_ref()
+        .and_then(|held| context::target(held.phase()))
+        .map(stored);
     look::tell(&plan, &next, target);
     Ok(match next.step {
         Step::Refuse => Exit::Refused,

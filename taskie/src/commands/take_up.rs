@@ -86,12 +86,20 @@ pub fn normalized(bytes: Option<&[u8]>, files: &Directory) -> Result<Vec<u8>, St
         let task = number(task).ok_or("current_task in state.json is no number")?;
         document.insert("current_task".to_owned(), json!(task));
     }
-    let current = document.get("current_task").and_then(number).unwrap_or_default();
-    if let Some(counted) = stops::counted_on_import(files, word.as_deref().unwrap_or_default(), current) {
+    let current = document
+        .get("current_task")
+        .and_then(number)
+        .unwrap_or_default();
+    if let Some(counted) =
+        stops::counted_on_import(files, word.as_deref().unwrap_or_default(), current)
+    {
         document.insert("tasks_done".to_owned(), json!(counted.done));
         document.insert("tasks_total".to_owned(), json!(counted.total));
     }
-    document.insert("next_phase".to_owned(), word.map_or(Json::Null, Json::String));
+    document.insert(
+        "next_phase".to_owned(),
+        word.map_or(Json::Null, Json::String),
+    );
     serde_json::to_vec_pretty(&document).map_err(|error| error.to_string())
 }
 
@@ -105,7 +113,11 @@ fn from_files(files: &Directory) -> Result<Map<String, Json>, String> {
         Step::ContinueTask { task, .. } => (Some("complete-task"), "continue-task", task),
         Step::CodeReview(task) => (Some("code-review"), "complete-task", Some(task)),
         Step::CompleteTask { .. } => (Some("complete-task"), "code-review", None),
-        Step::PostReview(Kind::Code) => (Some("post-code-review"), "code-review", newest_code_review(files)),
+        Step::PostReview(Kind::Code) => (
+            Some("post-code-review"),
+            "code-review",
+            newest_code_review(files),
+        ),
         _ => (None, "continue-plan", None),
     };
     let document = json!({
@@ -142,20 +154,28 @@ pub(super) fn take_up(
     let refused = |why: String| {
         call.refused(
             format!("plan {id} cannot be taken up: {why}"),
-            &format!("nothing was changed; what is wrong with the directory:\n    taskie check {id}"),
+            &format!(
+                "nothing was changed; what is wrong with the directory:\n    taskie check {id}"
+            ),
         )
     };
-    let bytes =
-        claudex_loop::files::if_there(store.read(&path)).map_err(|error| refused(error.to_string()))?;
+    let bytes = claudex_loop::files::if_there(store.read(&path))
+        .map_err(|error| refused(error.to_string()))?;
     let document = normalized(bytes.as_deref(), files).map_err(&refused)?;
     let how = Beginning {
         id: Some(id.clone()),
-        ..Beginning::now(call.caller.session.clone().unwrap_or_else(|| "unknown".to_owned()))
+        ..Beginning::now(
+            call.caller
+                .session
+                .clone()
+                .unwrap_or_else(|| "unknown".to_owned()),
+        )
     };
-    let held = Taskie::import(&document, path, &store, how, call.actor).map_err(|error| match error {
-        ImportError::Start(error) => start::refused(call.info, error),
-        error => refused(error.to_string()),
-    })?;
+    let held =
+        Taskie::import(&document, path, &store, how, call.actor).map_err(|error| match error {
+            ImportError::Start(error) => start::refused(call.info, error),
+            error => refused(error.to_string()),
+        })?;
     store.log(&format!("{id} taken up by {}", call.actor));
     stops::taken_up(&held).map_err(refused)?;
     AnyLoop::open(&store, id, call.actor)

@@ -12,23 +12,47 @@ use crate::typestate::{LeaveCommand, Verb};
 use crate::{AnyLoop, Phase, stops};
 
 /// Has the tasks written.
-pub(super) fn create_tasks(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
-    begin(info, matches, Phase::CreateTasks, |_, _| Ok(Verb::BeginTasks { id: None, from_prompt: false }))
+pub(super) fn create_tasks(
+    info: &'static ProgramInfo,
+    matches: &ArgMatches,
+) -> Result<Exit, Failure> {
+    begin(info, matches, Phase::CreateTasks, |_, _| {
+        Ok(Verb::BeginTasks {
+            id: None,
+            from_prompt: false,
+        })
+    })
 }
 
 /// Has a task done and reviewed.
-pub(super) fn complete_task(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
+pub(super) fn complete_task(
+    info: &'static ProgramInfo,
+    matches: &ArgMatches,
+) -> Result<Exit, Failure> {
     begin(info, matches, Phase::CompleteTask, |call, held| {
         let (total, done) = counted(call, held)?;
-        Ok(Verb::BeginTask { id: None, from_prompt: false, total, done })
+        Ok(Verb::BeginTask {
+            id: None,
+            from_prompt: false,
+            total,
+            done,
+        })
     })
 }
 
 /// Has a task done test first, and reviewed.
-pub(super) fn complete_task_tdd(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
+pub(super) fn complete_task_tdd(
+    info: &'static ProgramInfo,
+    matches: &ArgMatches,
+) -> Result<Exit, Failure> {
     begin(info, matches, Phase::CompleteTaskTdd, |call, held| {
         let (total, done) = counted(call, held)?;
-        Ok(Verb::BeginTaskTdd { id: None, from_prompt: false, total, done })
+        Ok(Verb::BeginTaskTdd {
+            id: None,
+            from_prompt: false,
+            total,
+            done,
+        })
     })
 }
 
@@ -64,7 +88,10 @@ fn elsewhere(call: &Call, held: &AnyLoop) -> Failure {
 
 fn directory(call: &Call, held: &AnyLoop) -> Result<Directory, Failure> {
     stops::directory(held.raw()).map_err(|error| {
-        call.refused(format!("the plan’s directory cannot be read: {error}"), "see who owns it")
+        call.refused(
+            format!("the plan’s directory cannot be read: {error}"),
+            "see who owns it",
+        )
     })
 }
 
@@ -90,7 +117,10 @@ pub(super) fn next_task(info: &'static ProgramInfo, matches: &ArgMatches) -> Res
 }
 
 /// Has a task done test first, without reviews.
-pub(super) fn next_task_tdd(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
+pub(super) fn next_task_tdd(
+    info: &'static ProgramInfo,
+    matches: &ArgMatches,
+) -> Result<Exit, Failure> {
     leave(info, matches, LeaveCommand::NextTaskTdd, ", test first")
 }
 
@@ -104,23 +134,41 @@ fn leave(
     call.persons_only()?;
     let held = call.open(call.actor)?;
     let directory = directory(&call, &held)?;
-    let Some(task) = directory.table().and_then(|tasks| tasks.next()).map(|row| row.id) else {
+    let Some(task) = directory
+        .table()
+        .and_then(|tasks| tasks.next())
+        .map(|row| row.id)
+    else {
         return Err(no_task(&call, &held));
     };
-    let verb = Verb::Leave { id: None, from_prompt: false, command, task };
+    let verb = Verb::Leave {
+        id: None,
+        from_prompt: false,
+        command,
+        task,
+    };
     let now = call.take(held, verb)?;
-    out::line(&format!("Plan {}: do task {task}{how}, without reviews. The automation is off.", now.id()));
+    out::line(&format!(
+        "Plan {}: do task {task}{how}, without reviews. The automation is off.",
+        now.id()
+    ));
     Ok(Exit::Complete)
 }
 
 /// Goes on with the current task.
-pub(super) fn continue_task(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
+pub(super) fn continue_task(
+    info: &'static ProgramInfo,
+    matches: &ArgMatches,
+) -> Result<Exit, Failure> {
     let call = Call::of(info, matches)?;
     call.persons_only()?;
     let held = call.open(call.actor)?;
     mark(&call, &held)?;
     match crate::context::task(&held) {
-        0 => out::line(&format!("Plan {}: no task is under way; ask the person which one it is.", held.id())),
+        0 => out::line(&format!(
+            "Plan {}: no task is under way; ask the person which one it is.",
+            held.id()
+        )),
         task => out::line(&format!("Plan {}: go on with task {task}.", held.id())),
     }
     Ok(Exit::Complete)
@@ -132,8 +180,15 @@ fn mark(call: &Call, held: &AnyLoop) -> Result<(), Failure> {
         return Err(elsewhere(call, held));
     }
     let (store, by) = (held.raw().store(), call.actor.to_string());
-    let set = store.set_field(held.id(), "phase", Value::Text(call.name.clone()), &by, true);
-    set.map(drop).map_err(|error| Failure::new(Exit::Internal, error))
+    let set = store.set_field(
+        held.id(),
+        "phase",
+        Value::Text(call.name.clone()),
+        &by,
+        true,
+    );
+    set.map(drop)
+        .map_err(|error| Failure::new(Exit::Internal, error))
 }
 
 /// Has something reviewed: in automation the phase's own review, else by hand. What was typed in a client is told to run it: a review
@@ -156,11 +211,16 @@ pub(super) fn review(info: &'static ProgramInfo, matches: &ArgMatches) -> Result
 }
 
 /// Deals with the newest review: in automation the phase's own work.
-pub(super) fn post_review(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
+pub(super) fn post_review(
+    info: &'static ProgramInfo,
+    matches: &ArgMatches,
+) -> Result<Exit, Failure> {
     let call = Call::of(info, matches)?;
     let held = call.open(call.actor)?;
     outside(&call, &held, |id| {
-        format!("Plan {id}: deal with the newest review of that kind, and write its answer beside it.")
+        format!(
+            "Plan {id}: deal with the newest review of that kind, and write its answer beside it."
+        )
     })
 }
 

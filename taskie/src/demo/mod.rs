@@ -29,7 +29,9 @@ const RIGHT: &str = "| grep -c . || true";
 
 /// Returns the command.
 pub(crate) fn command() -> Command {
-    let folder = Arg::new(FOLDER).value_name("FOLDER").default_value("taskie-demo");
+    let folder = Arg::new(FOLDER)
+        .value_name("FOLDER")
+        .default_value("taskie-demo");
     Command::new("demo")
         .about("Take a sample project from new-plan to complete, with a scripted agent, in a new folder")
         .display_order(Group::SetUp.place())
@@ -38,7 +40,9 @@ pub(crate) fn command() -> Command {
 
 /// Goes through the plan.
 pub(crate) fn run(_: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let folder = matches.get_one::<String>(FOLDER).map_or("taskie-demo", String::as_str);
+    let folder = matches
+        .get_one::<String>(FOLDER)
+        .map_or("taskie-demo", String::as_str);
     let mut demo = Demo(World::make(Path::new(folder))?);
     out::line(
         "A plan from new-plan to complete. The agent is a script, the reviewer lint; no model, no network.\n",
@@ -67,10 +71,13 @@ impl Demo {
         self.0.slash("new-plan", "max_reviews=4 Count words")?;
         self.is_at("new-plan")?;
         say("agent", "writes a thin plan.md");
-        self.0.write_plan("plan.md", include_str!("files/thin-plan.md"))?;
-        self.cycle("plan", "the plan has its steps now, and how each is checked", |world| {
-            world.write_plan("plan.md", include_str!("files/plan.md"))
-        })?;
+        self.0
+            .write_plan("plan.md", include_str!("files/thin-plan.md"))?;
+        self.cycle(
+            "plan",
+            "the plan has its steps now, and how each is checked",
+            |world| world.write_plan("plan.md", include_str!("files/plan.md")),
+        )?;
         self.is_at("create-tasks")
     }
 
@@ -83,20 +90,27 @@ impl Demo {
             "task-2.md",
             &format!("{before}; which of two equally frequent words comes first is TBD\n{rest}"),
         )?;
-        self.0.write_plan("task-1.md", include_str!("files/task-1.md"))?;
+        self.0
+            .write_plan("task-1.md", include_str!("files/task-1.md"))?;
         self.0.write_plan("tasks.md", TASKS)?;
-        self.cycle("tasks", "task 2 says which of two equally frequent words comes first", |world| {
-            world.write_plan("task-2.md", TASK_2)
-        })?;
+        self.cycle(
+            "tasks",
+            "task 2 says which of two equally frequent words comes first",
+            |world| world.write_plan("task-2.md", TASK_2),
+        )?;
         self.is_at("complete-task")
     }
 
     fn first_task(&mut self) -> Result<(), Failure> {
         self.goes_on()?;
-        say("agent", "does task 1: words.sh and tests/count.sh, and leaves words.sh.orig behind");
+        say(
+            "agent",
+            "does task 1: words.sh and tests/count.sh, and leaves words.sh.orig behind",
+        );
         self.0.write("tests/count.sh", COUNT)?;
         self.0.write("tests/empty.txt", "")?;
-        self.0.write("tests/seven.txt", include_str!("files/seven.txt"))?;
+        self.0
+            .write("tests/seven.txt", include_str!("files/seven.txt"))?;
         self.0.write("words.sh", COUNT_WORDS)?;
         self.0.write("words.sh.orig", COUNT_WORDS)?;
         self.test("tests/count.sh", true)?;
@@ -122,23 +136,34 @@ impl Demo {
         self.test("tests/top.sh", false)?;
         self.0.write("words.sh", COUNT_AND_TOP)?;
         self.test("tests/top.sh", true)?;
-        let (one, both) = ("    sh words.sh FILE\n", "    sh words.sh FILE\n    sh words.sh --top 3 FILE\n");
+        let (one, both) = (
+            "    sh words.sh FILE\n",
+            "    sh words.sh FILE\n    sh words.sh --top 3 FILE\n",
+        );
         let marked = format!("# words\n\n<<<<<<< HEAD\n{one}=======\n{both}>>>>>>> top\n");
         self.0.write("README.md", &marked)?;
         self.done(2, "List the most frequent words")?;
-        self.cycle("task-2-code", "the marks are gone, both lines stand", |world| {
-            world.write("README.md", &format!("# words\n\n{both}"))?;
-            world.commit("Settle the merge of the README").map(drop)
-        })?;
+        self.cycle(
+            "task-2-code",
+            "the marks are gone, both lines stand",
+            |world| {
+                world.write("README.md", &format!("# words\n\n{both}"))?;
+                world.commit("Settle the merge of the README").map(drop)
+            },
+        )?;
         self.is_at("all-code-review")
     }
 
     /// The test of task 1 has failed since task 2: the program runs it, and nobody else did.
     fn all_code(&mut self) -> Result<(), Failure> {
-        self.cycle("all-code", "words.sh counts no word in an empty file, as before task 2", |world| {
-            world.write("words.sh", &COUNT_AND_TOP.replace(WRONG, RIGHT))?;
-            world.commit("Count no word in an empty file").map(drop)
-        })?;
+        self.cycle(
+            "all-code",
+            "words.sh counts no word in an empty file, as before task 2",
+            |world| {
+                world.write("words.sh", &COUNT_AND_TOP.replace(WRONG, RIGHT))?;
+                world.commit("Count no word in an empty file").map(drop)
+            },
+        )?;
         self.is_at("complete")
     }
 
@@ -153,19 +178,31 @@ impl Demo {
         let commit = self.0.commit(message)?;
         let name = format!("task-{task}.md");
         let text = self.0.read_plan(&name)?;
-        let text = text.replace("**Status**: pending", "**Status**: completed").replace("none yet", &commit);
+        let text = text
+            .replace("**Status**: pending", "**Status**: completed")
+            .replace("none yet", &commit);
         self.0.write_plan(&name, &text)?;
         let table = self.0.read_plan("tasks.md")?;
         self.0.write_plan(
             "tasks.md",
-            &table.replace(&format!("| {task} | pending |"), &format!("| {task} | done |")),
+            &table.replace(
+                &format!("| {task} | pending |"),
+                &format!("| {task} | done |"),
+            ),
         )
     }
 
     fn test(&self, test: &str, passes: bool) -> Result<(), Failure> {
         match self.0.passes(test)? == passes {
             true => Ok(()),
-            false => Err(failed(test, if passes { "it fails" } else { "it passes before there is code" })),
+            false => Err(failed(
+                test,
+                if passes {
+                    "it fails"
+                } else {
+                    "it passes before there is code"
+                },
+            )),
         }
     }
 
@@ -185,7 +222,10 @@ impl Demo {
             if text.lines().next_back() != Some(&format!("VERDICT: {verdict}")) {
                 return Err(failed(&file, format!("it does not say {verdict}:\n{text}")));
             }
-            let finding = text.lines().find(|line| line.starts_with("- ")).filter(|_| number == 1);
+            let finding = text
+                .lines()
+                .find(|line| line.starts_with("- "))
+                .filter(|_| number == 1);
             say("reviewer", &format!("{file}: {verdict}"));
             if let Some(finding) = finding {
                 let what = finding.split_once(" (").map_or(finding, |(what, _)| what);
@@ -229,7 +269,10 @@ impl Demo {
         say("", &format!("next_phase: {now}"));
         match now == phase {
             true => Ok(()),
-            false => Err(failed("see what is next", format!("{now}, and not {phase}"))),
+            false => Err(failed(
+                "see what is next",
+                format!("{now}, and not {phase}"),
+            )),
         }
     }
 }

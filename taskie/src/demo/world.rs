@@ -33,7 +33,8 @@ pub(super) enum Stopped {
 
 /// Fails a step of the demo.
 pub(super) fn failed(what: &str, why: impl std::fmt::Display) -> Failure {
-    let help = "nothing outside of the demo’s folder was changed; what is there shows how far it came";
+    let help =
+        "nothing outside of the demo’s folder was changed; what is there shows how far it came";
     Failure::plain(
         Exit::Internal,
         "claudex::taskie::demo",
@@ -50,10 +51,18 @@ impl World {
             let what = format!("{} cannot be made: {error}", folder.display());
             Failure::plain(Exit::Refused, "claudex::taskie::demo", what, help)
         })?;
-        let folder = folder.canonicalize().map_err(|error| failed("find its folder", error))?;
-        let program = std::env::current_exe().map_err(|error| failed("find this program", error))?;
+        let folder = folder
+            .canonicalize()
+            .map_err(|error| failed("find its folder", error))?;
+        let program =
+            std::env::current_exe().map_err(|error| failed("find this program", error))?;
         let (project, home) = (folder.join("words"), folder.join("home"));
-        let world = Self { project, home, program, prompts: 0 };
+        let world = Self {
+            project,
+            home,
+            program,
+            prompts: 0,
+        };
         world.configure(super::CONFIG)?;
         world.write("README.md", "# words\n")?;
         world.git(&["init", "--quiet", "--initial-branch=main"])?;
@@ -68,9 +77,15 @@ impl World {
 
     fn command(&self, program: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
         let mut command = Command::new(program);
-        command.args(arguments).current_dir(&self.project).env_clear();
+        command
+            .args(arguments)
+            .current_dir(&self.project)
+            .env_clear();
         command.envs(std::env::vars_os().filter(|(name, _)| name == "PATH"));
-        command.env("HOME", &self.home).env("LC_ALL", "C").env("GIT_CONFIG_NOSYSTEM", "1");
+        command
+            .env("HOME", &self.home)
+            .env("LC_ALL", "C")
+            .env("GIT_CONFIG_NOSYSTEM", "1");
         for name in ["AUTHOR", "COMMITTER"] {
             command.env(format!("GIT_{name}_NAME"), "The demo’s agent");
             command.env(format!("GIT_{name}_EMAIL"), "agent@example.org");
@@ -81,13 +96,18 @@ impl World {
 
     /// Calls the program as the person in a terminal.
     pub(super) fn person(&self, arguments: &[&str]) -> Result<String, Failure> {
-        said(&format!("taskie {}", arguments.join(" ")), self.command(&self.program, arguments).output())
+        said(
+            &format!("taskie {}", arguments.join(" ")),
+            self.command(&self.program, arguments).output(),
+        )
     }
 
     /// Calls it as the agent.
     pub(super) fn agent(&self, arguments: &[&str]) -> Result<String, Failure> {
         let mut command = self.command(&self.program, arguments);
-        command.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", SESSION);
+        command
+            .env("CLAUDECODE", "1")
+            .env("CLAUDE_CODE_SESSION_ID", SESSION);
         said(&format!("taskie {}", arguments.join(" ")), command.output())
     }
 
@@ -109,7 +129,8 @@ impl World {
         let said = self.hook("stop", &json!({
             "session_id": SESSION, "hook_event_name": "Stop", "cwd": self.project, "stop_hook_active": false,
         }))?;
-        let said: Value = serde_json::from_str(&said).map_err(|error| failed("read the Stop hook", error))?;
+        let said: Value =
+            serde_json::from_str(&said).map_err(|error| failed("read the Stop hook", error))?;
         Ok(match (said["decision"].as_str(), said["reason"].as_str()) {
             (Some("block"), Some(reason)) => Stopped::Blocked(reason.to_owned()),
             _ => Stopped::Ended,
@@ -118,7 +139,10 @@ impl World {
 
     fn hook(&self, name: &str, input: &Value) -> Result<String, Failure> {
         let mut command = self.command(&self.program, &["hook", name]);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let ran = command.spawn().and_then(|mut child| {
             if let Some(mut stdin) = child.stdin.take() {
                 stdin.write_all(input.to_string().as_bytes())?;
@@ -130,19 +154,28 @@ impl World {
 
     /// Runs a test of the project, and returns whether it passes.
     pub(super) fn passes(&self, test: &str) -> Result<bool, Failure> {
-        let ran = self.command("sh", &[test]).output().map_err(|error| failed(test, error))?;
+        let ran = self
+            .command("sh", &[test])
+            .output()
+            .map_err(|error| failed(test, error))?;
         Ok(ran.status.success())
     }
 
     fn git(&self, arguments: &[&str]) -> Result<String, Failure> {
-        said(&format!("git {}", arguments.join(" ")), self.command("git", arguments).output())
+        said(
+            &format!("git {}", arguments.join(" ")),
+            self.command("git", arguments).output(),
+        )
     }
 
     /// Commits what the project has, and returns the commit.
     pub(super) fn commit(&self, message: &str) -> Result<String, Failure> {
         self.git(&["add", "--", ".", ":!.taskie"])?;
         self.git(&["commit", "--quiet", "--message", message])?;
-        Ok(self.git(&["rev-parse", "--short", "HEAD"])?.trim().to_owned())
+        Ok(self
+            .git(&["rev-parse", "--short", "HEAD"])?
+            .trim()
+            .to_owned())
     }
 
     /// Writes a file of the project.
@@ -156,14 +189,18 @@ impl World {
     }
 
     fn put(&self, path: &Path, text: &str) -> Result<(), Failure> {
-        let written = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(path, text));
+        let written = path
+            .parent()
+            .map_or(Ok(()), fs::create_dir_all)
+            .and_then(|()| fs::write(path, text));
         written.map_err(|error| failed(&format!("write {}", path.display()), error))
     }
 
     /// Reads a file of the plan.
     pub(super) fn read_plan(&self, name: &str) -> Result<String, Failure> {
         let path = self.plan().join(name);
-        fs::read_to_string(&path).map_err(|error| failed(&format!("read {}", path.display()), error))
+        fs::read_to_string(&path)
+            .map_err(|error| failed(&format!("read {}", path.display()), error))
     }
 
     fn plan(&self) -> PathBuf {
@@ -177,6 +214,9 @@ fn said(what: &str, ran: std::io::Result<Output>) -> Result<String, Failure> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     match ran.status.success() {
         true => Ok(text(&ran.stdout)),
-        false => Err(failed(what, format!("{}\n{}{}", ran.status, text(&ran.stdout), text(&ran.stderr)))),
+        false => Err(failed(
+            what,
+            format!("{}\n{}{}", ran.status, text(&ran.stdout), text(&ran.stderr)),
+        )),
     }
 }

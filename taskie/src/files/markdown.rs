@@ -11,7 +11,9 @@ pub(super) struct Lines {
 impl Lines {
     pub(super) fn of(text: &str) -> Self {
         let ends = text.match_indices('\n').map(|(at, _)| at);
-        Self { ends: ends.collect() }
+        Self {
+            ends: ends.collect(),
+        }
     }
 
     /// Returns the line of an offset, from 1.
@@ -23,17 +25,28 @@ impl Lines {
 /// Refuses a file in which a merge left its marks: what is between them is not meant as it stands.
 pub(super) fn without_marks(file: &str, text: &str) -> Result<(), Vec<Problem>> {
     let is_mark = |line: &str| {
-        ["<<<<<<<", ">>>>>>>"]
-            .iter()
-            .any(|mark| line.strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')))
+        ["<<<<<<<", ">>>>>>>"].iter().any(|mark| {
+            line.strip_prefix(mark)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+        })
     };
     let marked: Vec<Problem> = text
         .lines()
         .enumerate()
         .filter(|(_, line)| is_mark(line))
-        .map(|(at, _)| Problem::new(file, Some(at + 1), "a merge left its mark here; resolve the conflict"))
+        .map(|(at, _)| {
+            Problem::new(
+                file,
+                Some(at + 1),
+                "a merge left its mark here; resolve the conflict",
+            )
+        })
         .collect();
-    if marked.is_empty() { Ok(()) } else { Err(marked) }
+    if marked.is_empty() {
+        Ok(())
+    } else {
+        Err(marked)
+    }
 }
 
 /// Declares an enum of words as they stand in the files.

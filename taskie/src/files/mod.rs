@@ -123,9 +123,12 @@ impl Directory {
             };
             let read = || content(folder, &entry);
             match Name::parse(&entry).filter(|_| kind == Kind::File) {
-                Some(Name::Plan) => directory.plan = read().map(|text| text.map(|text| is_complete(&text))),
+                Some(Name::Plan) => {
+                    directory.plan = read().map(|text| text.map(|text| is_complete(&text)))
+                }
                 Some(Name::Tasks) => {
-                    directory.tasks = read().map(|text| text.and_then(|text| Tasks::parse(&entry, &text)));
+                    directory.tasks =
+                        read().map(|text| text.and_then(|text| Tasks::parse(&entry, &text)));
                 }
                 Some(Name::Task(number)) => {
                     if let Some(text) = read() {
@@ -157,7 +160,10 @@ impl Directory {
 
     /// Returns the names of the files that a plan has.
     pub fn names(&self) -> impl Iterator<Item = Name> {
-        let files = self.entries.iter().filter(|(_, entry)| entry.kind == Kind::File);
+        let files = self
+            .entries
+            .iter()
+            .filter(|(_, entry)| entry.kind == Kind::File);
         files.filter_map(|(name, _)| Name::parse(name))
     }
 

@@ -68,11 +68,18 @@ impl TaskFile {
         let mut problems = Vec::new();
         let mut subtasks = Vec::new();
         let sections = sections(text);
-        for Section { line, level, heading, fields } in sections {
+        for Section {
+            line,
+            level,
+            heading,
+            fields,
+        } in sections
+        {
             let Some((number, title)) = subtask(&heading, level, task) else {
                 let found = text::one_line(&text::shown(&heading), 60);
-                let what =
-                    format!("“{found}” is no subtask of task {task}; write ### Subtask {task}.1: title");
+                let what = format!(
+                    "“{found}” is no subtask of task {task}; write ### Subtask {task}.1: title"
+                );
                 problems.push(Problem::new(file, line, what));
                 continue;
             };
@@ -80,11 +87,20 @@ impl TaskFile {
             let found = field.map_or("", |field| field.value.as_str());
             let Some(status) = Status::parse(found) else {
                 let line = field.map_or(line, |field| field.line);
-                let what = unknown(&format!("the status of subtask {task}.{number}"), found, Status::WORDS);
+                let what = unknown(
+                    &format!("the status of subtask {task}.{number}"),
+                    found,
+                    Status::WORDS,
+                );
                 problems.push(Problem::new(file, line, what));
                 continue;
             };
-            subtasks.push(Subtask { number, title: title.to_owned(), status, fields });
+            subtasks.push(Subtask {
+                number,
+                title: title.to_owned(),
+                status,
+                fields,
+            });
         }
         if subtasks.is_empty() && problems.is_empty() {
             let what = format!(
@@ -113,7 +129,10 @@ impl TaskFile {
     pub fn must_run(&self) -> Vec<String> {
         let mut commands = Vec::new();
         let fields = self.subtasks.iter().flat_map(|one| &one.fields);
-        for command in fields.filter(|field| field.is(MUST_RUN)).flat_map(Field::commands) {
+        for command in fields
+            .filter(|field| field.is(MUST_RUN))
+            .flat_map(Field::commands)
+        {
             if !commands.contains(&command) {
                 commands.push(command);
             }
@@ -132,8 +151,13 @@ impl Field {
         if !self.spans.is_empty() {
             return self.spans.clone();
         }
-        let is_none = |line: &str| matches!(&*line.to_lowercase(), "" | "none" | "none." | "–" | "-");
-        let lines = self.value.lines().map(str::trim).filter(|line| !is_none(line));
+        let is_none =
+            |line: &str| matches!(&*line.to_lowercase(), "" | "none" | "none." | "–" | "-");
+        let lines = self
+            .value
+            .lines()
+            .map(str::trim)
+            .filter(|line| !is_none(line));
         lines.map(str::to_owned).collect()
     }
 }
@@ -182,7 +206,10 @@ fn sections(text: &str) -> Vec<Section> {
                 depth += 1;
                 match &mut field {
                     None if depth == 1 => {
-                        field = Some(Field { line: Some(lines.at(at.start)), ..Field::default() });
+                        field = Some(Field {
+                            line: Some(lines.at(at.start)),
+                            ..Field::default()
+                        });
                     }
                     Some(field) => field.value.push('\n'),
                     None => {}

@@ -64,10 +64,13 @@ impl Tasks {
         let tables = tables(file, text, &mut problems);
         let [(header, cells)] = &*tables else {
             problems.push(match tables.get(1) {
-                Some(((line, _), _)) => Problem::new(file, *line, format!("a second table: {ONLY}")),
+                Some(((line, _), _)) => {
+                    Problem::new(file, *line, format!("a second table: {ONLY}"))
+                }
                 None => {
                     let columns = COLUMNS.join(" | ");
-                    let what = format!("there is no table; write one with the columns | {columns} |");
+                    let what =
+                        format!("there is no table; write one with the columns | {columns} |");
                     Problem::new(file, None, what)
                 }
             });
@@ -91,7 +94,11 @@ impl Tasks {
             }
         }
         if cells.is_empty() {
-            problems.push(Problem::new(file, header.0, "the table has no row; write one for each task"));
+            problems.push(Problem::new(
+                file,
+                header.0,
+                "the table has no row; write one for each task",
+            ));
         }
         let mut rows: Vec<Row> = Vec::new();
         let mut ids = HashSet::new();
@@ -124,10 +131,18 @@ impl Tasks {
             }
             if let (Some(id), Some(status)) = (id, status) {
                 let description = cell(3).unwrap_or_default().to_owned();
-                rows.push(Row { id, status, description });
+                rows.push(Row {
+                    id,
+                    status,
+                    description,
+                });
             }
         }
-        if problems.is_empty() { Ok(Self { rows }) } else { Err(problems) }
+        if problems.is_empty() {
+            Ok(Self { rows })
+        } else {
+            Err(problems)
+        }
     }
 
     /// Returns the tasks that count.
@@ -166,7 +181,9 @@ fn tables(file: &str, text: &str, problems: &mut Vec<Problem>) -> Vec<(Cells, Ve
         match &event {
             Event::Start(Tag::Table(_)) => in_table = true,
             Event::End(TagEnd::Table) => in_table = false,
-            Event::Start(Tag::TableHead | Tag::TableRow) => row = (Some(lines.at(at.start)), Vec::new()),
+            Event::Start(Tag::TableHead | Tag::TableRow) => {
+                row = (Some(lines.at(at.start)), Vec::new())
+            }
             Event::End(TagEnd::TableHead) => tables.push((std::mem::take(&mut row), Vec::new())),
             Event::End(TagEnd::TableRow) => {
                 if let Some((_, rows)) = tables.last_mut() {
@@ -189,7 +206,10 @@ fn tables(file: &str, text: &str, problems: &mut Vec<Problem>) -> Vec<(Cells, Ve
     }
     for (header, rows) in &mut tables {
         for cells in std::iter::once(header).chain(rows) {
-            cells.1.iter_mut().for_each(|cell| *cell = cell.trim().to_owned());
+            cells
+                .1
+                .iter_mut()
+                .for_each(|cell| *cell = cell.trim().to_owned());
         }
     }
     tables

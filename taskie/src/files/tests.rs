@@ -10,10 +10,15 @@ use super::task::TaskFile;
 use super::tasks::Tasks;
 use super::{Directory, MOST, is_complete};
 
-const TABLE: &str = "| Id | Status | Priority | Description | Test strategy |\n|---|---|---|---|---|\n";
+const TABLE: &str =
+    "| Id | Status | Priority | Description | Test strategy |\n|---|---|---|---|---|\n";
 
 fn told<T: std::fmt::Debug>(parsed: super::Parsed<T>) -> Vec<String> {
-    parsed.unwrap_err().iter().map(ToString::to_string).collect()
+    parsed
+        .unwrap_err()
+        .iter()
+        .map(ToString::to_string)
+        .collect()
 }
 
 fn of_table(rows: &str) -> Vec<String> {
@@ -43,7 +48,10 @@ fn names_are_read_and_written_the_same() {
         "task-3-code-post-review-10.md",
         "all-code-review-1.md",
     ] {
-        assert_eq!(Name::parse(name).map(|name| name.to_string()).as_deref(), Some(name));
+        assert_eq!(
+            Name::parse(name).map(|name| name.to_string()).as_deref(),
+            Some(name)
+        );
     }
     let review = Name::Review(Group::TaskCode(3), 10);
     assert_eq!(Name::parse("task-3-code-review-10.md"), Some(review));
@@ -83,7 +91,9 @@ fn a_table_is_read_by_its_columns() {
 #[test]
 fn a_table_says_with_lines_what_is_wrong_with_it() {
     assert_eq!(
-        of_table("| 1 | doing | low | a | b |\n| x | done | urgent | a | b |\n| 1 | | low | a | b |\n"),
+        of_table(
+            "| 1 | doing | low | a | b |\n| x | done | urgent | a | b |\n| 1 | | low | a | b |\n"
+        ),
         [
             "tasks.md:3: the status is “doing”; write one of pending, done, cancelled, postponed",
             "tasks.md:4: the id is “x”; write a whole number from 1",
@@ -96,7 +106,10 @@ fn a_table_says_with_lines_what_is_wrong_with_it() {
         of_table("| 1 | done | low | a | b |\n| 1 | done | low | a | b |\n"),
         ["tasks.md:4: the id 1 stands twice; give each task its own"]
     );
-    assert_eq!(of_table(""), ["tasks.md:1: the table has no row; write one for each task"]);
+    assert_eq!(
+        of_table(""),
+        ["tasks.md:1: the table has no row; write one for each task"]
+    );
     assert_eq!(
         told(Tasks::parse("tasks.md", "")),
         [
@@ -104,7 +117,10 @@ fn a_table_says_with_lines_what_is_wrong_with_it() {
         ]
     );
     assert_eq!(
-        told(Tasks::parse("tasks.md", "# Tasks\n\n| Id | Id |\n|---|---|\n| 1 | 2 |\n")),
+        told(Tasks::parse(
+            "tasks.md",
+            "# Tasks\n\n| Id | Id |\n|---|---|\n| 1 | 2 |\n"
+        )),
         [
             "tasks.md:1: tasks.md is one table and nothing else; move it to plan.md or a task file",
             "tasks.md:3: the column Id stands twice; remove one",
@@ -131,24 +147,43 @@ const TASK: &str = "# Task 2\n\nWhat it is for.\n\n### Subtask 2.1: the parser\n
 #[test]
 fn a_task_file_is_read_with_nested_bullets() {
     let file = TaskFile::parse("task-2.md", 2, TASK).unwrap();
-    let [first, second] = &*file.subtasks else { panic!("{file:?}") };
+    let [first, second] = &*file.subtasks else {
+        panic!("{file:?}")
+    };
     assert_eq!((first.number, first.title.as_str()), (1, "the parser"));
-    assert_eq!((first.status.word(), second.status.word()), ("completed", "awaiting-review"));
+    assert_eq!(
+        (first.status.word(), second.status.word()),
+        ("completed", "awaiting-review")
+    );
     assert_eq!(first.fields[0].value, "reads the table\nand says where");
     assert_eq!(first.fields[3].value, "one\nStatus: nested\ntwo");
     assert_eq!((file.completed(), file.is_completed()), (1, false));
-    assert_eq!(file.must_run(), ["cargo test", "cargo clippy", "make docs", "make links"]);
-    assert_eq!(TaskFile::parse("task-2.md", 2, &TASK.replace('\n', "\r\n")).unwrap(), file);
+    assert_eq!(
+        file.must_run(),
+        ["cargo test", "cargo clippy", "make docs", "make links"]
+    );
+    assert_eq!(
+        TaskFile::parse("task-2.md", 2, &TASK.replace('\n', "\r\n")).unwrap(),
+        file
+    );
 }
 
 #[test]
 fn a_field_without_commands_names_none() {
     for none in ["", "none", "None.", "–", "-"] {
-        let text = format!("### Subtask 1.1: a\n- **Status**: pending\n- **Must-run commands**: {none}\n");
-        assert_eq!(TaskFile::parse("task-1.md", 1, &text).unwrap().must_run(), [""; 0], "{none}");
+        let text =
+            format!("### Subtask 1.1: a\n- **Status**: pending\n- **Must-run commands**: {none}\n");
+        assert_eq!(
+            TaskFile::parse("task-1.md", 1, &text).unwrap().must_run(),
+            [""; 0],
+            "{none}"
+        );
     }
     let fenced = "### Subtask 1.1: a\n- **Status**: pending\n- **Must-run commands**:\n  ```\n  make\n  make check\n  ```\n";
-    assert_eq!(TaskFile::parse("task-1.md", 1, fenced).unwrap().must_run(), ["make", "make check"]);
+    assert_eq!(
+        TaskFile::parse("task-1.md", 1, fenced).unwrap().must_run(),
+        ["make", "make check"]
+    );
 }
 
 #[test]
@@ -186,7 +221,11 @@ fn the_marks_of_a_merge_are_named_and_nothing_else_is_read() {
         [format!("tasks.md:3: {mark}"), format!("tasks.md:7: {mark}")]
     );
     assert_eq!(
-        told(TaskFile::parse("task-1.md", 1, "<<<<<<< HEAD\n### Subtask 1.1: a\n")),
+        told(TaskFile::parse(
+            "task-1.md",
+            1,
+            "<<<<<<< HEAD\n### Subtask 1.1: a\n"
+        )),
         [format!("task-1.md:1: {mark}")]
     );
 }
@@ -213,7 +252,10 @@ fn a_directory_is_read_with_byte_order_marks_and_nothing_too_large() {
     assert_eq!(directory.table().unwrap().rows.len(), 1);
     assert!(directory.has_complete_plan());
     let of = |number: u64| told(directory.task_files[&number].clone());
-    assert_eq!(of(1), ["task-1.md: it is larger than 1048576 bytes; shorten it"]);
+    assert_eq!(
+        of(1),
+        ["task-1.md: it is larger than 1048576 bytes; shorten it"]
+    );
     assert_eq!(of(2), ["task-2.md:2: it is no UTF-8; save it as UTF-8"]);
 }
 
@@ -223,12 +265,17 @@ fn a_name_that_is_no_text_counts() {
     let name = std::ffi::OsStr::from_bytes(b"\xff.md");
     std::fs::write(kept.path().join(name), "").unwrap();
     let directory = Directory::read(&folder).unwrap();
-    assert_eq!(directory.entries.keys().collect::<Vec<_>>(), ["plan.md", "\u{fffd}.md"]);
+    assert_eq!(
+        directory.entries.keys().collect::<Vec<_>>(),
+        ["plan.md", "\u{fffd}.md"]
+    );
 }
 
 #[test]
 fn a_large_table_costs_no_more_than_its_size() {
-    let rows: String = (1..=20_000).map(|id| format!("| {id} | done | low | a | |\n")).collect();
+    let rows: String = (1..=20_000)
+        .map(|id| format!("| {id} | done | low | a | |\n"))
+        .collect();
     let begun = std::time::Instant::now();
     let table = format!("{TABLE}{rows}");
     assert_eq!(Tasks::parse("tasks.md", &table).unwrap().rows.len(), 20_000);

@@ -22,7 +22,9 @@ fn an_advance_needs_the_work_and_says_what_is_missing() {
     let said = project.agent(&["advance", "plan-review"]).refused();
     has(&said, "S2 notes.md");
     std::fs::remove_file(project.dir(ID).join("notes.md")).unwrap();
-    let said = project.agent(&["advance", "plan-review", "biling"]).refused();
+    let said = project
+        .agent(&["advance", "plan-review", "biling"])
+        .refused();
     has(&said, "biling");
     assert_eq!(project.state(ID)["next_phase"], "new-plan");
     let said = project.agent(&["advance", "plan-review", ID]).done();
@@ -39,9 +41,14 @@ fn no_advance_leads_past_a_review() {
     project.write(ID, "plan.md", "## Overview\n");
     project.blocks();
     let before = project.state(ID);
-    for target in
-        ["create-tasks", "complete", "complete-task", "next-task", "post-plan-review", "tasks-review"]
-    {
+    for target in [
+        "create-tasks",
+        "complete",
+        "complete-task",
+        "next-task",
+        "post-plan-review",
+        "tasks-review",
+    ] {
         let said = project.agent(&["advance", target]).refused();
         assert!(said.contains("it is at plan-review"), "{target}: {said}");
         assert!(said.contains("taskie next billing"), "{target}: {said}");
@@ -73,10 +80,16 @@ fn the_agent_decides_nothing_that_is_the_persons() {
         &["new-plan", "another"],
     ] {
         let said = project.agent(line).refused();
-        assert!(said.contains("person") || said.contains("not legal"), "{line:?}: {said}");
+        assert!(
+            said.contains("person") || said.contains("not legal"),
+            "{line:?}: {said}"
+        );
         // What the person is told to type is there.
         for typed in said.split("/taskie:").skip(1) {
-            let name = typed.split(|c: char| c != '-' && !c.is_alphabetic()).next().unwrap();
+            let name = typed
+                .split(|c: char| c != '-' && !c.is_alphabetic())
+                .next()
+                .unwrap();
             let file = format!("{}/plugin/commands/{name}.md", env!("CARGO_MANIFEST_DIR"));
             assert!(std::fs::exists(file).unwrap(), "{line:?}: {said}");
         }
@@ -117,7 +130,10 @@ fn an_edit_of_the_limit_is_taken_over_where_it_may_be() {
         project.write(
             ID,
             "state.json",
-            &text.replace(&format!("\"max_reviews\": {current}"), &format!("\"max_reviews\": {edit}")),
+            &text.replace(
+                &format!("\"max_reviews\": {current}"),
+                &format!("\"max_reviews\": {edit}"),
+            ),
         );
         project.stop();
         assert_eq!(project.state(ID)["max_reviews"], json!(now), "{edit}");

@@ -31,7 +31,11 @@ impl Walk {
         assert_ne!(after, before, "{row}");
         fs::write(self.project.dir(ID).join("state.json"), before).unwrap();
         self.says(row);
-        assert_eq!(String::from_utf8(self.document()), String::from_utf8(after), "{row}");
+        assert_eq!(
+            String::from_utf8(self.document()),
+            String::from_utf8(after),
+            "{row}"
+        );
         self.row = row;
     }
 
@@ -72,7 +76,10 @@ impl Walk {
 fn each_row_is_said_before_a_write_and_after_one_that_was_cut_in_two() {
     let project = Project::new();
     project.slash("new-plan", ID).done();
-    let mut walk = Walk { project, row: "C18" };
+    let mut walk = Walk {
+        project,
+        row: "C18",
+    };
     walk.step("C6", |project| {
         project.write(ID, "plan.md", "## Overview\n");
         project.blocks();
@@ -104,7 +111,10 @@ fn without_automation_it_says_the_phase_and_asks() {
     project.slash("new-plan", ID).done();
     project.write(ID, "plan.md", "## Overview\n");
     project.tasks(ID, 2, 0);
-    let mut walk = Walk { project, row: "C18" };
+    let mut walk = Walk {
+        project,
+        row: "C18",
+    };
     walk.step("C23", |project| {
         project.person(&["pause", ID]).done();
     });

@@ -8,11 +8,17 @@ use crate::support::names;
 /// Runs it as a person whose own configuration has a reviewer that must not be asked.
 fn demo(here: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_taskie"));
-    command.arg("demo").args(arguments).current_dir(here).env_clear();
+    command
+        .arg("demo")
+        .args(arguments)
+        .current_dir(here)
+        .env_clear();
     command.env("PATH", std::env::var_os("PATH").unwrap());
     command.env("HOME", here.join("own"));
     // As in a client's session: the demo's steps are not that session's.
-    command.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", "mine");
+    command
+        .env("CLAUDECODE", "1")
+        .env("CLAUDE_CODE_SESSION_ID", "mine");
     command.output().unwrap()
 }
 
@@ -37,8 +43,10 @@ fn the_demo_goes_all_the_way_and_leaves_its_folder() {
     assert_eq!(ran.status.code(), Some(0), "{said}");
     assert!(said.lines().count() <= 60, "{said}");
 
-    let phases: Vec<&str> =
-        said.lines().filter_map(|line| line.trim().strip_prefix("next_phase: ")).collect();
+    let phases: Vec<&str> = said
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("next_phase: "))
+        .collect();
     let expected = [
         "new-plan",
         "create-tasks",
@@ -51,29 +59,47 @@ fn the_demo_goes_all_the_way_and_leaves_its_folder() {
     assert_eq!(phases, expected);
     let project = here.join("taskie-demo/words");
     let plan = project.join(".taskie/plans/count-words");
-    let mut files =
-        ["plan.md", "state.json", "task-1.md", "task-2.md", "tasks.md"].map(str::to_owned).to_vec();
+    let mut files = [
+        "plan.md",
+        "state.json",
+        "task-1.md",
+        "task-2.md",
+        "tasks.md",
+    ]
+    .map(str::to_owned)
+    .to_vec();
     for cycle in ["plan", "tasks", "task-1-code", "task-2-code", "all-code"] {
         for (number, verdict) in [(1, "FAIL"), (2, "PASS"), (3, "PASS")] {
             let name = format!("{cycle}-review-{number}.md");
             let review = std::fs::read_to_string(plan.join(&name)).unwrap();
-            assert!(review.ends_with(&format!("\nVERDICT: {verdict}\n")), "{name}: {review}");
+            assert!(
+                review.ends_with(&format!("\nVERDICT: {verdict}\n")),
+                "{name}: {review}"
+            );
             files.push(name);
         }
         files.extend([1, 2].map(|number| format!("{cycle}-post-review-{number}.md")));
     }
     files.sort();
     assert_eq!(names(&plan), files);
-    assert_eq!(names(&project), [".git", ".taskie", "README.md", "tests", "words.sh"]);
+    assert_eq!(
+        names(&project),
+        [".git", ".taskie", "README.md", "tests", "words.sh"]
+    );
     // Nothing beside its folder was touched.
     assert_eq!(names(&here), ["own", "taskie-demo"]);
     assert_eq!(names(&here.join("own")), [".config"]);
 
     // What it says at its end works.
     let (_, lines) = said.split_once("To look at it:\n").unwrap();
-    let lines = lines.replace("taskie status", &format!("'{}' status", env!("CARGO_BIN_EXE_taskie")));
+    let lines = lines.replace(
+        "taskie status",
+        &format!("'{}' status", env!("CARGO_BIN_EXE_taskie")),
+    );
     let mut shell = Command::new("sh");
-    shell.env_clear().env("PATH", std::env::var_os("PATH").unwrap());
+    shell
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap());
     let looked = shell.args(["-euc", &lines]).output().unwrap();
     assert!(
         looked.status.success() && text(&looked).contains("phase:     complete"),

@@ -17,22 +17,36 @@ fn code_review() -> Project {
     let project = in_review("code-review", true, &json!({}));
     project.configure("\n[commands.check]\nprogram = \"true\"\n");
     let task = std::fs::read_to_string(project.dir(ID).join("task-1.md")).unwrap();
-    project.write(ID, "task-1.md", &task.replace("`test -e README.md`", "`check`"));
+    project.write(
+        ID,
+        "task-1.md",
+        &task.replace("`test -e README.md`", "`check`"),
+    );
     project
 }
 
 /// Runs a command of the document where it can be run, and returns what it said with the `next_phase` after it.
 fn run(command: &str) -> (Said, Value) {
-    let filled = [("N", "2"), ("K", "3"), ("TARGET", "plan-review"), ("<plan>", ID), ("[plan]", ID)];
+    let filled = [
+        ("N", "2"),
+        ("K", "3"),
+        ("TARGET", "plan-review"),
+        ("<plan>", ID),
+        ("[plan]", ID),
+    ];
     let fill = |word: &str| {
         let known = filled.iter().find(|(name, _)| *name == word);
         known.map_or(word, |(_, value)| value).to_owned()
     };
-    let words =
-        command.replace("[max_reviews=N] [tdd=true] <description>", "max_reviews=2 tdd=true say hello");
+    let words = command.replace(
+        "[max_reviews=N] [tdd=true] <description>",
+        "max_reviews=2 tdd=true say hello",
+    );
     let words: Vec<String> = words.split_whitespace().map(fill).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let verb = words[0].strip_prefix("/taskie:").unwrap_or_else(|| words[1]);
+    let verb = words[0]
+        .strip_prefix("/taskie:")
+        .unwrap_or_else(|| words[1]);
     let project = match verb {
         "new-plan" | "demo" => Project::new(),
         "advance" => {
@@ -56,7 +70,9 @@ fn run(command: &str) -> (Said, Value) {
     };
     project.says(None);
     let said = match words.split_first() {
-        Some((&"taskie", rest)) if ["advance", "review", "use"].contains(&verb) => project.agent(rest),
+        Some((&"taskie", rest)) if ["advance", "review", "use"].contains(&verb) => {
+            project.agent(rest)
+        }
         // What is configured needs no permission: permitted.rs has the rest, on a terminal.
         Some((&"taskie", rest)) => project.person(rest),
         Some((_, rest)) => project.slash(verb, &rest.join(" ")),
@@ -76,8 +92,14 @@ fn every_command_of_the_document_does_what_it_says() {
     for command in all {
         let (said, next_phase) = run(&command);
         let said = said.done();
-        let verb = command.strip_prefix("/taskie:").or(command.strip_prefix("taskie "));
-        let verb = verb.unwrap_or_default().split(' ').next().unwrap_or_default();
+        let verb = command
+            .strip_prefix("/taskie:")
+            .or(command.strip_prefix("taskie "));
+        let verb = verb
+            .unwrap_or_default()
+            .split(' ')
+            .next()
+            .unwrap_or_default();
         match verb {
             "create-tasks" | "complete-task" | "complete-task-tdd" => {
                 assert_eq!(next_phase, verb, "{command}: {said}")
@@ -93,7 +115,10 @@ fn every_command_of_the_document_does_what_it_says() {
             "drop-task" => assert!(said.contains("2 tasks now"), "{command}: {said}"),
             "more" => assert!(said.contains("4 reviews per cycle"), "{command}: {said}"),
             "max-reviews" => assert!(said.contains("2 reviews per cycle"), "{command}: {said}"),
-            "verify" => assert!(said.contains("permitted") || said.contains("passed"), "{command}: {said}"),
+            "verify" => assert!(
+                said.contains("permitted") || said.contains("passed"),
+                "{command}: {said}"
+            ),
             _ => assert!(!said.is_empty(), "{command}"),
         }
     }
@@ -107,7 +132,9 @@ fn the_table_is_the_programs_and_the_tests_exist() {
         "docs/taskie.md is stale; put this between its two comments:\n\n{table}"
     );
     let tests = read("taskie/tests/process/seed.rs");
-    let named = document.split('`').filter(|word| word.starts_with("issue_"));
+    let named = document
+        .split('`')
+        .filter(|word| word.starts_with("issue_"));
     let named: Vec<&str> = named.collect();
     assert_eq!(named.len(), 8);
     for name in named {
@@ -130,8 +157,16 @@ fn every_command_after_which_a_plan_goes_on_permits_what_it_asks_for() {
     let ends = ["cancel.md", "doctor.md", "rollback.md"];
     let by_hand = ["next-task.md", "next-task-tdd.md"];
     for name in names(&Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin/commands")) {
-        for rule in ["Edit(/.taskie/plans/*/*.md)", "Bash(taskie next:*)", "Bash(taskie check:*)"] {
-            assert_eq!(permits(&name, rule), !ends.contains(&&*name), "{name}: {rule}");
+        for rule in [
+            "Edit(/.taskie/plans/*/*.md)",
+            "Bash(taskie next:*)",
+            "Bash(taskie check:*)",
+        ] {
+            assert_eq!(
+                permits(&name, rule),
+                !ends.contains(&&*name),
+                "{name}: {rule}"
+            );
         }
         for rule in ["Bash(taskie advance:*)", "Bash(taskie review:*)"] {
             let goes_on = !ends.contains(&&*name) && !by_hand.contains(&&*name);
@@ -145,8 +180,14 @@ fn the_help_fits_a_screen() {
     let help = Project::new().person(&["--help"]).done();
     assert!(help.lines().count() <= 45, "{help}");
     let (groups, _) = help.split_once("\nOptions:\n").unwrap();
-    assert!(groups.lines().all(|line| line.chars().count() <= 80), "{groups}");
-    assert!(groups.contains("\nIn Claude Code: new-plan, continue-plan, "), "{groups}");
+    assert!(
+        groups.lines().all(|line| line.chars().count() <= 80),
+        "{groups}"
+    );
+    assert!(
+        groups.contains("\nIn Claude Code: new-plan, continue-plan, "),
+        "{groups}"
+    );
 }
 
 #[test]
@@ -158,7 +199,10 @@ fn the_head_of_every_command_can_be_read_as_yaml() {
         let head = text.split("---\n").nth(1).unwrap();
         for line in head.lines() {
             let (_, value) = line.split_once(": ").unwrap();
-            assert!(value.starts_with('\'') || !value.contains(": "), "{name}: {line}");
+            assert!(
+                value.starts_with('\'') || !value.contains(": "),
+                "{name}: {line}"
+            );
         }
     }
 }

@@ -28,15 +28,25 @@ fn to_the_end(project: &Project) -> String {
 fn windows_lines_and_byte_order_marks_are_nothing_to_mend() {
     let project = coding();
     for (name, text) in [
-        ("tasks.md", std::fs::read_to_string(project.dir(ID).join("tasks.md")).unwrap()),
+        (
+            "tasks.md",
+            std::fs::read_to_string(project.dir(ID).join("tasks.md")).unwrap(),
+        ),
         ("task-1.md", task_file(1, "pending")),
     ] {
         project.write(ID, name, &format!("\u{feff}{}", text.replace('\n', "\r\n")));
     }
-    assert_eq!(project.person(&["check", ID]).done(), "Plan billing breaks no rule.\n");
+    assert_eq!(
+        project.person(&["check", ID]).done(),
+        "Plan billing breaks no rule.\n"
+    );
     let state = std::fs::read_to_string(project.dir(ID).join("state.json")).unwrap();
     let good = project.state(ID);
-    project.write(ID, "state.json", &format!("\u{feff}{}", state.replace('\n', "\r\n")));
+    project.write(
+        ID,
+        "state.json",
+        &format!("\u{feff}{}", state.replace('\n', "\r\n")),
+    );
     to_the_end(&project);
     let now = std::fs::read_to_string(project.dir(ID).join("state.json")).unwrap();
     let now: serde_json::Value = serde_json::from_str(now.trim_start_matches('\u{feff}')).unwrap();
@@ -49,26 +59,54 @@ fn what_cannot_be_read_is_named_with_its_file_and_kept() {
     let unknown = task_file(1, "finished");
     let marks = "<<<<<<< HEAD\n=======\n>>>>>>> theirs\n";
     for (name, bytes, says) in [
-        ("tasks.md", large.as_str(), "tasks.md: it is larger than 1048576 bytes"),
+        (
+            "tasks.md",
+            large.as_str(),
+            "tasks.md: it is larger than 1048576 bytes",
+        ),
         ("tasks.md", marks, "tasks.md:1: a merge left its mark here"),
-        ("tasks.md", "# Tasks\n", "tasks.md:1: tasks.md is one table and nothing else"),
-        ("task-1.md", large.as_str(), "task-1.md: it is larger than 1048576 bytes"),
-        ("task-1.md", marks, "task-1.md:3: a merge left its mark here"),
+        (
+            "tasks.md",
+            "# Tasks\n",
+            "tasks.md:1: tasks.md is one table and nothing else",
+        ),
+        (
+            "task-1.md",
+            large.as_str(),
+            "task-1.md: it is larger than 1048576 bytes",
+        ),
+        (
+            "task-1.md",
+            marks,
+            "task-1.md:3: a merge left its mark here",
+        ),
         // Another program's table, and its task.
         (
             "tasks.md",
             "| Nr | Zustand |\n|---|---|\n| 1 | offen |\n",
             "tasks.md:1: there is no column Id; add it",
         ),
-        ("task-1.md", "{\"subtasks\": [{\"status\": \"done\"}]}\n", "task-1.md: it has no subtask"),
+        (
+            "task-1.md",
+            "{\"subtasks\": [{\"status\": \"done\"}]}\n",
+            "task-1.md: it has no subtask",
+        ),
         // Edited by hand: a row that is gone, a status that nobody knows.
         (
             "tasks.md",
             "| Id | Status | Priority | Description | Test strategy |\n|---|---|---|---|---|\n| 1 | pending | low | a | b |\n",
             "1 tasks are pending or done, and the plan has 2",
         ),
-        ("task-1.md", unknown.as_str(), "the status of subtask 1.1 is “finished”"),
-        ("plan.md", large.as_str(), "plan.md: it is larger than 1048576 bytes"),
+        (
+            "task-1.md",
+            unknown.as_str(),
+            "the status of subtask 1.1 is “finished”",
+        ),
+        (
+            "plan.md",
+            large.as_str(),
+            "plan.md: it is larger than 1048576 bytes",
+        ),
     ] {
         let project = coding();
         project.write(ID, name, bytes);
@@ -76,9 +114,15 @@ fn what_cannot_be_read_is_named_with_its_file_and_kept() {
         let said = project.blocks();
         assert!(said.contains(says), "{said}");
         let said = project.person(&["check", ID]);
-        assert!(said.0.code == Some(1) && said.0.out.contains(says), "{said:?}");
+        assert!(
+            said.0.code == Some(1) && said.0.out.contains(says),
+            "{said:?}"
+        );
         to_the_end(&project);
-        assert_eq!(std::fs::read_to_string(project.dir(ID).join(name)).unwrap(), bytes);
+        assert_eq!(
+            std::fs::read_to_string(project.dir(ID).join(name)).unwrap(),
+            bytes
+        );
         assert_eq!(project.state(ID), before);
     }
 }
@@ -98,15 +142,26 @@ fn a_state_that_is_lost_comes_back_from_the_journal() {
         let before = project.state(ID);
         project.write(ID, "state.json", bytes);
         to_the_end(&project);
-        assert_eq!(project.state(ID), before, "{}", &bytes[..bytes.len().min(40)]);
+        assert_eq!(
+            project.state(ID),
+            before,
+            "{}",
+            &bytes[..bytes.len().min(40)]
+        );
         // What was there is kept; nothing at all is what a crash leaves.
         if bytes.is_empty() {
             continue;
         }
         let kept = project.root.join(".taskie/engine/quarantine");
-        let kept: Vec<Vec<u8>> =
-            crate::support::names(&kept).iter().map(|name| std::fs::read(kept.join(name)).unwrap()).collect();
-        assert!(kept.iter().any(|one| one == bytes.as_bytes()), "{}", &bytes[..bytes.len().min(40)]);
+        let kept: Vec<Vec<u8>> = crate::support::names(&kept)
+            .iter()
+            .map(|name| std::fs::read(kept.join(name)).unwrap())
+            .collect();
+        assert!(
+            kept.iter().any(|one| one == bytes.as_bytes()),
+            "{}",
+            &bytes[..bytes.len().min(40)]
+        );
     }
 }
 

@@ -11,7 +11,10 @@ fn clean_and_findings_go_to_the_answer_and_none_blocks_once() {
         // No review: the one line to run, once; then the turn ends.
         let project = in_review(review, true, &json!({ "consecutive_clean": 0 }));
         let said = project.blocks();
-        assert!(said.starts_with("taskie billing") && said.contains("taskie review billing"), "{said}");
+        assert!(
+            said.starts_with("taskie billing") && said.contains("taskie review billing"),
+            "{said}"
+        );
         let before = project.state(ID);
         project.ends();
         assert_eq!(project.state(ID), before);
@@ -24,7 +27,10 @@ fn clean_and_findings_go_to_the_answer_and_none_blocks_once() {
                 (&now["next_phase"], &now["consecutive_clean"]),
                 (&json!(format!("post-{review}")), &json!(clean))
             );
-            assert_eq!((&now["phase_iteration"], &now["review_model"]), (&json!(3), &json!("sonnet")));
+            assert_eq!(
+                (&now["phase_iteration"], &now["review_model"]),
+                (&json!(3), &json!("sonnet"))
+            );
         }
     }
 }
@@ -73,8 +79,18 @@ fn must_run_commands_run_only_where_a_person_permitted_them() {
     // A line that nobody permitted is shown as not run; a configured name needs no permission.
     let project = in_review("code-review", true, &json!({ "consecutive_clean": 0 }));
     let mark = project.root.join("ran");
-    let line = format!("touch {}", mark.to_str().unwrap().replace('\'', "'\\''").replace(' ', "\\ "));
-    project.write(ID, "task-1.md", &task_file(1, "completed").replace("test -e README.md", &line));
+    let line = format!(
+        "touch {}",
+        mark.to_str()
+            .unwrap()
+            .replace('\'', "'\\''")
+            .replace(' ', "\\ ")
+    );
+    project.write(
+        ID,
+        "task-1.md",
+        &task_file(1, "completed").replace("test -e README.md", &line),
+    );
     project.review(None).done();
     let prompt = project.prompt();
     assert!(prompt.contains("a person has not permitted"), "{prompt}");
@@ -88,7 +104,11 @@ fn a_command_that_fails_is_a_finding_whatever_the_reviewer_says() {
     for review in ["code-review", "all-code-review"] {
         let project = in_review(review, true, &json!({}));
         project.configure("\n[commands.check]\nprogram = \"false\"\n");
-        project.write(ID, "task-1.md", &task_file(1, "completed").replace("test -e README.md", "check"));
+        project.write(
+            ID,
+            "task-1.md",
+            &task_file(1, "completed").replace("test -e README.md", "check"),
+        );
         project.review(None).done();
         project.blocks();
         let now = project.state(ID);

@@ -5,7 +5,10 @@ use claudex_testkit::has;
 use crate::support::{ID, Project, coding, standalone};
 
 fn next_phase(project: &Project) -> String {
-    project.state(ID)["next_phase"].as_str().unwrap_or("null").to_owned()
+    project.state(ID)["next_phase"]
+        .as_str()
+        .unwrap_or("null")
+        .to_owned()
 }
 
 #[test]
@@ -25,7 +28,11 @@ fn tasks_are_taken_back_into_automation_and_out_of_it() {
         project.slash(command, "").done();
         assert_eq!(project.state(ID), now);
         // And none of the others is next.
-        let other = if command == "create-tasks" { "complete-task" } else { "create-tasks" };
+        let other = if command == "create-tasks" {
+            "complete-task"
+        } else {
+            "create-tasks"
+        };
         let said = project.slash(other, "").refused();
         has(&said, "taskie next billing");
 
@@ -36,7 +43,10 @@ fn tasks_are_taken_back_into_automation_and_out_of_it() {
                 (&now["next_phase"], &now["phase_iteration"]),
                 (&serde_json::Value::Null, &serde_json::Value::Null)
             );
-            assert_eq!((&now["phase"], &now["current_task"]), (&leave.into(), &2.into()));
+            assert_eq!(
+                (&now["phase"], &now["current_task"]),
+                (&leave.into(), &2.into())
+            );
         }
     }
 }
@@ -45,7 +55,11 @@ fn tasks_are_taken_back_into_automation_and_out_of_it() {
 fn a_row_that_is_done_before_its_subtasks_is_still_under_way() {
     let project = coding();
     project.tasks(ID, 3, 2);
-    project.write(ID, "task-2.md", &crate::support::task_file(2, "awaiting-review"));
+    project.write(
+        ID,
+        "task-2.md",
+        &crate::support::task_file(2, "awaiting-review"),
+    );
     let said = project.blocks();
     has(&said, "do task 2");
     let said = project.agent(&["advance", "code-review"]).refused();
@@ -76,7 +90,13 @@ fn a_plan_that_is_over_stays_as_it_is() {
     let project = standalone();
     project.person(&["cancel", ID]).done();
     let before = project.state(ID);
-    for command in ["continue-task", "next-task", "create-tasks", "add-task", "plan-review"] {
+    for command in [
+        "continue-task",
+        "next-task",
+        "create-tasks",
+        "add-task",
+        "plan-review",
+    ] {
         project.person(&[command, ID]).refused();
     }
     for command in ["more", "max-reviews", "drop-task"] {
@@ -87,7 +107,12 @@ fn a_plan_that_is_over_stays_as_it_is() {
 
 #[test]
 fn reviews_are_the_automations_own_or_by_hand() {
-    for review in ["plan-review", "tasks-review", "code-review", "all-code-review"] {
+    for review in [
+        "plan-review",
+        "tasks-review",
+        "code-review",
+        "all-code-review",
+    ] {
         for command in [review.to_owned(), format!("post-{review}")] {
             let project = standalone();
             project.slash(&command, "").done();
@@ -139,12 +164,26 @@ fn a_review_by_hand_takes_the_next_number_and_is_nobodys_to_answer() {
         let prompt = project.prompt();
         has(&prompt, shows);
         let now = project.state(ID);
-        assert_eq!((&now["phase"], &now["next_phase"]), (&command.into(), &serde_json::Value::Null));
+        assert_eq!(
+            (&now["phase"], &now["next_phase"]),
+            (&command.into(), &serde_json::Value::Null)
+        );
     }
     // None of them is the automation's to answer, and none lets it go on; its copy of the changes is left alone.
-    let copy = project.root.join(".taskie/engine").join(ID).join("changes.diff");
-    assert!(copy.parent().unwrap().is_dir() && !copy.exists(), "{}", copy.display());
-    assert_eq!(project.person(&["check", ID]).done(), "Plan billing breaks no rule.\n");
+    let copy = project
+        .root
+        .join(".taskie/engine")
+        .join(ID)
+        .join("changes.diff");
+    assert!(
+        copy.parent().unwrap().is_dir() && !copy.exists(),
+        "{}",
+        copy.display()
+    );
+    assert_eq!(
+        project.person(&["check", ID]).done(),
+        "Plan billing breaks no rule.\n"
+    );
     project.reviewer("exit 1\n");
     let said = project.person(&["plan-review", ID]);
     assert_eq!(said.0.code, Some(5), "{said:?}");
@@ -179,7 +218,10 @@ fn reviews_end_at_their_limit_and_a_person_goes_on() {
             "accept" => {
                 assert_eq!(next_phase(&project), "create-tasks");
                 let journal = project.person(&["journal", ID]).done();
-                has(&journal, "accepted {\"open\":[\"There is a hole (mend it)\"]}");
+                has(
+                    &journal,
+                    "accepted {\"open\":[\"There is a hole (mend it)\"]}",
+                );
             }
             _ => assert!(project.blocks().contains("taskie review billing")),
         }
@@ -207,13 +249,20 @@ fn tasks_come_and_go_by_a_person_alone() {
     let postponed = table.replace("| 3 | pending |", "| 3 | postponed |");
     project.write(ID, "tasks.md", &postponed);
     let said = project.person(&["check", ID]);
-    assert!(said.0.out.contains("S10") && said.0.code == Some(1), "{said:?}");
+    assert!(
+        said.0.out.contains("S10") && said.0.code == Some(1),
+        "{said:?}"
+    );
     project.person(&["drop-task", "3", ID]).done();
     project.person(&["check", ID]).done();
     // It was dropped already.
     project.person(&["drop-task", "3", ID]).refused();
     // Those that are left are dropped as well: what is done is reviewed as a whole.
-    project.write(ID, "tasks.md", &table.replace("| pending |", "| cancelled |"));
+    project.write(
+        ID,
+        "tasks.md",
+        &table.replace("| pending |", "| cancelled |"),
+    );
     project.person(&["drop-task", "2", ID]).done();
     project.person(&["drop-task", "4", ID]).done();
     assert_eq!(next_phase(&project), "all-code-review");
@@ -227,7 +276,10 @@ fn next_and_check_look_as_json_too() {
     let project = standalone();
     let next: serde_json::Value =
         serde_json::from_str(&project.person(&["next", ID, "--json"]).done()).unwrap();
-    assert_eq!((&next["plan"], &next["row"]), (&"billing".into(), &"C23".into()));
+    assert_eq!(
+        (&next["plan"], &next["row"]),
+        (&"billing".into(), &"C23".into())
+    );
     let check: serde_json::Value =
         serde_json::from_str(&project.person(&["check", ID, "--json"]).done()).unwrap();
     assert_eq!(check["violations"], serde_json::json!([]));
@@ -252,10 +304,17 @@ fn status_shows_tasks_reviews_and_what_is_next_on_one_screen() {
     }
     assert!(shown.lines().count() <= 40, "{shown}");
     for task in 1..=40 {
-        project.write(ID, &format!("task-{task}-code-review-1.md"), "VERDICT: PASS\n");
+        project.write(
+            ID,
+            &format!("task-{task}-code-review-1.md"),
+            "VERDICT: PASS\n",
+        );
     }
     let shown = project.person(&["status", ID]).done();
-    has(&shown, "reviews of task-1-code: 1 PASS; task-2-code: 1 PASS; ");
+    has(
+        &shown,
+        "reviews of task-1-code: 1 PASS; task-2-code: 1 PASS; ",
+    );
     assert!(shown.lines().count() <= 40, "{shown}");
     let json: serde_json::Value =
         serde_json::from_str(&project.person(&["status", ID, "--json"]).done()).unwrap();
@@ -271,7 +330,10 @@ fn of_several_plans_a_command_names_one() {
         project.person(&["new-plan", description]).done();
     }
     let said = project.person(&["continue-plan"]).refused();
-    assert!(["one", "two", "one-2"].iter().all(|id| said.contains(id)), "{said}");
+    assert!(
+        ["one", "two", "one-2"].iter().all(|id| said.contains(id)),
+        "{said}"
+    );
     let said = project.person(&["continue-plan", "two"]).done();
     assert!(said.contains("Plan two") && said.contains("C18"), "{said}");
     // The session's own is the one that is meant in it.
@@ -296,7 +358,10 @@ fn the_ground_rules_stand_in_one_place() {
     for command in commands {
         let text = std::fs::read_to_string(format!("messages/commands/{command}")).unwrap();
         let name = command.strip_suffix(".md").unwrap();
-        has(&text, &format!("!`taskie ground-rules; taskie {name} --from-prompt 2>&1 || true`"));
+        has(
+            &text,
+            &format!("!`taskie ground-rules; taskie {name} --from-prompt 2>&1 || true`"),
+        );
         has(&text, "disable-model-invocation: true");
         assert!(!text.contains("$ARGUMENTS"), "{text}");
     }

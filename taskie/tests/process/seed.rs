@@ -4,7 +4,12 @@ use serde_json::{Value, json};
 
 use crate::support::{ID, Project, task_file};
 
-pub(crate) const REVIEWS: [&str; 4] = ["plan-review", "tasks-review", "code-review", "all-code-review"];
+pub(crate) const REVIEWS: [&str; 4] = [
+    "plan-review",
+    "tasks-review",
+    "code-review",
+    "all-code-review",
+];
 
 /// Returns a project whose plan was taken up at a phase: so many tasks, so many of them done.
 fn at(next_phase: &str, tasks: (u64, u64), besides: &Value) -> Project {
@@ -57,7 +62,9 @@ macro_rules! state {
 #[test]
 fn issue_1_no_reviews_go_on_once() {
     for (review, target) in
-        REVIEWS.into_iter().zip(["create-tasks", "complete-task", "complete-task", "complete"])
+        REVIEWS
+            .into_iter()
+            .zip(["create-tasks", "complete-task", "complete-task", "complete"])
     {
         let project = in_review(review, true, &json!({ "max_reviews": 0 }));
         project.ends();
@@ -97,8 +104,14 @@ fn issue_3_outstanding_work_is_said_by_the_table() {
     );
     let before = std::fs::read(project.dir(ID).join("state.json")).unwrap();
     let said = project.person(&["continue-plan", ID]).done();
-    assert!(said.contains("C14") && said.contains("continue-task") && said.contains("1 of 2"), "{said}");
-    assert_eq!(std::fs::read(project.dir(ID).join("state.json")).unwrap(), before);
+    assert!(
+        said.contains("C14") && said.contains("continue-task") && said.contains("1 of 2"),
+        "{said}"
+    );
+    assert_eq!(
+        std::fs::read(project.dir(ID).join("state.json")).unwrap(),
+        before
+    );
 }
 
 #[test]
@@ -111,11 +124,21 @@ fn issue_4_reviews_read_the_code_and_what_came_of_the_commands() {
     project.commit("part", "part.txt", "The first part.\n");
     std::fs::write(project.root.join("untracked.txt"), "Not tracked yet.\n").unwrap();
     project.tasks(ID, 2, 1);
-    project.write(ID, "task-1.md", &task_file(1, "completed").replace("test -e README.md", "check"));
+    project.write(
+        ID,
+        "task-1.md",
+        &task_file(1, "completed").replace("test -e README.md", "check"),
+    );
     project.blocks();
     project.review(None).done();
     let prompt = project.prompt();
-    for part in ["+The first part.", "+Not tracked yet.", "all is well", "Subtask 1.1", "# Plan"] {
+    for part in [
+        "+The first part.",
+        "+Not tracked yet.",
+        "all is well",
+        "Subtask 1.1",
+        "# Plan",
+    ] {
         assert!(prompt.contains(part), "{part}\n{prompt}");
     }
     assert!(!prompt.contains("Mine."), "{prompt}");
@@ -123,14 +146,20 @@ fn issue_4_reviews_read_the_code_and_what_came_of_the_commands() {
 
 #[test]
 fn issue_5_a_plan_begins_with_its_own_limit() {
-    for (typed, most, tdd) in
-        [("one", 8, false), ("max_reviews=4 one", 4, false), ("tdd=true max_reviews=0 one", 0, true)]
-    {
+    for (typed, most, tdd) in [
+        ("one", 8, false),
+        ("max_reviews=4 one", 4, false),
+        ("tdd=true max_reviews=0 one", 0, true),
+    ] {
         let project = Project::new();
         let said = project.slash("new-plan", typed).done();
         assert!(said.contains("one"), "{said}");
         let now = project.state("one");
-        assert_eq!((&now["max_reviews"], &now["tdd"]), (&json!(most), &json!(tdd)), "{typed}");
+        assert_eq!(
+            (&now["max_reviews"], &now["tdd"]),
+            (&json!(most), &json!(tdd)),
+            "{typed}"
+        );
     }
     // Its name is that of the first words, or one that is free.
     let project = Project::new();
@@ -163,10 +192,22 @@ fn issue_6_every_field_is_written_on_every_path() {
     let null = Value::Null;
     let project = Project::new();
     project.person(&["new-plan", "billing"]).done();
-    state!(&project, 8, null, "new-plan", "new-plan", 0, "opus", 0, false);
+    state!(
+        &project, 8, null, "new-plan", "new-plan", 0, "opus", 0, false
+    );
     project.write(ID, "plan.md", "## Overview\n");
     project.blocks();
-    state!(&project, 8, null, "new-plan", "plan-review", 0, "opus", 0, false);
+    state!(
+        &project,
+        8,
+        null,
+        "new-plan",
+        "plan-review",
+        0,
+        "opus",
+        0,
+        false
+    );
     for (review, phase) in [
         ("plan", "plan-review"),
         ("tasks", "tasks-review"),
@@ -194,18 +235,68 @@ fn issue_6_every_field_is_written_on_every_path() {
         project.ends();
         match review {
             "plan" => {
-                state!(&project, 8, task, phase, "create-tasks", 3, "sonnet", 2, false);
+                state!(
+                    &project,
+                    8,
+                    task,
+                    phase,
+                    "create-tasks",
+                    3,
+                    "sonnet",
+                    2,
+                    false
+                );
                 project.tasks(ID, 1, 0);
                 project.blocks();
-                state!(&project, 8, task, "create-tasks", "tasks-review", 0, "opus", 0, false);
+                state!(
+                    &project,
+                    8,
+                    task,
+                    "create-tasks",
+                    "tasks-review",
+                    0,
+                    "opus",
+                    0,
+                    false
+                );
             }
             "tasks" => {
-                state!(&project, 8, task, phase, "complete-task", 3, "sonnet", 2, false);
+                state!(
+                    &project,
+                    8,
+                    task,
+                    phase,
+                    "complete-task",
+                    3,
+                    "sonnet",
+                    2,
+                    false
+                );
                 project.tasks(ID, 1, 1);
                 project.blocks();
-                state!(&project, 8, 1, "complete-task", "code-review", 0, "opus", 0, false);
+                state!(
+                    &project,
+                    8,
+                    1,
+                    "complete-task",
+                    "code-review",
+                    0,
+                    "opus",
+                    0,
+                    false
+                );
             }
-            "task-1-code" => state!(&project, 8, 1, phase, "all-code-review", 0, "opus", 0, false),
+            "task-1-code" => state!(
+                &project,
+                8,
+                1,
+                phase,
+                "all-code-review",
+                0,
+                "opus",
+                0,
+                false
+            ),
             _ => state!(&project, 8, 1, phase, "complete", 3, "sonnet", 2, false),
         }
     }
@@ -218,23 +309,40 @@ fn issue_7_the_four_blocks_have_one_wording() {
         let project = in_review(review, true, &json!({ "consecutive_clean": 0 }));
         project.review(Some("High")).done();
         let block = project.blocks();
-        for key in ["max_reviews", "current_task", "phase_iteration", "review_model", "consecutive_clean"] {
+        for key in [
+            "max_reviews",
+            "current_task",
+            "phase_iteration",
+            "review_model",
+            "consecutive_clean",
+        ] {
             assert!(block.contains(key), "{block}");
         }
         let files = review.strip_suffix("-review").unwrap();
-        let files = if files == "code" { "task-1-code" } else { files };
+        let files = if files == "code" {
+            "task-1-code"
+        } else {
+            files
+        };
         let plain = block
             .replace(&format!("{files}-review-1"), "REVIEW")
             .replace(&format!("{files}-post-review-1"), "ANSWER");
         blocks.push(plain.replace(&format!("advance {review} "), "advance TARGET "));
     }
-    assert!(blocks.iter().all(|block| *block == blocks[0]), "{blocks:#?}");
+    assert!(
+        blocks.iter().all(|block| *block == blocks[0]),
+        "{blocks:#?}"
+    );
 }
 
 #[test]
 fn issue_8_each_review_has_its_own_target() {
     for tdd in [false, true] {
-        let task = if tdd { "complete-task-tdd" } else { "complete-task" };
+        let task = if tdd {
+            "complete-task-tdd"
+        } else {
+            "complete-task"
+        };
         for (review, pending, target) in [
             ("plan-review", true, "create-tasks"),
             ("tasks-review", true, task),
@@ -252,7 +360,10 @@ fn issue_8_each_review_has_its_own_target() {
                 "all-code-review" => "taskie review billing",
                 _ => "/taskie:continue-plan billing",
             };
-            assert!(said.contains(next) && said.contains("The verdict is PASS"), "{said}");
+            assert!(
+                said.contains(next) && said.contains("The verdict is PASS"),
+                "{said}"
+            );
         }
     }
 }

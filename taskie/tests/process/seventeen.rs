@@ -14,7 +14,11 @@ fn changes(project: &Project, command: &str, words: &str, changed: &[(&str, Valu
     for (key, value) in changed {
         expected[*key] = value.clone();
     }
-    assert_eq!(project.state(ID).to_string(), expected.to_string(), "{command}: {said:?}");
+    assert_eq!(
+        project.state(ID).to_string(),
+        expected.to_string(),
+        "{command}: {said:?}"
+    );
     // What is done, is said; what is refused, names the next step.
     let said = said.0.out + &said.0.err;
     assert!(said.contains(ID), "{command}: {said}");
@@ -24,8 +28,13 @@ fn changes(project: &Project, command: &str, words: &str, changed: &[(&str, Valu
 fn in_standalone() {
     let null = || Value::Null;
     let at = |phase: &str| vec![("phase", json!(phase))];
-    let left =
-        |command: &str| vec![("phase", json!(command)), ("current_task", json!(2)), ("next_phase", null())];
+    let left = |command: &str| {
+        vec![
+            ("phase", json!(command)),
+            ("current_task", json!(2)),
+            ("next_phase", null()),
+        ]
+    };
     let into = |phase: &str| vec![("next_phase", json!(phase)), ("phase_iteration", json!(0))];
     let mut all: Vec<(&str, Vec<(&str, Value)>)> = vec![
         ("new-plan", vec![]),
@@ -39,10 +48,20 @@ fn in_standalone() {
         // The table is nobody's to count here.
         ("add-task", vec![]),
     ];
-    for review in ["plan-review", "tasks-review", "code-review", "all-code-review"] {
+    for review in [
+        "plan-review",
+        "tasks-review",
+        "code-review",
+        "all-code-review",
+    ] {
         all.push((review, at(review)));
     }
-    for review in ["post-plan-review", "post-tasks-review", "post-code-review", "post-all-code-review"] {
+    for review in [
+        "post-plan-review",
+        "post-tasks-review",
+        "post-code-review",
+        "post-all-code-review",
+    ] {
         all.push((review, at(review)));
     }
     are_all(all.iter().map(|(command, _)| *command));
@@ -73,10 +92,20 @@ fn in_automation() {
         ("add-task", vec![("current_task", json!(4))]),
     ];
     // None of them is due at a task: none inside automation changes anything.
-    for review in ["plan-review", "tasks-review", "code-review", "all-code-review"] {
+    for review in [
+        "plan-review",
+        "tasks-review",
+        "code-review",
+        "all-code-review",
+    ] {
         all.push((review, vec![]));
     }
-    for review in ["post-plan-review", "post-tasks-review", "post-code-review", "post-all-code-review"] {
+    for review in [
+        "post-plan-review",
+        "post-tasks-review",
+        "post-code-review",
+        "post-all-code-review",
+    ] {
         all.push((review, vec![]));
     }
     are_all(all.iter().map(|(command, _)| *command));
@@ -94,7 +123,10 @@ fn words(command: &str) -> &'static str {
 
 fn are_all<'a>(commands: impl Iterator<Item = &'a str>) {
     let files = names(std::path::Path::new("messages/commands"));
-    let files: BTreeSet<&str> = files.iter().filter_map(|file| file.strip_suffix(".md")).collect();
+    let files: BTreeSet<&str> = files
+        .iter()
+        .filter_map(|file| file.strip_suffix(".md"))
+        .collect();
     assert_eq!(commands.collect::<BTreeSet<_>>(), files);
 }
 
@@ -102,8 +134,14 @@ fn are_all<'a>(commands: impl Iterator<Item = &'a str>) {
 fn sixteen_plans_begin_at_once_and_each_has_a_name_of_its_own() {
     let project = Project::new();
     let begin = |_| {
-        let mut command = project.folder.command(&["new-plan", "max_reviews=3 Sort lines"]);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        let mut command = project
+            .folder
+            .command(&["new-plan", "max_reviews=3 Sort lines"]);
+        command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
     };
     let begun: Vec<_> = (0..16).map(begin).collect();
     for one in begun {
@@ -118,7 +156,10 @@ fn sixteen_plans_begin_at_once_and_each_has_a_name_of_its_own() {
     for plan in plans {
         assert_eq!(names(&project.dir(&plan)), ["state.json"]);
         let now = project.state(&plan);
-        assert_eq!((&now["max_reviews"], &now["next_phase"]), (&json!(3), &json!("new-plan")));
+        assert_eq!(
+            (&now["max_reviews"], &now["next_phase"]),
+            (&json!(3), &json!("new-plan"))
+        );
         project.person(&["next", &plan]).done();
     }
 }

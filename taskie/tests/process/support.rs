@@ -40,14 +40,21 @@ pub(crate) struct Project {
 impl Project {
     pub(crate) fn new() -> Self {
         let folder = Folder::new(Path::new(env!("CARGO_BIN_EXE_taskie"))).unwrap();
-        let project = Self { root: folder.root(), folder, prompts: Cell::new(0) };
+        let project = Self {
+            root: folder.root(),
+            folder,
+            prompts: Cell::new(0),
+        };
         project.commit("begin", "README.md", "Mine.\n");
         let script = project.folder.home().join("reviewer.sh");
         let reviewer = format!(
             "reviewer = \"script\"\n\n[reviewers.script]\nkind = \"command\"\nprogram = \"sh\"\narguments = [{:?}]\nsandbox = \"off\"\n",
             script.to_str().unwrap()
         );
-        let config = project.folder.home().join("config/claudex-loop/config.toml");
+        let config = project
+            .folder
+            .home()
+            .join("config/claudex-loop/config.toml");
         std::fs::write(config, reviewer).unwrap();
         project
     }
@@ -123,7 +130,10 @@ impl Project {
             Some(severity) => format!("## {severity}\\n- There is a hole (mend it)\\n"),
         };
         let prompt = self.folder.home().join("prompt.txt");
-        let script = format!("cat >{:?}\nprintf '# Findings\\n\\n{says}'\n", prompt.to_str().unwrap());
+        let script = format!(
+            "cat >{:?}\nprintf '# Findings\\n\\n{says}'\n",
+            prompt.to_str().unwrap()
+        );
         self.reviewer(&script);
     }
 
@@ -160,7 +170,10 @@ impl Project {
     pub(crate) fn age(&self, id: &str) {
         let then = SystemTime::now() - Duration::from_secs(3600);
         for name in self.names(id) {
-            let file = std::fs::File::options().write(true).open(self.dir(id).join(name)).unwrap();
+            let file = std::fs::File::options()
+                .write(true)
+                .open(self.dir(id).join(name))
+                .unwrap();
             file.set_modified(then).unwrap();
         }
     }
@@ -169,7 +182,11 @@ impl Project {
     pub(crate) fn tasks(&self, id: &str, total: u64, done: u64) {
         let mut table = TABLE.to_owned();
         for task in 1..=total {
-            let (row, subtask) = if task <= done { ("done", "completed") } else { ("pending", "pending") };
+            let (row, subtask) = if task <= done {
+                ("done", "completed")
+            } else {
+                ("pending", "pending")
+            };
             table += &format!("| {task} | {row} | low | Part {task} | by hand |\n");
             self.write(id, &format!("task-{task}.md"), &task_file(task, subtask));
         }

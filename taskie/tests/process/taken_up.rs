@@ -10,8 +10,16 @@ fn written(next_phase: &Value, besides: &[(&str, Value)]) -> Project {
     project.tasks(ID, 3, 2);
     for review in ["plan", "tasks", "task-2-code"] {
         for number in 1..=3 {
-            project.write(ID, &format!("{review}-review-{number}.md"), "A hole.\n\nVERDICT: FAIL\n");
-            project.write(ID, &format!("{review}-post-review-{number}.md"), "Mended.\n");
+            project.write(
+                ID,
+                &format!("{review}-review-{number}.md"),
+                "A hole.\n\nVERDICT: FAIL\n",
+            );
+            project.write(
+                ID,
+                &format!("{review}-post-review-{number}.md"),
+                "Mended.\n",
+            );
         }
     }
     project.write(ID, "all-code-review-7.md", "A hole.\n\nVERDICT: FAIL\n");
@@ -66,12 +74,17 @@ fn every_word_of_the_bash_version_is_taken_up() {
             assert_eq!(whole["phase"], "implementation");
         }
         // The current task was not reviewed yet while its review is under way.
-        let done = if ["code-review", "post-code-review"].contains(&word.as_str().unwrap_or_default()) {
-            1
-        } else {
-            2
-        };
-        assert_eq!((&whole["tasks_total"], &whole["tasks_done"]), (&json!(3), &json!(done)), "{word}");
+        let done =
+            if ["code-review", "post-code-review"].contains(&word.as_str().unwrap_or_default()) {
+                1
+            } else {
+                2
+            };
+        assert_eq!(
+            (&whole["tasks_total"], &whole["tasks_done"]),
+            (&json!(3), &json!(done)),
+            "{word}"
+        );
         assert_eq!(whole["ours"], json!({"kept": [1, 2.50, "x"]}));
         if phase == "post-all-code-review" {
             assert_eq!(whole["review_file"], 7);
@@ -80,14 +93,21 @@ fn every_word_of_the_bash_version_is_taken_up() {
         assert_eq!(keys.last().unwrap().as_str(), "tdd");
         // Once more it moves nothing.
         project.person(&["continue-plan", ID]).done();
-        assert_eq!(std::fs::read_to_string(project.dir(ID).join("state.json")).unwrap(), text, "{word}");
+        assert_eq!(
+            std::fs::read_to_string(project.dir(ID).join("state.json")).unwrap(),
+            text,
+            "{word}"
+        );
     }
 }
 
 #[test]
 fn what_is_null_outside_of_a_cycle_begins_anew() {
     for word in ["new-plan", "create-tasks", "complete-task", "code-review"] {
-        let project = written(&json!(word), &[("phase_iteration", Value::Null), ("theirs", Value::Null)]);
+        let project = written(
+            &json!(word),
+            &[("phase_iteration", Value::Null), ("theirs", Value::Null)],
+        );
         project.person(&["continue-plan", ID]).done();
         assert_eq!(project.state(ID)["phase_iteration"], 0, "{word}");
         let text = std::fs::read_to_string(project.dir(ID).join("state.json")).unwrap();
@@ -102,7 +122,11 @@ fn an_import_counts_as_taking_up_does() {
     project.person(&["import", file.to_str().unwrap()]).done();
     let whole: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
     assert_eq!(
-        (&whole["tasks_total"], &whole["tasks_done"], &whole["review_file"]),
+        (
+            &whole["tasks_total"],
+            &whole["tasks_done"],
+            &whole["review_file"]
+        ),
         (&json!(3), &json!(1), &json!(3))
     );
 }
@@ -114,18 +138,36 @@ fn what_is_wrong_is_named_and_nothing_is_changed() {
         ("[]", "no JSON object"),
         ("{\"next_phase\": 3}", "neither a word nor null"),
         ("{\"next_phase\": \"code-reveiw\"}", "code-reveiw"),
-        ("{\"next_phase\": \"new-plan\", \"max_reviews\": \"many\"}", "max_reviews"),
-        ("{\"next_phase\": \"new-plan\", \"review_model\": \"haiku\"}", "review_model"),
-        ("{\"next_phase\": \"new-plan\", \"current_task\": \"one\"}", "current_task"),
-        ("<<<<<<< HEAD\n{}\n=======\n{}\n>>>>>>> theirs\n", "no JSON object"),
-        ("{\"machine\": \"another\", \"next_phase\": \"new-plan\"}", "another"),
+        (
+            "{\"next_phase\": \"new-plan\", \"max_reviews\": \"many\"}",
+            "max_reviews",
+        ),
+        (
+            "{\"next_phase\": \"new-plan\", \"review_model\": \"haiku\"}",
+            "review_model",
+        ),
+        (
+            "{\"next_phase\": \"new-plan\", \"current_task\": \"one\"}",
+            "current_task",
+        ),
+        (
+            "<<<<<<< HEAD\n{}\n=======\n{}\n>>>>>>> theirs\n",
+            "no JSON object",
+        ),
+        (
+            "{\"machine\": \"another\", \"next_phase\": \"new-plan\"}",
+            "another",
+        ),
     ] {
         let project = Project::new();
         project.write(ID, "state.json", state);
         let call = project.person(&["continue-plan", ID]);
         assert_eq!(call.0.code, Some(1), "{call:?}");
         assert!((call.0.out + &call.0.err).contains(said), "{state}");
-        assert_eq!(std::fs::read_to_string(project.dir(ID).join("state.json")).unwrap(), state);
+        assert_eq!(
+            std::fs::read_to_string(project.dir(ID).join("state.json")).unwrap(),
+            state
+        );
         assert_eq!(project.ends(), "", "{state}");
     }
 }
@@ -154,19 +196,29 @@ fn a_plan_without_a_state_is_taken_up_by_its_files() {
 fn the_state_may_have_windows_lines_and_a_byte_order_mark() {
     let project = written(&json!("create-tasks"), &[]);
     let text = std::fs::read_to_string(project.dir(ID).join("state.json")).unwrap();
-    project.write(ID, "state.json", &format!("\u{feff}{}", text.replace('\n', "\r\n")));
+    project.write(
+        ID,
+        "state.json",
+        &format!("\u{feff}{}", text.replace('\n', "\r\n")),
+    );
     project.person(&["continue-plan", ID]).done();
     assert_eq!(project.state(ID)["next_phase"], "create-tasks");
 }
 
 #[test]
 fn what_is_over_is_not_taken_up() {
-    for (word, phase) in [(json!("complete"), "all-code-review"), (Value::Null, "complete")] {
+    for (word, phase) in [
+        (json!("complete"), "all-code-review"),
+        (Value::Null, "complete"),
+    ] {
         let project = written(&word, &[("phase", phase.into())]);
         let before = std::fs::read(project.dir(ID).join("state.json")).unwrap();
         let said = project.person(&["continue-plan", ID]).done();
         assert!(said.contains("C21"), "{said}");
-        assert_eq!(std::fs::read(project.dir(ID).join("state.json")).unwrap(), before);
+        assert_eq!(
+            std::fs::read(project.dir(ID).join("state.json")).unwrap(),
+            before
+        );
     }
 }
 
@@ -177,8 +229,14 @@ fn a_broken_state_under_a_journal_is_offered_its_last_one() {
     let good = project.state(ID);
     project.write(ID, "state.json", "<<<<<<< HEAD\n");
     let said = project.person(&["next", ID]).done();
-    assert!(said.contains("C25") && said.contains("taskie resume billing"), "{said}");
-    assert_eq!(std::fs::read_to_string(project.dir(ID).join("state.json")).unwrap(), "<<<<<<< HEAD\n");
+    assert!(
+        said.contains("C25") && said.contains("taskie resume billing"),
+        "{said}"
+    );
+    assert_eq!(
+        std::fs::read_to_string(project.dir(ID).join("state.json")).unwrap(),
+        "<<<<<<< HEAD\n"
+    );
     project.person(&["resume", ID]).done();
     assert_eq!(project.state(ID), good);
 }

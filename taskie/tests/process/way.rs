@@ -10,21 +10,35 @@ const ID: &str = "fix-the-parser";
 /// Goes through a cycle: FAIL, PASS, PASS, each but the last with its answer.
 fn cycle(project: &Project, review: &str) {
     for (at, severity) in [(1, Some("High")), (2, None), (3, None)] {
-        assert!(project.blocks().contains(&format!("taskie review {ID}")), "{review} {at}");
+        assert!(
+            project.blocks().contains(&format!("taskie review {ID}")),
+            "{review} {at}"
+        );
         project.review(severity).done();
-        assert!(project.names(ID).contains(&format!("{review}-review-{at}.md")), "{review} {at}");
+        assert!(
+            project
+                .names(ID)
+                .contains(&format!("{review}-review-{at}.md")),
+            "{review} {at}"
+        );
         if at == 3 {
             break;
         }
         let said = project.blocks();
-        let (verdict, answer) =
-            (if at == 1 { "FAIL" } else { "PASS" }, format!("{review}-post-review-{at}.md"));
+        let (verdict, answer) = (
+            if at == 1 { "FAIL" } else { "PASS" },
+            format!("{review}-post-review-{at}.md"),
+        );
         assert!(said.contains(verdict) && said.contains(&answer), "{said}");
         project.write(ID, &answer, "Mended.\n");
         // An advance and a stop lead to the same place.
         if at == 1 {
-            let target =
-                project.state(ID)["next_phase"].as_str().unwrap().strip_prefix("post-").unwrap().to_owned();
+            let target = project.state(ID)["next_phase"]
+                .as_str()
+                .unwrap()
+                .strip_prefix("post-")
+                .unwrap()
+                .to_owned();
             project.agent(&["advance", &target]).done();
         } else {
             project.blocks();
@@ -71,15 +85,24 @@ fn to_complete(project: &Project) {
 #[test]
 fn a_plan_goes_all_the_way() {
     let project = Project::new();
-    let said =
-        project.slash("new-plan", "max_reviews=5 tdd=true fix the parser; $(touch x) `y`\n\"z\"").done();
+    let said = project
+        .slash(
+            "new-plan",
+            "max_reviews=5 tdd=true fix the parser; $(touch x) `y`\n\"z\"",
+        )
+        .done();
     has(&said, "new-plan");
-    let text = std::fs::read_to_string(project.dir("fix-the-parser-touch-x-y-z").join("state.json"));
+    let text =
+        std::fs::read_to_string(project.dir("fix-the-parser-touch-x-y-z").join("state.json"));
     let text = text.unwrap();
     has(&text, "fix the parser; $(touch x) `y`\\n\\\"z\\\"");
-    project.person(&["cancel", "fix-the-parser-touch-x-y-z"]).done();
+    project
+        .person(&["cancel", "fix-the-parser-touch-x-y-z"])
+        .done();
 
-    project.slash("new-plan", "max_reviews=5 fix the parser").done();
+    project
+        .slash("new-plan", "max_reviews=5 fix the parser")
+        .done();
     assert_eq!(
         project.state(ID).to_string(),
         json!({
@@ -89,7 +112,10 @@ fn a_plan_goes_all_the_way() {
         .to_string()
     );
     to_complete(&project);
-    assert_eq!(project.person(&["check", ID]).done(), format!("Plan {ID} breaks no rule.\n"));
+    assert_eq!(
+        project.person(&["check", ID]).done(),
+        format!("Plan {ID} breaks no rule.\n")
+    );
     let said = project.person(&["next", ID]).done();
     has(&said, "C21");
     reported(&project);
@@ -102,9 +128,24 @@ fn reported(project: &Project) {
     assert_eq!(report["loop"]["machine"], "taskie");
     assert_eq!(report["runs"].as_array().unwrap().len(), 15);
     let findings = report["findings"].as_array().unwrap();
-    let phases: Vec<_> = findings.iter().map(|one| one["phase"].as_str().unwrap()).collect();
-    assert_eq!(phases, ["plan-review", "tasks-review", "code-review", "code-review", "all-code-review"]);
-    assert!(findings.iter().all(|one| one["standing"].is_null()), "{json}");
+    let phases: Vec<_> = findings
+        .iter()
+        .map(|one| one["phase"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        phases,
+        [
+            "plan-review",
+            "tasks-review",
+            "code-review",
+            "code-review",
+            "all-code-review"
+        ]
+    );
+    assert!(
+        findings.iter().all(|one| one["standing"].is_null()),
+        "{json}"
+    );
     for format in ["html", "md"] {
         let page = project.person(&["report", ID, "--format", format]).done();
         has(&page, "There is a hole");
@@ -124,11 +165,15 @@ fn what_is_not_ours_in_the_state_survives_the_whole_way() {
     to_complete(&project);
     let text = std::fs::read_to_string(project.dir(ID).join("state.json")).unwrap();
     let whole: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&text).unwrap();
-    let others: Vec<_> =
-        whole.iter().filter(|(key, _)| ["zeta", "alpha", "omega"].contains(&key.as_str())).collect();
+    let others: Vec<_> = whole
+        .iter()
+        .filter(|(key, _)| ["zeta", "alpha", "omega"].contains(&key.as_str()))
+        .collect();
     let before = state.as_object().unwrap();
-    let expected: Vec<_> =
-        before.iter().filter(|(key, _)| ["zeta", "alpha", "omega"].contains(&key.as_str())).collect();
+    let expected: Vec<_> = before
+        .iter()
+        .filter(|(key, _)| ["zeta", "alpha", "omega"].contains(&key.as_str()))
+        .collect();
     assert_eq!(others, expected);
     let keys: Vec<&String> = whole.keys().take(8).collect();
     assert_eq!(
@@ -144,5 +189,10 @@ fn what_is_not_ours_in_the_state_survives_the_whole_way() {
             "tdd"
         ]
     );
-    assert!(text.lines().skip(1).all(|line| line.starts_with("  ") || line == "}"), "{text}");
+    assert!(
+        text.lines()
+            .skip(1)
+            .all(|line| line.starts_with("  ") || line == "}"),
+        "{text}"
+    );
 }

@@ -27,7 +27,11 @@ pub(crate) struct Call {
 
 impl Call {
     pub(crate) fn of(by: Actor, arguments: Vec<String>) -> Self {
-        Self { by: Some(by), arguments, input: String::new() }
+        Self {
+            by: Some(by),
+            arguments,
+            input: String::new(),
+        }
     }
 
     pub(crate) fn make(&self, project: &Project) -> io::Result<Output> {
@@ -79,9 +83,14 @@ impl Loop<'_> {
         };
         Ok(match act {
             Act::Wait(_) => Call::of(Actor::Person, vec!["status".to_owned()]),
-            Act::Own { transition, arguments } => {
+            Act::Own {
+                transition,
+                arguments,
+            } => {
                 let phase = self.state.phase;
-                let own = self.setup.prepare(phase, transition, arguments, &self.project)?;
+                let own = self
+                    .setup
+                    .prepare(phase, transition, arguments, &self.project)?;
                 own.map_or_else(stop, |(by, arguments)| Call::of(by, arguments))
             }
             Act::Review(says) => {
@@ -94,10 +103,17 @@ impl Loop<'_> {
                 self.show(outcome, fields)?;
                 call
             }
-            Act::Verb { by, transition, arguments, rejecting } => match self.dialog(transition, fields) {
-                Some(input) => {
-                    Call { by: None, arguments: ["hook", "answer"].map(str::to_owned).into(), input }
-                }
+            Act::Verb {
+                by,
+                transition,
+                arguments,
+                rejecting,
+            } => match self.dialog(transition, fields) {
+                Some(input) => Call {
+                    by: None,
+                    arguments: ["hook", "answer"].map(str::to_owned).into(),
+                    input,
+                },
                 None => Call::of(*by, self.verb_line(transition, arguments, *rejecting)),
             },
         })
@@ -109,13 +125,20 @@ impl Loop<'_> {
         let machine = &self.setup.machine;
         let asks = machine.phases[self.state.phase].on_stop.as_ref()?;
         // Where the transition has arguments, the label is one of them.
-        let declared = machine.transitions.iter().find(|known| known.name.value == transition)?;
-        let first = asks.choices().first().filter(|option| option.call.then.value == transition);
+        let declared = machine
+            .transitions
+            .iter()
+            .find(|known| known.name.value == transition)?;
+        let first = asks
+            .choices()
+            .first()
+            .filter(|option| option.call.then.value == transition);
         let option = first.filter(|_| declared.args.is_empty())?;
         let text = |name: &str| Some(fill(&asks.parameter(name)?.value, fields));
         let (question, header) = (text("question")?, text("header")?);
-        let is_ours =
-            machine.holder(Held::Session).is_some_and(|session| fields.get(session) == Some(&SESSION.into()));
+        let is_ours = machine
+            .holder(Held::Session)
+            .is_some_and(|session| fields.get(session) == Some(&SESSION.into()));
         // A header that is longer is cut by the client's dialog.
         (is_ours && header.chars().count() <= 12).then(|| {
             json!({
@@ -136,8 +159,12 @@ impl Loop<'_> {
         arguments: &[(String, Value)],
         rejecting: bool,
     ) -> Vec<String> {
-        let declared =
-            self.setup.machine.transitions.iter().find(|declared| declared.name.value == transition);
+        let declared = self
+            .setup
+            .machine
+            .transitions
+            .iter()
+            .find(|declared| declared.name.value == transition);
         let mut line = vec![kebab(transition), self.id.clone()];
         if rejecting {
             line.push("--rejecting=the walk goes on".to_owned());
@@ -165,8 +192,15 @@ impl Loop<'_> {
         let Some(behaviour) = &phase.on_stop else {
             return Ok(());
         };
-        let parameter = |name: &str| behaviour.parameter(name).map(|value| fill(&value.value, fields));
-        let (name, file) = (behaviour.name.value.as_str(), parameter("path").or_else(|| parameter("file")));
+        let parameter = |name: &str| {
+            behaviour
+                .parameter(name)
+                .map(|value| fill(&value.value, fields))
+        };
+        let (name, file) = (
+            behaviour.name.value.as_str(),
+            parameter("path").or_else(|| parameter("file")),
+        );
         match (name, outcome, file) {
             ("require-file", "written", Some(file)) => {
                 let text = format!("# Written {}\n", self.path.len());
@@ -202,10 +236,15 @@ impl Loop<'_> {
         // Whatever becomes of the kit: with its folder the mark goes, and with the mark the reviewer.
         put(
             &self.project.home().join("reviewer.sh"),
-            &format!("cat >/dev/null\n: >{shown}\nwhile [ -e {shown} ]; do sleep 0.05; done\nexit 1\n"),
+            &format!(
+                "cat >/dev/null\n: >{shown}\nwhile [ -e {shown} ]; do sleep 0.05; done\nexit 1\n"
+            ),
         )?;
         let mut command = self.project.command(&["review", &self.id]);
-        let mut review = as_agent(&mut command).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+        let mut review = as_agent(&mut command)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
         let begun = Instant::now();
         while !mark.exists() && begun.elapsed() < PATIENCE && review.try_wait()?.is_none() {
             std::thread::sleep(Duration::from_millis(5));
@@ -232,21 +271,28 @@ impl Loop<'_> {
                 true if self.project.root().join(&subject).exists() => "changed.txt".to_owned(),
                 _ => subject,
             };
-            self.project.write(&place, &format!("# Version {}\n\nWhat is reviewed.\n", self.findings))?;
+            self.project.write(
+                &place,
+                &format!("# Version {}\n\nWhat is reviewed.\n", self.findings),
+            )?;
         }
         Ok(())
     }
 
     /// Writes the reviewer that the configuration names.
     fn reviewer(&self, says: Says) -> io::Result<()> {
-        let finding = |what: &str| format!("printf '# Findings\\n\\n## High\\n- {what} (mend it)\\n'\n");
+        let finding =
+            |what: &str| format!("printf '# Findings\\n\\n## High\\n- {what} (mend it)\\n'\n");
         let says = match says {
             Says::Clean => "printf '# Findings\\n\\nNo substantive findings.\\n'\n".to_owned(),
             Says::Findings => finding(&format!("There is a hole in part {}", self.findings)),
             Says::Same => finding("There is a hole"),
             Says::Failed => "exit 1\n".to_owned(),
         };
-        put(&self.project.home().join("reviewer.sh"), &format!("cat >/dev/null\n{says}"))
+        put(
+            &self.project.home().join("reviewer.sh"),
+            &format!("cat >/dev/null\n{says}"),
+        )
     }
 
     /// Writes the person's configuration.
@@ -261,7 +307,10 @@ impl Loop<'_> {
                 text += &format!("\n[commands.{}]\nprogram = \"{passes}\"\n", quoted(command));
             }
         }
-        put(&self.project.home().join("config/claudex-loop/config.toml"), &text)
+        put(
+            &self.project.home().join("config/claudex-loop/config.toml"),
+            &text,
+        )
     }
 }
 

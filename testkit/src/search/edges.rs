@@ -19,7 +19,9 @@ impl Moves<'_> {
             Guard::All(parts) => parts.iter().all(|part| self.holds(part, given, state)),
             Guard::Any(parts) => parts.iter().any(|part| self.holds(part, given, state)),
             Guard::Compare { left, sign, right } => {
-                let sides = self.side(left, given, state).zip(self.side(right, given, state));
+                let sides = self
+                    .side(left, given, state)
+                    .zip(self.side(right, given, state));
                 let order = sides.and_then(|(left, right)| left.partial_cmp(&right));
                 match sign {
                     Sign::Equal => order == Some(Ordering::Equal),
@@ -40,11 +42,19 @@ impl Moves<'_> {
             Operand::Field { name, .. } | Operand::Length { name, .. } => {
                 state.values[self.field(&name.value)?].clone()
             }
-            Operand::Argument { name, .. } => given.iter().find(|(known, _)| *known == name.value)?.1.clone(),
+            Operand::Argument { name, .. } => given
+                .iter()
+                .find(|(known, _)| *known == name.value)?
+                .1
+                .clone(),
         };
         Some(match value {
-            Value::Number(number) => Side::Number(i128::from(number) + i128::from(offset_of(operand))),
-            Value::List(texts) => Side::Number(texts.len() as i128 + i128::from(offset_of(operand))),
+            Value::Number(number) => {
+                Side::Number(i128::from(number) + i128::from(offset_of(operand)))
+            }
+            Value::List(texts) => {
+                Side::Number(texts.len() as i128 + i128::from(offset_of(operand)))
+            }
             Value::Flag(flag) => Side::Flag(flag),
             Value::Text(text) => Side::Text(text),
             Value::Absent => return None,
@@ -63,12 +73,18 @@ impl Moves<'_> {
         let edge = &self.edges[index];
         let argument = |name: &str| {
             let mut given = arguments.iter();
-            given.find(|(known, _)| known == name).map(|(_, value)| value)
+            given
+                .find(|(known, _)| known == name)
+                .map(|(_, value)| value)
         };
         let (from, to) = (self.name(edge.from), self.name(edge.to));
         let mut next = state.clone();
         for (at, field) in self.machine.fields.iter().enumerate() {
-            let set = edge.declared.set.iter().find(|(name, _)| name.value == field.name.value);
+            let set = edge
+                .declared
+                .set
+                .iter()
+                .find(|(name, _)| name.value == field.name.value);
             next.values[at] = match (set, field.exists_in(from), field.exists_in(to)) {
                 (_, _, false) => Value::Absent,
                 (Some((_, update)), ..) => self.updated(&update.value, at, state, &argument)?,
@@ -78,13 +94,18 @@ impl Moves<'_> {
         }
         next.phase = edge.to;
         let round = self.machine.phases[edge.to].on_stop.as_ref();
-        let round =
-            round.and_then(|behaviour| behaviour.parameter("round")).and_then(|name| self.field(&name.value));
+        let round = round
+            .and_then(|behaviour| behaviour.parameter("round"))
+            .and_then(|name| self.field(&name.value));
         let advances = round.is_some_and(|round| next.values[round] != state.values[round]);
         if edge.from != edge.to || advances || counted {
             next.visit = Visit::Unreviewed;
         }
-        Some(Step { act, edge: Some(index), leaves: next })
+        Some(Step {
+            act,
+            edge: Some(index),
+            leaves: next,
+        })
     }
 
     fn updated<'v>(
@@ -112,7 +133,9 @@ impl Moves<'_> {
                 let place = words.iter().position(|word| word.value == *now)?;
                 Value::Text(words[(place + 1) % words.len()].value.clone())
             }
-            Update::Now { offset } => Value::Number((self.now + state.waited).checked_add_signed(*offset)?),
+            Update::Now { offset } => {
+                Value::Number((self.now + state.waited).checked_add_signed(*offset)?)
+            }
             Update::Argument(name) => match argument(name) {
                 Some(value) => value.clone(),
                 None => state.values[field].clone(),

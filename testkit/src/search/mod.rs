@@ -90,7 +90,9 @@ pub struct Search<'m> {
 
 impl fmt::Debug for Search<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Search").field("machine", &self.machine.name.value).finish_non_exhaustive()
+        f.debug_struct("Search")
+            .field("machine", &self.machine.name.value)
+            .finish_non_exhaustive()
     }
 }
 
@@ -110,7 +112,14 @@ impl<'m> Search<'m> {
         for (at, edge) in edges.iter().enumerate() {
             leaving[edge.from].push(at);
         }
-        Self { machine, edges, leaving, relevant: Relevant::of(machine), own: Box::new(own), now }
+        Self {
+            machine,
+            edges,
+            leaving,
+            relevant: Relevant::of(machine),
+            own: Box::new(own),
+            now,
+        }
     }
 
     fn moves(&self) -> Moves<'_> {
@@ -146,7 +155,11 @@ impl<'m> Search<'m> {
 
     /// Returns the plainest arguments of a transition.
     pub(crate) fn plain_arguments(&self, declared: &Transition) -> Vec<(String, Value)> {
-        self.moves().arguments(declared, None).into_iter().next().unwrap_or_default()
+        self.moves()
+            .arguments(declared, None)
+            .into_iter()
+            .next()
+            .unwrap_or_default()
     }
 
     /// Finds the ways. `source` is the text of the machine file, and `file` its name.
@@ -164,21 +177,37 @@ impl<'m> Search<'m> {
             {
                 // What else may differ is of use only where it opens an edge that is still missing.
                 let missing = (0..self.edges.len()).filter(|edge| !found.contains_key(edge));
-                let wanted = values::read(self.machine, missing.map(|edge| self.edges[edge].declared));
+                let wanted =
+                    values::read(self.machine, missing.map(|edge| self.edges[edge].declared));
                 for given in self.starts(relevant, &wanted, different, mode) {
                     starts += 1;
                     if found.len() == self.edges.len() || known.len() >= STATES || starts > STARTS {
                         break;
                     }
                     let begin = moves.start(mode, &given);
-                    let start = Way { mode, given, begin, steps: Vec::new() };
-                    self.visit(&moves, &start, (&mut found, &mut seen[..], &mut known), patience);
+                    let start = Way {
+                        mode,
+                        given,
+                        begin,
+                        steps: Vec::new(),
+                    };
+                    self.visit(
+                        &moves,
+                        &start,
+                        (&mut found, &mut seen[..], &mut known),
+                        patience,
+                    );
                 }
             }
             states = states.max(known.len());
             for way in self.entering(&found) {
                 let mut known = HashSet::new();
-                self.visit(&moves, &way, (&mut found, &mut seen[..], &mut known), patience);
+                self.visit(
+                    &moves,
+                    &way,
+                    (&mut found, &mut seen[..], &mut known),
+                    patience,
+                );
             }
         }
         let unreached = (0..self.edges.len()).filter(|edge| !found.contains_key(edge));
@@ -189,7 +218,11 @@ impl<'m> Search<'m> {
                 why: self.why(edge, &seen[edge], states),
             })
             .collect();
-        Found { ways: fewest(found), unreached, states }
+        Found {
+            ways: fewest(found),
+            unreached,
+            states,
+        }
     }
 
     /// Returns the shortest way into each phase that an edge which is still missing leaves.
@@ -197,10 +230,15 @@ impl<'m> Search<'m> {
         let missing = (0..self.edges.len()).filter(|edge| !found.contains_key(edge));
         let phases: BTreeSet<usize> = missing.map(|edge| self.edges[edge].from).collect();
         let into = |phase| {
-            let ways = found.iter().filter(move |(edge, _)| self.edges[**edge].to == phase);
+            let ways = found
+                .iter()
+                .filter(move |(edge, _)| self.edges[**edge].to == phase);
             ways.min_by_key(|(edge, way)| (way.steps.len(), **edge))
         };
-        phases.into_iter().filter_map(|phase| Some(into(phase)?.1.clone())).collect()
+        phases
+            .into_iter()
+            .filter_map(|phase| Some(into(phase)?.1.clone()))
+            .collect()
     }
 
     /// Visits what a way leads to, and keeps the way to each edge that is new.
@@ -263,7 +301,8 @@ impl<'m> Search<'m> {
     ) -> Vec<Vec<(usize, Value)>> {
         let first = &self.machine.modes[mode].start.value;
         let fields = self.machine.fields.iter().enumerate();
-        let fields = fields.filter(|(_, field)| field.at_start != AtStart::Never && field.exists_in(first));
+        let fields =
+            fields.filter(|(_, field)| field.at_start != AtStart::Never && field.exists_in(first));
         let required: Vec<(usize, Value)> = fields
             .clone()
             .filter(|(_, field)| field.at_start == AtStart::Required)
@@ -286,7 +325,9 @@ impl<'m> Search<'m> {
             all = longer.take(STARTS).collect();
         }
         for chosen in &mut all {
-            let others = required.iter().filter(|(field, _)| chosen.iter().all(|(known, _)| known != field));
+            let others = required
+                .iter()
+                .filter(|(field, _)| chosen.iter().all(|(known, _)| known != field));
             let others: Vec<_> = others.cloned().collect();
             chosen.extend(others);
         }
@@ -308,14 +349,19 @@ impl<'m> Search<'m> {
         let edge = &self.edges[edge];
         let phase = &self.machine.phases[edge.from];
         let (name, transition) = (&phase.name.value, &edge.declared.name.value);
-        let named = phase
-            .on_stop
-            .as_ref()
-            .is_some_and(|behaviour| behaviour.transitions().any(|named| named.value == *transition));
+        let named = phase.on_stop.as_ref().is_some_and(|behaviour| {
+            behaviour
+                .transitions()
+                .any(|named| named.value == *transition)
+        });
         if !seen.entered {
             format!("none of the {states} states that were visited is in phase `{name}`")
         } else if !seen.open {
-            let guard = edge.declared.when.as_ref().map(|guard| guard_text(&guard.value));
+            let guard = edge
+                .declared
+                .when
+                .as_ref()
+                .map(|guard| guard_text(&guard.value));
             let guard = guard.unwrap_or_default();
             format!("its guard `{guard}` holds in none of the {states} states that were visited")
         } else if !edge.declared.is_verb() && !named {

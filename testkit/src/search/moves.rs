@@ -84,14 +84,23 @@ impl Moves<'_> {
             if !field.exists_in(&mode.start.value) {
                 return Value::Absent;
             }
-            let own = mode.initial.iter().find(|(name, _)| name.value == field.name.value);
-            let given = given.iter().find(|(known, _)| *known == at).map(|(_, value)| value.clone());
+            let own = mode
+                .initial
+                .iter()
+                .find(|(name, _)| name.value == field.name.value);
+            let given = given
+                .iter()
+                .find(|(known, _)| *known == at)
+                .map(|(_, value)| value.clone());
             given
                 .or_else(|| own.map(|(_, constant)| Value::of(&constant.value)))
                 .or_else(|| field.initial().as_ref().map(Value::of))
                 .unwrap_or(Value::Absent)
         };
-        State::new(phase, self.machine.fields.iter().enumerate().map(value).collect())
+        State::new(
+            phase,
+            self.machine.fields.iter().enumerate().map(value).collect(),
+        )
     }
 
     /// Returns everything that can happen in a state.
@@ -134,7 +143,10 @@ impl Moves<'_> {
         let arguments = match (&step.act, behaviour) {
             (Act::Verb { arguments, .. } | Act::Own { arguments, .. }, _) => arguments.clone(),
             (Act::Stop(outcome), Some(behaviour)) => {
-                let mut outcomes = behaviour.outcomes.iter().filter(|(known, _)| known == outcome);
+                let mut outcomes = behaviour
+                    .outcomes
+                    .iter()
+                    .filter(|(known, _)| known == outcome);
                 let calls = outcomes.next().into_iter().flat_map(|(_, calls)| calls);
                 let mut with = calls.filter(|call| call.then.value == *name).map(constants);
                 with.find(|with| self.is_open(&self.edges[edge], with, state))?
@@ -175,10 +187,16 @@ impl Moves<'_> {
                 continue;
             }
             let act = match act {
-                None => Act::Own { transition: name.clone(), arguments: arguments.clone() },
-                Some(by) => {
-                    Act::Verb { by, transition: name.clone(), arguments: arguments.clone(), rejecting }
-                }
+                None => Act::Own {
+                    transition: name.clone(),
+                    arguments: arguments.clone(),
+                },
+                Some(by) => Act::Verb {
+                    by,
+                    transition: name.clone(),
+                    arguments: arguments.clone(),
+                    rejecting,
+                },
             };
             all.extend(self.taking(state, act, index, &arguments, false));
         }
@@ -201,11 +219,19 @@ impl Moves<'_> {
                 Says::Failed => Visit::Failed,
             };
             if says != Says::Failed {
-                let before = if state.same.0 == persona { state.same.1 } else { 0 };
+                let before = if state.same.0 == persona {
+                    state.same.1
+                } else {
+                    0
+                };
                 let same = if says == Says::Same { before + 1 } else { 0 };
                 next.same = (persona, same.min(3));
             }
-            all.push(Step { act: Act::Review(says), edge: None, leaves: next });
+            all.push(Step {
+                act: Act::Review(says),
+                edge: None,
+                leaves: next,
+            });
         }
     }
 
@@ -215,7 +241,9 @@ impl Moves<'_> {
             0 => self.machine.personas.len(),
             own => own,
         };
-        let round = behaviour.parameter("round").and_then(|name| self.field(&name.value));
+        let round = behaviour
+            .parameter("round")
+            .and_then(|name| self.field(&name.value));
         match round.map(|round| &state.values[round]) {
             Some(Value::Number(round)) => (*round).min(all.max(1) as u64),
             _ => 0,
@@ -250,11 +278,18 @@ impl Moves<'_> {
         {
             until.push(i128::from(*time));
         }
-        for seconds in until.into_iter().filter_map(|until| u64::try_from(until - i128::from(now)).ok()) {
+        for seconds in until
+            .into_iter()
+            .filter_map(|until| u64::try_from(until - i128::from(now)).ok())
+        {
             if seconds > 0 {
                 let mut next = state.clone();
                 next.waited += seconds;
-                all.push(Step { act: Act::Wait(seconds), edge: None, leaves: next });
+                all.push(Step {
+                    act: Act::Wait(seconds),
+                    edge: None,
+                    leaves: next,
+                });
             }
         }
     }
@@ -272,7 +307,9 @@ impl Moves<'_> {
             // Nobody is there to permit commands.
             ("verify", outcome) => outcome == "missing",
             ("wait-for", outcome) => {
-                let field = behaviour.parameter("field").and_then(|name| self.field(&name.value));
+                let field = behaviour
+                    .parameter("field")
+                    .and_then(|name| self.field(&name.value));
                 field.is_none_or(|field| {
                     let kind = &self.machine.fields[field].kind;
                     let yes = state.values[field].says_yes(kind, self.now + state.waited);
@@ -306,7 +343,9 @@ impl Moves<'_> {
     ) -> Vec<Vec<(String, Value)>> {
         let mut all: Vec<Vec<(String, Value)>> = vec![Vec::new()];
         for argument in &declared.args {
-            let values = self.relevant.arguments(self.machine, declared, argument, (state, self.now));
+            let values =
+                self.relevant
+                    .arguments(self.machine, declared, argument, (state, self.now));
             all = all
                 .iter()
                 .flat_map(|before| {
@@ -327,7 +366,11 @@ impl Moves<'_> {
     }
 
     fn phase(&self, name: &str) -> usize {
-        let found = self.machine.phases.iter().position(|phase| phase.name.value == name);
+        let found = self
+            .machine
+            .phases
+            .iter()
+            .position(|phase| phase.name.value == name);
         found.unwrap_or_default()
     }
 
@@ -342,5 +385,6 @@ pub(super) type Given = [(String, Value)];
 /// Returns what an outcome gives the arguments of a transition.
 fn constants(call: &Call) -> Vec<(String, Value)> {
     let with = call.with.iter();
-    with.map(|(name, value)| (name.value.clone(), Value::of(&value.value))).collect()
+    with.map(|(name, value)| (name.value.clone(), Value::of(&value.value)))
+        .collect()
 }

@@ -87,6 +87,12 @@ pub struct State {
 impl State {
     /// Makes a loop of which no visit has begun.
     pub(crate) fn new(phase: usize, values: Vec<Value>) -> Self {
-        Self { phase, values, visit: Visit::Unreviewed, same: (0, 0), waited: 0 }
+        Self {
+            phase,
+            values,
+            visit: Visit::Unreviewed,
+            same: (0, 0),
+            waited: 0,
+        }
     }
 }

@@ -3,7 +3,8 @@
 use std::collections::{BTreeSet, HashSet};
 
 use claudex_build::model::{
-    Argument, ArgumentKind, Behaviour, Constant, FieldKind, Guard, Machine, Operand, Sign, Transition, Update,
+    Argument, ArgumentKind, Behaviour, Constant, FieldKind, Guard, Machine, Operand, Sign,
+    Transition, Update,
 };
 
 use super::state::{State, Value, Visit};
@@ -16,9 +17,11 @@ pub(crate) fn given(kind: &FieldKind) -> Value {
     match kind {
         FieldKind::Count | FieldKind::Time => Value::Number(1),
         FieldKind::Flag => Value::Flag(true),
-        FieldKind::OneOf(words) => {
-            Value::Text(words.first().map_or_else(String::new, |word| word.value.clone()))
-        }
+        FieldKind::OneOf(words) => Value::Text(
+            words
+                .first()
+                .map_or_else(String::new, |word| word.value.clone()),
+        ),
         FieldKind::List => Value::List(vec![GIVEN.to_owned()]),
         FieldKind::Path => Value::Text(format!("{GIVEN}.md")),
         FieldKind::Text | FieldKind::Id => Value::Text(GIVEN.to_owned()),
@@ -39,10 +42,20 @@ pub(super) struct Relevant {
 impl Relevant {
     pub(super) fn of(machine: &Machine) -> Self {
         let mut fields = read(machine, machine.transitions.iter());
-        for behaviour in machine.phases.iter().filter_map(|phase| phase.on_stop.as_ref()) {
-            let waits = behaviour.parameter("field").filter(|_| behaviour.name.value == "wait-for");
+        for behaviour in machine
+            .phases
+            .iter()
+            .filter_map(|phase| phase.on_stop.as_ref())
+        {
+            let waits = behaviour
+                .parameter("field")
+                .filter(|_| behaviour.name.value == "wait-for");
             let round = behaviour.parameter("round").filter(|_| stalls(behaviour));
-            for at in waits.into_iter().chain(round).filter_map(|name| index(machine, &name.value)) {
+            for at in waits
+                .into_iter()
+                .chain(round)
+                .filter_map(|name| index(machine, &name.value))
+            {
                 fields[at] = true;
             }
         }
@@ -56,18 +69,31 @@ impl Relevant {
                 }
             });
         }
-        numbers.extend(machine.fields.iter().filter_map(|field| match field.initial() {
-            Some(Constant::Count(count)) => Some(count),
-            _ => None,
-        }));
-        let cap = numbers.last().copied().unwrap_or_default().saturating_add(4);
+        numbers.extend(
+            machine
+                .fields
+                .iter()
+                .filter_map(|field| match field.initial() {
+                    Some(Constant::Count(count)) => Some(count),
+                    _ => None,
+                }),
+        );
+        let cap = numbers
+            .last()
+            .copied()
+            .unwrap_or_default()
+            .saturating_add(4);
         Self { fields, cap }
     }
 
     /// Returns what of a state the machine can tell apart from others.
     pub(super) fn key(&self, state: &State, now: u64) -> Key {
         let now = now + state.waited;
-        let values = state.values.iter().zip(&self.fields).filter(|(_, relevant)| **relevant);
+        let values = state
+            .values
+            .iter()
+            .zip(&self.fields)
+            .filter(|(_, relevant)| **relevant);
         let values = values
             .map(|(value, _)| match value {
                 // A time is far above any count: what matters is how far off it is.
@@ -86,21 +112,34 @@ impl Relevant {
     /// Returns values of a field that may open what the plainest one does not.
     pub(super) fn candidates(&self, machine: &Machine, field: usize, now: u64) -> Vec<Value> {
         let declared = &machine.fields[field];
-        let is_it = |side: &Operand| side.field().is_some_and(|name| name.value == declared.name.value);
+        let is_it = |side: &Operand| {
+            side.field()
+                .is_some_and(|name| name.value == declared.name.value)
+        };
         let (near, words) = compared(machine.transitions.iter(), is_it, |_| None);
         let numbers: BTreeSet<u64> = near.into_iter().chain([0, 1, 2]).collect();
-        let texts: BTreeSet<String> = words.into_iter().chain([String::new(), GIVEN.to_owned()]).collect();
+        let texts: BTreeSet<String> = words
+            .into_iter()
+            .chain([String::new(), GIVEN.to_owned()])
+            .collect();
         let mut values: Vec<Value> = match &declared.kind {
             FieldKind::Count => numbers.into_iter().map(Value::Number).collect(),
-            FieldKind::Time => [0, now.saturating_sub(60), now + 1].map(Value::Number).into(),
+            FieldKind::Time => [0, now.saturating_sub(60), now + 1]
+                .map(Value::Number)
+                .into(),
             FieldKind::Flag => [false, true].map(Value::Flag).into(),
-            FieldKind::OneOf(words) => words.iter().map(|word| Value::Text(word.value.clone())).collect(),
+            FieldKind::OneOf(words) => words
+                .iter()
+                .map(|word| Value::Text(word.value.clone()))
+                .collect(),
             FieldKind::List => numbers
                 .into_iter()
                 .filter(|length| *length <= 8)
                 .map(|length| Value::List((1..=length).map(|at| format!("given-{at}")).collect()))
                 .collect(),
-            FieldKind::Text | FieldKind::Path | FieldKind::Id => texts.into_iter().map(Value::Text).collect(),
+            FieldKind::Text | FieldKind::Path | FieldKind::Id => {
+                texts.into_iter().map(Value::Text).collect()
+            }
             FieldKind::Data(_) | FieldKind::Held(_) => Vec::new(),
         };
         let plain = declared.initial().as_ref().map(Value::of);
@@ -143,7 +182,12 @@ impl Relevant {
             values.extend(near.into_iter().map(Value::Number));
         }
         // An argument that is empty says that there is none.
-        values.extend(words.into_iter().filter(|word| !word.is_empty()).map(Value::Text));
+        values.extend(
+            words
+                .into_iter()
+                .filter(|word| !word.is_empty())
+                .map(Value::Text),
+        );
         for field in into.into_iter().filter(|field| self.fields[*field]) {
             if machine.fields[field].kind == FieldKind::List {
                 continue;
@@ -192,12 +236,16 @@ fn compared<'t>(
 }
 
 /// Marks the fields that the guards of some transitions read, and those that flow into them.
-pub(super) fn read<'t>(machine: &Machine, declared: impl Iterator<Item = &'t Transition>) -> Vec<bool> {
+pub(super) fn read<'t>(
+    machine: &Machine,
+    declared: impl Iterator<Item = &'t Transition>,
+) -> Vec<bool> {
     let mut fields = vec![false; machine.fields.len()];
     for guard in declared.filter_map(|declared| declared.when.as_ref()) {
         each(&guard.value, &mut |left, _, right| {
             let read = [left, right].into_iter().filter_map(|side| side.field());
-            read.filter_map(|name| index(machine, &name.value)).for_each(|at| fields[at] = true);
+            read.filter_map(|name| index(machine, &name.value))
+                .for_each(|at| fields[at] = true);
         });
     }
     flow(machine, &mut fields);
@@ -205,7 +253,10 @@ pub(super) fn read<'t>(machine: &Machine, declared: impl Iterator<Item = &'t Tra
 }
 
 fn index(machine: &Machine, name: &str) -> Option<usize> {
-    machine.fields.iter().position(|field| field.name.value == name)
+    machine
+        .fields
+        .iter()
+        .position(|field| field.name.value == name)
 }
 
 /// Adds the fields whose values updates bring into those that are marked.
@@ -213,7 +264,11 @@ fn flow(machine: &Machine, fields: &mut [bool]) {
     let index = |name: &str| index(machine, name);
     let mut more = true;
     while std::mem::take(&mut more) {
-        for (field, update) in machine.transitions.iter().flat_map(|declared| &declared.set) {
+        for (field, update) in machine
+            .transitions
+            .iter()
+            .flat_map(|declared| &declared.set)
+        {
             let from = update.value.field().and_then(index);
             if let Some((from, into)) = from.zip(index(&field.value))
                 && fields[into]

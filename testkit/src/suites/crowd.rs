@@ -28,14 +28,21 @@ fn stops(held: &Loop<'_>) -> Result<usize, Wrong> {
         blocks += usize::from(answer(said)?["decision"] == "block");
     }
     let changes = held.journal()?.changes;
-    let taken = changes.iter().skip(1).filter(|change| change["what"] != "bind").count();
+    let taken = changes
+        .iter()
+        .skip(1)
+        .filter(|change| change["what"] != "bind")
+        .count();
     if blocks > taken {
         return Err(format!("{blocks} stops hold the agent, and {taken} took an edge").into());
     }
     for (pair, at) in changes.windows(2).zip(2..) {
         let [before, after] = pair else { continue };
         if after["revision"] != at || after["from"] != before["to"] {
-            return Err(format!("change {at} of the journal does not follow the one before: {after}").into());
+            return Err(format!(
+                "change {at} of the journal does not follow the one before: {after}"
+            )
+            .into());
         }
     }
     let verified = held.project.person(&["journal", &held.id, "--verify"])?;
@@ -54,8 +61,9 @@ fn starts(held: &Loop<'_>, way: &Way) -> Result<usize, Wrong> {
     let one = state.active.value != Active::Many || state.ids.value == IdForm::Name;
     let (wanted, loops) = (if one { 1 } else { CROWD }, held.ids().len());
     if started != wanted || loops != wanted {
-        let what =
-            format!("{wanted} of {CROWD} starts was to pass, {started} did, and there are {loops} loops");
+        let what = format!(
+            "{wanted} of {CROWD} starts was to pass, {started} did, and there are {loops} loops"
+        );
         return Err(what.into());
     }
     Ok(wanted)
@@ -64,6 +72,9 @@ fn starts(held: &Loop<'_>, way: &Way) -> Result<usize, Wrong> {
 fn at_once(call: impl Fn() -> io::Result<Output> + Sync) -> io::Result<Vec<Output>> {
     std::thread::scope(|scope| {
         let running: Vec<_> = (0..CROWD).map(|_| scope.spawn(&call)).collect();
-        running.into_iter().filter_map(|one| one.join().ok()).collect()
+        running
+            .into_iter()
+            .filter_map(|one| one.join().ok())
+            .collect()
     })
 }

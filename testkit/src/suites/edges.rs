@@ -48,7 +48,8 @@ pub(crate) fn run(held: &mut Loop<'_>, _: &Way) -> Result<Said, Wrong> {
     match pairs::judge(&subject, &said, "src/calls.rs") {
         wrong if wrong.is_empty() => {
             let (legal, illegal) = pairs::count(&subject);
-            let said = format!("{legal} pairs of a phase and a transition compile, {illegal} do not");
+            let said =
+                format!("{legal} pairs of a phase and a transition compile, {illegal} do not");
             Ok(Said::Tried(said))
         }
         wrong => Err(wrong.join("\n").into()),
@@ -64,11 +65,14 @@ struct Crates {
 }
 
 fn found(package: &Path) -> io::Result<Option<Crates>> {
-    let said = cargo(package).args(["metadata", "--format-version", "1", "--offline"]).output()?;
+    let said = cargo(package)
+        .args(["metadata", "--format-version", "1", "--offline"])
+        .output()?;
     let said: Json = serde_json::from_slice(&said.stdout).unwrap_or_default();
     let of = |name: &str| {
         let mut packages = said["packages"].as_array().into_iter().flatten();
-        let manifest = packages.find(|package| package["name"] == name)?["manifest_path"].as_str()?;
+        let manifest =
+            packages.find(|package| package["name"] == name)?["manifest_path"].as_str()?;
         Some(Path::new(manifest).parent()?.to_owned())
     };
     let path = |key: &str| said[key].as_str().map(PathBuf::from);
@@ -94,7 +98,8 @@ fn written(setup: &Setup, found: &Crates, folder: &Path) -> io::Result<()> {
     let build = "fn main() {\n    claudex_build::Config::new().compile(\"machine.toml\");\n}\n";
     put(&folder.join("build.rs"), build)?;
     put(&folder.join("machine.toml"), &setup.source)?;
-    let generated = claudex_build::generate("machine.toml", &setup.source).map_err(io::Error::other)?;
+    let generated =
+        claudex_build::generate("machine.toml", &setup.source).map_err(io::Error::other)?;
     for template in generated.messages {
         put(&folder.join(template), "A message.\n")?;
     }
@@ -117,6 +122,9 @@ fn check(folder: &Path, found: &Crates, flags: &[&str]) -> io::Result<Output> {
 /// The cargo that runs the tests. The flags of their build are not for this one.
 fn cargo(folder: &Path) -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.current_dir(folder).env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
+    cargo
+        .current_dir(folder)
+        .env_remove("RUSTFLAGS")
+        .env_remove("CARGO_ENCODED_RUSTFLAGS");
     cargo
 }

@@ -23,7 +23,9 @@ pub(crate) fn run(setup: &Setup, way: &Way, report: &mut Report, failures: &mut 
     let (next, tried) = (AtomicUsize::new(0), AtomicUsize::new(0));
     at_once(&vec![(); workers()], failures, |()| {
         let mut held = Loop::begin(setup, way)?;
-        held.promise(Suite::Folders, |held| stops(held, way, &cases, (&next, &tried)))
+        held.promise(Suite::Folders, |held| {
+            stops(held, way, &cases, (&next, &tried))
+        })
     });
     let tried = tried.into_inner();
     let said = format!("a stop in {tried} hostile folders had one answer");
@@ -71,7 +73,9 @@ fn stops(
             return Err(format!("a stop decides, whatever it finds: {}", said.short()).into());
         }
         if is_special(&place) != special || files(&healthy.outside()) != outside {
-            return Err("what is not ours was changed or taken away".to_owned().into());
+            return Err("what is not ours was changed or taken away"
+                .to_owned()
+                .into());
         }
         tried.fetch_add(1, Ordering::Relaxed);
     }
@@ -83,7 +87,10 @@ fn healthy(held: &Loop<'_>) -> Healthy {
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let program = held.project.program().file_name().unwrap_or_default();
     let program = text(Path::new(program));
-    let plugin = machine.plugin.as_ref().map(|plugin| plugin.name.value.clone());
+    let plugin = machine
+        .plugin
+        .as_ref()
+        .map(|plugin| plugin.name.value.clone());
     let (root, document) = (held.project.root(), held.document_path());
     Healthy {
         id: held.id.clone(),
@@ -98,5 +105,7 @@ fn healthy(held: &Loop<'_>) -> Healthy {
 /// Returns whether what stands there is of a kind that is never ours to read or to take away.
 fn is_special(place: &Path) -> bool {
     let kind = std::fs::symlink_metadata(place).map(|found| found.file_type());
-    kind.is_ok_and(|kind| kind.is_fifo() || kind.is_socket() || kind.is_char_device() || kind.is_symlink())
+    kind.is_ok_and(|kind| {
+        kind.is_fifo() || kind.is_socket() || kind.is_char_device() || kind.is_symlink()
+    })
 }

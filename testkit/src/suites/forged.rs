@@ -23,7 +23,10 @@ pub(crate) fn run(held: &mut Loop<'_>, _: &Way) -> Result<Said, Wrong> {
     let from = last["to"].as_str().unwrap_or_default().to_owned();
     let ends = machine.phases.iter().enumerate();
     let mut ends = ends.filter(|(_, phase)| phase.terminal && phase.name.value != honest);
-    let Some((end, ended)) = ends.next().map(|(at, phase)| (setup.stored(at), &phase.name.value)) else {
+    let Some((end, ended)) = ends
+        .next()
+        .map(|(at, phase)| (setup.stored(at), &phase.name.value))
+    else {
         return Ok(Said::LeftOut("every end of the machine is one stop away"));
     };
     let holder = machine.holder(Held::Phase).unwrap_or_default();
@@ -43,7 +46,9 @@ pub(crate) fn run(held: &mut Loop<'_>, _: &Way) -> Result<Said, Wrong> {
     // A transition that has no edge from here to there.
     let edges = machine.edges();
     let none = machine.transition_names().into_iter().find(|name| {
-        let mut edges = edges.iter().filter(|edge| edge.declared.name.value == *name);
+        let mut edges = edges
+            .iter()
+            .filter(|edge| edge.declared.name.value == *name);
         !edges.any(|edge| setup.stored(edge.from) == from && setup.stored(edge.to) == end)
     });
     let text = String::from_utf8_lossy(&before.bytes).into_owned();
@@ -51,12 +56,32 @@ pub(crate) fn run(held: &mut Loop<'_>, _: &Way) -> Result<Said, Wrong> {
     let edited = document.replacen(&from, end, 1);
     let added = |line: &str| Some(text.clone() + line);
     let forgeries = [
-        ("a change that the machine does not have", added(&line(1, "forged")), None),
-        ("a transition that has no such edge", none.and_then(|none| added(&line(1, none))), None),
-        ("a revision that is skipped", added(&line(5, "forged")), None),
+        (
+            "a change that the machine does not have",
+            added(&line(1, "forged")),
+            None,
+        ),
+        (
+            "a transition that has no such edge",
+            none.and_then(|none| added(&line(1, none))),
+            None,
+        ),
+        (
+            "a revision that is skipped",
+            added(&line(5, "forged")),
+            None,
+        ),
         ("a line that is no JSON", added("phase: done\n"), None),
-        ("a line that is cut off", added(&line(1, "forged")[..40]), None),
-        ("a line, and a document to match", added(&line(1, "forged")), Some(&edited)),
+        (
+            "a line that is cut off",
+            added(&line(1, "forged")[..40]),
+            None,
+        ),
+        (
+            "a line, and a document to match",
+            added(&line(1, "forged")),
+            Some(&edited),
+        ),
         ("a document alone", None, Some(&edited)),
     ];
     let mut tried = 0;
@@ -77,11 +102,16 @@ pub(crate) fn run(held: &mut Loop<'_>, _: &Way) -> Result<Said, Wrong> {
         }
         tried += 1;
     }
-    Ok(Said::Tried(format!("{tried} forgeries took the loop nowhere")))
+    Ok(Said::Tried(format!(
+        "{tried} forgeries took the loop nowhere"
+    )))
 }
 
 /// Returns the phase that the program itself says.
 fn phase(held: &Loop<'_>) -> io::Result<String> {
     let (_, shown) = held.shown()?;
-    Ok(shown["loops"][0]["phase"].as_str().unwrap_or_default().to_owned())
+    Ok(shown["loops"][0]["phase"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned())
 }

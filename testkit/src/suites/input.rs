@@ -23,7 +23,9 @@ pub(crate) fn run(held: &mut Loop<'_>, _: &Way) -> Result<Said, Wrong> {
             tried += 1;
         }
     }
-    Ok(Said::Tried(format!("{tried} inputs that no hook can read let the turn end")))
+    Ok(Said::Tried(format!(
+        "{tried} inputs that no hook can read let the turn end"
+    )))
 }
 
 fn inputs() -> Vec<(&'static str, Vec<u8>)> {
@@ -34,10 +36,18 @@ fn inputs() -> Vec<(&'static str, Vec<u8>)> {
         ("null", b"null".to_vec()),
         ("a list", b"[]".to_vec()),
         ("a text", b"\"stop\"".to_vec()),
-        ("an object that is cut off", b"{\"session_id\": \"s".to_vec()),
+        (
+            "an object that is cut off",
+            b"{\"session_id\": \"s".to_vec(),
+        ),
         ("bytes that are no UTF-8", b"\xff\xfe{}".to_vec()),
         ("a zero byte", b"\0".to_vec()),
-        ("nine megabytes", json!({"session_id": "x".repeat(9 << 20)}).to_string().into_bytes()),
+        (
+            "nine megabytes",
+            json!({"session_id": "x".repeat(9 << 20)})
+                .to_string()
+                .into_bytes(),
+        ),
         ("100,000 brackets", deep.into_bytes()),
     ]
 }

@@ -32,7 +32,11 @@ const KILL_AT: &str = "CLAUDEX_KILL_AT";
 #[derive(Debug, Clone)]
 enum Kill {
     /// At the call of this name and number, of any thread or of the first one.
-    At { name: String, number: usize, threads: bool },
+    At {
+        name: String,
+        number: usize,
+        threads: bool,
+    },
     /// At the kill point of this number.
     Point(usize),
 }
@@ -49,11 +53,17 @@ impl fmt::Display for Kill {
 /// Kills a start, a stop and a verb; in the whole set one call for each transition, and a review.
 pub(crate) fn run(setup: &Setup, ways: &[Way], report: &mut Report, failures: &mut Vec<Failure>) {
     let mut seen = HashSet::new();
-    let mut jobs: Vec<(&Way, Option<usize>)> = ways.last().map(|way| (way, None)).into_iter().collect();
+    let mut jobs: Vec<(&Way, Option<usize>)> =
+        ways.last().map(|way| (way, None)).into_iter().collect();
     let edges = setup.machine.edges();
     // The shortest ways come last.
     for way in ways.iter().rev() {
-        for (at, step) in way.steps.iter().enumerate().filter(|(at, _)| !waits(&way.steps[..=*at])) {
+        for (at, step) in way
+            .steps
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| !waits(&way.steps[..=*at]))
+        {
             let kind = match (&step.act, step.edge) {
                 // It takes longer than all others together.
                 (Act::Review(_), _) if setup.given.whole => "a review",
@@ -87,8 +97,15 @@ pub(crate) fn run(setup: &Setup, ways: &[Way], report: &mut Report, failures: &m
                    the kit a program with debug assertions";
         return report.left_out(Suite::Kills, why);
     }
-    let how = if *TRACED { "system calls" } else { "points of its own" };
-    let said = format!("{} calls were killed at {kills} {how} that change files", jobs.len());
+    let how = if *TRACED {
+        "system calls"
+    } else {
+        "points of its own"
+    };
+    let said = format!(
+        "{} calls were killed at {kills} {how} that change files",
+        jobs.len()
+    );
     report.tried(Suite::Kills, said);
 }
 
@@ -145,7 +162,11 @@ fn killed_start(held: &mut Loop<'_>, way: &Way) -> Result<usize, Wrong> {
         let shown = held.project.person(&["status", "--json"])?;
         let shown: Json = serde_json::from_str(&shown.out).unwrap_or_default();
         if shown["loops"][0]["phase"] != *held.setup.machine.phases[way.begin.phase].name.value {
-            return Err(format!("neither is the loop there nor does it start: {}", said.short()).into());
+            return Err(format!(
+                "neither is the loop there nor does it start: {}",
+                said.short()
+            )
+            .into());
         }
         Ok(())
     })
@@ -153,7 +174,9 @@ fn killed_start(held: &mut Loop<'_>, way: &Way) -> Result<usize, Wrong> {
 
 /// Takes a way up to a step, and kills that step.
 fn killed(held: &mut Loop<'_>, way: &Way, at: usize) -> Result<usize, Wrong> {
-    way.steps[..at].iter().try_for_each(|step| held.step(step))?;
+    way.steps[..at]
+        .iter()
+        .try_for_each(|step| held.step(step))?;
     let step = &way.steps[at];
     held.path.push(held.setup.step_text(step));
     let before = held.journal()?;
@@ -166,9 +189,16 @@ fn goes_on(held: &mut Loop<'_>, step: &Step, before: &Journal, call: &Call) -> R
     // Whoever looks first repairs; what was repaired is said.
     let (looked, shown) = held.shown()?;
     if shown["loops"][0]["id"] != *held.id {
-        return Err(format!("`status` does not show the loop any more: {}", looked.short()).into());
+        return Err(format!(
+            "`status` does not show the loop any more: {}",
+            looked.short()
+        )
+        .into());
     }
-    let folder = held.project.root().join(&held.setup.machine.state.folder.value);
+    let folder = held
+        .project
+        .root()
+        .join(&held.setup.machine.state.folder.value);
     if folder.join("quarantine").exists() {
         return Err(format!("a kill counts as an edit by hand: {}", looked.short()).into());
     }
@@ -193,7 +223,10 @@ fn calls(project: &Project, call: &Call) -> io::Result<Vec<Kill>> {
     for threads in [false, true] {
         let flags = ["-o", &name, "-e", &trace];
         traced(project, call, &[following(threads), &flags].concat())?;
-        kills.extend(listed(&String::from_utf8_lossy(&std::fs::read(&log)?), threads));
+        kills.extend(listed(
+            &String::from_utf8_lossy(&std::fs::read(&log)?),
+            threads,
+        ));
         project.restore()?;
     }
     Ok(kills)
@@ -201,7 +234,11 @@ fn calls(project: &Project, call: &Call) -> io::Result<Vec<Kill>> {
 
 /// Returns the flags with which the program's threads are followed, and its children are not.
 fn following(threads: bool) -> &'static [&'static str] {
-    if threads { &["-f", "-b", "execve"] } else { &[] }
+    if threads {
+        &["-f", "-b", "execve"]
+    } else {
+        &[]
+    }
 }
 
 /// Lists where a program can be killed by what `strace` wrote: in its first thread, or in the others. Each thread's calls are numbered by
@@ -228,9 +265,15 @@ fn listed(log: &str, threads: bool) -> Vec<Kill> {
         let number = numbers.entry((thread, name)).or_default();
         *number += 1;
         let opens = name.starts_with("open")
-            && !["O_CREAT", "O_WRONLY", "O_RDWR", "O_TRUNC"].iter().any(|flag| rest.contains(flag));
+            && !["O_CREAT", "O_WRONLY", "O_RDWR", "O_TRUNC"]
+                .iter()
+                .any(|flag| rest.contains(flag));
         if !opens && is_others == threads && *number > most {
-            kills.push(Kill::At { name: name.to_owned(), number: *number, threads });
+            kills.push(Kill::At {
+                name: name.to_owned(),
+                number: *number,
+                threads,
+            });
         }
     }
     kills
@@ -245,7 +288,11 @@ fn known(all: &str) -> String {
 /// Makes a call that is killed, and returns whether it was, as far as that can be known.
 fn is_killed(project: &Project, call: &Call, kill: &Kill) -> io::Result<bool> {
     match kill {
-        Kill::At { name, number, threads } => {
+        Kill::At {
+            name,
+            number,
+            threads,
+        } => {
             let inject = format!("inject={name}:signal=SIGKILL:when={number}");
             let trace = format!("trace={name}");
             let flags = ["-o", "/dev/null", "-e", &trace, "-e", &inject];
@@ -262,7 +309,10 @@ fn is_killed(project: &Project, call: &Call, kill: &Kill) -> io::Result<bool> {
 }
 
 fn traced(project: &Project, call: &Call, flags: &[&str]) -> io::Result<Output> {
-    let behind: Vec<&str> = ["strace", "-qq"].into_iter().chain(flags.iter().copied()).collect();
+    let behind: Vec<&str> = ["strace", "-qq"]
+        .into_iter()
+        .chain(flags.iter().copied())
+        .collect();
     feed(call.command(project, &behind), call.input.as_bytes())
 }
 
@@ -285,7 +335,10 @@ mod tests {
             let kills = listed(log, threads).into_iter();
             kills.map(|kill| kill.to_string()).collect::<Vec<_>>()
         };
-        assert_eq!(said(true, LOG), ["killed at openat number 1", "killed at write number 2"]);
+        assert_eq!(
+            said(true, LOG),
+            ["killed at openat number 1", "killed at write number 2"]
+        );
         let alone = LOG.replace("7 ", "").replace("9 ", "");
         assert_eq!(said(false, &alone).len(), 5, "all but what only reads");
     }

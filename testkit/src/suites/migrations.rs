@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use claudex_build::model::{Actor, Field, FieldKind, Form, Held, Machine, Migration, Phase, Renames};
+use claudex_build::model::{
+    Actor, Field, FieldKind, Form, Held, Machine, Migration, Phase, Renames,
+};
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json, json};
 
@@ -29,8 +31,7 @@ type Values = BTreeMap<String, Value>;
 pub(crate) fn run(held: &mut Loop<'_>, _: &Way) -> Result<Said, Wrong> {
     let setup = held.setup;
     if setup.machine.holder(Held::GraphHash).is_none() {
-        let why =
-            "the machine keeps no graph hash: a field with `holds = \"graph-hash\"` tells its versions apart";
+        let why = "the machine keeps no graph hash: a field with `holds = \"graph-hash\"` tells its versions apart";
         return Ok(Said::LeftOut(why));
     }
     held.project.keep()?;
@@ -42,7 +43,9 @@ pub(crate) fn run(held: &mut Loop<'_>, _: &Way) -> Result<Said, Wrong> {
             FieldKind::OneOf(words) => words.len(),
             _ => 1,
         });
-        let renamed = entries(&setup.machine, old).iter().any(|entry| !entry.words.is_empty());
+        let renamed = entries(&setup.machine, old)
+            .iter()
+            .any(|entry| !entry.words.is_empty());
         let variants = if renamed { words.max().unwrap_or(1) } else { 1 };
         for phase in old.phases.iter().filter(|phase| !phase.terminal) {
             for word in 0..variants {
@@ -59,13 +62,26 @@ pub(crate) fn run(held: &mut Loop<'_>, _: &Way) -> Result<Said, Wrong> {
         held.project.restore()?;
         let values = begin(held, old, phase, 0)?;
         let call = Call::of(Actor::Person, adopt(held));
-        let kills = kills::everywhere(held, &call, |held| goes_on(held, old, phase, values.clone()))?;
-        said += &format!("; {played} of earlier versions went on, one of them killed {kills} times");
+        let kills = kills::everywhere(held, &call, |held| {
+            goes_on(held, old, phase, values.clone())
+        })?;
+        said +=
+            &format!("; {played} of earlier versions went on, one of them killed {kills} times");
     }
-    let known: Vec<String> = setup.earlier.iter().map(claudex_build::graph_hash).collect();
-    let named = setup.machine.migrations.iter().flat_map(|entry| &entry.from);
-    let missing: Vec<&str> =
-        named.map(|hash| &*hash.value).filter(|hash| !known.iter().any(|one| one == hash)).collect();
+    let known: Vec<String> = setup
+        .earlier
+        .iter()
+        .map(claudex_build::graph_hash)
+        .collect();
+    let named = setup
+        .machine
+        .migrations
+        .iter()
+        .flat_map(|entry| &entry.from);
+    let missing: Vec<&str> = named
+        .map(|hash| &*hash.value)
+        .filter(|hash| !known.iter().any(|one| one == hash))
+        .collect();
     if !missing.is_empty() {
         said += &format!(
             "; not tried, since `Kit::earlier` does not give their machine files: {}",
@@ -80,10 +96,18 @@ fn unknown(held: &Loop<'_>) -> Result<(), Wrong> {
     held.project.stop()?;
     remove(&machines(held))?;
     of_version(held, UNKNOWN)?;
-    let said = unchanged(held, "a stop in a loop of an unknown version", || held.project.stop())?;
+    let said = unchanged(held, "a stop in a loop of an unknown version", || {
+        held.project.stop()
+    })?;
     let answered = answer(&said)?;
-    if answered["decision"] != "approve" || answered["systemMessage"].as_str().is_none_or(str::is_empty) {
-        return Err(format!("the turn was to end with a line for the person: {}", said.short()).into());
+    if answered["decision"] != "approve"
+        || answered["systemMessage"].as_str().is_none_or(str::is_empty)
+    {
+        return Err(format!(
+            "the turn was to end with a line for the person: {}",
+            said.short()
+        )
+        .into());
     }
     Ok(())
 }
@@ -97,16 +121,19 @@ fn begin(held: &mut Loop<'_>, old: &Machine, phase: &Phase, word: usize) -> Resu
     let begun = held.journal()?;
     let values = values(setup, old, phase, word);
     of_version(held, &hash)?;
-    put(&machines(held).join(format!("{hash}.json")), &claudex_build::shape(old))?;
-    let fields =
-        fields(old, phase, &values, |what| Some(begun.fields().get(setup.machine.holder(what)?)?.clone()));
+    put(
+        &machines(held).join(format!("{hash}.json")),
+        &claudex_build::shape(old),
+    )?;
+    let fields = fields(old, phase, &values, |what| {
+        Some(begun.fields().get(setup.machine.holder(what)?)?.clone())
+    });
     match document(old, &fields) {
         Some(text) => fs::write(held.document_path(), text)?,
         // Whoever opens the loop writes it from the journal.
         None => fs::remove_file(held.document_path())?,
     }
-    let mut line =
-        json!({"what": "import", "by": "person", "from": null, "to": stored(phase), "fields": fields});
+    let mut line = json!({"what": "import", "by": "person", "from": null, "to": stored(phase), "fields": fields});
     for key in ["revision", "at", "visit"] {
         line[key] = begun.changes[0][key].clone();
     }
@@ -126,13 +153,20 @@ fn goes_on(held: &mut Loop<'_>, old: &Machine, phase: &Phase, values: Values) ->
     let after = held.journal()?;
     let made = after.changes.iter().skip(1).map(|change| &change["what"]);
     let made: Vec<&Json> = made.filter(|what| **what != "adopt").collect();
-    let wanted = if entries(&setup.machine, old).is_empty() { &[][..] } else { &["migrate"] };
+    let wanted = if entries(&setup.machine, old).is_empty() {
+        &[][..]
+    } else {
+        &["migrate"]
+    };
     if said.code != Some(0) || made != wanted {
-        return Err(
-            format!("adopted, {wanted:?} was to be its change, and {made:?} is: {}", said.short()).into()
-        );
+        return Err(format!(
+            "adopted, {wanted:?} was to be its change, and {made:?} is: {}",
+            said.short()
+        )
+        .into());
     }
-    let nowhere = || "no phase of the machine file is stored as it, and no entry says which it is".to_owned();
+    let nowhere =
+        || "no phase of the machine file is stored as it, and no entry says which it is".to_owned();
     let state = carried(old, &setup.machine, phase, values).ok_or_else(nowhere)?;
     held.agrees(&state, &after.fields())?;
     held.state = state;
@@ -183,7 +217,9 @@ fn values(setup: &Setup, old: &Machine, phase: &Phase, word: usize) -> Values {
     };
     let fields = old.fields.iter().filter(exists);
     let values = fields.map(|field| (field.name.value.clone(), value(field)));
-    values.filter(|(_, value)| *value != Value::Absent).collect()
+    values
+        .filter(|(_, value)| *value != Value::Absent)
+        .collect()
 }
 
 /// Returns all fields as a journal has them. What the engine holds is the same as in the loop that has begun.
@@ -199,7 +235,9 @@ fn fields(
         FieldKind::Held(what) => held(*what),
         kind => Some(match values.get(&field.name.value)? {
             Value::Number(time) if *kind == FieldKind::Time => {
-                let time = i64::try_from(*time).ok().and_then(|time| Timestamp::from_second(time).ok());
+                let time = i64::try_from(*time)
+                    .ok()
+                    .and_then(|time| Timestamp::from_second(time).ok());
                 time.map(|time| time.to_string()).into()
             }
             Value::Number(number) => (*number).into(),
@@ -210,12 +248,19 @@ fn fields(
         }),
     };
     let fields = old.fields.iter();
-    fields.filter_map(|field| Some((field.name.value.clone(), value(field)?))).collect()
+    fields
+        .filter_map(|field| Some((field.name.value.clone(), value(field)?)))
+        .collect()
 }
 
 /// Returns the document of these fields, with scalars and lists that JSON and YAML both have; none where keys stand below others.
 fn document(old: &Machine, fields: &Map<String, Json>) -> Option<String> {
-    let lines = || -> String { fields.iter().map(|(name, value)| format!("{name}: {value}\n")).collect() };
+    let lines = || -> String {
+        fields
+            .iter()
+            .map(|(name, value)| format!("{name}: {value}\n"))
+            .collect()
+    };
     match old.state.form.value {
         Form::Json => Some(format!("{:#}\n", Json::from(fields.clone()))),
         Form::Lines => Some(lines()),
@@ -234,13 +279,20 @@ fn carried(old: &Machine, new: &Machine, phase: &Phase, mut values: Values) -> O
     for entry in entries(new, old) {
         given = renamed(&entry.phases, given.as_deref().unwrap_or(&phase.name.value)).or(given);
         let names = values.into_iter();
-        values = names.map(|(name, value)| (renamed(&entry.fields, &name).unwrap_or(name), value)).collect();
+        values = names
+            .map(|(name, value)| (renamed(&entry.fields, &name).unwrap_or(name), value))
+            .collect();
         for (field, words) in &entry.words {
             if let Some(Value::Text(word)) = values.get_mut(&field.value) {
                 *word = renamed(words, word).unwrap_or_else(|| word.clone());
             }
         }
-        values.extend(entry.set.iter().map(|(name, value)| (name.value.clone(), Value::of(&value.value))));
+        values.extend(
+            entry
+                .set
+                .iter()
+                .map(|(name, value)| (name.value.clone(), Value::of(&value.value))),
+        );
     }
     let is_it = |other: &&Phase| match &given {
         Some(name) => other.name.value == *name,
@@ -250,7 +302,9 @@ fn carried(old: &Machine, new: &Machine, phase: &Phase, mut values: Values) -> O
     let value = |field: &Field| match (values.remove(&field.name.value), &field.kind) {
         (_, FieldKind::Held(_) | FieldKind::Data(_)) => Value::Absent,
         _ if !field.exists_in(&new.phases[at].name.value) => Value::Absent,
-        (Some(Value::Number(number)), FieldKind::Text | FieldKind::Path) => Value::Text(number.to_string()),
+        (Some(Value::Number(number)), FieldKind::Text | FieldKind::Path) => {
+            Value::Text(number.to_string())
+        }
         (Some(value), _) => value,
         (None, _) => field.initial().as_ref().map_or(Value::Absent, Value::of),
     };

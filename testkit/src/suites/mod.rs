@@ -35,18 +35,31 @@ pub(crate) enum Said {
 pub(crate) fn run(setup: &Setup, report: &mut Report, failures: &mut Vec<Failure>) {
     let found = setup.search().run(&setup.file, &setup.source);
     report.unreached = found.unreached;
-    let Some(way) = found.ways.iter().min_by_key(|way| (way.given.len(), way.mode)) else {
+    let Some(way) = found
+        .ways
+        .iter()
+        .min_by_key(|way| (way.given.len(), way.mode))
+    else {
         let what = "no start leads to any edge".to_owned();
         failures.push(Failure::new(Suite::SetUp, &setup.file, what));
         return;
     };
-    let start = Way { steps: Vec::new(), ..way.clone() };
+    let start = Way {
+        steps: Vec::new(),
+        ..way.clone()
+    };
     // A loop that was reviewed has every file that there is.
     let reviewed = found.ways.iter().find_map(|way| {
-        let at = way.steps.iter().position(|step| matches!(step.act, Act::Review(Says::Findings)))?;
+        let at = way
+            .steps
+            .iter()
+            .position(|step| matches!(step.act, Act::Review(Says::Findings)))?;
         let mut steps = way.steps.clone();
         steps.truncate(at + 1);
-        (walk::waits(&steps) == 0).then(|| Way { steps, ..way.clone() })
+        (walk::waits(&steps) == 0).then(|| Way {
+            steps,
+            ..way.clone()
+        })
     });
     if setup.wants(Suite::Walks) || setup.wants(Suite::Refusals) {
         walk::run(setup, &found.ways, report, failures);

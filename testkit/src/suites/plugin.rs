@@ -30,25 +30,39 @@ pub(crate) fn run(held: &mut Loop<'_>, _: &Way) -> Result<Said, Wrong> {
     }
     let (committed, written) = (below(folder), below(&again));
     // What a person put beside them is in no list.
-    let list = committed.get(LIST).map(|(_, bytes)| String::from_utf8_lossy(bytes));
+    let list = committed
+        .get(LIST)
+        .map(|(_, bytes)| String::from_utf8_lossy(bytes));
     let list = list.unwrap_or_default();
-    let listed = list.lines().filter_map(|line| Some(line.split_once("  ")?.1));
+    let listed = list
+        .lines()
+        .filter_map(|line| Some(line.split_once("  ")?.1));
     let names: BTreeSet<&str> = listed.chain(written.keys().map(String::as_str)).collect();
-    let stale = names.into_iter().filter(|name| committed.get(*name) != written.get(*name));
+    let stale = names
+        .into_iter()
+        .filter(|name| committed.get(*name) != written.get(*name));
     match stale.collect::<Vec<_>>() {
         stale if stale.is_empty() => {
             let said = format!("{} files are as the program writes them", written.len());
             Ok(Said::Tried(said))
         }
-        stale => Err(format!("stale, since the machine or a text of it has changed: {stale:?}").into()),
+        stale => {
+            Err(format!("stale, since the machine or a text of it has changed: {stale:?}").into())
+        }
     }
 }
 
 /// Returns the files below a folder: path, whether it is a program, bytes.
 fn below(folder: &Path) -> BTreeMap<String, (bool, Vec<u8>)> {
     let file = |(path, bytes): (PathBuf, Option<Vec<u8>>)| {
-        let is_program = path.metadata().is_ok_and(|found| found.permissions().mode() & 0o111 != 0);
-        let name = path.strip_prefix(folder).ok()?.to_string_lossy().into_owned();
+        let is_program = path
+            .metadata()
+            .is_ok_and(|found| found.permissions().mode() & 0o111 != 0);
+        let name = path
+            .strip_prefix(folder)
+            .ok()?
+            .to_string_lossy()
+            .into_owned();
         Some((name, (is_program, bytes?)))
     };
     files(folder).into_iter().filter_map(file).collect()

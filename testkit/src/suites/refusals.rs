@@ -33,7 +33,9 @@ pub(crate) fn run(held: &Loop<'_>) -> Result<usize, Wrong> {
             let line: Vec<&str> = line.iter().map(String::as_str).collect();
             let said = unchanged(held, &called, || held.by(actor, &line))?;
             if said.code == Some(0) {
-                return Err(format!("{called} is not open, and exits with 0: {}", said.short()).into());
+                return Err(
+                    format!("{called} is not open, and exits with 0: {}", said.short()).into(),
+                );
             }
             tried += 1;
         }
@@ -45,7 +47,12 @@ pub(crate) fn run(held: &Loop<'_>) -> Result<usize, Wrong> {
         let root = held.project.root();
         let reviewer = Some("CLAUDEX_REVIEWER_CHILD");
         for (whose, key, value, variable) in [
-            ("another session", "session_id", "another-session".into(), None),
+            (
+                "another session",
+                "session_id",
+                "another-session".into(),
+                None,
+            ),
             ("a subagent", "agent_id", "a1".into(), None),
             ("a reviewer", "cwd", root.to_string_lossy(), reviewer),
         ] {
@@ -90,5 +97,9 @@ pub(crate) fn unchanged(
         _ if after.changes.len() != before.changes.len() => "journal",
         _ => return Ok(said),
     };
-    Err(format!("{what} is refused, and the {changed} has changed: {}", said.short()).into())
+    Err(format!(
+        "{what} is refused, and the {changed} has changed: {}",
+        said.short()
+    )
+    .into())
 }

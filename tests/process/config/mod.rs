@@ -20,7 +20,9 @@ fn setting(project: &Project, key: &str) -> (Value, String) {
     let one = all.iter().find(|one| one["key"] == key);
     let value = one.unwrap_or_else(|| panic!("{key}: {all:?}"))["value"].clone();
     let text = project.run(&["config", "show"]).exits(0).out;
-    let line = text.lines().find(|line| line.starts_with(&format!("{key} = ")));
+    let line = text
+        .lines()
+        .find(|line| line.starts_with(&format!("{key} = ")));
     let (_, origin) = line.unwrap().rsplit_once("  ").unwrap();
     (value, origin.to_owned())
 }
@@ -35,7 +37,11 @@ fn the_paths_are_said_whether_there_is_a_file_or_not() {
     let ran = project.run(&["config", "path"]).exits(0);
     assert_eq!(
         ran.out,
-        format!("user:    {} (not there)\nproject: {} (not there)\n", user.display(), own.display())
+        format!(
+            "user:    {} (not there)\nproject: {} (not there)\n",
+            user.display(),
+            own.display()
+        )
     );
     assert_eq!(tree(&project.home), before, "a look makes nothing");
     write(&own, "");
@@ -44,7 +50,10 @@ fn the_paths_are_said_whether_there_is_a_file_or_not() {
     std::fs::create_dir_all(&below).unwrap();
     let mut command = project.command(&["config", "path"]);
     let ran = crate::support::Ran::of(command.current_dir(below).output().unwrap()).exits(0);
-    assert_eq!(ran.out, format!("user:    {}\nproject: {}\n", user.display(), own.display()));
+    assert_eq!(
+        ran.out,
+        format!("user:    {}\nproject: {}\n", user.display(), own.display())
+    );
     let ran = project.run(&["config", "path", "--json"]).exits(0);
     let paths: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(paths["user"]["path"], user.to_str().unwrap());
@@ -54,9 +63,15 @@ fn the_paths_are_said_whether_there_is_a_file_or_not() {
 #[test]
 fn a_relative_xdg_folder_is_ignored_and_a_home_that_is_none_is_an_error_with_a_remedy() {
     let project = Project::new().with("XDG_CONFIG_HOME", "relative");
-    write(&project.root.join("relative/claudex-loop/config.toml"), "x = 1");
-    let home =
-        project.home.join(if cfg!(target_os = "macos") { "Library/Application Support" } else { ".config" });
+    write(
+        &project.root.join("relative/claudex-loop/config.toml"),
+        "x = 1",
+    );
+    let home = project.home.join(if cfg!(target_os = "macos") {
+        "Library/Application Support"
+    } else {
+        ".config"
+    });
     project.answers(&["config", "path"], 0, home.to_str().unwrap());
     project.run(&["config", "show"]).exits(0);
 
@@ -69,10 +84,18 @@ fn a_relative_xdg_folder_is_ignored_and_a_home_that_is_none_is_an_error_with_a_r
         &["review", &id],
         &["start", "plan", "x"],
     ] {
-        let ran = project.run(arguments).exits(2).says("claudex::config::home");
+        let ran = project
+            .run(arguments)
+            .exits(2)
+            .says("claudex::config::home");
         has(&ran.err, "help: set HOME");
     }
-    assert!(project.fire().approved().contains("there is no configuration folder"));
+    assert!(
+        project
+            .fire()
+            .approved()
+            .contains("there is no configuration folder")
+    );
 }
 
 // --- what holds --------------------------------------------------------------------------------------------------
@@ -80,25 +103,48 @@ fn a_relative_xdg_folder_is_ignored_and_a_home_that_is_none_is_an_error_with_a_r
 #[test]
 fn a_flag_goes_before_the_environment_before_the_project_before_the_user_before_the_default() {
     let project = Project::new().with("CLAUDEX_REVIEWER", "");
-    assert_eq!(setting(&project, "reviewer"), ("auto".into(), "default".to_owned()));
-    assert_eq!(setting(&project, "rounds.plan"), (3.into(), "default (machine.toml)".to_owned()));
-    assert_eq!(setting(&project, "rounds.review"), (1.into(), "default (machine.toml)".to_owned()));
+    assert_eq!(
+        setting(&project, "reviewer"),
+        ("auto".into(), "default".to_owned())
+    );
+    assert_eq!(
+        setting(&project, "rounds.plan"),
+        (3.into(), "default (machine.toml)".to_owned())
+    );
+    assert_eq!(
+        setting(&project, "rounds.review"),
+        (1.into(), "default (machine.toml)".to_owned())
+    );
 
     let project = project.configured(
         "reviewer = \"codex\"\n[programs.claudex-loop.rounds]\nplan = 5\n[limits]\nmax-failures = 2\n",
     );
     let user = project.user_file().display().to_string();
-    assert_eq!(setting(&project, "reviewer"), ("codex".into(), format!("user {user}:1")));
-    assert_eq!(setting(&project, "rounds.plan"), (5.into(), format!("user {user}:3")));
+    assert_eq!(
+        setting(&project, "reviewer"),
+        ("codex".into(), format!("user {user}:1"))
+    );
+    assert_eq!(
+        setting(&project, "rounds.plan"),
+        (5.into(), format!("user {user}:3"))
+    );
 
     write(&project.project_file(), "\nreviewer = \"lint\"\n");
     let own = project.project_file().display().to_string();
-    assert_eq!(setting(&project, "reviewer"), ("lint".into(), format!("project {own}:2")));
-
-    let project = project.with("CLAUDEX_REVIEWER", "fake-could-not-run").with("CLAUDEX_MAX_PLAN_ROUNDS", "4");
     assert_eq!(
         setting(&project, "reviewer"),
-        ("fake-could-not-run".into(), "environment CLAUDEX_REVIEWER".to_owned())
+        ("lint".into(), format!("project {own}:2"))
+    );
+
+    let project = project
+        .with("CLAUDEX_REVIEWER", "fake-could-not-run")
+        .with("CLAUDEX_MAX_PLAN_ROUNDS", "4");
+    assert_eq!(
+        setting(&project, "reviewer"),
+        (
+            "fake-could-not-run".into(),
+            "environment CLAUDEX_REVIEWER".to_owned()
+        )
     );
     assert_eq!(setting(&project, "rounds.plan").0, 4);
 
@@ -120,13 +166,22 @@ fn the_personas_of_the_user_review_in_the_order_that_the_project_chooses() {
         "[programs.claudex-loop.personas.access]\nlabel = \"Accessibility review\"\nprompt = \"You use a screen reader.\"\n",
     );
     let ran = project.run(&["personas"]).exits(0);
-    has(&ran.out, "Round 4 and later: Accessibility review\n  You use a screen reader.\n");
-    write(&project.project_file(), "personas = [\"access\", \"security\"]\n");
+    has(
+        &ran.out,
+        "Round 4 and later: Accessibility review\n  You use a screen reader.\n",
+    );
+    write(
+        &project.project_file(),
+        "personas = [\"access\", \"security\"]\n",
+    );
     let id = project.start(&["--rounds", "3"]);
     project.plan("# Plan\n");
     let block = project.fire().blocked();
     has(&block, "round 1 of 3, Accessibility review");
-    project.review(&id, "fake-findings").exits(0).says("Accessibility review");
+    project
+        .review(&id, "fake-findings")
+        .exits(0)
+        .says("Accessibility review");
     project.plan("# Plan, revised\n");
     let block = project.fire().blocked();
     has(&block, "round 2 of 3, Security and data-integrity review");
@@ -138,7 +193,10 @@ fn the_evidence_of_the_user_counts_where_the_environment_says_nothing() {
     let (project, id) = Project::reviewing(&[]);
     project.run(&["mark-done", &id]).exits(1);
     let project = project.configured("evidence = \"optional\"\n");
-    let strict = project.command(&["mark-done", &id]).env("CLAUDEX_EVIDENCE", "required").output();
+    let strict = project
+        .command(&["mark-done", &id])
+        .env("CLAUDEX_EVIDENCE", "required")
+        .output();
     assert_eq!(strict.unwrap().status.code(), Some(1));
     project.run(&["mark-done", &id]).exits(0);
 }
@@ -166,20 +224,32 @@ fn the_schema_files_are_those_that_the_program_prints() {
     let project = Project::new();
     for (path, arguments) in [
         ("docs/config.schema.json", &["config", "schema"][..]),
-        ("docs/project.schema.json", &["config", "schema", "--project"]),
+        (
+            "docs/project.schema.json",
+            &["config", "schema", "--project"],
+        ),
     ] {
         let printed = project.run(arguments).exits(0).out;
-        assert_eq!(repository(path), printed, "write it anew: cargo run -- {} > {path}", arguments.join(" "));
+        assert_eq!(
+            repository(path),
+            printed,
+            "write it anew: cargo run -- {} > {path}",
+            arguments.join(" ")
+        );
     }
 }
 
 #[test]
 fn the_examples_of_the_documentation_hold() {
     let text = repository("docs/configuration.md");
-    let blocks: Vec<&str> =
-        text.split("\n```toml\n").skip(1).map(|rest| rest.split("\n```").next().unwrap()).collect();
-    let (user, own): (Vec<&str>, Vec<&str>) =
-        blocks.iter().partition(|block| block.contains("[programs.claudex-loop.rounds]"));
+    let blocks: Vec<&str> = text
+        .split("\n```toml\n")
+        .skip(1)
+        .map(|rest| rest.split("\n```").next().unwrap())
+        .collect();
+    let (user, own): (Vec<&str>, Vec<&str>) = blocks
+        .iter()
+        .partition(|block| block.contains("[programs.claudex-loop.rounds]"));
     let [user] = user[..] else {
         panic!("not one whole example: {blocks:?}");
     };
@@ -200,7 +270,11 @@ fn the_examples_of_the_documentation_hold() {
             _ => line,
         })
         .collect();
-    assert_eq!(uncommented.join("\n"), *user, "`config init` writes the same example");
+    assert_eq!(
+        uncommented.join("\n"),
+        *user,
+        "`config init` writes the same example"
+    );
 }
 
 /// The block of the documentation that holds this.
@@ -215,14 +289,23 @@ fn quoted(holding: &str) -> String {
 fn the_documentation_quotes_what_the_program_prints() {
     let project = Project::new().configured("\n\n\n[reviewers.codex]\nmodel = \"o4-mini\"\n");
     let evened = |project: &Project, text: &str| {
-        text.replace(project.user_file().to_str().unwrap(), "/home/me/.config/claudex-loop/config.toml")
-            .replace(project.project_file().to_str().unwrap(), "/home/me/shop/.claude/claudex.toml")
-            .replace(
-                &project.project_file().to_str().unwrap().replace('\'', "’"),
-                "/home/me/shop/.claude/claudex.toml",
-            )
+        text.replace(
+            project.user_file().to_str().unwrap(),
+            "/home/me/.config/claudex-loop/config.toml",
+        )
+        .replace(
+            project.project_file().to_str().unwrap(),
+            "/home/me/shop/.claude/claudex.toml",
+        )
+        .replace(
+            &project.project_file().to_str().unwrap().replace('\'', "’"),
+            "/home/me/shop/.claude/claudex.toml",
+        )
     };
-    write(&project.project_file(), "[reviewers.codex]\nprogram = \"/tmp/helper\"\n");
+    write(
+        &project.project_file(),
+        "[reviewers.codex]\nprogram = \"/tmp/helper\"\n",
+    );
     let ran = project.run(&["config", "check"]).exits(2);
     let printed = evened(&project, &format!("{}{}", ran.out, ran.err));
     let block = quoted("$ claudex-loop config check\nuser:");
@@ -245,7 +328,11 @@ fn the_documentation_quotes_what_the_program_prints() {
 fn init_writes_a_file_that_changes_nothing_and_leaves_one_that_is_there() {
     let project = Project::new().with("CLAUDEX_REVIEWER", "");
     let before = shown(&project);
-    project.answers(&["config", "init"], 0, project.user_file().to_str().unwrap());
+    project.answers(
+        &["config", "init"],
+        0,
+        project.user_file().to_str().unwrap(),
+    );
     assert_eq!(shown(&project), before);
     std::fs::write(project.user_file(), "reviewer = \"lint\"\n").unwrap();
     project.answers(&["config", "init"], 1, "it is left as it is");

@@ -14,11 +14,18 @@ fn check_says_one_line_for_a_file_that_is_right_and_a_picture_for_each_that_is_n
     let (user, own) = (project.user_file(), project.project_file());
     let (user, own) = (user.display(), own.display());
     let ran = project.run(&["config", "check"]).exits(0);
-    assert_eq!(ran.out, format!("user: {user}: not there\nproject: {own}: not there\n"));
+    assert_eq!(
+        ran.out,
+        format!("user: {user}: not there\nproject: {own}: not there\n")
+    );
     write(&project.project_file(), "reviewer = \"mine\"\n");
-    let project = project.configured("[reviewers.mine]\nkind = \"command\"\nprogram = \"/usr/bin/true\"\n");
+    let project =
+        project.configured("[reviewers.mine]\nkind = \"command\"\nprogram = \"/usr/bin/true\"\n");
     let ran = project.run(&["config", "check"]).exits(0);
-    assert_eq!(ran.out, format!("user: {user}: well-formed\nproject: {own}: well-formed\n"));
+    assert_eq!(
+        ran.out,
+        format!("user: {user}: well-formed\nproject: {own}: well-formed\n")
+    );
 
     let project = project.configured("[limits]\ntimeuot = \"5m\"\nmax-failures = 0\n");
     let ran = project.run(&["config", "check"]).exits(2);
@@ -39,7 +46,10 @@ fn check_says_one_line_for_a_file_that_is_right_and_a_picture_for_each_that_is_n
     );
     has(&ran.out, "can be told once your own file is right");
 
-    write(&project.project_file(), "[reviewers.mine]\nprogram = \"/tmp/evil\"\n");
+    write(
+        &project.project_file(),
+        "[reviewers.mine]\nprogram = \"/tmp/evil\"\n",
+    );
     let ran = project.run(&["config", "check"]).exits(2);
     has(
         &ran.err,
@@ -60,11 +70,15 @@ fn unusable() -> Vec<(&'static str, Put)> {
     vec![
         ("1:1: `colour` ", |path| write(path, "colour = 1\n")),
         ("1:12: not TOML", |path| write(path, "reviewer = lint\n")),
-        (":2: not UTF-8", |path| write(path, b"# a\nreviewer = \"\xff\"\n")),
+        (":2: not UTF-8", |path| {
+            write(path, b"# a\nreviewer = \"\xff\"\n")
+        }),
         ("is larger than ", |path| {
             write(path, "# a comment\n".repeat(30_000));
         }),
-        ("is not a regular file", |path| std::fs::create_dir_all(path).unwrap()),
+        ("is not a regular file", |path| {
+            std::fs::create_dir_all(path).unwrap()
+        }),
         ("is not a regular file", |path| {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
@@ -87,7 +101,11 @@ fn remove(path: &Path) {
 fn a_wrong_configuration_traps_nobody_and_changes_nothing() {
     for is_project in [false, true] {
         let (project, id) = Project::reviewing(&[]);
-        let path = if is_project { project.project_file() } else { project.user_file() };
+        let path = if is_project {
+            project.project_file()
+        } else {
+            project.user_file()
+        };
         for (problem, put) in unusable() {
             put(&path);
             let state = (project.state(&id), project.journal(&id));
@@ -99,7 +117,9 @@ fn a_wrong_configuration_traps_nobody_and_changes_nothing() {
             let unchanged = |project: &Project, what: &str| {
                 let now = project.state(&id);
                 let kept = |text: &str| {
-                    let lines = text.lines().filter(|line| !line.starts_with("last_updated_at"));
+                    let lines = text
+                        .lines()
+                        .filter(|line| !line.starts_with("last_updated_at"));
                     lines.map(str::to_owned).collect::<Vec<_>>()
                 };
                 assert_eq!(kept(&now), kept(&state.0), "{problem}: {what}");
@@ -120,14 +140,26 @@ fn a_wrong_configuration_traps_nobody_and_changes_nothing() {
             ] {
                 let ran = project.run(arguments).exits(2);
                 assert!(ran.err.contains(problem), "{arguments:?}: {}", ran.err);
-                assert!(ran.err.contains("claudex::config::"), "{arguments:?}: {}", ran.err);
+                assert!(
+                    ran.err.contains("claudex::config::"),
+                    "{arguments:?}: {}",
+                    ran.err
+                );
             }
             assert_eq!(tree(&project.folder()), before, "{problem}");
             let status = project.run(&["status"]).exits(0);
             let line = status.out.lines().find(|line| line.starts_with("problem:"));
-            assert!(line.is_some_and(|line| line.contains(problem)), "{}", status.out);
+            assert!(
+                line.is_some_and(|line| line.contains(problem)),
+                "{}",
+                status.out
+            );
             let doctor = project.run(&["doctor"]).exits(1);
-            assert!(doctor.out.replace('\'', "’").contains(&shown), "{}", doctor.out);
+            assert!(
+                doctor.out.replace('\'', "’").contains(&shown),
+                "{}",
+                doctor.out
+            );
             remove(&path);
         }
         project.fire().blocked();
@@ -139,7 +171,10 @@ fn a_wrong_configuration_traps_nobody_and_changes_nothing() {
 #[test]
 fn a_start_that_is_refused_for_the_configuration_leaves_no_loop() {
     let project = Project::new().configured("[programs.claudex-loop.rounds]\nplan = 0\n");
-    project.run(&["start", "plan", "a topic"]).exits(2).says("`programs.claudex-loop.rounds.plan`");
+    project
+        .run(&["start", "plan", "a topic"])
+        .exits(2)
+        .says("`programs.claudex-loop.rounds.plan`");
     assert!(
         !project.folder().exists()
             || !tree(&project.folder())
@@ -147,7 +182,11 @@ fn a_start_that_is_refused_for_the_configuration_leaves_no_loop() {
                 .any(|(path, _)| path.extension().is_some_and(|end| end == "state"))
     );
     project.plan("# Plan\n");
-    project.answers(&["run", "PLAN.md"], 2, "`programs.claudex-loop.rounds.plan`");
+    project.answers(
+        &["run", "PLAN.md"],
+        2,
+        "`programs.claudex-loop.rounds.plan`",
+    );
     project.run(&["list"]).exits(0).says("There are no loops");
 }
 
@@ -156,7 +195,10 @@ fn a_project_file_that_is_a_link_is_refused_with_one_line() {
     let project = Project::new();
     let own = project.project_file();
     write(&project.home.join("other.toml"), "reviewer = \"lint\"\n");
-    write(&project.root.join("shared/team.toml"), "reviewer = \"claude\"\n");
+    write(
+        &project.root.join("shared/team.toml"),
+        "reviewer = \"claude\"\n",
+    );
     let refused = |path: &Path| {
         let ran = project.run(&["config", "check"]).exits(2);
         let said = format!("{} is not trusted: it is a symlink", path.display());
@@ -165,7 +207,12 @@ fn a_project_file_that_is_a_link_is_refused_with_one_line() {
     };
     std::fs::create_dir_all(own.parent().unwrap()).unwrap();
     // Out of the project, to nowhere, and to another file of the project.
-    for target in ["/dev/zero", "../../home/other.toml", "nowhere", "../shared/team.toml"] {
+    for target in [
+        "/dev/zero",
+        "../../home/other.toml",
+        "nowhere",
+        "../shared/team.toml",
+    ] {
         symlink(target, &own).unwrap();
         refused(&own);
         remove(&own);
@@ -173,7 +220,9 @@ fn a_project_file_that_is_a_link_is_refused_with_one_line() {
     // The folder may be the link, too.
     let folder = own.parent().unwrap();
     for target in [project.home.join("claude"), project.root.join("shared")] {
-        std::fs::remove_dir_all(folder).or_else(|_| std::fs::remove_file(folder)).unwrap();
+        std::fs::remove_dir_all(folder)
+            .or_else(|_| std::fs::remove_file(folder))
+            .unwrap();
         write(&target.join("claudex.toml"), "reviewer = \"lint\"\n");
         symlink(&target, folder).unwrap();
         refused(folder);
@@ -188,7 +237,10 @@ fn plain(text: &str) -> String {
 #[test]
 fn a_project_file_that_is_hostile_steers_no_terminal() {
     let project = Project::new();
-    write(&project.project_file(), "\"\u{202e}\" = 1\r\nreviewer = \"\\u001B[2J\u{202e}\"\n# \u{202e}\n");
+    write(
+        &project.project_file(),
+        "\"\u{202e}\" = 1\r\nreviewer = \"\\u001B[2J\u{202e}\"\n# \u{202e}\n",
+    );
     let ran = project.run(&["config", "check"]).exits(2);
     for text in [&ran.out, &ran.err] {
         assert!(!text.contains(['\u{1b}', '\u{202e}', '\r']), "{text:?}");

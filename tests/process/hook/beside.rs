@@ -60,7 +60,11 @@ fn a_turn_that_was_let_end_after_a_failed_review_is_not_driven_on_by_another_hoo
         let before = project.changes(&id);
         assert_eq!(before.last().unwrap(), "note");
         for _ in 0..10 {
-            assert_eq!(held_on(&project).approved(), "", "it was said when the turn was let end");
+            assert_eq!(
+                held_on(&project).approved(),
+                "",
+                "it was said when the turn was let end"
+            );
         }
         assert_eq!(project.changes(&id), before);
         let log = std::fs::read_to_string(project.folder().join("log")).unwrap();
@@ -81,7 +85,9 @@ fn the_persons_next_prompt_drives_the_loop_again() {
         project.fire();
     }
     held_on(&project).approved();
-    let reason = project.fire_with(json!({"session_id": "s1", "stop_hook_active": false})).blocked();
+    let reason = project
+        .fire_with(json!({"session_id": "s1", "stop_hook_active": false}))
+        .blocked();
     assert!(reason.contains("is waiting for its review"), "{reason}");
     assert_eq!(project.changes(&id).last().unwrap(), "remind");
 }

@@ -17,7 +17,10 @@ fn drafting_goes_on_while_the_old_plan_is_untouched() {
 }
 
 fn id_with_note(project: &Project) -> String {
-    let ran = project.run(&["start", "plan", "topic"]).exits(0).says("existing PLAN.md");
+    let ran = project
+        .run(&["start", "plan", "topic"])
+        .exits(0)
+        .says("existing PLAN.md");
     crate::support::id_of(&ran)
 }
 
@@ -38,8 +41,12 @@ fn drafting_ends_with_the_old_plan_saved_once_more() {
     let project = Project::new();
     project.plan("# The old plan\n");
     let id = id_with_note(&project);
-    let file = std::fs::File::options().append(true).open(project.root.join("PLAN.md")).unwrap();
-    file.set_modified(SystemTime::now() + Duration::from_secs(5)).unwrap();
+    let file = std::fs::File::options()
+        .append(true)
+        .open(project.root.join("PLAN.md"))
+        .unwrap();
+    file.set_modified(SystemTime::now() + Duration::from_secs(5))
+        .unwrap();
     project.fire().blocked();
     assert_eq!(project.field(&id, "phase"), "reviewing");
 }
@@ -71,7 +78,9 @@ fn a_reminder_comes_once_whichever_turn_it_is() {
     for (first, second) in [(false, true), (true, false), (false, false), (true, true)] {
         let project = Project::new();
         let id = project.start(&[]);
-        let stop = |active: bool| project.fire_with(json!({"session_id": "s1", "stop_hook_active": active}));
+        let stop = |active: bool| {
+            project.fire_with(json!({"session_id": "s1", "stop_hook_active": active}))
+        };
         stop(first).blocked();
         assert_eq!(project.field(&id, "reminders"), "1");
         let line = stop(second).approved();
@@ -91,7 +100,9 @@ fn stop_hook_active_is_no_brake() {
     for round in 1..=3 {
         project.review(&id, "fake-findings").exits(0);
         project.plan(format!("# Plan {round}\n"));
-        project.fire_with(json!({"session_id": "s1", "stop_hook_active": true})).blocked();
+        project
+            .fire_with(json!({"session_id": "s1", "stop_hook_active": true}))
+            .blocked();
     }
     assert_eq!(project.field(&id, "phase"), "summarizing");
 }
@@ -100,12 +111,18 @@ fn stop_hook_active_is_no_brake() {
 fn a_round_without_a_review_is_reminded_of_once_and_then_waits() {
     let (project, id) = Project::reviewing(&["--rounds", "2"]);
     let reason = project.fire().blocked();
-    assert!(reason.starts_with("### Claudex round 1 of 2 is waiting for its review\n"), "{reason}");
+    assert!(
+        reason.starts_with("### Claudex round 1 of 2 is waiting for its review\n"),
+        "{reason}"
+    );
     assert_has_mark_done_lines(&reason, &id);
     let before = project.state(&id);
     for _ in 0..3 {
         let line = project.fire().approved();
-        assert!(line.contains("waits for the review of round 1 of 2"), "{line}");
+        assert!(
+            line.contains("waits for the review of round 1 of 2"),
+            "{line}"
+        );
     }
     assert_eq!(project.state(&id), before, "bare stops advance nothing");
 }

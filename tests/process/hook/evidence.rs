@@ -57,7 +57,9 @@ fn mark_done_without_a_review_is_refused_and_changes_nothing() {
     let (project, id) = Project::reviewing(&[]);
     let before = (project.state(&id), project.changes(&id));
     project.answers(&["mark-done", &id], 1, "round 1 was not reviewed yet");
-    project.run(&["mark-done", &id, "--rejecting", "no time"]).exits(1);
+    project
+        .run(&["mark-done", &id, "--rejecting", "no time"])
+        .exits(1);
     assert_eq!((project.state(&id), project.changes(&id)), before);
 }
 
@@ -66,7 +68,10 @@ fn mark_done_over_open_findings_needs_a_reason_that_the_summary_shows() {
     let (project, id) = Project::reviewing(&[]);
     project.review(&id, "fake-findings").exits(0);
     let before = project.state(&id);
-    for without in [&["mark-done", &id][..], &["mark-done", &id, "--rejecting", "  "]] {
+    for without in [
+        &["mark-done", &id][..],
+        &["mark-done", &id, "--rejecting", "  "],
+    ] {
         project.run(without).exits(1).says("--rejecting");
     }
     assert_eq!(project.state(&id), before);
@@ -84,7 +89,10 @@ fn a_plan_edited_after_mark_done_is_admitted_in_the_summary() {
     project.mark_done(&id, None);
     project.plan("# Plan, changed behind the reviewer's back\n");
     let summary = project.fire().blocked();
-    has(&summary, "PLAN.md was changed after it was settled; that change was not reviewed.");
+    has(
+        &summary,
+        "PLAN.md was changed after it was settled; that change was not reviewed.",
+    );
 }
 
 #[test]
@@ -102,14 +110,25 @@ fn an_untouched_plan_is_not_settled_by_the_next_personas_clean_round() {
     project.review(&id, "fake-findings").exits(0);
     // However long ago it was: a stop reads no more of a journal than it needs.
     let journal = project.folder().join(&id).join("journal.jsonl");
-    let mut journal = std::fs::OpenOptions::new().append(true).open(journal).unwrap();
-    let note = "{\"at\":\"2026-11-23T12:00:00Z\",\"note\":\"said\",\"data\":{\"what\":\"nothing new\"}}\n";
+    let mut journal = std::fs::OpenOptions::new()
+        .append(true)
+        .open(journal)
+        .unwrap();
+    let note =
+        "{\"at\":\"2026-11-23T12:00:00Z\",\"note\":\"said\",\"data\":{\"what\":\"nothing new\"}}\n";
     journal.write_all(note.repeat(2000).as_bytes()).unwrap();
     project.fire().blocked();
-    assert_eq!(project.field(&id, "round"), "2", "the findings were read, nothing was done");
+    assert_eq!(
+        project.field(&id, "round"),
+        "2",
+        "the findings were read, nothing was done"
+    );
 
     project.review(&id, "fake-clean").exits(0);
-    project.run(&["mark-done", &id]).exits(1).says("--rejecting");
+    project
+        .run(&["mark-done", &id])
+        .exits(1)
+        .says("--rejecting");
     let reason = project.fire().blocked();
     assert!(reason.contains("round 3 of 3"), "not complete: {reason}");
 
@@ -139,7 +158,10 @@ fn with_optional_evidence_the_seeds_sequences_run_literally_and_the_summary_says
     let summary = project.fire().blocked();
     has(&summary, "plan loop complete");
     has(&summary, "Findings by round");
-    has(&summary, "Not reviewed (CLAUDEX_EVIDENCE=optional): round 1.");
+    has(
+        &summary,
+        "Not reviewed (CLAUDEX_EVIDENCE=optional): round 1.",
+    );
     project.fire().approved();
     assert_eq!(project.field(&id, "phase"), "done");
     project.start(&[]);
@@ -154,7 +176,10 @@ fn with_optional_evidence_bare_stops_reach_max_rounds() {
     assert!(project.fire().blocked().contains("round 2 of 2"));
     let summary = project.fire().blocked();
     has(&summary, "stopped at max rounds (round 2 of 2)");
-    has(&summary, "Not reviewed (CLAUDEX_EVIDENCE=optional): round 1, 2.");
+    has(
+        &summary,
+        "Not reviewed (CLAUDEX_EVIDENCE=optional): round 1, 2.",
+    );
     assert_eq!(project.field(&id, "decision_signal"), "max-reached");
     project.fire().approved();
     assert_eq!(project.field(&id, "phase"), "done");

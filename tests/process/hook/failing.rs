@@ -9,7 +9,10 @@ fn a_reviewer_that_fails_is_retried_once_then_noted_then_ends_the_loop() {
         let (project, id) = Project::reviewing(&[]);
         project.review(&id, failure).exits(exit);
         let reason = project.fire().blocked();
-        assert!(reason.starts_with("### Claudex round 1 of 3: the reviewer gave no verdict\n"), "{reason}");
+        assert!(
+            reason.starts_with("### Claudex round 1 of 3: the reviewer gave no verdict\n"),
+            "{reason}"
+        );
         assert!(reason.contains(&format!("{id}-runner.sh")), "{reason}");
         assert_eq!(project.field(&id, "failures"), "1");
 
@@ -37,8 +40,14 @@ fn the_cause_of_a_failure_stands_in_the_block() {
     let (project, id) = Project::reviewing(&[]);
     project.review(&id, "fake-could-not-run").exits(5);
     let reason = project.fire().blocked();
-    assert!(reason.contains("the fake reviewer was told to fail"), "{reason}");
-    assert!(reason.contains("600000 ms"), "or the next one goes to the background: {reason}");
+    assert!(
+        reason.contains("the fake reviewer was told to fail"),
+        "{reason}"
+    );
+    assert!(
+        reason.contains("600000 ms"),
+        "or the next one goes to the background: {reason}"
+    );
 }
 
 #[test]
@@ -49,15 +58,29 @@ fn a_failed_run_is_counted_once() {
     project.fire().blocked();
     project.fire().approved();
     project.fire().approved();
-    assert_eq!(project.field(&id, "failures"), "1", "further stops count no failure");
-    assert_eq!(project.changes(&id).iter().filter(|what| *what == "retry").count(), 1);
+    assert_eq!(
+        project.field(&id, "failures"),
+        "1",
+        "further stops count no failure"
+    );
+    assert_eq!(
+        project
+            .changes(&id)
+            .iter()
+            .filter(|what| *what == "retry")
+            .count(),
+        1
+    );
 }
 
 #[test]
 fn a_failure_is_neither_clean_nor_findings() {
     let (project, id) = Project::reviewing(&[]);
     project.review(&id, "fake-unreadable").exits(5);
-    project.run(&["mark-done", &id]).exits(1).says("gave no verdict");
+    project
+        .run(&["mark-done", &id])
+        .exits(1)
+        .says("gave no verdict");
     assert!(!project.findings(&id, 1).exists());
     project.fire().blocked();
     assert_eq!(project.field(&id, "round"), "1");
@@ -72,7 +95,11 @@ fn a_review_that_works_after_a_failure_counts() {
     project.plan("# Plan, revised\n");
     let reason = project.fire().blocked();
     assert!(reason.contains("round 2 of 3"), "{reason}");
-    assert_eq!(project.field(&id, "failures"), "0", "an advance resets the counter");
+    assert_eq!(
+        project.field(&id, "failures"),
+        "0",
+        "an advance resets the counter"
+    );
 }
 
 #[test]
@@ -80,10 +107,16 @@ fn a_stop_while_the_review_runs_says_once_how_to_follow_it() {
     let (project, id) = Project::reviewing(&[]);
     let review = project.background_review(&id, &["--reviewer", "fake-hang"]);
     let reason = project.fire().blocked();
-    assert!(reason.starts_with("### Claudex round 1 of 3: the review is still running\n"), "{reason}");
+    assert!(
+        reason.starts_with("### Claudex round 1 of 3: the review is still running\n"),
+        "{reason}"
+    );
     assert!(reason.contains(&format!("{id}-runner.sh")), "{reason}");
     assert!(project.fire().approved().contains("waits for the review"));
-    project.run(&["mark-done", &id]).exits(1).says("still running");
+    project
+        .run(&["mark-done", &id])
+        .exits(1)
+        .says("still running");
     drop(review);
 }
 
@@ -92,14 +125,21 @@ fn a_stop_is_approved_while_the_client_itself_watches_the_runner() {
     let (project, id) = Project::reviewing(&[]);
     let review = project.background_review(&id, &["--reviewer", "fake-hang"]);
     let before = project.state(&id);
-    for command in [format!("bash '/somewhere else/{id}-runner.sh'"), format!("claudex-loop review {id}")] {
+    for command in [
+        format!("bash '/somewhere else/{id}-runner.sh'"),
+        format!("claudex-loop review {id}"),
+    ] {
         let task = json!({"id": "b1", "status": "running", "command": command});
-        project.fire_with(json!({"session_id": "s1", "background_tasks": [task]})).approved();
+        project
+            .fire_with(json!({"session_id": "s1", "background_tasks": [task]}))
+            .approved();
     }
     assert_eq!(project.state(&id), before, "no reminder was used up");
 
     let other = json!({"id": "b2", "command": "npm run dev"});
-    project.fire_with(json!({"session_id": "s1", "background_tasks": [other]})).blocked();
+    project
+        .fire_with(json!({"session_id": "s1", "background_tasks": [other]}))
+        .blocked();
     drop(review);
 }
 
@@ -118,12 +158,19 @@ fn a_plan_in_the_hands_of_a_background_helper_is_not_driven() {
                 .approved();
         }
         let changes = project.changes(&id);
-        let helper =
-            json!({"id": "a9", "type": "subagent", "status": "running", "description": "revises PLAN.md"});
-        project.fire_with(json!({"session_id": "s1", "background_tasks": [helper]})).approved();
-        assert_eq!(project.changes(&id), changes, "no round and no reminder was used up");
+        let helper = json!({"id": "a9", "type": "subagent", "status": "running", "description": "revises PLAN.md"});
+        project
+            .fire_with(json!({"session_id": "s1", "background_tasks": [helper]}))
+            .approved();
+        assert_eq!(
+            project.changes(&id),
+            changes,
+            "no round and no reminder was used up"
+        );
         let done = json!({"id": "a9", "type": "subagent", "status": "completed"});
-        project.fire_with(json!({"session_id": "s1", "background_tasks": [done]})).blocked();
+        project
+            .fire_with(json!({"session_id": "s1", "background_tasks": [done]}))
+            .blocked();
         assert_eq!(project.changes(&id).len(), changes.len() + 1);
     }
 }
@@ -153,6 +200,8 @@ fn a_listed_runner_that_does_not_run_any_more_holds_nothing_up() {
     let (project, id) = Project::reviewing(&[]);
     project.review(&id, "fake-clean").exits(0);
     let task = json!({"command": format!("bash {id}-runner.sh")});
-    project.fire_with(json!({"session_id": "s1", "background_tasks": [task]})).blocked();
+    project
+        .fire_with(json!({"session_id": "s1", "background_tasks": [task]}))
+        .blocked();
     assert_eq!(project.field(&id, "phase"), "summarizing");
 }

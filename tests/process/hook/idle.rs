@@ -52,10 +52,16 @@ fn whatever_comes_on_stdin_the_answer_is_one_decision() {
 /// Runs the Stop hook on an input that does not end, and gives what it answers all the same.
 fn unended(project: &Project, input: &[u8]) -> Stop {
     let mut command = project.command(&["hook", "stop"]);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(input).unwrap();
-    wait_for("an answer without an end of the input", || child.try_wait().unwrap().is_some());
+    wait_for("an answer without an end of the input", || {
+        child.try_wait().unwrap().is_some()
+    });
     drop(stdin);
     Stop::read(&Ran::of(child.wait_with_output().unwrap()))
 }

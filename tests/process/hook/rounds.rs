@@ -12,12 +12,18 @@ fn a_plan_goes_from_drafting_through_its_rounds_to_done() {
     assert_eq!(project.field(&id, "phase"), "drafting");
 
     let waiting = project.fire().blocked();
-    assert!(waiting.starts_with("### Claudex is waiting for `PLAN.md`\n"), "{waiting}");
+    assert!(
+        waiting.starts_with("### Claudex is waiting for `PLAN.md`\n"),
+        "{waiting}"
+    );
     assert_eq!(project.field(&id, "phase"), "drafting");
 
     project.plan("# Plan\n");
     let first = project.fire().blocked();
-    assert!(first.starts_with("### Claudex round 1 of 2, Senior-engineer review\n"), "{first}");
+    assert!(
+        first.starts_with("### Claudex round 1 of 2, Senior-engineer review\n"),
+        "{first}"
+    );
     assert!(!first.contains("Previous round"), "there was none: {first}");
     has(&first, "findings-round-1.md");
     assert_has_mark_done_lines(&first, &id);
@@ -26,7 +32,10 @@ fn a_plan_goes_from_drafting_through_its_rounds_to_done() {
     project.review(&id, "fake-findings").exits(0);
     project.plan("# Plan\n\n## Changelog\n- a way back\n");
     let second = project.fire().blocked();
-    assert!(second.starts_with("### Claudex round 2 of 2, Security and data-integrity review\n"), "{second}");
+    assert!(
+        second.starts_with("### Claudex round 2 of 2, Security and data-integrity review\n"),
+        "{second}"
+    );
     // The first lines are all of it that a person sees at a glance.
     let findings = "\n**Previous round:** high=1 medium=1 low=1\n\
          - High: The plan has no way back when the migration fails half way (describe the rollback and rehearse it)\n\
@@ -36,21 +45,33 @@ fn a_plan_goes_from_drafting_through_its_rounds_to_done() {
 
     project.review(&id, "fake-clean").exits(0);
     let summary = project.fire().blocked();
-    assert!(summary.starts_with("### Claudex plan loop complete ✓\n"), "{summary}");
+    assert!(
+        summary.starts_with("### Claudex plan loop complete ✓\n"),
+        "{summary}"
+    );
     has(
         &summary,
         "**Findings by round:**\n\n\
              - Round 1 (Senior-engineer review): high=1 medium=1 low=1\n\
              - Round 2 (Security and data-integrity review): high=0 medium=0 low=0\n\n",
     );
-    has(&summary, "**Print this summary to the user so they see the loop landed.** Then end your turn.");
+    has(
+        &summary,
+        "**Print this summary to the user so they see the loop landed.** Then end your turn.",
+    );
     assert_eq!(project.field(&id, "phase"), "summarizing");
-    assert_eq!(project.field(&id, "decision_signal"), "no-material-findings");
+    assert_eq!(
+        project.field(&id, "decision_signal"),
+        "no-material-findings"
+    );
 
     project.fire().approved();
     assert_eq!(project.field(&id, "phase"), "done");
     for gone in ["-runner.sh", "-prompt.txt", ".lock"] {
-        assert!(!project.folder().join(format!("{id}{gone}")).exists(), "{gone}");
+        assert!(
+            !project.folder().join(format!("{id}{gone}")).exists(),
+            "{gone}"
+        );
     }
     let log = std::fs::read_to_string(project.folder().join("log")).unwrap();
     has(&log, &format!("{id} finish: summarizing -> done"));
@@ -64,20 +85,27 @@ fn a_plan_goes_from_drafting_through_its_rounds_to_done() {
 fn mark_done_sets_the_signal_alone_and_the_next_stop_sums_up() {
     let (project, id) = Project::reviewing(&["--rounds", "3"]);
     project.review(&id, "fake-low").exits(0);
-    project
-        .run(&["mark-done", &id])
-        .exits(0)
-        .says(&format!("Loop {id} marked as done. Stop hook will deliver the summary on next fire."));
+    project.run(&["mark-done", &id]).exits(0).says(&format!(
+        "Loop {id} marked as done. Stop hook will deliver the summary on next fire."
+    ));
     assert_eq!(project.field(&id, "phase"), "reviewing");
-    assert_eq!(project.field(&id, "decision_signal"), "no-material-findings");
+    assert_eq!(
+        project.field(&id, "decision_signal"),
+        "no-material-findings"
+    );
 
     let summary = project.fire().blocked();
     assert!(summary.contains("plan loop complete"));
-    let line =
-        "\n\nEnded after 1 of 3 rounds; Security and data-integrity and Ops and SRE have not looked.\n";
+    let line = "\n\nEnded after 1 of 3 rounds; Security and data-integrity and Ops and SRE have not looked.\n";
     has(&summary, line);
-    has(&summary, "before this turn ends, and type:\n\n    /claudex:more 2\n");
-    assert!(!summary.contains("**Note:**"), "nothing to admit: {summary}");
+    has(
+        &summary,
+        "before this turn ends, and type:\n\n    /claudex:more 2\n",
+    );
+    assert!(
+        !summary.contains("**Note:**"),
+        "nothing to admit: {summary}"
+    );
     assert_eq!(project.field(&id, "phase"), "summarizing");
     project.fire().approved();
     assert_eq!(project.field(&id, "phase"), "done");
@@ -91,7 +119,12 @@ fn the_summary_tells_the_time_that_the_loop_took() {
     let (_, after) = summary.split_once("Total time: ").expect("the total time");
     let (time, _) = after.split_once(".\n").expect("a sentence");
     assert!(
-        time.strip_suffix('s').is_some_and(|n| n.rsplit(' ').next().unwrap().parse::<u64>().is_ok()),
+        time.strip_suffix('s').is_some_and(|n| n
+            .rsplit(' ')
+            .next()
+            .unwrap()
+            .parse::<u64>()
+            .is_ok()),
         "`Ns` or `Nm Ns`: {time}"
     );
 }
@@ -102,10 +135,22 @@ fn max_rounds_sums_up_with_three_options() {
     project.review(&id, "fake-findings").exits(0);
     project.plan("# Plan, revised\n");
     let summary = project.fire().blocked();
-    assert!(summary.starts_with("### Claudex plan loop stopped at max rounds (round 1 of 1)\n"), "{summary}");
-    has(&summary, "- Round 1 (Senior-engineer review): high=1 medium=1 low=1\n");
-    assert!(summary.contains(project.findings(&id, 1).to_str().unwrap()), "the final findings: {summary}");
-    let options: Vec<_> = summary.lines().filter(|line| line.starts_with(['1', '2', '3', '4'])).collect();
+    assert!(
+        summary.starts_with("### Claudex plan loop stopped at max rounds (round 1 of 1)\n"),
+        "{summary}"
+    );
+    has(
+        &summary,
+        "- Round 1 (Senior-engineer review): high=1 medium=1 low=1\n",
+    );
+    assert!(
+        summary.contains(project.findings(&id, 1).to_str().unwrap()),
+        "the final findings: {summary}"
+    );
+    let options: Vec<_> = summary
+        .lines()
+        .filter(|line| line.starts_with(['1', '2', '3', '4']))
+        .collect();
     assert!(
         matches!(options[..], [manually, again, accept] if manually.contains("Revise manually")
             && again.contains("more rounds") && accept.contains("known-incomplete")),
@@ -131,7 +176,11 @@ fn max_rounds_sets_signal_and_phase_in_one_change() {
     assert_eq!(change["what"], "revise");
     assert_eq!(
         (&change["from"], &change["to"], &change["fields"]["phase"]),
-        (&json!("reviewing"), &json!("summarizing"), &json!("summarizing"))
+        (
+            &json!("reviewing"),
+            &json!("summarizing"),
+            &json!("summarizing")
+        )
     );
 }
 
@@ -166,7 +215,10 @@ fn a_last_round_without_a_review_is_summed_up_as_having_no_findings_file() {
     has(&reminder, "is waiting for its review");
     let summary = project.fire().blocked();
     has(&summary, "stopped at max rounds (round 1 of 1)");
-    has(&summary, "\n\n- Round 1 (Senior-engineer review): no findings file\n\n");
+    has(
+        &summary,
+        "\n\n- Round 1 (Senior-engineer review): no findings file\n\n",
+    );
     assert_eq!(project.field(&id, "decision_signal"), "max-reached");
     assert_eq!(project.field(&id, "phase"), "summarizing");
     project.fire().approved();
@@ -200,8 +252,12 @@ fn each_round_has_its_persona_and_the_runner_names_it() {
         "Ops and SRE review",
     ];
     for (round, label) in (1..).zip(labels) {
-        let runner = std::fs::read_to_string(project.folder().join(format!("{id}-runner.sh"))).unwrap();
-        let head: Vec<_> = runner.lines().take_while(|line| line.starts_with('#')).collect();
+        let runner =
+            std::fs::read_to_string(project.folder().join(format!("{id}-runner.sh"))).unwrap();
+        let head: Vec<_> = runner
+            .lines()
+            .take_while(|line| line.starts_with('#'))
+            .collect();
         assert!(
             head.iter().any(|line| line.contains("mode plan")
                 && line.contains(&format!("round {round} of 4"))
@@ -236,8 +292,10 @@ fn a_block_has_one_line_for_the_review_and_that_one_works() {
         if name != "gone" {
             std::os::unix::fs::symlink(plugin, &folder).unwrap();
         }
-        let project = (project.with("PATH", "/usr/bin:/bin").with("CLAUDECODE", inside))
-            .with("CLAUDE_PLUGIN_ROOT", folder.to_str().unwrap());
+        let project = (project
+            .with("PATH", "/usr/bin:/bin")
+            .with("CLAUDECODE", inside))
+        .with("CLAUDE_PLUGIN_ROOT", folder.to_str().unwrap());
         let block = project.fire().blocked();
         let program = block.matches(&format!("claudex-loop review {id}")).count();
         let runner = block.matches(&format!("{id}-runner.sh")).count();
@@ -259,7 +317,9 @@ fn the_runner_line_of_the_block_runs_as_it_stands() {
     let project = project.with("CLAUDEX_REVIEWER", "fake-findings");
     let mut shell = project.shell("sh", &["-c", line]);
     shell.current_dir(&project.home);
-    crate::support::Ran::of(shell.output().unwrap()).exits(0).says("high=1 medium=1 low=1");
+    crate::support::Ran::of(shell.output().unwrap())
+        .exits(0)
+        .says("high=1 medium=1 low=1");
     assert!(project.findings(&id, 1).exists());
 }
 
@@ -287,7 +347,10 @@ fn findings_keep_their_ids_and_a_loop_that_goes_nowhere_ends_and_says_so() {
 #[test]
 fn a_loop_in_which_something_is_dealt_with_is_no_stall() {
     let (project, id) = Project::reviewing(&["--rounds", "9"]);
-    for (round, script) in ["findings", "findings", "findings", "findings", "low"].into_iter().enumerate() {
+    for (round, script) in ["findings", "findings", "findings", "findings", "low"]
+        .into_iter()
+        .enumerate()
+    {
         project.review(&id, &format!("fake-{script}")).exits(0);
         project.plan(format!("# Plan, revised {round} times\n"));
         project.fire().blocked();
@@ -306,9 +369,11 @@ fn a_plan_that_was_changed_after_its_last_clean_review_is_admitted() {
     project.review(&id, "fake-clean").exits(0);
     project.plan("# Plan, changed though nothing was found\n");
     let summary = project.fire().blocked();
-    assert!(summary.starts_with("### Claudex plan loop stopped at max rounds"), "{summary}");
-    let admitted =
-        "**Note:** Round 1 found nothing, but PLAN.md was changed after it; that change was not reviewed.";
+    assert!(
+        summary.starts_with("### Claudex plan loop stopped at max rounds"),
+        "{summary}"
+    );
+    let admitted = "**Note:** Round 1 found nothing, but PLAN.md was changed after it; that change was not reviewed.";
     has(&summary, admitted);
 }
 
@@ -319,7 +384,10 @@ fn findings_on_a_plan_that_nobody_touched_are_named_where_the_last_round_was_cle
     project.fire().blocked();
     project.review(&id, "fake-clean").exits(0);
     let summary = project.fire().blocked();
-    assert!(summary.starts_with("### Claudex plan loop stopped at max rounds"), "{summary}");
+    assert!(
+        summary.starts_with("### Claudex plan loop stopped at max rounds"),
+        "{summary}"
+    );
     let admitted = "**Note:** Round 1 (Senior-engineer review) found high=1 medium=1 low=1; the plan is unchanged since, so they are open.";
     has(&summary, admitted);
 }
@@ -329,11 +397,16 @@ fn a_last_round_without_a_review_says_of_its_findings_that_they_are_not_there() 
     let (project, id) = Project::reviewing(&["--rounds", "1"]);
     let reminder = project.fire().blocked();
     has(&reminder, "the next stop ends this last round");
-    assert!(!reminder.contains("the loop waits"), "it will not: {reminder}");
+    assert!(
+        !reminder.contains("the loop waits"),
+        "it will not: {reminder}"
+    );
     let summary = project.fire().blocked();
     assert!(!project.findings(&id, 1).exists());
     assert!(
-        summary.contains("\nThe final round was left without a review that counts (findings would be in `"),
+        summary.contains(
+            "\nThe final round was left without a review that counts (findings would be in `"
+        ),
         "it says of the file that it is not there: {summary}"
     );
     assert!(!summary.contains("\n\n\n"), "{summary}");
@@ -347,7 +420,10 @@ fn what_the_table_shows_already_is_not_told_twice() {
     project.plan("# Plan, revised once\n");
     let block = project.fire().blocked();
     has(&block, "**Previous round:** high=");
-    assert!(!block.contains("Findings across rounds"), "all of them are new: {block}");
+    assert!(
+        !block.contains("Findings across rounds"),
+        "all of them are new: {block}"
+    );
 }
 
 #[test]

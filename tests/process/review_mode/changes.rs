@@ -8,38 +8,67 @@ fn changes_are_reviewed_from_start_to_end_in_one_command() {
     let project = changed();
     let before = theirs(&project);
     let ran = project
-        .run(&["review", "--changes", "--reviewer", "lint", "--rounds", "1", "tidy", "it", "up"])
+        .run(&[
+            "review",
+            "--changes",
+            "--reviewer",
+            "lint",
+            "--rounds",
+            "1",
+            "tidy",
+            "it",
+            "up",
+        ])
         .exits(4)
         .says("Round 1 of 1, Senior-engineer review")
         .says("### Claudex review loop complete ✓")
         .says("topic \"tidy it up\"");
-    let report = ran.out.lines().find_map(|line| line.strip_prefix("  report: "));
+    let report = ran
+        .out
+        .lines()
+        .find_map(|line| line.strip_prefix("  report: "));
     let report = read(&project, report.unwrap_or_else(|| panic!("{ran:?}")));
     assert!(report.contains("it's \"new\".py"), "{report}");
-    assert!(ran.out.contains("    high    `it's \"new\".py:2`: "), "{ran:?}");
+    assert!(
+        ran.out.contains("    high    `it's \"new\".py:2`: "),
+        "{ran:?}"
+    );
     assert_eq!(theirs(&project), before);
     let list: Value = serde_json::from_str(&project.run(&["list", "--json"]).out).unwrap();
-    assert_eq!((&list[0]["phase"], &list[0]["mode"]), (&"done".into(), &"review".into()));
+    assert_eq!(
+        (&list[0]["phase"], &list[0]["mode"]),
+        (&"done".into(), &"review".into())
+    );
 }
 
 #[test]
 fn its_exit_codes_are_those_of_run() {
     let project = changed();
     let job = |arguments: &[&str], code: i32| {
-        let ran = project.run(&[&["review", "--changes", "--json"], arguments].concat()).exits(code);
+        let ran = project
+            .run(&[&["review", "--changes", "--json"], arguments].concat())
+            .exits(code);
         let outcome: Value = serde_json::from_str(&ran.out).unwrap_or_default();
-        (outcome["ending"].as_str().unwrap_or_default().to_owned(), ran)
+        (
+            outcome["ending"].as_str().unwrap_or_default().to_owned(),
+            ran,
+        )
     };
     let (ending, ran) = job(&["--reviewer", "fake-clean"], 0);
     assert_eq!(ending, "complete");
-    assert!(!ran.out.contains("\"plan\"") && ran.out.contains("\"report\""), "{ran:?}");
+    assert!(
+        !ran.out.contains("\"plan\"") && ran.out.contains("\"report\""),
+        "{ran:?}"
+    );
     let (ending, _) = job(&["--reviewer", "fake-findings.clean", "--rounds", "2"], 4);
     assert_eq!(ending, "stopped-at-max-rounds");
     let (ending, _) = job(&["--reviewer", "fake-could-not-run"], 5);
     assert_eq!(ending, "reviewer-failed");
     project.run(&["cancel"]).exits(0);
     job(&["--rounds", "0"], 2).1.says("positive integer");
-    job(&["--reviewer", "nobody"], 2).1.says("`nobody` is no reviewer");
+    job(&["--reviewer", "nobody"], 2)
+        .1
+        .says("`nobody` is no reviewer");
     project.answers(&["review", "--rounds", "2"], 2, "--changes");
     project.answers(&["review", "an", "id"], 2, "--changes");
     let id = start(&project, &[]);
@@ -57,8 +86,14 @@ fn a_review_that_was_started_in_a_terminal_ends_there() {
     project.run(&["status"]).exits(0).says(&line);
     project.review(&id, "lint").exits(0);
     project.run(&["status"]).exits(0).says(&line);
-    let ran = project.run(&["run", "--resume", &id]).exits(4).says("review loop complete ✓");
-    assert!(ran.out.contains("  reviewed before: "), "it is not reviewed twice: {ran:?}");
+    let ran = project
+        .run(&["run", "--resume", &id])
+        .exits(4)
+        .says("review loop complete ✓");
+    assert!(
+        ran.out.contains("  reviewed before: "),
+        "it is not reviewed twice: {ran:?}"
+    );
     assert_eq!(project.field(&id, "phase"), "done");
 }
 
@@ -71,14 +106,19 @@ fn a_review_of_a_session_is_left_to_it() {
     project.run(&["adopt", &id]).exits(0);
     project.fire_as("s1");
     let before = project.changes(&id);
-    project.run(&["run", "--resume", &id]).exits(1).says("it is session s1’s, whose stops drive it");
+    project
+        .run(&["run", "--resume", &id])
+        .exits(1)
+        .says("it is session s1’s, whose stops drive it");
     assert_eq!(project.changes(&id), before);
 }
 
 #[test]
 fn the_report_has_the_changes_that_the_last_review_read() {
     let project = changed();
-    project.run(&["review", "--changes", "--reviewer", "lint", "--rounds", "2"]).exits(4);
+    project
+        .run(&["review", "--changes", "--reviewer", "lint", "--rounds", "2"])
+        .exits(4);
     let read = || -> Value {
         let said = project.run(&["report", "--format", "json"]).exits(0).out;
         serde_json::from_str::<Value>(&said).unwrap()["changes"].clone()
@@ -87,7 +127,10 @@ fn the_report_has_the_changes_that_the_last_review_read() {
     let changes = read();
     assert_eq!(changes.as_array().unwrap().len(), 1, "{changes}");
     let last = &changes[0];
-    assert_eq!((&last["from"], &last["to"]), (&"before".into(), &"round 2".into()));
+    assert_eq!(
+        (&last["from"], &last["to"]),
+        (&"before".into(), &"round 2".into())
+    );
     assert_eq!((&last["added"], &last["removed"]), (&4.into(), &0.into()));
     let diff = last["diff"].as_str().unwrap();
     assert!(
@@ -97,8 +140,15 @@ fn the_report_has_the_changes_that_the_last_review_read() {
         "{diff}"
     );
     let html = project.run(&["report", "--format", "html"]).exits(0).out;
-    assert!(html.contains("<span class=\"add\">+debugger;</span>"), "{html}");
+    assert!(
+        html.contains("<span class=\"add\">+debugger;</span>"),
+        "{html}"
+    );
     let copy = project.root.join(last["subject"].as_str().unwrap());
     std::fs::write(copy, diff).unwrap();
-    assert_eq!(read(), Value::Array(Vec::new()), "it is not what was reviewed");
+    assert_eq!(
+        read(),
+        Value::Array(Vec::new()),
+        "it is not what was reviewed"
+    );
 }

@@ -40,7 +40,10 @@ fn head(project: &Project) -> String {
 #[test]
 fn a_work_tree_that_is_what_was_reviewed_needs_no_caveat() {
     let summary = summary(nothing, nothing);
-    assert!(summary.starts_with("### Claudex review loop complete"), "{summary}");
+    assert!(
+        summary.starts_with("### Claudex review loop complete"),
+        "{summary}"
+    );
     assert!(!summary.contains("**Note:**"), "{summary}");
 }
 
@@ -59,10 +62,19 @@ fn every_difference_and_everything_not_shown_is_in_the_summary() {
     };
     let marked = "1 tracked file is marked in git’s index so that changes are not seen (assume-unchanged, skip-worktree): src/a b.js.";
     let hidden = "1 untracked file is hidden from git, and so from the review, by .git/info/exclude or core.excludesFile: hidden.sh.";
-    let edited = "**Note:** Files were changed after the review, and nobody reviewed that: src/a b.js.";
+    let edited =
+        "**Note:** Files were changed after the review, and nobody reviewed that: src/a b.js.";
     let cases = [
-        ("an edit", summary(nothing, |p| write(p, "src/a b.js", "evil();\n")), vec![edited]),
-        ("a new file", summary(nothing, |p| write(p, "new", "evil\n")), vec!["nobody reviewed that: new."]),
+        (
+            "an edit",
+            summary(nothing, |p| write(p, "src/a b.js", "evil();\n")),
+            vec![edited],
+        ),
+        (
+            "a new file",
+            summary(nothing, |p| write(p, "new", "evil\n")),
+            vec!["nobody reviewed that: new."],
+        ),
         (
             "a stash around the review",
             summary(
@@ -74,8 +86,16 @@ fn every_difference_and_everything_not_shown_is_in_the_summary() {
             ),
             vec![edited],
         ),
-        ("assume-unchanged", summary(nothing, mark("--assume-unchanged")), vec![marked]),
-        ("skip-worktree", summary(mark("--skip-worktree"), nothing), vec![marked]),
+        (
+            "assume-unchanged",
+            summary(nothing, mark("--assume-unchanged")),
+            vec![marked],
+        ),
+        (
+            "skip-worktree",
+            summary(mark("--skip-worktree"), nothing),
+            vec![marked],
+        ),
         ("info/exclude before", summary(hide, nothing), vec![hidden]),
         ("info/exclude after", summary(nothing, hide), vec![hidden]),
         (
@@ -88,18 +108,26 @@ fn every_difference_and_everything_not_shown_is_in_the_summary() {
         ),
         (
             "a base that was moved before",
-            summary(|p| p.git(&["branch", "--force", "main", "feature"]), nothing),
+            summary(
+                |p| p.git(&["branch", "--force", "main", "feature"]),
+                nothing,
+            ),
             vec!["when the loop started, and with commit"],
         ),
         (
             "a base that was moved after",
-            summary(nothing, |p| p.git(&["branch", "--force", "main", "feature"])),
+            summary(nothing, |p| {
+                p.git(&["branch", "--force", "main", "feature"])
+            }),
             vec!["by now it would be commit"],
         ),
         (
             "a history that was cut before",
             summary(shallow, nothing),
-            vec!["history of this repository is cut short", "when the loop started, and with"],
+            vec![
+                "history of this repository is cut short",
+                "when the loop started, and with",
+            ],
         ),
         (
             "a history that was cut after",
@@ -133,9 +161,15 @@ fn what_was_changed_after_the_summary_is_told_to_the_person_and_noted() {
     assert!(!project.fire().blocked().contains("**Note:**"));
     write(&project, "src/a b.js", "evil();\n");
     let told = project.fire().approved();
-    assert!(told.contains(&id) && told.contains("nobody reviewed that: src/a b.js."), "{told}");
+    assert!(
+        told.contains(&id) && told.contains("nobody reviewed that: src/a b.js."),
+        "{told}"
+    );
     assert_eq!(project.field(&id, "phase"), "done");
-    assert_eq!(project.journal(&id).last().unwrap()["note"], "ended-otherwise");
+    assert_eq!(
+        project.journal(&id).last().unwrap()["note"],
+        "ended-otherwise"
+    );
     project.answers(&["status", &id], 0, "nobody reviewed that: src/a b.js.");
     project.answers(&["journal", &id], 0, "ended-otherwise: Files");
 }
@@ -148,14 +182,22 @@ fn a_plan_that_was_edited_after_its_summary_is_told_and_noted() {
     project.plan("# Plan\n\nSomething else.\n");
     let told = project.fire().approved();
     assert!(
-        told.contains("PLAN.md was changed after the summary was made; that change was not reviewed."),
+        told.contains(
+            "PLAN.md was changed after the summary was made; that change was not reviewed."
+        ),
         "{told}"
     );
-    assert_eq!(project.journal(&id).last().unwrap()["note"], "ended-otherwise");
+    assert_eq!(
+        project.journal(&id).last().unwrap()["note"],
+        "ended-otherwise"
+    );
 
     let (project, id) = Project::reviewing(&[]);
     project.review(&id, "fake-clean").exits(0);
     project.fire().blocked();
     assert_eq!(project.fire().approved(), "");
-    assert_ne!(project.journal(&id).last().unwrap()["note"], "ended-otherwise");
+    assert_ne!(
+        project.journal(&id).last().unwrap()["note"],
+        "ended-otherwise"
+    );
 }

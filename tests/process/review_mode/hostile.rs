@@ -21,8 +21,16 @@ fn a_folder_of_reports_that_is_none_is_refused_and_the_review_counts() {
             std::fs::write(&reviews, "mine\n").unwrap();
         }
         let id = start(&project, &[]);
-        let why = if link { "is a symbolic link" } else { "is not a folder" };
-        project.review(&id, "lint").exits(0).says(why).says("The review counts all the same.");
+        let why = if link {
+            "is a symbolic link"
+        } else {
+            "is not a folder"
+        };
+        project
+            .review(&id, "lint")
+            .exits(0)
+            .says(why)
+            .says("The review counts all the same.");
         assert!(tree(&elsewhere).is_empty());
         let summary = project.fire().blocked();
         has(&summary, "There is no report in the project");
@@ -40,7 +48,11 @@ fn a_report_that_is_a_link_is_replaced_and_what_it_leads_to_is_not() {
     let target = project.home.join("target");
     std::fs::write(&target, "theirs").unwrap();
     std::fs::create_dir(project.root.join("reviews")).unwrap();
-    std::os::unix::fs::symlink(&target, project.root.join(format!("reviews/review-{id}.md"))).unwrap();
+    std::os::unix::fs::symlink(
+        &target,
+        project.root.join(format!("reviews/review-{id}.md")),
+    )
+    .unwrap();
     project.review(&id, "lint").exits(0);
     assert_eq!(std::fs::read(&target).unwrap(), b"theirs");
     assert!(read(&project, &format!("reviews/review-{id}.md")).contains("## Round 1"));
@@ -50,12 +62,22 @@ fn a_report_that_is_a_link_is_replaced_and_what_it_leads_to_is_not() {
 fn hostile_names_and_lines_stay_data() {
     let project = project();
     write(&project, "a\n## High\n- x.js", "debugger;\n");
-    write(&project, "`r`\u{202e}l <img>.js", "debugger; // ```\u{1b}[2J\n");
+    write(
+        &project,
+        "`r`\u{202e}l <img>.js",
+        "debugger; // ```\u{1b}[2J\n",
+    );
     write(&project, "# left out: all", "// TODO </b>\n");
     let id = start(&project, &[]);
     let ran = project.review(&id, "lint").exits(0);
-    for text in [&ran.out, &read(&project, &format!("reviews/review-{id}.md"))] {
-        assert!(!text.contains('\u{202e}') && !text.contains('\u{1b}'), "{text}");
+    for text in [
+        &ran.out,
+        &read(&project, &format!("reviews/review-{id}.md")),
+    ] {
+        assert!(
+            !text.contains('\u{202e}') && !text.contains('\u{1b}'),
+            "{text}"
+        );
         assert_eq!(
             text.lines().filter(|line| *line == "## High").count(),
             usize::from(*text == ran.out),
@@ -63,7 +85,10 @@ fn hostile_names_and_lines_stay_data() {
         );
     }
     let summary = project.fire().blocked();
-    assert!(summary.starts_with("### Claudex review loop complete"), "{summary}");
+    assert!(
+        summary.starts_with("### Claudex review loop complete"),
+        "{summary}"
+    );
 }
 
 #[test]
@@ -73,13 +98,22 @@ fn a_repository_that_names_programs_gets_none_run() {
     let program = project.home.join("program");
     let script = format!("echo \"$0 $*\" >> '{}'\ncat", trace.display());
     executable(&program, &script);
-    for key in ["core.fsmonitor", "filter.x.clean", "diff.external", "diff.x.textconv"] {
+    for key in [
+        "core.fsmonitor",
+        "filter.x.clean",
+        "diff.external",
+        "diff.x.textconv",
+    ] {
         project.git(&["config", key, program.to_str().unwrap()]);
     }
     write(&project, ".gitattributes", "* filter=x diff=x\n");
     let id = start(&project, &[]);
     project.review(&id, "fake-findings").exits(0);
-    assert!(!trace.exists(), "{}", std::fs::read_to_string(&trace).unwrap());
+    assert!(
+        !trace.exists(),
+        "{}",
+        std::fs::read_to_string(&trace).unwrap()
+    );
 }
 
 /// Starts a slow review, changes files while its reviewer runs, and gives what the review printed.
@@ -102,9 +136,19 @@ fn files_that_change_while_a_reviewer_runs_are_told_everywhere() {
         let ran = changed_meanwhile(&project, &id, "sneaked in.txt");
         let told = "files of the work tree changed while the reviewer ran, by it or by something else: sneaked in.txt";
         ran.says(told);
-        assert_eq!(twin(&project, &id, 1)["changed"], serde_json::json!(["sneaked in.txt"]));
-        let ended = project.journal(&id).into_iter().find(|entry| entry["note"] == "run-ended").unwrap();
-        assert_eq!(ended["data"]["changed"], serde_json::json!(["sneaked in.txt"]));
+        assert_eq!(
+            twin(&project, &id, 1)["changed"],
+            serde_json::json!(["sneaked in.txt"])
+        );
+        let ended = project
+            .journal(&id)
+            .into_iter()
+            .find(|entry| entry["note"] == "run-ended")
+            .unwrap();
+        assert_eq!(
+            ended["data"]["changed"],
+            serde_json::json!(["sneaked in.txt"])
+        );
         let summary = project.fire().blocked();
         has(&summary, &format!("**Note:** Round 1: {told}."));
     }
@@ -127,19 +171,34 @@ fn sixteen_at_once_share_one_review_and_one_whole_report() {
     let children: Vec<Child> = (0..16)
         .map(|_| {
             let mut command = project.command(&["review", &id, "--reviewer", "lint"]);
-            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+            command
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap()
         })
         .collect();
     for child in children {
-        Ran::of(child.wait_with_output().unwrap()).exits(0).says("high=2");
+        Ran::of(child.wait_with_output().unwrap())
+            .exits(0)
+            .says("high=2");
     }
     assert_eq!(project.runs(&id), 1);
     assert!(read(&project, &format!("reviews/review-{id}.md")).contains("Findings: high=2"));
-    let strays = std::fs::read_dir(project.root.join("reviews")).unwrap().count();
+    let strays = std::fs::read_dir(project.root.join("reviews"))
+        .unwrap()
+        .count();
     assert_eq!(strays, 2);
     let scratch: Vec<_> = std::fs::read_dir(&project.home)
         .unwrap()
-        .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with("claudex-tree-"))
+        .filter(|entry| {
+            entry
+                .as_ref()
+                .unwrap()
+                .file_name()
+                .to_string_lossy()
+                .starts_with("claudex-tree-")
+        })
         .collect();
     assert!(scratch.is_empty(), "{scratch:?}");
 }
@@ -171,7 +230,10 @@ fn what_a_patch_hides_is_spelled_out_where_it_is_shown() {
         file.display()
     ));
     let id = start(&project, &[]);
-    project.review(&id, "mine").exits(0).says("(1 of 1 would apply)");
+    project
+        .review(&id, "mine")
+        .exits(0)
+        .says("(1 of 1 would apply)");
     let fixes = read(&project, &format!("reviews/proposed-fixes-{id}.md"));
     has(&fixes, "+if (a /*<U+202E> x */) {<U+001B>[8m\n");
     has(&fixes, "Not shown to the byte");

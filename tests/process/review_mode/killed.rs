@@ -11,7 +11,11 @@ use crate::support::{Background, PATIENCE, Project, age, tree};
 fn large() -> Project {
     let project = changed();
     for at in 0..1500 {
-        write(&project, &format!("many/{at}"), &format!("{at}\n").repeat(200));
+        write(
+            &project,
+            &format!("many/{at}"),
+            &format!("{at}\n").repeat(200),
+        );
     }
     project
 }
@@ -29,10 +33,17 @@ fn names(folder: &Path) -> Vec<String> {
 /// Begins a start and ends it by a signal once it has written this many of its scratch files, as far as it gets there.
 fn ended_in_the_middle(project: &Project, signal: &str, files: usize) {
     let mut command = project.command(&["start", "review"]);
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     let begun = Instant::now();
     let scratch = project.folder().join("scratch");
-    while tree(&scratch).len() < files && child.try_wait().unwrap().is_none() && begun.elapsed() < PATIENCE {
+    while tree(&scratch).len() < files
+        && child.try_wait().unwrap().is_none()
+        && begun.elapsed() < PATIENCE
+    {
         std::thread::yield_now();
     }
     if child.try_wait().unwrap().is_none() {
@@ -46,7 +57,8 @@ fn ended_in_the_middle(project: &Project, signal: &str, files: usize) {
 /// configuration and the record of their loops.
 fn outside(project: &Project) -> Vec<String> {
     let all = names(&project.home).into_iter();
-    all.filter(|name| !["config", "state"].contains(&name.as_str())).collect()
+    all.filter(|name| !["config", "state"].contains(&name.as_str()))
+        .collect()
 }
 
 #[test]
@@ -56,7 +68,11 @@ fn a_start_that_is_interrupted_leaves_no_scratch_data() {
     for (signal, files) in [("INT", 1), ("TERM", 4), ("HUP", 40), ("TERM", 400)] {
         ended_in_the_middle(&project, signal, files);
         assert_eq!(outside(&project), before, "{signal}");
-        assert_eq!(names(&project.folder().join("scratch")), [""; 0], "{signal}");
+        assert_eq!(
+            names(&project.folder().join("scratch")),
+            [""; 0],
+            "{signal}"
+        );
         project.run(&["rollback", "--yes"]).exits(0);
     }
 }
@@ -70,7 +86,10 @@ fn what_a_killed_start_left_is_in_the_state_folder_and_goes_with_the_next() {
         ended_in_the_middle(&project, "KILL", files);
         assert_eq!(outside(&project), before);
         left += names(&project.folder().join("scratch")).len();
-        let status = project.shell("git", &["status", "--porcelain", "-uall"]).output().unwrap();
+        let status = project
+            .shell("git", &["status", "--porcelain", "-uall"])
+            .output()
+            .unwrap();
         let status = String::from_utf8_lossy(&status.stdout).into_owned();
         let shown: Vec<&str> = status
             .lines()
@@ -105,12 +124,21 @@ fn what_a_crash_left_of_a_report_is_no_change_and_goes_with_the_next_report() {
     let project = changed();
     write(&project, "reviews/.loop-tmp-young", "half a report\n");
     write(&project, "reviews/.loop-tmp-old", "half a report\n");
-    age(&project.root.join("reviews/.loop-tmp-old"), Duration::from_secs(120));
+    age(
+        &project.root.join("reviews/.loop-tmp-old"),
+        Duration::from_secs(120),
+    );
     let id = start(&project, &[]);
     project.review(&id, "lint").exits(0);
     let copy = read(&project, &format!(".claude/claudex/{id}/changes.diff"));
-    assert!(copy.contains("debugger") && !copy.contains("loop-tmp"), "{copy}");
+    assert!(
+        copy.contains("debugger") && !copy.contains("loop-tmp"),
+        "{copy}"
+    );
     let left = names(&project.root.join("reviews"));
-    assert!(left.contains(&".loop-tmp-young".to_owned()), "it may be somebody’s: {left:?}");
+    assert!(
+        left.contains(&".loop-tmp-young".to_owned()),
+        "it may be somebody’s: {left:?}"
+    );
     assert!(!left.contains(&".loop-tmp-old".to_owned()), "{left:?}");
 }

@@ -32,20 +32,27 @@ fn write(project: &Project, path: &str, text: &str) {
 /// The same with changes that lint has something to say about.
 fn changed() -> Project {
     let project = project();
-    write(&project, "src/a b.js", "one();\ndebugger;\ntwo();\nthree();\n");
+    write(
+        &project,
+        "src/a b.js",
+        "one();\ndebugger;\ntwo();\nthree();\n",
+    );
     write(&project, "it's \"new\".py", "x = 1\n<<<<<<< HEAD\ny = 2\n");
     project
 }
 
 #[track_caller]
 fn start(project: &Project, arguments: &[&str]) -> String {
-    let ran = project.run(&[&["start", "review"], arguments].concat()).exits(0);
+    let ran = project
+        .run(&[&["start", "review"], arguments].concat())
+        .exits(0);
     check_length(&ran.out);
     id_of(&ran)
 }
 
 fn read(project: &Project, path: &str) -> String {
-    std::fs::read_to_string(project.root.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+    std::fs::read_to_string(project.root.join(path))
+        .unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
 /// Every file of the project but the loop's own, with its bytes: the work tree, and git's index, refs and objects.
@@ -57,6 +64,9 @@ fn theirs(project: &Project) -> Vec<(PathBuf, Option<Vec<u8>>)> {
 }
 
 fn twin(project: &Project, id: &str, round: u32) -> Value {
-    let path = project.folder().join(id).join(format!("findings-round-{round}.json"));
+    let path = project
+        .folder()
+        .join(id)
+        .join(format!("findings-round-{round}.json"));
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }

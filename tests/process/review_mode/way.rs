@@ -21,22 +21,37 @@ fn the_whole_way_from_start_to_summary_touches_nothing_of_the_project() {
     let id = id_of(&started);
     assert_eq!(project.field(&id, "mode"), "review");
     assert_eq!(project.field(&id, "phase"), "reviewing");
-    assert_eq!(project.field(&id, "subject"), format!(".claude/claudex/{id}/changes.diff"));
+    assert_eq!(
+        project.field(&id, "subject"),
+        format!(".claude/claudex/{id}/changes.diff")
+    );
 
     let runner = project.folder().join(format!("{id}-runner.sh"));
-    has(&started.out, &format!("{}", runner.display()).replace('\'', r"'\''"));
-    let reviewed =
-        Ran::of(project.shell("sh", &[runner.to_str().unwrap(), "--reviewer", "lint"]).output().unwrap())
-            .exits(0)
-            .says("claudex: high=2 medium=0 low=0.")
-            .says("- `src/a b.js:2`: a breakpoint is left in the code (remove it)")
-            .says("markers of an unfinished merge")
-            .says(&format!("claudex: report: reviews/review-{id}.md"))
-            .says(&format!("reviews/proposed-fixes-{id}.md (1 of 1 would apply)"));
+    has(
+        &started.out,
+        &format!("{}", runner.display()).replace('\'', r"'\''"),
+    );
+    let reviewed = Ran::of(
+        project
+            .shell("sh", &[runner.to_str().unwrap(), "--reviewer", "lint"])
+            .output()
+            .unwrap(),
+    )
+    .exits(0)
+    .says("claudex: high=2 medium=0 low=0.")
+    .says("- `src/a b.js:2`: a breakpoint is left in the code (remove it)")
+    .says("markers of an unfinished merge")
+    .says(&format!("claudex: report: reviews/review-{id}.md"))
+    .says(&format!(
+        "reviews/proposed-fixes-{id}.md (1 of 1 would apply)"
+    ));
     assert_eq!(reviewed.err, "");
 
     let copy = read(&project, &format!(".claude/claudex/{id}/changes.diff"));
-    assert!(copy.starts_with("# uncommitted changes of main\n# compared with: commit "), "{copy}");
+    assert!(
+        copy.starts_with("# uncommitted changes of main\n# compared with: commit "),
+        "{copy}"
+    );
     assert!(copy.contains("+debugger;\n") && copy.contains("+<<<<<<< HEAD\n"));
     let report = read(&project, &format!("reviews/review-{id}.md"));
     for part in [
@@ -57,7 +72,10 @@ fn the_whole_way_from_start_to_summary_touches_nothing_of_the_project() {
     );
 
     let summary = project.fire().blocked();
-    assert!(summary.starts_with("### Claudex review loop complete ✓\n"), "{summary}");
+    assert!(
+        summary.starts_with("### Claudex review loop complete ✓\n"),
+        "{summary}"
+    );
     assert!(!summary.contains("AskUserQuestion"), "{summary}");
     for part in [
         "- Round 1 (Senior-engineer review): high=2 medium=0 low=0\n",
@@ -67,7 +85,10 @@ fn the_whole_way_from_start_to_summary_touches_nothing_of_the_project() {
     ] {
         assert!(summary.contains(part), "{part}\n{summary}");
     }
-    assert!(!summary.contains("PLAN") && !summary.contains("plan loop"), "{summary}");
+    assert!(
+        !summary.contains("PLAN") && !summary.contains("plan loop"),
+        "{summary}"
+    );
     project.fire().approved();
     assert_eq!(project.field(&id, "phase"), "done");
     assert_eq!(theirs(&project), before);
@@ -83,12 +104,23 @@ fn clean_changes_end_the_loop_and_leave_no_patches() {
     let project = project();
     write(&project, "notes.md", "notes\nand more\n");
     let id = start(&project, &["--rounds", "3"]);
-    project.review(&id, "lint").exits(0).says("no substantive findings");
+    project
+        .review(&id, "lint")
+        .exits(0)
+        .says("no substantive findings");
     let report = read(&project, &format!("reviews/review-{id}.md"));
     has(&report, "No substantive findings.");
-    assert!(!project.root.join(format!("reviews/proposed-fixes-{id}.md")).exists());
+    assert!(
+        !project
+            .root
+            .join(format!("reviews/proposed-fixes-{id}.md"))
+            .exists()
+    );
     let summary = project.fire().blocked();
-    assert!(summary.starts_with("### Claudex review loop complete"), "{summary}");
+    assert!(
+        summary.starts_with("### Claudex review loop complete"),
+        "{summary}"
+    );
     has(&summary, "Ended after 1 of 3 rounds");
     assert!(!summary.contains("proposed-fixes"), "{summary}");
     project.fire().approved();
@@ -101,7 +133,10 @@ fn a_refused_start_says_why_and_leaves_nothing() {
     let unborn = Project::new();
     let outside = Project::without_git();
     for (project, why) in [
-        (&clean, "there is nothing to review: no uncommitted changes of main"),
+        (
+            &clean,
+            "there is nothing to review: no uncommitted changes of main",
+        ),
         (&unborn, "which has no commit yet"),
         (&outside, "is not the work tree of a git repository"),
     ] {
@@ -119,14 +154,20 @@ fn a_refused_start_says_why_and_leaves_nothing() {
         &["--plan", "X.md"],
         &["--continue", "20261122-005333-0a1b2c"],
     ] {
-        changed.run(&[&["start", "review"], flag].concat()).exits(2).says("only applies to plan mode");
+        changed
+            .run(&[&["start", "review"], flag].concat())
+            .exits(2)
+            .says("only applies to plan mode");
     }
     changed.answers(&["start", "review", "--rounds", "0"], 2, "positive integer");
     assert_eq!(tree(&changed.root), before);
     // One loop at a time, whichever mode.
     let id = start(&changed, &[]);
     changed.answers(&["start", "plan", "x"], 1, "already active");
-    changed.run(&["start", "review"]).exits(1).says("already active");
+    changed
+        .run(&["start", "review"])
+        .exits(1)
+        .says("already active");
     changed.run(&["cancel", &id]).exits(0);
 }
 
@@ -135,7 +176,10 @@ fn topic_and_rounds_are_what_was_asked_for() {
     let project = changed();
     project.git(&["checkout", "--quiet", "-b", "feature-x"]);
     let id = start(&project, &[]);
-    assert_eq!(project.field(&id, "topic"), "changes of feature-x against main");
+    assert_eq!(
+        project.field(&id, "topic"),
+        "changes of feature-x against main"
+    );
     project.run(&["cancel", &id]).exits(0);
     let id = start(&project, &["--rounds=2", "it's \"new\"; $(x)", "& more"]);
     assert_eq!(project.field(&id, "topic"), "it's \"new\"; $(x) & more");
@@ -152,7 +196,10 @@ fn each_round_has_the_next_persona_and_lint_says_nothing_twice() {
     let id = start(&project, &["--rounds", "3"]);
     project.review(&id, "lint").exits(0);
     let block = project.fire().blocked();
-    assert!(block.starts_with("### Claudex round 2 of 3, Security and data-integrity review\n"), "{block}");
+    assert!(
+        block.starts_with("### Claudex round 2 of 3, Security and data-integrity review\n"),
+        "{block}"
+    );
     has(&block, "**Previous round:** high=2 medium=0 low=0");
     has(&block, "change no file");
     assert!(!block.contains("Changelog"), "{block}");
@@ -163,13 +210,22 @@ fn each_round_has_the_next_persona_and_lint_says_nothing_twice() {
         .says("no substantive findings");
     // What round 1 found is still open on the same changes, so this is no clean end.
     let block = project.fire().blocked();
-    assert!(block.starts_with("### Claudex round 3 of 3, Ops and SRE review\n"), "{block}");
+    assert!(
+        block.starts_with("### Claudex round 3 of 3, Ops and SRE review\n"),
+        "{block}"
+    );
 
     // Somebody went on working: what is reviewed is what is there now.
     write(&project, "src/a b.js", "one();\ntwo();\nthree(); // TODO\n");
-    project.review(&id, "lint").exits(0).says("high=1 medium=0 low=1");
+    project
+        .review(&id, "lint")
+        .exits(0)
+        .says("high=1 medium=0 low=1");
     let report = read(&project, &format!("reviews/review-{id}.md"));
-    let headings: Vec<&str> = report.lines().filter(|line| line.starts_with("## ")).collect();
+    let headings: Vec<&str> = report
+        .lines()
+        .filter(|line| line.starts_with("## "))
+        .collect();
     assert_eq!(
         headings,
         [
@@ -179,10 +235,16 @@ fn each_round_has_the_next_persona_and_lint_says_nothing_twice() {
         ]
     );
     let fixes = read(&project, &format!("reviews/proposed-fixes-{id}.md"));
-    assert!(fixes.contains("0 of 1 apply"), "the breakpoint is gone: {fixes}");
+    assert!(
+        fixes.contains("0 of 1 apply"),
+        "the breakpoint is gone: {fixes}"
+    );
     has(&fixes, "It does not apply: patch failed: src/a b.js:1");
     let summary = project.fire().blocked();
-    assert!(summary.starts_with("### Claudex review loop complete"), "{summary}");
+    assert!(
+        summary.starts_with("### Claudex review loop complete"),
+        "{summary}"
+    );
     project.fire().approved();
     assert_eq!(project.field(&id, "phase"), "done");
 }
@@ -212,11 +274,22 @@ fn a_stop_without_a_review_is_reminded_once_and_a_failed_one_is_tried_again() {
     let project = changed();
     let id = start(&project, &["--rounds", "2"]);
     let block = project.fire().blocked();
-    assert!(block.starts_with("### Claudex round 1 of 2 is waiting for its review"), "{block}");
+    assert!(
+        block.starts_with("### Claudex round 1 of 2 is waiting for its review"),
+        "{block}"
+    );
     assert!(!block.contains("PLAN"), "{block}");
-    assert!(project.fire().approved().contains("waits for the review of round 1"));
+    assert!(
+        project
+            .fire()
+            .approved()
+            .contains("waits for the review of round 1")
+    );
     project.review(&id, "fake-could-not-run").exits(5);
-    assert!(!project.root.join("reviews").exists(), "no verdict, no report");
+    assert!(
+        !project.root.join("reviews").exists(),
+        "no verdict, no report"
+    );
     let block = project.fire().blocked();
     has(&block, "the reviewer gave no verdict");
     project.review(&id, "fake-findings").exits(0);
@@ -230,7 +303,10 @@ fn mark_done_works_as_in_plan_mode() {
     let id = start(&project, &["--rounds", "5"]);
     project.answers(&["mark-done", &id], 1, "was not reviewed yet");
     project.review(&id, "lint").exits(0);
-    project.run(&["mark-done", &id]).exits(1).says("findings are open (high=2 medium=0 low=0)");
+    project
+        .run(&["mark-done", &id])
+        .exits(1)
+        .says("findings are open (high=2 medium=0 low=0)");
     project.mark_done(&id, Some("known, and gone before the merge"));
     let summary = project.fire().blocked();
     has(&summary, "were rejected: known, and gone before the merge");
@@ -241,7 +317,10 @@ fn changes_that_are_gone_before_the_review_are_an_answer() {
     let project = changed();
     let id = start(&project, &[]);
     project.git(&["stash", "--quiet", "--include-untracked"]);
-    project.review(&id, "lint").exits(1).says("there is nothing to review");
+    project
+        .review(&id, "lint")
+        .exits(1)
+        .says("there is nothing to review");
     assert_eq!(project.runs(&id), 0);
     project.git(&["stash", "pop", "--quiet"]);
     project.review(&id, "lint").exits(0).says("high=2");
@@ -251,7 +330,14 @@ fn changes_that_are_gone_before_the_review_are_an_answer() {
 fn it_works_in_a_linked_work_tree_and_from_a_subfolder() {
     let project = changed();
     let linked = project.home.join("linked tree");
-    project.git(&["worktree", "add", "--quiet", "-b", "side", linked.to_str().unwrap()]);
+    project.git(&[
+        "worktree",
+        "add",
+        "--quiet",
+        "-b",
+        "side",
+        linked.to_str().unwrap(),
+    ]);
     let below = linked.join("below");
     std::fs::create_dir(&below).unwrap();
     std::fs::write(below.join("x.js"), "debugger;\n").unwrap();
@@ -260,12 +346,19 @@ fn it_works_in_a_linked_work_tree_and_from_a_subfolder() {
         command.current_dir(&below);
         Ran::of(command.output().unwrap())
     };
-    let started = run(&["start", "review"]).exits(0).says("Topic: changes of side against main");
+    let started = run(&["start", "review"])
+        .exits(0)
+        .says("Topic: changes of side against main");
     let id = id_of(&started);
-    run(&["review", &id, "--reviewer", "lint"]).exits(0).says("below/x.js:1: a breakpoint");
+    run(&["review", &id, "--reviewer", "lint"])
+        .exits(0)
+        .says("below/x.js:1: a breakpoint");
     assert!(linked.join(format!("reviews/review-{id}.md")).is_file());
     let summary = fire_in(&project, &below).blocked();
-    assert!(summary.starts_with("### Claudex review loop complete"), "{summary}");
+    assert!(
+        summary.starts_with("### Claudex review loop complete"),
+        "{summary}"
+    );
 }
 
 fn fire_in(project: &Project, folder: &Path) -> Stop {
@@ -284,7 +377,10 @@ fn a_person_can_grant_further_rounds() {
     assert!(!more.out.contains("revise"), "{}", more.out);
     project.review(&id, "lint").exits(0);
     let block = project.fire().blocked();
-    assert!(block.starts_with("### Claudex review loop complete"), "{block}");
+    assert!(
+        block.starts_with("### Claudex review loop complete"),
+        "{block}"
+    );
 }
 
 #[test]
@@ -297,17 +393,21 @@ fn status_says_what_a_review_waits_for() {
         .says("mode:      review")
         .says("waits for: its review, or a session that takes it up");
     project.fire_as("s1").blocked();
-    project
-        .run(&["status"])
-        .exits(0)
-        .says(&format!("run the review:\n               claudex-loop review {id}"));
+    project.run(&["status"]).exits(0).says(&format!(
+        "run the review:\n               claudex-loop review {id}"
+    ));
     project.review(&id, "lint").exits(0);
     project
         .run(&["status"])
         .exits(0)
         .says("next:      read the findings and end the turn")
         .says(&format!("subject:   .claude/claudex/{id}/changes.diff"));
-    wait_for("the report", || project.root.join(format!("reviews/review-{id}.md")).exists());
+    wait_for("the report", || {
+        project
+            .root
+            .join(format!("reviews/review-{id}.md"))
+            .exists()
+    });
 }
 
 #[test]
@@ -354,7 +454,12 @@ fn a_block_of_review_mode_names_the_line_that_works_before_that_of_the_seeds() {
     project.review(&id, "lint").exits(0);
     let block = project.fire().blocked();
     let ours = block.find(&format!("claudex-loop mark-done {id}"));
-    let seeds = block.find(&format!("bash ${{CLAUDE_PLUGIN_ROOT}}/scripts/mark-done.sh {id}"));
+    let seeds = block.find(&format!(
+        "bash ${{CLAUDE_PLUGIN_ROOT}}/scripts/mark-done.sh {id}"
+    ));
     assert!(ours.is_some() && ours < seeds, "{block}");
-    assert!(block.contains("600000 ms"), "or it goes to the background: {block}");
+    assert!(
+        block.contains("600000 ms"),
+        "or it goes to the background: {block}"
+    );
 }

@@ -25,20 +25,33 @@ fn auto_takes_the_first_that_is_installed_and_says_which() {
 fn a_change_in_the_middle_of_a_loop_is_said() {
     let bench = Bench::new();
     bench.install("codex", &codex_answers(&one_finding().to_string()));
-    bench.review("auto", &[]).exits(0).says("reviewer: codex (auto)\n");
+    bench
+        .review("auto", &[])
+        .exits(0)
+        .says("reviewer: codex (auto)\n");
     bench.project.plan("# Plan, revised\n");
     bench.project.fire().blocked();
     assert_eq!(bench.project.field(&bench.id, "round"), "2");
     bench.remove("codex");
-    bench.review("auto", &[]).exits(0).says("reviewer: lint (auto; codex reviewed the rounds before)");
+    bench
+        .review("auto", &[])
+        .exits(0)
+        .says("reviewer: lint (auto; codex reviewed the rounds before)");
     bench.project.plan("# Plan, revised again\n");
     bench.project.fire().blocked();
     bench.install("codex", &codex_clean());
-    bench.review("codex", &[]).exits(0).says("reviewer: codex (lint reviewed the rounds before)");
+    bench
+        .review("codex", &[])
+        .exits(0)
+        .says("reviewer: codex (lint reviewed the rounds before)");
 }
 
 #[test]
 fn a_name_that_is_none_is_refused_with_those_there_are() {
     let bench = Bench::new();
-    bench.review("codx", &[]).exits(2).says("`codx` is no reviewer").says("`claude`, `codex`, `lint`");
+    bench
+        .review("codx", &[])
+        .exits(2)
+        .says("`codx` is no reviewer")
+        .says("`claude`, `codex`, `lint`");
 }

@@ -60,12 +60,18 @@ fn a_review_that_is_interrupted_is_taken_up_by_the_same_line() {
     assert_eq!(bench.outcome(), "none");
 
     bench.install("codex", &codex_clean());
-    bench.review("codex", &[]).exits(0).says("no substantive findings");
+    bench
+        .review("codex", &[])
+        .exits(0)
+        .says("no substantive findings");
 }
 
 #[test]
 fn where_all_processes_of_a_session_are_told_to_end_no_reviewer_has_failed() {
-    for reviewer_ends in ["exec sleep 86400", "trap 'exit 143' TERM\nwhile :; do sleep 0.01; done"] {
+    for reviewer_ends in [
+        "exec sleep 86400",
+        "trap 'exit 143' TERM\nwhile :; do sleep 0.01; done",
+    ] {
         let bench = Bench::new();
         bench.install("codex", &leaves(&bench, reviewer_ends));
         let review = review_in_background(&bench);
@@ -120,41 +126,67 @@ fn what_a_killed_review_left_is_ended_by_the_next() {
     let processes = noted(&bench);
     review.signal("KILL");
     review.end().exits(137);
-    assert!(processes.iter().all(|pid| is_alive(*pid)), "nobody was there to end them");
+    assert!(
+        processes.iter().all(|pid| is_alive(*pid)),
+        "nobody was there to end them"
+    );
     assert_eq!(bench.outcome(), "none");
 
     bench.install("codex", &codex_clean());
-    bench.review("codex", &[]).exits(0).says("no substantive findings");
+    bench
+        .review("codex", &[])
+        .exits(0)
+        .says("no substantive findings");
     assert!(!processes.iter().any(|pid| is_alive(*pid)));
 }
 
 /// Leaves a review killed, whose reviewer hears no TERM, and gives the reviewer's processes.
 fn killed(bench: &Bench) -> Vec<u32> {
-    bench.install("codex", &format!("trap '' TERM\n{}", leaves(bench, "exec sleep 86400")));
+    bench.install(
+        "codex",
+        &format!("trap '' TERM\n{}", leaves(bench, "exec sleep 86400")),
+    );
     let review = review_in_background(bench);
     let processes = noted(bench);
     review.signal("KILL");
     review.end().exits(137);
-    assert!(processes.iter().all(|pid| is_alive(*pid)), "nobody was there to end them");
+    assert!(
+        processes.iter().all(|pid| is_alive(*pid)),
+        "nobody was there to end them"
+    );
     processes
 }
 
 #[test]
 fn whoever_changes_a_loop_ends_what_a_killed_review_left() {
     let sweep = |bench: &Bench| {
-        age(&bench.project.state_path(&bench.id), Duration::from_secs(86_400));
+        age(
+            &bench.project.state_path(&bench.id),
+            Duration::from_secs(86_400),
+        );
         bench.project.run(&["sweep"]).exits(0);
     };
     let start = |bench: &Bench| {
-        age(&bench.project.state_path(&bench.id), Duration::from_secs(86_400));
+        age(
+            &bench.project.state_path(&bench.id),
+            Duration::from_secs(86_400),
+        );
         bench.project.start(&[]);
     };
     type Change<'c> = (&'c str, &'c dyn Fn(&Bench));
     let changes: [Change<'_>; 8] = [
-        ("cancel", &|bench| drop(bench.project.run(&["cancel", &bench.id]).exits(0))),
-        ("rollback", &|bench| drop(bench.project.run(&["rollback", "--yes"]).exits(0))),
-        ("resume", &|bench| drop(bench.project.run(&["resume", &bench.id]).exits(0))),
-        ("adopt", &|bench| drop(bench.project.run(&["adopt", &bench.id, "--yes"]).exits(0))),
+        ("cancel", &|bench| {
+            drop(bench.project.run(&["cancel", &bench.id]).exits(0))
+        }),
+        ("rollback", &|bench| {
+            drop(bench.project.run(&["rollback", "--yes"]).exits(0))
+        }),
+        ("resume", &|bench| {
+            drop(bench.project.run(&["resume", &bench.id]).exits(0))
+        }),
+        ("adopt", &|bench| {
+            drop(bench.project.run(&["adopt", &bench.id, "--yes"]).exits(0))
+        }),
         ("a verb that is refused", &|bench| {
             drop(bench.project.run(&["more", &bench.id]).exits(1));
         }),
@@ -212,7 +244,10 @@ fn a_reviewer_that_stops_the_review_does_not_get_around_its_deadline() {
             scope.spawn(move || {
                 let bench = commanded(script);
                 let begun = Instant::now();
-                bench.review("mine", &["--timeout", "1s"]).exits(5).says("the reviewer was ended after 1s");
+                bench
+                    .review("mine", &["--timeout", "1s"])
+                    .exits(5)
+                    .says("the reviewer was ended after 1s");
                 assert!(begun.elapsed() < crate::support::PATIENCE, "{script}");
                 assert_eq!(bench.outcome(), "could-not-run");
                 let reason = bench.project.fire().blocked();
@@ -225,7 +260,10 @@ fn a_reviewer_that_stops_the_review_does_not_get_around_its_deadline() {
 #[test]
 fn a_reviewer_that_stops_the_review_and_answers_is_heard_after_the_deadline() {
     let bench = commanded("cat >/dev/null\nkill -STOP $PPID\necho 'No substantive findings.'");
-    bench.review("mine", &["--timeout", "1s"]).exits(0).says("no substantive findings");
+    bench
+        .review("mine", &["--timeout", "1s"])
+        .exits(0)
+        .says("no substantive findings");
 }
 
 #[test]
@@ -235,11 +273,16 @@ fn nothing_that_keeps_a_deadline_outlives_its_review() {
     for signal in ["TERM", "KILL"] {
         let review = review_in_background(&bench);
         let all = descendants(review.id());
-        assert!(all.len() >= 2, "the reviewer, and who keeps its deadline: {all:?}");
+        assert!(
+            all.len() >= 2,
+            "the reviewer, and who keeps its deadline: {all:?}"
+        );
         review.signal(signal);
         review.end();
         bench.project.run(&["resume", &bench.id]).exits(0);
-        wait_for("the end of all of them", || !all.iter().any(|pid| is_alive(*pid)));
+        wait_for("the end of all of them", || {
+            !all.iter().any(|pid| is_alive(*pid))
+        });
         std::fs::remove_file(bench.note("processes")).unwrap();
     }
 }
@@ -247,7 +290,10 @@ fn nothing_that_keeps_a_deadline_outlives_its_review() {
 #[test]
 fn what_a_command_does_around_its_verdict_is_noticed_too() {
     let bench = Bench::new();
-    bench.review("fake-leaves", &[]).exits(0).says("claudex: ended what the reviewer had left running (1)");
+    bench
+        .review("fake-leaves", &[])
+        .exits(0)
+        .says("claudex: ended what the reviewer had left running (1)");
 
     let bench = Bench::new();
     bench.review("fake-writes", &[]).exits(0);
@@ -255,15 +301,23 @@ fn what_a_command_does_around_its_verdict_is_noticed_too() {
 
     let bench = Bench::new();
     let ran = bench.review("fake-endless", &["--timeout", "1s"]).exits(5);
-    let line = ran.out.lines().find_map(|line| line.strip_prefix("claudex: what it wrote: "));
+    let line = ran
+        .out
+        .lines()
+        .find_map(|line| line.strip_prefix("claudex: what it wrote: "));
     let kept = std::fs::metadata(line.unwrap()).unwrap().len();
-    assert!((1024..5 * 1024 * 1024).contains(&kept), "bounded, whatever it writes: {kept}");
+    assert!(
+        (1024..5 * 1024 * 1024).contains(&kept),
+        "bounded, whatever it writes: {kept}"
+    );
 }
 
 #[test]
 fn a_reviewer_can_neither_change_its_loop_nor_wait_for_itself() {
     let bench = Bench::new();
-    let program = assert_cmd::cargo::cargo_bin!("claudex-loop").to_str().unwrap();
+    let program = assert_cmd::cargo::cargo_bin!("claudex-loop")
+        .to_str()
+        .unwrap();
     let program = shlex::try_quote(program).unwrap();
     let (id, told) = (&bench.id, bench.note("told").display().to_string());
     let calls: Vec<String> = [
@@ -276,16 +330,28 @@ fn a_reviewer_can_neither_change_its_loop_nor_wait_for_itself() {
         "rollback --yes".to_owned(),
     ]
     .iter()
-    .map(|call| format!("{program} {call} </dev/null >>'{told}' 2>&1; echo \"status $?\" >>'{told}'",))
+    .map(|call| {
+        format!("{program} {call} </dev/null >>'{told}' 2>&1; echo \"status $?\" >>'{told}'",)
+    })
     .collect();
     let answer = codex_clean();
-    bench.install("codex", &format!("{}\n{program} status >>'{told}' 2>&1\n{answer}", calls.join("\n"),));
+    bench.install(
+        "codex",
+        &format!(
+            "{}\n{program} status >>'{told}' 2>&1\n{answer}",
+            calls.join("\n"),
+        ),
+    );
     let before = bench.project.state(&bench.id);
-    bench.review("codex", &["--timeout", "20s"]).exits(0).says("no substantive findings");
+    bench
+        .review("codex", &["--timeout", "20s"])
+        .exits(0)
+        .says("no substantive findings");
     let told = std::fs::read_to_string(bench.note("told")).unwrap();
     assert_eq!(told.matches("status 1\n").count(), calls.len(), "{told}");
     assert_eq!(
-        told.matches("a program that loops run (a reviewer, a drafter) changes none").count(),
+        told.matches("a program that loops run (a reviewer, a drafter) changes none")
+            .count(),
         calls.len(),
         "{told}"
     );

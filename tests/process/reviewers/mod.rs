@@ -67,7 +67,10 @@ fn bin(project: &Project) -> PathBuf {
 /// A script that reads its prompt, prints these lines and exits with this status.
 fn says(lines: &[Value], status: i32) -> String {
     let text: Vec<String> = lines.iter().map(Value::to_string).collect();
-    format!("cat >/dev/null\ncat <<'END'\n{}\nEND\nexit {status}\n", text.join("\n"))
+    format!(
+        "cat >/dev/null\ncat <<'END'\n{}\nEND\nexit {status}\n",
+        text.join("\n")
+    )
 }
 
 /// A script that reads its prompt, complains and exits with this status.
@@ -97,7 +100,10 @@ fn codex_turn(then: &[Value]) -> Vec<Value> {
 /// A turn of Codex that ends with this answer.
 fn codex_answers(text: &str) -> String {
     let message = json!({ "type": "item.completed", "item": { "id": "item_0", "type": "agent_message", "text": text } });
-    says(&codex_turn(&[message, json!({ "type": "turn.completed", "usage": {} })]), 0)
+    says(
+        &codex_turn(&[message, json!({ "type": "turn.completed", "usage": {} })]),
+        0,
+    )
 }
 
 /// One that finds nothing.
@@ -108,22 +114,28 @@ fn codex_clean() -> String {
 /// A turn of Codex that fails with this sentence.
 fn codex_fails(sentence: &str) -> String {
     let failed = json!({ "type": "turn.failed", "error": { "message": sentence } });
-    says(&codex_turn(&[json!({ "type": "error", "message": sentence }), failed]), 1)
+    says(
+        &codex_turn(&[json!({ "type": "error", "message": sentence }), failed]),
+        1,
+    )
 }
 
 /// A session of Claude Code up to what comes of it.
 fn claude_session(then: &[Value]) -> Vec<Value> {
     let tools = ["Glob", "Grep", "Read", "StructuredOutput"];
-    let mut all = vec![json!({ "type": "system", "subtype": "init", "tools": tools, "mcp_servers": [] })];
+    let mut all =
+        vec![json!({ "type": "system", "subtype": "init", "tools": tools, "mcp_servers": [] })];
     all.extend_from_slice(then);
     all
 }
 
 /// A session of Claude Code that ends well, with these properties of the result.
 fn claude_ends(result: Value) -> String {
-    let mut ended =
-        json!({ "type": "result", "subtype": "success", "is_error": false, "api_error_status": null });
-    ended.as_object_mut().unwrap().extend(result.as_object().unwrap().clone());
+    let mut ended = json!({ "type": "result", "subtype": "success", "is_error": false, "api_error_status": null });
+    ended
+        .as_object_mut()
+        .unwrap()
+        .extend(result.as_object().unwrap().clone());
     says(&claude_session(&[ended]), 0)
 }
 
@@ -139,7 +151,10 @@ fn claude_fails(error: &str, status: Value, text: &str) -> String {
 #[test]
 fn what_a_client_says_at_length_reaches_agent_and_person_whole_and_with_one_full_stop() {
     let bench = Bench::new();
-    let said = format!("You’ve hit your usage limit. {}Try again at 6:38 AM.", "Visit a page. ".repeat(14));
+    let said = format!(
+        "You’ve hit your usage limit. {}Try again at 6:38 AM.",
+        "Visit a page. ".repeat(14)
+    );
     bench.install("codex", &codex_fails(&said));
     bench.review("codex", &[]).exits(5);
     let block = bench.project.fire().blocked();
@@ -147,12 +162,21 @@ fn what_a_client_says_at_length_reaches_agent_and_person_whole_and_with_one_full
     assert!(!block.contains("AM.."), "{block}");
     bench.review("codex", &[]).exits(5);
     let note = bench.project.fire().approved();
-    assert!(note.starts_with("claudex: the review gave no verdict: the reviewer’s quota"), "{note}");
+    assert!(
+        note.starts_with("claudex: the review gave no verdict: the reviewer’s quota"),
+        "{note}"
+    );
     assert!(
         note.contains("Try again at 6:38 AM. With another reviewer:\n    claudex-loop review "),
         "{note}"
     );
     let id = &bench.id;
-    assert!(note.contains(&format!(" --reviewer NAME\nLoop {id} waits for ")), "{note}");
-    assert!(note.ends_with(&format!("\n    claudex-loop cancel {id}")), "nothing is cut off: {note}");
+    assert!(
+        note.contains(&format!(" --reviewer NAME\nLoop {id} waits for ")),
+        "{note}"
+    );
+    assert!(
+        note.ends_with(&format!("\n    claudex-loop cancel {id}")),
+        "nothing is cut off: {note}"
+    );
 }

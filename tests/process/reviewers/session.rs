@@ -36,7 +36,9 @@ fn install(project: &Project, folder: &str, name: &str, script: &str) -> String 
 /// Runs a command of the agent's of session `s1`, in an environment of its making.
 fn as_agent(project: &Project, arguments: &[&str], variables: &[(&str, &str)]) -> Ran {
     let mut command: Command = project.command(arguments);
-    command.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", "s1");
+    command
+        .env("CLAUDECODE", "1")
+        .env("CLAUDE_CODE_SESSION_ID", "s1");
     command.envs(variables.iter().copied());
     Ran::of(command.output().unwrap())
 }
@@ -47,15 +49,21 @@ fn a_codex_in_the_agents_own_path_is_not_asked() {
     let (project, id) = project(&[]);
     let folder = install(&project, "the agent's", "codex", &fake);
     let path = format!("{folder}:{}", path_without_clients());
-    as_agent(&project, &["review", &id], &[("PATH", &path)]).exits(0).says("reviewer: lint (auto)");
+    as_agent(&project, &["review", &id], &[("PATH", &path)])
+        .exits(0)
+        .says("reviewer: lint (auto)");
 
     let (project, id) = self::project(&[("codex", "exit 7\n")]);
     let folder = install(&project, "the agent's", "codex", &fake);
     let path = format!("{folder}:{}", path_without_clients());
-    as_agent(&project, &["review", &id], &[("PATH", &path)]).exits(5).says("reviewer: codex (auto)");
+    as_agent(&project, &["review", &id], &[("PATH", &path)])
+        .exits(5)
+        .says("reviewer: codex (auto)");
     // Outside a client the caller's own environment counts.
     let mut command = project.command(&["review", &id]);
-    Ran::of(command.env("PATH", &path).output().unwrap()).exits(0).says("no substantive findings");
+    Ran::of(command.env("PATH", &path).output().unwrap())
+        .exits(0)
+        .says("no substantive findings");
 }
 
 #[test]
@@ -70,7 +78,9 @@ fn a_home_of_the_agents_makes_no_program_of_the_project_the_persons() {
     project.fire().blocked();
     executable(&folder.join("codex"), &codex_clean());
     let home = project.root.to_str().unwrap();
-    as_agent(&project, &["review", &id], &[("HOME", home)]).exits(0).says("reviewer: lint (auto)");
+    as_agent(&project, &["review", &id], &[("HOME", home)])
+        .exits(0)
+        .says("reviewer: lint (auto)");
 }
 
 #[test]
@@ -82,17 +92,32 @@ fn a_sandbox_in_the_agents_own_path_does_not_stand_in_for_the_reviewer() {
     );
     let project = project.configured(mine);
     project.fire();
-    let folder = install(&project, "the agent's", "bwrap", "echo No substantive findings.\n");
+    let folder = install(
+        &project,
+        "the agent's",
+        "bwrap",
+        "echo No substantive findings.\n",
+    );
     let path = format!("{folder}:{}", path_without_clients());
     as_agent(&project, &["review", &id], &[("PATH", &path)]).exits(5);
 }
 
 #[test]
 fn a_reviewer_finds_its_own_programs_and_configuration_where_the_hook_saw_them() {
-    let (project, id) = project(&[("codex", "echo \"$PATH|$HOME|${CODEX_HOME-unset}\" >&2\nexit 7\n")]);
-    let variables = [("PATH", "/bin:/usr/bin"), ("HOME", "/nowhere"), ("CODEX_HOME", "/nowhere")];
+    let (project, id) = project(&[(
+        "codex",
+        "echo \"$PATH|$HOME|${CODEX_HOME-unset}\" >&2\nexit 7\n",
+    )]);
+    let variables = [
+        ("PATH", "/bin:/usr/bin"),
+        ("HOME", "/nowhere"),
+        ("CODEX_HOME", "/nowhere"),
+    ];
     as_agent(&project, &["review", &id], &variables).exits(5);
-    let run = project.journal(&id).last().unwrap()["data"]["run"].as_str().unwrap().to_owned();
+    let run = project.journal(&id).last().unwrap()["data"]["run"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let output = project.folder().join(&id).join(format!("output-{run}.txt"));
     let output = std::fs::read_to_string(output).unwrap();
     let home = project.home.to_str().unwrap();
@@ -110,14 +135,20 @@ fn the_agents_own_configuration_chooses_and_waives_nothing() {
     as_agent(&project, &["mark-done", &id], &variables).exits(1);
     let with_home = [("XDG_CONFIG_HOME", ""), ("HOME", config.to_str().unwrap())];
     as_agent(&project, &["mark-done", &id], &with_home).exits(1);
-    as_agent(&project, &["review", &id], &variables).exits(0).says("reviewer: lint (auto)");
+    as_agent(&project, &["review", &id], &variables)
+        .exits(0)
+        .says("reviewer: lint (auto)");
     let (project, id) = self::project(&[]);
     as_agent(&project, &["review", &id], &[("CLAUDEX_REVIEWER", "mine")])
         .exits(0)
         .says("reviewer: lint (auto)");
-    as_agent(&project, &["run", "PLAN.md", "--reviewer", "mine"], &variables)
-        .exits(1)
-        .says("who reviews is a person’s choice");
+    as_agent(
+        &project,
+        &["run", "PLAN.md", "--reviewer", "mine"],
+        &variables,
+    )
+    .exits(1)
+    .says("who reviews is a person’s choice");
 }
 
 #[test]
@@ -131,7 +162,9 @@ fn a_review_that_begins_before_the_first_stop_goes_by_the_prompt_hook() {
     let id = crate::support::id_of(&started);
     let folder = install(&project, "the agent's", "codex", &codex_clean());
     let path = format!("{folder}:{}", path_without_clients());
-    as_agent(&project, &["review", &id], &[("PATH", &path)]).exits(0).says("reviewer: lint (auto)");
+    as_agent(&project, &["review", &id], &[("PATH", &path)])
+        .exits(0)
+        .says("reviewer: lint (auto)");
 }
 
 #[test]
@@ -141,7 +174,9 @@ fn a_program_that_was_replaced_in_mid_session_is_a_caveat_of_the_summary() {
     install(&project, "", "codex", &script);
     // A hook that ran since does not make it the one that the session began with.
     project.fire().blocked();
-    as_agent(&project, &["review", &id], &[]).exits(0).says("not the one that this session began with");
+    as_agent(&project, &["review", &id], &[])
+        .exits(0)
+        .says("not the one that this session began with");
     let summary = project.fire().blocked();
     let caveat = "Round 1: the program of codex was updated or replaced after the session began";
     assert!(summary.contains(caveat), "{summary}");

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::{
-    Bench, claude_ends, claude_fails, claude_session, clean, codex_answers, codex_fails, codex_turn,
-    complains, one_finding, says,
+    Bench, claude_ends, claude_fails, claude_session, clean, codex_answers, codex_fails,
+    codex_turn, complains, one_finding, says,
 };
 
 /// A row, as the document has it.
@@ -55,9 +55,21 @@ const ELSEWHERE: [(&str, &str, &str); 4] = [
         include_str!("../review_mode/hostile.rs"),
         "files_that_change_while_a_reviewer_runs_are_told_everywhere",
     ),
-    ("leaves", include_str!("left.rs"), "what_left_the_group_is_ended_with_the_run"),
-    ("interrupted", include_str!("left.rs"), "a_review_that_is_interrupted_is_taken_up_by_the_same_line"),
-    ("killed", include_str!("left.rs"), "what_a_killed_review_left_is_ended_by_the_next"),
+    (
+        "leaves",
+        include_str!("left.rs"),
+        "what_left_the_group_is_ended_with_the_run",
+    ),
+    (
+        "interrupted",
+        include_str!("left.rs"),
+        "a_review_that_is_interrupted_is_taken_up_by_the_same_line",
+    ),
+    (
+        "killed",
+        include_str!("left.rs"),
+        "what_a_killed_review_left_is_ended_by_the_next",
+    ),
 ];
 
 /// Every other row, with its flags.
@@ -69,24 +81,37 @@ fn cases() -> Vec<(&'static str, Player, &'static [&'static str])> {
         sending request)" });
     let waits = format!(
         "cat >/dev/null\ncat <<'END'\n{}\nEND\nwhile :; do echo '{retry}'; sleep 0.05; done\n",
-        codex_turn(&[]).iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+        codex_turn(&[])
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join("\n")
     );
     let schema = json!({ "type": "result", "subtype": "error_max_structured_output_retries", "is_error": true,
         "errors": ["Failed to provide valid structured output after 5 attempts"] });
-    let empty = says(&codex_turn(&[json!({ "type": "turn.completed", "usage": {} })]), 0);
-    let message =
-        json!({ "type": "item.completed", "item": { "type": "agent_message", "text": clean().to_string() } });
+    let empty = says(
+        &codex_turn(&[json!({ "type": "turn.completed", "usage": {} })]),
+        0,
+    );
+    let message = json!({ "type": "item.completed", "item": { "type": "agent_message", "text": clean().to_string() } });
     let failed = json!({ "type": "turn.failed", "error": { "message": "stream disconnected before completion: stream \
         closed before response.completed" } });
     let cut_off = says(&codex_turn(&[message, failed]), 1);
     let announced = json!({ "verdict": "findings", "findings": [] }).to_string();
     let both = format!("{}\n{}", clean(), one_finding());
     let cut = one_finding().to_string();
-    let (idle, short) = (&["--idle-timeout", "700ms"][..], &["--timeout", "500ms"][..]);
+    let (idle, short) = (
+        &["--idle-timeout", "700ms"][..],
+        &["--timeout", "500ms"][..],
+    );
     vec![
         ("not-installed", Player::Nobody, &[][..]),
         ("no-sandbox", Player::Required, &[]),
-        ("no-interpreter", codex("exec no-such-interpreter codex.js\n".to_owned()), &[]),
+        (
+            "no-interpreter",
+            codex("exec no-such-interpreter codex.js\n".to_owned()),
+            &[],
+        ),
         (
             "codex-key",
             codex(codex_fails(
@@ -94,7 +119,11 @@ fn cases() -> Vec<(&'static str, Player, &'static [&'static str])> {
             )),
             &[],
         ),
-        ("codex-no-key", codex(codex_fails("Missing environment variable: `STANDIN_KEY`.")), &[]),
+        (
+            "codex-no-key",
+            codex(codex_fails("Missing environment variable: `STANDIN_KEY`.")),
+            &[],
+        ),
         (
             "codex-usage-limit",
             codex(codex_fails(
@@ -102,10 +131,18 @@ fn cases() -> Vec<(&'static str, Player, &'static [&'static str])> {
             )),
             &[],
         ),
-        ("codex-quota", codex(codex_fails("Quota exceeded. Check your plan and billing details.")), &[]),
+        (
+            "codex-quota",
+            codex(codex_fails(
+                "Quota exceeded. Check your plan and billing details.",
+            )),
+            &[],
+        ),
         (
             "codex-rate-limit",
-            codex(codex_fails("exceeded retry limit, last status: 429 Too Many Requests")),
+            codex(codex_fails(
+                "exceeded retry limit, last status: 429 Too Many Requests",
+            )),
             &[],
         ),
         (
@@ -126,12 +163,17 @@ fn cases() -> Vec<(&'static str, Player, &'static [&'static str])> {
         ("codex-no-network", codex(waits), idle),
         (
             "codex-model",
-            codex(codex_fails("The model `nope` does not exist or you do not have access to it.")),
+            codex(codex_fails(
+                "The model `nope` does not exist or you do not have access to it.",
+            )),
             &[],
         ),
         (
             "codex-flag",
-            codex(complains("error: unexpected argument '--nope' found\n\nUsage: codex exec", 2)),
+            codex(complains(
+                "error: unexpected argument '--nope' found\n\nUsage: codex exec",
+                2,
+            )),
             &[],
         ),
         (
@@ -173,17 +215,29 @@ fn cases() -> Vec<(&'static str, Player, &'static [&'static str])> {
         ),
         (
             "claude-credit",
-            claude(claude_fails("billing_error", json!(400), "Credit balance is too low")),
+            claude(claude_fails(
+                "billing_error",
+                json!(400),
+                "Credit balance is too low",
+            )),
             &[],
         ),
         (
             "claude-service",
-            claude(claude_fails("server_error", json!(529), "API Error: 529 Overloaded.")),
+            claude(claude_fails(
+                "server_error",
+                json!(529),
+                "API Error: 529 Overloaded.",
+            )),
             &[],
         ),
         (
             "claude-refused",
-            claude(claude_fails("server_error", json!(null), "API Error: Connection refused (ECONNREFUSED)")),
+            claude(claude_fails(
+                "server_error",
+                json!(null),
+                "API Error: Connection refused (ECONNREFUSED)",
+            )),
             &[],
         ),
         (
@@ -195,14 +249,38 @@ fn cases() -> Vec<(&'static str, Player, &'static [&'static str])> {
             )),
             &[],
         ),
-        ("claude-flag", claude(complains("error: unknown option '--no-such-flag'", 1)), &[]),
-        ("claude-empty", claude(claude_ends(json!({ "result": "" }))), &[]),
-        ("claude-prose", claude(claude_ends(json!({ "result": "I like it." }))), &[]),
-        ("claude-schema", claude(says(&claude_session(&[schema]), 1)), &[]),
-        ("silent", claude("cat >/dev/null\nexec sleep 86400\n".to_owned()), idle),
+        (
+            "claude-flag",
+            claude(complains("error: unknown option '--no-such-flag'", 1)),
+            &[],
+        ),
+        (
+            "claude-empty",
+            claude(claude_ends(json!({ "result": "" }))),
+            &[],
+        ),
+        (
+            "claude-prose",
+            claude(claude_ends(json!({ "result": "I like it." }))),
+            &[],
+        ),
+        (
+            "claude-schema",
+            claude(says(&claude_session(&[schema]), 1)),
+            &[],
+        ),
+        (
+            "silent",
+            claude("cat >/dev/null\nexec sleep 86400\n".to_owned()),
+            idle,
+        ),
         ("too-long", codex(endless.to_owned()), short),
         ("deaf", codex(format!("trap '' TERM\n{endless}")), short),
-        ("crash", claude("cat >/dev/null\nkill -SEGV $$\n".to_owned()), &[]),
+        (
+            "crash",
+            claude("cat >/dev/null\nkill -SEGV $$\n".to_owned()),
+            &[],
+        ),
         (
             "failed",
             claude(says(
@@ -213,22 +291,42 @@ fn cases() -> Vec<(&'static str, Player, &'static [&'static str])> {
             )),
             &[],
         ),
-        ("empty", codex("cat >/dev/null\nprintf ' \\n\\t\\n'\n".to_owned()), &[]),
+        (
+            "empty",
+            codex("cat >/dev/null\nprintf ' \\n\\t\\n'\n".to_owned()),
+            &[],
+        ),
         ("announced", codex(codex_answers(&announced)), &[]),
         ("two-answers", codex(codex_answers(&both)), &[]),
         ("cut-off", codex(codex_answers(&cut[..cut.len() - 2])), &[]),
-        ("too-much", claude("cat >/dev/null\nhead -c 5000000 /dev/zero | tr '\\0' x\n".to_owned()), &[]),
+        (
+            "too-much",
+            claude("cat >/dev/null\nhead -c 5000000 /dev/zero | tr '\\0' x\n".to_owned()),
+            &[],
+        ),
     ]
 }
 
 #[test]
 fn each_row_has_its_case_and_each_case_its_row() {
     let mut documented: Vec<String> = rows().into_iter().map(|row| row.name).collect();
-    let mut played: Vec<String> = cases().iter().map(|(name, ..)| (*name).to_owned()).collect();
+    let mut played: Vec<String> = cases()
+        .iter()
+        .map(|(name, ..)| (*name).to_owned())
+        .collect();
     for (name, source, test) in ELSEWHERE {
-        assert!(source.contains(&format!("#[test]\nfn {test}()")), "{name}: {test} is no test");
-        let row = rows().into_iter().find(|row| row.name == name).expect("a row");
-        assert!(source.contains(&row.said), "{name}: {test} looks for other words than the table's");
+        assert!(
+            source.contains(&format!("#[test]\nfn {test}()")),
+            "{name}: {test} is no test"
+        );
+        let row = rows()
+            .into_iter()
+            .find(|row| row.name == name)
+            .expect("a row");
+        assert!(
+            source.contains(&row.said),
+            "{name}: {test} looks for other words than the table's"
+        );
         played.push(name.to_owned());
     }
     documented.sort();
@@ -240,7 +338,10 @@ fn each_row_has_its_case_and_each_case_its_row() {
 fn each_row_comes_to_what_the_table_says() {
     let rows = rows();
     for (name, player, flags) in cases() {
-        let row = rows.iter().find(|row| row.name == name).expect("see the test above");
+        let row = rows
+            .iter()
+            .find(|row| row.name == name)
+            .expect("see the test above");
         let mut bench = Bench::new();
         let reviewer = match player {
             Player::Codex(script) => {
@@ -253,9 +354,17 @@ fn each_row_comes_to_what_the_table_says() {
             }
             Player::Nobody => "codex",
             Player::Required => {
-                bench.install("bwrap", "echo 'bwrap: No permissions to create new namespace' >&2\nexit 1\n");
-                bench.install("claude", &claude_ends(json!({ "structured_output": clean() })));
-                bench.project = bench.project.configured("[reviewers.claude]\nsandbox = \"required\"\n");
+                bench.install(
+                    "bwrap",
+                    "echo 'bwrap: No permissions to create new namespace' >&2\nexit 1\n",
+                );
+                bench.install(
+                    "claude",
+                    &claude_ends(json!({ "structured_output": clean() })),
+                );
+                bench.project = bench
+                    .project
+                    .configured("[reviewers.claude]\nsandbox = \"required\"\n");
                 "claude"
             }
         };
@@ -265,11 +374,17 @@ fn each_row_comes_to_what_the_table_says() {
         let said = row.said.replace('’', "'");
         assert!(printed.contains(&said), "{name}: {printed}");
         assert_eq!(bench.outcome(), row.outcome, "{name}");
-        assert!(!bench.project.findings(&bench.id, 1).exists(), "{name}: no findings without a verdict");
+        assert!(
+            !bench.project.findings(&bench.id, 1).exists(),
+            "{name}: no findings without a verdict"
+        );
         assert_eq!(row.then, "retried", "{name}");
         let reason = bench.project.fire().blocked();
         assert!(reason.contains(&row.said), "{name}: {reason}");
-        assert!(reason.contains(&format!("{}-runner.sh", bench.id)), "{name}: {reason}");
+        assert!(
+            reason.contains(&format!("{}-runner.sh", bench.id)),
+            "{name}: {reason}"
+        );
         assert_eq!(bench.project.field(&bench.id, "failures"), "1", "{name}");
     }
 }
@@ -277,7 +392,10 @@ fn each_row_comes_to_what_the_table_says() {
 #[test]
 fn a_failure_is_retried_once_then_waited_for_and_the_third_ends_the_loop() {
     let bench = Bench::new();
-    bench.install("codex", &codex_fails("Quota exceeded. Check your plan and billing details."));
+    bench.install(
+        "codex",
+        &codex_fails("Quota exceeded. Check your plan and billing details."),
+    );
     let fail = || bench.review("codex", &[]).exits(5);
     fail();
     bench.project.fire().blocked();

@@ -50,7 +50,9 @@ impl Ran {
     pub(crate) fn of(output: Output) -> Self {
         let status = output.status;
         Self {
-            code: status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default()),
+            code: status
+                .code()
+                .unwrap_or_else(|| 128 + status.signal().unwrap_or_default()),
             out: String::from_utf8(output.stdout).expect("stdout is UTF-8"),
             err: String::from_utf8(output.stderr).expect("stderr is UTF-8"),
         }
@@ -59,7 +61,11 @@ impl Ran {
     /// Fails the test where the exit code is another.
     #[track_caller]
     pub(crate) fn exits(self, code: i32) -> Self {
-        assert_eq!(self.code, code, "stdout:\n{}\nstderr:\n{}", self.out, self.err);
+        assert_eq!(
+            self.code, code,
+            "stdout:\n{}\nstderr:\n{}",
+            self.out, self.err
+        );
         self
     }
 
@@ -79,7 +85,8 @@ impl Ran {
 /// Whether a text is an id as `facts/claudex.md` has it: `^[0-9]{8}-[0-9]{6}-[0-9a-f]{6}$`.
 pub(crate) fn is_id(text: &str) -> bool {
     let parts: Vec<&str> = text.split('-').collect();
-    let digits = |part: &str, count| part.len() == count && part.bytes().all(|b| b.is_ascii_digit());
+    let digits =
+        |part: &str, count| part.len() == count && part.bytes().all(|b| b.is_ascii_digit());
     let hex = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
     matches!(parts[..], [day, time, random] if digits(day, 8) && digits(time, 6)
         && random.len() == 6 && random.bytes().all(hex))
@@ -113,7 +120,12 @@ impl Project {
         let (home, root) = (top.join("home"), top.join(name));
         std::fs::create_dir(&home).unwrap();
         std::fs::create_dir(&root).unwrap();
-        Self { _kept: kept, home, root, variables: Vec::new() }
+        Self {
+            _kept: kept,
+            home,
+            root,
+            variables: Vec::new(),
+        }
     }
 
     /// A project whose loop is in round 1, with a plan, and its id. `flags` stand before the topic.
@@ -129,15 +141,25 @@ impl Project {
     /// Has the person install another plugin that is named claudex, whose Stop hook works on our state folder.
     pub(crate) fn rival(&self) {
         let (config, root) = (self.home.join(".claude"), self.home.join("a plugin"));
-        let hook = json!({"type": "command", "command": "sh \"${CLAUDE_PLUGIN_ROOT}/hooks/stop.sh\""});
+        let hook =
+            json!({"type": "command", "command": "sh \"${CLAUDE_PLUGIN_ROOT}/hooks/stop.sh\""});
         for (file, text) in [
-            (root.join("hooks/stop.sh"), "ls .claude/claudex/*.state".to_owned()),
-            (root.join("hooks/hooks.json"), json!({"hooks": {"Stop": [{"hooks": [hook]}]}}).to_string()),
+            (
+                root.join("hooks/stop.sh"),
+                "ls .claude/claudex/*.state".to_owned(),
+            ),
+            (
+                root.join("hooks/hooks.json"),
+                json!({"hooks": {"Stop": [{"hooks": [hook]}]}}).to_string(),
+            ),
             (
                 config.join("plugins/installed_plugins.json"),
                 json!({"plugins": {"claudex@other": [{"installPath": root}]}}).to_string(),
             ),
-            (config.join("settings.json"), json!({"enabledPlugins": {"claudex@other": true}}).to_string()),
+            (
+                config.join("settings.json"),
+                json!({"enabledPlugins": {"claudex@other": true}}).to_string(),
+            ),
         ] {
             std::fs::create_dir_all(file.parent().unwrap()).unwrap();
             std::fs::write(file, text).unwrap();
@@ -192,7 +214,11 @@ impl Project {
     fn add_fakes(&self, command: &Command) {
         let program = concat!(env!("CARGO_MANIFEST_DIR"), "/plugin/tests/fake-reviewer.sh");
         let variables = self.variables.iter().map(|(_, value)| value.as_str());
-        for name in command.get_args().filter_map(|argument| argument.to_str()).chain(variables) {
+        for name in command
+            .get_args()
+            .filter_map(|argument| argument.to_str())
+            .chain(variables)
+        {
             if let Some(script) = name.strip_prefix("fake-") {
                 self.add_reviewer(name, program, &script.split('.').collect::<Vec<_>>());
             }
@@ -246,7 +272,10 @@ impl Project {
         let mut command = self.clean(command);
         let bin = self::program();
         let path = path_without_clients();
-        command.env("PATH", format!("{}:{path}", bin.parent().unwrap().display()));
+        command.env(
+            "PATH",
+            format!("{}:{path}", bin.parent().unwrap().display()),
+        );
         command
     }
 
@@ -270,14 +299,18 @@ impl Project {
     /// As an agent of a session runs it.
     pub(crate) fn run_in_session(&self, session: &str, arguments: &[&str]) -> Ran {
         let mut command = self.command(arguments);
-        command.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", session);
+        command
+            .env("CLAUDECODE", "1")
+            .env("CLAUDE_CODE_SESSION_ID", session);
         Ran::of(command.output().unwrap())
     }
 
     /// [`answers`](Self::answers) for an agent of a session.
     #[track_caller]
     pub(crate) fn answers_in(&self, session: &str, arguments: &[&str], code: i32, text: &str) {
-        self.run_in_session(session, arguments).exits(code).says(text);
+        self.run_in_session(session, arguments)
+            .exits(code)
+            .says(text);
     }
 
     pub(crate) fn run_with_stdin(&self, arguments: &[&str], stdin: &[u8]) -> Ran {
@@ -312,7 +345,10 @@ impl Project {
 
     #[track_caller]
     pub(crate) fn fire_from(&self, folder: &Path, mut input: Value) -> Stop {
-        for (name, value) in [("cwd", folder.to_str().unwrap()), ("hook_event_name", "Stop")] {
+        for (name, value) in [
+            ("cwd", folder.to_str().unwrap()),
+            ("hook_event_name", "Stop"),
+        ] {
             if input.get(name).is_none() {
                 input[name] = value.into();
             }
@@ -327,8 +363,16 @@ impl Project {
         static TYPED: AtomicUsize = AtomicUsize::new(0);
         let id = format!("prompt-{}", TYPED.fetch_add(1, Ordering::Relaxed));
         let event = json!({"hook_event_name": "UserPromptSubmit", "session_id": session, "prompt_id": id, "prompt": line});
-        let ran = feed(self.command(&["hook", "prompt"]), event.to_string().as_bytes()).exits(0);
-        assert_eq!((ran.out.as_str(), ran.err.as_str()), ("", ""), "what it prints reaches the model");
+        let ran = feed(
+            self.command(&["hook", "prompt"]),
+            event.to_string().as_bytes(),
+        )
+        .exits(0);
+        assert_eq!(
+            (ran.out.as_str(), ran.err.as_str()),
+            ("", ""),
+            "what it prints reaches the model"
+        );
     }
 
     /// A review by a reviewer of this name.
@@ -338,9 +382,14 @@ impl Project {
 
     #[track_caller]
     pub(crate) fn mark_done(&self, id: &str, rejecting: Option<&str>) {
-        let flag: &[&str] = if rejecting.is_some() { &["--rejecting"] } else { &[] };
+        let flag: &[&str] = if rejecting.is_some() {
+            &["--rejecting"]
+        } else {
+            &[]
+        };
         let why: Vec<&str> = rejecting.into_iter().collect();
-        self.run(&[&["mark-done", id], flag, &why].concat()).exits(0);
+        self.run(&[&["mark-done", id], flag, &why].concat())
+            .exits(0);
     }
 
     /// Writes PLAN.md.
@@ -383,17 +432,25 @@ impl Project {
 
     /// The names of the changes in the journal, in order.
     pub(crate) fn changes(&self, id: &str) -> Vec<String> {
-        self.journal(id).iter().filter_map(|entry| Some(entry.get("what")?.as_str()?.to_owned())).collect()
+        self.journal(id)
+            .iter()
+            .filter_map(|entry| Some(entry.get("what")?.as_str()?.to_owned()))
+            .collect()
     }
 
     /// How many runs of the loop began.
     pub(crate) fn runs(&self, id: &str) -> usize {
         let journal = self.journal(id);
-        journal.iter().filter(|entry| entry["note"] == "run-began").count()
+        journal
+            .iter()
+            .filter(|entry| entry["note"] == "run-began")
+            .count()
     }
 
     pub(crate) fn findings(&self, id: &str, round: u32) -> PathBuf {
-        self.folder().join(id).join(format!("findings-round-{round}.md"))
+        self.folder()
+            .join(id)
+            .join(format!("findings-round-{round}.md"))
     }
 
     /// What was set aside, with its bytes.
@@ -426,15 +483,21 @@ impl Project {
         let background = Background::of(child);
         let pid = background.id();
         // Before the run is noted the children are git's, which looks at the work tree.
-        wait_for("a reviewer that runs", || self.runs(id) > before && !descendants(pid).is_empty());
+        wait_for("a reviewer that runs", || {
+            self.runs(id) > before && !descendants(pid).is_empty()
+        });
         background
     }
 }
 
 /// Runs a command with this on its stdin.
 pub(crate) fn feed(mut command: Command, stdin: &[u8]) -> Ran {
-    let mut child =
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     // A command that does not read is no failure of the test's.
     let _ = child.stdin.take().expect("piped").write_all(stdin);
     Ran::of(child.wait_with_output().unwrap())
@@ -444,10 +507,14 @@ pub(crate) fn feed(mut command: Command, stdin: &[u8]) -> Ran {
 /// a shell, git and their like besides, not more.
 pub(crate) fn path_without_clients() -> String {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let holds_a_client =
-        |folder: &PathBuf| ["codex", "claude"].iter().any(|client| folder.join(client).exists());
-    let mut folders: Vec<PathBuf> =
-        std::env::split_paths(&path).filter(|folder| !holds_a_client(folder)).collect();
+    let holds_a_client = |folder: &PathBuf| {
+        ["codex", "claude"]
+            .iter()
+            .any(|client| folder.join(client).exists())
+    };
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&path)
+        .filter(|folder| !holds_a_client(folder))
+        .collect();
     folders.extend(["/usr/bin", "/bin"].map(PathBuf::from));
     let joined = std::env::join_paths(folders).expect("they came out of a PATH");
     joined.into_string().expect("PATH is UTF-8")
@@ -456,7 +523,10 @@ pub(crate) fn path_without_clients() -> String {
 /// The id that `start` printed.
 #[track_caller]
 pub(crate) fn id_of(started: &Ran) -> String {
-    let line = started.out.lines().find_map(|line| line.strip_prefix("Review ID: "));
+    let line = started
+        .out
+        .lines()
+        .find_map(|line| line.strip_prefix("Review ID: "));
     let id = line.unwrap_or_else(|| panic!("no id: {started:?}"));
     assert!(is_id(id), "{id}");
     id.to_owned()
@@ -506,7 +576,10 @@ pub(crate) fn age(path: &Path, by: Duration) {
 
 /// A plan with nothing in it that `lint` could object to is long; this is one of the repository's examples.
 pub(crate) fn thorough_plan() -> String {
-    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/plans/thorough.md")).unwrap()
+    std::fs::read_to_string(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/plans/thorough.md"),
+    )
+    .unwrap()
 }
 
 /// The program under test: our own binary, or one that was built elsewhere.

@@ -19,7 +19,10 @@ impl Background {
     /// Sends it a signal by name, such as TERM.
     pub(crate) fn signal(&self, name: &str) {
         let pid = self.id().to_string();
-        let sent = Command::new("kill").args(["-s", name, &pid]).status().unwrap();
+        let sent = Command::new("kill")
+            .args(["-s", name, &pid])
+            .status()
+            .unwrap();
         assert!(sent.success());
     }
 
@@ -42,7 +45,10 @@ impl Drop for Background {
 
 /// Ends one process.
 pub(crate) fn kill(pid: u32) {
-    let _ = Command::new("kill").args(["-s", "KILL", &pid.to_string()]).stderr(Stdio::null()).status();
+    let _ = Command::new("kill")
+        .args(["-s", "KILL", &pid.to_string()])
+        .stderr(Stdio::null())
+        .status();
 }
 
 /// Whether a process is there and has not ended.
@@ -57,7 +63,11 @@ pub(crate) fn descendants(pid: u32) -> Vec<u32> {
     let mut at = 0;
     while at < found.len() {
         let of = found[at];
-        found.extend(all.iter().filter(|(_, parent)| *parent == of).map(|(child, _)| *child));
+        found.extend(
+            all.iter()
+                .filter(|(_, parent)| *parent == of)
+                .map(|(child, _)| *child),
+        );
         at += 1;
     }
     found.split_off(1)
@@ -65,8 +75,10 @@ pub(crate) fn descendants(pid: u32) -> Vec<u32> {
 
 /// Process and parent of all that run; those that ended and were not waited for are left out.
 fn ps() -> Vec<(u32, u32)> {
-    let output =
-        Command::new("ps").args(["-A", "-o", "pid=", "-o", "ppid=", "-o", "stat="]).output().unwrap();
+    let output = Command::new("ps")
+        .args(["-A", "-o", "pid=", "-o", "ppid=", "-o", "stat="])
+        .output()
+        .unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     text.lines()
         .filter_map(|line| {

@@ -20,13 +20,24 @@ impl Stop {
     #[track_caller]
     pub(crate) fn read(ran: &Ran) -> Self {
         assert_eq!(ran.code, 0, "a hook always exits 0: {ran:?}");
-        assert!(ran.out.ends_with('\n') && ran.out.matches('\n').count() == 1, "one line: {ran:?}");
-        let answer: Value = serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
+        assert!(
+            ran.out.ends_with('\n') && ran.out.matches('\n').count() == 1,
+            "one line: {ran:?}"
+        );
+        let answer: Value =
+            serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
         let answer = answer.as_object().expect("an object");
         for key in answer.keys() {
-            assert!(["decision", "reason", "systemMessage"].contains(&key.as_str()), "{ran:?}");
+            assert!(
+                ["decision", "reason", "systemMessage"].contains(&key.as_str()),
+                "{ran:?}"
+            );
         }
-        let text = |key: &str| answer.get(key).map(|value| value.as_str().expect("text").to_owned());
+        let text = |key: &str| {
+            answer
+                .get(key)
+                .map(|value| value.as_str().expect("text").to_owned())
+        };
         let (reason, note) = (text("reason"), text("systemMessage"));
         match text("decision").as_deref() {
             Some("block") => check_reason(reason.as_deref().expect("a block has a reason")),
@@ -57,16 +68,35 @@ impl Stop {
 
 #[track_caller]
 fn check_reason(reason: &str) {
-    assert!(reason.chars().count() < 9_000, "{} characters", reason.chars().count());
-    let cancel = reason.split("claudex-loop cancel ").nth(1).expect("a block says how to cancel the loop");
-    let id: String = cancel.chars().take_while(|c| c.is_ascii_hexdigit() || *c == '-').collect();
+    assert!(
+        reason.chars().count() < 9_000,
+        "{} characters",
+        reason.chars().count()
+    );
+    let cancel = reason
+        .split("claudex-loop cancel ")
+        .nth(1)
+        .expect("a block says how to cancel the loop");
+    let id: String = cancel
+        .chars()
+        .take_while(|c| c.is_ascii_hexdigit() || *c == '-')
+        .collect();
     assert!(is_id(&id), "names the loop: {reason}");
-    assert!(reason.contains(&format!("oop `{id}`")), "names the loop: {reason}");
+    assert!(
+        reason.contains(&format!("oop `{id}`")),
+        "names the loop: {reason}"
+    );
     check_length(reason);
     if let Some((_, table)) = reason.split_once("**Findings by round:**") {
-        assert!(table.starts_with("\n\n- Round 1 ("), "a blank line before the table: {reason}");
+        assert!(
+            table.starts_with("\n\n- Round 1 ("),
+            "a blank line before the table: {reason}"
+        );
         let (_, after) = table.rsplit_once("\n- Round ").expect("a table");
-        assert!(after.contains("\n\n"), "a blank line after the table: {reason}");
+        assert!(
+            after.contains("\n\n"),
+            "a blank line after the table: {reason}"
+        );
     }
 }
 
@@ -77,15 +107,28 @@ pub(crate) fn check_length(text: &str) {
     let is_later_round = title.is_some_and(|title| !title.starts_with("1 "));
     let most = if is_later_round { 80 } else { 120 };
     let words = words_of_ours(text);
-    assert!(words.len() <= most, "{} words, at most {most}: {words:?}\n{text}", words.len());
+    assert!(
+        words.len() <= most,
+        "{} words, at most {most}: {words:?}\n{text}",
+        words.len()
+    );
 }
 
 /// Returns the words of a block that are ours to keep short: no command, no file, no finding, and nothing else that is quoted.
 fn words_of_ours(reason: &str) -> Vec<String> {
-    let quoted = ["- High: ", "- Medium: ", "- Low: ", "- Round ", "> ", "**Note:** ", "    "];
+    let quoted = [
+        "- High: ",
+        "- Medium: ",
+        "- Low: ",
+        "- Round ",
+        "> ",
+        "**Note:** ",
+        "    ",
+    ];
     let is_ours = |line: &&str| !quoted.iter().any(|start| line.starts_with(start));
     // Of what is cut at a fence, at a backquote or at a quote, every second piece is between two.
-    let outside = |text: &str, mark: &str| text.split(mark).step_by(2).collect::<Vec<_>>().join(" ");
+    let outside =
+        |text: &str, mark: &str| text.split(mark).step_by(2).collect::<Vec<_>>().join(" ");
     let prose = outside(reason, "```");
     let prose: Vec<&str> = prose.lines().filter(is_ours).collect();
     let prose = outside(&outside(&prose.join("\n"), "`"), "\"");

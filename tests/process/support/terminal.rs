@@ -17,7 +17,11 @@ impl Screen {
     /// Fails the test where a line is too wide or there are too many.
     #[track_caller]
     pub(crate) fn fits(&self, columns: usize, rows: usize) {
-        assert!(self.lines.len() <= rows, "{} lines: {self:#?}", self.lines.len());
+        assert!(
+            self.lines.len() <= rows,
+            "{} lines: {self:#?}",
+            self.lines.len()
+        );
         for line in &self.lines {
             assert!(line.chars().count() <= columns, "{line}\n{self:#?}");
         }
@@ -26,7 +30,10 @@ impl Screen {
     /// Fails the test where no line has the text.
     #[track_caller]
     pub(crate) fn shows(&self, text: &str) {
-        assert!(self.lines.iter().any(|line| line.contains(text)), "not shown: {text}\n{self:#?}");
+        assert!(
+            self.lines.iter().any(|line| line.contains(text)),
+            "not shown: {text}\n{self:#?}"
+        );
     }
 }
 
@@ -34,6 +41,9 @@ impl Project {
     /// Runs the binary on a terminal of so many columns and 24 rows, at which this is typed.
     pub(crate) fn on_terminal(&self, columns: u16, arguments: &[&str], typed: &str) -> Screen {
         let (code, screen) = pseudo::run(self.command(arguments), columns, typed);
-        Screen { code, lines: screen.lines().map(str::to_owned).collect() }
+        Screen {
+            code,
+            lines: screen.lines().map(str::to_owned).collect(),
+        }
     }
 }

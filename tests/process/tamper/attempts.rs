@@ -11,7 +11,10 @@ use crate::support::Project;
 fn notes(project: &Project, id: &str, kind: &str) -> Vec<Value> {
     let mut journal = project.journal(id);
     journal.retain(|entry| entry["note"] == kind);
-    journal.into_iter().map(|entry| entry["data"].clone()).collect()
+    journal
+        .into_iter()
+        .map(|entry| entry["data"].clone())
+        .collect()
 }
 
 fn append(project: &Project, id: &str, line: &str) {
@@ -27,21 +30,36 @@ fn a_refused_verb_is_journaled_with_who_tried_what_and_why_not() {
     project.run(&["more", &id]).exits(1);
     let refused = notes(&project, &id, "refused");
     assert_eq!(refused.len(), 2);
-    assert_eq!((&refused[0]["by"], &refused[0]["tried"]), (&json!("agent"), &json!("mark-done")));
+    assert_eq!(
+        (&refused[0]["by"], &refused[0]["tried"]),
+        (&json!("agent"), &json!("mark-done"))
+    );
     let why = refused[0]["why"].as_str().unwrap();
     assert!(why.contains("round 1 was not reviewed yet"), "{why}");
-    assert_eq!((&refused[1]["by"], &refused[1]["tried"]), (&json!("person"), &json!("more")));
-    project.run(&["journal", &id]).exits(0).says("refused mark-done by the agent: ‘mark_done’ is not open");
+    assert_eq!(
+        (&refused[1]["by"], &refused[1]["tried"]),
+        (&json!("person"), &json!("more"))
+    );
+    project
+        .run(&["journal", &id])
+        .exits(0)
+        .says("refused mark-done by the agent: ‘mark_done’ is not open");
 }
 
 #[test]
 fn a_persons_commands_are_journaled_when_an_agent_tries_them() {
     let (project, id) = Project::reviewing(&[]);
-    for command in [&["adopt", &id][..], &["resume", &id], &["rollback", "--yes"]] {
+    for command in [
+        &["adopt", &id][..],
+        &["resume", &id],
+        &["rollback", "--yes"],
+    ] {
         project.run_in_session("s1", command).exits(1);
     }
-    let tried: Vec<_> =
-        notes(&project, &id, "refused").into_iter().map(|data| data["tried"].clone()).collect();
+    let tried: Vec<_> = notes(&project, &id, "refused")
+        .into_iter()
+        .map(|data| data["tried"].clone())
+        .collect();
     assert_eq!(tried, [json!("adopt"), json!("resume"), json!("rollback")]);
 }
 
@@ -65,11 +83,16 @@ fn a_journal_cannot_be_filled_with_attempts() {
     let path = path.to_str().unwrap();
     for number in 0..110 {
         let to = format!("phase-{number}");
-        project.run(&["state", "move", path, "reviewing", &to]).exits(1);
+        project
+            .run(&["state", "move", path, "reviewing", &to])
+            .exits(1);
     }
     let refused = notes(&project, &id, "refused");
     assert_eq!(refused.len(), 100);
-    assert_eq!(refused[99], json!({"why": "99 notes like this were written; further ones are not"}));
+    assert_eq!(
+        refused[99],
+        json!({"why": "99 notes like this were written; further ones are not"})
+    );
     project.answers(&["state", "get", path, "phase"], 0, "reviewing");
 }
 
@@ -92,7 +115,10 @@ fn an_edit_by_hand_is_journaled_when_it_is_undone() {
     assert_eq!(healed.len(), 1);
     assert_eq!(healed[0]["fields"], "round");
     let what = healed[0]["what"].as_str().unwrap();
-    assert!(what.starts_with("the state was edited by hand (round)"), "{what}");
+    assert!(
+        what.starts_with("the state was edited by hand (round)"),
+        "{what}"
+    );
 }
 
 #[test]
@@ -159,7 +185,8 @@ fn a_change_that_no_transition_makes_is_taken_out_of_the_journal() {
         assert!(state.contains("phase: reviewing"));
         let kept = project.quarantine();
         assert!(
-            kept.iter().any(|(path, _)| path.to_string_lossy().contains("journal.jsonl")),
+            kept.iter()
+                .any(|(path, _)| path.to_string_lossy().contains("journal.jsonl")),
             "{what}: the forged line is kept"
         );
     }
@@ -172,11 +199,25 @@ fn an_agents_own_environment_waives_nothing_and_the_persons_file_does() {
     let path = project.state_path(&id);
     let path = path.to_str().unwrap();
     project.answers_in("s1", &["mark-done", &id], 1, "was not reviewed yet");
-    project.run_in_session("s1", &["state", "set", path, "decision_signal", "no-material-findings"]).exits(1);
+    project
+        .run_in_session(
+            "s1",
+            &[
+                "state",
+                "set",
+                path,
+                "decision_signal",
+                "no-material-findings",
+            ],
+        )
+        .exits(1);
     assert_eq!(project.field(&id, "decision_signal"), "none");
     let project = project.configured("evidence = \"optional\"\n");
     project.run_in_session("s1", &["mark-done", &id]).exits(0);
-    assert_eq!(project.field(&id, "decision_signal"), "no-material-findings");
+    assert_eq!(
+        project.field(&id, "decision_signal"),
+        "no-material-findings"
+    );
 }
 
 #[test]
@@ -187,8 +228,13 @@ fn who_reviews_is_not_the_agents_to_say() {
         .exits(1)
         .says("who reviews is a person’s choice");
     assert_eq!(project.runs(&id), 0);
-    assert_eq!(notes(&project, &id, "refused")[0]["tried"], "review --reviewer fake-clean");
+    assert_eq!(
+        notes(&project, &id, "refused")[0]["tried"],
+        "review --reviewer fake-clean"
+    );
     let project = project.configured("reviewer = \"lint\"\n");
-    project.run_in_session("s1", &["review", &id, "--reviewer", "lint"]).exits(0);
+    project
+        .run_in_session("s1", &["review", &id, "--reviewer", "lint"])
+        .exits(0);
     assert_eq!(project.runs(&id), 1);
 }

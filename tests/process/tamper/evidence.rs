@@ -16,7 +16,10 @@ fn findings_edited_into_a_better_verdict_are_no_evidence() {
 
     project.answers(&["mark-done", &id], 1, "not those of its run any more");
     let reason = project.fire().blocked();
-    assert!(reason.contains("round 1 of 3 is waiting for its review"), "{reason}");
+    assert!(
+        reason.contains("round 1 of 3 is waiting for its review"),
+        "{reason}"
+    );
     assert_eq!(project.field(&id, "phase"), "reviewing");
 
     project.review(&id, "fake-findings").exits(0);
@@ -27,12 +30,23 @@ fn findings_edited_into_a_better_verdict_are_no_evidence() {
 #[test]
 fn the_findings_for_people_are_no_evidence_either_way() {
     let (project, id) = Project::reviewing(&[]);
-    std::fs::write(project.findings(&id, 1), "# Round 1 findings\n\nNo substantive findings.\n").unwrap();
+    std::fs::write(
+        project.findings(&id, 1),
+        "# Round 1 findings\n\nNo substantive findings.\n",
+    )
+    .unwrap();
     project.answers(&["mark-done", &id], 1, "was not reviewed yet");
 
     project.review(&id, "fake-findings").exits(0);
-    std::fs::write(project.findings(&id, 1), "# Round 1 findings\n\nNo substantive findings.\n").unwrap();
-    project.run(&["mark-done", &id]).exits(1).says("high=1 medium=1");
+    std::fs::write(
+        project.findings(&id, 1),
+        "# Round 1 findings\n\nNo substantive findings.\n",
+    )
+    .unwrap();
+    project
+        .run(&["mark-done", &id])
+        .exits(1)
+        .says("high=1 medium=1");
     assert!(!project.fire().blocked().contains("plan loop complete"));
 }
 
@@ -45,7 +59,11 @@ fn findings_of_another_loop_are_no_evidence() {
     project.fire().blocked();
     for name in ["findings-round-1.md", "findings-round-1.json"] {
         let folder = project.folder();
-        std::fs::copy(folder.join(&first).join(name), folder.join(&second).join(name)).unwrap();
+        std::fs::copy(
+            folder.join(&first).join(name),
+            folder.join(&second).join(name),
+        )
+        .unwrap();
     }
     project.answers(&["mark-done", &second], 1, "was not reviewed yet");
 }
@@ -79,15 +97,28 @@ fn a_line_forged_in_mid_journal_is_found_before_the_loop_is_over() {
     let first = text.split_inclusive('\n').next().unwrap();
     std::fs::write(&path, [first, &text].concat()).unwrap();
     let forged = project.run(&["journal", &id, "--verify"]).exits(1);
-    forged.says("lines that nobody can read, or that no change made: 2").says(&id);
+    forged
+        .says("lines that nobody can read, or that no change made: 2")
+        .says(&id);
     project.run(&["doctor"]).says("or that no change made: 2");
     project.review(&id, "fake-clean").exits(0);
     project.fire().blocked();
-    assert_eq!(project.field(&id, "phase"), "summarizing", "a stop reads the end alone");
+    assert_eq!(
+        project.field(&id, "phase"),
+        "summarizing",
+        "a stop reads the end alone"
+    );
 
     let note = project.fire().approved();
-    assert!(note.contains("was taken out of the journal") && note.contains(" (1 line); "), "{note}");
-    assert_eq!(project.field(&id, "phase"), "summarizing", "nothing else was done");
+    assert!(
+        note.contains("was taken out of the journal") && note.contains(" (1 line); "),
+        "{note}"
+    );
+    assert_eq!(
+        project.field(&id, "phase"),
+        "summarizing",
+        "nothing else was done"
+    );
     assert_eq!(project.quarantine().len(), 1);
     project.fire().approved();
     assert_eq!(project.field(&id, "phase"), "done");
@@ -97,8 +128,11 @@ fn a_line_forged_in_mid_journal_is_found_before_the_loop_is_over() {
 
 #[test]
 fn a_forged_round_that_nobody_counts_to_costs_a_command_nothing() {
-    for (round, is_read) in [("999999999", true), ("9007199254740991", true), ("18446744073709551615", false)]
-    {
+    for (round, is_read) in [
+        ("999999999", true),
+        ("9007199254740991", true),
+        ("18446744073709551615", false),
+    ] {
         let (project, id) = Project::reviewing(&[]);
         let path = project.folder().join(&id).join("journal.jsonl");
         for (file, field) in [(path, "\"round\":"), (project.state_path(&id), "\nround: ")] {
@@ -111,6 +145,9 @@ fn a_forged_round_that_nobody_counts_to_costs_a_command_nothing() {
         }
         project.run(&["status", &id]).exits(0);
         project.fire().blocked();
-        assert_eq!(project.field(&id, "round"), if is_read { round } else { "1" });
+        assert_eq!(
+            project.field(&id, "round"),
+            if is_read { round } else { "1" }
+        );
     }
 }

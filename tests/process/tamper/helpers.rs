@@ -28,9 +28,15 @@ fn a_field_that_the_machine_owns_is_not_set_by_a_helper() {
         project.answers(&["state", "set", path, field, value], 1, field);
         assert_eq!(project.state(&id), before, "{field}");
     }
-    project.run(&["state", "set", path, "topic", "another"]).exits(0);
+    project
+        .run(&["state", "set", path, "topic", "another"])
+        .exits(0);
     assert_eq!(project.field(&id, "topic"), "another");
-    assert_eq!(project.changes(&id).last().unwrap(), "set-field", "the rest is journaled");
+    assert_eq!(
+        project.changes(&id).last().unwrap(),
+        "set-field",
+        "the rest is journaled"
+    );
     assert_eq!(project.quarantine(), []);
     project.fire().blocked();
     assert_eq!(project.quarantine(), [], "and it is no edit by hand");
@@ -42,8 +48,18 @@ fn with_optional_evidence_a_helper_may_set_what_the_seeds_scripts_set_but_never_
     let path = project.state_path(&id);
     let path = path.to_str().unwrap();
     let project = project.with("CLAUDEX_EVIDENCE", "optional");
-    project.run(&["state", "set", path, "phase", "done"]).exits(1);
-    project.run(&["state", "set", path, "decision_signal", "no-material-findings"]).exits(0);
+    project
+        .run(&["state", "set", path, "phase", "done"])
+        .exits(1);
+    project
+        .run(&[
+            "state",
+            "set",
+            path,
+            "decision_signal",
+            "no-material-findings",
+        ])
+        .exits(0);
     assert!(project.fire().blocked().contains("plan loop complete"));
 }
 
@@ -64,9 +80,15 @@ fn a_helper_moves_a_loop_along_declared_edges_that_need_no_evidence() {
         ("", ""),
     ] {
         project.run(&["state", "move", path, from, to]).exits(1);
-        assert_eq!((project.state(&id), project.changes(&id)), before, "{from} -> {to}");
+        assert_eq!(
+            (project.state(&id), project.changes(&id)),
+            before,
+            "{from} -> {to}"
+        );
     }
-    project.run(&["state", "move", path, "reviewing", "cancelled"]).exits(0);
+    project
+        .run(&["state", "move", path, "reviewing", "cancelled"])
+        .exits(0);
     assert_eq!(project.field(&id, "phase"), "cancelled");
     assert_eq!(project.changes(&id).last().unwrap(), "cancel");
 }
@@ -76,7 +98,12 @@ fn a_loop_of_ours_is_not_written_whole() {
     let (project, id) = Project::reviewing(&[]);
     let path = project.state_path(&id);
     let before = project.state(&id);
-    project.run_with_stdin(&["state", "write", path.to_str().unwrap()], b"phase: done\n").exits(1);
+    project
+        .run_with_stdin(
+            &["state", "write", path.to_str().unwrap()],
+            b"phase: done\n",
+        )
+        .exits(1);
     assert_eq!(project.state(&id), before);
 }
 
@@ -105,7 +132,10 @@ fn a_loop_that_is_over_is_not_cancelled_and_no_byte_changes() {
         assert_eq!(project.field(&id, "phase"), phase);
         let bytes = || {
             let journal = project.folder().join(&id).join("journal.jsonl");
-            [std::fs::read(project.state_path(&id)).unwrap(), std::fs::read(journal).unwrap()]
+            [
+                std::fs::read(project.state_path(&id)).unwrap(),
+                std::fs::read(journal).unwrap(),
+            ]
         };
         let before = bytes();
         project.run(&["cancel", &id]).exits(1).says("cancel");

@@ -16,12 +16,21 @@ fn a_review_that_is_killed_is_taken_up_by_the_same_line() {
     let reason = project.fire().blocked();
     assert!(reason.contains("is waiting for its review"), "{reason}");
     let runner = project.folder().join(format!("{id}-runner.sh"));
-    let mut shell = project.shell("sh", &[runner.to_str().unwrap(), "--reviewer", "fake-findings"]);
-    crate::support::Ran::of(shell.output().unwrap()).exits(0).says("high=1 medium=1 low=1");
+    let mut shell = project.shell(
+        "sh",
+        &[runner.to_str().unwrap(), "--reviewer", "fake-findings"],
+    );
+    crate::support::Ran::of(shell.output().unwrap())
+        .exits(0)
+        .says("high=1 medium=1 low=1");
     orphans.into_iter().for_each(kill);
 
     assert_eq!(project.runs(&id), 2);
-    assert_eq!(project.field(&id, "failures"), "0", "a kill is no failure of the reviewer");
+    assert_eq!(
+        project.field(&id, "failures"),
+        "0",
+        "a kill is no failure of the reviewer"
+    );
     project.plan("# Plan, revised\n");
     assert!(project.fire().blocked().contains("round 2 of 3"));
     assert_eq!(project.quarantine(), []);
@@ -31,13 +40,20 @@ fn a_review_that_is_killed_is_taken_up_by_the_same_line() {
 fn a_lock_that_is_held_lets_the_turn_end_and_says_why() {
     let (project, id) = Project::reviewing(&[]);
     let before = project.state(&id);
-    let lock = std::fs::File::options().read(true).write(true).open(project.folder().join(".lock")).unwrap();
+    let lock = std::fs::File::options()
+        .read(true)
+        .write(true)
+        .open(project.folder().join(".lock"))
+        .unwrap();
     lock.lock().unwrap();
     let begun = Instant::now();
     let stop: Stop = project.fire();
     let note = stop.approved();
     assert!(note.contains("lock"), "{note}");
-    assert!(begun.elapsed() < crate::support::PATIENCE, "well below the hook's own limit");
+    assert!(
+        begun.elapsed() < crate::support::PATIENCE,
+        "well below the hook's own limit"
+    );
     assert_eq!(project.state(&id), before);
     drop(lock);
     wait_for("the lock to be free", || project.fire().reason.is_some());
@@ -48,8 +64,15 @@ fn on_a_full_disk_the_turn_ends_the_person_reads_why_and_nothing_is_lost() {
     let (project, id) = Project::reviewing(&[]);
     let before = tree(&project.folder());
     let input = json!({"session_id": "s1", "cwd": project.root}).to_string();
-    let note = Stop::read(&feed(project.on_a_full_disk(&["hook", "stop"]), input.as_bytes())).approved();
-    assert!(note.contains(&id) && note.contains("was left as it is"), "{note}");
+    let note = Stop::read(&feed(
+        project.on_a_full_disk(&["hook", "stop"]),
+        input.as_bytes(),
+    ))
+    .approved();
+    assert!(
+        note.contains(&id) && note.contains("was left as it is"),
+        "{note}"
+    );
     assert_eq!(tree(&project.folder()), before);
 
     let review = ["review", &id, "--reviewer", "fake-clean"];

@@ -12,7 +12,11 @@ fn a_field_of_the_machine_edited_by_hand_is_set_back_and_the_person_is_told() {
         ("phase", "phase: reviewing", "phase: nonsense"),
         ("round", "round: 1", "round: 2"),
         ("max_rounds", "max_rounds: 3", "max_rounds: 99"),
-        ("decision_signal", "decision_signal: none", "decision_signal: no-material-findings"),
+        (
+            "decision_signal",
+            "decision_signal: none",
+            "decision_signal: no-material-findings",
+        ),
         ("reminders", "reminders: 0", "reminders: -1"),
         ("failures", "failures: 0", "failures: \"two\""),
         ("revision", "\nrevision: ", "\nrevision: 9"),
@@ -32,9 +36,15 @@ fn a_field_of_the_machine_edited_by_hand_is_set_back_and_the_person_is_told() {
         assert_eq!(quarantine.len(), 1, "{quarantine:?}");
         let (path, bytes) = &quarantine[0];
         assert_eq!(bytes, &edited, "its bytes are kept");
-        assert!(note.contains(path.file_name().unwrap().to_str().unwrap()), "and where: {note}");
+        assert!(
+            note.contains(path.file_name().unwrap().to_str().unwrap()),
+            "and where: {note}"
+        );
 
-        assert!(stop.blocked().contains("waiting for its review"), "{field}: the journal's state goes on");
+        assert!(
+            stop.blocked().contains("waiting for its review"),
+            "{field}: the journal's state goes on"
+        );
         if field != "reminders" && field != "revision" {
             assert_eq!(project.field(&id, field), before);
         }
@@ -47,8 +57,15 @@ fn a_field_of_the_machine_edited_by_hand_is_set_back_and_the_person_is_told() {
 #[test]
 fn verbs_and_status_find_an_edit_out_as_well() {
     let (project, id) = Project::reviewing(&[]);
-    project.edit(&id, "decision_signal: none", "decision_signal: no-material-findings");
-    project.run(&["mark-done", &id]).exits(1).says("edited by hand");
+    project.edit(
+        &id,
+        "decision_signal: none",
+        "decision_signal: no-material-findings",
+    );
+    project
+        .run(&["mark-done", &id])
+        .exits(1)
+        .says("edited by hand");
     assert_eq!(project.field(&id, "decision_signal"), "none");
 
     project.edit(&id, "phase: reviewing", "phase: cancelled");
@@ -64,7 +81,11 @@ fn verbs_and_status_find_an_edit_out_as_well() {
 fn what_the_machine_does_not_own_may_be_edited() {
     let project = Project::new();
     let id = project.start(&[]);
-    project.edit(&id, "topic: \"Move the queue\"", "topic: \"Move both queues\"");
+    project.edit(
+        &id,
+        "topic: \"Move the queue\"",
+        "topic: \"Move both queues\"",
+    );
     let text = format!("# a comment\n{}my_note: keep me\n", project.state(&id));
     std::fs::write(project.state_path(&id), text).unwrap();
     project.fire().blocked();
@@ -77,7 +98,13 @@ fn what_the_machine_does_not_own_may_be_edited() {
 
 #[test]
 fn a_state_file_that_is_broken_or_gone_is_rebuilt_from_the_journal() {
-    let broken: [&[u8]; 5] = [b"", b"\0\0\0\0", b"phase: [\n", b"\xff\xfe\xfd", b"{\"phase\": \"done\"}"];
+    let broken: [&[u8]; 5] = [
+        b"",
+        b"\0\0\0\0",
+        b"phase: [\n",
+        b"\xff\xfe\xfd",
+        b"{\"phase\": \"done\"}",
+    ];
     for bytes in broken {
         let (project, id) = Project::reviewing(&[]);
         let whole = project.state(&id);
@@ -87,11 +114,19 @@ fn a_state_file_that_is_broken_or_gone_is_rebuilt_from_the_journal() {
         assert!(note.contains("rebuilt"), "{bytes:?}: {note}");
         stop.blocked();
         // A crash leaves an empty file, or zeros: there is nothing to keep.
-        let kept: Vec<_> = project.quarantine().into_iter().map(|kept| kept.1).collect();
+        let kept: Vec<_> = project
+            .quarantine()
+            .into_iter()
+            .map(|kept| kept.1)
+            .collect();
         let edited = bytes.iter().any(|byte| *byte != 0);
         assert_eq!(kept, if edited { vec![bytes.to_vec()] } else { vec![] });
         let revision = |text: &str| crate::support::yaml(text)["revision"].as_u64().unwrap();
-        assert_eq!(revision(&project.state(&id)), revision(&whole) + 1, "and it went on");
+        assert_eq!(
+            revision(&project.state(&id)),
+            revision(&whole) + 1,
+            "and it went on"
+        );
     }
 
     let (project, id) = Project::reviewing(&[]);
@@ -112,7 +147,10 @@ fn a_broken_state_file_that_nobody_started_is_left_and_a_start_sets_it_aside() {
         note.contains(id) && note.contains("has no journal, so no start made it here"),
         "which loop: {note}"
     );
-    assert_eq!(std::fs::read(project.state_path(id)).unwrap(), b"\0 no state at all");
+    assert_eq!(
+        std::fs::read(project.state_path(id)).unwrap(),
+        b"\0 no state at all"
+    );
     project.start(&[]);
     let quarantine = project.quarantine();
     assert_eq!(quarantine.len(), 1);
@@ -138,10 +176,23 @@ fn what_is_put_right_beside_ones_own_loop_is_told_as_well() {
     has(&note, &format!("{other}.state"));
     has(&note, "quarantine");
     assert!(stop.blocked().contains(&id), "and the own loop goes on");
-    assert_eq!(project.fire().note.unwrap_or_default().matches(other).count(), 0, "once");
+    assert_eq!(
+        project
+            .fire()
+            .note
+            .unwrap_or_default()
+            .matches(other)
+            .count(),
+        0,
+        "once"
+    );
 
     std::fs::write(project.state_path(&id), b"\0").unwrap();
-    assert_eq!(project.fire_as("another session").approved(), "", "it is not theirs");
+    assert_eq!(
+        project.fire_as("another session").approved(),
+        "",
+        "it is not theirs"
+    );
     let note = project.fire().note.unwrap_or_default();
     assert!(note.contains("rebuilt"), "its own session is told: {note}");
 }
@@ -152,7 +203,11 @@ fn a_start_that_sets_a_broken_state_aside_says_so() {
     let id = "20261122-010203-0a1b2c";
     std::fs::create_dir_all(project.folder()).unwrap();
     std::fs::write(project.state_path(id), b"\0").unwrap();
-    project.run(&["start", "plan", "x"]).exits(0).says(&format!("{id}.state")).says("quarantine");
+    project
+        .run(&["start", "plan", "x"])
+        .exits(0)
+        .says(&format!("{id}.state"))
+        .says("quarantine");
 }
 
 #[test]
@@ -165,13 +220,18 @@ fn a_state_file_of_ours_without_its_journal_is_never_driven() {
         has(&note, "journal");
     }
     project.run(&["mark-done", &id]).exits(3).says("journal");
-    project.run(&["review", &id, "--reviewer", "fake-clean"]).exits(3);
+    project
+        .run(&["review", &id, "--reviewer", "fake-clean"])
+        .exits(3);
     assert_eq!(project.state(&id), before);
 
     // It does not keep the next loop from being started, and it is not lost.
     project.start(&[]);
     assert!(
-        project.quarantine().iter().any(|(_, bytes)| bytes == before.as_bytes()),
+        project
+            .quarantine()
+            .iter()
+            .any(|(_, bytes)| bytes == before.as_bytes()),
         "{:?}",
         project.quarantine()
     );

@@ -8,21 +8,39 @@ use miette::{Context as _, IntoDiagnostic as _, miette};
 use super::platform::Platform;
 
 /// Builds them, and returns the folder that they are in.
-pub(super) fn programs(root: &Path, platform: Platform, names: &[String]) -> miette::Result<PathBuf> {
+pub(super) fn programs(
+    root: &Path,
+    platform: Platform,
+    names: &[String],
+) -> miette::Result<PathBuf> {
     let target = crate::target()?;
-    let home =
-        std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.cargo")));
-    let mut flags = vec![format!("--remap-path-prefix={}=claudex-loop", root.display())];
+    let home = std::env::var("CARGO_HOME")
+        .or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.cargo")));
+    let mut flags = vec![format!(
+        "--remap-path-prefix={}=claudex-loop",
+        root.display()
+    )];
     flags.extend(home.map(|home| format!("--remap-path-prefix={home}=cargo")));
     if platform.is_static() {
         // At a fixed address, as Go's programs are: one that may lie anywhere writes 240 KiB of its own pages anew at each start, which
         // is a fifth of what a hook takes.
         let of_code = ["target-feature=+crt-static", "relocation-model=static"];
-        flags.extend(of_code.iter().flat_map(|one| ["-C".to_owned(), (*one).to_owned()]));
+        flags.extend(
+            of_code
+                .iter()
+                .flat_map(|one| ["-C".to_owned(), (*one).to_owned()]),
+        );
     }
     let status = cargo()
         // With a target of its own, cargo keeps these flags away from build scripts and macros, which cannot be static.
-        .args(["build", "--locked", "--release", "--bins", "--target", platform.target])
+        .args([
+            "build",
+            "--locked",
+            "--release",
+            "--bins",
+            "--target",
+            platform.target,
+        ])
         .args(names.iter().flat_map(|name| ["--package", name]))
         .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"))
         .env("CARGO_TARGET_DIR", &target)

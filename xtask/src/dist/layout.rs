@@ -38,10 +38,19 @@ impl Marketplace {
     pub(super) fn read(root: &Path) -> miette::Result<Self> {
         let text = fs_err::read_to_string(root.join(LIST)).into_diagnostic()?;
         let mut listed: Value = serde_json::from_str(&text).into_diagnostic()?;
-        let source = |plugin: &Value| Some(plugin.get("source")?.as_str()?.strip_prefix("./")?.to_owned());
+        let source = |plugin: &Value| {
+            Some(
+                plugin
+                    .get("source")?
+                    .as_str()?
+                    .strip_prefix("./")?
+                    .to_owned(),
+            )
+        };
         let plugins = listed.get_mut("plugins").and_then(Value::as_array_mut);
         let plugins = plugins.ok_or_else(|| miette!("{LIST} has no list `plugins`"))?;
-        plugins.retain(|plugin| source(plugin).is_some_and(|source| !source.starts_with("examples/")));
+        plugins
+            .retain(|plugin| source(plugin).is_some_and(|source| !source.starts_with("examples/")));
         let plugins = plugins
             .iter()
             .filter_map(source)
@@ -55,7 +64,10 @@ impl Marketplace {
 
     /// Returns the names of the programs, which are those of their packages.
     pub(super) fn programs(&self) -> Vec<String> {
-        self.plugins.iter().map(|plugin| plugin.program.clone()).collect()
+        self.plugins
+            .iter()
+            .map(|plugin| plugin.program.clone())
+            .collect()
     }
 
     /// Puts its list and its plugins, as they are in the repository, into a tree.
@@ -82,7 +94,10 @@ fn launcher(bin: &Path) -> miette::Result<String> {
     }
     match names.as_slice() {
         [name] => Ok(name.clone()),
-        _ => Err(miette!("{} should hold one launcher: {names:?}", bin.display())),
+        _ => Err(miette!(
+            "{} should hold one launcher: {names:?}",
+            bin.display()
+        )),
     }
 }
 

@@ -39,10 +39,24 @@ pub(super) fn of_linked_crates(
     programs: &[String],
 ) -> miette::Result<String> {
     let target = platform.target;
-    let metadata = said(root, &["metadata", "--format-version=1", "--filter-platform", target])?;
+    let metadata = said(
+        root,
+        &[
+            "metadata",
+            "--format-version=1",
+            "--filter-platform",
+            target,
+        ],
+    )?;
     let metadata: Metadata = serde_json::from_str(&metadata).into_diagnostic()?;
-    let mut tree =
-        vec!["tree", "--edges=normal,no-proc-macro", "--prefix=none", "--format={p}", "--target", target];
+    let mut tree = vec![
+        "tree",
+        "--edges=normal,no-proc-macro",
+        "--prefix=none",
+        "--format={p}",
+        "--target",
+        target,
+    ];
     tree.extend(programs.iter().flat_map(|name| ["--package", name]));
     let tree = said(root, &tree)?;
     let linked: std::collections::BTreeSet<(&str, &str)> = tree
@@ -57,7 +71,8 @@ pub(super) fn of_linked_crates(
     // One text of several packages stands here once.
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let packages = metadata.packages.iter().filter(|package| {
-        package.source.is_some() && linked.contains(&(package.name.as_str(), package.version.as_str()))
+        package.source.is_some()
+            && linked.contains(&(package.name.as_str(), package.version.as_str()))
     });
     for package in packages {
         let name = format!("{} {}", package.name, package.version);
@@ -69,7 +84,11 @@ pub(super) fn of_linked_crates(
         }
     }
     for (licence, packages) in texts {
-        text.push_str(&format!("\n\n{}\n{}\n\n{licence}", "-".repeat(80), packages.join(", ")));
+        text.push_str(&format!(
+            "\n\n{}\n{}\n\n{licence}",
+            "-".repeat(80),
+            packages.join(", ")
+        ));
     }
     Ok(format!("{}\n", text.trim_end()))
 }
@@ -81,10 +100,17 @@ fn texts_of(manifest: &Path) -> miette::Result<Vec<String>> {
     for entry in fs_err::read_dir(folder).into_diagnostic()? {
         let entry = entry.into_diagnostic()?;
         let name = entry.file_name().to_string_lossy().to_uppercase();
-        let is_one = ["LICENSE", "LICENCE", "COPYING", "NOTICE"].iter().any(|begin| name.starts_with(begin));
+        let is_one = ["LICENSE", "LICENCE", "COPYING", "NOTICE"]
+            .iter()
+            .any(|begin| name.starts_with(begin));
         if is_one && entry.file_type().into_diagnostic()?.is_file() {
             let text = fs_err::read(entry.path()).into_diagnostic()?;
-            texts.push(String::from_utf8_lossy(&text).replace("\r\n", "\n").trim().to_owned());
+            texts.push(
+                String::from_utf8_lossy(&text)
+                    .replace("\r\n", "\n")
+                    .trim()
+                    .to_owned(),
+            );
         }
     }
     Ok(texts)
@@ -92,7 +118,12 @@ fn texts_of(manifest: &Path) -> miette::Result<Vec<String>> {
 
 /// What cargo prints for these arguments.
 fn said(root: &Path, arguments: &[&str]) -> miette::Result<String> {
-    let output = cargo().args(arguments).arg("--locked").current_dir(root).output().into_diagnostic()?;
+    let output = cargo()
+        .args(arguments)
+        .arg("--locked")
+        .current_dir(root)
+        .output()
+        .into_diagnostic()?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         return Err(miette!("cargo {}: {said}", arguments.join(" ")));

@@ -48,7 +48,10 @@ pub(crate) fn run() -> miette::Result<ExitCode> {
     let mut sums = String::new();
     for (name, tree) in std::iter::once((name, archive)).chain(packages) {
         let packed = tree.packed(Compression::best())?;
-        let digest: String = Sha256::digest(&packed).iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest: String = Sha256::digest(&packed)
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
         sums.push_str(&format!("{digest}  {name}\n"));
         fs_err::write(folder.join(name), packed).into_diagnostic()?;
     }
@@ -62,9 +65,19 @@ pub(crate) fn run() -> miette::Result<ExitCode> {
 ///
 /// # Errors
 /// As for a release.
-pub(crate) fn quick_archive(root: &Path, programs: &Path, folder: &Path) -> miette::Result<PathBuf> {
+pub(crate) fn quick_archive(
+    root: &Path,
+    programs: &Path,
+    folder: &Path,
+) -> miette::Result<PathBuf> {
     let marketplace = Marketplace::read(root)?;
-    let tree = layout::archive(root, &marketplace, Platform::here()?, programs, String::new())?;
+    let tree = layout::archive(
+        root,
+        &marketplace,
+        Platform::here()?,
+        programs,
+        String::new(),
+    )?;
     let file = folder.join("release.tar.gz");
     fs_err::write(&file, tree.packed(Compression::fast())?).into_diagnostic()?;
     Ok(file)

@@ -26,7 +26,10 @@ pub(super) fn packages(
     licences: String,
 ) -> miette::Result<[(String, Tree); 2]> {
     let names = marketplace.programs();
-    let bin: Value = names.iter().map(|name| (name.clone(), json!(format!("bin/{name}")))).collect();
+    let bin: Value = names
+        .iter()
+        .map(|name| (name.clone(), json!(format!("bin/{name}"))))
+        .collect();
 
     let mut thin = Tree::new("package");
     marketplace.put(root, &mut thin)?;
@@ -39,13 +42,22 @@ pub(super) fn packages(
         .render_str(SCRIPT, context! { platforms => all, scope => SCOPE })
         .into_diagnostic()?;
     for name in &names {
-        thin.put(&format!("bin/{name}"), format!("{script}\n").into_bytes(), true);
+        thin.put(
+            &format!("bin/{name}"),
+            format!("{script}\n").into_bytes(),
+            true,
+        );
     }
-    let mut about = about("claudex-loop", "A loop engine for coding agents, and its plugins for Claude Code");
+    let mut about = about(
+        "claudex-loop",
+        "A loop engine for coding agents, and its plugins for Claude Code",
+    );
     about["bin"] = bin;
     about["os"] = json!(["linux", "darwin"]);
-    about["optionalDependencies"] =
-        PLATFORMS.iter().map(|one| (format!("{SCOPE}/{}", one.package()), json!(VERSION))).collect();
+    about["optionalDependencies"] = PLATFORMS
+        .iter()
+        .map(|one| (format!("{SCOPE}/{}", one.package()), json!(VERSION)))
+        .collect();
     thin.text("package.json", format!("{about:#}\n"));
 
     let mut native = Tree::new("package");
@@ -58,7 +70,10 @@ pub(super) fn packages(
     }
     native.text("THIRD-PARTY.txt", licences);
     let description = format!("The programs of claudex-loop for {package}");
-    native.text("README.md", format!("{description}. Install `claudex-loop`.\n"));
+    native.text(
+        "README.md",
+        format!("{description}. Install `claudex-loop`.\n"),
+    );
     let mut about = self::about(&format!("{SCOPE}/{package}"), &description);
     about["os"] = json!([platform.npm.0]);
     about["cpu"] = json!([platform.npm.1]);

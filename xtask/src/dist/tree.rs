@@ -31,7 +31,10 @@ pub(super) struct Tree {
 impl Tree {
     /// Makes an empty one, which unpacks to a folder of this name.
     pub(super) fn new(folder: &'static str) -> Self {
-        Self { folder, files: BTreeMap::new() }
+        Self {
+            folder,
+            files: BTreeMap::new(),
+        }
     }
 
     /// Adds a file of this text.
@@ -41,12 +44,14 @@ impl Tree {
 
     /// Adds a file.
     pub(super) fn put(&mut self, path: &str, bytes: Vec<u8>, is_program: bool) {
-        self.files.insert(path.to_owned(), Content::File(bytes, is_program));
+        self.files
+            .insert(path.to_owned(), Content::File(bytes, is_program));
     }
 
     /// Adds a second name of a file.
     pub(super) fn same(&mut self, path: &str, as_path: &str) {
-        self.files.insert(path.to_owned(), Content::Same(as_path.to_owned()));
+        self.files
+            .insert(path.to_owned(), Content::Same(as_path.to_owned()));
     }
 
     /// Adds a file, or a folder with all that it holds, from disk.
@@ -137,7 +142,9 @@ mod tests {
     fn a_second_name_is_no_second_copy_and_programs_stay_programs() {
         let folder = tempfile::tempdir().unwrap();
         let packed = tree().packed(Compression::fast()).unwrap();
-        tar::Archive::new(flate2::read::GzDecoder::new(packed.as_slice())).unpack(folder.path()).unwrap();
+        tar::Archive::new(flate2::read::GzDecoder::new(packed.as_slice()))
+            .unpack(folder.path())
+            .unwrap();
         let found = |path: &str| fs_err::metadata(folder.path().join("top").join(path)).unwrap();
         assert_eq!(found("bin/it").ino(), found("plugin/bin/it").ino());
         assert_eq!(found("bin/it").mode() & 0o777, 0o755);

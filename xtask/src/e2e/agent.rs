@@ -135,7 +135,11 @@ pub(super) struct Agent {
 impl Agent {
     /// Makes a model with these rules, and these words for its templates.
     pub(super) fn new(rules: Vec<Rule>, words: Words) -> Self {
-        Self { rules, used: HashMap::new(), words }
+        Self {
+            rules,
+            used: HashMap::new(),
+            words,
+        }
     }
 
     /// Returns the answer of the first rule that fits; without one, a sentence that ends the turn.
@@ -160,7 +164,11 @@ impl Agent {
         self.first(heard, |rule| rule.newest.is_some())
     }
 
-    fn first(&mut self, heard: &Heard, eligible: impl Fn(&Rule) -> bool) -> miette::Result<Option<Reply>> {
+    fn first(
+        &mut self,
+        heard: &Heard,
+        eligible: impl Fn(&Rule) -> bool,
+    ) -> miette::Result<Option<Reply>> {
         for (index, rule) in self.rules.iter().enumerate() {
             let used = self.used.get(&index).copied().unwrap_or(0);
             if !eligible(rule) || rule.times.is_some_and(|times| used >= times) {
@@ -172,7 +180,10 @@ impl Agent {
             found.insert("fired".to_owned(), used.to_string());
             let words = self.words.with(found);
             self.used.insert(index, used + 1);
-            return rule.reply(&words).map(Some).with_context(|| format!("the rule \"{}\"", rule.about));
+            return rule
+                .reply(&words)
+                .map(Some)
+                .with_context(|| format!("the rule \"{}\"", rule.about));
         }
         Ok(None)
     }
@@ -182,7 +193,11 @@ impl Rule {
     /// Returns the named groups of its expressions, where all of them fit.
     fn fits(&self, heard: &Heard) -> Option<BTreeMap<String, String>> {
         let mut found = BTreeMap::new();
-        if self.never.as_ref().is_some_and(|never| never.is_match(&heard.whole)) {
+        if self
+            .never
+            .as_ref()
+            .is_some_and(|never| never.is_match(&heard.whole))
+        {
             return None;
         }
         if let Some(tool) = &self.offered
@@ -190,9 +205,11 @@ impl Rule {
         {
             return None;
         }
-        for (expression, text) in
-            [(&self.ever, &heard.whole), (&self.called, &heard.called), (&self.newest, &heard.newest)]
-        {
+        for (expression, text) in [
+            (&self.ever, &heard.whole),
+            (&self.called, &heard.called),
+            (&self.newest, &heard.newest),
+        ] {
             if let Some(expression) = expression {
                 let last = expression.captures_iter(text).last()?;
                 found.extend(named(expression, &last));
@@ -228,7 +245,9 @@ impl Rule {
         } else if self.cut {
             Some(Fault::Cut)
         } else if let Some(event) = &self.event {
-            Some(Fault::Event(json(&words.render(event)?).wrap_err("its event")?))
+            Some(Fault::Event(
+                json(&words.render(event)?).wrap_err("its event")?,
+            ))
         } else {
             None
         };
@@ -247,9 +266,12 @@ impl Rule {
 fn rendered(value: &Value, words: &Words) -> miette::Result<Value> {
     Ok(match value {
         Value::String(text) => Value::String(words.render(text)?),
-        Value::Array(items) => {
-            Value::Array(items.iter().map(|it| rendered(it, words)).collect::<Result<_, _>>()?)
-        }
+        Value::Array(items) => Value::Array(
+            items
+                .iter()
+                .map(|it| rendered(it, words))
+                .collect::<Result<_, _>>()?,
+        ),
         Value::Object(entries) => Value::Object(
             entries
                 .iter()
@@ -262,7 +284,9 @@ fn rendered(value: &Value, words: &Words) -> miette::Result<Value> {
 
 fn regex<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Regex>, D::Error> {
     let source = String::deserialize(deserializer)?;
-    Regex::new(&source).map(Some).map_err(serde::de::Error::custom)
+    Regex::new(&source)
+        .map(Some)
+        .map_err(serde::de::Error::custom)
 }
 
 /// Reads a JSON text that a rule brings.
@@ -291,7 +315,11 @@ mod tests {
     }
 
     fn newest(text: &str) -> Heard {
-        Heard { newest: text.to_owned(), whole: text.to_owned(), ..Heard::default() }
+        Heard {
+            newest: text.to_owned(),
+            whole: text.to_owned(),
+            ..Heard::default()
+        }
     }
 
     fn says(agent: &mut Agent, heard: &Heard) -> String {
@@ -304,20 +332,26 @@ mod tests {
             "[[rule]]\nabout = 'a'\nnewest = 'plan'\nsay = 'one'\n[[rule]]\nabout = 'b'\nnewest = 'pla'\nsay = 'two'",
         );
         let reply = agent.answer(&newest("a plan")).unwrap();
-        assert_eq!((reply.about.as_str(), reply.say.as_deref()), ("a", Some("one")));
+        assert_eq!(
+            (reply.about.as_str(), reply.say.as_deref()),
+            ("a", Some("one"))
+        );
         assert_eq!(says(&mut agent, &newest("a place")), "two");
     }
 
     #[test]
     fn where_no_rule_fits_the_turn_ends() {
-        let reply = agent("[[rule]]\nabout = 'a'\nnewest = 'plan'").answer(&newest("else")).unwrap();
+        let reply = agent("[[rule]]\nabout = 'a'\nnewest = 'plan'")
+            .answer(&newest("else"))
+            .unwrap();
         assert_eq!(reply.about, "(no rule fits)");
         assert!(reply.say.is_some() && reply.calls.is_empty() && reply.fault.is_none());
     }
 
     #[test]
     fn what_must_never_have_been_said_is_looked_for_in_all() {
-        let mut agent = agent("[[rule]]\nabout = 'a'\nnewest = 'more'\nnever = 'landed'\nsay = 'one'");
+        let mut agent =
+            agent("[[rule]]\nabout = 'a'\nnewest = 'more'\nnever = 'landed'\nsay = 'one'");
         let mut heard = newest("more");
         assert_eq!(agent.answer(&heard).unwrap().about, "a");
         heard.whole = "it landed\nmore".to_owned();
@@ -336,12 +370,28 @@ mod tests {
         };
         assert_eq!(says(&mut agent(rules), &fitting), "one");
         for missing in [
-            Heard { newest: "no".to_owned(), ..fitting.clone() },
-            Heard { whole: "ok".to_owned(), ..fitting.clone() },
-            Heard { called: "Read {}".to_owned(), ..fitting.clone() },
-            Heard { offered: vec!["Read".to_owned()], ..fitting },
+            Heard {
+                newest: "no".to_owned(),
+                ..fitting.clone()
+            },
+            Heard {
+                whole: "ok".to_owned(),
+                ..fitting.clone()
+            },
+            Heard {
+                called: "Read {}".to_owned(),
+                ..fitting.clone()
+            },
+            Heard {
+                offered: vec!["Read".to_owned()],
+                ..fitting
+            },
         ] {
-            assert_eq!(agent(rules).answer(&missing).unwrap().about, "(no rule fits)", "{missing:?}");
+            assert_eq!(
+                agent(rules).answer(&missing).unwrap().about,
+                "(no rule fits)",
+                "{missing:?}"
+            );
         }
     }
 
@@ -381,14 +431,23 @@ mod tests {
             "[[rule]]\nabout = 'a'\nnewest = '(?<n>\\d+)'\ncalls = [{ tool = 'T{{ n }}', input = { a = ['{{ n }}', 1], b = { c = 'x{{ n }}' } } }]",
         );
         let reply = agent.answer(&newest("7")).unwrap();
-        assert_eq!(reply.calls, [("T7".to_owned(), json!({ "a": ["7", 1], "b": { "c": "x7" } }))]);
+        assert_eq!(
+            reply.calls,
+            [(
+                "T7".to_owned(),
+                json!({ "a": ["7", 1], "b": { "c": "x7" } })
+            )]
+        );
         assert_eq!(reply.say, None);
     }
 
     #[test]
     fn what_was_heard_is_no_template() {
         let mut agent = agent("[[rule]]\nabout = 'a'\nnewest = '(?<all>.*)'\nsay = '{{ all }}'");
-        assert_eq!(says(&mut agent, &newest("{{ project }} {% x %}")), "{{ project }} {% x %}");
+        assert_eq!(
+            says(&mut agent, &newest("{{ project }} {% x %}")),
+            "{{ project }} {% x %}"
+        );
     }
 
     #[test]
@@ -397,16 +456,25 @@ mod tests {
             .answer(&newest("x"))
             .unwrap_err();
         let told = super::super::words::told(&error);
-        assert!(told.contains("asks too much") && told.contains("nobody"), "{told}");
+        assert!(
+            told.contains("asks too much") && told.contains("nobody"),
+            "{told}"
+        );
     }
 
     #[test]
     fn a_fault_is_checked_before_it_is_sent() {
         for (rule, fault) in [
-            ("status = 429\nbody = '{\"a\":1}'", Some(Fault::Status(429, "{\"a\":1}".to_owned()))),
+            (
+                "status = 429\nbody = '{\"a\":1}'",
+                Some(Fault::Status(429, "{\"a\":1}".to_owned())),
+            ),
             ("hang = true", Some(Fault::Hang)),
             ("cut = true", Some(Fault::Cut)),
-            ("event = '{\"type\":\"error\"}'", Some(Fault::Event(json!({ "type": "error" })))),
+            (
+                "event = '{\"type\":\"error\"}'",
+                Some(Fault::Event(json!({ "type": "error" }))),
+            ),
             ("event = '{'", None),
             ("status = 42", None),
         ] {
@@ -421,6 +489,13 @@ mod tests {
             "[[rule]]\nabout = 'a'\nsay = 'one'\n[[rule]]\nabout = 'b'\nnewest = 'summary'\nsay = 'two'",
         );
         assert!(agent.answer_apart(&newest("else")).unwrap().is_none());
-        assert_eq!(agent.answer_apart(&newest("a summary")).unwrap().unwrap().about, "b");
+        assert_eq!(
+            agent
+                .answer_apart(&newest("a summary"))
+                .unwrap()
+                .unwrap()
+                .about,
+            "b"
+        );
     }
 }

@@ -39,19 +39,29 @@ impl Place<'_> {
         if let Some(count) = check.loops {
             let there = self.home.loops(&check.program, self.folder)?;
             expect(there.len() == count, || {
-                format!("{} loops, where {count} were expected: {there:?}", there.len())
+                format!(
+                    "{} loops, where {count} were expected: {there:?}",
+                    there.len()
+                )
             })?;
         }
         self.loop_is(check, words)?;
         self.model_was_sent(check, words)?;
         for pattern in rendered(&check.printed, words)? {
-            expect(pattern.is_in(&self.printed), || format!("the client did not print \"{pattern}\""))?;
+            expect(pattern.is_in(&self.printed), || {
+                format!("the client did not print \"{pattern}\"")
+            })?;
         }
         for pattern in rendered(&check.not_printed, words)? {
-            expect(!pattern.is_in(&self.printed), || format!("the client printed \"{pattern}\""))?;
+            expect(!pattern.is_in(&self.printed), || {
+                format!("the client printed \"{pattern}\"")
+            })?;
         }
         self.client_ran(check, words)?;
-        check.files.iter().try_for_each(|file| self.file(file, words))
+        check
+            .files
+            .iter()
+            .try_for_each(|file| self.file(file, words))
     }
 
     /// Returns what the client's events say of its Stop hooks and of the ends of its turns.
@@ -67,12 +77,17 @@ impl Place<'_> {
             })?;
         }
         let results = events().filter(|event| event["type"] == "result");
-        let said: Vec<_> = results.filter_map(|event| event["result"].as_str().map(str::to_owned)).collect();
+        let said: Vec<_> = results
+            .filter_map(|event| event["result"].as_str().map(str::to_owned))
+            .collect();
         let said = said.join("\n");
         let mut after = 0;
         for pattern in rendered(&check.said, words)? {
             let Some(end) = pattern.end_in(&said[after..]) else {
-                return Err(miette!("no turn ended with {pattern:?}, but with:\n{}", &said[after..]));
+                return Err(miette!(
+                    "no turn ended with {pattern:?}, but with:\n{}",
+                    &said[after..]
+                ));
             };
             after += end;
         }
@@ -82,18 +97,33 @@ impl Place<'_> {
     fn loop_is(&self, check: &Check, words: &Words) -> miette::Result<()> {
         let asks = check.phase.is_some()
             || check.transitions.is_some()
-            || !(check.fields.is_empty() && check.journal.is_empty() && check.journal_lacks.is_empty());
+            || !(check.fields.is_empty()
+                && check.journal.is_empty()
+                && check.journal_lacks.is_empty());
         if !asks {
             return Ok(());
         }
-        let wanted = check.r#loop.as_ref().map(|id| words.render(id)).transpose()?;
+        let wanted = check
+            .r#loop
+            .as_ref()
+            .map(|id| words.render(id))
+            .transpose()?;
         let asked = |arguments: &[&str]| self.home.asked(&check.program, self.folder, arguments);
         let loops = self.home.loops(&check.program, self.folder)?;
-        let Some(it) = loops.iter().rfind(|it| wanted.as_ref().is_none_or(|id| it.id == *id)) else {
-            return Err(miette!("the project has no loop {}", wanted.unwrap_or_default()));
+        let Some(it) = loops
+            .iter()
+            .rfind(|it| wanted.as_ref().is_none_or(|id| it.id == *id))
+        else {
+            return Err(miette!(
+                "the project has no loop {}",
+                wanted.unwrap_or_default()
+            ));
         };
         let phase = check.phase.iter().map(|phase| ("phase", phase));
-        let fields = check.fields.iter().map(|(name, value)| (name.as_str(), value));
+        let fields = check
+            .fields
+            .iter()
+            .map(|(name, value)| (name.as_str(), value));
         for (name, value) in phase.chain(fields) {
             let value = words.render(value)?;
             let mut found = asked(&["state", "get", &it.path.to_string_lossy(), name])?;
@@ -101,24 +131,39 @@ impl Place<'_> {
                 found.pop();
             }
             expect(found == value, || {
-                format!("`{name}` of loop {} is {found:?}, where {value:?} was expected", it.id)
+                format!(
+                    "`{name}` of loop {} is {found:?}, where {value:?} was expected",
+                    it.id
+                )
             })?;
         }
         if let Some(transitions) = &check.transitions {
-            let rendered: Vec<_> =
-                transitions.iter().map(|it| words.render(it)).collect::<miette::Result<_>>()?;
-            let transitions: Vec<_> = rendered.iter().flat_map(|it| it.split_whitespace()).collect();
+            let rendered: Vec<_> = transitions
+                .iter()
+                .map(|it| words.render(it))
+                .collect::<miette::Result<_>>()?;
+            let transitions: Vec<_> = rendered
+                .iter()
+                .flat_map(|it| it.split_whitespace())
+                .collect();
             let taken = transitions_of(&asked(&["journal", &it.id, "--json"])?);
             expect(taken == transitions, || {
-                format!("loop {} took {taken:?}, where {transitions:?} was expected", it.id)
+                format!(
+                    "loop {} took {taken:?}, where {transitions:?} was expected",
+                    it.id
+                )
             })?;
         }
         let journal = asked(&["journal", &it.id])?;
         for pattern in rendered(&check.journal, words)? {
-            expect(pattern.is_in(&journal), || format!("the journal has no \"{pattern}\":\n{journal}"))?;
+            expect(pattern.is_in(&journal), || {
+                format!("the journal has no \"{pattern}\":\n{journal}")
+            })?;
         }
         for pattern in rendered(&check.journal_lacks, words)? {
-            expect(!pattern.is_in(&journal), || format!("the journal has \"{pattern}\":\n{journal}"))?;
+            expect(!pattern.is_in(&journal), || {
+                format!("the journal has \"{pattern}\":\n{journal}")
+            })?;
         }
         Ok(())
     }
@@ -131,26 +176,39 @@ impl Place<'_> {
                 format!("the model got {turns} requests, where {count} were expected")
             })?;
         }
-        let heard: Vec<_> = exchanges.iter().map(|exchange| exchange.heard.newest.as_str()).collect();
+        let heard: Vec<_> = exchanges
+            .iter()
+            .map(|exchange| exchange.heard.newest.as_str())
+            .collect();
         let heard = heard.join("\n");
         let mut after = 0;
         for pattern in rendered(&check.sent, words)? {
             let Some(end) = pattern.end_in(&heard[after..]) else {
                 return Err(miette!(
                     "the model was not sent \"{pattern}\"{}",
-                    if pattern.is_in(&heard) { " after what the check names before it" } else { "" }
+                    if pattern.is_in(&heard) {
+                        " after what the check names before it"
+                    } else {
+                        ""
+                    }
                 ));
             };
             after += end;
         }
         for pattern in rendered(&check.not_sent, words)? {
-            expect(!pattern.is_in(&heard), || format!("the model was sent \"{pattern}\""))?;
+            expect(!pattern.is_in(&heard), || {
+                format!("the model was sent \"{pattern}\"")
+            })?;
         }
         Ok(())
     }
 
     fn file(&self, check: &FileCheck, words: &Words) -> miette::Result<()> {
-        let path = self.home.project.join(self.folder).join(words.render(&check.path)?);
+        let path = self
+            .home
+            .project
+            .join(self.folder)
+            .join(words.render(&check.path)?);
         if !check.there {
             return expect(fs_err::symlink_metadata(&path).is_err(), || {
                 format!("{} is there", path.display())
@@ -158,16 +216,23 @@ impl Place<'_> {
         }
         let text = String::from_utf8_lossy(&fs_err::read(&path).into_diagnostic()?).into_owned();
         for pattern in rendered(&check.has, words)? {
-            expect(pattern.is_in(&text), || format!("{} has no \"{pattern}\":\n{text}", path.display()))?;
+            expect(pattern.is_in(&text), || {
+                format!("{} has no \"{pattern}\":\n{text}", path.display())
+            })?;
         }
         for pattern in rendered(&check.lacks, words)? {
-            expect(!pattern.is_in(&text), || format!("{} has \"{pattern}\":\n{text}", path.display()))?;
+            expect(!pattern.is_in(&text), || {
+                format!("{} has \"{pattern}\":\n{text}", path.display())
+            })?;
         }
         match &check.is {
             Some(whole) => {
                 let whole = words.render(whole)?;
                 expect(text == whole, || {
-                    format!("{} is {text:?}, where {whole:?} was expected", path.display())
+                    format!(
+                        "{} is {text:?}, where {whole:?} was expected",
+                        path.display()
+                    )
                 })
             }
             None => Ok(()),
@@ -192,13 +257,17 @@ impl Home {
     /// The program cannot be run, or prints no list.
     pub(super) fn loops(&self, program: &str, folder: &str) -> miette::Result<Vec<Loop>> {
         let list: Value =
-            serde_json::from_str(&self.asked(program, folder, &["list", "--json"])?).into_diagnostic()?;
+            serde_json::from_str(&self.asked(program, folder, &["list", "--json"])?)
+                .into_diagnostic()?;
         let mut loops: Vec<_> = list
             .as_array()
             .into_iter()
             .flatten()
             .filter_map(|it| {
-                Some(Loop { id: it["id"].as_str()?.to_owned(), path: it["state"].as_str()?.into() })
+                Some(Loop {
+                    id: it["id"].as_str()?.to_owned(),
+                    path: it["state"].as_str()?.into(),
+                })
             })
             .collect();
         loops.sort_by(|one, other| one.id.cmp(&other.id));
@@ -211,7 +280,9 @@ impl Home {
         launch.arguments = arguments.iter().map(OsString::from).collect();
         let (status, out, err) = launch.run("", SOON)?;
         if !status.success() {
-            return Err(miette!("{program} {arguments:?} ended with {status}: {err}"));
+            return Err(miette!(
+                "{program} {arguments:?} ended with {status}: {err}"
+            ));
         }
         Ok(out)
     }
@@ -231,7 +302,10 @@ fn transitions_of(journal: &str) -> Vec<String> {
 ///
 /// # Errors
 /// That of the last look.
-pub(super) fn until<T>(within: Duration, mut look: impl FnMut() -> miette::Result<T>) -> miette::Result<T> {
+pub(super) fn until<T>(
+    within: Duration,
+    mut look: impl FnMut() -> miette::Result<T>,
+) -> miette::Result<T> {
     let deadline = Instant::now() + within;
     loop {
         match look() {
@@ -242,9 +316,16 @@ pub(super) fn until<T>(within: Duration, mut look: impl FnMut() -> miette::Resul
 }
 
 fn rendered(patterns: &[Pattern], words: &Words) -> miette::Result<Vec<Pattern>> {
-    patterns.iter().map(|pattern| pattern.rendered(|text| words.render(text))).collect()
+    patterns
+        .iter()
+        .map(|pattern| pattern.rendered(|text| words.render(text)))
+        .collect()
 }
 
 fn expect(holds: bool, otherwise: impl FnOnce() -> String) -> miette::Result<()> {
-    if holds { Ok(()) } else { Err(miette!("{}", otherwise())) }
+    if holds {
+        Ok(())
+    } else {
+        Err(miette!("{}", otherwise()))
+    }
 }

@@ -59,7 +59,9 @@ impl Pins {
 impl Clients {
     /// Returns the clients below `target`, the folder that cargo builds in.
     pub(super) fn below(target: &Path) -> Self {
-        Self { folder: target.join("e2e/clients") }
+        Self {
+            folder: target.join("e2e/clients"),
+        }
     }
 
     /// Claude Code of this version, installed first where it is not there.
@@ -100,11 +102,21 @@ impl Clients {
         if modules.is_dir() {
             return Ok(modules);
         }
-        let unfinished = self.folder.join(format!(".{name}-{version}.{}", std::process::id()));
+        let unfinished = self
+            .folder
+            .join(format!(".{name}-{version}.{}", std::process::id()));
         fs_err::create_dir_all(&unfinished).into_diagnostic()?;
-        report::note(&format!("installing {package} {version} (once, a few hundred MB)"));
+        report::note(&format!(
+            "installing {package} {version} (once, a few hundred MB)"
+        ));
         let output = Command::new("npm")
-            .args(["install", "--no-save", "--no-audit", "--no-fund", "--prefix"])
+            .args([
+                "install",
+                "--no-save",
+                "--no-audit",
+                "--no-fund",
+                "--prefix",
+            ])
             .arg(&unfinished)
             .arg(format!("{package}@{version}"))
             .output()

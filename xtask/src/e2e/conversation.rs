@@ -28,7 +28,10 @@ pub(super) struct Conversation {
 
 impl Conversation {
     pub(super) fn new() -> Self {
-        Self { began: Instant::now(), exchanges: Mutex::new(Vec::new()) }
+        Self {
+            began: Instant::now(),
+            exchanges: Mutex::new(Vec::new()),
+        }
     }
 
     /// Since the scenario began.
@@ -43,16 +46,21 @@ impl Conversation {
     /// Returns what was exchanged so far, of one session or of all.
     pub(super) fn of(&self, session: Option<&str>) -> Vec<Exchange> {
         let mut exchanges = self.lock().clone();
-        exchanges.retain(|exchange| session.is_none_or(|session| exchange.heard.session == session));
+        exchanges
+            .retain(|exchange| session.is_none_or(|session| exchange.heard.session == session));
         exchanges
     }
 
     /// Returns what went wrong first, if something did.
     pub(super) fn failure(&self) -> Option<String> {
-        self.lock().iter().find_map(|exchange| exchange.failure.clone())
+        self.lock()
+            .iter()
+            .find_map(|exchange| exchange.failure.clone())
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Exchange>> {
-        self.exchanges.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.exchanges
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }

@@ -51,10 +51,14 @@ impl Headless {
         );
         match resume {
             Some(_) if say.r#continue => launch.arguments.push("--continue".into()),
-            Some(id) => launch.arguments.extend(["--resume", id].map(OsString::from)),
+            Some(id) => launch
+                .arguments
+                .extend(["--resume", id].map(OsString::from)),
             None => {}
         }
-        launch.arguments.extend(say.arguments.iter().map(OsString::from));
+        launch
+            .arguments
+            .extend(say.arguments.iter().map(OsString::from));
         launch.arguments.extend(["--", text].map(OsString::from));
         let (out, err) = (log.with_extension("jsonl"), log.with_extension("err"));
         let child = launch
@@ -64,15 +68,25 @@ impl Headless {
             .spawn()
             .into_diagnostic()
             .wrap_err_with(|| format!("cannot start {}", launch.program.display()))?;
-        Ok(Self { child, out, err, say })
+        Ok(Self {
+            child,
+            out,
+            err,
+            say,
+        })
     }
 
     /// Returns what it has printed so far.
     pub(super) fn printed(&self) -> Printed {
         let read = |path| {
-            fs_err::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+            fs_err::read(path)
+                .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+                .unwrap_or_default()
         };
-        Printed { out: read(&self.out), err: read(&self.err) }
+        Printed {
+            out: read(&self.out),
+            err: read(&self.err),
+        }
     }
 
     /// Waits for its end, and holds it against what the step expects.
@@ -111,8 +125,9 @@ impl Headless {
                 self.say.denials
             ));
         }
-        let failed =
-            events.iter().find(|event| event["subtype"] == "hook_response" && event["outcome"] != "success");
+        let failed = events
+            .iter()
+            .find(|event| event["subtype"] == "hook_response" && event["outcome"] != "success");
         match failed {
             Some(hook) if !self.say.hooks_may_fail => Err(miette!("a hook failed: {hook:#}")),
             _ => Ok(()),
@@ -129,12 +144,17 @@ impl Drop for Headless {
 impl Printed {
     /// Its events; a line that is none is left out.
     pub(super) fn events(&self) -> Vec<Value> {
-        self.out.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+        self.out
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .collect()
     }
 
     /// Returns the id that the client gave its session.
     pub(super) fn session(&self) -> Option<String> {
-        self.events().iter().find_map(|event| Some(event["session_id"].as_str()?.to_owned()))
+        self.events()
+            .iter()
+            .find_map(|event| Some(event["session_id"].as_str()?.to_owned()))
     }
 
     /// Returns all of it, as one text.

@@ -135,7 +135,10 @@ impl Home {
     /// Adds the marketplace and installs its plugins of these names, as a user does.
     pub(super) fn install_plugins(&self, names: &[String]) -> miette::Result<()> {
         let marketplace = self.marketplace.to_string_lossy().into_owned();
-        let names: Vec<_> = names.iter().map(|name| format!("{name}@claudex-engine")).collect();
+        let names: Vec<_> = names
+            .iter()
+            .map(|name| format!("{name}@claudex-engine"))
+            .collect();
         let add = vec!["plugin", "marketplace", "add", &marketplace];
         let install = names.iter().map(|name| vec!["plugin", "install", name]);
         for arguments in std::iter::once(add).chain(install) {
@@ -144,7 +147,10 @@ impl Home {
             launch.arguments = arguments.iter().map(OsString::from).collect();
             let (status, out, err) = launch.run("", SOON)?;
             if !status.success() {
-                return Err(miette!("`claude {}` ended with {status}:\n{out}{err}", arguments.join(" ")));
+                return Err(miette!(
+                    "`claude {}` ended with {status}:\n{out}{err}",
+                    arguments.join(" ")
+                ));
             }
         }
         Ok(())
@@ -178,7 +184,11 @@ impl Home {
             ("GIT_CONFIG_NOSYSTEM", "1"),
         ])
         .collect();
-        env.extend(pairs(self.env.iter().map(|(name, value)| (name.as_str(), value.as_str()))));
+        env.extend(pairs(
+            self.env
+                .iter()
+                .map(|(name, value)| (name.as_str(), value.as_str())),
+        ));
         env
     }
 
@@ -188,16 +198,23 @@ impl Home {
         for name in OURS {
             link(&programs.ours.join(name), name)?;
         }
-        programs.codex.as_ref().map_or(Ok(()), |codex| link(codex, "codex"))
+        programs
+            .codex
+            .as_ref()
+            .map_or(Ok(()), |codex| link(codex, "codex"))
     }
 
     fn configure(&self, scenario: &Scenario, words: &Words) -> miette::Result<()> {
         let folder = self.home.join(".config/claudex-loop");
         fs_err::create_dir_all(&folder).into_diagnostic()?;
-        let config = scenario.config.as_deref().unwrap_or("reviewer = \"lint\"\n");
+        let config = scenario
+            .config
+            .as_deref()
+            .unwrap_or("reviewer = \"lint\"\n");
         fs_err::write(folder.join("config.toml"), words.render(config)?).into_diagnostic()?;
         if let Some(settings) = &scenario.settings {
-            fs_err::write(self.claude().join("settings.json"), words.render(settings)?).into_diagnostic()?;
+            fs_err::write(self.claude().join("settings.json"), words.render(settings)?)
+                .into_diagnostic()?;
         }
         Ok(())
     }
@@ -220,7 +237,10 @@ impl Home {
                 .status()
                 .into_diagnostic()?;
             if !status.success() {
-                return Err(miette!("cannot copy {part} to {}", self.marketplace.display()));
+                return Err(miette!(
+                    "cannot copy {part} to {}",
+                    self.marketplace.display()
+                ));
             }
         }
         Ok(())
@@ -262,5 +282,9 @@ pub(super) const API_KEY: &str = "sk-ant-scripted-0000000000000000";
 fn pairs<'a>(
     pairs: impl IntoIterator<Item = (&'a str, &'a str)>,
 ) -> impl Iterator<Item = (OsString, OsString)> {
-    pairs.into_iter().map(|(name, value)| (name.into(), value.into())).collect::<Vec<_>>().into_iter()
+    pairs
+        .into_iter()
+        .map(|(name, value)| (name.into(), value.into()))
+        .collect::<Vec<_>>()
+        .into_iter()
 }

@@ -25,7 +25,10 @@ pub(super) enum PrepareError {
     /// What is there cannot be read, or what is to be there not be written.
     #[display("cannot prepare {}", path.display())]
     #[diagnostic(code(xtask::interactive::file))]
-    File { path: PathBuf, source: std::io::Error },
+    File {
+        path: PathBuf,
+        source: std::io::Error,
+    },
     /// The client left something that is no JSON object.
     #[display("{} is no JSON object", path.display())]
     #[diagnostic(code(xtask::interactive::no_object))]
@@ -41,14 +44,19 @@ pub(super) enum PrepareError {
 /// The file cannot be read or written, or is not the client's.
 pub(super) fn prepare(config: &Path, project: &Path, api_key: &str) -> Result<(), PrepareError> {
     let path = config.join(FILE);
-    let file = |source| PrepareError::File { path: path.clone(), source };
+    let file = |source| PrepareError::File {
+        path: path.clone(),
+        source,
+    };
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => "{}".to_owned(),
         Err(error) => return Err(file(error)),
     };
     let known: Option<Map<String, Value>> = serde_json::from_str(&text).ok();
-    let answered = known.clone().and_then(|known| answered(known, project, api_key));
+    let answered = known
+        .clone()
+        .and_then(|known| answered(known, project, api_key));
     let (Some(known), Some(answered)) = (known, answered) else {
         return Err(PrepareError::Object { path });
     };
@@ -64,7 +72,11 @@ pub(super) fn prepare(config: &Path, project: &Path, api_key: &str) -> Result<()
 /// Returns the file's text with the answers in it, if it has the shape that the client gives it.
 fn answered(mut known: Map<String, Value>, project: &Path, api_key: &str) -> Option<Value> {
     known.insert("hasCompletedOnboarding".to_owned(), json!(true));
-    let begin = api_key.char_indices().rev().nth(KEY - 1).map_or(0, |(index, _)| index);
+    let begin = api_key
+        .char_indices()
+        .rev()
+        .nth(KEY - 1)
+        .map_or(0, |(index, _)| index);
     known.insert(
         "customApiKeyResponses".to_owned(),
         json!({ "approved": [api_key[begin..]], "rejected": [] }),
@@ -104,7 +116,11 @@ mod tests {
         if let Some(before) = before {
             std::fs::write(&path, before).unwrap();
         }
-        prepare(folder.path(), Path::new("/a b/\"ü\""), "sk-0123456789-0123456789-0123456789")?;
+        prepare(
+            folder.path(),
+            Path::new("/a b/\"ü\""),
+            "sk-0123456789-0123456789-0123456789",
+        )?;
         Ok(serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap())
     }
 
@@ -126,14 +142,26 @@ mod tests {
         let after = prepared(Some(before)).unwrap();
         assert_eq!(after["userID"], "u");
         assert_eq!(after["projects"]["/other"], json!({"x": 1}));
-        assert_eq!(after["projects"]["/a b/\"ü\""], json!({"y": 2, "hasTrustDialogAccepted": true}));
+        assert_eq!(
+            after["projects"]["/a b/\"ü\""],
+            json!({"y": 2, "hasTrustDialogAccepted": true})
+        );
     }
 
     #[test]
     fn another_shape_is_an_error_and_not_overwritten() {
-        for before in ["", "[]", "{", r#"{"projects":[]}"#, r#"{"projects":{"/a b/\"ü\"":1}}"#] {
+        for before in [
+            "",
+            "[]",
+            "{",
+            r#"{"projects":[]}"#,
+            r#"{"projects":{"/a b/\"ü\"":1}}"#,
+        ] {
             let error = prepared(Some(before)).unwrap_err();
-            assert!(matches!(error, PrepareError::Object { .. }), "{before}: {error}");
+            assert!(
+                matches!(error, PrepareError::Object { .. }),
+                "{before}: {error}"
+            );
         }
     }
 

@@ -39,7 +39,11 @@ impl Launch {
     ///
     /// # Errors
     /// It cannot be started, or did not end within `limit`; then it is ended.
-    pub(super) fn run(&self, stdin: &str, limit: Duration) -> miette::Result<(ExitStatus, String, String)> {
+    pub(super) fn run(
+        &self,
+        stdin: &str,
+        limit: Duration,
+    ) -> miette::Result<(ExitStatus, String, String)> {
         // Files, so that neither a full pipe nor a grandchild that keeps one open can hold us up.
         let file = || tempfile::tempfile().into_diagnostic();
         let (mut input, mut out, mut err) = (file()?, file()?, file()?);
@@ -56,7 +60,9 @@ impl Launch {
         let status = wait(&mut child, limit)?;
         let read = |file: &mut std::fs::File| {
             let mut bytes = Vec::new();
-            file.rewind().and_then(|()| file.read_to_end(&mut bytes)).into_diagnostic()?;
+            file.rewind()
+                .and_then(|()| file.read_to_end(&mut bytes))
+                .into_diagnostic()?;
             Ok::<_, miette::Report>(String::from_utf8_lossy(&bytes).into_owned())
         };
         Ok((status, read(&mut out)?, read(&mut err)?))

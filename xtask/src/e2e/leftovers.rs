@@ -28,7 +28,13 @@ pub(super) fn end(mark: &OsStr) {
 pub(super) fn told(mark: &OsStr) -> Vec<String> {
     let line = |pid: Pid| fs_err::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).ok();
     let lines = marked(mark).into_iter().filter_map(line);
-    lines.map(|line| String::from_utf8_lossy(&line).trim_end_matches('\0').replace('\0', " ")).collect()
+    lines
+        .map(|line| {
+            String::from_utf8_lossy(&line)
+                .trim_end_matches('\0')
+                .replace('\0', " ")
+        })
+        .collect()
 }
 
 /// Returns the processes with this mark. A dead one that nobody has waited for has no environment any more.
@@ -45,7 +51,9 @@ pub(super) fn marked(mark: &OsStr) -> Vec<Pid> {
         .filter(|pid| {
             let environment =
                 fs_err::read(format!("/proc/{}/environ", pid.as_raw_nonzero())).unwrap_or_default();
-            environment.split(|byte| *byte == 0).any(|it| it == entry.as_encoded_bytes())
+            environment
+                .split(|byte| *byte == 0)
+                .any(|it| it == entry.as_encoded_bytes())
         })
         .collect()
 }

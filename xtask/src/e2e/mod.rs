@@ -115,14 +115,21 @@ pub(crate) fn run(options: &Options) -> miette::Result<ExitCode> {
         overwrite_screens: options.overwrite_screens,
         pictures: options.pictures.clone(),
     };
-    let jobs = options.jobs.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZero::get);
+    let jobs = options
+        .jobs
+        .or_else(|| std::thread::available_parallelism().ok())
+        .map_or(1, NonZero::get);
     let rows = play_all(&stage, cast, jobs);
     let well = report::all(&rows, options.keep);
     if well && !options.keep {
         // It lies in the temporary folder, if it cannot be removed.
         let _ = fs_err::remove_dir_all(&stage.folder);
     }
-    Ok(if well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if well {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 /// Returns every scenario with each client that plays it.
@@ -131,12 +138,20 @@ fn rows<'a>(scenarios: &'a [Scenario], pins: &'a Pins, only: Option<Age>) -> Vec
         .iter()
         .flat_map(|scenario| scenario.clients.iter().map(move |age| (scenario, *age)))
         .filter(|(_, age)| only.is_none_or(|only| only == *age))
-        .map(|(scenario, age)| Row { scenario, age, version: pins.claude_code(age) })
+        .map(|(scenario, age)| Row {
+            scenario,
+            age,
+            version: pins.claude_code(age),
+        })
         .collect()
 }
 
 /// Plays them, `jobs` at once, each with its programs. What came of them, in their order.
-fn play_all<'a>(stage: &Stage, cast: Vec<(Row<'a>, Programs)>, jobs: usize) -> Vec<(Row<'a>, play::Outcome)> {
+fn play_all<'a>(
+    stage: &Stage,
+    cast: Vec<(Row<'a>, Programs)>,
+    jobs: usize,
+) -> Vec<(Row<'a>, play::Outcome)> {
     let queue = Mutex::new(cast.into_iter().enumerate());
     let done = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -160,7 +175,9 @@ fn play_all<'a>(stage: &Stage, cast: Vec<(Row<'a>, Programs)>, jobs: usize) -> V
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    mutex
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 /// Builds our programs, and copies them: a build that somebody starts meanwhile must not change them under a running client.

@@ -39,21 +39,39 @@ pub(super) struct Outcome {
 
 impl Stage {
     /// Plays `scenario` with these programs in a folder of its own.
-    pub(super) fn play(&self, scenario: &Scenario, programs: &Programs, age: Age, label: &str) -> Outcome {
+    pub(super) fn play(
+        &self,
+        scenario: &Scenario,
+        programs: &Programs,
+        age: Age,
+        label: &str,
+    ) -> Outcome {
         let began = Instant::now();
         let folder = self.folder.join(label);
         let conversation = Arc::new(Conversation::new());
-        let result = Play::begin(self, scenario, programs, age, folder.clone(), Arc::clone(&conversation))
-            .and_then(|mut play| {
-                let played = play.steps();
-                let left = play.end();
-                played.and(left)
-            });
+        let result = Play::begin(
+            self,
+            scenario,
+            programs,
+            age,
+            folder.clone(),
+            Arc::clone(&conversation),
+        )
+        .and_then(|mut play| {
+            let played = play.steps();
+            let left = play.end();
+            played.and(left)
+        });
         if result.is_ok() && !self.keep {
             // Nobody needs it any more; what cannot be removed lies in the temporary folder.
             let _ = fs_err::remove_dir_all(&folder);
         }
-        Outcome { took: began.elapsed(), result, conversation, folder }
+        Outcome {
+            took: began.elapsed(),
+            result,
+            conversation,
+            folder,
+        }
     }
 }
 
@@ -86,8 +104,10 @@ impl<'a> Play<'a> {
             sessions: BTreeMap::new(),
         };
         if let Some(codex) = &scenario.codex {
-            play.home.configure_codex(&play.server.url(CODEX), &play.words.render(&codex.config)?)?;
-            play.server.cast(CODEX, Agent::new(codex.rule.clone(), play.words.clone()));
+            play.home
+                .configure_codex(&play.server.url(CODEX), &play.words.render(&codex.config)?)?;
+            play.server
+                .cast(CODEX, Agent::new(codex.rule.clone(), play.words.clone()));
         }
         if scenario.plugin.install {
             play.home.install_plugins(&play.scenario.plugin.names)?;
@@ -97,7 +117,8 @@ impl<'a> Play<'a> {
 
     fn steps(&mut self) -> miette::Result<()> {
         for (index, step) in self.scenario.step.iter().enumerate() {
-            self.step(step).wrap_err_with(|| format!("step {} ({})", index + 1, step.name()))?;
+            self.step(step)
+                .wrap_err_with(|| format!("step {} ({})", index + 1, step.name()))?;
             if let Some(failure) = self.conversation.failure() {
                 return Err(miette!("the scripted model failed: {failure}"));
             }
@@ -124,7 +145,9 @@ impl<'a> Play<'a> {
         let words = self.words()?;
         let text = words.render(&say.text)?;
         self.cast(&say.session, say.agent.as_deref())?;
-        let mut launch = self.home.client(&self.server.url(&say.session), &words.render(&say.folder)?);
+        let mut launch = self
+            .home
+            .client(&self.server.url(&say.session), &words.render(&say.folder)?);
         for (name, value) in &say.env {
             launch.env.push((name.into(), words.render(value)?.into()));
         }
@@ -136,17 +159,28 @@ impl<'a> Play<'a> {
         if session.running.is_some() {
             return Err(miette!("the session `{}` is still running", say.session));
         }
-        let log = self.home.folder.join(format!("{}-{}", say.session, session.printed.len() + 1));
+        let log = self
+            .home
+            .folder
+            .join(format!("{}-{}", say.session, session.printed.len() + 1));
         let (name, wait) = (say.session.clone(), say.wait);
-        session.running = Some(Headless::start(launch, say, &text, session.id.as_deref(), &log)?);
+        session.running = Some(Headless::start(
+            launch,
+            say,
+            &text,
+            session.id.as_deref(),
+            &log,
+        )?);
         if wait { self.wait(&name) } else { Ok(()) }
     }
 
     fn wait(&mut self, name: &str) -> miette::Result<()> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         let session = self.session(name)?;
-        let running =
-            session.running.take().ok_or_else(|| miette!("the session `{name}` has no client that runs"))?;
+        let running = session
+            .running
+            .take()
+            .ok_or_else(|| miette!("the session `{name}` has no client that runs"))?;
         session.id = session.id.take().or_else(|| running.printed().session());
         // Printed even where it ended otherwise than expected: checks and the report need it.
         let so_far = running.printed();
@@ -165,8 +199,10 @@ impl<'a> Play<'a> {
 
     fn kill(&mut self, name: &str) -> miette::Result<()> {
         let session = self.session(name)?;
-        let mut running =
-            session.running.take().ok_or_else(|| miette!("the session `{name}` has no client that runs"))?;
+        let mut running = session
+            .running
+            .take()
+            .ok_or_else(|| miette!("the session `{name}` has no client that runs"))?;
         running.kill()?;
         let printed = running.printed();
         session.id = session.id.take().or_else(|| printed.session());
@@ -176,7 +212,9 @@ impl<'a> Play<'a> {
 
     fn person(&self, person: &Person) -> miette::Result<()> {
         let words = self.words()?;
-        let mut launch = self.home.launch(Path::new("/bin/sh"), &words.render(&person.folder)?);
+        let mut launch = self
+            .home
+            .launch(Path::new("/bin/sh"), &words.render(&person.folder)?);
         launch.arguments = vec!["-c".into(), words.render(&person.run)?.into()];
         for (name, value) in &person.env {
             launch.env.push((name.into(), words.render(value)?.into()));
@@ -195,7 +233,10 @@ impl<'a> Play<'a> {
         for pattern in &person.has {
             let pattern = render(pattern)?;
             if !pattern.is_in(&text) {
-                return Err(miette!("`{}` did not print \"{pattern}\" but:\n{text}", person.run));
+                return Err(miette!(
+                    "`{}` did not print \"{pattern}\" but:\n{text}",
+                    person.run
+                ));
             }
         }
         for pattern in &person.lacks {

@@ -32,8 +32,16 @@ pub(super) fn note(line: &str) {
 
 /// Prints the line of a scenario that has ended.
 pub(super) fn ended(row: &Row<'_>, outcome: &Outcome) {
-    let word = if outcome.result.is_ok() { "ok  " } else { "FAIL" };
-    note(&format!("{word}  {:<60} {:>5.1} s", row.label(), outcome.took.as_secs_f64()));
+    let word = if outcome.result.is_ok() {
+        "ok  "
+    } else {
+        "FAIL"
+    };
+    note(&format!(
+        "{word}  {:<60} {:>5.1} s",
+        row.label(),
+        outcome.took.as_secs_f64()
+    ));
 }
 
 /// Prints the failures and the table. Whether all went well.
@@ -62,11 +70,21 @@ pub(super) fn all(rows: &[(Row<'_>, Outcome)], keep: bool) -> bool {
             row.scenario.name.as_str(),
             row.version,
             &format!("{:.1} s", outcome.took.as_secs_f64()),
-            if outcome.result.is_ok() { "ok" } else { "FAILED" },
+            if outcome.result.is_ok() {
+                "ok"
+            } else {
+                "FAILED"
+            },
         ]);
     }
-    let failed = rows.iter().filter(|(_, outcome)| outcome.result.is_err()).count();
-    text.push_str(&format!("\n{table}\n{} played, {failed} failed\n", rows.len()));
+    let failed = rows
+        .iter()
+        .filter(|(_, outcome)| outcome.result.is_err())
+        .count();
+    text.push_str(&format!(
+        "\n{table}\n{} played, {failed} failed\n",
+        rows.len()
+    ));
     // A closed stdout is no reason to panic; the exit status tells the rest.
     let _ = std::io::stdout().write_all(text.as_bytes());
     failed == 0

@@ -19,12 +19,21 @@ const ANYTHING: &str = "[…]";
 pub(super) enum ScreenError {
     /// It cannot be read.
     #[display("cannot read the kept screen {}", path.display())]
-    #[diagnostic(code(xtask::screen::unread), help("--overwrite-screens writes it as it is seen now"))]
-    Read { path: PathBuf, source: std::io::Error },
+    #[diagnostic(
+        code(xtask::screen::unread),
+        help("--overwrite-screens writes it as it is seen now")
+    )]
+    Read {
+        path: PathBuf,
+        source: std::io::Error,
+    },
     /// It cannot be written.
     #[display("cannot write the kept screen {}", path.display())]
     #[diagnostic(code(xtask::screen::unwritten))]
-    Write { path: PathBuf, source: std::io::Error },
+    Write {
+        path: PathBuf,
+        source: std::io::Error,
+    },
 }
 
 /// A file of `tests/e2e/screens`.
@@ -55,7 +64,10 @@ impl Kept {
     pub(super) fn read(path: &Path) -> Result<Self, ScreenError> {
         let path = path.to_owned();
         match std::fs::read_to_string(&path) {
-            Ok(text) => Ok(Self { lines: filled(&text), path }),
+            Ok(text) => Ok(Self {
+                lines: filled(&text),
+                path,
+            }),
             Err(source) => Err(ScreenError::Read { path, source }),
         }
     }
@@ -82,7 +94,11 @@ impl Kept {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub(super) fn overwrite(path: &Path, screen: &str, places: &Places<'_>) -> Result<bool, ScreenError> {
+    pub(super) fn overwrite(
+        path: &Path,
+        screen: &str,
+        places: &Places<'_>,
+    ) -> Result<bool, ScreenError> {
         if Self::read(path).is_ok_and(|kept| kept.fits(screen, places).is_ok()) {
             return Ok(false);
         }
@@ -90,7 +106,10 @@ impl Kept {
             std::fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
             std::fs::write(path, normalised(screen, places))
         };
-        write().map_err(|source| ScreenError::Write { path: path.to_owned(), source })?;
+        write().map_err(|source| ScreenError::Write {
+            path: path.to_owned(),
+            source,
+        })?;
         Ok(true)
     }
 }
@@ -106,7 +125,8 @@ pub(super) fn normalised(screen: &str, places: &Places<'_>) -> String {
             ' ' => r"\s+".to_owned(),
             it => regex::escape(&it.to_string()),
         }));
-        let path = Regex::new(&path).expect("escaped characters and breaks are a regular expression");
+        let path =
+            Regex::new(&path).expect("escaped characters and breaks are a regular expression");
         text = path.replace_all(&text, regex::NoExpand(word)).into_owned();
     }
     for (expression, word) in &*WORDS {
@@ -114,7 +134,11 @@ pub(super) fn normalised(screen: &str, places: &Places<'_>) -> String {
             text = replaced;
         }
     }
-    let lines: Vec<_> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+    let lines: Vec<_> = text
+        .lines()
+        .map(str::trim_end)
+        .filter(|line| !line.is_empty())
+        .collect();
     lines.join("\n") + "\n"
 }
 
@@ -125,7 +149,10 @@ fn broken(parts: impl IntoIterator<Item = String>) -> String {
 
 /// So many digits, or hexadecimal ones, in groups with `-` between.
 fn digits(of: &str, groups: &[usize]) -> Vec<String> {
-    let groups: Vec<_> = groups.iter().map(|count| vec![of.to_owned(); *count]).collect();
+    let groups: Vec<_> = groups
+        .iter()
+        .map(|count| vec![of.to_owned(); *count])
+        .collect();
     groups.join(&"-".to_owned())
 }
 
@@ -136,21 +163,43 @@ static WORDS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (
             &*format!(
                 r"\b{}\b",
-                broken([digits(r"\d", &[8, 6]), vec!["-".to_owned()], digits("[0-9a-f]", &[6])].concat())
+                broken(
+                    [
+                        digits(r"\d", &[8, 6]),
+                        vec!["-".to_owned()],
+                        digits("[0-9a-f]", &[6])
+                    ]
+                    .concat()
+                )
             ),
             "[id]",
         ),
-        (&*format!(r"\b{}\b", broken(digits("[0-9a-f]", &[8, 4, 4, 4, 12]))), "[session]"),
+        (
+            &*format!(r"\b{}\b", broken(digits("[0-9a-f]", &[8, 4, 4, 4, 12]))),
+            "[session]",
+        ),
         (r"\br\d+-[0-9a-f]{8}\b", "[run]"),
         (r"\bv?\d+\.\d+\.\d+(?:-[0-9A-Za-z.]+)?\b", "[version]"),
         (r"\b\d{8}-\d{6}\b", "[when]"),
-        (r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?", "[when]"),
+        (
+            r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?",
+            "[when]",
+        ),
         // A client that works, and how it says that it has: `✻ Cogitating… (3s · ↑ 12 tokens)`, `✻ Brewed for 4s`.
-        (r"(?m)^\s*[·✢✳✶✻✽*] \p{Lu}[\p{L}-]*(?: [\p{L}-]+)*…(?: \([^\n]*\))?", "[working]"),
-        (r"(?m)^\s*[·✢✳✶✻✽*] \p{Lu}[\p{L}-]* for \d[^\n]*", "[worked]"),
+        (
+            r"(?m)^\s*[·✢✳✶✻✽*] \p{Lu}[\p{L}-]*(?: [\p{L}-]+)*…(?: \([^\n]*\))?",
+            "[working]",
+        ),
+        (
+            r"(?m)^\s*[·✢✳✶✻✽*] \p{Lu}[\p{L}-]* for \d[^\n]*",
+            "[worked]",
+        ),
         (r"(?:[↑↓] ?)?\b\d+(?:\.\d+)?k? tokens\b", "[tokens]"),
         (r"\$\d+\.\d+\b", "[cost]"),
-        (r"\b(?:\d+(?:\.\d+)? ?(?:ms|s|m|h)\b ?)*\d+(?:\.\d+)? ?(?:ms|s|m|h)\b", "[time]"),
+        (
+            r"\b(?:\d+(?:\.\d+)? ?(?:ms|s|m|h)\b ?)*\d+(?:\.\d+)? ?(?:ms|s|m|h)\b",
+            "[time]",
+        ),
         // Frames. How long a line is depends on the terminal, and which kind it is on the client.
         (r"(?m)^[\s│┃]*[─━═╌╭╮╰╯┌┐└┘├┤▔▁]{3,}[^\n]*?[\s│┃]*$", "────"),
         (r"[─━═╌]{3,}", "────"),
@@ -178,7 +227,10 @@ fn same(kept: &str, seen: &str) -> bool {
 
 /// Returns the lines in one, without white space.
 fn bare(lines: &[String]) -> String {
-    lines.iter().flat_map(|line| line.split_whitespace()).collect()
+    lines
+        .iter()
+        .flat_map(|line| line.split_whitespace())
+        .collect()
 }
 
 /// Both, line by line, by the longest common sequence.
@@ -232,7 +284,10 @@ mod tests {
     use super::*;
 
     fn kept(text: &str) -> Kept {
-        Kept { path: "tests/e2e/screens/it.txt".into(), lines: filled(text) }
+        Kept {
+            path: "tests/e2e/screens/it.txt".into(),
+            lines: filled(text),
+        }
     }
 
     fn fits(text: &str, screen: &str) -> bool {
@@ -241,13 +296,19 @@ mod tests {
 
     #[test]
     fn the_same_lines_fit_whatever_the_blanks() {
-        assert!(fits("one two\n\n three\n", "  one     two\n\n\nthree   \n\n"));
+        assert!(fits(
+            "one two\n\n three\n",
+            "  one     two\n\n\nthree   \n\n"
+        ));
     }
 
     #[test]
     fn it_does_not_matter_where_a_line_is_broken() {
         assert!(fits("one two three\n", "one two\n   three\n"));
-        assert!(fits("in [project]/PLAN.md, so\n", "in\n  [project]/PL\n  AN.md, so\n"));
+        assert!(fits(
+            "in [project]/PLAN.md, so\n",
+            "in\n  [project]/PL\n  AN.md, so\n"
+        ));
         assert!(!fits("one two\n", "one\nthree two\n"));
     }
 
@@ -273,7 +334,10 @@ mod tests {
     #[test]
     fn what_looks_like_the_end_of_a_gap_may_be_in_it() {
         assert!(fits("[…]\ntwo\nthree\n", "two\nfour\ntwo\nthree\n"));
-        assert!(fits("one\n[…]\ntwo\n[…]\nfour\n", "one\ntwo\ntwo\nfour\nfour\n"));
+        assert!(fits(
+            "one\n[…]\ntwo\n[…]\nfour\n",
+            "one\ntwo\ntwo\nfour\nfour\n"
+        ));
         assert!(!fits("[…]\ntwo\nthree\n", "two\nfour\nthree\n"));
     }
 
@@ -305,17 +369,29 @@ mod tests {
     fn what_differs_from_run_to_run_has_a_word() {
         for (seen, word) in [
             ("loop 20261122-015415-0a1b2c waits", "loop [id] waits"),
-            ("--resume 0b1c2d3e-0000-4000-8000-0123456789ab", "--resume [session]"),
-            (" ▐▛███▛█   Claude Code v2.1.330", " ▐▛███▛█  Claude Code [version]"),
+            (
+                "--resume 0b1c2d3e-0000-4000-8000-0123456789ab",
+                "--resume [session]",
+            ),
+            (
+                " ▐▛███▛█   Claude Code v2.1.330",
+                " ▐▛███▛█  Claude Code [version]",
+            ),
             ("codex 0.169.0", "codex [version]"),
             ("run-began r1-af79a7b6: round 1", "run-began [run]: round 1"),
             ("at 2026-11-22T01:54:15Z", "at [when]"),
             ("rolled-back/20261122-120303", "rolled-back/[when]"),
-            ("✻ Cogitating… (3s · ↑ 12 tokens · esc to interrupt)", "[working]"),
+            (
+                "✻ Cogitating… (3s · ↑ 12 tokens · esc to interrupt)",
+                "[working]",
+            ),
             ("  ✽ Reading files…", "[working]"),
             ("✻ Brewed for 1m 4s", "[worked]"),
             ("* item of a list", "* item of a list"),
-            ("took 3.2s, then 15 ms, then 1h 2m 3s", "took [time], then [time], then [time]"),
+            (
+                "took 3.2s, then 15 ms, then 1h 2m 3s",
+                "took [time], then [time], then [time]",
+            ),
             ("↓ 1.2k tokens", "[tokens]"),
             ("Total cost: $0.0130", "Total cost: [cost]"),
             ("┃ quoted text   ┃", "quoted text"),
@@ -323,7 +399,10 @@ mod tests {
             ("╭──────── Claude ──╮", "────"),
             ("──────────", "────"),
             ("left          right", "left  right"),
-            ("3 shells, 2 monitors, 40 meters", "3 shells, 2 monitors, 40 meters"),
+            (
+                "3 shells, 2 monitors, 40 meters",
+                "3 shells, 2 monitors, 40 meters",
+            ),
         ] {
             assert_eq!(normalised(seen, &[]), format!("{word}\n"), "{seen}");
         }
@@ -331,7 +410,11 @@ mod tests {
 
     #[test]
     fn the_longest_place_is_named() {
-        let places = [("/tmp/x", "[home]"), ("/tmp/x/my project", "[project]"), ("", "[nothing]")];
+        let places = [
+            ("/tmp/x", "[home]"),
+            ("/tmp/x/my project", "[project]"),
+            ("", "[nothing]"),
+        ];
         let text = normalised("/tmp/x/my project/PLAN.md and /tmp/x/.claude\n", &places);
         assert_eq!(text, "[project]/PLAN.md and [home]/.claude\n");
     }
@@ -352,7 +435,8 @@ mod tests {
 
     #[test]
     fn what_is_normalised_is_the_same_when_it_is_normalised_again() {
-        let screen = "╭──╮\n│ a    b 3s │\n╰──╯\n✻ Brewed for 4s\n  ● v1.2.3     20261122-015415-0a1b2c\n";
+        let screen =
+            "╭──╮\n│ a    b 3s │\n╰──╯\n✻ Brewed for 4s\n  ● v1.2.3     20261122-015415-0a1b2c\n";
         let once = normalised(screen, &[]);
         assert_eq!(normalised(&once, &[]), once);
         assert!(fits(&once, screen));
@@ -364,7 +448,10 @@ mod tests {
         let path = Kept::place(&folder.path().join("screens"), "it", "newest");
         assert!(Kept::read(&path).is_err());
         assert!(Kept::overwrite(&path, "took 3s\nall\n", &[]).unwrap());
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "took [time]\nall\n");
+        assert_eq!(
+            std::fs::read_to_string(&path).unwrap(),
+            "took [time]\nall\n"
+        );
         std::fs::write(&path, "[…]\nall\n").unwrap();
         assert!(!Kept::overwrite(&path, "took long\nall\n", &[]).unwrap());
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "[…]\nall\n");
@@ -376,7 +463,13 @@ mod tests {
     fn a_client_may_have_a_screen_of_its_own() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("it.oldest.txt"), "old\n").unwrap();
-        assert_eq!(Kept::place(folder.path(), "it", "oldest"), folder.path().join("it.oldest.txt"));
-        assert_eq!(Kept::place(folder.path(), "it", "newest"), folder.path().join("it.txt"));
+        assert_eq!(
+            Kept::place(folder.path(), "it", "oldest"),
+            folder.path().join("it.oldest.txt")
+        );
+        assert_eq!(
+            Kept::place(folder.path(), "it", "newest"),
+            folder.path().join("it.txt")
+        );
     }
 }

@@ -32,9 +32,23 @@ pub(super) fn of(conversation: &Conversation) -> String {
 
 /// When, who, what came, and what was answered; `number` counts from 1, `repeated` says that the session sent the same before.
 fn exchange(number: usize, exchange: &Exchange, repeated: bool) -> String {
-    let Exchange { at, heard, turn, reply, failure } = exchange;
-    let beside = if *turn { "" } else { ", no turn of the conversation" };
-    let mut story = format!("#{number} at {:.1} s, {}{beside}\n", at.as_secs_f64(), visible(&heard.session));
+    let Exchange {
+        at,
+        heard,
+        turn,
+        reply,
+        failure,
+    } = exchange;
+    let beside = if *turn {
+        ""
+    } else {
+        ", no turn of the conversation"
+    };
+    let mut story = format!(
+        "#{number} at {:.1} s, {}{beside}\n",
+        at.as_secs_f64(),
+        visible(&heard.session)
+    );
     heard_parts(&mut story, heard, repeated);
     if let Some(failure) = failure {
         put(&mut story, "FAILURE", failure);
@@ -63,7 +77,11 @@ fn answer(story: &mut String, reply: &Reply) {
         put(story, "waits", &format!("{} ms", reply.wait_ms));
     }
     if let Some(tokens) = reply.tokens {
-        put(story, "tokens", &format!("{tokens} in the request, it says"));
+        put(
+            story,
+            "tokens",
+            &format!("{tokens} in the request, it says"),
+        );
     }
     match &reply.fault {
         Some(Fault::Status(status, body)) => return put(story, &format!("status {status}"), body),
@@ -87,7 +105,10 @@ fn called(input: &serde_json::Value) -> String {
     };
     let entries = entries.iter().map(|(key, value)| match value.as_str() {
         Some(text) if text.contains('\n') => {
-            format!("{key}:\n    {}", cut(text.trim_end()).replace('\n', "\n    "))
+            format!(
+                "{key}:\n    {}",
+                cut(text.trim_end()).replace('\n', "\n    ")
+            )
         }
         Some(text) => format!("{key}: {}", cut(text)),
         None => format!("{key}: {}", cut(&value.to_string())),
@@ -117,9 +138,16 @@ fn cut(text: &str) -> Cow<'_, str> {
     if length <= LONG + LONG / 10 {
         return Cow::Borrowed(text);
     }
-    let place = |count: usize| text.char_indices().nth(count).map_or(text.len(), |(place, _)| place);
+    let place = |count: usize| {
+        text.char_indices()
+            .nth(count)
+            .map_or(text.len(), |(place, _)| place)
+    };
     let (head, tail) = (&text[..place(LONG / 2)], &text[place(length - LONG / 2)..]);
-    Cow::Owned(format!("{head}\n[… {} characters left out …]\n{tail}", length - LONG / 2 * 2))
+    Cow::Owned(format!(
+        "{head}\n[… {} characters left out …]\n{tail}",
+        length - LONG / 2 * 2
+    ))
 }
 
 /// Returns the text with the client's own reminders shortened to their beginning.
@@ -127,7 +155,10 @@ fn reminders_shortened(text: &str) -> Cow<'_, str> {
     let reminder = Regex::new(r"(?s)<system-reminder>\s*(.*?)\s*</system-reminder>")
         .expect("it is a regular expression");
     reminder.replace_all(text, |found: &Captures<'_>| {
-        format!("<system-reminder>{}</system-reminder>", shortened(&found[1]))
+        format!(
+            "<system-reminder>{}</system-reminder>",
+            shortened(&found[1])
+        )
     })
 }
 
@@ -135,12 +166,17 @@ fn reminders_shortened(text: &str) -> Cow<'_, str> {
 /// hook's feedback, which the user's side has, too.
 fn shortened(text: &str) -> Cow<'_, str> {
     let length = text.chars().count();
-    let ours = text.to_lowercase().contains("claudex") && !text.starts_with("Stop hook blocking error");
+    let ours =
+        text.to_lowercase().contains("claudex") && !text.starts_with("Stop hook blocking error");
     if ours || length <= REMINDER {
         return Cow::Borrowed(text);
     }
     let head: String = text.chars().take(REMINDER).collect();
-    Cow::Owned(format!("{} [… {} characters left out …]", head.replace('\n', " "), length - REMINDER))
+    Cow::Owned(format!(
+        "{} [… {} characters left out …]",
+        head.replace('\n', " "),
+        length - REMINDER
+    ))
 }
 
 /// Returns the text with every character that a terminal would act on, or not show at all, as its escape; line ends and tabs
@@ -173,10 +209,20 @@ mod tests {
     use super::*;
 
     fn said(parts: Vec<(Source, String)>, reply: Reply) -> String {
-        let heard = Heard { session: "main".to_owned(), parts, ..Heard::default() };
+        let heard = Heard {
+            session: "main".to_owned(),
+            parts,
+            ..Heard::default()
+        };
         exchange(
             3,
-            &Exchange { at: Duration::from_millis(12_440), heard, turn: true, reply, failure: None },
+            &Exchange {
+                at: Duration::from_millis(12_440),
+                heard,
+                turn: true,
+                reply,
+                failure: None,
+            },
             false,
         )
     }
@@ -191,12 +237,21 @@ mod tests {
             about: "a round is open".to_owned(),
             say: Some("I run\nit.".to_owned()),
             calls: vec![
-                ("Bash".to_owned(), json!({ "command": "ls", "timeout": 600 })),
+                (
+                    "Bash".to_owned(),
+                    json!({ "command": "ls", "timeout": 600 }),
+                ),
                 ("Write".to_owned(), json!({ "content": "a\nb\n" })),
             ],
             ..Reply::default()
         };
-        let told = said(vec![(Source::User, "go\n\non".to_owned()), (Source::Tool, "ok".to_owned())], reply);
+        let told = said(
+            vec![
+                (Source::User, "go\n\non".to_owned()),
+                (Source::Tool, "ok".to_owned()),
+            ],
+            reply,
+        );
         let expected = "\
 #3 at 12.4 s, main
      heard | go
@@ -219,29 +274,51 @@ calls Write | content:
     fn nothing_in_it_steers_the_terminal() {
         let told = user("\u{1b}]0;x\u{7}\r\u{9b}2J a\u{202e}b\tc");
         assert!(!told.contains(['\u{1b}', '\u{7}', '\r', '\u{9b}', '\u{202e}']));
-        assert!(told.contains("\\u{1b}]0;x\\u{7}\\r\\u{9b}2J a\\u{202e}b\tc"), "{told}");
+        assert!(
+            told.contains("\\u{1b}]0;x\\u{7}\\r\\u{9b}2J a\\u{202e}b\tc"),
+            "{told}"
+        );
     }
 
     #[test]
     fn a_long_text_loses_its_middle_and_says_how_much() {
-        let told = user(&format!("{}{}{}", "ä".repeat(750), "x".repeat(400), "ü".repeat(750)));
+        let told = user(&format!(
+            "{}{}{}",
+            "ä".repeat(750),
+            "x".repeat(400),
+            "ü".repeat(750)
+        ));
         assert!(told.contains("[… 400 characters left out …]"), "{told}");
-        assert!(told.contains(&"ä".repeat(750)) && told.contains(&"ü".repeat(750)) && !told.contains('x'));
+        assert!(
+            told.contains(&"ä".repeat(750))
+                && told.contains(&"ü".repeat(750))
+                && !told.contains('x')
+        );
         let told = user(&"y".repeat(1600));
-        assert!(told.contains(&"y".repeat(1600)), "next to nothing is not cut");
+        assert!(
+            told.contains(&"y".repeat(1600)),
+            "next to nothing is not cut"
+        );
     }
 
     #[test]
     fn the_clients_own_words_are_shortened_and_ours_are_not() {
-        let reminder = |text: &str| format!("before <system-reminder>\n{text}\n</system-reminder> after");
+        let reminder =
+            |text: &str| format!("before <system-reminder>\n{text}\n</system-reminder> after");
         let told = user(&reminder(&"z".repeat(300)));
-        assert!(told.contains(&"z".repeat(100)) && !told.contains(&"z".repeat(101)), "{told}");
+        assert!(
+            told.contains(&"z".repeat(100)) && !told.contains(&"z".repeat(101)),
+            "{told}"
+        );
         assert!(told.contains("[… 200 characters left out …]") && told.contains(" after"));
         let ours = format!("Claudex waits {}", "z".repeat(300));
         assert!(user(&reminder(&ours)).contains(&ours));
         let told = said(vec![(Source::Client, "w".repeat(300))], Reply::default());
         assert!(!told.contains(&"w".repeat(101)), "{told}");
-        let again = format!("Stop hook blocking error from command: \"x\": claudex {}", "v".repeat(300));
+        let again = format!(
+            "Stop hook blocking error from command: \"x\": claudex {}",
+            "v".repeat(300)
+        );
         let told = said(vec![(Source::Client, again)], Reply::default());
         assert!(!told.contains(&"v".repeat(101)), "{told}");
     }
@@ -252,7 +329,10 @@ calls Write | content:
             (Fault::Status(429, "{}".to_owned()), "status 429 | {}"),
             (Fault::Hang, "never answers"),
             (Fault::Cut, "cut after its first event"),
-            (Fault::Event(json!({ "type": "error" })), "{\"type\":\"error\"}"),
+            (
+                Fault::Event(json!({ "type": "error" })),
+                "{\"type\":\"error\"}",
+            ),
         ] {
             let reply = Reply {
                 say: Some("unsaid".to_owned()),
@@ -263,7 +343,10 @@ calls Write | content:
             };
             let story = said(Vec::new(), reply);
             assert!(story.contains(told) && !story.contains("unsaid"), "{story}");
-            assert!(story.contains("waits | 30 ms") && story.contains("tokens | 9 "), "{story}");
+            assert!(
+                story.contains("waits | 30 ms") && story.contains("tokens | 9 "),
+                "{story}"
+            );
         }
     }
 }

@@ -61,15 +61,24 @@ pub(super) enum TerminalError {
     Refused { verb: String, said: String },
     /// There is no place for the terminal's socket.
     #[display("cannot make a folder for the terminal's socket")]
-    #[diagnostic(code(xtask::terminal::no_folder), help("TMPDIR names the place: a writable folder"))]
+    #[diagnostic(
+        code(xtask::terminal::no_folder),
+        help("TMPDIR names the place: a writable folder")
+    )]
     Folder { source: std::io::Error },
     /// The program is to be started where nothing is.
     #[display("there is no folder {} to start the program in", path.display())]
-    #[diagnostic(code(xtask::terminal::nowhere), help("`folder` is relative to the project's"))]
+    #[diagnostic(
+        code(xtask::terminal::nowhere),
+        help("`folder` is relative to the project's")
+    )]
     Nowhere { path: PathBuf },
     /// The socket's path would be too long for the system.
     #[display("the path {} is too long for a socket", path.display())]
-    #[diagnostic(code(xtask::terminal::long_path), help("let TMPDIR name a folder with a shorter path"))]
+    #[diagnostic(
+        code(xtask::terminal::long_path),
+        help("let TMPDIR name a folder with a shorter path")
+    )]
     Long { path: PathBuf },
     /// What was typed does not show where the cursor is.
     #[display("typed, but not shown before the cursor: {text:?}\n{screen}")]
@@ -83,11 +92,19 @@ pub(super) enum TerminalError {
     /// What was waited for does not show.
     #[display("after {} s the screen {why}\n{screen}", within.as_secs())]
     #[diagnostic(code(xtask::terminal::not_seen))]
-    NotSeen { within: Duration, why: String, screen: Screen },
+    NotSeen {
+        within: Duration,
+        why: String,
+        screen: Screen,
+    },
     /// The program is over, and what was waited for is not on its last screen.
     #[display("the program ended with exit status {status}, and its last screen {why}\n{screen}")]
     #[diagnostic(code(xtask::terminal::ended))]
-    Over { status: i32, why: String, screen: Screen },
+    Over {
+        status: i32,
+        why: String,
+        screen: Screen,
+    },
 }
 
 /// What a terminal shows, and where its cursor is.
@@ -126,7 +143,11 @@ impl Terminal {
             .map_err(|source| TerminalError::Folder { source })?;
         let mark = folder.path().as_os_str().to_owned();
         // From here on dropping it clears up, whatever fails.
-        let mut terminal = Self { folder, holder: None, mark };
+        let mut terminal = Self {
+            folder,
+            holder: None,
+            mark,
+        };
         let socket = terminal.socket();
         if socket.as_os_str().len() > SOCKET {
             return Err(TerminalError::Long { path: socket });
@@ -308,10 +329,18 @@ impl Terminal {
                 return Ok(screen);
             };
             if let Some(status) = screen.ended {
-                return Err(TerminalError::Over { status, why, screen });
+                return Err(TerminalError::Over {
+                    status,
+                    why,
+                    screen,
+                });
             }
             if Instant::now() > until {
-                return Err(TerminalError::NotSeen { within, why, screen });
+                return Err(TerminalError::NotSeen {
+                    within,
+                    why,
+                    screen,
+                });
             }
             std::thread::sleep(LOOK);
         }
@@ -366,7 +395,9 @@ impl Terminal {
 impl Drop for Terminal {
     fn drop(&mut self) {
         let mut kill = self.tmux();
-        kill.arg("kill-server").stdout(Stdio::null()).stderr(Stdio::null());
+        kill.arg("kill-server")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         // Without a server it fails, and that is as well.
         let _ = kill.status();
         if let Some(mut holder) = self.holder.take() {
@@ -389,7 +420,10 @@ impl Screen {
         let mut words = state.splitn(3, ' ');
         let column: usize = words.next()?.parse().ok()?;
         let row: usize = words.next()?.parse().ok()?;
-        let ended = words.next()?.strip_prefix(OVER).and_then(|status| status.parse().ok());
+        let ended = words
+            .next()?
+            .strip_prefix(OVER)
+            .and_then(|status| status.parse().ok());
         let rows: Vec<&str> = rows.split('\n').map(str::trim_end).collect();
         let mut before: String = rows.iter().take(row).flat_map(|row| [row, "\n"]).collect();
         before.push_str(columns(rows.get(row).unwrap_or(&""), column));
@@ -423,7 +457,10 @@ fn bare(text: &str) -> String {
 fn is_folded_paste(bare: &str) -> bool {
     bare.rsplit_once("[Pastedtext#")
         .and_then(|(_, rest)| rest.strip_suffix(']'))
-        .is_some_and(|rest| rest.chars().all(|it| it.is_ascii_digit() || "+lines".contains(it)))
+        .is_some_and(|rest| {
+            rest.chars()
+                .all(|it| it.is_ascii_digit() || "+lines".contains(it))
+        })
 }
 
 /// Says why the text is not as it should be, to go on after "the screen".
@@ -431,11 +468,26 @@ pub(super) fn holds(text: &str, has: &[Pattern], lacks: &[Pattern]) -> Result<()
     let text = spaced(text);
     let mut why: Vec<String> = Vec::new();
     let is_there = |pattern: &Pattern| {
-        pattern.rendered(|pattern| Ok(spaced(pattern))).is_ok_and(|pattern| pattern.is_in(&text))
+        pattern
+            .rendered(|pattern| Ok(spaced(pattern)))
+            .is_ok_and(|pattern| pattern.is_in(&text))
     };
-    why.extend(has.iter().filter(|it| !is_there(it)).map(|it| format!("has no \"{it}\"")));
-    why.extend(lacks.iter().filter(|it| is_there(it)).map(|it| format!("has \"{it}\"")));
-    if why.is_empty() { Ok(()) } else { Err(why.join(" and ")) }
+    why.extend(
+        has.iter()
+            .filter(|it| !is_there(it))
+            .map(|it| format!("has no \"{it}\"")),
+    );
+    why.extend(
+        lacks
+            .iter()
+            .filter(|it| is_there(it))
+            .map(|it| format!("has \"{it}\"")),
+    );
+    if why.is_empty() {
+        Ok(())
+    } else {
+        Err(why.join(" and "))
+    }
 }
 
 /// With one blank for all white space in a row, since a program breaks lines where the terminal ends.
@@ -453,8 +505,14 @@ fn word(argument: &OsStr) -> OsString {
 
 /// Runs a command of tmux's to its end; what it printed.
 fn done(verb: &str, mut command: Command) -> Result<String, TerminalError> {
-    let Output { status, stdout, stderr } =
-        command.stdin(Stdio::null()).output().map_err(|source| TerminalError::Missing { source })?;
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = command
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|source| TerminalError::Missing { source })?;
     if status.success() {
         return Ok(String::from_utf8_lossy(&stdout).into_owned());
     }

@@ -18,7 +18,10 @@ pub(super) struct Words {
 impl Words {
     /// No words yet.
     pub(super) fn new(root: PathBuf) -> Self {
-        Self { root, words: BTreeMap::new() }
+        Self {
+            root,
+            words: BTreeMap::new(),
+        }
     }
 
     /// These words and the others; of the same name, the other.
@@ -49,13 +52,15 @@ impl Words {
                 minijinja::Error::new(minijinja::ErrorKind::InvalidOperation, error.to_string())
             })
         });
-        environment.render_str(template, &self.words).map_err(|error| {
-            let there: Vec<_> = self.words.keys().map(String::as_str).collect();
-            miette!(
-                help = format!("the words here: {}", there.join(", ")),
-                "cannot render {template:?}: {error:#}"
-            )
-        })
+        environment
+            .render_str(template, &self.words)
+            .map_err(|error| {
+                let there: Vec<_> = self.words.keys().map(String::as_str).collect();
+                miette!(
+                    help = format!("the words here: {}", there.join(", ")),
+                    "cannot render {template:?}: {error:#}"
+                )
+            })
     }
 }
 

@@ -21,7 +21,9 @@ fn field(name: &str, kind: FieldKind) -> Field {
 }
 
 fn fields() -> Vec<Field> {
-    let words = ["x", "y", "z"].map(|word| At::new(word.to_owned(), 0..0)).to_vec();
+    let words = ["x", "y", "z"]
+        .map(|word| At::new(word.to_owned(), 0..0))
+        .to_vec();
     let one_of = || FieldKind::OneOf(words.clone());
     vec![field("i", FieldKind::Count), field("v", one_of())]
 }
@@ -34,7 +36,10 @@ fn arguments() -> Vec<Argument> {
         optional: false,
     };
     let words = ["x", "y", "z"].map(str::to_owned).to_vec();
-    vec![argument("j", ArgumentKind::Count), argument("w", ArgumentKind::OneOf(words))]
+    vec![
+        argument("j", ArgumentKind::Count),
+        argument("w", ArgumentKind::OneOf(words)),
+    ]
 }
 
 /// Values of the fields `i` and `v` and the arguments `j` and `w`, in the order of the alphabet.
@@ -82,7 +87,8 @@ fn guard() -> impl Strategy<Value = Guard> {
         }
     };
     let count = prop_oneof![
-        (prop::sample::select(vec!["i", "j"]), -2_i64..3).prop_map(move |(name, offset)| named(name, offset)),
+        (prop::sample::select(vec!["i", "j"]), -2_i64..3)
+            .prop_map(move |(name, offset)| named(name, offset)),
         (0_u64..4).prop_map(|number| Operand::Constant(Constant::Count(number))),
     ];
     let text = prop_oneof![
@@ -90,8 +96,14 @@ fn guard() -> impl Strategy<Value = Guard> {
         prop::sample::select(vec!["x", "y", "z"])
             .prop_map(|word| Operand::Constant(Constant::Text(word.to_owned()))),
     ];
-    let signs =
-        vec![Sign::Equal, Sign::NotEqual, Sign::Less, Sign::LessOrEqual, Sign::Greater, Sign::GreaterOrEqual];
+    let signs = vec![
+        Sign::Equal,
+        Sign::NotEqual,
+        Sign::Less,
+        Sign::LessOrEqual,
+        Sign::Greater,
+        Sign::GreaterOrEqual,
+    ];
     let field = prop::sample::select(vec!["i", "j"]).prop_map(move |name| named(name, 0));
     let letter = prop::sample::select(vec!["v", "w"]).prop_map(move |name| named(name, 0));
     let compare = |(left, sign, right)| Guard::Compare { left, sign, right };
@@ -101,7 +113,10 @@ fn guard() -> impl Strategy<Value = Guard> {
     ];
     leaf.prop_recursive(3, 12, 3, |inner| {
         let parts = prop::collection::vec(inner, 1..4);
-        prop_oneof![parts.clone().prop_map(Guard::All), parts.prop_map(Guard::Any)]
+        prop_oneof![
+            parts.clone().prop_map(Guard::All),
+            parts.prop_map(Guard::Any)
+        ]
     })
 }
 
@@ -109,7 +124,11 @@ fn guard() -> impl Strategy<Value = Guard> {
 fn all_values() -> impl Iterator<Item = Values> {
     let words = ["x", "y", "z"];
     (0..14).flat_map(move |i| {
-        (0..14).flat_map(move |j| words.into_iter().flat_map(move |v| words.map(|w| (i, j, v, w))))
+        (0..14).flat_map(move |j| {
+            words
+                .into_iter()
+                .flat_map(move |v| words.map(|w| (i, j, v, w)))
+        })
     })
 }
 
@@ -152,7 +171,9 @@ fn numbers_hold(guard: &Guard, values: Numbers) -> bool {
         Operand::Constant(Constant::Count(number) | Constant::Time(number)) => {
             i64::try_from(*number).unwrap()
         }
-        Operand::Argument { .. } | Operand::Constant(_) => unreachable!("`number_guard` makes none"),
+        Operand::Argument { .. } | Operand::Constant(_) => {
+            unreachable!("`number_guard` makes none")
+        }
     };
     match guard {
         Guard::All(parts) => parts.iter().all(|part| numbers_hold(part, values)),
@@ -170,10 +191,16 @@ fn numbers_hold(guard: &Guard, values: Numbers) -> bool {
 }
 
 fn number_guard() -> impl Strategy<Value = Guard> {
-    let named = |name: &str, offset| Operand::Field { name: At::new(name.to_owned(), 0..0), offset };
+    let named = |name: &str, offset| Operand::Field {
+        name: At::new(name.to_owned(), 0..0),
+        offset,
+    };
     let (now, length) = (
         |offset| Operand::Now { offset, span: 0..0 },
-        |offset| Operand::Length { name: At::new("n".to_owned(), 0..0), offset },
+        |offset| Operand::Length {
+            name: At::new("n".to_owned(), 0..0),
+            offset,
+        },
     );
     let time = move || {
         prop_oneof![
@@ -189,12 +216,22 @@ fn number_guard() -> impl Strategy<Value = Guard> {
             (0_u64..4).prop_map(|number| Operand::Constant(Constant::Count(number))),
         ]
     };
-    let sign = || prop::sample::select(vec![Sign::Less, Sign::GreaterOrEqual, Sign::Equal, Sign::NotEqual]);
+    let sign = || {
+        prop::sample::select(vec![
+            Sign::Less,
+            Sign::GreaterOrEqual,
+            Sign::Equal,
+            Sign::NotEqual,
+        ])
+    };
     let leaf = prop_oneof![(time(), sign(), time()), (count(), sign(), count())]
         .prop_map(|(left, sign, right)| Guard::Compare { left, sign, right });
     leaf.prop_recursive(2, 6, 3, |inner| {
         let parts = prop::collection::vec(inner, 1..3);
-        prop_oneof![parts.clone().prop_map(Guard::All), parts.prop_map(Guard::Any)]
+        prop_oneof![
+            parts.clone().prop_map(Guard::All),
+            parts.prop_map(Guard::Any)
+        ]
     })
 }
 

@@ -7,7 +7,11 @@ const ROUNDS: usize = 24;
 
 /// The vertices of each layer in their order.
 pub(super) fn order(vertices: &[Vertex]) -> Vec<Vec<usize>> {
-    let deepest = vertices.iter().map(|vertex| vertex.layer).max().map_or(0, |layer| layer + 1);
+    let deepest = vertices
+        .iter()
+        .map(|vertex| vertex.layer)
+        .max()
+        .map_or(0, |layer| layer + 1);
     let mut layers = vec![Vec::new(); deepest];
     for at in walk(vertices) {
         layers[vertices[at].layer].push(at);
@@ -20,14 +24,21 @@ pub(super) fn order(vertices: &[Vertex]) -> Vec<Vec<usize>> {
         }
         let downwards = round % 2 == 0;
         for step in 1..layers.len() {
-            let (at, beside) =
-                if downwards { (step, step - 1) } else { (deepest - 1 - step, deepest - step) };
+            let (at, beside) = if downwards {
+                (step, step - 1)
+            } else {
+                (deepest - 1 - step, deepest - step)
+            };
             let places = places(vertices.len(), &layers[beside]);
             let mut keyed: Vec<(f64, usize)> = layers[at]
                 .iter()
                 .enumerate()
                 .map(|(own, vertex)| {
-                    let near = if downwards { &vertices[*vertex].above } else { &vertices[*vertex].below };
+                    let near = if downwards {
+                        &vertices[*vertex].above
+                    } else {
+                        &vertices[*vertex].below
+                    };
                     (mean(near, &places).unwrap_or(own as f64), *vertex)
                 })
                 .collect();
@@ -79,8 +90,12 @@ fn mean(near: &[usize], places: &[usize]) -> Option<f64> {
 /// Swaps neighbours wherever that takes crossings away.
 fn swap(vertices: &[Vertex], layers: &mut [Vec<usize>]) {
     for at in 0..layers.len() {
-        let above = at.checked_sub(1).map(|above| places(vertices.len(), &layers[above]));
-        let below = layers.get(at + 1).map(|below| places(vertices.len(), below));
+        let above = at
+            .checked_sub(1)
+            .map(|above| places(vertices.len(), &layers[above]));
+        let below = layers
+            .get(at + 1)
+            .map(|below| places(vertices.len(), below));
         let cost = |left: usize, right: usize| {
             let mut cost = 0;
             if let Some(above) = &above {
@@ -102,7 +117,12 @@ fn swap(vertices: &[Vertex], layers: &mut [Vec<usize>]) {
 
 /// How many lines of one vertex cross lines of the one right of it.
 fn crossed(left: &[usize], right: &[usize], places: &[usize]) -> usize {
-    let over = |from: &usize| right.iter().filter(|to| places[**to] < places[*from]).count();
+    let over = |from: &usize| {
+        right
+            .iter()
+            .filter(|to| places[**to] < places[*from])
+            .count()
+    };
     left.iter().map(over).sum()
 }
 

@@ -30,12 +30,18 @@ pub(super) fn across(vertices: &mut [Vertex], order: &[Vec<usize>], chains: &[Ve
         // At first one side alone, so that boxes come to stand below what leads to them; then both.
         let both = round >= ROUNDS / 3;
         for step in 0..order.len() {
-            let layer = if downwards { &order[step] } else { &order[order.len() - 1 - step] };
+            let layer = if downwards {
+                &order[step]
+            } else {
+                &order[order.len() - 1 - step]
+            };
             settle(vertices, layer, both || !downwards, both || downwards);
         }
     }
     for _ in 0..STRAIGHTENINGS {
-        chains.iter().for_each(|chain| straighten(vertices, order, chain));
+        chains
+            .iter()
+            .for_each(|chain| straighten(vertices, order, chain));
     }
     let left = vertices.iter().map(|vertex| vertex.x - vertex.size.left);
     let left = left.fold(f64::INFINITY, f64::min);
@@ -47,10 +53,15 @@ fn straighten(vertices: &mut [Vertex], order: &[Vec<usize>], chain: &[usize]) {
     let inner = chain.get(1..chain.len() - 1).unwrap_or_default();
     let room = |at: usize, vertices: &[Vertex]| {
         let layer = &order[vertices[at].layer];
-        let place = layer.iter().position(|other| *other == at).unwrap_or_default();
+        let place = layer
+            .iter()
+            .position(|other| *other == at)
+            .unwrap_or_default();
         let left = place.checked_sub(1).map(|left| &vertices[layer[left]]);
         let right = layer.get(place + 1).map(|right| &vertices[*right]);
-        let least = left.map_or(f64::NEG_INFINITY, |left| left.x + apart(left, &vertices[at]));
+        let least = left.map_or(f64::NEG_INFINITY, |left| {
+            left.x + apart(left, &vertices[at])
+        });
         let most = right.map_or(f64::INFINITY, |right| right.x - apart(&vertices[at], right));
         (least.min(vertices[at].x), most.max(vertices[at].x))
     };
@@ -105,15 +116,26 @@ fn settle(vertices: &mut [Vertex], layer: &[usize], below: bool, above: bool) {
         offsets.push(offset);
         let vertex = &vertices[at];
         let near = [(above, &vertex.above), (below, &vertex.below)];
-        let near = near.into_iter().filter(|(looks, _)| *looks).flat_map(|(_, near)| near);
+        let near = near
+            .into_iter()
+            .filter(|(looks, _)| *looks)
+            .flat_map(|(_, near)| near);
         let (mut sum, mut weight) = (0.0, 0.0);
         for &other in near {
             let pull = pull(vertex.kind, vertices[other].kind);
             sum += pull * vertices[other].x;
             weight += pull;
         }
-        let (wish, weight) = if weight > 0.0 { (sum / weight, weight) } else { (vertex.x, 0.1) };
-        blocks.push(Block { wish: wish - offset, weight, members: 1 });
+        let (wish, weight) = if weight > 0.0 {
+            (sum / weight, weight)
+        } else {
+            (vertex.x, 0.1)
+        };
+        blocks.push(Block {
+            wish: wish - offset,
+            weight,
+            members: 1,
+        });
         while let [.., left, right] = blocks.as_slice() {
             if left.wish <= right.wish {
                 break;
@@ -122,10 +144,16 @@ fn settle(vertices: &mut [Vertex], layer: &[usize], below: bool, above: bool) {
             let wish = (left.wish * left.weight + right.wish * right.weight) / weight;
             let members = left.members + right.members;
             blocks.truncate(blocks.len() - 2);
-            blocks.push(Block { wish, weight, members });
+            blocks.push(Block {
+                wish,
+                weight,
+                members,
+            });
         }
     }
-    let wishes = blocks.iter().flat_map(|block| std::iter::repeat_n(block.wish, block.members));
+    let wishes = blocks
+        .iter()
+        .flat_map(|block| std::iter::repeat_n(block.wish, block.members));
     for ((&at, offset), wish) in layer.iter().zip(offsets).zip(wishes) {
         vertices[at].x = wish + offset;
     }
@@ -143,17 +171,25 @@ pub(super) fn down(
     let mut tops = Vec::with_capacity(order.len());
     let mut y = 0.0;
     for layer in order {
-        let height = layer.iter().map(|at| vertices[*at].size.height).fold(0.0, f64::max);
+        let height = layer
+            .iter()
+            .map(|at| vertices[*at].size.height)
+            .fold(0.0, f64::max);
         tops.push((y, y + height));
         let far = layer.iter().flat_map(|at| {
             let below = &vertices[*at].below;
-            below.iter().map(|to| (vertices[*to].x - vertices[*at].x).abs())
+            below
+                .iter()
+                .map(|to| (vertices[*to].x - vertices[*at].x).abs())
         });
         y += height + (STEP + 0.12 * far.fold(0.0, f64::max)).min(WIDEST_STEP);
     }
     let middle = |at: usize| {
         let (top, bottom) = tops[vertices[at].layer];
-        Point { x: vertices[at].x, y: f64::midpoint(top, bottom) }
+        Point {
+            x: vertices[at].x,
+            y: f64::midpoint(top, bottom),
+        }
     };
     let mut routes = Vec::with_capacity(chains.len());
     for (link, chain) in chains.iter().enumerate() {
@@ -190,7 +226,10 @@ pub(super) fn down(
     Layout {
         boxes: (0..boxes).map(middle).collect(),
         routes,
-        width: vertices.iter().map(|vertex| vertex.x + vertex.size.right).fold(0.0, f64::max),
+        width: vertices
+            .iter()
+            .map(|vertex| vertex.x + vertex.size.right)
+            .fold(0.0, f64::max),
         height: tops.last().map_or(0.0, |(_, bottom)| *bottom),
     }
 }
@@ -206,8 +245,12 @@ impl Ports {
         let mut below: Vec<Vec<(f64, usize)>> = vec![Vec::new(); vertices.len()];
         let mut above = below.clone();
         for (link, chain) in chains.iter().enumerate() {
-            let [top, second, ..] = chain[..] else { continue };
-            let [.., last, bottom] = chain[..] else { continue };
+            let [top, second, ..] = chain[..] else {
+                continue;
+            };
+            let [.., last, bottom] = chain[..] else {
+                continue;
+            };
             below[top].push((vertices[second].x, link));
             above[bottom].push((vertices[last].x, link));
         }
@@ -224,6 +267,9 @@ impl Ports {
             }
             places
         };
-        Self { leaving: spread(below), reaching: spread(above) }
+        Self {
+            leaving: spread(below),
+            reaching: spread(above),
+        }
     }
 }

@@ -31,7 +31,13 @@ fn the_hooks_that_are_printed_run_as_they_are_and_the_doctor_finds_them() {
     std::fs::create_dir(yard.path.join(".claude")).unwrap();
     std::fs::write(yard.path.join(".claude/settings.json"), &printed).unwrap();
 
-    let hook = |pointer: &str| settings.pointer(pointer).and_then(Value::as_str).unwrap().to_owned();
+    let hook = |pointer: &str| {
+        settings
+            .pointer(pointer)
+            .and_then(Value::as_str)
+            .unwrap()
+            .to_owned()
+    };
     assert_eq!(hook("/hooks/PostToolUse/0/matcher"), "AskUserQuestion");
     let run = |line: String, input: &Value| {
         let mut shell = Command::new("/bin/sh");
@@ -43,7 +49,10 @@ fn the_hooks_that_are_printed_run_as_they_are_and_the_doctor_finds_them() {
     let stop = json!({"session_id": SESSION, "hook_event_name": "Stop", "cwd": yard.path});
     let (decision, said) = decision(&run(hook("/hooks/Stop/0/hooks/0/command"), &stop));
     assert_eq!(decision, "block", "{said}");
-    let answered = run(hook("/hooks/PostToolUse/0/hooks/0/command"), &yard.dialog(QUESTION, "Roll out"));
+    let answered = run(
+        hook("/hooks/PostToolUse/0/hooks/0/command"),
+        &yard.dialog(QUESTION, "Roll out"),
+    );
     assert_eq!(answered, "", "nothing was asked yet");
 
     let said = yard.run(&["doctor", "--json"]);
@@ -51,39 +60,63 @@ fn the_hooks_that_are_printed_run_as_they_are_and_the_doctor_finds_them() {
     let checks: Vec<Value> = serde_json::from_str(&said.out).unwrap();
     let found = |name: &str| -> Vec<&str> {
         let of_name = checks.iter().filter(|check| check["name"] == name);
-        of_name.map(|check| check["found"].as_str().unwrap()).collect()
+        of_name
+            .map(|check| check["found"].as_str().unwrap())
+            .collect()
     };
     let settings = yard.path.join(".claude/settings.json");
-    assert_eq!(found("plugin"), [format!("our Stop hook is called by {}", settings.display())]);
+    assert_eq!(
+        found("plugin"),
+        [format!("our Stop hook is called by {}", settings.display())]
+    );
     assert_eq!(found("run"), ["build runs test", "probe runs test"]);
 }
 
 #[test]
 fn a_stop_concerns_the_sessions_own_agent_and_nobody_else() {
     let yard = Yard::new();
-    assert_eq!(yard.approves(), "", "without a train there is nothing to say");
+    assert_eq!(
+        yard.approves(),
+        "",
+        "without a train there is nothing to say"
+    );
     assert!(!yard.folder().exists(), "and nothing is made");
     yard.start("train", "1.0");
     let stop = |more: Value| {
         let mut input = json!({"session_id": SESSION, "hook_event_name": "Stop", "cwd": yard.path});
-        input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        input
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
         decision(&yard.hook("stop", input.to_string().as_bytes()))
     };
     let nothing = ("approve".to_owned(), String::new());
     assert_eq!(stop(json!({"agent_id": "a1"})), nothing, "a subagent");
-    assert_eq!(stop(json!({"hook_event_name": "SubagentStop"})), nothing, "a subagent");
+    assert_eq!(
+        stop(json!({"hook_event_name": "SubagentStop"})),
+        nothing,
+        "a subagent"
+    );
     let helper = json!({"background_tasks": [{"type": "subagent", "status": "running"}]});
     assert_eq!(stop(helper), nothing, "while a helper works");
     let mut child = yard.command(&["hook", "stop"]);
     child.env("CLAUDEX_REVIEWER_CHILD", "1");
     let input = json!({"session_id": SESSION, "hook_event_name": "Stop", "cwd": yard.path});
-    assert_eq!(decision(&feed(child, input.to_string().as_bytes())), nothing, "a reviewer");
+    assert_eq!(
+        decision(&feed(child, input.to_string().as_bytes())),
+        nothing,
+        "a reviewer"
+    );
     assert_eq!(yard.phase(), "boarding");
 
     assert_eq!(stop(json!({})).0, "block");
     assert_eq!(yard.stop_of("session-2"), nothing, "another session");
     std::fs::create_dir(yard.path.join("deep")).unwrap();
-    assert_eq!(stop(json!({"cwd": yard.path.join("deep")})).0, "block", "after a cd");
+    assert_eq!(
+        stop(json!({"cwd": yard.path.join("deep")})).0,
+        "block",
+        "after a cd"
+    );
     assert_eq!(stop(json!({"cwd": "/"})), nothing, "outside");
 }
 
@@ -118,9 +151,16 @@ fn only_an_offered_answer_to_the_phases_question_counts() {
         assert_eq!(yard.answered(&event), None, "{event}");
     }
     assert_eq!(std::fs::read(yard.state(&id)).unwrap(), before);
-    assert!(yard.answered(&yard.dialog(QUESTION, " Roll out\n")).is_some());
+    assert!(
+        yard.answered(&yard.dialog(QUESTION, " Roll out\n"))
+            .is_some()
+    );
     assert_eq!(yard.phase(), "rollout");
-    assert_eq!(yard.answered(&yard.dialog(QUESTION, "Roll back")), None, "it was answered");
+    assert_eq!(
+        yard.answered(&yard.dialog(QUESTION, "Roll back")),
+        None,
+        "it was answered"
+    );
 }
 
 #[test]
@@ -148,7 +188,10 @@ fn what_an_answer_puts_right_the_person_is_told() {
     let told = yard.hook("answer", event.to_string().as_bytes());
     let told: serde_json::Value = serde_json::from_str(&told).unwrap();
     let said = told["systemMessage"].as_str().unwrap_or_default();
-    assert!(said.contains(&id) && said.contains("edited by hand (probes)"), "{told}");
+    assert!(
+        said.contains(&id) && said.contains("edited by hand (probes)"),
+        "{told}"
+    );
     assert_eq!(
         (yard.phase().as_str(), &yard.status()["fields"]["probes"]),
         ("rollout", &serde_json::json!(1))

@@ -19,14 +19,20 @@ fn a_version_is_a_text_and_nothing_else() {
         let shown = yard.status();
         assert_eq!(shown["phase"], "building", "{version}");
         let (_, said) = yard.stop();
-        assert!(!said.contains('\u{202e}') && !said.contains('\u{1b}'), "{said:?}");
+        assert!(
+            !said.contains('\u{202e}') && !said.contains('\u{1b}'),
+            "{said:?}"
+        );
         has(&said, "failed (time 1 of 3)");
         yard.write("built");
         yard.blocks();
         yard.blocks();
         assert_eq!(yard.phase(), "approving", "{version}");
         let names = snapshot(&yard.path);
-        assert!(!names.iter().any(|(path, _)| path.ends_with("pwned")), "{version}");
+        assert!(
+            !names.iter().any(|(path, _)| path.ends_with("pwned")),
+            "{version}"
+        );
         for command in [&["status"] as &[&str], &["list"], &["journal"]] {
             let shown = yard.done(command);
             assert!(
@@ -73,7 +79,11 @@ fn commands_are_the_persons_and_a_mistake_in_them_is_told_and_runs_nothing() {
     yard.start("hotfix", "1.0");
     let own = yard.path.join(".claude/release-train.toml");
     std::fs::create_dir(yard.path.join(".claude")).unwrap();
-    std::fs::write(&own, "[commands.build]\nprogram = \"touch\"\narguments = [\"ran\"]\n").unwrap();
+    std::fs::write(
+        &own,
+        "[commands.build]\nprogram = \"touch\"\narguments = [\"ran\"]\n",
+    )
+    .unwrap();
     let said = yard.approves();
     has(&said, "commands");
     std::fs::remove_file(&own).unwrap();

@@ -19,7 +19,10 @@ fn no_command_names_another_program_than_its_own() {
     let yard = Yard::new();
     let check = |arguments: &[&str]| {
         let text = said(&yard, arguments);
-        let named: Vec<&str> = text.lines().filter(|line| line.to_lowercase().contains("claudex")).collect();
+        let named: Vec<&str> = text
+            .lines()
+            .filter(|line| line.to_lowercase().contains("claudex"))
+            .collect();
         assert!(named.is_empty(), "{arguments:?}: {named:#?}");
     };
     let help = yard.done(&["--help"]);
@@ -80,5 +83,8 @@ fn no_command_names_another_program_than_its_own() {
     all(&id);
     check(&["rollback", "--yes"]);
     let written = crate::trees::files(&yard.path.join("plugin"));
-    assert!(written.keys().all(|name| !name.contains("claudex")), "{written:?}");
+    assert!(
+        written.keys().all(|name| !name.contains("claudex")),
+        "{written:?}"
+    );
 }

@@ -32,17 +32,33 @@ fn nothing_that_the_program_says_runs_between_quotes() {
         for stop in 0..stops {
             hook(&yard, &mut shell, "stop", &format!("stop {stop}"));
         }
-        hook(&yard, &mut shell, "session-start", &format!("a session after {stops} stops"));
+        hook(
+            &yard,
+            &mut shell,
+            "session-start",
+            &format!("a session after {stops} stops"),
+        );
         // What ends the train comes last, so that the others meet it.
         let mut verbs = verbs(&yard);
         verbs.retain(|verb| {
-            !["hooks", "machine", "stop", "answer", "session-start", "completions", "man"]
-                .contains(&verb.as_str())
+            ![
+                "hooks",
+                "machine",
+                "stop",
+                "answer",
+                "session-start",
+                "completions",
+                "man",
+            ]
+            .contains(&verb.as_str())
         });
         verbs.sort_by_key(|verb| ["roll-back", "abort", "sweep"].contains(&verb.as_str()));
         for verb in &verbs {
-            for given in [vec![], vec![id.as_str()], vec!["x `release-train -f abort` $(abort) '; abort; '"]]
-            {
+            for given in [
+                vec![],
+                vec![id.as_str()],
+                vec!["x `release-train -f abort` $(abort) '; abort; '"],
+            ] {
                 let line: Vec<&str> = std::iter::once(verb.as_str()).chain(given).collect();
                 let what = format!("after {stops} stops: {}", line.join(" "));
                 for said in [yard.agent(&line), yard.run(&line)] {

@@ -33,7 +33,10 @@ fn what_is_a_persons_to_decide_no_agent_decides() {
     assert_eq!(silent(before), silent(snapshot(&yard.path)));
     let journal = yard.done(&["journal", &id]);
     for verb in ["approve", "roll-back", "resume", "adopt", "answer"] {
-        assert!(journal.contains(&format!("refused {verb} by the agent")), "{verb}: {journal}");
+        assert!(
+            journal.contains(&format!("refused {verb} by the agent")),
+            "{verb}: {journal}"
+        );
     }
     // What both may do, an agent does.
     let said = yard.agent(&["abort", "--why", "the agent saw smoke"]);
@@ -78,7 +81,13 @@ fn wrong_arguments_exit_with_2_and_start_nothing() {
         &["approve", "--from-prompt"],
     ] {
         let said = yard.run(arguments);
-        assert_eq!(said.code, Some(2), "{arguments:?}: {}{}", said.out, said.err);
+        assert_eq!(
+            said.code,
+            Some(2),
+            "{arguments:?}: {}{}",
+            said.out,
+            said.err
+        );
     }
 }
 
@@ -92,7 +101,8 @@ fn status_list_and_journal_are_for_people_and_for_programs() {
         "version:   1.0".to_owned(),
         format!("               release-train approve {id}"),
         format!("               release-train abort {id} --why <why>"),
-        "ways on:   approve (a person’s), roll-back (a person’s), resume (a person’s), abort".to_owned(),
+        "ways on:   approve (a person’s), roll-back (a person’s), resume (a person’s), abort"
+            .to_owned(),
     ] {
         assert!(shown.lines().any(|shown| shown == line), "{line}\n{shown}");
     }
@@ -106,7 +116,10 @@ fn status_list_and_journal_are_for_people_and_for_programs() {
 
     let rows: Value = serde_json::from_str(&yard.done(&["list", "--json"])).unwrap();
     assert_eq!(rows[0]["id"], id.as_str());
-    assert_eq!((&rows[0]["phase"], &rows[0]["about"]), (&"approving".into(), &"1.0".into()));
+    assert_eq!(
+        (&rows[0]["phase"], &rows[0]["about"]),
+        (&"approving".into(), &"1.0".into())
+    );
     let list = yard.done(&["list"]);
     assert!(list.starts_with("LOOP "), "{list}");
     has(&list, "VERSION");
@@ -118,17 +131,32 @@ fn status_list_and_journal_are_for_people_and_for_programs() {
     }
     let other = yard.run(&["status", "20200101-000000-000000"]);
     assert_eq!(other.code, Some(1), "{}", other.out);
-    assert!(other.err.contains("there is no loop 20200101-000000-000000"), "{}", other.out);
+    assert!(
+        other
+            .err
+            .contains("there is no loop 20200101-000000-000000"),
+        "{}",
+        other.out
+    );
 }
 
 #[test]
 fn a_train_that_was_put_aside_comes_back_and_can_be_taken_over() {
     let (yard, id) = Yard::approving("1.0");
     let old = SystemTime::now() - Duration::from_secs(48 * 60 * 60);
-    let state = std::fs::File::options().write(true).open(yard.state(&id)).unwrap();
+    let state = std::fs::File::options()
+        .write(true)
+        .open(yard.state(&id))
+        .unwrap();
     state.set_modified(old).unwrap();
-    assert!(yard.done(&["sweep", "--older-than", "72h"]).contains("Nothing to sweep"));
-    assert!(yard.done(&["sweep", "--dry-run"]).contains("would be moved"));
+    assert!(
+        yard.done(&["sweep", "--older-than", "72h"])
+            .contains("Nothing to sweep")
+    );
+    assert!(
+        yard.done(&["sweep", "--dry-run"])
+            .contains("would be moved")
+    );
     assert!(yard.done(&["sweep"]).contains("was moved"));
     let (decision, said) = yard.stop();
     assert_eq!(decision, "approve");
@@ -139,7 +167,10 @@ fn a_train_that_was_put_aside_comes_back_and_can_be_taken_over() {
     has(&said, "was brought back");
     has(&said, "goes on in phase approving");
 
-    assert!(yard.done(&["adopt", "--yes"]).contains("belongs to nobody now"));
+    assert!(
+        yard.done(&["adopt", "--yes"])
+            .contains("belongs to nobody now")
+    );
     let (decision, said) = yard.stop_of("session-2");
     assert_eq!(decision, "block", "{said}");
     assert_eq!(yard.status()["session"], "session-2");
@@ -160,7 +191,13 @@ fn a_train_of_another_version_of_the_machine_can_be_called_off() {
     // The person's own record says that they ran that program.
     let records = std::fs::read_dir(yard.records()).expect("a start makes it");
     let records = records.map(|entry| entry.expect("it is ours").path());
-    for file in [yard.state(&id), yard.folder().join(&id).join("journal.jsonl")].into_iter().chain(records) {
+    for file in [
+        yard.state(&id),
+        yard.folder().join(&id).join("journal.jsonl"),
+    ]
+    .into_iter()
+    .chain(records)
+    {
         let text = std::fs::read_to_string(&file).expect("it is there");
         std::fs::write(&file, text.replace(&hash, "0123456789abcdef")).expect("it is ours");
     }
@@ -173,8 +210,15 @@ fn a_train_of_another_version_of_the_machine_can_be_called_off() {
     let stopped = yard.approves();
     for told in [&said.err, &stopped, &yard.done(&["status", &id])] {
         let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(told.contains(&way) && !told.contains("claudex-loop"), "{told}");
-        assert_eq!(told.matches(".state was written by version").count(), 1, "{told}");
+        assert!(
+            told.contains(&way) && !told.contains("claudex-loop"),
+            "{told}"
+        );
+        assert_eq!(
+            told.matches(".state was written by version").count(),
+            1,
+            "{told}"
+        );
     }
     assert_eq!(stopped.matches(".state").count(), 1, "{stopped}");
     let said = yard.run(&["abort", &id, "--why", "nobody needs it"]);

@@ -45,15 +45,29 @@ fn the_hooks_drive_a_train() {
     for shell in shells() {
         let yard = Yard::new();
         yard.start("train", "1.4.0");
-        let event = |name: &str| json!({"session_id": SESSION, "hook_event_name": name, "cwd": yard.path});
-        let told = hook(&yard, shell, "session-start-hook.sh", PROGRAM, &event("SessionStart"));
+        let event =
+            |name: &str| json!({"session_id": SESSION, "hook_event_name": name, "cwd": yard.path});
+        let told = hook(
+            &yard,
+            shell,
+            "session-start-hook.sh",
+            PROGRAM,
+            &event("SessionStart"),
+        );
         assert!(told.contains("release-train"), "{shell}: {told}");
         let (kind, said) = decision(&hook(&yard, shell, "stop-hook.sh", PROGRAM, &event("Stop")));
-        assert!(kind == "block" && said.contains("version 1.4.0"), "{shell}: {said}");
+        assert!(
+            kind == "block" && said.contains("version 1.4.0"),
+            "{shell}: {said}"
+        );
         assert_eq!(yard.phase(), "building");
         // What is no concern of theirs.
         for name in ["answer-hook.sh", "prompt-hook.sh"] {
-            assert_eq!(hook(&yard, shell, name, PROGRAM, &event("Nothing")), "", "{shell}: {name}");
+            assert_eq!(
+                hook(&yard, shell, name, PROGRAM, &event("Nothing")),
+                "",
+                "{shell}: {name}"
+            );
         }
     }
 }
@@ -65,7 +79,10 @@ fn without_the_program_the_turn_ends_and_the_line_names_this_plugin() {
         let mut command = Command::new(shell);
         command.arg(plugin().join("hooks/stop-hook.sh"));
         yard.place(&mut command);
-        let output = command.env("RELEASE_TRAIN_BIN", "/nowhere/release-train").output().unwrap();
+        let output = command
+            .env("RELEASE_TRAIN_BIN", "/nowhere/release-train")
+            .output()
+            .unwrap();
         assert!(output.status.success());
         let (kind, said) = decision(&String::from_utf8(output.stdout).unwrap());
         assert_eq!(kind, "approve");
@@ -80,7 +97,10 @@ fn without_the_program_the_turn_ends_and_the_line_names_this_plugin() {
 #[test]
 fn the_program_says_which_protocol_it_speaks() {
     let said = Yard::new().done(&["--protocol"]);
-    assert_eq!(said, format!("release-train protocol 1 ({})\n", env!("CARGO_PKG_VERSION")));
+    assert_eq!(
+        said,
+        format!("release-train protocol 1 ({})\n", env!("CARGO_PKG_VERSION"))
+    );
 }
 
 #[test]

@@ -33,7 +33,11 @@ fn reported(reviewer: &str) -> (Yard, String) {
     let id = yard.start("hotfix", "1.4.1");
     assert!(yard.blocks().contains("Deploy 1.4.1"));
     assert!(yard.blocks().contains("1.4.1 goes back"));
-    std::fs::write(yard.path.join("ROLLBACK.md"), "# Rollback\n\nThe probe failed.\n").unwrap();
+    std::fs::write(
+        yard.path.join("ROLLBACK.md"),
+        "# Rollback\n\nThe probe failed.\n",
+    )
+    .unwrap();
     let said = yard.blocks();
     has(&said, &format!("release-train review {id}"));
     assert_eq!(yard.phase(), "reviewing");
@@ -54,7 +58,11 @@ fn a_command_reviews_the_report_until_it_finds_nothing() {
     assert!(review(&yard, &id, 0).contains("The report names no cause"));
     let said = yard.blocks();
     has(&said, "round 2 of 3");
-    std::fs::write(yard.path.join("ROLLBACK.md"), "# Rollback\n\nThe cause: a full disk.\n").unwrap();
+    std::fs::write(
+        yard.path.join("ROLLBACK.md"),
+        "# Rollback\n\nThe cause: a full disk.\n",
+    )
+    .unwrap();
     review(&yard, &id, 0);
     let said = yard.approves();
     has(&said, "is over: aborted");
@@ -64,9 +72,17 @@ fn a_command_reviews_the_report_until_it_finds_nothing() {
 #[test]
 fn a_report_that_was_mended_after_its_review_is_not_settled_by_it() {
     let (yard, id) = reported("second");
-    std::fs::write(yard.path.join("ROLLBACK.md"), "# Rollback\n\nThe cause: a full disk.\n").unwrap();
+    std::fs::write(
+        yard.path.join("ROLLBACK.md"),
+        "# Rollback\n\nThe cause: a full disk.\n",
+    )
+    .unwrap();
     review(&yard, &id, 0);
-    std::fs::write(yard.path.join("ROLLBACK.md"), "# Rollback\n\nNothing happened.\n").unwrap();
+    std::fs::write(
+        yard.path.join("ROLLBACK.md"),
+        "# Rollback\n\nNothing happened.\n",
+    )
+    .unwrap();
     let (_, said) = yard.stop();
     assert_eq!(yard.phase(), "reviewing", "{said}");
 }
@@ -90,7 +106,10 @@ fn the_built_in_reviewer_reads_it_three_times_and_then_the_train_is_put_away() {
 #[test]
 fn without_a_review_the_agent_is_reminded_once_and_the_train_waits() {
     let (yard, id) = reported("second");
-    assert!(yard.blocks().contains(&format!("release-train review {id}")));
+    assert!(
+        yard.blocks()
+            .contains(&format!("release-train review {id}"))
+    );
     let said = yard.approves();
     has(&said, "waits for");
     assert_eq!(yard.phase(), "reviewing");

@@ -41,8 +41,16 @@ impl Yard {
         let configuration = folder.path().join("configuration");
         std::fs::create_dir_all(path.join(".git")).unwrap();
         std::fs::create_dir_all(configuration.join("claudex-loop")).unwrap();
-        std::fs::write(configuration.join("claudex-loop/config.toml"), CONFIGURATION).unwrap();
-        Self { _folder: folder, path, configuration }
+        std::fs::write(
+            configuration.join("claudex-loop/config.toml"),
+            CONFIGURATION,
+        )
+        .unwrap();
+        Self {
+            _folder: folder,
+            path,
+            configuration,
+        }
     }
 
     /// Replaces the configuration.
@@ -75,14 +83,22 @@ impl Yard {
     /// The same, called by the agent of a session.
     pub(crate) fn agent(&self, arguments: &[&str]) -> Said {
         let mut command = self.command(arguments);
-        command.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", SESSION);
+        command
+            .env("CLAUDECODE", "1")
+            .env("CLAUDE_CODE_SESSION_ID", SESSION);
         said(&command.output().unwrap())
     }
 
     /// A call that must succeed; what it printed.
     pub(crate) fn done(&self, arguments: &[&str]) -> String {
         let said = self.run(arguments);
-        assert_eq!(said.code, Some(0), "{arguments:?}: {}{}", said.out, said.err);
+        assert_eq!(
+            said.code,
+            Some(0),
+            "{arguments:?}: {}{}",
+            said.out,
+            said.err
+        );
         said.out
     }
 
@@ -191,13 +207,22 @@ impl Yard {
 
 /// Runs a command on these bytes; what it printed.
 pub(crate) fn feed(mut command: Command, input: &[u8]) -> String {
-    let mut child =
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     // A hook that has read enough may close its stdin before the end.
     let _ = child.stdin.take().unwrap().write_all(input);
     let output = child.wait_with_output().unwrap();
     let said = said(&output);
-    assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{}", said.out);
+    assert_eq!(
+        (said.code, said.err.as_str()),
+        (Some(0), ""),
+        "{}",
+        said.out
+    );
     said.out
 }
 
@@ -211,7 +236,11 @@ pub(crate) fn decision(printed: &str) -> (String, String) {
 
 fn said(output: &Output) -> Said {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    Said { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
+    Said {
+        code: output.status.code(),
+        out: text(&output.stdout),
+        err: text(&output.stderr),
+    }
 }
 
 /// Every file below a folder with its bytes.

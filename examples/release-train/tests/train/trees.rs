@@ -19,7 +19,12 @@ pub(crate) fn files(folder: &Path) -> Files {
                 folders.push(path);
                 continue;
             }
-            let name = path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
+            let name = path
+                .strip_prefix(folder)
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .to_owned();
             let is_program = path.metadata().unwrap().permissions().mode() & 0o111 != 0;
             found.insert(name, (is_program, fs::read_to_string(&path).unwrap()));
         }

@@ -14,7 +14,10 @@ fn a_version_is_built_tried_approved_and_rolled_out() {
 
     // The agent is told once, and nothing was built for that.
     let said = yard.blocks();
-    assert!(said.contains("version 1.4.0") && said.contains(&id), "{said}");
+    assert!(
+        said.contains("version 1.4.0") && said.contains(&id),
+        "{said}"
+    );
     let said = yard.blocks();
     has(&said, "failed (time 1 of 3)");
     yard.write("built");
@@ -33,8 +36,14 @@ fn a_version_is_built_tried_approved_and_rolled_out() {
     has(&said, "AskUserQuestion");
 
     let told = yard.answered(&yard.dialog(QUESTION, "Roll out")).unwrap();
-    assert!(told.starts_with("release-train: the answer “Roll out”"), "{told}");
-    assert!(told.contains("`deployed/1.4.0`"), "what is to be done is said at once: {told}");
+    assert!(
+        told.starts_with("release-train: the answer “Roll out”"),
+        "{told}"
+    );
+    assert!(
+        told.contains("`deployed/1.4.0`"),
+        "what is to be done is said at once: {told}"
+    );
     assert_eq!(yard.phase(), "rollout");
 
     // One reminder while nothing is there, then the turn may end.
@@ -44,7 +53,11 @@ fn a_version_is_built_tried_approved_and_rolled_out() {
     yard.write("deployed/1.4.0");
     let said = yard.approves();
     has(&said, &format!("loop {id} is over: done"));
-    assert_eq!(yard.approves(), "", "a train that has arrived says nothing more");
+    assert_eq!(
+        yard.approves(),
+        "",
+        "a train that has arrived says nothing more"
+    );
 
     let journal = yard.done(&["journal", &id]);
     let ways: Vec<&str> = journal
@@ -83,10 +96,19 @@ fn a_canary_that_burns_goes_back_and_the_agent_writes_why() {
     has(&said, "1.4.1 goes back: a probe of the canary failed");
     has(&said, "`ROLLBACK.md`");
     assert!(yard.blocks().contains("ROLLBACK.md"));
-    assert!(yard.approves().contains("waits for ROLLBACK.md to be written"));
+    assert!(
+        yard.approves()
+            .contains("waits for ROLLBACK.md to be written")
+    );
     yard.write("ROLLBACK.md");
-    assert!(yard.blocks().contains("release-train review"), "the report is reviewed");
-    assert_eq!(yard.status()["fields"]["why"], "a probe of the canary failed");
+    assert!(
+        yard.blocks().contains("release-train review"),
+        "the report is reviewed"
+    );
+    assert_eq!(
+        yard.status()["fields"]["why"],
+        "a probe of the canary failed"
+    );
 }
 
 #[test]
@@ -111,7 +133,10 @@ fn a_build_that_fails_three_times_ends_the_train() {
     assert!(yard.blocks().contains("time 1 of 3"));
     assert!(yard.blocks().contains("time 2 of 3"));
     assert!(yard.approves().contains("is over: aborted"));
-    assert_eq!(yard.status()["fields"]["why"], "the build failed three times");
+    assert_eq!(
+        yard.status()["fields"]["why"],
+        "the build failed three times"
+    );
 }
 
 #[test]

@@ -54,8 +54,16 @@ fn a_concern_is_asked_until_it_is_answered() {
 #[test]
 fn a_concern_that_is_only_named_is_still_asked() {
     for (step, id, word) in [
-        ("Predict which customers will cancel", "SEC-PRIVACY", "Privacy is important to us."),
-        ("Add a refund form to the web page", "ENG-ACCESSIBILITY", "Accessibility"),
+        (
+            "Predict which customers will cancel",
+            "SEC-PRIVACY",
+            "Privacy is important to us.",
+        ),
+        (
+            "Add a refund form to the web page",
+            "ENG-ACCESSIBILITY",
+            "Accessibility",
+        ),
     ] {
         let told = format!("{}\n{word}\n", plan(step));
         let found = all_ids(&told);
@@ -68,13 +76,19 @@ fn words_that_only_look_like_a_concern_make_nothing_relevant() {
     for (step, id) in [
         // When people do a step is no schedule, a ratio is no time, and a person is late for other reasons.
         // Pages of a runbook, a verb, and the charts of those who run it.
-        ("Add a page to the runbook for each alert", "ENG-ACCESSIBILITY"),
+        (
+            "Add a page to the runbook for each alert",
+            "ENG-ACCESSIBILITY",
+        ),
         ("React to new events in the watcher", "ENG-ACCESSIBILITY"),
         ("Show the lag on the Grafana dashboard", "ENG-ACCESSIBILITY"),
         // Our own team, and one that promised a day.
         // Not people: hosts, transfers, releases.
         ("Show the IP address of each node", "SEC-PRIVACY"),
-        ("A transfer resumes, and a job that stopped resumes, too", "SEC-PRIVACY"),
+        (
+            "A transfer resumes, and a job that stopped resumes, too",
+            "SEC-PRIVACY",
+        ),
         ("Publish release candidates for two weeks", "SEC-PRIVACY"),
         ("Raf gets an e-mail when the build fails", "SEC-PRIVACY"),
         // Nothing is put before users, or nothing is paid.
@@ -99,8 +113,13 @@ fn a_release_by_any_name_needs_a_way_back() {
         let plan = plan(step);
         let found = ids(&plan, PointOfView::Operations);
         assert!(found.contains(&"OPS-ROLLBACK"), "{found:?} of {plan}");
-        let told = format!("{plan}\nThe old one is kept running for 30 days, and Ana switches back to it.\n");
-        assert!(!ids(&told, PointOfView::Operations).contains(&"OPS-ROLLBACK"), "{told}");
+        let told = format!(
+            "{plan}\nThe old one is kept running for 30 days, and Ana switches back to it.\n"
+        );
+        assert!(
+            !ids(&told, PointOfView::Operations).contains(&"OPS-ROLLBACK"),
+            "{told}"
+        );
     }
 }
 

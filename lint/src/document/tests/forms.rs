@@ -14,11 +14,17 @@ fn numbered_headings_that_deliver_are_steps() {
         ## 2. the rest\n\n- move all\n- result: main.go is gone\n";
     let found = ids(&format!("{FILLER}{phases}"), PointOfView::Engineering);
     assert!(
-        !found.iter().any(|id| matches!(*id, "ENG-STEPS" | "ENG-STEP-OUTCOME" | "ENG-ACCEPTANCE")),
+        !found
+            .iter()
+            .any(|id| matches!(*id, "ENG-STEPS" | "ENG-STEP-OUTCOME" | "ENG-ACCEPTANCE")),
         "{found:?}"
     );
     let bare = phases.replace("result: ", "");
-    assert!(has(&format!("{FILLER}{bare}"), PointOfView::Engineering, "ENG-ACCEPTANCE"));
+    assert!(has(
+        &format!("{FILLER}{bare}"),
+        PointOfView::Engineering,
+        "ENG-ACCEPTANCE"
+    ));
 }
 
 #[test]
@@ -42,8 +48,15 @@ fn an_arrow_is_an_outcome_where_it_is_a_habit() {
 
 #[test]
 fn underlined_headings_are_headings_however_long_and_numbered() {
-    let question = format!("{FILLER}Q: How is it done?\n{}\n\nBy Ana, in May.\n", "-".repeat(40));
-    assert!(!has(&question, PointOfView::Engineering, "ENG-OPEN-QUESTION"));
+    let question = format!(
+        "{FILLER}Q: How is it done?\n{}\n\nBy Ana, in May.\n",
+        "-".repeat(40)
+    );
+    assert!(!has(
+        &question,
+        PointOfView::Engineering,
+        "ENG-OPEN-QUESTION"
+    ));
     let numbered = format!(
         "{FILLER}1. Summary\n----------\n\nAll of it.\n\n2. Non-goals\n------------\n\nNone of it.\n"
     );
@@ -61,34 +74,58 @@ fn a_target_with_a_bound_is_when_the_work_is_accepted() {
         ("An alert tells us when it is > 80 % full.", true),
     ] {
         let plan = format!("{FILLER}{target}\n\n## Steps\n\n1. Build it\n2. Ship it\n");
-        assert_eq!(has(&plan, PointOfView::Engineering, "ENG-ACCEPTANCE"), expected, "{target}");
+        assert_eq!(
+            has(&plan, PointOfView::Engineering, "ENG-ACCEPTANCE"),
+            expected,
+            "{target}"
+        );
     }
 }
 
 #[test]
 fn a_question_with_somebody_and_a_day_behind_it_is_a_task() {
     for (items, expected) in [
-        ("- Contract of the laboratory \u{2014} Y\u{131}ld\u{131}z until 15.05.\n", false),
+        (
+            "- Contract of the laboratory \u{2014} Y\u{131}ld\u{131}z until 15.05.\n",
+            false,
+        ),
         ("- Which currency is shown (Ana, by 12 June)\n", false),
         ("- Which currency is shown \u{2014} still unknown\n", true),
-        ("- Which currency is shown (Ana, by 12 June)\n\nNeither blocks the first step.\n", false),
+        (
+            "- Which currency is shown (Ana, by 12 June)\n\nNeither blocks the first step.\n",
+            false,
+        ),
         ("Which currency is shown is unknown.\n", true),
     ] {
         let plan = format!("{FILLER}## Open points\n\n{items}");
-        assert_eq!(has(&plan, PointOfView::Engineering, "ENG-OPEN-QUESTION"), expected, "{items}");
+        assert_eq!(
+            has(&plan, PointOfView::Engineering, "ENG-OPEN-QUESTION"),
+            expected,
+            "{items}"
+        );
     }
 }
 
 #[test]
 fn a_secret_on_a_shared_page_is_a_secret_in_the_open() {
     for (step, expected) in [
-        ("Create one admin login and put it in the pinned message of the channel", true),
-        ("Note where the password is: passwords are in the wiki", true),
+        (
+            "Create one admin login and put it in the pinned message of the channel",
+            true,
+        ),
+        (
+            "Note where the password is: passwords are in the wiki",
+            true,
+        ),
         ("Alerts about failed logins go to the Slack channel", false),
         ("The password reset page links to the wiki", false),
     ] {
         let plan = format!("{FILLER}## Steps\n\n1. {step}\n");
-        assert_eq!(has(&plan, PointOfView::Security, "SEC-SECRET-IN-CONFIG"), expected, "{step}");
+        assert_eq!(
+            has(&plan, PointOfView::Security, "SEC-SECRET-IN-CONFIG"),
+            expected,
+            "{step}"
+        );
     }
 }
 
@@ -96,9 +133,20 @@ fn a_secret_on_a_shared_page_is_a_secret_in_the_open() {
 const LACKS: &[(&str, [&[&str]; 3])] = &[
     (
         "admin-dashboard",
-        [&["ENG-TESTS", "ENG-ACCESSIBILITY"], &["SEC-INPUT", "SEC-PRIVACY"], &["OPS-ROLLBACK"]],
+        [
+            &["ENG-TESTS", "ENG-ACCESSIBILITY"],
+            &["SEC-INPUT", "SEC-PRIVACY"],
+            &["OPS-ROLLBACK"],
+        ],
     ),
-    ("iot-ingest", [&["ENG-STEP-OUTCOME", "ENG-TESTS"], &["SEC-CONCURRENCY"], &["PLAN-SHORT"]]),
+    (
+        "iot-ingest",
+        [
+            &["ENG-STEP-OUTCOME", "ENG-TESTS"],
+            &["SEC-CONCURRENCY"],
+            &["PLAN-SHORT"],
+        ],
+    ),
     (
         "leaderboard",
         [
@@ -117,24 +165,48 @@ const LACKS: &[(&str, [&[&str]; 3])] = &[
     ),
     (
         "on-call-handover-revamp",
-        [&["PLAN-HOLLOW", "ENG-ACCEPTANCE"], &["PLAN-HOLLOW", "SEC-SECRET-IN-CONFIG"], &["PLAN-HOLLOW"]],
+        [
+            &["PLAN-HOLLOW", "ENG-ACCEPTANCE"],
+            &["PLAN-HOLLOW", "SEC-SECRET-IN-CONFIG"],
+            &["PLAN-HOLLOW"],
+        ],
     ),
-    ("orders-fact-backfill", [&["ENG-STEP-OUTCOME", "ENG-ACCEPTANCE"], &[], &["OPS-ROLLBACK"]]),
+    (
+        "orders-fact-backfill",
+        [
+            &["ENG-STEP-OUTCOME", "ENG-ACCEPTANCE"],
+            &[],
+            &["OPS-ROLLBACK"],
+        ],
+    ),
     (
         "paylane-integration",
         [
             &["ENG-OPEN-QUESTION", "ENG-ACCESSIBILITY"],
-            &["SEC-INPUT", "SEC-SECRET-IN-CONFIG", "SEC-CONCURRENCY", "SEC-PRIVACY"],
+            &[
+                "SEC-INPUT",
+                "SEC-SECRET-IN-CONFIG",
+                "SEC-CONCURRENCY",
+                "SEC-PRIVACY",
+            ],
             &["OPS-ROLLBACK"],
         ],
     ),
     (
         "recsys-retraining",
-        [&["PLAN-HOLLOW", "ENG-OPEN-QUESTION"], &["PLAN-HOLLOW", "SEC-PRIVACY"], &["PLAN-HOLLOW"]],
+        [
+            &["PLAN-HOLLOW", "ENG-OPEN-QUESTION"],
+            &["PLAN-HOLLOW", "SEC-PRIVACY"],
+            &["PLAN-HOLLOW"],
+        ],
     ),
     (
         "reindex-catalogue",
-        [&["ENG-GOAL", "ENG-TESTS", "ENG-STEP-OUTCOME"], &["SEC-DATA-LOSS"], &["PLAN-SHORT"]],
+        [
+            &["ENG-GOAL", "ENG-TESTS", "ENG-STEP-OUTCOME"],
+            &["SEC-DATA-LOSS"],
+            &["PLAN-SHORT"],
+        ],
     ),
     (
         "site-refresh",
@@ -165,7 +237,10 @@ fn thin_plans_are_told_what_they_lack() {
         for (focus, lacks) in super::VIEWS.into_iter().zip(lacks) {
             let found = ids(plan, focus);
             for id in *lacks {
-                assert!(found.contains(id), "{name}, {focus:?}: {id} not in {found:?}");
+                assert!(
+                    found.contains(id),
+                    "{name}, {focus:?}: {id} not in {found:?}"
+                );
             }
         }
     }

@@ -36,8 +36,10 @@ pub(super) fn changes(raw: &Raw, past: &Past) -> Vec<TextChange> {
     let mut texts: Vec<(String, String, String)> = Vec::new();
     let mut changes = Vec::new();
     let round = |run: &Run| format!("round {}", run.began.round);
-    let reviewed =
-        past.runs.iter().filter(|run| run.ended.as_ref().is_some_and(|how| how.digest().is_some()));
+    let reviewed = past
+        .runs
+        .iter()
+        .filter(|run| run.ended.as_ref().is_some_and(|how| how.digest().is_some()));
     let kept = reviewed.clone().filter_map(|run| {
         let (subject, text) = subject::kept(raw, run)?;
         Some((subject, round(run), text))
@@ -60,7 +62,9 @@ pub(super) fn changes(raw: &Raw, past: &Past) -> Vec<TextChange> {
         let subject = subject::shown(raw, spec);
         if !subject::has_changes(raw, spec) {
             add(subject, "now".to_owned(), text, false);
-        } else if let Some(run) = reviewed.rev().find(|run| run.began.subject == Digest::of(text.as_bytes()))
+        } else if let Some(run) = reviewed
+            .rev()
+            .find(|run| run.began.subject == Digest::of(text.as_bytes()))
         {
             let mut change = TextChange::new(&subject, "before", &round(run));
             change.show(&text::plain(&text).lines().collect::<Vec<_>>());

@@ -13,12 +13,22 @@ use crate::machine::message::{Message, MessageError};
 use crate::program::exit::{Exit, Failure};
 use crate::program::words;
 
-const PAGE: Message = Message { name: "report/page.html", text: include_str!("page.html") };
+const PAGE: Message = Message {
+    name: "report/page.html",
+    text: include_str!("page.html"),
+};
 const STYLE: &str = include_str!("page.css");
-const TEXT: Message = Message { name: "report/page.md", text: include_str!("page.md") };
+const TEXT: Message = Message {
+    name: "report/page.md",
+    text: include_str!("page.md"),
+};
 
 /// Renders the page, with the picture of the machine, whose style becomes a part of the page's own, and in it the edges that were taken.
-pub(super) fn html(report: &Report, picture: &str, taken: &BTreeSet<usize>) -> Result<String, Failure> {
+pub(super) fn html(
+    report: &Report,
+    picture: &str,
+    taken: &BTreeSet<usize>,
+) -> Result<String, Failure> {
     let (before, rest) = picture.split_once("<style>").unwrap_or_default();
     let (style, after) = rest.split_once("</style>").unwrap_or_default();
     let taken: String = taken
@@ -41,7 +51,11 @@ pub(super) fn markdown(report: &Report) -> Result<String, Failure> {
     let with = |environment: &mut Environment<'static>| {
         environment.set_formatter(|out, _, value| {
             let text = value.to_string();
-            let text = if value.is_safe() { text } else { escaped(&text) };
+            let text = if value.is_safe() {
+                text
+            } else {
+                escaped(&text)
+            };
             out.write_str(&text).map_err(Into::into)
         });
         environment.add_filter("elapsed", words::elapsed);
@@ -65,7 +79,8 @@ fn escaped(text: &str) -> String {
     while let Some(character) = characters.next() {
         let before_word = characters.peek().is_some_and(|next| next.is_alphanumeric());
         let opens_a_line = escaped.is_empty() && "#>-+".contains(character);
-        let is_mark = "\\`*[]<&|~".contains(character) || character == '_' && !(after_word && before_word);
+        let is_mark =
+            "\\`*[]<&|~".contains(character) || character == '_' && !(after_word && before_word);
         if opens_a_line || is_mark {
             escaped.push('\\');
         }
@@ -77,7 +92,11 @@ fn escaped(text: &str) -> String {
 
 /// Returns text between fences that it cannot close.
 fn fenced(text: &str, language: &str) -> String {
-    let longest = text.split(|one| one != '`').map(str::len).max().unwrap_or_default();
+    let longest = text
+        .split(|one| one != '`')
+        .map(str::len)
+        .max()
+        .unwrap_or_default();
     let fence = "`".repeat(longest.max(2) + 1);
     format!("{fence}{language}\n{text}\n{fence}")
 }

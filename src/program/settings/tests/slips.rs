@@ -9,13 +9,21 @@ use super::{USER, both, findings, user, wrong};
 fn each_slip_gets_its_own_answer_with_its_place() {
     let path = USER;
     for (text, message, help) in [
-        ("\nreviwer = \"lint\"", "2:1: `reviwer` is not a key of the file", "did you mean `reviewer`?"),
+        (
+            "\nreviwer = \"lint\"",
+            "2:1: `reviwer` is not a key of the file",
+            "did you mean `reviewer`?",
+        ),
         (
             "[limits]\nmax_failures = 1",
             "2:1: `max_failures` is not a key of `[limits]`",
             "did you mean `max-failures`?",
         ),
-        ("colour = 1", "1:1: `colour` is not a key of the file", "the file takes `reviewer`, "),
+        (
+            "colour = 1",
+            "1:1: `colour` is not a key of the file",
+            "the file takes `reviewer`, ",
+        ),
         (
             "[programs.claudex-loop.rounds]\nplan = 0",
             "2:8: `programs.claudex-loop.rounds.plan`: invalid value: integer `0`, expected a whole number from 1 to 1000",
@@ -24,13 +32,29 @@ fn each_slip_gets_its_own_answer_with_its_place() {
         ("[programs.claudex-loop.rounds]\nplan = -1", "2:8: ", ""),
         ("[programs.claudex-loop.rounds]\nplan = 1001", "2:8: ", ""),
         ("[programs.claudex-loop.rounds]\nplan = \"3\"", "2:8: ", ""),
-        ("limits = 3", "1:10: `limits`: invalid type: integer `3`, expected a table", ""),
-        ("limits = []", "1:10: `limits`: invalid type: an array, expected a table", ""),
+        (
+            "limits = 3",
+            "1:10: `limits`: invalid type: integer `3`, expected a table",
+            "",
+        ),
+        (
+            "limits = []",
+            "1:10: `limits`: invalid type: an array, expected a table",
+            "",
+        ),
         ("limits = [3, 1]", "1:10: `limits`: ", ""),
         ("[[limits]]\nmax-failures = 1", "1:1: `limits`: ", ""),
         ("reviewers.x = [\"lint\"]", "1:15: `reviewers.x`: ", ""),
-        ("evidence = \"optionl\"", "1:12: `evidence`: unknown variant `optionl`", ""),
-        ("[limits]\ntimeout = \"1.5h\"", "2:11: `limits.timeout`: `.` in `1.5h` is not a unit", ""),
+        (
+            "evidence = \"optionl\"",
+            "1:12: `evidence`: unknown variant `optionl`",
+            "",
+        ),
+        (
+            "[limits]\ntimeout = \"1.5h\"",
+            "2:11: `limits.timeout`: `.` in `1.5h` is not a unit",
+            "",
+        ),
         (
             "[limits]\ntimeout = 15",
             "2:11: `limits.timeout`: invalid type: integer `15`, expected a duration as text",
@@ -51,9 +75,21 @@ fn each_slip_gets_its_own_answer_with_its_place() {
             "1:12: `codx` is no reviewer",
             "did you mean `codex`? `[reviewers.NAME]` adds one",
         ),
-        ("reviewer = \"nobody\"", "1:12: ", "there are `auto`, `claude`, `codex` and `lint`;"),
-        ("[reviewers.auto]\nkind = \"lint\"", "1:12: the name `auto` is reserved", ""),
-        ("[reviewers.\"a b\"]\nkind = \"lint\"", "1:12: `a b` cannot be a name", ""),
+        (
+            "reviewer = \"nobody\"",
+            "1:12: ",
+            "there are `auto`, `claude`, `codex` and `lint`;",
+        ),
+        (
+            "[reviewers.auto]\nkind = \"lint\"",
+            "1:12: the name `auto` is reserved",
+            "",
+        ),
+        (
+            "[reviewers.\"a b\"]\nkind = \"lint\"",
+            "1:12: `a b` cannot be a name",
+            "",
+        ),
         (
             "[reviewers.cdex]\nmodel = \"x\"",
             "1:12: the reviewer `cdex` has no `kind`",
@@ -69,31 +105,71 @@ fn each_slip_gets_its_own_answer_with_its_place() {
             "1:12: the reviewer `x` is a command, and has no `program`",
             "",
         ),
-        ("[reviewers.codex]\nprogram = \"./codex\"", "2:11: `./codex` is a relative path", ""),
-        ("[reviewers.codex]\nprogram = \"bin/codex\"", "2:11: `bin/codex` is a relative path", ""),
-        ("[reviewers.codex]\nprogram = \" \"", "2:11: `program` is not the name", ""),
-        ("[reviewers.codex]\nprogram = \"a\\u0000b\"", "2:11: `program` is not the name", ""),
-        ("[reviewers.codex]\nmodel = \"--yolo\"", "2:9: `model` is not the name of a model", ""),
-        ("[reviewers.codex]\narguments = [\"a\\u0000\"]", "2:13: an argument cannot hold a zero byte", ""),
+        (
+            "[reviewers.codex]\nprogram = \"./codex\"",
+            "2:11: `./codex` is a relative path",
+            "",
+        ),
+        (
+            "[reviewers.codex]\nprogram = \"bin/codex\"",
+            "2:11: `bin/codex` is a relative path",
+            "",
+        ),
+        (
+            "[reviewers.codex]\nprogram = \" \"",
+            "2:11: `program` is not the name",
+            "",
+        ),
+        (
+            "[reviewers.codex]\nprogram = \"a\\u0000b\"",
+            "2:11: `program` is not the name",
+            "",
+        ),
+        (
+            "[reviewers.codex]\nmodel = \"--yolo\"",
+            "2:9: `model` is not the name of a model",
+            "",
+        ),
+        (
+            "[reviewers.codex]\narguments = [\"a\\u0000\"]",
+            "2:13: an argument cannot hold a zero byte",
+            "",
+        ),
         (
             "[reviewers.codex]\nenvironment = [\"A=b\"]",
             "2:15: `A=b` is not the name of a variable",
             "names alone",
         ),
-        ("[reviewers.lint]\nmodel = \"x\"", "2:9: `model` means nothing for a reviewer of kind `lint`", ""),
-        ("[programs.claudex-loop.personas.qa]\norder = 4", "1:33: the persona `qa` has no `prompt`", ""),
+        (
+            "[reviewers.lint]\nmodel = \"x\"",
+            "2:9: `model` means nothing for a reviewer of kind `lint`",
+            "",
+        ),
+        (
+            "[programs.claudex-loop.personas.qa]\norder = 4",
+            "1:33: the persona `qa` has no `prompt`",
+            "",
+        ),
         (
             "[programs.claudex-loop.personas.qa]\nprompt = \"x\"\norder = 2",
             "3:9: the personas `security` and `qa` both have order 2",
             "",
         ),
-        ("[programs.claudex-loop.personas.qa]\nprompt = \" \\n\"", "2:10: `prompt` is empty", ""),
+        (
+            "[programs.claudex-loop.personas.qa]\nprompt = \" \\n\"",
+            "2:10: `prompt` is empty",
+            "",
+        ),
         (
             "[programs.claudex-loop.personas.engineer]\nlabel = \"a\\u202Eb\"",
             "2:9: `label` is not a line",
             "",
         ),
-        ("[programs.claudex-loop.personas.engineer]\nlabel = \"a\\nb\"", "2:9: `label` is not a line", ""),
+        (
+            "[programs.claudex-loop.personas.engineer]\nlabel = \"a\\nb\"",
+            "2:9: `label` is not a line",
+            "",
+        ),
         (
             "[programs.claudex-loop.personas.engineer]\nprompt = \"a\\u001B[2J\"",
             "2:10: `prompt` is empty, or has control",
@@ -110,7 +186,11 @@ fn each_slip_gets_its_own_answer_with_its_place() {
             "",
         ),
         ("reviewer = lint", "1:12: not TOML: ", "quotes"),
-        ("evidence = \"required\"\nevidence = \"optional\"", "2:1: not TOML: duplicate key", "keep one"),
+        (
+            "evidence = \"required\"\nevidence = \"optional\"",
+            "2:1: not TOML: duplicate key",
+            "keep one",
+        ),
     ] {
         let (said, remedy) = wrong(text);
         assert!(
@@ -128,7 +208,10 @@ fn everything_that_does_not_fit_is_said_at_once_in_the_order_of_the_file() {
     ));
     let said: Vec<&str> = all.iter().map(|(said, _)| said.as_str()).collect();
     assert_eq!(said.len(), 5, "{said:?}");
-    assert!(said[0].ends_with(":1:1: `x` is not a key of the file (and 4 more findings)"), "{said:?}");
+    assert!(
+        said[0].ends_with(":1:1: `x` is not a key of the file (and 4 more findings)"),
+        "{said:?}"
+    );
     for (said, begins) in said[1..].iter().zip([
         "`programs.claudex-loop.rounds.plan`: invalid value",
         "`reviews` is not a key of `[programs.claudex-loop.limits]`",
@@ -148,7 +231,11 @@ fn deep_and_long_files_are_refused_in_time_and_without_a_crash() {
     let deep_key = format!("{} = 1", vec!["a"; 5000].join("."));
     let nested = |parts: usize, depth: usize| {
         let key = vec!["a"; parts].join(".");
-        format!("{key} = {}1{}", format!("{{{key} = ").repeat(depth), "}".repeat(depth))
+        format!(
+            "{key} = {}1{}",
+            format!("{{{key} = ").repeat(depth),
+            "}".repeat(depth)
+        )
     };
     for text in [
         deep_key,

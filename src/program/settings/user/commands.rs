@@ -28,18 +28,19 @@ pub(super) fn apply(
         let Some(program) = table.program else {
             let message = format!("the command `{}` has no `program`", name.value);
             let finding = Finding::new("claudex::config::value", name.span.clone(), message);
-            found.push(
-                finding
-                    .label("`program` is missing here")
-                    .help("say which one: program = \"/absolute/path\", or a name that is found in PATH"),
-            );
+            found.push(finding.label("`program` is missing here").help(
+                "say which one: program = \"/absolute/path\", or a name that is found in PATH",
+            ));
             continue;
         };
         if found.len() > before {
             continue;
         }
         let mut note = |key: &str, span: &Range<usize>| {
-            settings.origins.note(format!("commands.{}.{key}", name.value), source.user(span.start));
+            settings.origins.note(
+                format!("commands.{}.{key}", name.value),
+                source.user(span.start),
+            );
         };
         note("program", &program.span);
         let mut command = ConfiguredCommand {
@@ -79,7 +80,10 @@ fn problems(table: &CommandTable, found: &mut Vec<Finding>) {
         wrong(&given.span, programs::argument_problem(&given.value));
     }
     for name in table.environment.iter().flat_map(|given| &given.value) {
-        let span = table.environment.as_ref().map_or(0..0, |given| given.span.clone());
+        let span = table
+            .environment
+            .as_ref()
+            .map_or(0..0, |given| given.span.clone());
         wrong(&span, programs::variable_problem(name));
     }
     if let Some(given) = &table.timeout {

@@ -43,7 +43,11 @@ pub(super) fn apply(
 ) {
     let mut placed: Vec<Placed> = (1..)
         .zip(settings.personas.all())
-        .map(|(order, persona)| Placed { place: (Some(order), 0), persona: persona.clone(), span: None })
+        .map(|(order, persona)| Placed {
+            place: (Some(order), 0),
+            persona: persona.clone(),
+            span: None,
+        })
         .collect();
     // The first place in the file that makes the list another than the program's.
     let mut changed: Option<usize> = None;
@@ -72,8 +76,13 @@ pub(super) fn apply(
                 change(name.span.start);
                 if table.prompt.is_none() {
                     let message = format!("the persona `{}` has no `prompt`", name.value);
-                    let finding = Finding::new("claudex::config::persona", name.span.clone(), message);
-                    found.push(finding.label("`prompt` is missing here").help(no_prompt(settings.info)));
+                    let finding =
+                        Finding::new("claudex::config::persona", name.span.clone(), message);
+                    found.push(
+                        finding
+                            .label("`prompt` is missing here")
+                            .help(no_prompt(settings.info)),
+                    );
                 }
                 Placed {
                     place: (None, name.span.start),
@@ -122,7 +131,11 @@ pub(super) fn apply(
                 last.unwrap_or(0..0),
                 "no persona is left to review",
             );
-            found.push(finding.label("the last one").help("leave one of them enabled"));
+            found.push(
+                finding
+                    .label("the last one")
+                    .help("leave one of them enabled"),
+            );
         }
     }
     if let Some(at) = changed {
@@ -132,18 +145,28 @@ pub(super) fn apply(
 
 /// Says what a persona without a prompt lacks.
 fn no_prompt(info: &ProgramInfo) -> String {
-    let own: Vec<&str> = info.table.personas.iter().map(|persona| persona.name).collect();
+    let own: Vec<&str> = info
+        .table
+        .personas
+        .iter()
+        .map(|persona| persona.name)
+        .collect();
     let own = match own.is_empty() {
         true => String::new(),
-        false => format!("; those of {} that need none are {}", info.program, suggest::list(&own)),
+        false => format!(
+            "; those of {} that need none are {}",
+            info.program,
+            suggest::list(&own)
+        ),
     };
     format!("say who it is and what it looks at{own}")
 }
 
 /// Two personas that want the same place.
 fn same_place(placed: &[Placed]) -> Option<Finding> {
-    let pair =
-        placed.windows(2).find(|pair| pair[0].place.0.is_some() && pair[0].place.0 == pair[1].place.0)?;
+    let pair = placed
+        .windows(2)
+        .find(|pair| pair[0].place.0.is_some() && pair[0].place.0 == pair[1].place.0)?;
     let span = pair.iter().rev().find_map(|one| one.span.clone())?;
     let order = pair[0].place.0.unwrap_or_default();
     let message = format!(
@@ -151,11 +174,9 @@ fn same_place(placed: &[Placed]) -> Option<Finding> {
         pair[0].persona.name, pair[1].persona.name
     );
     let finding = Finding::new("claudex::config::persona", span, message);
-    Some(
-        finding
-            .label("the same order")
-            .help("give one of them another order; those of the program have 1, 2 and so on by default"),
-    )
+    Some(finding.label("the same order").help(
+        "give one of them another order; those of the program have 1, 2 and so on by default",
+    ))
 }
 
 /// Texts that cannot be shown, or say nothing.
@@ -171,16 +192,28 @@ fn problems(table: &PersonaTable) -> Vec<Finding> {
         let given = label.value.trim();
         if given.is_empty() || given.contains(['\n', '\t']) || !is_plain(given) {
             let message = "`label` is not a line of text".to_owned();
-            wrong(&label.span, message, "a few words, without control characters");
+            wrong(
+                &label.span,
+                message,
+                "a few words, without control characters",
+            );
         } else if given.chars().count() > LONGEST_LABEL {
             let message = format!("`label` is longer than {LONGEST_LABEL} characters");
-            wrong(&label.span, message, "it stands in every line of a table; the details go into `prompt`");
+            wrong(
+                &label.span,
+                message,
+                "it stands in every line of a table; the details go into `prompt`",
+            );
         }
     }
     if let Some(prompt) = &table.prompt {
         if prompt.value.trim().is_empty() || !is_plain(&prompt.value) {
             let message = "`prompt` is empty, or has control or invisible characters".to_owned();
-            wrong(&prompt.span, message, "say in plain text who it is and what it looks at");
+            wrong(
+                &prompt.span,
+                message,
+                "say in plain text who it is and what it looks at",
+            );
         } else if prompt.value.len() > LONGEST_PROMPT {
             let message = format!("`prompt` is longer than {LONGEST_PROMPT} bytes");
             wrong(&prompt.span, message, "shorten it");

@@ -27,19 +27,24 @@ pub(super) fn apply(
         if settings.info.own_reviewers().contains(&name.value) {
             let message = format!("the reviewer `{}` is the program's own", name.value);
             let finding = Finding::new("claudex::config::name", name.span.clone(), message);
-            found.push(finding.label("built in").help("it has no settings: leave this out"));
+            found.push(
+                finding
+                    .label("built in")
+                    .help("it has no settings: leave this out"),
+            );
             continue;
         }
         let own = settings.reviewers.get(&name.value);
         let kind = match (own.map(|own| own.kind), &table.kind) {
             (Some(own), Some(given)) if given.value.0 != own => {
-                let message = format!("the reviewer `{}` is the program's own, of kind `{own}`", name.value);
-                let finding = Finding::new("claudex::config::kind", given.span.clone(), message);
-                found.push(
-                    finding
-                        .label("another kind")
-                        .help("leave `kind` out here, or choose another name for a reviewer of another kind"),
+                let message = format!(
+                    "the reviewer `{}` is the program's own, of kind `{own}`",
+                    name.value
                 );
+                let finding = Finding::new("claudex::config::kind", given.span.clone(), message);
+                found.push(finding.label("another kind").help(
+                    "leave `kind` out here, or choose another name for a reviewer of another kind",
+                ));
                 continue;
             }
             (Some(own), _) => own,
@@ -52,7 +57,10 @@ pub(super) fn apply(
         found.extend(problems(&name, kind, &table));
         let mut reviewer = own.cloned().unwrap_or_else(|| ReviewerSettings::of(kind));
         let mut note = |key: &str, span: &Range<usize>| {
-            settings.origins.note(format!("reviewers.{}.{key}", name.value), source.user(span.start));
+            settings.origins.note(
+                format!("reviewers.{}.{key}", name.value),
+                source.user(span.start),
+            );
         };
         if let Some(given) = &table.kind {
             note("kind", &given.span);
@@ -94,7 +102,9 @@ fn no_kind(name: &At<String>, settings: &Settings) -> Finding {
     let message = format!("the reviewer `{}` has no `kind`", name.value);
     let known = settings.reviewers.keys().map(String::as_str);
     let help = match crate::program::suggest::word(&name.value, known) {
-        Some(near) => format!("did you mean `{near}`? Else say which program speaks: kind = \"command\""),
+        Some(near) => {
+            format!("did you mean `{near}`? Else say which program speaks: kind = \"command\"")
+        }
         None => "say which program speaks: kind = \"codex\", \"claude\" or \"command\"".to_owned(),
     };
     let finding = Finding::new("claudex::config::kind", name.span.clone(), message);
@@ -111,23 +121,37 @@ fn problems(name: &At<String>, kind: ReviewerKind, table: &ReviewerTable) -> Vec
     if kind == ReviewerKind::Lint {
         let spans = [
             ("program", table.program.as_ref().map(|given| &given.span)),
-            ("arguments", table.arguments.as_ref().map(|given| &given.span)),
+            (
+                "arguments",
+                table.arguments.as_ref().map(|given| &given.span),
+            ),
             ("model", table.model.as_ref().map(|given| &given.span)),
-            ("environment", table.environment.as_ref().map(|given| &given.span)),
+            (
+                "environment",
+                table.environment.as_ref().map(|given| &given.span),
+            ),
             ("sandbox", table.sandbox.as_ref().map(|given| &given.span)),
         ];
         for (key, span) in spans {
             if let Some(span) = span {
                 let message = format!("`{key}` means nothing for a reviewer of kind `lint`");
-                wrong(span, message, "`lint` is built in and starts no program; leave this out");
+                wrong(
+                    span,
+                    message,
+                    "`lint` is built in and starts no program; leave this out",
+                );
             }
         }
         return found;
     }
     match &table.program {
         None if kind == ReviewerKind::Command => {
-            let message = format!("the reviewer `{}` is a command, and has no `program`", name.value);
-            let help = "say which one: program = \"/absolute/path\", or a name that is found in PATH";
+            let message = format!(
+                "the reviewer `{}` is a command, and has no `program`",
+                name.value
+            );
+            let help =
+                "say which one: program = \"/absolute/path\", or a name that is found in PATH";
             wrong(&name.span, message, help);
         }
         None => {}
@@ -143,7 +167,11 @@ fn problems(name: &At<String>, kind: ReviewerKind, table: &ReviewerTable) -> Vec
             || model.value.starts_with('-'))
     {
         let message = "`model` is not the name of a model".to_owned();
-        wrong(&model.span, message, "leave it out for the program's own default");
+        wrong(
+            &model.span,
+            message,
+            "leave it out for the program's own default",
+        );
     }
     if let Some(arguments) = &table.arguments
         && let Some((message, help)) = programs::argument_problem(&arguments.value)
@@ -151,7 +179,10 @@ fn problems(name: &At<String>, kind: ReviewerKind, table: &ReviewerTable) -> Vec
         wrong(&arguments.span, message, help);
     }
     if let Some(variables) = &table.environment {
-        let problems = variables.value.iter().filter_map(|name| programs::variable_problem(name));
+        let problems = variables
+            .value
+            .iter()
+            .filter_map(|name| programs::variable_problem(name));
         for (message, help) in problems {
             wrong(&variables.span, message, help);
         }

@@ -3,8 +3,15 @@
 use serde::Serialize;
 
 /// The engine cannot say what a loop is without these.
-pub(super) const FOUND_BY: [&str; 7] =
-    ["phase", "id", "root", "session", "revision", "machine", "graph-hash"];
+pub(super) const FOUND_BY: [&str; 7] = [
+    "phase",
+    "id",
+    "root",
+    "session",
+    "revision",
+    "machine",
+    "graph-hash",
+];
 
 /// The most names that a difference lists.
 const SHOWN: usize = 8;
@@ -97,7 +104,14 @@ impl Suggestion {
 
 impl Difference {
     pub(super) fn new(verdict: Verdict, what: String, means: impl Into<String>) -> Self {
-        Self { verdict, what, means: means.into(), remedy: String::new(), suggestion: None, place: false }
+        Self {
+            verdict,
+            what,
+            means: means.into(),
+            remedy: String::new(),
+            suggestion: None,
+            place: false,
+        }
     }
 
     pub(super) fn remedy(mut self, remedy: impl Into<String>) -> Self {
@@ -114,7 +128,11 @@ impl Difference {
 
 /// Lists names, the first few of them.
 pub(super) fn some(names: &[&str]) -> String {
-    let mut text: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    let mut text: Vec<String> = names
+        .iter()
+        .take(SHOWN)
+        .map(|name| format!("`{name}`"))
+        .collect();
     if names.len() > SHOWN {
         text.push(format!("and {} more", names.len() - SHOWN));
     }

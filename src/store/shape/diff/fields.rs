@@ -11,7 +11,11 @@ pub(super) fn fields(old: &Shape, new: &Shape, found: &mut Vec<Difference>) {
             None => removed(old, new, field, &mut heirs, found),
         }
     }
-    for field in new.fields.iter().filter(|field| old.field(&field.name).is_none()) {
+    for field in new
+        .fields
+        .iter()
+        .filter(|field| old.field(&field.name).is_none())
+    {
         let name = &field.name;
         let what = format!("the field `{name}` was added");
         match field.holds.as_deref() {
@@ -20,7 +24,11 @@ pub(super) fn fields(old: &Shape, new: &Shape, found: &mut Vec<Difference>) {
                 found.push(Difference::new(Verdict::Safe, what, means));
             }
             // Renamed, which its removal has said.
-            Some(holds) if old.fields.iter().any(|one| one.holds.as_deref() == Some(holds)) => {}
+            Some(holds)
+                if old
+                    .fields
+                    .iter()
+                    .any(|one| one.holds.as_deref() == Some(holds)) => {}
             Some("graph-hash") => found.push(
                 Difference::new(
                     Verdict::Breaks,
@@ -52,7 +60,11 @@ fn changed(field: &FieldShape, now: &FieldShape, found: &mut Vec<Difference>) {
             Some(holds) => format!("the engine's ({holds})"),
             None => format!("`{}`", field.kind),
         };
-        let what = format!("the field `{name}` is {}, no longer {}", keeps(now), keeps(field));
+        let what = format!(
+            "the field `{name}` is {}, no longer {}",
+            keeps(now),
+            keeps(field)
+        );
         found.push(
             Difference::new(
                 Breaks,
@@ -64,7 +76,10 @@ fn changed(field: &FieldShape, now: &FieldShape, found: &mut Vec<Difference>) {
         return;
     }
     if field.kind != now.kind {
-        let what = format!("the field `{name}` is `{}`, no longer `{}`", now.kind, field.kind);
+        let what = format!(
+            "the field `{name}` is `{}`, no longer `{}`",
+            now.kind, field.kind
+        );
         found.push(if reads_as(&field.kind, &now.kind) {
             Difference::new(Safe, what, "their values stay as they stand")
         } else {
@@ -75,7 +90,11 @@ fn changed(field: &FieldShape, now: &FieldShape, found: &mut Vec<Difference>) {
     }
     words(field, now, found);
     if field.initial_text() != now.initial_text() {
-        let what = format!("the field `{name}` begins as {}, no longer as {}", shown(now), shown(field));
+        let what = format!(
+            "the field `{name}` begins as {}, no longer as {}",
+            shown(now),
+            shown(field)
+        );
         found.push(Difference::new(
             Safe,
             what,
@@ -84,8 +103,7 @@ fn changed(field: &FieldShape, now: &FieldShape, found: &mut Vec<Difference>) {
     }
     if field.null != now.null {
         let what = format!("the field `{name}` is null for another value");
-        let means =
-            "a document is read as the version that wrote it says, and written anew by its next change";
+        let means = "a document is read as the version that wrote it says, and written anew by its next change";
         found.push(Difference::new(Safe, what, means));
     }
     if field.within != now.within {
@@ -102,26 +120,44 @@ fn changed(field: &FieldShape, now: &FieldShape, found: &mut Vec<Difference>) {
     }
     if field.owned != now.owned {
         let (owner, means) = if now.owned {
-            ("the machine's", "an edit by hand since their last change is undone")
+            (
+                "the machine's",
+                "an edit by hand since their last change is undone",
+            )
         } else {
             ("no longer the machine's", "it may be edited by hand")
         };
-        found.push(Difference::new(Safe, format!("the field `{name}` is {owner}"), means));
+        found.push(Difference::new(
+            Safe,
+            format!("the field `{name}` is {owner}"),
+            means,
+        ));
     }
 }
 
 fn words(field: &FieldShape, now: &FieldShape, found: &mut Vec<Difference>) {
     let name = &field.name;
-    let added: Vec<&String> = now.words.iter().filter(|word| !field.words.contains(word)).collect();
+    let added: Vec<&String> = now
+        .words
+        .iter()
+        .filter(|word| !field.words.contains(word))
+        .collect();
     for word in field.words.iter().filter(|word| !now.words.contains(word)) {
         let what = format!("`{name}` lost the word `{word}`");
-        let one =
-            Difference::new(Verdict::Migration, what, "a loop that has it holds a word that is not known");
+        let one = Difference::new(
+            Verdict::Migration,
+            what,
+            "a loop that has it holds a word that is not known",
+        );
         let heir = added.first().copied().or(now.words.first());
         found.push(match heir {
             Some(heir) => one.suggest(
                 "say which word it is now: ",
-                Suggestion::Word { field: name.clone(), old: word.clone(), new: heir.clone() },
+                Suggestion::Word {
+                    field: name.clone(),
+                    old: word.clone(),
+                    new: heir.clone(),
+                },
             ),
             None => one,
         });
@@ -131,11 +167,19 @@ fn words(field: &FieldShape, now: &FieldShape, found: &mut Vec<Difference>) {
         found.push(Difference::new(Verdict::Safe, what, "no loop has it"));
     }
     let kept = |of: &FieldShape, other: &FieldShape| -> Vec<String> {
-        of.words.iter().filter(|word| other.words.contains(word)).cloned().collect()
+        of.words
+            .iter()
+            .filter(|word| other.words.contains(word))
+            .cloned()
+            .collect()
     };
     if kept(field, now) != kept(now, field) {
         let what = format!("the words of `{name}` have another order");
-        found.push(Difference::new(Verdict::Safe, what, "`next` follows the new one"));
+        found.push(Difference::new(
+            Verdict::Safe,
+            what,
+            "`next` follows the new one",
+        ));
     }
 }
 
@@ -150,7 +194,10 @@ fn removed<'s>(
     use Verdict::{Breaks, Migration, Safe};
     let name = &field.name;
     if let Some(holds) = field.holds.as_deref() {
-        let renamed = new.fields.iter().find(|one| one.holds.as_deref() == Some(holds));
+        let renamed = new
+            .fields
+            .iter()
+            .find(|one| one.holds.as_deref() == Some(holds));
         found.push(match renamed {
             Some(now) if FOUND_BY.contains(&holds) => {
                 let what = format!("the field `{name}`, which holds the {holds}, is named `{}`", now.name);
@@ -184,12 +231,17 @@ fn removed<'s>(
     };
     let what = format!("the field `{name}` was removed");
     let mut candidates = new.fields.iter().filter(alike);
-    let free = candidates.clone().find(|one| !heirs.contains(&one.name.as_str()));
+    let free = candidates
+        .clone()
+        .find(|one| !heirs.contains(&one.name.as_str()));
     found.push(match (free, candidates.next()) {
         (None, None) => Difference::new(Safe, what, "its line stays in them, and is not read"),
         (None, Some(taken)) => {
             let means = format!("if `{}` is its new name, its value is lost", taken.name);
-            let remedy = format!("say of which field `{}` is the new name, if of any", taken.name);
+            let remedy = format!(
+                "say of which field `{}` is the new name, if of any",
+                taken.name
+            );
             Difference::new(Migration, what, means).remedy(remedy)
         }
         (Some(heir), _) => {
@@ -199,8 +251,13 @@ fn removed<'s>(
                 heir.name,
                 shown(heir)
             );
-            let mut one = Difference::new(Migration, what, means)
-                .suggest("say that it is: ", Suggestion::Field { old: name.clone(), new: heir.name.clone() });
+            let mut one = Difference::new(Migration, what, means).suggest(
+                "say that it is: ",
+                Suggestion::Field {
+                    old: name.clone(),
+                    new: heir.name.clone(),
+                },
+            );
             one.remedy = format!("{}, or that it is not: `{}`", one.remedy, set(heir).line());
             one
         }
@@ -208,11 +265,18 @@ fn removed<'s>(
 }
 
 fn set(field: &FieldShape) -> Suggestion {
-    Suggestion::Set { field: field.name.clone(), value: shown(field) }
+    Suggestion::Set {
+        field: field.name.clone(),
+        value: shown(field),
+    }
 }
 
 /// Returns the initial value as machine.toml writes it.
 fn shown(field: &FieldShape) -> String {
     let text = field.initial_text();
-    if text.is_empty() || text == "null" { "\"\"".to_owned() } else { text }
+    if text.is_empty() || text == "null" {
+        "\"\"".to_owned()
+    } else {
+        text
+    }
 }

@@ -9,7 +9,10 @@ pub(super) fn state(old: &Shape, new: &Shape, found: &mut Vec<Difference>) {
     use Verdict::{Breaks, Safe};
     if old.machine != new.machine {
         let what = format!("the machine `{}` is named `{}`", old.machine, new.machine);
-        let means = format!("the documents name `{}`, and no other machine opens them", old.machine);
+        let means = format!(
+            "the documents name `{}`, and no other machine opens them",
+            old.machine
+        );
         found.push(
             Difference::new(Breaks, what, means)
                 .remedy("keep the name, or end the loops with the old machine first"),
@@ -17,7 +20,10 @@ pub(super) fn state(old: &Shape, new: &Shape, found: &mut Vec<Difference>) {
     }
     let (before, after) = (&old.state, &new.state);
     if before.folder != after.folder {
-        let what = format!("the state folder `{}` is `{}` now", before.folder, after.folder);
+        let what = format!(
+            "the state folder `{}` is `{}` now",
+            before.folder, after.folder
+        );
         let mut one = Difference::new(Breaks, what, "they are looked for where they are not").remedy(
             "keep the folder, or move it in every project; what is found there is judged by the rest",
         );
@@ -25,7 +31,10 @@ pub(super) fn state(old: &Shape, new: &Shape, found: &mut Vec<Difference>) {
         found.push(one);
     }
     if before.extension != after.extension {
-        let what = format!("the extension `{}` is `{}` now", before.extension, after.extension);
+        let what = format!(
+            "the extension `{}` is `{}` now",
+            before.extension, after.extension
+        );
         let mut one = Difference::new(Breaks, what, "they are looked for under another name").remedy(
             "keep the extension, or rename the documents in every project; what is found is judged by the rest",
         );
@@ -33,8 +42,15 @@ pub(super) fn state(old: &Shape, new: &Shape, found: &mut Vec<Difference>) {
         found.push(one);
     }
     if before.file != after.file {
-        let shown = |file: &Option<String>| file.clone().unwrap_or_else(|| "in the state folder".to_owned());
-        let what = format!("the documents, `{}`, are `{}` now", shown(&before.file), shown(&after.file));
+        let shown = |file: &Option<String>| {
+            file.clone()
+                .unwrap_or_else(|| "in the state folder".to_owned())
+        };
+        let what = format!(
+            "the documents, `{}`, are `{}` now",
+            shown(&before.file),
+            shown(&after.file)
+        );
         let mut one = Difference::new(Breaks, what, "they are looked for where they are not")
             .remedy("keep the place, or move the documents in every project");
         one.place = true;
@@ -53,8 +69,12 @@ pub(super) fn state(old: &Shape, new: &Shape, found: &mut Vec<Difference>) {
         found.push(if after.ids == "name" {
             Difference::new(Safe, what, "their ids fit the new form, too")
         } else {
-            Difference::new(Breaks, what, "their ids are none, so that they are not found")
-                .remedy("keep the form of the ids, or end the loops with the old machine first")
+            Difference::new(
+                Breaks,
+                what,
+                "their ids are none, so that they are not found",
+            )
+            .remedy("keep the form of the ids, or end the loops with the old machine first")
         });
     }
 }
@@ -82,13 +102,20 @@ pub(super) fn phases<'s>(
                     same.stored, phase.stored
                 );
                 found.push(
-                    Difference::new(Migration, what, "loops in it are in a phase that is not known")
-                        .suggest("say that it is the same: ", stays(name)),
+                    Difference::new(
+                        Migration,
+                        what,
+                        "loops in it are in a phase that is not known",
+                    )
+                    .suggest("say that it is the same: ", stays(name)),
                 );
             }
             (None, Some(renamed)) if old.phase(&renamed.name).is_none() => {
                 names.insert(name, renamed.name.as_str());
-                let what = format!("the phase `{name}` is named `{}`, and stored as before", renamed.name);
+                let what = format!(
+                    "the phase `{name}` is named `{}`, and stored as before",
+                    renamed.name
+                );
                 found.push(Difference::new(
                     Safe,
                     what,
@@ -99,15 +126,22 @@ pub(super) fn phases<'s>(
             (None, taken) => {
                 let what = format!("the phase `{name}` was removed");
                 let means = match taken {
-                    Some(other) => format!("loops in it would be taken for loops in `{}`", other.name),
-                    None if phase.terminal => "loops that were over in it cannot be opened".to_owned(),
+                    Some(other) => {
+                        format!("loops in it would be taken for loops in `{}`", other.name)
+                    }
+                    None if phase.terminal => {
+                        "loops that were over in it cannot be opened".to_owned()
+                    }
                     None => "loops in it are in a phase that is not known".to_owned(),
                 };
                 let one = Difference::new(Migration, what, means);
                 found.push(match heir(old, new, phase, &mut heirs) {
                     Some(heir) => one.suggest(
                         "say in which phase they go on: ",
-                        Suggestion::Phase { old: name.to_owned(), new: heir.name.clone() },
+                        Suggestion::Phase {
+                            old: name.to_owned(),
+                            new: heir.name.clone(),
+                        },
                     ),
                     None => one.remedy("say in which phase they go on"),
                 });
@@ -124,7 +158,10 @@ pub(super) fn phases<'s>(
 }
 
 fn stays(phase: &str) -> Suggestion {
-    Suggestion::Phase { old: phase.to_owned(), new: phase.to_owned() }
+    Suggestion::Phase {
+        old: phase.to_owned(),
+        new: phase.to_owned(),
+    }
 }
 
 /// Returns the phase of the new machine in which loops of a removed one most likely go on: an added one that was not proposed
@@ -143,20 +180,36 @@ fn heir<'s>(
     if let Some(found) = found {
         heirs.push(&found.name);
     }
-    found.or_else(|| new.phases.iter().find(alike)).or(new.phases.first())
+    found
+        .or_else(|| new.phases.iter().find(alike))
+        .or(new.phases.first())
 }
 
 /// Judges whether a loop that is over stays so, and one that is not, too.
 fn ends(phase: &PhaseShape, now: &PhaseShape, found: &mut Vec<Difference>) {
     let (what, means) = match (phase.terminal, now.terminal) {
-        (false, true) => ("is terminal now", "loops in it would be over at once, without what was to come"),
-        (true, false) => ("is terminal no longer", "loops that are over in it would be driven again"),
+        (false, true) => (
+            "is terminal now",
+            "loops in it would be over at once, without what was to come",
+        ),
+        (true, false) => (
+            "is terminal no longer",
+            "loops that are over in it would be driven again",
+        ),
         _ => return,
     };
     found.push(
-        Difference::new(Verdict::Migration, format!("the phase `{}` {what}", now.name), means).suggest(
+        Difference::new(
+            Verdict::Migration,
+            format!("the phase `{}` {what}", now.name),
+            means,
+        )
+        .suggest(
             "say that it is meant, or name another phase: ",
-            Suggestion::Phase { old: phase.name.clone(), new: now.name.clone() },
+            Suggestion::Phase {
+                old: phase.name.clone(),
+                new: now.name.clone(),
+            },
         ),
     );
 }

@@ -34,7 +34,10 @@ fn a_refused_loop_is_shown_may_be_given_up_and_blocks_a_start_until_then() {
     let id = case.record.id().clone();
     let new = case.as_of(without());
     let listed = new.list().remove(0);
-    assert_eq!((listed.ours, listed.terminal, listed.phase.as_deref()), (false, false, Some("drafting")));
+    assert_eq!(
+        (listed.ours, listed.terminal, listed.phase.as_deref()),
+        (false, false, Some("drafting"))
+    );
     assert!(listed.problem.unwrap().contains("`drafting` was removed"));
     match new.start(plan()) {
         Err(StartError::Active { id: active, .. }) => assert_eq!(active, id.as_str()),
@@ -43,7 +46,10 @@ fn a_refused_loop_is_shown_may_be_given_up_and_blocks_a_start_until_then() {
     let moved = new.give_up(&id, jiff::Timestamp::now()).unwrap().unwrap();
     assert!(moved.join(format!("{id}.state")).is_file() && moved.join(id.as_str()).is_dir());
     assert!(new.list().is_empty());
-    assert!(matches!(new.give_up(&id, jiff::Timestamp::now()), Err(StoreError::NoLoop { .. })));
+    assert!(matches!(
+        new.give_up(&id, jiff::Timestamp::now()),
+        Err(StoreError::NoLoop { .. })
+    ));
     new.start(crate::store::StartPlan {
         now: jiff::Timestamp::now(),
         stale_after: None,
@@ -60,11 +66,19 @@ fn a_refused_loop_is_shown_may_be_given_up_and_blocks_a_start_until_then() {
 
 #[test]
 fn a_loop_that_names_no_version_is_not_taken_for_ours() {
-    static UNKNOWN: StateSpec =
-        StateSpec { fields: crate::store::HeldFields { graph_hash: None, ..SPEC.fields }, ..SPEC };
+    static UNKNOWN: StateSpec = StateSpec {
+        fields: crate::store::HeldFields {
+            graph_hash: None,
+            ..SPEC.fields
+        },
+        ..SPEC
+    };
     let case = Case::of(&UNKNOWN);
     let error = case.as_of(safe()).open(case.record.id()).unwrap_err();
-    assert!(matches!(error, StoreError::OtherGraph { ref found, .. } if found.is_empty()), "{error}");
+    assert!(
+        matches!(error, StoreError::OtherGraph { ref found, .. } if found.is_empty()),
+        "{error}"
+    );
 }
 
 /// Adds a line to the journal as if this version of the machine had ended the loop.
@@ -94,12 +108,19 @@ fn a_line_of_a_version_that_the_record_does_not_know_counts_for_nothing() {
         assert!(!new.list()[0].terminal);
         let opened = new.open(id).unwrap();
         assert!(!opened.record.is_terminal());
-        assert!(matches!(opened.repairs[0], Repair::JournalCleaned { .. }), "{:?}", opened.repairs);
+        assert!(
+            matches!(opened.repairs[0], Repair::JournalCleaned { .. }),
+            "{:?}",
+            opened.repairs
+        );
         // Once it has, its changes are believed.
         let record = new.commit(&opened.record, crate::store::Change::bare("bind", "hook"));
         let known = new.ownership(id).unwrap().unwrap().graphs;
         assert_eq!(known, [case.old.spec().graph_hash, spec.graph_hash]);
-        assert_eq!(new.open(id).unwrap().record.revision(), record.unwrap().revision());
+        assert_eq!(
+            new.open(id).unwrap().record.revision(),
+            record.unwrap().revision()
+        );
     }
 }
 

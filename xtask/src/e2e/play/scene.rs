@@ -69,13 +69,21 @@ impl Play<'_> {
         let name = agent.unwrap_or(&self.scenario.agent);
         let mut rules: Vec<Rule> = self.scenario.rule.clone();
         rules.extend(scenario::agent(&self.stage.suite().join("agents"), name)?);
-        self.server
-            .cast(session, Agent::new(rules, self.words.with([("session".to_owned(), session.to_owned())])));
+        self.server.cast(
+            session,
+            Agent::new(
+                rules,
+                self.words
+                    .with([("session".to_owned(), session.to_owned())]),
+            ),
+        );
         Ok(())
     }
 
     pub(super) fn session(&mut self, name: &str) -> miette::Result<&mut Session> {
-        self.sessions.get_mut(name).ok_or_else(|| miette!("there is no session `{name}` yet"))
+        self.sessions
+            .get_mut(name)
+            .ok_or_else(|| miette!("there is no session `{name}` yet"))
     }
 
     pub(super) fn printed(&self, session: Option<&str>) -> String {
@@ -84,7 +92,12 @@ impl Play<'_> {
             if session.is_some_and(|session| session != name) {
                 continue;
             }
-            for printed in it.printed.iter().cloned().chain(it.running.as_ref().map(Headless::printed)) {
+            for printed in it
+                .printed
+                .iter()
+                .cloned()
+                .chain(it.running.as_ref().map(Headless::printed))
+            {
                 text.push_str(&printed.text());
             }
         }

@@ -20,7 +20,10 @@ impl Play<'_> {
     pub(super) fn open(&mut self, open: &Open) -> miette::Result<()> {
         let words = self.words()?;
         self.cast(&open.session, open.agent.as_deref())?;
-        let mut launch = self.home.client(&self.server.url(&open.session), &words.render(&open.folder)?);
+        let mut launch = self.home.client(
+            &self.server.url(&open.session),
+            &words.render(&open.folder)?,
+        );
         for (name, value) in &open.env {
             launch.env.push((name.into(), words.render(value)?.into()));
         }
@@ -31,7 +34,10 @@ impl Play<'_> {
         interactive::prepare(&self.home.claude(), &launch.folder, API_KEY)?;
         let session = self.sessions.entry(open.session.clone()).or_default();
         if session.terminal.is_some() {
-            return Err(miette!("the terminal of the session `{}` is still open", open.session));
+            return Err(miette!(
+                "the terminal of the session `{}` is still open",
+                open.session
+            ));
         }
         let terminal = session.terminal.insert(Terminal::open(&launch, open.size)?);
         interactive::ready(terminal, START)?;
@@ -41,8 +47,11 @@ impl Play<'_> {
     pub(super) fn r#type(&self, keys: &Type) -> miette::Result<()> {
         let terminal = self.terminal(&keys.session)?;
         let words = self.words()?;
-        let strokes: Vec<String> =
-            keys.keys.iter().map(|key| words.render(key)).collect::<miette::Result<_>>()?;
+        let strokes: Vec<String> = keys
+            .keys
+            .iter()
+            .map(|key| words.render(key))
+            .collect::<miette::Result<_>>()?;
         // A dialog lets its first moments pass without taking a choice, lest it be one that was meant for something else.
         let chooses = |key: &String| key.chars().all(|it| it.is_ascii_digit());
         if keys.text.is_empty() && strokes.first().is_some_and(chooses) {
@@ -55,7 +64,10 @@ impl Play<'_> {
     pub(super) fn see(&self, see: &See) -> miette::Result<()> {
         let words = self.words()?;
         let rendered = |patterns: &[Pattern]| -> miette::Result<Vec<Pattern>> {
-            patterns.iter().map(|it| it.rendered(|text| words.render(text))).collect()
+            patterns
+                .iter()
+                .map(|it| it.rendered(|text| words.render(text)))
+                .collect()
         };
         let within = Duration::from_secs(see.within);
         let terminal = self.terminal(&see.session)?;
@@ -63,12 +75,18 @@ impl Play<'_> {
             terminal.wait_for_end(within)?;
         }
         terminal.wait_for(&rendered(&see.has)?, &rendered(&see.lacks)?, within)?;
-        see.screen.as_ref().map_or(Ok(()), |name| self.is_the_kept(terminal, name, within))
+        see.screen
+            .as_ref()
+            .map_or(Ok(()), |name| self.is_the_kept(terminal, name, within))
     }
 
     /// Waits until the screen is the kept one; or writes it anew, where that was asked for.
     fn is_the_kept(&self, terminal: &Terminal, name: &str, within: Duration) -> miette::Result<()> {
-        let path = Kept::place(&self.stage.suite().join("screens"), name, &self.age.to_string());
+        let path = Kept::place(
+            &self.stage.suite().join("screens"),
+            name,
+            &self.age.to_string(),
+        );
         let folder = |path: &std::path::Path| path.to_string_lossy().into_owned();
         let places = [
             (folder(&self.home.project), "[project]"),
@@ -76,7 +94,10 @@ impl Play<'_> {
             (folder(&self.home.folder), "[folder]"),
             (folder(&self.stage.root), "[repository]"),
         ];
-        let places: Vec<_> = places.iter().map(|(path, word)| (path.as_str(), *word)).collect();
+        let places: Vec<_> = places
+            .iter()
+            .map(|(path, word)| (path.as_str(), *word))
+            .collect();
         if self.stage.overwrite_screens {
             Kept::overwrite(&path, &terminal.at_rest()?.text, &places)?;
             return Ok(());
@@ -84,8 +105,11 @@ impl Play<'_> {
         let kept = Kept::read(&path)?;
         terminal.wait_until(within, |screen| kept.fits(&screen.text, &places))?;
         if let Some(folder) = &self.stage.pictures {
-            let shown =
-                places.iter().fold(terminal.in_colours()?, |text, (path, word)| text.replace(path, word));
+            let shown = places
+                .iter()
+                .fold(terminal.in_colours()?, |text, (path, word)| {
+                    text.replace(path, word)
+                });
             let mut lines: Vec<&str> = shown.trim_end().lines().collect();
             // Where the client leaves room, one blank line is enough.
             lines.dedup_by(|next, before| next.trim().is_empty() && before.trim().is_empty());

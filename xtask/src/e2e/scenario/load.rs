@@ -43,7 +43,10 @@ pub(in crate::e2e) enum LoadError {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Agent {
     /// What it is like, in a sentence.
-    #[expect(dead_code, reason = "for the reader of the file; required, so that each agent says it")]
+    #[expect(
+        dead_code,
+        reason = "for the reader of the file; required, so that each agent says it"
+    )]
     doc: String,
     rule: Vec<Rule>,
 }
@@ -53,7 +56,10 @@ struct Agent {
 /// # Errors
 /// The first file that cannot be used, or a name without a file.
 pub(in crate::e2e) fn all(folder: &Path, only: &[String]) -> Result<Vec<Scenario>, LoadError> {
-    let read = |source| LoadError::Read { path: folder.to_owned(), source };
+    let read = |source| LoadError::Read {
+        path: folder.to_owned(),
+        source,
+    };
     let mut scenarios = Vec::new();
     for entry in fs_err::read_dir(folder).map_err(read)? {
         let path = entry.map_err(read)?.path();
@@ -61,14 +67,28 @@ pub(in crate::e2e) fn all(folder: &Path, only: &[String]) -> Result<Vec<Scenario
             continue;
         }
         let mut scenario: Scenario = parse(&path)?;
-        scenario.name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        scenario.name = path
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         scenarios.extend(scenario.cases());
     }
     scenarios.sort_by(|one, other| one.name.cmp(&other.name));
-    let named = |it: &Scenario, name: &String| it.name == *name || it.name.split('.').next() == Some(name);
-    if let Some(name) = only.iter().find(|name| !scenarios.iter().any(|it| named(it, name))) {
-        let there: Vec<_> = scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
-        return Err(LoadError::Unknown { name: name.clone(), there: there.join(", ") });
+    let named =
+        |it: &Scenario, name: &String| it.name == *name || it.name.split('.').next() == Some(name);
+    if let Some(name) = only
+        .iter()
+        .find(|name| !scenarios.iter().any(|it| named(it, name)))
+    {
+        let there: Vec<_> = scenarios
+            .iter()
+            .map(|scenario| scenario.name.as_str())
+            .collect();
+        return Err(LoadError::Unknown {
+            name: name.clone(),
+            there: there.join(", "),
+        });
     }
     scenarios.retain(|scenario| only.is_empty() || only.iter().any(|name| named(scenario, name)));
     Ok(scenarios)
@@ -83,8 +103,10 @@ pub(in crate::e2e) fn agent(folder: &Path, name: &str) -> Result<Vec<Rule>, Load
 }
 
 fn parse<T: DeserializeOwned>(path: &Path) -> Result<T, LoadError> {
-    let text =
-        fs_err::read_to_string(path).map_err(|source| LoadError::Read { path: path.to_owned(), source })?;
+    let text = fs_err::read_to_string(path).map_err(|source| LoadError::Read {
+        path: path.to_owned(),
+        source,
+    })?;
     toml::from_str(&text).map_err(|error: toml::de::Error| LoadError::Parse {
         what: error.message().to_owned(),
         place: error.span().map(SourceSpan::from),

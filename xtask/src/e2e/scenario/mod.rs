@@ -118,7 +118,11 @@ pub(super) struct Project {
 
 impl Default for Project {
     fn default() -> Self {
-        Self { folder: project(), git: true, files: BTreeMap::new() }
+        Self {
+            folder: project(),
+            git: true,
+            files: BTreeMap::new(),
+        }
     }
 }
 
@@ -138,7 +142,11 @@ pub(super) struct Plugin {
 
 impl Default for Plugin {
     fn default() -> Self {
-        Self { folder: None, install: true, names: claudex() }
+        Self {
+            folder: None,
+            install: true,
+            names: claudex(),
+        }
     }
 }
 

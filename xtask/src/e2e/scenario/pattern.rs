@@ -43,7 +43,11 @@ impl Pattern {
     fn regex(&self, whole: &str) -> Regex {
         let parts: Vec<_> = self.0.split(ANYTHING).map(regex::escape).collect();
         let body = parts.join("(?s:.*?)");
-        let source = if whole.is_empty() { body } else { format!(r"\A{body}\z") };
+        let source = if whole.is_empty() {
+            body
+        } else {
+            format!(r"\A{body}\z")
+        };
         Regex::new(&source).expect("escaped text and gaps are a regular expression")
     }
 }

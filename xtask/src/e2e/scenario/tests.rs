@@ -16,7 +16,11 @@ fn every_scenario_is_one_and_its_agents_are_there() {
     let scenarios = all(&suite().join("scenarios"), &[]).unwrap();
     assert!(!scenarios.is_empty());
     for scenario in scenarios {
-        assert!(!scenario.doc.is_empty() && !scenario.step.is_empty(), "{}", scenario.name);
+        assert!(
+            !scenario.doc.is_empty() && !scenario.step.is_empty(),
+            "{}",
+            scenario.name
+        );
         agent(&suite().join("agents"), &scenario.agent).unwrap();
     }
 }
@@ -24,7 +28,10 @@ fn every_scenario_is_one_and_its_agents_are_there() {
 #[test]
 fn the_example_in_the_documentation_is_a_scenario() {
     let text = fs_err::read_to_string(suite().join("README.md")).unwrap();
-    let example = text.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
+    let example = text
+        .split("```toml\n")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next());
     let folder = tempfile::tempdir().unwrap();
     fs_err::write(folder.path().join("example.toml"), example.unwrap()).unwrap();
     assert_eq!(all(folder.path(), &[]).unwrap().len(), 1);
@@ -55,11 +62,20 @@ fn a_case_is_a_scenario_with_words_and_rules_of_its_own() {
     fs_err::write(folder.path().join("many.toml"), text).unwrap();
     let names = |only: &[&str]| -> Vec<String> {
         let only: Vec<_> = only.iter().map(|&name| name.to_owned()).collect();
-        all(folder.path(), &only).unwrap().into_iter().map(|it| it.name).collect()
+        all(folder.path(), &only)
+            .unwrap()
+            .into_iter()
+            .map(|it| it.name)
+            .collect()
     };
     assert_eq!(names(&[]), ["many.one", "many.two"]);
     assert_eq!(names(&["many"]), ["many.one", "many.two"]);
     assert_eq!(names(&["many.two"]), ["many.two"]);
-    let one = all(folder.path(), &["many.one".to_owned()]).unwrap().remove(0);
-    assert_eq!(one.words().collect::<Vec<_>>(), [("topic".to_owned(), "first".to_owned())]);
+    let one = all(folder.path(), &["many.one".to_owned()])
+        .unwrap()
+        .remove(0);
+    assert_eq!(
+        one.words().collect::<Vec<_>>(),
+        [("topic".to_owned(), "first".to_owned())]
+    );
 }

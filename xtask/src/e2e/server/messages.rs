@@ -15,14 +15,20 @@ pub(super) struct Messages;
 
 impl Protocol for Messages {
     fn asked(&self, request: &Value) -> Asked {
-        let offered = list(&request["tools"]).filter_map(|tool| Some(tool["name"].as_str()?.to_owned()));
+        let offered =
+            list(&request["tools"]).filter_map(|tool| Some(tool["name"].as_str()?.to_owned()));
         let messages: Vec<_> = list(&request["messages"]).collect();
         let spoken = |message: &&Value| message["role"] == "assistant";
         // The model's last words may be several messages; what is new begins after the last one of them.
         let new = messages.iter().rposition(spoken).map_or(0, |last| last + 1);
-        let words = messages[..new].iter().rposition(|it| !spoken(it)).map_or(0, |last| last + 1);
+        let words = messages[..new]
+            .iter()
+            .rposition(|it| !spoken(it))
+            .map_or(0, |last| last + 1);
         let answered = blocks(&messages[new..]).any(|block| block["type"] == "tool_result");
-        let calls = blocks(&messages[words..new]).filter_map(call).collect::<Vec<_>>();
+        let calls = blocks(&messages[words..new])
+            .filter_map(call)
+            .collect::<Vec<_>>();
         let mut parts = texts(&messages[new..]);
         let instruction =
             prompts(&messages[new..]).find(|text| SUMMARY.iter().all(|mark| text.contains(mark)));
@@ -36,12 +42,19 @@ impl Protocol for Messages {
             session: String::new(),
             newest: joined(&parts),
             whole: joined(&texts(&messages)),
-            called: if answered { calls.join("\n") } else { String::new() },
+            called: if answered {
+                calls.join("\n")
+            } else {
+                String::new()
+            },
             offered: offered.collect(),
             parts,
         };
         let what = match instruction {
-            Some(instruction) => What::Summary { instruction: instruction.to_owned(), otherwise: summary() },
+            Some(instruction) => What::Summary {
+                instruction: instruction.to_owned(),
+                otherwise: summary(),
+            },
             None if heard.offered.is_empty() => What::Aside(title()),
             None => What::Turn,
         };
@@ -111,7 +124,10 @@ impl Protocol for Messages {
 
 /// Returns the blocks of an answer: its text, then its calls.
 fn content(reply: &Reply, number: u64) -> Vec<Value> {
-    let text = reply.say.iter().map(|say| json!({ "type": "text", "text": say }));
+    let text = reply
+        .say
+        .iter()
+        .map(|say| json!({ "type": "text", "text": say }));
     let calls = reply.calls.iter().enumerate().map(|(index, (tool, input))| {
         json!({ "type": "tool_use", "id": format!("toolu_{number}_{index}"), "name": tool, "input": input })
     });
@@ -123,14 +139,20 @@ fn content(reply: &Reply, number: u64) -> Vec<Value> {
 fn texts(messages: &[&Value]) -> Vec<(Source, String)> {
     let mut texts = Vec::new();
     for message in messages {
-        let source = if message["role"] == "system" { Source::Client } else { Source::User };
+        let source = if message["role"] == "system" {
+            Source::Client
+        } else {
+            Source::User
+        };
         if let Some(text) = message["content"].as_str() {
             texts.push((source, text.to_owned()));
         }
         for block in list(&message["content"]) {
             let result = &block["content"];
-            let results =
-                result.as_str().into_iter().chain(list(result).filter_map(|it| it["text"].as_str()));
+            let results = result
+                .as_str()
+                .into_iter()
+                .chain(list(result).filter_map(|it| it["text"].as_str()));
             texts.extend(block["text"].as_str().map(|text| (source, text.to_owned())));
             texts.extend(call(block).map(|call| (source, call)));
             texts.extend(results.map(|text| (Source::Tool, text.to_owned())));
@@ -141,18 +163,24 @@ fn texts(messages: &[&Value]) -> Vec<(Source, String)> {
 
 /// Returns the blocks of some messages; there are none in one whose content is a text.
 fn blocks<'a>(messages: &[&'a Value]) -> impl Iterator<Item = &'a Value> {
-    messages.iter().flat_map(|message| list(&message["content"]))
+    messages
+        .iter()
+        .flat_map(|message| list(&message["content"]))
 }
 
 /// Returns what was said to the model in some messages, without the results of tools.
 fn prompts<'a>(messages: &[&'a Value]) -> impl Iterator<Item = &'a str> {
-    let plain = messages.iter().filter_map(|message| message["content"].as_str());
+    let plain = messages
+        .iter()
+        .filter_map(|message| message["content"].as_str());
     plain.chain(blocks(messages).filter_map(|block| block["text"].as_str()))
 }
 
 /// Returns a call of a tool, as `Name {json}`.
 fn call(block: &Value) -> Option<String> {
-    let tool = block["name"].as_str().filter(|_| block["type"] == "tool_use")?;
+    let tool = block["name"]
+        .as_str()
+        .filter(|_| block["type"] == "tool_use")?;
     Some(format!("{tool} {}", block["input"]))
 }
 
@@ -209,7 +237,10 @@ mod tests {
         assert_eq!(asked.heard.whole, asked.heard.newest);
         assert_eq!(asked.heard.offered, ["Bash", "Write"]);
         assert!(asked.streamed && matches!(asked.what, What::Turn));
-        assert_eq!(asked.heard.parts[2], (Source::Client, "# Environment".to_owned()));
+        assert_eq!(
+            asked.heard.parts[2],
+            (Source::Client, "# Environment".to_owned())
+        );
     }
 
     #[test]
@@ -220,7 +251,10 @@ mod tests {
             { "role": "user", "content": "second" },
         ]))
         .heard;
-        assert_eq!((heard.newest.as_str(), heard.whole.as_str()), ("second", "first\nmine\nsecond"));
+        assert_eq!(
+            (heard.newest.as_str(), heard.whole.as_str()),
+            ("second", "first\nmine\nsecond")
+        );
         assert_eq!(heard.called, "");
     }
 
@@ -245,9 +279,14 @@ mod tests {
         ]))
         .heard;
         assert_eq!(heard.newest, "as a text\nas a\nlist\nand a word");
-        assert_eq!(heard.called, "Bash {\"command\":\"echo 'ü'\\nls\"}\nWrite {}");
+        assert_eq!(
+            heard.called,
+            "Bash {\"command\":\"echo 'ü'\\nls\"}\nWrite {}"
+        );
         assert!(
-            heard.whole.contains("Read {\"file_path\":\"/old\"}\nold\ntwo at once\nBash {"),
+            heard
+                .whole
+                .contains("Read {\"file_path\":\"/old\"}\nold\ntwo at once\nBash {"),
             "{}",
             heard.whole
         );
@@ -267,7 +306,8 @@ mod tests {
 
     #[test]
     fn a_request_without_tools_is_answered_apart() {
-        let request = json!({ "messages": [{ "role": "user", "content": "<session>\nhello\n</session>" }] });
+        let request =
+            json!({ "messages": [{ "role": "user", "content": "<session>\nhello\n</session>" }] });
         let What::Aside(reply) = Messages.asked(&request).what else {
             panic!("it is taken for a turn");
         };
@@ -286,11 +326,18 @@ mod tests {
                 { "type": "text", "text": instruction },
             ] },
         ]));
-        let What::Summary { instruction: found, otherwise } = asked.what else {
+        let What::Summary {
+            instruction: found,
+            otherwise,
+        } = asked.what
+        else {
             panic!("it is taken for a turn");
         };
         assert_eq!(found, instruction);
-        assert_eq!(asked.heard.parts[1], (Source::Client, instruction.to_owned()));
+        assert_eq!(
+            asked.heard.parts[1],
+            (Source::Client, instruction.to_owned())
+        );
         assert!(otherwise.say.unwrap().contains("</summary>"));
         let result = json!([{ "role": "user", "content": [
             { "type": "tool_result", "content": instruction }, { "type": "text", "text": "a <summary>" },
@@ -303,9 +350,12 @@ mod tests {
 
     #[test]
     fn no_request_at_all_is_no_accident() {
-        for request in
-            [json!(null), json!([1]), json!({ "messages": "x", "tools": 3 }), json!({ "messages": [4, {}] })]
-        {
+        for request in [
+            json!(null),
+            json!([1]),
+            json!({ "messages": "x", "tools": 3 }),
+            json!({ "messages": [4, {}] }),
+        ] {
             let asked = Messages.asked(&request);
             assert_eq!((asked.heard.whole.as_str(), asked.streamed), ("", false));
         }
@@ -315,13 +365,23 @@ mod tests {
     fn an_answer_is_one_stream_of_events() {
         let reply = Reply {
             say: Some("I run it.".to_owned()),
-            calls: vec![("Bash".to_owned(), json!({ "command": "ls" })), ("Read".to_owned(), json!({}))],
+            calls: vec![
+                ("Bash".to_owned(), json!({ "command": "ls" })),
+                ("Read".to_owned(), json!({})),
+            ],
             tokens: Some(150_000),
             ..Reply::default()
         };
         let events = Messages.events(&reply, "m", 7);
-        let kinds: Vec<_> = events.iter().filter_map(|event| event["type"].as_str()).collect();
-        let block = ["content_block_start", "content_block_delta", "content_block_stop"];
+        let kinds: Vec<_> = events
+            .iter()
+            .filter_map(|event| event["type"].as_str())
+            .collect();
+        let block = [
+            "content_block_start",
+            "content_block_delta",
+            "content_block_stop",
+        ];
         let expected: Vec<_> = ["message_start"]
             .into_iter()
             .chain(block.repeat(3))
@@ -331,8 +391,14 @@ mod tests {
         assert_eq!(events[0]["message"]["usage"]["input_tokens"], 150_000);
         assert_eq!(events[0]["message"]["content"], json!([]));
         assert_eq!(events[0]["message"]["stop_reason"], Value::Null);
-        assert_eq!(events[1]["content_block"], json!({ "type": "text", "text": "" }));
-        assert_eq!(events[2]["delta"], json!({ "type": "text_delta", "text": "I run it." }));
+        assert_eq!(
+            events[1]["content_block"],
+            json!({ "type": "text", "text": "" })
+        );
+        assert_eq!(
+            events[2]["delta"],
+            json!({ "type": "text_delta", "text": "I run it." })
+        );
         assert_eq!(
             events[4]["content_block"],
             json!({ "type": "tool_use", "id": "toolu_7_0", "name": "Bash", "input": {} })
@@ -347,10 +413,16 @@ mod tests {
 
     #[test]
     fn an_answer_without_calls_ends_the_turn() {
-        let reply = Reply { say: Some("done".to_owned()), ..Reply::default() };
+        let reply = Reply {
+            say: Some("done".to_owned()),
+            ..Reply::default()
+        };
         let whole = Messages.whole(&reply, "m", 1);
         assert_eq!(whole["stop_reason"], "end_turn");
-        assert_eq!(whole["content"], json!([{ "type": "text", "text": "done" }]));
+        assert_eq!(
+            whole["content"],
+            json!([{ "type": "text", "text": "done" }])
+        );
         assert_eq!(whole["usage"]["input_tokens"], 10);
     }
 }

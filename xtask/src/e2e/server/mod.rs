@@ -62,7 +62,11 @@ impl Server {
             .into_diagnostic()
             .wrap_err("cannot get a port on loopback for the model's service")?;
         let address = listener.local_addr().into_diagnostic()?;
-        let stage = Arc::new(Stage { conversation, cast: Mutex::default(), answers: AtomicU64::new(0) });
+        let stage = Arc::new(Stage {
+            conversation,
+            cast: Mutex::default(),
+            answers: AtomicU64::new(0),
+        });
         let routes = routes(Arc::clone(&stage));
         let (stop, stopped) = oneshot::channel::<()>();
         let serve = async move {
@@ -77,7 +81,12 @@ impl Server {
             })
             .into_diagnostic()
             .wrap_err("cannot start a thread for the model's service")?;
-        Ok(Self { address, stage, stop: Some(stop), thread: Some(thread) })
+        Ok(Self {
+            address,
+            stage,
+            stop: Some(stop),
+            thread: Some(thread),
+        })
     }
 
     /// From now on `agent` plays this session's model.
@@ -143,16 +152,28 @@ impl Stage {
         };
         let reply = match &asked.what {
             What::Turn => agent.answer(&asked.heard),
-            What::Summary { instruction, otherwise } => {
-                let alone =
-                    Heard { newest: instruction.clone(), called: String::new(), ..asked.heard.clone() };
-                agent.answer_apart(&alone).map(|reply| reply.unwrap_or_else(|| otherwise.clone()))
+            What::Summary {
+                instruction,
+                otherwise,
+            } => {
+                let alone = Heard {
+                    newest: instruction.clone(),
+                    called: String::new(),
+                    ..asked.heard.clone()
+                };
+                agent
+                    .answer_apart(&alone)
+                    .map(|reply| reply.unwrap_or_else(|| otherwise.clone()))
             }
             What::Aside(reply) => Ok(reply.clone()),
         };
         drop(cast);
         let reply = reply.map_err(|error| told(&error));
-        self.note(asked.heard.clone(), matches!(asked.what, What::Turn), reply.clone());
+        self.note(
+            asked.heard.clone(),
+            matches!(asked.what, What::Turn),
+            reply.clone(),
+        );
         reply.map_err(|why| (StatusCode::INTERNAL_SERVER_ERROR, why))
     }
 
@@ -161,7 +182,13 @@ impl Stage {
             Ok(reply) => (reply, None),
             Err(failure) => (Reply::default(), Some(failure)),
         };
-        self.conversation.note(Exchange { at: self.conversation.now(), heard, turn, reply, failure });
+        self.conversation.note(Exchange {
+            at: self.conversation.now(),
+            heard,
+            turn,
+            reply,
+            failure,
+        });
     }
 }
 
@@ -192,14 +219,24 @@ async fn responses(stage: State<Arc<Stage>>, session: Path<String>, body: Body) 
 /// Answers a request to the model.
 async fn exchange(stage: &Stage, session: String, body: Body, protocol: &dyn Protocol) -> Response {
     let request = match body {
-        Ok(body) => serde_json::from_slice::<Value>(&body)
-            .map_err(|error| (StatusCode::BAD_REQUEST, format!("the request is no JSON: {error}"))),
-        Err(rejection) => Err((rejection.status(), format!("cannot read the request: {rejection}"))),
+        Ok(body) => serde_json::from_slice::<Value>(&body).map_err(|error| {
+            (
+                StatusCode::BAD_REQUEST,
+                format!("the request is no JSON: {error}"),
+            )
+        }),
+        Err(rejection) => Err((
+            rejection.status(),
+            format!("cannot read the request: {rejection}"),
+        )),
     };
     let request = match request {
         Ok(request) => request,
         Err((status, why)) => {
-            let heard = Heard { session, ..Heard::default() };
+            let heard = Heard {
+                session,
+                ..Heard::default()
+            };
             stage.note(heard, false, Err(why.clone()));
             return sending::refusal(protocol, status, &why);
         }
@@ -225,12 +262,22 @@ async fn elsewhere(stage: State<Arc<Stage>>, path: axum::http::Uri, method: Meth
     let known = stage.cast().keys().any(|name| in_path(name) == session);
     if !known {
         let why = unknown(session);
-        let heard = Heard { session: session.to_owned(), ..Heard::default() };
+        let heard = Heard {
+            session: session.to_owned(),
+            ..Heard::default()
+        };
         stage.note(heard, false, Err(why.clone()));
         return sending::refusal(&messages::Messages, StatusCode::NOT_FOUND, &why);
     }
     if method == Method::GET || method == Method::HEAD {
-        return sending::document(StatusCode::OK, &json!({ "object": "list", "data": [], "models": [] }));
+        return sending::document(
+            StatusCode::OK,
+            &json!({ "object": "list", "data": [], "models": [] }),
+        );
     }
-    sending::refusal(&messages::Messages, StatusCode::NOT_FOUND, "there is nothing here")
+    sending::refusal(
+        &messages::Messages,
+        StatusCode::NOT_FOUND,
+        "there is nothing here",
+    )
 }

@@ -23,7 +23,10 @@ pub(super) enum What {
     /// A turn of the conversation: the agent's rules answer.
     Turn,
     /// A summary of it that the client goes on with. Only a rule whose `newest` fits the instruction answers, else the reply here.
-    Summary { instruction: String, otherwise: Reply },
+    Summary {
+        instruction: String,
+        otherwise: Reply,
+    },
     /// Something of the client's own, as a title. No rule answers.
     Aside(Reply),
 }

@@ -16,20 +16,37 @@ impl Protocol for Responses {
             let name = tool["name"].as_str().or_else(|| tool["type"].as_str());
             name.map(str::to_owned)
         });
-        let plain = request["input"].as_str().map(|text| json!({ "role": "user", "content": text }));
+        let plain = request["input"]
+            .as_str()
+            .map(|text| json!({ "role": "user", "content": text }));
         let items: Vec<_> = list(&request["input"]).chain(&plain).collect();
         // The model's last words may be several items: what it thought, said and called.
-        let new = items.iter().rposition(|it| spoken(it)).map_or(0, |last| last + 1);
-        let words = items[..new].iter().rposition(|it| !spoken(it)).map_or(0, |last| last + 1);
-        let answered = items[new..].iter().any(|item| kind(item).ends_with("_output"));
-        let calls: Vec<_> = items[words..new].iter().filter_map(|item| call(item)).collect();
+        let new = items
+            .iter()
+            .rposition(|it| spoken(it))
+            .map_or(0, |last| last + 1);
+        let words = items[..new]
+            .iter()
+            .rposition(|it| !spoken(it))
+            .map_or(0, |last| last + 1);
+        let answered = items[new..]
+            .iter()
+            .any(|item| kind(item).ends_with("_output"));
+        let calls: Vec<_> = items[words..new]
+            .iter()
+            .filter_map(|item| call(item))
+            .collect();
         let parts = texts(&items[new..]);
         Asked {
             heard: Heard {
                 session: String::new(),
                 newest: joined(&parts),
                 whole: joined(&texts(&items)),
-                called: if answered { calls.join("\n") } else { String::new() },
+                called: if answered {
+                    calls.join("\n")
+                } else {
+                    String::new()
+                },
                 offered: offered.collect(),
                 parts,
             },
@@ -51,7 +68,11 @@ impl Protocol for Responses {
             added["status"] = json!("in_progress");
             for empty in ["content", "arguments"] {
                 if let Some(value) = added.get_mut(empty) {
-                    *value = if value.is_array() { json!([]) } else { json!("") };
+                    *value = if value.is_array() {
+                        json!([])
+                    } else {
+                        json!("")
+                    };
                 }
             }
             events.extend([
@@ -85,7 +106,11 @@ impl Protocol for Responses {
     }
 
     fn refusal(&self, status: StatusCode, message: &str) -> Value {
-        let kind = if status.is_client_error() { "invalid_request_error" } else { "server_error" };
+        let kind = if status.is_client_error() {
+            "invalid_request_error"
+        } else {
+            "server_error"
+        };
         json!({ "error": { "message": message, "type": kind, "code": null, "param": null } })
     }
 }
@@ -101,16 +126,20 @@ fn output(reply: &Reply, number: u64) -> Vec<Value> {
             "content": [{ "type": "output_text", "text": say, "annotations": [] }],
         })
     });
-    let calls = reply.calls.iter().enumerate().map(|(index, (tool, input))| {
-        json!({
-            "type": "function_call",
-            "id": format!("fc_{number}_{index}"),
-            "status": "completed",
-            "name": tool,
-            "arguments": input.to_string(),
-            "call_id": format!("call_{number}_{index}"),
-        })
-    });
+    let calls = reply
+        .calls
+        .iter()
+        .enumerate()
+        .map(|(index, (tool, input))| {
+            json!({
+                "type": "function_call",
+                "id": format!("fc_{number}_{index}"),
+                "status": "completed",
+                "name": tool,
+                "arguments": input.to_string(),
+                "call_id": format!("call_{number}_{index}"),
+            })
+        });
     text.chain(calls).collect()
 }
 
@@ -122,7 +151,9 @@ fn kind(item: &Value) -> &str {
 /// Returns whether the model made this item.
 fn spoken(item: &Value) -> bool {
     let kind = kind(item);
-    kind == "reasoning" || kind.ends_with("_call") || (kind == "message" && item["role"] == "assistant")
+    kind == "reasoning"
+        || kind.ends_with("_call")
+        || (kind == "message" && item["role"] == "assistant")
 }
 
 /// Returns all that was said in some items, in its order: prompts, what the client puts in, results of tools; and the model's
@@ -131,13 +162,20 @@ fn texts(items: &[&Value]) -> Vec<(Source, String)> {
     let mut texts = Vec::new();
     for item in items.iter().filter(|item| item["role"] != "developer") {
         texts.extend(call(item).map(|call| (Source::User, call)));
-        let source = if item["role"] == "system" { Source::Client } else { Source::User };
+        let source = if item["role"] == "system" {
+            Source::Client
+        } else {
+            Source::User
+        };
         for (source, said) in [
             (source, &item["content"]),
             (Source::Tool, &item["output"]),
             (Source::Tool, &item["output"]["content"]),
         ] {
-            let said = said.as_str().into_iter().chain(list(said).filter_map(|part| part["text"].as_str()));
+            let said = said
+                .as_str()
+                .into_iter()
+                .chain(list(said).filter_map(|part| part["text"].as_str()));
             texts.extend(said.map(|text| (source, text.to_owned())));
         }
     }
@@ -146,10 +184,16 @@ fn texts(items: &[&Value]) -> Vec<(Source, String)> {
 
 /// Returns a call of a tool, as `Name {json}`.
 fn call(item: &Value) -> Option<String> {
-    let tool = item["name"].as_str().filter(|_| kind(item).ends_with("_call"))?;
-    let input = item["arguments"].as_str().or_else(|| item["input"].as_str()).unwrap_or("{}");
+    let tool = item["name"]
+        .as_str()
+        .filter(|_| kind(item).ends_with("_call"))?;
+    let input = item["arguments"]
+        .as_str()
+        .or_else(|| item["input"].as_str())
+        .unwrap_or("{}");
     // Its input is JSON in a text, of whatever spacing.
-    let input = serde_json::from_str::<Value>(input).map_or_else(|_| input.to_owned(), |it| it.to_string());
+    let input =
+        serde_json::from_str::<Value>(input).map_or_else(|_| input.to_owned(), |it| it.to_string());
     Some(format!("{tool} {input}"))
 }
 
@@ -195,13 +239,23 @@ mod tests {
             { "type": "function_call_output", "call_id": "3", "output": { "content": "as a part" } },
         ]));
         assert_eq!(heard.newest, "as a text\nas a list\nas a part");
-        assert_eq!(heard.called, "exec_command {\"cmd\":\"cat 'ü'\"}\napply_patch *** Begin");
+        assert_eq!(
+            heard.called,
+            "exec_command {\"cmd\":\"cat 'ü'\"}\napply_patch *** Begin"
+        );
         assert!(
-            heard.whole.starts_with("go\nexec_command {}\nold\nI look.\nexec_command {"),
+            heard
+                .whole
+                .starts_with("go\nexec_command {}\nold\nI look.\nexec_command {"),
             "{}",
             heard.whole
         );
-        assert!(heard.parts.iter().all(|(source, _)| *source == Source::Tool));
+        assert!(
+            heard
+                .parts
+                .iter()
+                .all(|(source, _)| *source == Source::Tool)
+        );
     }
 
     #[test]
@@ -220,10 +274,16 @@ mod tests {
             ..Reply::default()
         };
         let events = Responses.events(&reply, "gpt-x", 3);
-        let kinds: Vec<_> = events.iter().filter_map(|event| event["type"].as_str()).collect();
+        let kinds: Vec<_> = events
+            .iter()
+            .filter_map(|event| event["type"].as_str())
+            .collect();
         let item = ["response.output_item.added", "response.output_item.done"];
-        let expected: Vec<_> =
-            ["response.created"].into_iter().chain(item.repeat(2)).chain(["response.completed"]).collect();
+        let expected: Vec<_> = ["response.created"]
+            .into_iter()
+            .chain(item.repeat(2))
+            .chain(["response.completed"])
+            .collect();
         assert_eq!(kinds, expected);
         assert_eq!(events[1]["item"]["content"], json!([]));
         assert_eq!(events[2]["item"]["content"][0]["text"], "I look.");

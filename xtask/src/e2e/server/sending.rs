@@ -16,7 +16,12 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 
 /// Sends what `reply` is on the wire, after its wait.
-pub(super) async fn send(protocol: &dyn Protocol, reply: &Reply, asked: &Asked, number: u64) -> Response {
+pub(super) async fn send(
+    protocol: &dyn Protocol,
+    reply: &Reply,
+    asked: &Asked,
+    number: u64,
+) -> Response {
     if reply.wait_ms > 0 {
         tokio::time::sleep(Duration::from_millis(reply.wait_ms)).await;
     }
@@ -72,7 +77,10 @@ fn cut(text: String) -> Body {
         }
         // What was sent so far goes out before the connection is closed, not together with it into nothing.
         tokio::task::yield_now().await;
-        Some((Err(std::io::Error::other("cut off, as the rule says")), None))
+        Some((
+            Err(std::io::Error::other("cut off, as the rule says")),
+            None,
+        ))
     }))
 }
 

@@ -29,15 +29,27 @@ fn agent(rules: &str) -> Agent {
 }
 
 /// All that comes back, up to the end of the connection or `patience`; and whether the end was seen.
-fn told_within(url: &str, method: &str, path: &str, body: &str, patience: Duration) -> (String, bool) {
-    let (address, session) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
+fn told_within(
+    url: &str,
+    method: &str,
+    path: &str,
+    body: &str,
+    patience: Duration,
+) -> (String, bool) {
+    let (address, session) = url
+        .strip_prefix("http://")
+        .unwrap()
+        .split_once('/')
+        .unwrap();
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(patience)).unwrap();
     let length = body.len();
     let head = format!(
         "{method} /{session}{path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {length}"
     );
-    stream.write_all(format!("{head}\r\n\r\n{body}").as_bytes()).unwrap();
+    stream
+        .write_all(format!("{head}\r\n\r\n{body}").as_bytes())
+        .unwrap();
     let mut answer = Vec::new();
     let ended = stream.read_to_end(&mut answer).is_ok();
     (String::from_utf8(answer).unwrap(), ended)
@@ -56,8 +68,14 @@ fn an_answer_is_streamed_where_the_client_asks_for_it() {
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
     assert!(answer.contains("content-type: text/event-stream\r\n"));
     assert!(answer.contains("event: message_start\ndata: {\"type\":\"message_start\","));
-    assert!(answer.contains("\"text\":\"Grüße\"") && answer.contains("event: message_stop\ndata: "));
-    let whole = told(&server.url("main"), "/v1/messages", &PROMPT.replace("true", "false"));
+    assert!(
+        answer.contains("\"text\":\"Grüße\"") && answer.contains("event: message_stop\ndata: ")
+    );
+    let whole = told(
+        &server.url("main"),
+        "/v1/messages",
+        &PROMPT.replace("true", "false"),
+    );
     assert!(
         whole.contains("content-type: application/json\r\n")
             && whole.contains("\"stop_reason\":\"end_turn\"")
@@ -69,14 +87,20 @@ fn an_answer_is_streamed_where_the_client_asks_for_it() {
 
 #[test]
 fn both_protocols_are_spoken_at_one_port() {
-    let (server, _) =
-        playing("codex", "newest = 'go'\ncalls = [{ tool = 'exec_command', input = { cmd = 'ls' } }]");
+    let (server, _) = playing(
+        "codex",
+        "newest = 'go'\ncalls = [{ tool = 'exec_command', input = { cmd = 'ls' } }]",
+    );
     let answer = told(&server.url("codex"), "/v1/responses", REVIEW);
     assert!(
-        answer.contains("event: response.created\n") && answer.contains("event: response.completed\n"),
+        answer.contains("event: response.created\n")
+            && answer.contains("event: response.completed\n"),
         "{answer}"
     );
-    assert!(answer.contains(r#""arguments":"{\"cmd\":\"ls\"}""#), "{answer}");
+    assert!(
+        answer.contains(r#""arguments":"{\"cmd\":\"ls\"}""#),
+        "{answer}"
+    );
 }
 
 #[test]
@@ -87,7 +111,10 @@ fn calls_have_ids_that_no_other_call_of_the_scenario_has() {
     for session in ["one", "one", "two"] {
         let answer = told(&server.url(session), "/v1/messages", PROMPT);
         ids.extend(
-            answer.split("\"id\":\"toolu_").skip(1).map(|it| it.split('"').next().unwrap().to_owned()),
+            answer
+                .split("\"id\":\"toolu_")
+                .skip(1)
+                .map(|it| it.split('"').next().unwrap().to_owned()),
         );
     }
     assert_eq!(ids.len(), 5);
@@ -116,34 +143,53 @@ fn a_session_that_nobody_plays_is_not_found_and_is_noted() {
     for path in ["/v1/messages", "/v1/responses", "/v1/models", ""] {
         let answer = told(&server.url("stranger"), path, PROMPT);
         assert!(answer.starts_with("HTTP/1.1 404 "), "{path}: {answer}");
-        assert!(answer.contains("nobody plays the session"), "{path}: {answer}");
+        assert!(
+            answer.contains("nobody plays the session"),
+            "{path}: {answer}"
+        );
     }
     let noted = conversation.of(Some("stranger"));
     assert_eq!(noted.len(), 4);
-    assert!(noted.iter().all(|exchange| exchange.failure.is_some() && !exchange.turn));
+    assert!(
+        noted
+            .iter()
+            .all(|exchange| exchange.failure.is_some() && !exchange.turn)
+    );
     assert!(story::of(&conversation).contains("FAILURE | nobody plays the session"));
 }
 
 #[test]
 fn a_status_is_sent_with_its_body() {
     for (path, body) in [("/v1/messages", PROMPT), ("/v1/responses", REVIEW)] {
-        let (server, _) = playing("main", "status = 429\nbody = '{\"error\":{\"code\":\"x\"}}'");
+        let (server, _) = playing(
+            "main",
+            "status = 429\nbody = '{\"error\":{\"code\":\"x\"}}'",
+        );
         let answer = told(&server.url("main"), path, body);
-        assert!(answer.starts_with("HTTP/1.1 429 ") && answer.contains("content-type: application/json\r\n"));
-        assert!(answer.ends_with("\r\n\r\n{\"error\":{\"code\":\"x\"}}"), "{answer}");
+        assert!(
+            answer.starts_with("HTTP/1.1 429 ")
+                && answer.contains("content-type: application/json\r\n")
+        );
+        assert!(
+            answer.ends_with("\r\n\r\n{\"error\":{\"code\":\"x\"}}"),
+            "{answer}"
+        );
     }
 }
 
 #[test]
 fn a_stream_is_cut_after_its_first_event() {
-    for (path, body, first) in
-        [("/v1/messages", PROMPT, "message_start"), ("/v1/responses", REVIEW, "response.created")]
-    {
+    for (path, body, first) in [
+        ("/v1/messages", PROMPT, "message_start"),
+        ("/v1/responses", REVIEW, "response.created"),
+    ] {
         let (server, _) = playing("main", "cut = true\nsay = 'unsaid'");
         let answer = told(&server.url("main"), path, body);
         assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
         assert_eq!(answer.matches("event: ").count(), 1, "{answer}");
-        assert!(answer.contains(&format!("event: {first}\ndata: {{")) && !answer.contains("unsaid"));
+        assert!(
+            answer.contains(&format!("event: {first}\ndata: {{")) && !answer.contains("unsaid")
+        );
         let whole = answer.contains("\r\n0\r\n") || answer.contains("content-length");
         assert!(!whole, "it ends as if that were all: {answer}");
     }
@@ -151,34 +197,63 @@ fn a_stream_is_cut_after_its_first_event() {
 
 #[test]
 fn a_last_event_is_sent_after_the_first_one() {
-    let (server, _) =
-        playing("main", "event = '{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\"}}'");
+    let (server, _) = playing(
+        "main",
+        "event = '{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\"}}'",
+    );
     let answer = told(&server.url("main"), "/v1/messages", PROMPT);
-    let events: Vec<_> = answer.lines().filter(|line| line.starts_with("event: ")).collect();
+    let events: Vec<_> = answer
+        .lines()
+        .filter(|line| line.starts_with("event: "))
+        .collect();
     assert_eq!(events, ["event: message_start", "event: error"]);
     assert!(
-        answer.contains("\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\"}}\n\n"),
+        answer
+            .contains("\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\"}}\n\n"),
         "{answer}"
     );
-    let whole = told(&server.url("main"), "/v1/messages", &PROMPT.replace("true", "false"));
-    assert!(whole.starts_with("HTTP/1.1 500 ") && whole.contains("overloaded_error"), "{whole}");
+    let whole = told(
+        &server.url("main"),
+        "/v1/messages",
+        &PROMPT.replace("true", "false"),
+    );
+    assert!(
+        whole.starts_with("HTTP/1.1 500 ") && whole.contains("overloaded_error"),
+        "{whole}"
+    );
 }
 
 #[test]
 fn a_service_that_hangs_sends_nothing_and_ends_with_its_scenario() {
     let (server, conversation) = playing("main", "hang = true");
     let url = server.url("main");
-    let (answer, ended) = told_within(&url, "POST", "/v1/messages", PROMPT, Duration::from_millis(300));
+    let (answer, ended) = told_within(
+        &url,
+        "POST",
+        "/v1/messages",
+        PROMPT,
+        Duration::from_millis(300),
+    );
     assert_eq!((answer.as_str(), ended), ("", false));
     let waiting = std::thread::spawn(move || {
-        told_within(&url, "POST", "/v1/responses", REVIEW, Duration::from_secs(20))
+        told_within(
+            &url,
+            "POST",
+            "/v1/responses",
+            REVIEW,
+            Duration::from_secs(20),
+        )
     });
     while conversation.of(None).len() < 2 {
         std::thread::yield_now();
     }
     drop(server);
     let (answer, ended) = waiting.join().unwrap();
-    assert_eq!((answer.as_str(), ended), ("", true), "the connection is closed");
+    assert_eq!(
+        (answer.as_str(), ended),
+        ("", true),
+        "the connection is closed"
+    );
 }
 
 #[test]
@@ -193,7 +268,13 @@ fn an_answer_comes_after_its_wait() {
 fn one_session_that_waits_does_not_hold_another() {
     let (server, _) = playing("slow", "hang = true");
     server.cast("quick", agent("say = 'here'"));
-    let _ = told_within(&server.url("slow"), "POST", "/v1/messages", PROMPT, Duration::from_millis(50));
+    let _ = told_within(
+        &server.url("slow"),
+        "POST",
+        "/v1/messages",
+        PROMPT,
+        Duration::from_millis(50),
+    );
     assert!(told(&server.url("quick"), "/v1/messages", PROMPT).contains("here"));
 }
 
@@ -202,10 +283,17 @@ fn a_rule_that_cannot_be_used_is_the_clients_error_and_is_noted() {
     let (server, conversation) = playing("main", "say = '{{ nobody }}'");
     for (path, body) in [("/v1/messages", PROMPT), ("/v1/responses", REVIEW)] {
         let answer = told(&server.url("main"), path, body);
-        assert!(answer.starts_with("HTTP/1.1 500 ") && answer.contains("nobody"), "{answer}");
+        assert!(
+            answer.starts_with("HTTP/1.1 500 ") && answer.contains("nobody"),
+            "{answer}"
+        );
     }
     assert!(
-        conversation.of(None).iter().all(|exchange| exchange.failure.as_ref().unwrap().contains("nobody"))
+        conversation.of(None).iter().all(|exchange| exchange
+            .failure
+            .as_ref()
+            .unwrap()
+            .contains("nobody"))
     );
 }
 
@@ -217,15 +305,23 @@ fn a_title_and_a_summary_use_no_rule() {
     assert!(told(&server.url("main"), "/v1/messages", title).contains("title"));
     assert!(told(&server.url("main"), "/v1/messages", &summary).contains("</summary>"));
     assert!(told(&server.url("main"), "/v1/messages", PROMPT).contains("the rule"));
-    let turns: Vec<_> = conversation.of(None).iter().map(|exchange| exchange.turn).collect();
+    let turns: Vec<_> = conversation
+        .of(None)
+        .iter()
+        .map(|exchange| exchange.turn)
+        .collect();
     assert_eq!(turns, [false, false, true]);
     // What came just before the instruction is still to be summed up, and not yet to be answered.
-    let result = r#""messages":[{"role":"user","content":[{"type":"tool_result","content":"a result"}]},{"#;
+    let result =
+        r#""messages":[{"role":"user","content":[{"type":"tool_result","content":"a result"}]},{"#;
     let after_it = summary.replace(r#""messages":[{"#, result);
     server.cast("main", agent("newest = 'a result'\nsay = 'the rule'"));
     assert!(told(&server.url("main"), "/v1/messages", &after_it).contains("</summary>"));
     assert!(story::of(&conversation).contains("a result"));
-    server.cast("main", agent("newest = 'TEXT ONLY'\nsay = 'its own summary'"));
+    server.cast(
+        "main",
+        agent("newest = 'TEXT ONLY'\nsay = 'its own summary'"),
+    );
     assert!(told(&server.url("main"), "/v1/messages", &summary).contains("its own summary"));
 }
 
@@ -237,10 +333,19 @@ fn what_clients_look_at_beside_is_there_and_is_not_noted() {
     assert!(counted.ends_with("{\"input_tokens\":10}"), "{counted}");
     for (method, path) in [("GET", "/v1/models"), ("HEAD", ""), ("GET", "/")] {
         let (answer, _) = told_within(&url, method, path, "", Duration::from_secs(20));
-        assert!(answer.starts_with("HTTP/1.1 200 "), "{method} {path}: {answer}");
+        assert!(
+            answer.starts_with("HTTP/1.1 200 "),
+            "{method} {path}: {answer}"
+        );
     }
     server.cast("zwei ü", agent("say = 'x'"));
-    let (answer, _) = told_within(&server.url("zwei ü"), "GET", "/", "", Duration::from_secs(20));
+    let (answer, _) = told_within(
+        &server.url("zwei ü"),
+        "GET",
+        "/",
+        "",
+        Duration::from_secs(20),
+    );
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
     assert!(told(&url, "/v1/else", "{}").starts_with("HTTP/1.1 404 "));
     assert!(conversation.of(None).is_empty());
@@ -252,7 +357,10 @@ fn a_request_may_be_large_but_must_be_one() {
     let large = PROMPT.replace("go", &format!("{}go", "x".repeat(5 << 20)));
     assert!(told(&server.url("main"), "/v1/messages", &large).contains("all of it"));
     let answer = told(&server.url("main"), "/v1/messages", "{\"messages\":");
-    assert!(answer.starts_with("HTTP/1.1 400 ") && answer.contains("no JSON"), "{answer}");
+    assert!(
+        answer.starts_with("HTTP/1.1 400 ") && answer.contains("no JSON"),
+        "{answer}"
+    );
     assert!(conversation.of(None)[1].failure.is_some());
 }
 
@@ -264,6 +372,13 @@ fn a_question_asked_again_is_told_once() {
     }
     let story = story::of(&conversation);
     assert_eq!(story.matches("heard | go\n").count(), 1, "{story}");
-    assert_eq!(story.matches("heard | (the same again)\n").count(), 1, "{story}");
-    assert!(story.contains("status 500 |") && story.contains("says | Nothing is left"), "{story}");
+    assert_eq!(
+        story.matches("heard | (the same again)\n").count(),
+        1,
+        "{story}"
+    );
+    assert!(
+        story.contains("status 500 |") && story.contains("says | Nothing is left"),
+        "{story}"
+    );
 }

@@ -9,7 +9,10 @@ fn shell(script: &str) -> Launch {
     Launch {
         program: "/bin/sh".into(),
         arguments: vec!["-c".into(), script.into()],
-        env: vec![("PATH".into(), "/usr/bin:/bin".into()), ("LANG".into(), "C.UTF-8".into())],
+        env: vec![
+            ("PATH".into(), "/usr/bin:/bin".into()),
+            ("LANG".into(), "C.UTF-8".into()),
+        ],
         folder: "/".into(),
     }
 }
@@ -32,7 +35,10 @@ fn what_is_typed_arrives_byte_for_byte() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("typed");
     let text = r#"-x 'a' "b" $(touch /tmp/no) `id`; # \ é 漢字 🙂 Enter C-c ;"#;
-    let script = format!("printf 'ready '; IFS= read -r line; printf %s \"$line\" > {}", file.display());
+    let script = format!(
+        "printf 'ready '; IFS= read -r line; printf %s \"$line\" > {}",
+        file.display()
+    );
     let terminal = open(&script);
     terminal.wait_for(&patterns(&["ready"]), &[], SOON).unwrap();
     terminal.type_text(text).unwrap();
@@ -79,7 +85,9 @@ fn a_paste_that_is_folded_is_known_by_its_sign() {
 fn what_a_program_does_not_show_was_not_typed() {
     let terminal = open("stty -echo; printf 'ready '; sleep 60");
     terminal.wait_for(&patterns(&["ready"]), &[], SOON).unwrap();
-    let error = terminal.type_within("secret", Duration::from_millis(500)).unwrap_err();
+    let error = terminal
+        .type_within("secret", Duration::from_millis(500))
+        .unwrap_err();
     assert!(matches!(error, TerminalError::Echo { .. }), "{error}");
     assert!(error.to_string().contains("ready"), "{error}");
 }
@@ -87,7 +95,9 @@ fn what_a_program_does_not_show_was_not_typed() {
 #[test]
 fn a_screen_is_waited_for_until_all_is_there_at_once() {
     let terminal = open("printf 'one\n'; sleep 0.3; printf 'two words'; sleep 60");
-    let screen = terminal.wait_for(&patterns(&["one two", "wor"]), &patterns(&["three"]), SOON).unwrap();
+    let screen = terminal
+        .wait_for(&patterns(&["one two", "wor"]), &patterns(&["three"]), SOON)
+        .unwrap();
     assert_eq!(screen.text, "one\ntwo words");
 }
 
@@ -95,19 +105,28 @@ fn a_screen_is_waited_for_until_all_is_there_at_once() {
 fn what_is_missing_is_named_and_the_screen_shown() {
     let terminal = open("printf 'one'; sleep 60");
     let soon = Duration::from_millis(300);
-    let error = terminal.wait_for(&patterns(&["one", "two"]), &patterns(&["o[…]e"]), soon).unwrap_err();
+    let error = terminal
+        .wait_for(&patterns(&["one", "two"]), &patterns(&["o[…]e"]), soon)
+        .unwrap_err();
     let text = error.to_string();
-    assert!(text.contains("the screen has no \"two\" and has \"o[…]e\"\n"), "{text}");
+    assert!(
+        text.contains("the screen has no \"two\" and has \"o[…]e\"\n"),
+        "{text}"
+    );
     assert!(text.contains("\none\n"), "{text}");
 }
 
 #[test]
 fn a_program_that_ends_is_not_waited_for_and_its_last_screen_stays() {
     let terminal = open("printf 'a\nb\nlast words'; exit 3");
-    let error = terminal.wait_for(&patterns(&["never"]), &[], Duration::from_secs(600)).unwrap_err();
+    let error = terminal
+        .wait_for(&patterns(&["never"]), &[], Duration::from_secs(600))
+        .unwrap_err();
     let text = error.to_string();
     assert!(
-        text.contains("the program ended with exit status 3, and its last screen has no \"never\"\n"),
+        text.contains(
+            "the program ended with exit status 3, and its last screen has no \"never\"\n"
+        ),
         "{text}"
     );
     assert!(text.contains("\na\nb\nlast words\n"), "{text}");
@@ -119,10 +138,16 @@ fn the_program_has_the_launch_s_environment_and_nothing_else() {
     launch.program = "/usr/bin/env".into();
     launch.arguments = Vec::new();
     launch.env.push(("EMPTY".into(), "".into()));
-    launch.env.push(("HOSTILE".into(), "a 'b' \"c\" #{pane_id} $HOME;".into()));
+    launch
+        .env
+        .push(("HOSTILE".into(), "a 'b' \"c\" #{pane_id} $HOME;".into()));
     let terminal = Terminal::open(&launch, (100, 20)).unwrap();
     let screen = terminal.wait_for_end(SOON).unwrap();
-    let mut lines: Vec<_> = screen.text.lines().filter(|line| !line.starts_with(leftovers::MARK)).collect();
+    let mut lines: Vec<_> = screen
+        .text
+        .lines()
+        .filter(|line| !line.starts_with(leftovers::MARK))
+        .collect();
     lines.sort_unstable();
     assert_eq!(
         lines,
@@ -143,19 +168,27 @@ fn size_folder_and_arguments_are_the_launch_s() {
     fs_err::create_dir(&place).unwrap();
     let mut launch = shell(r#"stty size; printf '<%s>\n' "$@"; basename "$(pwd)""#);
     launch.folder = place;
-    launch.arguments.extend(["sh", ";", "a;", r"b\;", "", "-x"].map(OsString::from));
+    launch
+        .arguments
+        .extend(["sh", ";", "a;", r"b\;", "", "-x"].map(OsString::from));
     let terminal = Terminal::open(&launch, (71, 23)).unwrap();
     let screen = terminal.wait_for_end(SOON).unwrap();
     let lines: Vec<_> = screen.text.lines().collect();
     let place = "a 'b' \"c\" ü #{pane_id};";
-    assert_eq!(lines, ["23 71", "<;>", "<a;>", r"<b\;>", "<>", "<-x>", place]);
+    assert_eq!(
+        lines,
+        ["23 71", "<;>", "<a;>", r"<b\;>", "<>", "<-x>", place]
+    );
 }
 
 #[test]
 fn nothing_that_the_program_started_outlives_the_terminal() {
-    let terminal =
-        open("trap '' HUP; setsid sh -c 'trap \"\" HUP; printf started; sleep 600' & wait; sleep 600");
-    terminal.wait_for(&patterns(&["started"]), &[], SOON).unwrap();
+    let terminal = open(
+        "trap '' HUP; setsid sh -c 'trap \"\" HUP; printf started; sleep 600' & wait; sleep 600",
+    );
+    terminal
+        .wait_for(&patterns(&["started"]), &[], SOON)
+        .unwrap();
     let mark = terminal.mark.clone();
     let folder = terminal.folder.path().to_owned();
     assert!(leftovers::marked(&mark).len() >= 2);
@@ -167,7 +200,9 @@ fn nothing_that_the_program_started_outlives_the_terminal() {
 #[test]
 fn the_server_ends_when_the_holder_loses_its_pipe() {
     let mut terminal = open("printf started; sleep 600");
-    terminal.wait_for(&patterns(&["started"]), &[], SOON).unwrap();
+    terminal
+        .wait_for(&patterns(&["started"]), &[], SOON)
+        .unwrap();
     // What the system does for a process that is killed.
     drop(terminal.holder.as_mut().unwrap().stdin.take());
     let until = Instant::now() + SOON;
@@ -194,7 +229,9 @@ fn keys_go_by_name() {
     );
     terminal.wait_for(&patterns(&["ready"]), &[], SOON).unwrap();
     terminal.keys(&keys(&["a", "-", "Enter"])).unwrap();
-    terminal.wait_for(&patterns(&["ready a- on"]), &[], SOON).unwrap();
+    terminal
+        .wait_for(&patterns(&["ready a- on"]), &[], SOON)
+        .unwrap();
     terminal.keys(&keys(&["C-c"])).unwrap();
     let screen = terminal.wait_for_end(SOON).unwrap();
     assert_eq!(screen.ended, Some(7));
