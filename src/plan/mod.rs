@@ -22,6 +22,7 @@ pub mod resume;
 pub mod run;
 pub mod runner;
 pub mod start;
+mod status_line;
 pub mod summary;
 pub mod verbs;
 pub mod work;

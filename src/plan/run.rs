@@ -3,7 +3,6 @@
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
@@ -18,10 +17,10 @@ use claudex_loop::review::findings_file::bullet;
 use claudex_loop::review::round::RoundEvent;
 use claudex_loop::store::{StartError, StoreError};
 use claudex_loop::text;
-use indicatif::{ProgressBar, ProgressStyle};
 
 use super::driver::{self, Ending, Event, Job, JobError};
 use super::start::PLAN;
+use super::status_line::StatusLine;
 use super::work::Work;
 use super::{INFO, resume, reviews_changes};
 
@@ -231,45 +230,38 @@ fn failure(error: JobError) -> Failure {
     }
 }
 
-/// A spinner on a terminal, lines elsewhere; with `--json` the lines go to stderr.
+/// The progress of a run: a status line on a terminal, plain lines elsewhere. With `--json` the lines go to stderr.
 struct Display {
-    bar: Option<ProgressBar>,
+    status: Option<StatusLine>,
     to_stderr: bool,
     lines: review::Lines,
 }
 
 impl Display {
     fn new(json: bool) -> Self {
-        let bar = (!json && std::io::stdout().is_terminal() && std::io::stderr().is_terminal())
-            .then(|| {
-                let bar = ProgressBar::new_spinner();
-                if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
-                    bar.set_style(style);
-                }
-                bar.enable_steady_tick(Duration::from_millis(120));
-                bar
-            });
+        let is_terminal = std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
+        let status = (!json && is_terminal).then(StatusLine::new);
         Self {
-            lines: review::Lines::limited(bar.is_none()),
-            bar,
+            lines: review::Lines::limited(status.is_none()),
+            status,
             to_stderr: json,
         }
     }
 
     /// Says a line that is left whole, such as one of a program.
-    fn say(&self, line: &str) {
+    fn say(&mut self, line: &str) {
         self.say_toned(line, "", Tone::Heading);
     }
 
     /// Says a line of ours, broken at the end of a terminal.
-    fn say_prose(&self, line: &str) {
+    fn say_prose(&mut self, line: &str) {
         let lines = screen::prose(line, screen::columns());
         lines.iter().for_each(|line| self.say(line));
     }
 
-    fn say_toned(&self, line: &str, word: &str, tone: Tone) {
-        match &self.bar {
-            Some(bar) => bar.suspend(|| out::toned(line, word, tone)),
+    fn say_toned(&mut self, line: &str, word: &str, tone: Tone) {
+        match &mut self.status {
+            Some(status) => status.suspend(|| out::toned(line, word, tone)),
             None if self.to_stderr => out::note(line),
             None => out::toned(line, word, tone),
         }
@@ -289,15 +281,19 @@ impl Display {
                 ));
             }
             Event::Round { round, of, persona } => {
-                self.lines = review::Lines::limited(self.bar.is_none());
-                if let Some(bar) = &self.bar {
-                    bar.reset_elapsed();
-                    bar.set_message(text::plain(&format!("round {round} of {of}, {persona}")));
+                self.lines = review::Lines::limited(self.status.is_none());
+                if let Some(status) = &mut self.status {
+                    status.begin(&format!("round {round} of {of}, {persona}"));
                 }
                 let line = format!("Round {round} of {of}, {persona}");
                 self.say_toned(&line, &line, Tone::Heading);
             }
             Event::Review(RoundEvent::Began { .. }) => {}
+            Event::Review(RoundEvent::Tick) | Event::Draft(None) => {
+                if let Some(status) = &mut self.status {
+                    status.tick();
+                }
+            }
             Event::Review(said) => {
                 if let Some(line) = self.lines.shown(*said, reviewer) {
                     self.say(&format!("  {line}"));
@@ -330,9 +326,8 @@ impl Display {
                 }
             }
             Event::Drafting => {
-                if let Some(bar) = &self.bar {
-                    bar.reset_elapsed();
-                    bar.set_message("the drafter revises the plan");
+                if let Some(status) = &mut self.status {
+                    status.begin("the drafter revises the plan");
                 }
                 self.say("  the drafter revises the plan");
             }
@@ -341,13 +336,12 @@ impl Display {
                     self.say(&format!("  | {line}"));
                 }
             }
-            Event::Draft(None) => {}
         }
     }
 
-    fn finish(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+    fn finish(&mut self) {
+        if let Some(status) = &mut self.status {
+            status.finish();
         }
     }
 }

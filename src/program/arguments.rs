@@ -126,13 +126,6 @@ pub(super) enum Command {
         #[arg(value_enum)]
         shell: clap_complete::Shell,
     },
-    /// Print the man page, or write one for each command
-    #[command(display_order = Group::SetUp.place())]
-    Man {
-        /// Write the pages into this folder, which is made
-        #[arg(long, value_name = "DIR")]
-        dir: Option<Utf8PathBuf>,
-    },
     /// What Claude Code's hooks call: one JSON value on stdin, one answer on stdout
     #[command(hide = true)]
     Hook {

@@ -292,7 +292,7 @@ impl<M: CommandLine> Program<M> {
         Ok(own)
     }
 
-    /// Adds a subcommand, which stands in help, completions and man page like the others.
+    /// Adds a subcommand, which help and completions list like the others.
     #[must_use]
     pub fn command(
         mut self,

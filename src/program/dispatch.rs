@@ -170,7 +170,6 @@ fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Resul
         Command::Completions { shell } => {
             generate::completions(&arguments::command(program), info, shell)
         }
-        Command::Man { dir } => generate::man(&arguments::command(program), info, dir.as_deref()),
         Command::Hook { hook } => Ok(answer_client(program, &Frequent::Hook(hook))),
         Command::State(command) => state::state(program, command),
     }

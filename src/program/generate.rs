@@ -1,6 +1,5 @@
-//! Completions and man pages, generated from the same description that the arguments are parsed by.
+//! Shell completions, generated from the same description that the arguments are parsed by.
 
-use camino::Utf8Path;
 use clap::Command;
 use clap_complete::Shell;
 
@@ -44,40 +43,5 @@ pub(super) fn completions(
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut visible(command), info.program, &mut text);
     out::text(&String::from_utf8_lossy(&text));
-    Ok(Exit::Complete)
-}
-
-/// Prints the man page, or writes one for each command into a folder.
-pub(super) fn man(
-    command: &Command,
-    info: &ProgramInfo,
-    dir: Option<&Utf8Path>,
-) -> Result<Exit, Failure> {
-    let command = visible(command);
-    let failed = |error: std::io::Error| {
-        Failure::plain(
-            Exit::Internal,
-            "claudex::man",
-            format!("the man pages cannot be written: {error}"),
-            &format!(
-                "give a folder that you may write: {} man --dir DIR",
-                info.program
-            ),
-        )
-    };
-    let Some(dir) = dir else {
-        let mut page = Vec::new();
-        clap_mangen::Man::new(command)
-            .render(&mut page)
-            .map_err(failed)?;
-        out::text(&String::from_utf8_lossy(&page));
-        return Ok(Exit::Complete);
-    };
-    fs_err::create_dir_all(dir).map_err(failed)?;
-    clap_mangen::generate_to(command, dir).map_err(failed)?;
-    out::line(&format!(
-        "The man pages are in {dir}; try: man -l {}",
-        dir.join(format!("{}.1", info.program))
-    ));
     Ok(Exit::Complete)
 }

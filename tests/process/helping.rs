@@ -235,36 +235,3 @@ fn completions_know_the_verbs_and_nothing_that_is_hidden() {
     assert_eq!(completed.trim(), "mark-done");
     project.run(&["completions", "bsh"]).exits(2).says("‘bash’");
 }
-
-#[test]
-fn the_man_page_has_the_verbs_and_a_folder_gets_one_page_each() {
-    let project = Project::new();
-    let page = project.run(&["man"]).exits(0).out;
-    assert!(page.contains(".TH claudex"), "{}", &page[..200]);
-    for verb in VERBS {
-        assert!(page.contains(&verb.replace('-', "\\-")), "{verb}");
-    }
-    assert!(page.contains("Exit codes"), "{page}");
-    let folder = project.home.join("man pages/man1");
-    project
-        .run(&["man", "--dir", folder.to_str().unwrap()])
-        .exits(0);
-    let pages: Vec<String> = std::fs::read_dir(&folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    for verb in VERBS {
-        let name = format!("claudex-loop-{verb}.1");
-        assert!(pages.contains(&name), "{name}: {pages:?}");
-        let page = std::fs::read_to_string(folder.join(name)).unwrap();
-        assert!(!page.contains("from\\-prompt"), "{verb}");
-        assert!(page.len() > 200, "{verb}");
-    }
-    std::fs::write(project.home.join("file"), "").unwrap();
-    let below = project.home.join("file/man");
-    project.answers(
-        &["man", "--dir", below.to_str().unwrap()],
-        3,
-        "claudex::man",
-    );
-}

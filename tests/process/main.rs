@@ -16,8 +16,6 @@ mod looking;
 mod machine;
 mod one_text;
 mod ownership;
-#[path = "../support/paste.rs"]
-mod paste;
 mod programs;
 mod putting_away;
 mod reporting;

@@ -255,7 +255,6 @@ fn what_is_printed_knows_it(project: &Project) {
             &["sign-off", "send-back"],
         );
     }
-    has(&project.run(&["man"]), &["sign\\-off", "send\\-back"]);
 }
 
 fn a_person_signs_it_off(project: &Project) {

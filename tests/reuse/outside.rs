@@ -10,11 +10,10 @@ use crate::support::stranger::ours;
 use crate::support::{Crate, target};
 
 /// The crates that the plan loop names besides ours, as our own manifest has them.
-const DEPENDENCIES: [&str; 9] = [
+const DEPENDENCIES: [&str; 8] = [
     "camino",
     "clap",
     "derive_more",
-    "indicatif",
     "jiff",
     "miette",
     "serde",

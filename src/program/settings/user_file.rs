@@ -94,14 +94,14 @@ fn shown(path: &Utf8Path) -> String {
     text::one_line(path.as_str(), 300)
 }
 
-/// Returns where the user's file is, there or not: below `XDG_CONFIG_HOME` where that is absolute, else in the platform's
-/// folder.
+/// Returns the path of the user's file, which may be missing: below `XDG_CONFIG_HOME` if that is absolute, else below
+/// `~/.config`.
 ///
 /// # Errors
 /// There is no home, or its path is not absolute or not UTF-8.
 pub fn path() -> Result<Utf8PathBuf, FileError> {
     let named = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
-    let usual = || directories::BaseDirs::new().map(|folders| folders.config_dir().to_owned());
+    let usual = || std::env::home_dir().map(|home| home.join(".config"));
     path_in(named, usual)
 }
 

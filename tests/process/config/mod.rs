@@ -67,11 +67,7 @@ fn a_relative_xdg_folder_is_ignored_and_a_home_that_is_none_is_an_error_with_a_r
         &project.root.join("relative/claudex-loop/config.toml"),
         "x = 1",
     );
-    let home = project.home.join(if cfg!(target_os = "macos") {
-        "Library/Application Support"
-    } else {
-        ".config"
-    });
+    let home = project.home.join(".config");
     project.answers(&["config", "path"], 0, home.to_str().unwrap());
     project.run(&["config", "show"]).exits(0);
 

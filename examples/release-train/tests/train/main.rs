@@ -3,9 +3,6 @@
 mod hooks;
 mod hostile;
 mod names;
-#[path = "../../../../tests/support/paste.rs"]
-mod paste;
-mod pasting;
 mod people;
 mod plugin;
 mod reviewed;

@@ -65,7 +65,6 @@ fn no_command_names_another_program_than_its_own() {
             &["machine", "explain", "canary"],
             &["hooks", "--by-name"],
             &["completions", "bash"],
-            &["man"],
             &["start", "train", "--what"],
             &["start", "train"],
             &["start", "nowhere", "1.0"],
