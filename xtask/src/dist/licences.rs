@@ -1,6 +1,6 @@
 //! What the crates that are linked into the programs are licensed under, with the texts that their packages hold.
 //!
-//! cargo says which crates those are, and where their packages lie; which licences may be there at all, `deny.toml` says.
+//! cargo says which crates those are, and where their packages lie; `.ci/run` lists the licences that are accepted.
 
 use std::collections::BTreeMap;
 use std::path::Path;
