@@ -1,8 +1,6 @@
 //! Generated code among strict neighbours: without a warning of rustc's or of clippy's pedantic ones, documented, and with
-//! types that may go to another thread. For every machine of the workspace and some out of a hat, in a crate outside of it.
+//! types that may go to another thread. For every machine of the workspace, in a crate outside of it.
 
-#[path = "../codegen/tests/fuzz/grammar.rs"]
-mod grammar;
 #[path = "support/machines.rs"]
 mod machines;
 #[path = "support/stranger.rs"]
@@ -80,9 +78,6 @@ args = { raw = "text", other = "text", refused = "text", n = "text", value = { t
 set  = { r = "args.raw" }
 "#;
 
-/// How many machines come out of the hat.
-const HATS: u32 = 8;
-
 /// The crate: the modules, and an assertion for each type.
 fn library(all: &[machines::Found]) -> String {
     let mut text = String::from(HEAD);
@@ -131,25 +126,9 @@ fn library(all: &[machines::Found]) -> String {
     text
 }
 
-/// Machines that nobody wrote, the same ones each time.
-fn out_of_a_hat(known: usize) -> impl Iterator<Item = machines::Found> {
-    (0..HATS).map(move |at| {
-        let mut number = 0x9e37_79b9_u32.wrapping_mul(at + 1);
-        let numbers: Vec<u32> = std::iter::repeat_with(|| {
-            number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            number >> 8
-        })
-        .take(80)
-        .collect();
-        let source = grammar::machine(&mut grammar::Tape::new(&numbers));
-        machines::found(&format!("hat {at}"), known + at as usize, source)
-    })
-}
-
 #[test]
 fn the_code_of_every_machine_is_without_a_pedantic_warning_and_its_types_are_send_sync_and_unpin() {
     let mut all = machines::all();
-    all.extend(out_of_a_hat(all.len()));
     all.push(machines::found("names", all.len(), NAMES.to_owned()));
     let stranger = machines::crate_of("pedantic", &all);
     stranger.write("src/lib.rs", &library(&all));

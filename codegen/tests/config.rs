@@ -221,26 +221,10 @@ fn a_machine_that_cannot_be_read_is_one_line() {
             "cargo::error=machine.toml: there is no such file"
         ]
     );
-}
-
-#[test]
-fn a_folder_in_place_of_a_file_is_one_line() {
-    let folder = Crate::new();
-    fs::remove_file(folder.path().join("machine.toml")).unwrap();
     fs::create_dir(folder.path().join("machine.toml")).unwrap();
     assert_eq!(
         errors(&folder.compile()),
         ["cargo::error=machine.toml: it is a folder"]
-    );
-    fs::remove_dir(folder.path().join("machine.toml")).unwrap();
-    fs::write(folder.path().join("machine.toml"), PLAN).unwrap();
-    fs::remove_file(folder.path().join("src/plan/messages/failed.md")).unwrap();
-    fs::create_dir(folder.path().join("src/plan/messages/failed.md")).unwrap();
-    let lines = folder.compile();
-    assert_eq!(errors(&lines).len(), 1, "{lines:#?}");
-    assert!(
-        errors(&lines)[0].contains("template src/plan/messages/failed.md: it is a folder"),
-        "{lines:#?}"
     );
 }
 

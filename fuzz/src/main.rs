@@ -6,20 +6,19 @@ use std::sync::LazyLock;
 
 use claudex_loop::fuzzing::{TARGETS, Target};
 
-#[path = "../../codegen/tests/fuzz/holds.rs"]
-mod holds;
+mod machine;
 
 #[path = "../../stages/tests/contract/holds.rs"]
 mod stages_summary;
 
-fn machine(bytes: &[u8]) {
-    holds::holds(&String::from_utf8_lossy(bytes));
+fn check_machine(bytes: &[u8]) {
+    machine::check(&String::from_utf8_lossy(bytes));
 }
 
 static TARGET: LazyLock<Target> = LazyLock::new(|| {
     let wanted = std::env::var("FUZZ_TARGET").expect("FUZZ_TARGET names a target");
     let others = [
-        ("machine", machine as Target),
+        ("machine", check_machine as Target),
         ("stages_summary", |bytes| drop(stages_summary::holds(bytes))),
     ];
     let all = TARGETS.into_iter().chain(others);

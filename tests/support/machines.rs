@@ -32,7 +32,7 @@ pub(crate) fn all() -> Vec<Found> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut folders = vec![PathBuf::new()];
     folders.extend(members(root));
-    folders.push("codegen/tests/expected".into());
+    folders.push("codegen/tests/snapshot".into());
     folders.extend(below(root, Path::new("tests/machines")));
     let files = folders
         .into_iter()

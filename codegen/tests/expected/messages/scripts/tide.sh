@@ -1,3 +1,0 @@
-#!/bin/sh
-# Says when the tide turns.
-exec voyage status
