@@ -204,12 +204,6 @@ fn calls(asked: &Asked) -> Vec<Json> {
     asked.dialogs().into_iter().map(call).collect()
 }
 
-/// Returns what the agent does with a question that is no phase's.
-pub(crate) fn put_to_the_person(tell: &[String], asked: &Asked) -> String {
-    let calls = calls(asked);
-    told(tell) + &put(&calls[0], &calls[1..])
-}
-
 fn put(first: &Json, more: &[Json]) -> String {
     let block = |call: &Json| format!("```json\n{:#}\n```\n", json!({ "questions": call }));
     let mut text = format!(
@@ -267,8 +261,6 @@ fn dispatch(pipeline: Pipeline<'_>) -> Instruction {
             pipeline.0.count("max_rounds")
         ));
     }
-    tell.extend(notes::blind_spots(pipeline));
-    tell.extend(notes::foreign_lock(pipeline));
     let known = known(pipeline);
     let since = pipeline.open_since();
     if let Some(late) = overdue(&since, stage) {
@@ -341,8 +333,6 @@ fn known(pipeline: Pipeline<'_>) -> Known {
             before.map(|one| pipeline.kept_file(&one.digest).to_string()),
         ),
         prior_summaries: prior_summaries(pipeline, &counted),
-        reflection: notes::reflection(pipeline)
-            .map_or_else(String::new, |reflection| reflection.text),
         answer: open.answer,
         focus: focus.unwrap_or_default(),
         skip_validation: open.skip_validation,

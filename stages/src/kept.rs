@@ -1,18 +1,16 @@
-//! What the kept summaries of a pipeline say of its rounds: the basis of digest and reflection.
+//! What the kept summaries of a pipeline say of its rounds: the basis of the digest.
 
 use std::collections::BTreeMap;
 
 use claudex_loop::text;
 
-use crate::contract::{AnalysisMode, Decision, Dimension, Flags, Round, Stage, Summary};
+use crate::contract::{AnalysisMode, Flags, Round, Stage, Summary};
 
 /// The summaries that counted, by round and stage.
 pub type Kept = BTreeMap<(Round, Stage), Summary>;
 
 /// The longest gap that is shown, in characters.
 const LONGEST_GAP: usize = 200;
-/// The highest score of a weak dimension.
-const WEAK: u32 = 2;
 
 /// A gap in what is known, over the rounds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,36 +48,6 @@ pub(crate) fn mode(kept: &Kept, round: Round) -> Option<AnalysisMode> {
     stages
         .into_iter()
         .find_map(|stage| flags(kept, round, stage)?.analysis_mode)
-}
-
-/// Returns the validations before a round that decided NOT_READY, oldest first.
-pub(crate) fn not_ready(kept: &Kept, before: Round) -> Vec<(Round, &Flags)> {
-    let validations = kept.iter().filter(|((round, stage), summary)| {
-        *round < before
-            && *stage == Stage::ValidationGeneration
-            && summary.flags.validation_decision == Some(Decision::NotReady)
-    });
-    validations
-        .map(|((round, _), summary)| (*round, &summary.flags))
-        .collect()
-}
-
-/// Returns the score of a dimension.
-pub(crate) fn grade(flags: &Flags, dimension: Dimension) -> Option<u32> {
-    let grade = flags.dimension_scores.as_ref()?.0.get(&dimension)?;
-    Some(grade.get())
-}
-
-/// Returns the weak dimensions: those that are named so, else by their scores.
-pub(crate) fn weak(flags: &Flags) -> Vec<Dimension> {
-    let by_score = || {
-        let scores = flags.dimension_scores.iter().flat_map(|scores| &scores.0);
-        scores
-            .filter(|(_, grade)| grade.get() <= WEAK)
-            .map(|(dimension, _)| *dimension)
-            .collect()
-    };
-    flags.weak_dimensions.clone().unwrap_or_else(by_score)
 }
 
 /// Returns the gaps that the rounds before this one name, in the order in which they were seen first. One is open as long as each

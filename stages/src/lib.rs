@@ -4,20 +4,19 @@
 //! |---------------|-----------------------------------------------------------------------------------------------------|
 //! | [`contract`]  | the Summary Contract: what a summary file is, each rule, and what is read where one is broken       |
 //! | [`gates`]     | what stages 3 and 5 wrote                                                                           |
-//! | [`kept`], [`digest`], [`reflection`] | what is made from the summaries that counted                                 |
+//! | [`kept`], [`digest`] | the summaries that counted, and the digest of earlier rounds                                   |
 //! | [`state`]     | what the state document holds, and what is read from it                                             |
 //! | [`follows`]   | what follows a summary                                                                              |
 //! | [`report`]    | taking a summary, or what is there in place of one                                                  |
 //! | `record`      | what is written of a summary                                                                        |
 //! | [`questions`], [`answers`] | what the person is asked, and what is written with the answer                          |
 //! | [`instruction`], [`variables`] | what is to be done now, and what a coordinator is told                             |
-//! | [`notes`]     | the files that the program writes beside the summaries                                              |
+//! | [`notes`]     | the digest as a file beside the summaries                                                           |
 //! | [`stops`]     | what a stop does where `machine.toml` leaves it to Rust                                             |
 //! | [`summary`]   | what `status` says besides every machine's                                                          |
 //! | [`take_up`]   | a state document that another program wrote                                                         |
 //! | [`commands`]  | what the agent calls and people type, besides every machine's                                       |
-//! | `lock`        | the sign that another program is at work                                                            |
-//! | `before_start` | what the person is asked about it before a pipeline begins                                         |
+//! | `anew`        | `start --anew`                                                                                      |
 //! | `demo`        | the whole pipeline by a script                                                                      |
 //!
 //! `contract` uses nothing of the pipeline.
@@ -26,8 +25,8 @@ use state::{AllAsked, AllCounted, Keys, List, Open, Scalar};
 
 claudex_loop::machine!(stages as typestate);
 
+mod anew;
 pub mod answers;
-mod before_start;
 pub mod commands;
 pub mod contract;
 mod demo;
@@ -36,11 +35,9 @@ pub mod follows;
 pub mod gates;
 pub mod instruction;
 pub mod kept;
-mod lock;
 pub mod notes;
 pub mod questions;
 mod record;
-pub mod reflection;
 pub mod report;
 pub mod state;
 pub mod stops;
@@ -58,10 +55,9 @@ pub use typestate::{AnyLoop, Phase};
 pub fn program() -> Program<typestate::Stages> {
     let program = typestate::program(stops::Stages)
         .taking(answers::taking)
-        .arguments(before_start::arguments)
-        .answered(before_start::answered)
+        .arguments(anew::arguments)
         .start(|request| {
-            before_start::before_start(&request)?;
+            anew::before_start(&request)?;
             let open = state::first_open(request.store.root(), contract::Round::LEAST, false);
             let open = serde_json::to_value(open).unwrap_or_default();
             Ok(StartFields {

@@ -5,7 +5,6 @@ use claudex_loop::text;
 
 use crate::contract::Stage;
 use crate::instruction::overdue;
-use crate::notes;
 use crate::state::Pipeline;
 use crate::typestate::{AnyLoop, Phase};
 
@@ -92,8 +91,7 @@ pub fn caveats(held: &AnyLoop) -> Vec<String> {
     let pipeline = Pipeline(held.raw());
     let is_open = held.phase() == Phase::Dispatched;
     let late = overdue(&pipeline.open_since(), pipeline.stage()).filter(|_| is_open);
-    let foreign = notes::foreign_lock(pipeline).filter(|_| !held.phase().is_terminal());
-    late.into_iter().chain(foreign).collect()
+    late.into_iter().collect()
 }
 
 /// Says what was decided already where an answer comes that nothing asks for.

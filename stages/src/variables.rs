@@ -32,8 +32,6 @@ pub struct Known {
     pub prior_context: String,
     /// The summaries before, as a list.
     pub prior_summaries: String,
-    /// The reflection.
-    pub reflection: String,
     /// What the person answered.
     pub answer: Option<UserAnswer>,
     /// Gaps for research.
@@ -87,7 +85,6 @@ pub fn variables(stage: Stage, known: &Known) -> Map<String, Json> {
     all.push(("USER_ANSWER", json!(known.answer)));
     match stage {
         Stage::Research => all.push(("FOCUS", json!(known.focus))),
-        Stage::AnalysisQuestions => all.push(("REFLECTION_CONTEXT", json!(known.reflection))),
         Stage::ValidationGeneration => all.push(("SKIP_VALIDATION", json!(known.skip_validation))),
         _ => {}
     }

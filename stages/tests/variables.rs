@@ -20,7 +20,6 @@ fn all(stage: Stage) -> Known {
         dispatch_id: "d-7".to_owned(),
         prior_context: "before".to_owned(),
         prior_summaries: "list".to_owned(),
-        reflection: "look back".to_owned(),
         answer: Some(UserAnswer {
             question: "Which?".to_owned(),
             answer: "This".to_owned(),
@@ -57,7 +56,7 @@ fn each_stage_is_told_what_it_needs() {
     );
     assert_eq!(
         told(Stage::AnalysisQuestions),
-        expected(3, 30, &json!({ "REFLECTION_CONTEXT": "look back" }))
+        expected(3, 30, &json!({}))
     );
     assert_eq!(told(Stage::ResponseAnalysis), expected(4, 15, &json!({})));
     assert_eq!(
@@ -73,7 +72,7 @@ fn what_is_not_known_has_its_default() {
     let defaults = json!({
         "ROUND_NUMBER": 1, "ANALYSIS_MODE": "standard", "PRD_MODE": "NEW", "ENTRY_TYPE": "first_entry", "PAL_AVAILABLE": false,
         "ST_AVAILABLE": false, "RESEARCH_MCP_AVAILABLE": false, "PANEL_CONFIG_PATH": null, "PRIOR_CONTEXT": "", "PRIOR_SUMMARIES": "",
-        "USER_ANSWER": null, "FOCUS": [], "REFLECTION_CONTEXT": "", "SKIP_VALIDATION": false,
+        "USER_ANSWER": null, "FOCUS": [], "SKIP_VALIDATION": false,
     });
     for stage in Stage::all() {
         for (name, value) in variables(stage, &Known::default()) {
@@ -90,7 +89,6 @@ fn what_is_not_known_has_its_default() {
 fn what_must_be_there_is_there_and_one_member_has_no_panel() {
     let may_be_empty = [
         "PANEL_CONFIG_PATH",
-        "REFLECTION_CONTEXT",
         "PRIOR_CONTEXT",
         "PRIOR_SUMMARIES",
         "USER_ANSWER",

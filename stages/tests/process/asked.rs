@@ -344,12 +344,15 @@ fn status_says_what_is_awaited_and_a_second_answer_what_was_decided() {
     );
     let status = project.agent(&["status"]).done();
     for part in [
+        "stage:     5 of 7, validation-generation\n",
+        "round:     2 of 10\n",
         "an answer, from the person",
         "round 1: 9.5 (NOT_READY)",
         "stage 5, round 1: It was done",
     ] {
         assert!(status.contains(part), "{part}: {status}");
     }
+    assert!(status.lines().count() <= 24, "{status}");
     project.person(&["answer", "rapid"]).done();
     let said = project.person(&["answer", "complete"]).refused();
     has(&said, "analysis_mode_round_2 = rapid");

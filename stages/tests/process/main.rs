@@ -5,10 +5,7 @@ mod demo;
 mod docs;
 #[path = "../../../tests/support/documents.rs"]
 mod documents;
-mod lock;
 mod page;
 mod support;
 mod taken_up;
-#[path = "../../../tests/support/terminal.rs"]
-mod terminal;
 mod way;

@@ -69,11 +69,6 @@ impl Project {
         Said(self.folder.person(arguments).unwrap())
     }
 
-    /// Has a person call it on a terminal, and returns its status and what stood there.
-    pub(crate) fn on_terminal(&self, arguments: &[&str]) -> (i32, String) {
-        crate::terminal::run(self.folder.command(arguments), 100, "")
-    }
-
     /// Calls it as the agent of the session.
     pub(crate) fn agent(&self, arguments: &[&str]) -> Said {
         Said(self.folder.agent(arguments).unwrap())

@@ -1,9 +1,8 @@
-//! State documents of other programs are taken up by a person, at the stage that they name.
+//! A state document of another program: the user takes it up, or has it moved aside.
 
 use serde_json::json;
-use stages::take_up::PHASES;
 
-use crate::support::{Project, STATE, summary};
+use crate::support::{Project, SESSION, STATE, summary};
 
 /// A document with these lines, and what nobody but its writer knows.
 fn document(lines: &str) -> String {
@@ -33,31 +32,6 @@ fn taken(lines: &str) -> Project {
     }
     assert_eq!(project.state("schema_version"), "2");
     project
-}
-
-#[test]
-fn every_word_of_schema_1_is_taken_up_at_its_stage() {
-    for (at, (word, stage)) in PHASES.into_iter().enumerate() {
-        let version = if at % 2 == 0 {
-            "schema_version: 1\n"
-        } else {
-            ""
-        };
-        let project = taken(&format!(
-            "{version}current_phase: {word} # here\nphase_status: in_progress\nquestion_round: {at}\nphases:\n  init:\n    status: completed\n"
-        ));
-        let next = project.next_at("dispatch", stage.number().into());
-        assert_eq!(next["round"], at.max(1));
-        assert_eq!(
-            project.state("current_stage"),
-            format!("{} # here", stage.number())
-        );
-        assert!(
-            project
-                .read(STATE)
-                .contains("phases:\n  init:\n    status: completed\n")
-        );
-    }
 }
 
 #[test]
@@ -117,8 +91,8 @@ fn every_stage_and_status_of_schema_2_is_taken_up() {
 #[test]
 fn what_cannot_be_read_is_named_and_stays() {
     for (lines, named) in [
-        ("current_phase: ELSEWHERE\n", "ELSEWHERE"),
-        ("schema_version: 3\n", "“3”"),
+        ("current_phase: DEEP_ANALYSIS\n", "“missing”"),
+        ("schema_version: 1\n", "“1”"),
         ("schema_version: 2\ncurrent_stage: 8\n", "“8”"),
         ("schema_version: 2\nstage_status: perhaps\n", "perhaps"),
         ("schema_version: 2\ncurrent_round: many\n", "many"),
@@ -157,4 +131,42 @@ fn a_summary_that_was_there_before_is_stale() {
     project.person(&["take-up"]).done();
     let said = project.agent(&["report", file]).refused();
     assert!(said.contains("stale"), "{said}");
+}
+
+#[test]
+fn start_anew_moves_what_another_program_wrote_aside() {
+    let summary_file = "requirements/.stage-summaries/stage-1-summary.md";
+    let foreign = || {
+        let project = Project::empty();
+        project.write(STATE, &document("schema_version: 2\ncurrent_stage: 3\n"));
+        project.write(summary_file, &summary(1, "completed", ""));
+        project
+    };
+    let moved = |project: &Project| {
+        let entries = std::fs::read_dir(project.root.join("requirements")).unwrap();
+        let mut names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let folder = names.find(|name| name.starts_with("before-")).unwrap();
+        [STATE, summary_file].map(|file| {
+            project.read(&file.replace("requirements/", &format!("requirements/{folder}/")))
+        })
+    };
+    let project = foreign();
+    let before = [STATE, summary_file].map(|file| project.read(file));
+    let said = project.agent(&["start", "--anew"]).refused();
+    assert!(said.contains("person"), "{said}");
+    project.person(&["start", "--anew"]).done();
+    assert_eq!(moved(&project), before);
+    assert_eq!(project.next()["stage"], 1);
+    // A pipeline of ours is not moved.
+    let said = project.person(&["start", "--anew"]).refused();
+    assert!(said.contains("already active"), "{said}");
+
+    let project = foreign();
+    project.hook("prompt", &json!({
+        "session_id": SESSION, "hook_event_name": "UserPromptSubmit", "prompt": "/stages:start --product-name Two words --anew",
+        "cwd": project.root, "prompt_id": "1",
+    }));
+    project.agent(&["start", "--from-prompt"]).done();
+    assert_eq!(moved(&project), before);
+    assert_eq!(project.state("product_name"), "\"Two words\"");
 }
