@@ -1,8 +1,6 @@
 //! Adds what the agent calls and people type, besides what every machine has: `next` and `validate` move nothing, `report` and `recover` take
 //! what a coordinator wrote.
 
-use std::io::{self, IsTerminal as _};
-
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use claudex_loop::program::exit::{Exit, Failure};
@@ -63,11 +61,6 @@ pub(crate) fn add(program: Program<Stages>) -> Program<Stages> {
         Command::new("recover")
             .about("Take what a coordinator left that has ended without a report")
     };
-    let schema_command = || {
-        Command::new("schema")
-            .about("Print the JSON Schema of a summary’s frontmatter")
-            .display_order(Group::SetUp.place())
-    };
     let orchestrator = || {
         Command::new("orchestrator")
             .about("Print what the commands of the plugin go by")
@@ -75,7 +68,7 @@ pub(crate) fn add(program: Program<Stages>) -> Program<Stages> {
     };
     let take_up_command = || {
         Command::new("take-up")
-            .about("Take up a document of schema 1 or 2 that another program wrote")
+            .about("Take up a state document that another program wrote")
             .display_order(Group::Person.place())
     };
     program
@@ -84,10 +77,6 @@ pub(crate) fn add(program: Program<Stages>) -> Program<Stages> {
         .command(take_up_command, take_up::take_up)
         .command(orchestrator, |_, _| {
             out::text(include_str!("../messages/orchestrator.md"));
-            Ok(Exit::Complete)
-        })
-        .command(schema_command, |_, _| {
-            out::exact(&contract::schema());
             Ok(Exit::Complete)
         })
         .command(next_command, next)
@@ -145,12 +134,7 @@ fn validate(info: &'static ProgramInfo, given: &ArgMatches) -> Result<Exit, Fail
         return Ok(exit);
     }
     for one in checked {
-        // A person sees the place underlined; who reads through a pipe has a line each.
-        if io::stdout().is_terminal() && !one.findings.list().is_empty() {
-            Failure::new(exit, one.findings).print(info);
-        } else {
-            one.lines().iter().for_each(|line| out::line(line));
-        }
+        one.lines().iter().for_each(|line| out::line(line));
     }
     Ok(exit)
 }

@@ -277,28 +277,11 @@ fn technical_words_and_a_missing_decision_log_are_said() {
 #[test]
 fn what_a_gate_is_given_costs_no_more_than_its_size() {
     let begun = std::time::Instant::now();
-    let long = format!("# {}\n", "a ".repeat(60_000));
-    for part in [
-        "## Q-A: b\n",
-        "- [] a\n",
-        "[",
-        "- ",
-        "> ",
-        "*a",
-        "`",
-        "a\n===\n",
-        "|a|\n|-|\n",
-        "<!--",
-        "# api\n",
-    ] {
-        for begin in ["---\nround_number: 1\n---\n## Q-A: b\n", &long, "---\n"] {
-            let text = format!(
-                "{begin}{}",
-                part.repeat((262_144 - begin.len()) / part.len())
-            );
-            assert!(!asked(&text).is_open());
-            assert!(!written(&text).is_open());
-        }
+    for part in ["## Q-A: b\n", "- [] a\n", "[", "> ", "<!--"] {
+        let begin = "---\nround_number: 1\n---\n## Q-A: b\n";
+        let text = format!("{begin}{}", part.repeat((262_144 - begin.len()) / part.len()));
+        assert!(!asked(&text).is_open());
+        assert!(!written(&text).is_open());
     }
     // A debug build on a busy machine.
     assert!(begun.elapsed().as_secs() < 120, "{:?}", begun.elapsed());

@@ -1,12 +1,10 @@
-//! What is wrong in one summary: each finding with its rule, its place and what to write instead, and the ways to show them.
+//! What is wrong in one summary: each finding with its rule, its place and what to write instead, as one line.
 //!
 //! A coordinator wrote the file: whatever it holds, nothing of it reaches a terminal that could steer one.
 
-use std::fmt;
 use std::ops::Range;
 
 use claudex_loop::text;
-use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use serde::{Serialize, Serializer};
 use strum::Display;
 
@@ -53,43 +51,10 @@ pub struct Finding {
     pub message: String,
     /// What to write instead.
     pub help: String,
-    #[serde(skip)]
-    span: Range<usize>,
 }
 
 fn code<S: Serializer>(rule: &Rule, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(rule.code())
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for Finding {}
-
-impl Diagnostic for Finding {
-    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        Some(Box::new(format!("stages::{}", self.rule)))
-    }
-
-    fn severity(&self) -> Option<miette::Severity> {
-        Some(match self.severity {
-            Severity::Error => miette::Severity::Error,
-            Severity::Warning => miette::Severity::Warning,
-        })
-    }
-
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        Some(Box::new(&self.help))
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let length = self.span.end - self.span.start;
-        let place = LabeledSpan::new_primary_with_span(None, (self.span.start, length));
-        Some(Box::new(std::iter::once(place)))
-    }
 }
 
 /// What is wrong in one file, in the order of the file.
@@ -98,7 +63,8 @@ pub struct Findings {
     list: Vec<Finding>,
     /// How many are not kept.
     more: usize,
-    source: NamedSource<String>,
+    /// The name that the file is shown under.
+    name: String,
 }
 
 impl Findings {
@@ -120,15 +86,14 @@ impl Findings {
     /// Gives the file the name that it is shown under.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
-        let source = self.source.inner().clone();
-        self.source = NamedSource::new(text::shown(name), source).with_language("YAML");
+        self.name = text::shown(name);
         self
     }
 
     /// Returns a line of text for each, such as `a.md:4:9: error[unknown-status]: …; write …`.
     pub fn lines(&self) -> impl Iterator<Item = String> + '_ {
         let shown = self.list.iter().map(|one| {
-            let (name, Place { line, column }) = (self.source.name(), one.start);
+            let (name, Place { line, column }) = (&self.name, one.start);
             let severity = one.severity;
             format!(
                 "{name}:{line}:{column}: {severity}[{}]: {}; {}",
@@ -138,36 +103,11 @@ impl Findings {
         let more = || {
             format!(
                 "{}: {} more findings are not shown; mend these first",
-                self.source.name(),
+                self.name,
                 self.more
             )
         };
         shown.chain((self.more > 0).then(more))
-    }
-}
-
-impl fmt::Display for Findings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = self.list.len() + self.more;
-        let plural = if count == 1 { "" } else { "s" };
-        write!(f, "{}: {count} finding{plural}", self.source.name())
-    }
-}
-
-impl std::error::Error for Findings {}
-
-/// The file is the source of every finding, and each finding is a picture of its own.
-impl Diagnostic for Findings {
-    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        Some(Box::new("stages::summary"))
-    }
-
-    fn source_code(&self) -> Option<&dyn SourceCode> {
-        Some(&self.source)
-    }
-
-    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {
-        Some(Box::new(self.list.iter().map(|one| one as &dyn Diagnostic)))
     }
 }
 
@@ -228,12 +168,11 @@ impl Found {
                 end: place(text, span.end),
                 message,
                 help,
-                span: span.start.min(text.len())..span.end.min(text.len()),
             });
         Findings {
             list: list.collect(),
             more,
-            source: NamedSource::new("summary", harmless(text)),
+            name: "summary".to_owned(),
         }
     }
 }
@@ -246,22 +185,6 @@ fn place(source: &str, offset: usize) -> Place {
         line: before.matches('\n').count() + 1,
         column: before[start..].chars().count() + 1,
     }
-}
-
-/// Returns the text with question marks in place of whatever could steer a terminal, each byte still at its place.
-fn harmless(source: &str) -> String {
-    let mut shown = String::with_capacity(source.len());
-    for character in source.chars() {
-        match character {
-            '\r' => shown.push(' '),
-            ' '..='~' | '\n' => shown.push(character),
-            _ if text::plain(character.encode_utf8(&mut [0; 4])).is_empty() => {
-                shown.extend(std::iter::repeat_n('?', character.len_utf8()));
-            }
-            _ => shown.push(character),
-        }
-    }
-    shown
 }
 
 /// Returns a value of the file as a message quotes it.

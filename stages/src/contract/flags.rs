@@ -1,8 +1,5 @@
 //! The flags of all stages, each with its type. One that is not known is kept.
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::{Map as JsonMap, Value as Json};
 
@@ -35,13 +32,13 @@ pub(crate) const OF_STAGE_3: [&str; 3] = [
     "thinkdeep_completion_pct",
 ];
 
-/// Declares the flags: the type that holds them, how they are read, and their schema.
+/// Declares the flags: the type that holds them, and how they are read.
 macro_rules! flags {
-    ($($(#[doc = $doc:literal])+ $name:ident: $type:ty,)+) => {
+    ($($(#[$doc:meta])+ $name:ident: $type:ty,)+) => {
         /// The flags of a summary.
         #[derive(Debug, Clone, Default, PartialEq, Serialize)]
         pub struct Flags {
-            $($(#[doc = $doc])+
+            $($(#[$doc])+
             #[serde(skip_serializing_if = "Option::is_none")]
             pub $name: Option<$type>,)+
             /// Those that are not known, as they came.
@@ -61,29 +58,6 @@ macro_rules! flags {
                     }
                 }
                 flags
-            }
-        }
-
-        impl JsonSchema for Flags {
-            fn schema_name() -> Cow<'static, str> {
-                "Flags".into()
-            }
-
-            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-                let mut properties = JsonMap::new();
-                $(
-                    let mut schema = match NULLABLE.contains(&stringify!($name)) {
-                        true => generator.subschema_for::<Option<$type>>(),
-                        false => generator.subschema_for::<$type>(),
-                    };
-                    schema.insert("description".to_owned(), concat!($($doc),+).trim().into());
-                    properties.insert(stringify!($name).to_owned(), schema.into());
-                )+
-                json_schema!({
-                    "type": "object",
-                    "description": "Flags that are not named here are kept and passed on.",
-                    "properties": properties,
-                })
             }
         }
     };

@@ -2,7 +2,7 @@
 //!
 //! [`read`] looks at the bytes of a file once. It finds everything that is wrong, each [`Finding`] with its [`Rule`], line and column
 //! and with what to write instead, and says what a lenient reader goes on with: an [`Outcome`]. A strict one, [`validate`], asks for a
-//! file without an error. [`set_flags`] changes flags of a file and leaves every other byte.
+//! file without an error.
 //!
 //! A summary is YAML between two lines `---`, and Markdown with the section `## Context for Next Stage`:
 //!
@@ -30,22 +30,18 @@
 //! | `summary` | a summary, and how it is written |
 //! | `subject` | the seven keys, and which stage it is |
 //! | `artifacts`, `check`, `dispatch` | the rules that look at more than one value |
-//! | `edit` | changing flags of a file |
 //! | `findings` | what is wrong, and how it is shown |
 //! | `validate` | files as a program checks them |
-//! | `schema` | the JSON Schema of the frontmatter |
 
 mod artifacts;
 mod check;
 mod dispatch;
-mod edit;
 mod file;
 mod findings;
 mod flags;
 mod question;
 mod rule;
 mod scalar;
-mod schema;
 mod stage;
 mod subject;
 mod summary;
@@ -55,13 +51,11 @@ mod words;
 mod yaml;
 
 pub use dispatch::{Digest, Dispatch};
-pub use edit::{EditError, set_flags};
 pub use file::MOST_BYTES;
 pub use findings::{Finding, Findings, Place, Severity};
 pub use flags::Flags;
 pub use question::{ActionMap, LONGEST_HEADER, Question, QuestionOption};
 pub use rule::{Lenient, Rule};
-pub use schema::schema;
 pub use stage::Stage;
 pub use summary::Summary;
 pub use validate::{Noted, Report, Validated, report, validate};

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
 use super::findings::{Found, Severity, quoted};
@@ -17,27 +16,22 @@ pub const LONGEST_HEADER: usize = 12;
 const MOST_AT_ONCE: usize = 4;
 
 /// A question to the person.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Question {
     /// The question.
-    #[schemars(regex(pattern = r"\S"))]
     pub question: String,
     /// A short label, on one line.
-    #[schemars(regex(pattern = r"^\s*\S(.{0,10}\S)?\s*$"))]
     pub header: String,
     /// What the person can choose.
-    #[schemars(length(min = 1))]
     pub options: Vec<QuestionOption>,
 }
 
 /// One answer to a question.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct QuestionOption {
     /// What is chosen.
-    #[schemars(regex(pattern = r"\S"))]
     pub label: String,
     /// What it means.
-    #[schemars(regex(pattern = r"\S"))]
     pub description: String,
 }
 
@@ -51,17 +45,6 @@ impl ActionMap {
         let mut entries = self.0.iter();
         let (_, action) = entries.find(|(name, _)| is_same_label(name, label))?;
         *action
-    }
-}
-
-impl JsonSchema for ActionMap {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "ActionMap".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let actions = generator.subschema_for::<Option<NextAction>>();
-        json_schema!({ "type": "object", "additionalProperties": actions })
     }
 }
 

@@ -2,7 +2,6 @@
 
 use camino::Utf8PathBuf;
 use claudex_loop::text;
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -29,19 +28,17 @@ pub struct Summary {
 }
 
 /// The frontmatter of a stage summary, `requirements/.stage-summaries/stage-{N}-summary.md`.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 pub(crate) struct Frontmatter<'a> {
     /// The name of the stage.
     stage: String,
     /// The number of the stage.
-    #[schemars(range(min = 1, max = 7))]
     stage_number: u8,
     /// How it ended.
     status: Status,
     /// The checkpoint of the stage.
     checkpoint: &'static str,
     /// Paths relative to the project; may be empty.
-    #[schemars(with = "Vec<String>")]
     artifacts_written: &'a [Utf8PathBuf],
     /// What happened, in one or two sentences.
     summary: &'a str,
@@ -113,7 +110,7 @@ fn block(text: &mut String, indent: usize, key: &str, value: &Json) {
 }
 
 /// Returns a value on one line. JSON is YAML, where what nobody sees is written as an escape.
-pub(crate) fn flow(value: &Json) -> String {
+fn flow(value: &Json) -> String {
     let mut line = String::new();
     for character in value.to_string().chars() {
         match u32::from(character) {
@@ -131,7 +128,7 @@ pub(crate) fn flow(value: &Json) -> String {
 }
 
 /// Returns a key, in quotes where it is no plain word.
-pub(crate) fn plain_key(key: &str) -> String {
+fn plain_key(key: &str) -> String {
     let is_word = !key.is_empty()
         && key
             .bytes()

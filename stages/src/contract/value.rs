@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use strum::VariantNames;
 
@@ -117,23 +116,6 @@ impl<const LEAST: u32, const MOST: u32> FlagValue for Whole<LEAST, MOST> {
     }
 }
 
-impl<const LEAST: u32, const MOST: u32> JsonSchema for Whole<LEAST, MOST> {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        format!("Whole_{LEAST}_{MOST}").into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        match MOST {
-            u32::MAX => json_schema!({ "type": "integer", "minimum": LEAST }),
-            _ => json_schema!({ "type": "integer", "minimum": LEAST, "maximum": MOST }),
-        }
-    }
-}
-
 /// Declares a number with decimals, with the largest one that may be written, and what is made of it.
 macro_rules! reals {
     ($($(#[$doc:meta])+ $name:ident to $most:literal, $as:expr;)+) => {$(
@@ -173,20 +155,6 @@ macro_rules! reals {
                     _ => return wrong_type(what, node, expected, found),
                 };
                 Self::new(number).or_else(|| out_of_range(what, node, expected, found))
-            }
-        }
-
-        impl JsonSchema for $name {
-            fn inline_schema() -> bool {
-                true
-            }
-
-            fn schema_name() -> std::borrow::Cow<'static, str> {
-                stringify!($name).into()
-            }
-
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({ "type": "number", "minimum": 0, "maximum": $most })
             }
         }
     )+};
@@ -276,20 +244,6 @@ impl<T: FlagValue> FlagValue for Vec<T> {
 /// The score of each dimension.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct DimensionScores(pub BTreeMap<Dimension, Grade>);
-
-impl JsonSchema for DimensionScores {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "DimensionScores".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let (names, grades) = (
-            generator.subschema_for::<Dimension>(),
-            generator.subschema_for::<Grade>(),
-        );
-        json_schema!({ "type": "object", "propertyNames": names, "additionalProperties": grades })
-    }
-}
 
 impl FlagValue for DimensionScores {
     fn read(what: &str, node: &Node, found: &mut Found) -> Option<Self> {

@@ -1,6 +1,5 @@
 //! The closed lists of words that a summary may use, each an enum.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{Display, EnumString, VariantNames};
 
@@ -9,7 +8,7 @@ macro_rules! words {
     ($($case:literal $(#[$attribute:meta])+ $name:ident { $($(#[$doc:meta])+ $word:ident,)+ })+) => {$(
         $(#[$attribute])+
         #[derive(
-            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Display, EnumString, VariantNames, Serialize, JsonSchema,
+            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Display, EnumString, VariantNames, Serialize,
         )]
         #[serde(rename_all = $case)]
         #[strum(serialize_all = $case)]

@@ -1,11 +1,11 @@
 //! What holds of any summary file, whatever its bytes: a function that the tests and a fuzzer call.
 
-use stages::contract::{Context, Flags, Outcome, Summary, read, report, set_flags};
+use stages::contract::{Context, Outcome, Summary, read, report};
 
-/// The largest input of which all is shown and written again: what is longer is slow, and nothing new.
+/// The largest input that is written again: what is longer is slow, and nothing new.
 const SHOWN: usize = 10_000;
 
-/// Reads, reports, shows and changes a file. Panics where a promise does not hold.
+/// Reads, reports and writes a summary again. Panics where a promise does not hold.
 pub(crate) fn holds(bytes: &[u8]) -> Outcome {
     let reading = read(bytes, &Context::default());
     let text = String::from_utf8_lossy(bytes);
@@ -37,49 +37,11 @@ pub(crate) fn holds(bytes: &[u8]) -> Outcome {
     if bytes.len() > SHOWN {
         return reading.outcome;
     }
-    let mut picture = String::new();
-    let handler = miette::NarratableReportHandler::new();
-    handler
-        .render_report(&mut picture, &reading.findings)
-        .expect("it is shown");
-    changes(bytes);
     if let Outcome::Taken(summary) = &reading.outcome {
         written(summary);
         read_to_the_end(&text);
     }
     reading.outcome
-}
-
-/// An edit changes the flags that it names, or nothing.
-fn changes(bytes: &[u8]) {
-    let mut before = Flags::default();
-    let Ok(same) = set_flags(bytes, |flags| before = flags.clone()) else {
-        return;
-    };
-    assert_eq!(same, bytes, "nothing was changed");
-    let change = |flags: &mut Flags| {
-        flags.dispatch_id = Some("d \"1\": # é".to_owned());
-        flags.timeout = Some(true);
-        flags.next_action_map = None;
-    };
-    let Ok(changed) = set_flags(bytes, change) else {
-        return;
-    };
-    change(&mut before);
-    let mut after = Flags::default();
-    set_flags(&changed, |flags| after = flags.clone()).expect("what was changed is read");
-    assert_eq!(after, before);
-    let of = |bytes: &[u8]| match read(bytes, &Context::default()).outcome {
-        Outcome::Taken(summary) => Some((
-            summary.stage,
-            summary.status,
-            summary.artifacts,
-            summary.summary,
-            summary.context,
-        )),
-        _ => None,
-    };
-    assert_eq!(of(&changed), of(bytes), "all else stays");
 }
 
 /// What is written is read as it was.

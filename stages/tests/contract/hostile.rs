@@ -60,33 +60,16 @@ fn fences_in_the_body_are_body() {
 #[test]
 fn deep_and_large_input_is_refused_soon() {
     for part in [
-        "[", "{", "{a: ", "? ", "- ", "b,", "!", "&a ", "x\n", "#\n", "k: v\n", "*a,", "  ", "\"",
-        "'", "a: |\n ", "[[],", "\"a\":", ":", "\u{feff}", "%Y\n", "|\n", "\t", "?\n", "-\n",
-        "a:\n  - ", "\\n", "[]", "{},", "\u{85}", "\r", "a: 1\r", "é", "{N} ", "- \"\n",
+        "[", "{a: ", "- ", "&a ", "x\n", "k: v\n", "*a,", "\"", "a: |\n ", "\t", "\r", "{N} ",
     ] {
-        for begin in [
-            "",
-            "a: ",
-            "a: [",
-            "a: {",
-            "a: \"",
-            "a: '",
-            "a: |\n ",
-            "flags:\n  ",
-            "artifacts_written:\n- ",
-            "flags: {x: ",
-        ] {
+        for begin in ["", "a: [", "flags:\n  "] {
             let room = 256 * 1024 - 20 - begin.len();
             let text = format!("---\n{begin}{}\n---\n", part.repeat(room / part.len()));
             let begun = Instant::now();
-            let outcome = holds(text.as_bytes());
-            assert_eq!(outcome, Outcome::Crash, "{begin}{part}");
+            assert_eq!(holds(text.as_bytes()), Outcome::Crash, "{begin}{part}");
             // A debug build on a busy machine.
-            assert!(
-                begun.elapsed() < Duration::from_secs(20),
-                "{begin}{part}: {:?}",
-                begun.elapsed()
-            );
+            let took = begun.elapsed();
+            assert!(took < Duration::from_secs(20), "{begin}{part}: {took:?}");
         }
     }
     let deep: String = (0..600).map(|at| format!("{:at$}a:\n", "")).collect();
@@ -143,10 +126,7 @@ fn many_findings_are_cut() {
     );
     assert_eq!(found(&text).len(), 100);
     let findings = crate::given::reading(&text).findings;
-    assert_eq!(
-        (findings.more(), findings.to_string().as_str()),
-        (900, "summary: 1000 findings")
-    );
+    assert_eq!(findings.more(), 900);
     let last = findings.lines().last();
     assert_eq!(
         last.as_deref(),

@@ -1,6 +1,8 @@
 //! What a lenient reader goes on with where a rule is broken.
 
-use stages::contract::{Decision, NextAction, Outcome, PauseType, Round, Rule, Stage, Status};
+use stages::contract::{
+    Decision, NextAction, Outcome, PauseType, Round, Rule, Stage, Status, Summary,
+};
 
 use crate::given::{ASKS, EXAMPLE, answer, dispatch, found, of, reading, taken, with};
 
@@ -438,4 +440,103 @@ fn what_is_not_of_the_dispatch_is_refused_before_all_else() {
     assert!(matches!(answer(&absent, &noted).outcome, Outcome::Taken(_)));
     let outside = with(&of(2), "artifacts_written: []", "artifacts_written: [../a]");
     assert_eq!(answer(&outside, &dispatch(2)).outcome, Outcome::Refused);
+}
+
+#[test]
+fn a_new_summary_keeps_every_rule_and_reads_as_it_was_written() {
+    for stage in Stage::all() {
+        let mut summary = Summary::new(
+            stage,
+            Status::Failed,
+            "It \"broke\": # \u{1b}[2J \u{e0041} \u{ffff} \u{85} ü",
+        );
+        summary.artifacts = vec!["requirements/a b.md".into(), "c: d.md".into()];
+        summary.flags.recovered = Some(true);
+        summary.flags.completed_steps = Some(vec!["one: a".into(), "- two".into()]);
+        summary.flags.other.insert(
+            "a: b".into(),
+            serde_json::json!({"x": [1, {"y": null}], "z": {}}),
+        );
+        summary.context = Some("Go on.\n\n- a".into());
+        let text = summary.to_text();
+        assert_eq!(found(&text), [], "{text}");
+        assert_eq!(taken(&text), summary, "{text}");
+    }
+    let asks = taken(ASKS);
+    assert_eq!(taken(&asks.to_text()), asks);
+    let least = Summary::new(Stage::Completion, Status::Completed, "Done").to_text();
+    assert_eq!(
+        least,
+        "---\nstage: \"completion\"\nstage_number: 6\nstatus: \"completed\"\ncheckpoint: \"COMPLETE\"\nartifacts_written: []\n\
+         summary: \"Done\"\nflags: {}\n---\n\n## Context for Next Stage\n"
+    );
+}
+
+/// The flags that have a type, each with one value of another type and, where there is one, one out of its range.
+const FLAGS: [(&str, &str, Option<&str>); 47] = [
+    ("round_number", "one", Some("0")),
+    ("analysis_mode", "7", Some("deep")),
+    ("block_reason", "7", None),
+    ("question_context", "text", None),
+    ("next_action_map", "[a]", None),
+    ("recovered", "yes", None),
+    ("timeout", "1", None),
+    ("partial", "\"true\"", None),
+    ("completed_steps", "text", None),
+    ("quality_warnings", "[1]", None),
+    ("prd_mode", "[]", Some("OLD")),
+    ("panel_preset", "7", None),
+    ("panel_members_count", "many", Some("6")),
+    ("panel_config_path", "true", None),
+    ("pal_available", "no", None),
+    ("st_available", "{}", None),
+    ("research_mcp_tavily", "0", None),
+    ("research_mcp_ref", "null", None),
+    ("research_method", "7", Some("auto")),
+    ("queries_executed", "a", Some("-1")),
+    ("sources_analyzed", "1.5", Some("-2")),
+    ("reports_analyzed", "[]", Some("-3")),
+    ("research_gaps", "\"1\"", Some("99999999999")),
+    ("questions_count", "a", Some("-1")),
+    ("thinkdeep_calls", "a", Some("-1")),
+    ("thinkdeep_completion_pct", "all", Some("101")),
+    ("thinkdeep_expected", "a", Some("-1")),
+    ("panel_member_ids", "{a: 1}", None),
+    ("questions_file", "7", None),
+    ("completion_rate", "most", Some("101")),
+    ("gaps_found", "a", Some("-1")),
+    ("gap_descriptions", "text", None),
+    ("sections_ready", "7", None),
+    ("validation_decision", "7", Some("MAYBE")),
+    ("validation_score", "good", Some("20.5")),
+    ("dimension_scores", "[1]", Some("{target_users: 5}")),
+    ("weak_dimensions", "target_users", Some("[price]")),
+    ("strong_dimensions", "[[]]", Some("[price]")),
+    ("total_rounds", "a", Some("-1")),
+    ("total_questions", "a", Some("-1")),
+    ("skipped", "7", None),
+    ("skip_reason", "[]", None),
+    ("kpi_green_count", "a", Some("-1")),
+    ("kpi_yellow_count", "a", Some("-1")),
+    ("kpi_red_count", "a", Some("-1")),
+    ("transcript_included", "7", None),
+    ("dispatch_id", "7", None),
+];
+
+#[test]
+fn flag_of_another_type_or_out_of_range_is_ignored() {
+    let base = of(3).replace("  questions_count: 3\n", "");
+    for (flag, wrong, out) in FLAGS {
+        let values = [(Rule::FlagType, Some(wrong)), (Rule::FlagRange, out)];
+        for (rule, value) in values {
+            let Some(value) = value else { continue };
+            let text = match flag {
+                "round_number" => with(&base, "_number: 1\n", &format!("_number: {value}\n")),
+                _ => with(&base, "flags:\n", &format!("flags:\n  {flag}: {value}\n")),
+            };
+            assert!(found(&text).iter().any(|one| one.0 == rule), "{text}");
+            let flags = serde_json::to_value(taken(&text).flags).unwrap();
+            assert_eq!(flags.get(flag), None, "{text}");
+        }
+    }
 }

@@ -1,8 +1,8 @@
-//! Each rule, broken: its code, line and column.
+//! Each rule, broken: its code, line and column, and what a lenient reader does.
 
 use std::collections::BTreeSet;
 
-use stages::contract::{Digest, Rule, Severity, Stage};
+use stages::contract::{Digest, Lenient, Rule, Severity, Stage, report};
 
 use crate::given::{
     ASKS, EXAMPLE, TEMPLATE, answer, completed, dispatch, found, of, place, reading, with,
@@ -11,8 +11,8 @@ use crate::given::{
 /// One part of a summary, what stands there instead, and what is found.
 type Case = (&'static str, &'static str, &'static [(Rule, usize, usize)]);
 
-/// Summaries that keep every rule, each with its cases.
-fn cases() -> Vec<(String, &'static [Case])> {
+/// Stages with a summary that keeps every rule, each with its cases.
+fn cases() -> Vec<(u64, String, &'static [Case])> {
     use Rule::*;
     let waits = with(
         &with(&of(2), "completed", "needs-user-input"),
@@ -21,6 +21,7 @@ fn cases() -> Vec<(String, &'static [Case])> {
     );
     vec![
         (
+            1,
             of(1),
             &[
                 ("---\nstage:", "----\nstage:", &[(NoFrontmatter, 1, 1)]),
@@ -144,6 +145,7 @@ fn cases() -> Vec<(String, &'static [Case])> {
             ],
         ),
         (
+            4,
             of(4),
             &[
                 (
@@ -162,6 +164,7 @@ fn cases() -> Vec<(String, &'static [Case])> {
             ],
         ),
         (
+            5,
             of(5),
             &[
                 (
@@ -191,6 +194,7 @@ fn cases() -> Vec<(String, &'static [Case])> {
             ],
         ),
         (
+            3,
             of(3),
             &[(
                 "count: 3",
@@ -199,6 +203,7 @@ fn cases() -> Vec<(String, &'static [Case])> {
             )],
         ),
         (
+            2,
             ASKS.to_owned(),
             &[
                 ("interactive", "ask", &[(UnknownPause, 10, 15)]),
@@ -240,6 +245,7 @@ fn cases() -> Vec<(String, &'static [Case])> {
             ],
         ),
         (
+            7,
             of(7),
             &[
                 ("completed", "needs-user-input", &[(PauseStage, 4, 9)]),
@@ -251,6 +257,7 @@ fn cases() -> Vec<(String, &'static [Case])> {
             ],
         ),
         (
+            2,
             waits,
             &[
                 ("Read it", "null", &[(NoBlockReason, 11, 17)]),
@@ -261,18 +268,33 @@ fn cases() -> Vec<(String, &'static [Case])> {
     ]
 }
 
+/// Returns the outcome that the table of the rules has for these.
+fn expected_outcome(rules: &[(Rule, usize, usize)]) -> &'static str {
+    let has = |lenient| rules.iter().any(|(rule, ..)| rule.lenient() == lenient);
+    match (has(Lenient::Crash), has(Lenient::Refused)) {
+        (true, _) => "crash",
+        (false, true) => "refused",
+        (false, false) => "taken",
+    }
+}
+
 #[test]
-fn every_rule_has_its_code_and_its_place() {
+fn broken_rule_is_found_at_its_place_and_read_leniently() {
     let (mut seen, mut wrong) = (BTreeSet::new(), String::new());
-    for (text, cases) in cases() {
+    for (stage, text, cases) in cases() {
         assert_eq!(found(&text), [], "{text}");
         for (part, other, expected) in cases {
             let broken = with(&text, part, other);
             let marked = format!("\u{feff}{}", broken.replace('\n', "\r\n"));
             for written in [broken, marked] {
                 let found = found(&written);
-                if found != *expected {
-                    wrong += &format!("{part:?} -> {other:?}: {found:?}, and not {expected:?}\n");
+                let answered = answer(&written, &dispatch(stage));
+                let outcome = report(&answered).outcome;
+                if found != *expected
+                    || outcome != expected_outcome(expected)
+                    || !reading(&written).findings.has_error()
+                {
+                    wrong += &format!("{part:?} -> {other:?}: {found:?}, {outcome}\n");
                 }
             }
             seen.extend(expected.iter().map(|(rule, ..)| *rule));

@@ -123,31 +123,6 @@ fn files_are_validated_each_with_all_that_is_wrong() {
 }
 
 #[test]
-fn a_picture_underlines_the_place() {
-    let wrong = with(&of(1), "round_number: 1", "# a\r  # b\n  round_number: one");
-    let reading = reading(&wrong.replace('\n', "\r\n"));
-    let findings = reading.findings.named("a.md");
-    let mut picture = String::new();
-    let theme = miette::GraphicalTheme::unicode_nocolor();
-    let handler = miette::GraphicalReportHandler::new_themed(theme).with_width(120);
-    handler.render_report(&mut picture, &findings).unwrap();
-    assert!(
-        picture.contains("a.md:10:17") && picture.contains("stages::flag-type"),
-        "{picture}"
-    );
-    assert!(!picture.contains('\r'), "it moves the cursor");
-    let lines: Vec<&str> = picture.lines().collect();
-    let line = lines
-        .iter()
-        .position(|line| line.contains("round_number: one"))
-        .unwrap();
-    assert!(
-        lines[line + 1].contains('─') || lines[line + 1].contains('┬'),
-        "{picture}"
-    );
-}
-
-#[test]
 fn a_report_says_what_was_taken_and_what_is_missing() {
     let text = with(
         &of(4),
