@@ -103,8 +103,7 @@ impl Findings {
         let more = || {
             format!(
                 "{}: {} more findings are not shown; mend these first",
-                self.name,
-                self.more
+                self.name, self.more
             )
         };
         shown.chain((self.more > 0).then(more))

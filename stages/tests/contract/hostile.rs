@@ -161,11 +161,6 @@ fn what_a_fuzzer_found_stays_found() {
 
 proptest! {
     #[test]
-    fn any_bytes_are_read(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
-        holds(&bytes);
-    }
-
-    #[test]
     fn any_text_in_the_frontmatter_is_read(
         lines in "((stage|stage_number|status|flags|artifacts_written|  pause_type|  question_context|    options|      - label|  next_action_map)?:? ?[a-z0-9\"'#|>\\-{}\\[\\]&*!:é ]{0,10}(\n|\r\n)){0,12}",
         body in any::<String>(),

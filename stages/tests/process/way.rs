@@ -315,11 +315,11 @@ fn the_circuit_breaks_before_a_round_too_many() {
 #[test]
 fn a_report_that_is_killed_is_taken_as_a_whole_or_not_at_all() {
     // Whenever it is killed: before its change, after it, or not at all.
-    for step in 0..8 {
+    for step in 0..4 {
         let project = Project::at(2);
         let before = project.next();
         let path = project.summary("completed", "");
-        project.killed(&["report", &path], true, Duration::from_micros(step * 2_500));
+        project.killed(&["report", &path], true, Duration::from_millis(step * 5));
         let next = project.next();
         match next["stage"].as_u64() {
             Some(2) => {
@@ -379,7 +379,7 @@ fn later_rounds_have_a_digest_and_the_fifth_a_warning() {
 }
 
 #[test]
-fn waiting_belongs_to_no_session_and_whose_person_resumes_has_it() {
+fn user_who_resumes_a_wait_takes_it_into_their_session() {
     let project = Project::at(2);
     let flags = "  pause_type: exit_cli\n  block_reason: Write the agenda\n";
     project.report("needs-user-input", flags).done();
@@ -387,48 +387,22 @@ fn waiting_belongs_to_no_session_and_whose_person_resumes_has_it() {
     let id = resume.strip_prefix("stages resume ").unwrap();
     let begins = |session: &str| {
         let input = json!({ "session_id": session, "hook_event_name": "SessionStart", "source": "startup", "cwd": project.root });
-        let told: serde_json::Value =
-            serde_json::from_str(&project.hook("session-start", &input)).unwrap();
-        told["systemMessage"]
-            .as_str()
-            .unwrap_or_default()
-            .to_owned()
+        project.hook("session-start", &input)
     };
     for session in [SESSION, "session-2"] {
         let told = begins(session);
-        let line = format!("/stages:resume {id}");
         has(&told, "in phase waiting");
-        has(&told, &line);
-        assert!(!told.contains("adopt"), "{told}");
+        has(&told, &format!("/stages:resume {id}"));
     }
-    let resumes = |prompt: &str| {
-        let input = json!({
-            "session_id": "session-2", "hook_event_name": "UserPromptSubmit", "cwd": project.root, "prompt": "/stages:resume", "prompt_id": prompt,
-        });
-        project.hook("prompt", &input);
-        project
-            .agent_of("session-2", &["resume", "--from-prompt"])
-            .done()
-    };
-    let said = resumes("1");
-    has(&said, "belongs to this session now");
+    project.hook("prompt", &json!({
+        "session_id": "session-2", "hook_event_name": "UserPromptSubmit", "cwd": project.root, "prompt": "/stages:resume", "prompt_id": "1",
+    }));
+    let resumed = project.agent_of("session-2", &["resume", "--from-prompt"]);
+    has(&resumed.done(), "belongs to this session now");
     project.next_at("dispatch", 2);
-    assert!(begins("session-2").contains("of this session"));
-    let told = begins(SESSION);
-    has(&told, "another session has loop");
-    // Whose it is already takes nothing over.
-    project.report("needs-user-input", flags).done();
-    let said = resumes("2");
-    has(&said, "The next stop of this session drives it");
-    assert_eq!(
-        project
-            .agent(&["journal", id])
-            .done()
-            .matches("adopt")
-            .count(),
-        1
-    );
-    // One that is given up waits for nobody.
+    has(&begins("session-2"), "of this session");
+    has(&begins(SESSION), "another session has loop");
+    // A cancelled pipeline waits for nobody.
     project.report("needs-user-input", flags).done();
     project.person(&["cancel"]).done();
     assert_eq!(

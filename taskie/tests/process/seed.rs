@@ -399,7 +399,6 @@ fn the_severities_decide_and_not_the_word_beside_them() {
     };
     for (word, severity, next) in [
         ("findings", Some("low"), "create-tasks"),
-        ("clean", Some("low"), "create-tasks"),
         ("findings", Some("medium"), "post-plan-review"),
         ("clean", Some("high"), "post-plan-review"),
         ("clean", None, "create-tasks"),
