@@ -30,22 +30,6 @@ fn a_row_that_is_done_before_its_subtasks_is_still_under_way() {
 }
 
 #[test]
-fn a_task_by_hand_leaves_the_rest_as_it_is() {
-    let project = standalone();
-    project.slash("next-task", "").done();
-    let before = project.state(ID);
-    project.agent(&["continue-task"]).refused();
-    let said = project.slash("continue-task", "").done();
-    has(&said, "task 2");
-    let mut expected = before.clone();
-    expected["phase"] = "continue-task".into();
-    assert_eq!(project.state(ID), expected);
-    assert_eq!(project.ends(), "");
-    let said = project.person(&["next", ID]).done();
-    has(&said, "C22");
-}
-
-#[test]
 fn a_plan_that_is_over_stays_as_it_is() {
     let project = standalone();
     project.person(&["cancel", ID]).done();

@@ -46,17 +46,19 @@ pub(crate) fn in_review(review: &str, pending: bool, besides: &Value) -> Project
     at(review, tasks, &besides)
 }
 
-fn state(project: &Project, values: [Value; 8]) {
-    let [max, task, phase, next, iteration, model, clean, tdd] = values;
-    let expected = json!({
-        "max_reviews": max, "current_task": task, "phase": phase, "next_phase": next, "phase_iteration": iteration,
-        "review_model": model, "consecutive_clean": clean, "tdd": tdd,
-    });
-    assert_eq!(project.state(ID).to_string(), expected.to_string());
-}
-
-macro_rules! state {
-    ($project:expr, $($value:expr),+ $(,)?) => { state($project, [$(json!($value)),+]) };
+/// Checks the eight keys: max_reviews, current_task, phase, next_phase, phase_iteration, review_model, consecutive_clean, tdd.
+#[track_caller]
+fn is_state(project: &Project, expected: &str) {
+    let state = project.state(ID);
+    let values = state.as_object().unwrap().values();
+    let values: Vec<String> = values
+        .map(|value| {
+            value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned)
+        })
+        .collect();
+    assert_eq!(values.join(" "), expected);
 }
 
 #[test]
@@ -189,115 +191,49 @@ fn issue_5_a_plan_begins_with_its_own_limit() {
 
 #[test]
 fn issue_6_every_field_is_written_on_every_path() {
-    let null = Value::Null;
     let project = Project::new();
     project.person(&["new-plan", "billing"]).done();
-    state!(
-        &project, 8, null, "new-plan", "new-plan", 0, "opus", 0, false
-    );
+    is_state(&project, "8 null new-plan new-plan 0 opus 0 false");
     project.write(ID, "plan.md", "## Overview\n");
     project.blocks();
-    state!(
-        &project,
-        8,
-        null,
-        "new-plan",
-        "plan-review",
-        0,
-        "opus",
-        0,
-        false
-    );
-    for (review, phase) in [
-        ("plan", "plan-review"),
-        ("tasks", "tasks-review"),
-        ("task-1-code", "code-review"),
-        ("all-code", "all-code-review"),
+    is_state(&project, "8 null new-plan plan-review 0 opus 0 false");
+    for (review, phase, task) in [
+        ("plan", "plan-review", "null"),
+        ("tasks", "tasks-review", "null"),
+        ("task-1-code", "code-review", "1"),
+        ("all-code", "all-code-review", "1"),
     ] {
-        let task = match review {
-            "plan" | "tasks" => null.clone(),
-            _ => 1.into(),
-        };
+        let is = |state: &str| is_state(&project, &format!("8 {task} {state} false"));
         let post = format!("post-{phase}");
         project.review(Some("High")).done();
         project.blocks();
-        state!(&project, 8, task, phase, post, 1, "sonnet", 0, false);
+        is(&format!("{phase} {post} 1 sonnet 0"));
         project.write(ID, &format!("{review}-post-review-1.md"), "Mended.\n");
         project.blocks();
-        state!(&project, 8, task, post, phase, 1, "sonnet", 0, false);
+        is(&format!("{post} {phase} 1 sonnet 0"));
         project.review(None).done();
         project.blocks();
-        state!(&project, 8, task, phase, post, 2, "opus", 1, false);
+        is(&format!("{phase} {post} 2 opus 1"));
         project.write(ID, &format!("{review}-post-review-2.md"), "Nothing.\n");
         project.blocks();
-        state!(&project, 8, task, post, phase, 2, "opus", 1, false);
+        is(&format!("{post} {phase} 2 opus 1"));
         project.review(None).done();
         project.ends();
         match review {
             "plan" => {
-                state!(
-                    &project,
-                    8,
-                    task,
-                    phase,
-                    "create-tasks",
-                    3,
-                    "sonnet",
-                    2,
-                    false
-                );
+                is("plan-review create-tasks 3 sonnet 2");
                 project.tasks(ID, 1, 0);
                 project.blocks();
-                state!(
-                    &project,
-                    8,
-                    task,
-                    "create-tasks",
-                    "tasks-review",
-                    0,
-                    "opus",
-                    0,
-                    false
-                );
+                is("create-tasks tasks-review 0 opus 0");
             }
             "tasks" => {
-                state!(
-                    &project,
-                    8,
-                    task,
-                    phase,
-                    "complete-task",
-                    3,
-                    "sonnet",
-                    2,
-                    false
-                );
+                is("tasks-review complete-task 3 sonnet 2");
                 project.tasks(ID, 1, 1);
                 project.blocks();
-                state!(
-                    &project,
-                    8,
-                    1,
-                    "complete-task",
-                    "code-review",
-                    0,
-                    "opus",
-                    0,
-                    false
-                );
+                is_state(&project, "8 1 complete-task code-review 0 opus 0 false");
             }
-            "task-1-code" => state!(
-                &project,
-                8,
-                1,
-                phase,
-                "all-code-review",
-                0,
-                "opus",
-                0,
-                false
-            ),
-            _ => state!(&project, 8, 1, phase, "complete", 3, "sonnet", 2, false),
+            "task-1-code" => is("code-review all-code-review 0 opus 0"),
+            _ => is("all-code-review complete 3 sonnet 2"),
         }
     }
 }
@@ -337,34 +273,29 @@ fn issue_7_the_four_blocks_have_one_wording() {
 
 #[test]
 fn issue_8_each_review_has_its_own_target() {
-    for tdd in [false, true] {
-        let task = if tdd {
-            "complete-task-tdd"
-        } else {
-            "complete-task"
+    for (review, pending, tdd, target) in [
+        ("plan-review", true, false, "create-tasks"),
+        ("tasks-review", true, false, "complete-task"),
+        ("tasks-review", true, true, "complete-task-tdd"),
+        ("code-review", true, false, "complete-task"),
+        ("code-review", true, true, "complete-task-tdd"),
+        ("code-review", false, false, "all-code-review"),
+        ("all-code-review", true, false, "complete"),
+    ] {
+        let project = in_review(review, pending, &json!({ "tdd": tdd }));
+        project.review(None).done();
+        let said = project.ends();
+        assert_eq!(project.state(ID)["next_phase"], target, "{review}, {tdd}");
+        // What comes next, and how.
+        let next = match target {
+            "complete" => "is over",
+            "all-code-review" => "taskie review billing",
+            _ => "/taskie:continue-plan billing",
         };
-        for (review, pending, target) in [
-            ("plan-review", true, "create-tasks"),
-            ("tasks-review", true, task),
-            ("code-review", true, task),
-            ("code-review", false, "all-code-review"),
-            ("all-code-review", true, "complete"),
-        ] {
-            let project = in_review(review, pending, &json!({ "tdd": tdd }));
-            project.review(None).done();
-            let said = project.ends();
-            assert_eq!(project.state(ID)["next_phase"], target, "{review}, {tdd}");
-            // What comes next, and how.
-            let next = match target {
-                "complete" => "is over",
-                "all-code-review" => "taskie review billing",
-                _ => "/taskie:continue-plan billing",
-            };
-            assert!(
-                said.contains(next) && said.contains("The verdict is PASS"),
-                "{said}"
-            );
-        }
+        assert!(
+            said.contains(next) && said.contains("The verdict is PASS"),
+            "{said}"
+        );
     }
 }
 
