@@ -128,16 +128,6 @@ macro_rules! machine {
     };
     ($name:ident as $module:ident) => {
         #[doc = concat!("The types that `claudex-build` generated for the `", stringify!($name), "` machine.")]
-        #[doc = ""]
-        #[doc = include_str!(concat!(
-            env!(
-                "OUT_DIR",
-                "there is no build script: write build.rs beside Cargo.toml, with `fn main() { claudex_build::Config::new().compile(\"machine.toml\"); }`"
-            ),
-            "/",
-            stringify!($name),
-            ".svg"
-        ))]
         // What these look at is the machine file's: its names, its docs, how much of everything it declares.
         #[allow(
             clippy::doc_lazy_continuation,
@@ -161,7 +151,10 @@ macro_rules! machine {
         )]
         pub mod $module {
             include!(concat!(
-                env!("OUT_DIR"),
+                env!(
+                    "OUT_DIR",
+                    "there is no build script: write build.rs beside Cargo.toml, with `fn main() { claudex_build::Config::new().compile(\"machine.toml\"); }`"
+                ),
                 "/",
                 stringify!($name),
                 ".format.rs"

@@ -62,7 +62,6 @@ fn told(folder: &Path, arguments: &[&str], stdin: &str) -> Output {
     for (name, _) in std::env::vars_os() {
         if name
             .to_str()
-            .filter(|name| *name != "CLAUDEX_COVERAGE")
             .is_some_and(|name| name.starts_with("CLAUDE") || name.starts_with("CLICOLOR"))
         {
             command.env_remove(name);

@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::diagnostic::{Diagnostic, Diagnostics, one_line};
 use crate::emit::{self, Options, gate};
 use crate::templates::{self, TemplateKind};
-use crate::{Format, check_source, draw, generate_checked};
+use crate::{check_source, generate_checked};
 
 /// Set by cargo for build scripts of crates that depend on claudex-loop with its feature `program`: claudex-loop's own build
 /// script says so, and its manifest has `links`.
@@ -66,7 +66,7 @@ impl Config {
     }
 
     /// Compiles a machine file, given relative to the crate, to `NAME.rs` in the folder for the code, beside a
-    /// `NAME.format.rs` by which `claudex_loop::machine!(NAME)` finds it, and `NAME.svg`, the picture for its documentation.
+    /// `NAME.format.rs` by which `claudex_loop::machine!(NAME)` finds it.
     /// Everything that is wrong is told to cargo, which then fails the build; this returns normally all the same.
     pub fn compile(&self, file: impl AsRef<Path>) {
         let mut lines = Vec::new();
@@ -156,7 +156,6 @@ impl Config {
         }
         for (target, text) in [
             (format!("{name}.format.rs"), gate(&code)),
-            (format!("{name}.svg"), draw(&machine, Format::Svg, None)),
             (code, generate_checked(&machine, &source, &options).rust),
         ] {
             let target = out.join(target);

@@ -58,7 +58,7 @@ pub mod model;
 
 mod check;
 mod config;
-mod draw;
+mod diagram;
 mod emit;
 mod format;
 mod schema;
@@ -68,9 +68,8 @@ pub mod templates;
 pub use check::check;
 pub use config::Config;
 pub use diagnostic::{Diagnostic, Diagnostics, Place, line_of};
-pub use draw::{Format, draw};
+pub use diagram::diagram;
 pub use emit::Options;
-pub use model::{guard_text, kind_text, update_text};
 pub use schema::schema;
 pub use source::parse;
 

@@ -114,8 +114,6 @@ fn a_right_machine_is_written_and_watched() {
         written,
         claudex_build::generate("machine.toml", PLAN).unwrap().rust
     );
-    let picture = fs::read_to_string(folder.path().join("out/plan.svg")).unwrap();
-    assert!(picture.starts_with("<svg ") && picture.contains("drafting"));
 }
 
 #[test]

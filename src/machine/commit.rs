@@ -5,7 +5,6 @@
 
 use jiff::Timestamp;
 
-use crate::machine::coverage;
 use crate::machine::guard::FieldError;
 use crate::machine::table::{EdgeInfo, PhaseInfo};
 use crate::machine::time;
@@ -89,10 +88,7 @@ impl Raw {
             begins_visit,
         };
         match self.store().commit(self.record(), change) {
-            Ok(record) => {
-                coverage::record(table, edge);
-                Ok(self.moved(record, edge))
-            }
+            Ok(record) => Ok(self.moved(record, edge)),
             Err(error) => Err(self.refused(refusal_of(error))),
         }
     }

@@ -427,7 +427,6 @@ mod tests {
         }
     }
 
-    #[cfg(feature = "machine-tools")]
     #[test]
     fn a_field_is_compared_as_what_the_machine_says_it_is_however_it_is_written() {
         use crate::machine::table::FieldInfo;

@@ -10,14 +10,12 @@
 //! - [`raw`]: a loop without its type: what was read from disk, and by whom.
 //! - [`begin`]: how it starts; [`import`]: how it starts from a document of others; `commit`: the one way on.
 //! - [`data`]: what a field of the program's own types holds.
-//! - [`coverage`]: which edges a test suite took.
 //! - [`refusal`]: why a transition did not happen, with the loop handed back.
 //! - [`time`]: times in a state document.
 //! - [`evidence_record`]: what evidence says when it is shown to an edge.
 
 pub mod begin;
 mod commit;
-pub mod coverage;
 pub mod data;
 pub mod evidence_record;
 pub(crate) mod facts;

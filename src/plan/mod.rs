@@ -16,6 +16,7 @@ pub mod context;
 pub mod doctor;
 pub mod driver;
 pub mod interview;
+pub mod machine;
 pub mod new;
 pub mod report;
 pub mod resume;
@@ -77,6 +78,7 @@ pub fn program() -> Program<typestate::Plan> {
     typestate::program(PlanLoop)
         .command(run::command, run::run)
         .command(new::command, new::run)
+        .command(machine::command, machine::run)
         .flag("review", changes::CHANGES, changes::run)
         .arguments(start::arguments)
         .start(start::fields)

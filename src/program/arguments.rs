@@ -7,8 +7,6 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::assembled::{CommandLine, LOOP, Program};
 use super::help::{Group, WIDEST, grouped};
-#[cfg(feature = "machine-tools")]
-use super::machine;
 use super::{chosen, color, plugin, start};
 use crate::behaviours::verify;
 use crate::machine::{Actor, Table};
@@ -16,7 +14,7 @@ use crate::process::limits::{Limits, parse_duration};
 
 /// What `--help` says last.
 const EXIT_CODES: &str = "\
-Exit codes: 0 complete, 1 refused, 2 usage, 3 fault, 5 no verdict, 7 and 8 machine diff, 130 signal";
+Exit codes: 0 complete, 1 refused, 2 usage, 3 fault, 5 no verdict, 130 signal";
 
 /// The commands that every machine has, but for `start`, whose flags are the machine's.
 #[derive(Debug, Subcommand)]
@@ -100,10 +98,6 @@ pub(super) enum Command {
     /// Look at the configuration, and say what is wrong with it
     #[command(subcommand, display_order = Group::SetUp.place())]
     Config(Config),
-    /// Look at machines: this program's own, or any machine.toml
-    #[command(subcommand, display_order = Group::SetUp.place())]
-    #[cfg(feature = "machine-tools")]
-    Machine(machine::Command),
     /// Print the hooks for .claude/settings.json
     #[command(display_order = Group::SetUp.place())]
     Hooks {

@@ -37,10 +37,6 @@ pub trait CommandLine: Machine {
     type Verb: Subcommand + fmt::Debug;
     /// The package's version.
     const VERSION: &'static str;
-    /// The text of the machine file.
-    const SOURCE: &'static str;
-    /// The picture of the machine, an SVG in which each edge has a class of its own: `e12`, by its place in `Table::edges`.
-    const PICTURE: &'static str;
     /// The fields that a start must be given.
     const REQUIRED: &'static [&'static str];
     /// What its plugin has, where the machine names one.

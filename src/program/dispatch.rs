@@ -9,8 +9,6 @@ use jiff::Timestamp;
 use super::arguments::{self, Asking, Choosing, Command, Frequent, Hook, Report, Verifying};
 use super::assembled::{CommandLine, Program};
 use super::exit::{self, Exit, Failure};
-#[cfg(feature = "machine-tools")]
-use super::machine;
 use super::stop::{self, Surroundings};
 use super::{
     answer, chosen, color, config, display, doctor, generate, hooks, import, loops, out, plugin,
@@ -156,14 +154,6 @@ fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Resul
         Command::Rollback { yes, from_prompt } => rollback::rollback(info, yes, from_prompt),
         Command::Doctor(format) => doctor::doctor(program, format.json),
         Command::Config(command) => config::config(info, &command),
-        #[cfg(feature = "machine-tools")]
-        Command::Machine(command) => machine::run(
-            command,
-            &machine::Own {
-                source: M::SOURCE,
-                table: M::TABLE,
-            },
-        ),
         Command::Hooks { by_name } => hooks::print(info, arguments::asks(M::TABLE), by_name),
         Command::Plugin(command) => plugin::run(program, &command),
         Command::Statusline => Ok(answer_client(program, &Frequent::Statusline)),

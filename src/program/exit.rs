@@ -28,10 +28,6 @@ pub enum Exit {
     Reviewer = 5,
     /// `run`: another loop is active.
     Active = 6,
-    /// `machine diff`: loops on disk need a migration.
-    Migration = 7,
-    /// `machine diff`: loops on disk cannot go on.
-    Breaks = 8,
     /// Interrupted by a signal.
     Interrupted = 130,
 }

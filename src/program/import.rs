@@ -57,14 +57,7 @@ pub(super) fn import<M: CommandLine>(
     let held = M::import(&bytes, path, &store, how, actor).map_err(|error| match error {
         ImportError::Start(error) => start::refused(info, error),
         error => {
-            let mut help =
-                format!("mend it and try again; a document has {MAX_BYTES} bytes at most");
-            if cfg!(feature = "machine-tools") {
-                help += &format!(
-                    ", and what its fields are says:\n    {} machine show",
-                    info.program
-                );
-            }
+            let help = format!("mend it and try again; a document has {MAX_BYTES} bytes at most");
             refused(error.to_string(), &help)
         }
     })?;

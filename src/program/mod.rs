@@ -1,4 +1,4 @@
-//! A whole program of any machine: command line, hooks, review, configuration, doctor, and tools on machine files.
+//! A whole program of any machine: command line, hooks, review, configuration and doctor.
 //!
 //! A crate whose `build.rs` compiles a `machine.toml` is such a program with one line, `claudex_loop::main!(name);`, as the
 //! whole of its `src/main.rs`; see `docs/your-own-loop.md`. What a program has besides, its `main` adds to a [`Program`], as our
@@ -18,7 +18,6 @@
 //! | `locate`, `caller`, `suggest` | which loop is meant, who calls, what was mistyped |
 //! | `exit`, `out`, `screen`, `table`, `shell` | exit codes, printing, fitting a terminal, quoting |
 //! | `plugin` | the plugin's folder: hooks, launcher, slash commands |
-//! | `machine` | tools on machine files, with the feature `machine-tools` |
 
 mod answer;
 mod arguments;
@@ -43,8 +42,6 @@ pub mod incompatible;
 pub mod info;
 pub mod locate;
 pub mod loops;
-#[cfg(feature = "machine-tools")]
-pub mod machine;
 pub mod messages;
 mod next_action;
 pub mod out;

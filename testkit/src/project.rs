@@ -92,7 +92,7 @@ impl Project {
             .current_dir(self.root())
             .env_clear()
             .stdin(Stdio::null());
-        for name in ["PATH", "LLVM_PROFILE_FILE", "CLAUDEX_COVERAGE"] {
+        for name in ["PATH", "LLVM_PROFILE_FILE"] {
             if let Some(value) = std::env::var_os(name) {
                 command.env(name, value);
             }

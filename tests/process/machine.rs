@@ -1,4 +1,4 @@
-//! `machine`: tools that look at machine files, whatever stands at the path.
+//! `machine check` and `machine diagram`, whatever is at the path.
 
 use std::time::{Duration, Instant};
 
@@ -27,7 +27,7 @@ fn json(ran: &Ran) -> Value {
 }
 
 #[test]
-fn a_right_machine_is_one_line_and_a_wrong_one_shows_every_finding_in_its_line() {
+fn check_prints_one_line_for_each_finding() {
     let wrong = typo().replace("to   = \"done\"", "to   = \"doen\"");
     let project = with(&wrong);
     std::fs::write(project.root.join("ours.toml"), OURS).unwrap();
@@ -49,19 +49,17 @@ fn a_right_machine_is_one_line_and_a_wrong_one_shows_every_finding_in_its_line()
         "{}",
         ran.out
     );
-    for text in [
-        "no field is named `max_round`",
-        "did you mean `max_rounds`?",
-        "`doen`",
-        "did you mean `done`?",
-        "m.toml:",
-    ] {
-        assert!(ran.err.contains(text), "{text}: {}", ran.err);
-    }
+    let at = |text: &str| wrong.lines().position(|line| line.contains(text)).unwrap() + 1;
+    let (guard, target) = (at("round < max_round\""), at("to   = \"doen\""));
+    let expected = format!(
+        "m.toml:{guard}:21: error[claudex::machine::unknown_field]: no field is named `max_round`; did you mean `max_rounds`?\n\
+         m.toml:{target}:9: error[claudex::machine::unknown_phase]: no phase is named `doen`; did you mean `done`?\n"
+    );
+    assert_eq!(ran.err, expected);
 }
 
 #[test]
-fn a_program_gets_the_findings_as_json() {
+fn check_json_lists_the_findings() {
     let project = with(typo());
     std::fs::write(project.root.join("ours.toml"), OURS).unwrap();
     let ran = project
@@ -93,7 +91,7 @@ fn a_program_gets_the_findings_as_json() {
     assert_eq!(found[0]["help"], "did you mean `max_rounds`?");
     assert_eq!(found[1]["file"], "none.toml");
     assert_eq!(found[1]["code"], "claudex::machine::read");
-    assert_eq!(found[1]["message"], "there is no such file");
+    assert_eq!(found[1]["message"], "no such file");
     assert_eq!(
         json(
             &project
@@ -105,7 +103,7 @@ fn a_program_gets_the_findings_as_json() {
 }
 
 #[test]
-fn a_machine_can_come_from_stdin() {
+fn a_machine_is_read_from_stdin() {
     let project = Project::new();
     let ran = project
         .run_with_stdin(&["machine", "check", "-"], OURS.as_bytes())
@@ -115,14 +113,14 @@ fn a_machine_can_come_from_stdin() {
         .run_with_stdin(&["machine", "check", "-"], typo().as_bytes())
         .exits(1)
         .says("stdin:");
-    project
-        .run_with_stdin(&["machine", "explain", "done", "-"], OURS.as_bytes())
-        .exits(0)
-        .says("`done` is a terminal phase");
+    let ran = project
+        .run_with_stdin(&["machine", "diagram", "-"], OURS.as_bytes())
+        .exits(0);
+    assert!(ran.out.starts_with("flowchart TD\n"), "{}", ran.out);
 }
 
 #[test]
-fn whatever_a_file_holds_check_ends_soon_with_a_diagnostic() {
+fn check_of_hostile_files_ends_soon() {
     let phases = |number: usize| {
         let more: String = (0..number).map(|at| format!("\n[phases.p{at}]")).collect();
         (OURS.to_owned() + &more).into_bytes()
@@ -206,7 +204,7 @@ fn whatever_a_file_holds_check_ends_soon_with_a_diagnostic() {
 }
 
 #[test]
-fn what_is_no_file_is_said_to_be_none_at_once() {
+fn a_path_without_a_regular_file_is_refused() {
     let project = Project::new();
     std::fs::create_dir(project.root.join("folder")).unwrap();
     let made = std::process::Command::new("mkfifo")
@@ -215,21 +213,13 @@ fn what_is_no_file_is_said_to_be_none_at_once() {
         .unwrap();
     assert!(made.success());
     for (path, says) in [
-        ("none.toml", "there is no such file"),
-        ("folder", "it is a folder"),
+        ("none.toml", "no such file"),
+        ("folder", "is a folder"),
         ("pipe", "no regular file"),
         ("/dev/zero", "no regular file"),
     ] {
-        for command in [
-            &["machine", "check"][..],
-            &["machine", "show"],
-            &["machine", "diagram"],
-            &["machine", "explain", "x"],
-        ] {
-            let ran = project
-                .run(&[command, &[path]].concat())
-                .exits(2)
-                .says(says);
+        for command in ["check", "diagram"] {
+            let ran = project.run(&["machine", command, path]).exits(2).says(says);
             assert!(ran.err.contains(path), "{}", ran.err);
         }
     }
@@ -237,7 +227,7 @@ fn what_is_no_file_is_said_to_be_none_at_once() {
 }
 
 #[test]
-fn a_files_name_cannot_colour_a_terminal() {
+fn file_names_are_printed_plain() {
     let project = Project::new();
     std::fs::write(project.root.join("a\u{1b}[31m\u{202e}b.toml"), typo()).unwrap();
     for arguments in [&["machine", "check"][..], &["machine", "check", "--json"]] {
@@ -254,169 +244,14 @@ fn a_files_name_cannot_colour_a_terminal() {
 }
 
 #[test]
-fn a_phase_is_explained() {
-    let project = Project::new();
-    let ran = project.run(&["machine", "explain", "reviewing"]).exits(0);
-    let line = |text: &str| OURS.lines().position(|line| line.contains(text)).unwrap() + 1;
-    for text in [
-        &format!(
-            "`reviewing` is a phase of the machine `plan` (machine.toml:{}).",
-            line("[phases.reviewing]")
-        ),
-        "A reviewer grills the plan",
-        "A loop of mode `review` begins here.",
-        "src/plan/messages/round.md",
-        "stalled   takes `close`, else `stall`, else `revise`",
-        "revise -> reviewing (machine.toml:",
-        "when     round < max_rounds",
-        "needs    settled: a completed review",
-        "sets     round = round + 1, reminders = 0, failures = 0",
-        "with the verb `mark-done`",
-        "begin <- drafting",
-        "more <- summarizing",
-        "max_rounds        a whole number from 0; how many rounds at most",
-    ] {
-        assert!(ran.out.contains(text), "{text}\n{}", ran.out);
-    }
-    assert!(!ran.out.contains("begin ->"), "{}", ran.out);
-    project
-        .run(&["machine", "explain", "done"])
-        .exits(0)
-        .says("The loop is over")
-        .says("finish <- summarizing");
-}
-
-#[test]
-fn a_transition_is_explained_also_by_its_verb() {
-    let project = Project::new();
-    project
-        .run(&["machine", "explain", "revise"])
-        .exits(0)
-        .says("`revise` is a transition of the machine `plan`.")
-        .says("Several edges leave one phase")
-        .says("in `reviewing`, where the outcome of `review` is `findings`")
-        .says("reviewing -> summarizing (machine.toml:");
-    project
-        .run(&["machine", "explain", "mark-done"])
-        .exits(0)
-        .says("`mark_done` is a transition");
-}
-
-#[test]
-fn a_name_that_the_machine_does_not_have_gets_the_near_one() {
-    let project = Project::new();
-    for (name, says) in [
-        ("reviewin", "did you mean `reviewing`?"),
-        ("mark-don", "did you mean `mark_done`?"),
-        ("xyzzy", "its phases are `drafting`, `reviewing`"),
-        ("\u{1b}[31m", "no phase and no transition"),
-    ] {
-        let ran = project
-            .run(&["machine", "explain", name])
-            .exits(2)
-            .says(says);
-        assert!(!ran.err.contains("\u{1b}[31m["), "{}", ran.err);
-    }
-}
-
-#[test]
-fn a_phase_of_a_strangers_machine_is_explained_with_the_fields_that_exist_there() {
-    let source = OURS
-        .replace(
-            "stalls           = { type = \"count\",",
-            "stalls           = { type = \"count\", in = [\"reviewing\", \"summarizing\"],",
-        )
-        .replace(
-            "[phases.done]\n",
-            "[phases.done]\nmeta     = { colour = \"green\", order = [1, 2] }\n",
-        );
-    assert_ne!(source, OURS);
-    let project = with(&source);
-    let fields = |phase: &str| {
-        project
-            .run(&["machine", "explain", phase, "m.toml"])
-            .exits(0)
-            .out
-    };
-    assert!(fields("reviewing").contains("\n  stalls "));
-    assert!(!fields("drafting").contains("\n  stalls "));
-    let shown = json(
-        &project
-            .run(&["machine", "show", "--json", "m.toml"])
-            .exits(0),
-    );
-    let named = |kind: &str, name: &str| {
-        let all = shown[kind].as_array().unwrap();
-        all.iter().find(|one| one["name"] == name).unwrap().clone()
-    };
-    assert_eq!(named("phases", "done")["meta"]["colour"], "green");
-    assert_eq!(named("phases", "done")["meta"]["order"][1], 2);
-    assert_eq!(named("fields", "stalls")["in"][0], "reviewing");
-}
-
-#[test]
-fn everything_is_shown_as_json() {
-    let project = Project::new();
-    let shown = json(&project.run(&["machine", "show", "--json"]).exits(0));
-    assert_eq!(shown["name"], "plan");
-    assert_eq!(shown["file"], "machine.toml");
-    assert_eq!(
-        shown["graph_hash"],
-        claudex_loop::plan::typestate::TABLE.state.graph_hash
-    );
-    assert_eq!(shown["state"]["folder_env"], "CLAUDEX_STATE_DIR");
-    assert_eq!(shown["modes"][1]["initial"]["max_rounds"], 1);
-    let review = &shown["phases"][1];
-    assert_eq!(review["name"], "reviewing");
-    assert_eq!(review["on_stop"]["behaviour"], "review");
-    assert_eq!(review["on_stop"]["parameters"]["round"], "round");
-    assert_eq!(review["on_stop"]["outcomes"]["findings"][1], "revise");
-    let edges = shown["edges"].as_array().unwrap();
-    let table = &claudex_loop::plan::typestate::TABLE;
-    assert_eq!(edges.len(), table.edges.len());
-    for (shown, edge) in edges.iter().zip(table.edges) {
-        assert_eq!(shown["transition"], edge.transition);
-        assert_eq!(shown["from"], table.phases[edge.from].name);
-        assert_eq!(shown["to"], table.phases[edge.to].name);
-        assert_eq!(shown["line"], edge.line);
-        assert_eq!(shown["when"].as_str().unwrap_or_default(), edge.when_text);
-    }
-    let more = edges
-        .iter()
-        .find(|edge| edge["transition"] == "more")
-        .unwrap();
-    assert_eq!(more["args"]["rounds"]["type"], "count");
-    assert_eq!(more["by"][0], "person");
-}
-
-#[test]
-fn the_graph_is_drawn_in_three_languages_and_the_schema_is_printed() {
+fn diagram_prints_mermaid() {
     let project = with(OURS);
-    let drawn = |format: &str| {
-        project
-            .run(&["machine", "diagram", "--format", format])
-            .exits(0)
-            .out
+    let drawn = |arguments: &[&str]| {
+        let arguments = [&["machine", "diagram"], arguments].concat();
+        project.run(&arguments).exits(0).out
     };
-    assert!(drawn("mermaid").starts_with("flowchart TD\n"));
-    assert!(drawn("dot").starts_with("digraph \"plan\" {\n"));
-    assert!(drawn("svg").starts_with("<svg "));
-    assert_eq!(
-        project.run(&["machine", "diagram", "m.toml"]).exits(0).out,
-        drawn("mermaid")
-    );
-    assert_eq!(drawn("mermaid"), claudex_loop::plan::typestate::DIAGRAM);
-    project
-        .run(&["machine", "diagram", "--format", "png"])
-        .exits(2)
-        .says("mermaid")
-        .says("svg");
-    let schema = json(&project.run(&["machine", "schema"]).exits(0));
-    assert_eq!(schema["additionalProperties"], false);
-    assert!(schema["properties"]["transitions"].is_object());
-    let completions = project.run(&["completions", "bash"]).exits(0).out;
-    assert!(
-        completions.contains("mermaid dot svg"),
-        "the formats are completed"
-    );
+    let ours = drawn(&[]);
+    assert_eq!(ours, claudex_loop::plan::typestate::DIAGRAM);
+    assert_eq!(ours, drawn(&["m.toml"]));
+    assert!(ours.starts_with("flowchart TD\n"), "{ours}");
 }

@@ -2,7 +2,6 @@
 
 mod bad_paths;
 mod config;
-mod coverage;
 mod doctor;
 mod following;
 mod going_on;

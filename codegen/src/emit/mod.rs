@@ -233,20 +233,14 @@ fn header() -> TokenStream {
     }
 }
 
-/// `SOURCE`, `SPEC`, `DIAGRAM`, `SHAPE` and `MIGRATIONS`.
+/// `SPEC`, `DIAGRAM`, `SHAPE` and `MIGRATIONS`.
 fn documents(context: &Context<'_>) -> TokenStream {
-    let (spec, diagram) = (
-        spec::markdown(context),
-        crate::draw(context.machine, crate::Format::Mermaid, None),
-    );
-    let path = format!("/{}", context.options.file);
+    let (spec, diagram) = (spec::markdown(context), crate::diagram(context.machine));
     let (shape, migrations) = (
         shape::shape(context.machine),
         shape::migrations(context.machine),
     );
     quote! {
-        /// The machine file itself.
-        pub const SOURCE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), #path));
         /// The fields, phases and transitions of the machine, as Markdown.
         pub const SPEC: &str = #spec;
         /// The machine's graph, as a Mermaid flowchart.

@@ -16,8 +16,6 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
     }
     let machine = context.machine;
     let marker = type_of(&machine.name.value);
-    // It lies beside the code.
-    let picture = format!("{}.svg", machine.name.value);
     let required = machine
         .fields
         .iter()
@@ -62,8 +60,6 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
             type Any = AnyLoop;
             type Verb = Verb;
             const VERSION: &'static str = env!("CARGO_PKG_VERSION");
-            const SOURCE: &'static str = SOURCE;
-            const PICTURE: &'static str = include_str!(#picture);
             const REQUIRED: &'static [&'static str] = &[#(#required),*];
             const PLUGIN: Option<rt::program::plugin::PluginInfo> = #plugin;
 

@@ -4,8 +4,6 @@
 mod changes;
 mod render;
 
-use std::collections::BTreeSet;
-
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -13,18 +11,17 @@ use super::history;
 use super::past::Past;
 use super::status::{self, Shown};
 use crate::behaviours::LoopHandle;
+use crate::machine::Raw;
 use crate::machine::table::PhaseInfo;
-use crate::machine::{Raw, coverage};
 use crate::program::arguments::{Report as Arguments, ReportFormat};
 use crate::program::assembled::{CommandLine, Program};
 use crate::program::exit::{Exit, Failure};
-use crate::program::words::edge_of;
 use crate::program::{out, words};
 use crate::review::finding_history::{self, Round, Standing};
 use crate::review::findings::{Counts, Finding, Severity};
 use crate::review::findings_json::FindingsJson;
 use crate::review::runs::{Run, RunOutcome};
-use crate::store::{Entry, Record};
+use crate::store::Entry;
 use crate::text;
 
 /// Longest text of a finding, in characters.
@@ -148,24 +145,9 @@ pub(in crate::program) fn report<M: CommandLine>(
     match format {
         ReportFormat::Json => out::json(&report),
         ReportFormat::Md => out::markdown(&render::markdown(&report)?),
-        ReportFormat::Html => out::text(&render::html(&report, M::PICTURE, &taken(raw, &past))?),
+        ReportFormat::Html => out::text(&render::html(&report)?),
     }
     Ok(Exit::Complete)
-}
-
-/// Returns the edges that the loop took, by their places in the machine's table.
-fn taken(raw: &Raw, past: &Past) -> BTreeSet<usize> {
-    let (table, mut before) = (raw.table(), None);
-    let edges = past
-        .entries
-        .iter()
-        .filter_map(Entry::change)
-        .filter_map(|change| {
-            let edge = edge_of(table, before.as_ref(), change);
-            before = Some(Record::of_change(table.state, raw.id(), change));
-            coverage::index_of(table, edge?)
-        });
-    edges.collect()
 }
 
 /// Returns the seconds from one time to a later one.

@@ -27,10 +27,7 @@ fn a_format_prints_the_page_and_takes_no_summary() {
         assert_eq!(json(named)["path"], facts["path"]);
     }
     let html = project.agent(&["report", "--format", "html"]).done();
-    assert!(
-        html.contains("<svg xmlns=") && html.contains(".machine .edge.e"),
-        "{html}"
-    );
+    assert!(html.contains("<svg viewBox="), "{html}");
     assert_eq!(project.read(STATE), before);
     let said = project
         .person(&["report", "--format", "md", "--json"])

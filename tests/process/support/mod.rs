@@ -237,10 +237,8 @@ impl Project {
     fn clean(&self, mut command: Command) -> Command {
         self.add_fakes(&command);
         command.env_clear();
-        for name in ["LLVM_PROFILE_FILE", "CLAUDEX_COVERAGE"] {
-            if let Some(value) = std::env::var_os(name) {
-                command.env(name, value);
-            }
+        if let Some(value) = std::env::var_os("LLVM_PROFILE_FILE") {
+            command.env("LLVM_PROFILE_FILE", value);
         }
         command
             .env("PATH", path_without_clients())

@@ -61,8 +61,6 @@ fn no_command_names_another_program_than_its_own() {
             &["config", "path"],
             &["config", "show"],
             &["config", "check"],
-            &["machine", "show"],
-            &["machine", "explain", "canary"],
             &["hooks", "--by-name"],
             &["completions", "bash"],
             &["start", "train", "--what"],

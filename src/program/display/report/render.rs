@@ -1,8 +1,6 @@
 //! A report as HTML and as Markdown. Every value is escaped by the template engine for the language that it is written in. The page loads
 //! nothing, runs nothing, and has one style, which its policy names by its digest.
 
-use std::collections::BTreeSet;
-
 use data_encoding::BASE64;
 use minijinja::value::Value;
 use minijinja::{AutoEscape, Environment};
@@ -23,25 +21,13 @@ const TEXT: Message = Message {
     text: include_str!("page.md"),
 };
 
-/// Renders the page, with the picture of the machine, whose style becomes a part of the page's own, and in it the edges that were taken.
-pub(super) fn html(
-    report: &Report,
-    picture: &str,
-    taken: &BTreeSet<usize>,
-) -> Result<String, Failure> {
-    let (before, rest) = picture.split_once("<style>").unwrap_or_default();
-    let (style, after) = rest.split_once("</style>").unwrap_or_default();
-    let taken: String = taken
-        .iter()
-        .map(|edge| format!(".machine .edge.e{edge} {{ opacity: 1; stroke-width: 2.5; }}\n"))
-        .collect();
-    let (style, picture) = (format!("{STYLE}{style}{taken}"), format!("{before}{after}"));
+/// Renders the page.
+pub(super) fn html(report: &Report) -> Result<String, Failure> {
     let with = |environment: &mut Environment<'static>| {
         environment.set_auto_escape_callback(|_| AutoEscape::Html);
         environment.add_filter("elapsed", words::elapsed);
-        environment.add_global("style_digest", BASE64.encode(&Sha256::digest(&style)));
-        environment.add_global("style", Value::from_safe_string(style));
-        environment.add_global("picture", Value::from_safe_string(picture));
+        environment.add_global("style_digest", BASE64.encode(&Sha256::digest(STYLE)));
+        environment.add_global("style", Value::from_safe_string(STYLE.to_owned()));
         Ok(())
     };
     PAGE.render_in(with, report).map_err(failed)

@@ -1,0 +1,243 @@
+//! `machine`: checks machine files and draws them.
+
+use std::io::{self, Read as _};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use clap::{ArgMatches, Command, FromArgMatches, Subcommand};
+use claudex_build::model::Machine;
+use claudex_build::{Diagnostic, Diagnostics, diagnostic};
+use claudex_loop::program::exit::{Exit, Failure};
+use claudex_loop::program::info::ProgramInfo;
+use claudex_loop::program::{Group, out};
+use claudex_loop::{files, text};
+use serde::Serialize;
+
+use super::typestate::DIAGRAM;
+
+/// Upper limit for what is read from stdin, in bytes. The checks refuse far less.
+const MAX_STDIN_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Check and draw machine files
+#[derive(Debug, Subcommand)]
+enum Machines {
+    /// Check machine files; print every finding with its file, line and column
+    Check {
+        /// Machine files; - is stdin
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<Utf8PathBuf>,
+        /// Print the findings as a JSON array: file, line, column, end_line, end_column, code, message, help
+        #[arg(long)]
+        json: bool,
+    },
+    /// Draw the graph as a Mermaid flowchart
+    Diagram {
+        /// A machine file; - is stdin [default: the plan loop's]
+        file: Option<Utf8PathBuf>,
+    },
+}
+
+/// Returns the subcommand.
+pub fn command() -> Command {
+    Machines::augment_subcommands(
+        Command::new("machine")
+            .about("Check and draw machine files")
+            .subcommand_required(true)
+            .arg_required_else_help(true)
+            .display_order(Group::SetUp.place()),
+    )
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// Returns an error if a file that is to be drawn cannot be read or is not a valid machine.
+pub fn run(_: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let command = Machines::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?;
+
+    match command {
+        Machines::Check { files, json } => Ok(check(&files, json)),
+        Machines::Diagram { file: None } => {
+            out::text(DIAGRAM);
+            Ok(Exit::Complete)
+        }
+        Machines::Diagram { file: Some(file) } => draw(&file),
+    }
+}
+
+/// Checks each file. Exits with 0 if all are machines, 1 if one has findings, 2 if one cannot be read.
+fn check(files: &[Utf8PathBuf], json: bool) -> Exit {
+    let mut exit = Exit::Complete;
+    let mut findings = Vec::new();
+
+    for file in files {
+        match load(file) {
+            Ok(machine) if !json => out::line(&summary(file, &machine)),
+            Ok(_) => {}
+            Err(error) => {
+                exit = if exit == Exit::Usage {
+                    exit
+                } else {
+                    error.exit()
+                };
+                if json {
+                    findings.extend(error.into_findings());
+                } else {
+                    error.print();
+                }
+            }
+        }
+    }
+
+    if json {
+        out::json(&findings);
+    }
+    exit
+}
+
+/// Prints the diagram of a file.
+fn draw(file: &Utf8Path) -> Result<Exit, Failure> {
+    match load(file) {
+        Ok(machine) => {
+            out::text(&claudex_build::diagram(&machine));
+            Ok(Exit::Complete)
+        }
+        Err(error) => {
+            error.print();
+            Ok(error.exit())
+        }
+    }
+}
+
+/// Returns the line about a valid machine.
+fn summary(file: &Utf8Path, machine: &Machine) -> String {
+    format!(
+        "{}: machine `{}` is well-formed: {} phases, {} transitions, {} edges",
+        display_name(file),
+        machine.name.value,
+        machine.phases.len(),
+        machine.transition_names().len(),
+        machine.edges().len(),
+    )
+}
+
+/// A finding in a machine file, for other programs. Lines and columns count from 1, columns in characters.
+#[derive(Debug, Serialize)]
+struct Finding {
+    file: String,
+    line: usize,
+    column: usize,
+    end_line: usize,
+    end_column: usize,
+    code: &'static str,
+    message: String,
+    help: Option<String>,
+}
+
+/// The reason why a file has no machine.
+#[derive(Debug)]
+enum LoadError {
+    Unreadable { file: String, reason: String },
+    Invalid(Diagnostics),
+}
+
+impl LoadError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Unreadable { .. } => Exit::Usage,
+            Self::Invalid(_) => Exit::Refused,
+        }
+    }
+
+    /// Prints one line for each finding on stderr.
+    fn print(&self) {
+        match self {
+            Self::Unreadable { file, reason } => out::note(&format!("{file}: {reason}")),
+            Self::Invalid(diagnostics) => {
+                for line in diagnostics.cargo_lines() {
+                    out::note(&line);
+                }
+            }
+        }
+    }
+
+    fn into_findings(self) -> Vec<Finding> {
+        let diagnostics = match self {
+            Self::Unreadable { file, reason } => {
+                return vec![Finding {
+                    file,
+                    line: 1,
+                    column: 1,
+                    end_line: 1,
+                    end_column: 1,
+                    code: "claudex::machine::read",
+                    message: reason,
+                    help: None,
+                }];
+            }
+            Self::Invalid(diagnostics) => diagnostics,
+        };
+        let findings = diagnostics.places().map(|(found, start, end)| Finding {
+            file: diagnostics.name.clone(),
+            line: start.line,
+            column: start.column,
+            end_line: end.line,
+            end_column: end.column,
+            code: found.code,
+            message: found.to_string(),
+            help: found.help.as_deref().map(diagnostic::one_line),
+        });
+        findings.collect()
+    }
+}
+
+/// Reads and checks a machine file, or stdin if `file` is `-`.
+fn load(file: &Utf8Path) -> Result<Machine, LoadError> {
+    let name = display_name(file);
+    let bytes = match read(file) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            let reason = match error.kind() {
+                io::ErrorKind::NotFound => "no such file".to_owned(),
+                io::ErrorKind::IsADirectory => "is a folder".to_owned(),
+                _ => text::one_line(&error.to_string(), 400),
+            };
+            return Err(LoadError::Unreadable { file: name, reason });
+        }
+    };
+    let source = String::from_utf8(bytes).map_err(|error| not_utf8(&name, &error))?;
+    claudex_build::check_source(&name, &source).map_err(LoadError::Invalid)
+}
+
+/// Returns the finding about a file that is not UTF-8, at its first wrong byte.
+fn not_utf8(name: &str, error: &std::string::FromUtf8Error) -> LoadError {
+    let start = error.utf8_error().valid_up_to();
+    let span = start..start + char::REPLACEMENT_CHARACTER.len_utf8();
+    let found = Diagnostic::new("claudex::machine::encoding", span, "not UTF-8");
+    LoadError::Invalid(Diagnostics {
+        name: name.to_owned(),
+        source: diagnostic::shown(&String::from_utf8_lossy(error.as_bytes())),
+        list: vec![found.help("save the file as UTF-8")],
+    })
+}
+
+/// Reads a file or stdin. Does not wait for a pipe or a device at the path.
+fn read(file: &Utf8Path) -> io::Result<Vec<u8>> {
+    if file != "-" {
+        return files::read(file);
+    }
+    let mut bytes = Vec::new();
+    io::stdin()
+        .lock()
+        .take(MAX_STDIN_BYTES)
+        .read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Returns the name of a file in messages.
+fn display_name(file: &Utf8Path) -> String {
+    if file == "-" {
+        "stdin".to_owned()
+    } else {
+        text::pasteable(&text::shown(file))
+    }
+}
