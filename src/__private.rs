@@ -22,7 +22,8 @@ pub use crate::machine::time::of as time_value;
 pub use crate::machine::{Actor, EvidenceRecord, Machine, Raw, Refusal, Refused, Requirement};
 pub use crate::review::{Blocking, ReviewSpec, Reviewed, Settled, Subject, evidence, subject};
 pub use crate::store::{
-    Active, Edit, Editable, Form, HeldFields, IdForm, LoopId, StartError, StateSpec, Store, Value,
+    Active, Edit, Editable, Form, HeldFields, IdForm, LoopId, StartError, StateSpec, Store,
+    StoredEdge, Value,
 };
 pub use camino::Utf8PathBuf;
 

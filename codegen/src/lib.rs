@@ -61,7 +61,6 @@ mod config;
 mod diagram;
 mod emit;
 mod format;
-mod schema;
 mod source;
 pub mod templates;
 
@@ -70,7 +69,6 @@ pub use config::Config;
 pub use diagnostic::{Diagnostic, Diagnostics, Place, line_of};
 pub use diagram::diagram;
 pub use emit::Options;
-pub use schema::schema;
 pub use source::parse;
 
 use model::Machine;
@@ -130,22 +128,6 @@ pub fn generate_with(source: &str, options: &Options) -> Result<Generated, Diagn
 /// A machine's fields, phases and transitions as Markdown. `file` is the machine file's name in it.
 pub fn spec(machine: &Machine, source: &str, file: &str) -> String {
     emit::spec_of(machine, source, file)
-}
-
-/// Everything of a machine that the meaning of a state document depends on, as canonical JSON: what the graph hash is the
-/// digest of, and what `machine diff` compares.
-pub fn shape(machine: &Machine) -> String {
-    emit::shape::shape(machine)
-}
-
-/// The graph hash: 16 hex digits, the same for two machines whose documents mean the same by the same edges.
-pub fn graph_hash(machine: &Machine) -> String {
-    emit::shape::graph_hash(&shape(machine))
-}
-
-/// A machine's `[[migrations]]` as JSON; empty where there are none.
-pub fn migrations(machine: &Machine) -> String {
-    emit::shape::migrations(machine)
 }
 
 fn generate_checked(machine: &Machine, source: &str, options: &Options) -> Generated {

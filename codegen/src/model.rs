@@ -68,32 +68,10 @@ pub struct Machine {
     pub personas: Vec<Persona>,
     /// Every `[[transitions.*]]` entry, in the order of the file; still with its declared sources.
     pub transitions: Vec<Transition>,
-    /// Every `[[migrations]]` entry, in the order of the file.
-    pub migrations: Vec<Migration>,
 }
 
 /// Old names with the new ones, in the order of the file.
 pub type Renames = Vec<(At<String>, At<String>)>;
-
-/// One `[[migrations]]` entry: how a loop of an earlier version goes on with the next. A loop goes through the entry that
-/// names its version and through all that follow.
-#[derive(Debug, Clone)]
-pub struct Migration {
-    /// `from`: graph hashes of the versions that it takes.
-    pub from: Vec<At<String>>,
-    /// `doc`, or empty.
-    pub doc: String,
-    /// `phases = { old = "new" }`.
-    pub phases: Renames,
-    /// `fields = { old = "new" }`.
-    pub fields: Renames,
-    /// `words = { field = { old = "new" } }`, the field by its new name.
-    pub words: Vec<(At<String>, Renames)>,
-    /// `set = { field = constant }`, after the fields were renamed.
-    pub set: Vec<(At<String>, At<Constant>)>,
-    /// Where the entry begins.
-    pub span: Range<usize>,
-}
 
 /// `[state]`: where documents live and in which form.
 #[derive(Debug, Clone)]

@@ -473,8 +473,7 @@ mod tests {
             edits: &[],
             nulls: &[],
             terminal: &[],
-            shape: "",
-            migrations: "",
+            edges: &[],
         };
         static TABLE: Table = Table {
             name: "m",

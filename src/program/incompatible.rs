@@ -1,6 +1,4 @@
-//! A loop that another version of the machine wrote and that cannot go on: what is said of it, and how a person gives it up.
-//!
-//! The store finds such loops and knows no program; which verb ends a loop wherever it is, is read off the table here.
+//! The ways out for a loop that cannot be opened: the messages, and the verb by which a user gives it up.
 
 use camino::Utf8Path;
 
@@ -46,21 +44,24 @@ pub(super) fn way_out(info: &ProgramInfo, id: &str) -> Option<String> {
 /// Says what a person does about a state file without a journal: there is no loop to take up.
 pub const NO_LOOP: &str = "nobody can take it up: remove it, or leave it to the next start, which moves it to the folder quarantine";
 
-/// Says what a person does about a loop that could not be opened because another version of the machine wrote it, because it was
-/// not started here, or because it was swept; None for any other error.
+/// Returns what a user can do about a loop that was not started here or that was swept, or `None` for any other error.
 pub fn help(info: &ProgramInfo, error: &StoreError) -> Option<String> {
-    let path = match error {
-        StoreError::NotStartedHere { id, .. } => return Some(take_up(info, id)),
-        StoreError::Swept { id, .. } => return Some(bring_back(info, id)),
-        StoreError::OtherGraph { path, .. } => path,
-        _ => return None,
-    };
-    let given_up = way_out(info, path.file_stem().unwrap_or_default());
-    let given_up = given_up.map(|way| format!(", or give it up (its files are kept):\n    {way}"));
-    Some(format!(
-        "finish it with the version that began it{}",
-        given_up.unwrap_or_default()
-    ))
+    match error {
+        StoreError::NotStartedHere { id, .. } => Some(take_up(info, id)),
+        StoreError::Swept { id, .. } => Some(bring_back(info, id)),
+        _ => None,
+    }
+}
+
+/// Returns what a user can do about a loop that cannot be opened, or `None` if there is nothing special to do.
+fn open_help(info: &ProgramInfo, error: &OpenError) -> Option<String> {
+    match error {
+        OpenError::Store(error) => help(info, error),
+        OpenError::Phase { id, .. } | OpenError::Field { id, .. } => {
+            let way = way_out(info, id)?;
+            Some(format!("give it up (its files are kept):\n    {way}"))
+        }
+    }
 }
 
 /// Says how a person brings a loop back that was swept.
@@ -90,10 +91,7 @@ pub fn in_the_way(info: &ProgramInfo, id: &str) -> String {
 
 /// A loop that could not be opened, as a failure of a command.
 pub fn failure(info: &ProgramInfo, error: OpenError) -> Failure {
-    let help = match &error {
-        OpenError::Store(error) => help(info, error),
-        _ => None,
-    };
+    let help = open_help(info, &error);
     let refused = |code, help: &str| Failure::plain(Exit::Refused, code, error.to_string(), help);
     match (help, &error) {
         (None, _) => Failure::new(Exit::Internal, error),
@@ -104,17 +102,8 @@ pub fn failure(info: &ProgramInfo, error: OpenError) -> Failure {
             refused("claudex::store::swept", &help)
         }
         (Some(help), _) => {
-            let help = format!(
-                "who owns machine.toml: `{} machine diff` of the old and the new one says what changed, and prints the \
-                 `[[migrations]]` entry that lets such loops go on; else {help}",
-                info.program
-            );
-            Failure::plain(
-                Exit::Internal,
-                "claudex::store::other_graph",
-                error.to_string(),
-                &help,
-            )
+            let message = error.to_string();
+            Failure::plain(Exit::Internal, "claudex::open", message, &help)
         }
     }
 }
@@ -127,11 +116,7 @@ pub fn line(info: &ProgramInfo, path: &Utf8Path, error: &OpenError) -> String {
         true => said,
         false => format!("{path}: {said}"),
     };
-    let help = match error {
-        OpenError::Store(error) => help(info, error),
-        _ => None,
-    };
-    match help {
+    match open_help(info, error) {
         Some(help) => format!("{said}; {help}"),
         None => said,
     }

@@ -297,14 +297,16 @@ pub(super) fn opened<M: CommandLine>(opened: Result<M::Any, OpenError>) -> Resul
     Ok(held)
 }
 
-/// Whether a loop that could not be opened can be given up by this transition: the loop is another version's, so that no edge
-/// of ours is its own, and the transition ends loops wherever they are. Nobody has to keep such a loop.
+/// Returns whether this transition gives up a loop that could not be opened: its phase or a field is not one of this version of
+/// the machine, and the transition ends loops in any phase.
 pub fn can_be_given_up<T>(opened: &Result<T, OpenError>, table: &Table, transition: &str) -> bool {
-    matches!(opened, Err(OpenError::Store(StoreError::OtherGraph { .. })))
-        && ends_anywhere(table, transition)
+    matches!(
+        opened,
+        Err(OpenError::Phase { .. } | OpenError::Field { .. })
+    ) && ends_anywhere(table, transition)
 }
 
-/// Gives up a loop of another version of the machine: its files are moved aside.
+/// Gives up a loop that this version of the machine cannot open: its files are moved aside.
 ///
 /// # Errors
 /// A review or a command of it is running, or the files cannot be moved.
@@ -321,7 +323,7 @@ pub fn give_up(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
         ));
     };
     out::line(&format!(
-        "Loop {id} was begun with another version of the machine. It was given up; its files were moved to {}",
+        "Loop {id} was given up; its files were moved to {}",
         text::shown(folder)
     ));
     Ok(Exit::Complete)

@@ -14,7 +14,7 @@
 //! | `settings`, `reviewers` | the person's configuration, and who reviews |
 //! | `info`, `messages`, `next_action`, `words`, `rounds` | how it names itself, and what it says of a loop and its journal |
 //! | `attempts` | what was tried and refused, into the journal and out of it |
-//! | `incompatible` | what it says of a loop that another version of the machine wrote |
+//! | `incompatible` | the ways out for a loop that cannot be opened |
 //! | `locate`, `caller`, `suggest` | which loop is meant, who calls, what was mistyped |
 //! | `exit`, `out`, `screen`, `table`, `shell` | exit codes, printing, fitting a terminal, quoting |
 //! | `plugin` | the plugin's folder: hooks, launcher, slash commands |

@@ -7,7 +7,7 @@ use super::id::LoopId;
 use super::index::Present;
 use super::inspect::{State, read_state, text_in};
 use super::lock::LockGuard;
-use super::repair::{Look, Older, Repair, repair, set_aside};
+use super::repair::{Look, Repair, repair, set_aside};
 use super::spec::Active;
 use super::store::{StateFile, Store};
 use crate::files::Folder;
@@ -46,7 +46,7 @@ impl Store {
             };
             let id = LoopId::parse(&file.stem, self.spec().ids);
             let healed = match &id {
-                Ok(id) => repair(self, lock, id, Look::Newest, Older::Leave),
+                Ok(id) => repair(self, lock, id, Look::Newest),
                 Err(_) => Err(StoreError::NoMachine {
                     path: file.path.clone(),
                 }),
@@ -93,10 +93,7 @@ impl Store {
                     (None, Some(problem)) => aside(problem, set_aside(here, (here, &file.name))?),
                     (phase, _) => active(phase, None)?,
                 },
-                Err(StoreError::OtherGraph { over: true, .. }) => {}
-                Err(
-                    StoreError::OtherGraph { over: false, .. } | StoreError::OtherMachine { .. },
-                ) => {
+                Err(StoreError::OtherMachine { .. }) => {
                     active(self.phase_in(here, &file).0, None)?;
                 }
                 Err(other) => return Err(other),

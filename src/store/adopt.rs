@@ -4,11 +4,10 @@ use super::entry::{ADOPT, Change};
 use super::error::StoreError;
 use super::id::LoopId;
 use super::journal::Loaded;
-use super::repair::{Look, Older, repair};
+use super::repair::{Look, repair};
 use super::store::Store;
 use super::validation;
 use super::value::{Value, value_in};
-use super::versions::Versions;
 
 impl Store {
     /// Takes up a loop that no record knows, as a person decides: one that was copied or moved here, or that an earlier
@@ -20,16 +19,13 @@ impl Store {
     /// what happened to it, and what keeps it from being opened; then no record is left.
     pub fn take_up(&self, id: &LoopId, by: &str) -> Result<bool, StoreError> {
         self.locked_on(id, |lock| {
-            let (tracking, versions) = (self.tracking(), Versions::default());
+            let tracking = self.tracking();
             self.check_tracked(&tracking, &self.path_of(id))?;
             tracking.untracked(&self.journal_path(id))?;
             // A record that cannot be read is written anew.
             let known = self.ownership(id).unwrap_or_default();
             let storage = self.storage(lock.folder(), id)?;
-            let loaded = Loaded::read(
-                &*storage,
-                &validation::possible(self, known.as_ref(), &versions),
-            )?;
+            let loaded = Loaded::read(&*storage, &validation::possible(self, known.as_ref()))?;
             let spec = self.spec();
             let text = |fields: &[(String, Value)], name: &str| {
                 value_in(fields, name).map(|value| value.to_plain().into_owned())
@@ -74,7 +70,7 @@ impl Store {
             let mut as_it_was = self.unowned(id);
             as_it_was.root = root;
             as_it_was.graphs.clone_from(&graphs);
-            let found = repair(self, lock, id, Look::As(as_it_was), Older::Leave)?.record;
+            let found = repair(self, lock, id, Look::As(as_it_was))?.record;
             self.own(id, graphs)?;
             self.index_active(lock, id)?;
             let taken = self.apply_at(

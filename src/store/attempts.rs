@@ -12,7 +12,6 @@ use super::journal::{self, Loaded};
 use super::lock::LockGuard;
 use super::store::Store;
 use super::validation;
-use super::versions::Versions;
 
 /// A verb or a helper was refused; `by`, `tried` and `why` say the rest.
 pub const REFUSED: &str = "refused";
@@ -35,11 +34,8 @@ impl Store {
         data: &[(&str, &str)],
     ) -> Result<(), StoreError> {
         let storage = self.storage(lock.folder(), id)?;
-        let (owned, versions) = (self.ownership(id)?, Versions::default());
-        let Some(loaded) = Loaded::read(
-            &*storage,
-            &validation::possible(self, owned.as_ref(), &versions),
-        )?
+        let owned = self.ownership(id)?;
+        let Some(loaded) = Loaded::read(&*storage, &validation::possible(self, owned.as_ref()))?
         else {
             return Ok(());
         };

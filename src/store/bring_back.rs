@@ -5,11 +5,10 @@ use super::error::{StoreError, io_error};
 use super::id::LoopId;
 use super::inspect::Reader;
 use super::record::Record;
-use super::repair::{Look, Older, repair};
+use super::repair::{Look, repair};
 use super::storage::JOURNAL;
 use super::store::Store;
 use super::sweep::SWEPT;
-use super::versions::Versions;
 
 impl Store {
     /// Brings a swept loop back, as a person's doing, and journals that.
@@ -52,7 +51,6 @@ impl Store {
                     store: &swept,
                     here: &from,
                     tracking: &self.tracking(),
-                    versions: &Versions::default(),
                 };
                 reader.look_whole(id, None)?;
             }
@@ -67,7 +65,7 @@ impl Store {
             let _ = here
                 .below(SWEPT)
                 .and_then(|folder| folder.remove_folder(id.as_str()));
-            let found = repair(self, lock, id, Look::Newest, Older::Migrate)?.record;
+            let found = repair(self, lock, id, Look::Newest)?.record;
             self.apply(lock, found, Change::bare("bring-back", PERSON))
         })
     }

@@ -6,7 +6,7 @@ use super::error::{CommitError, StoreError};
 use super::id::LoopId;
 use super::lock::LockGuard;
 use super::record::Record;
-use super::repair::{Look, Older, Opened, Repair, repair};
+use super::repair::{Look, Opened, Repair, repair};
 use super::store::Store;
 use super::value::Value;
 
@@ -31,7 +31,7 @@ impl Store {
                 true => self.verified(lock, &held.id)?,
                 // Nothing but a change of the files makes another loop of it, so they are not read and judged again.
                 false if held.stands_in(&*storage) => held.clone(),
-                false => repair(self, lock, &held.id, Look::Newest, Older::Migrate)?.record,
+                false => repair(self, lock, &held.id, Look::Newest)?.record,
             };
             let expected_phase = change.from.as_deref().unwrap_or(&held.phase);
             if found.revision != held.revision
@@ -51,7 +51,7 @@ impl Store {
 
     /// Opens a loop whose whole journal holds.
     fn verified(&self, lock: &LockGuard, id: &LoopId) -> Result<Record, StoreError> {
-        let Opened { record, repairs } = repair(self, lock, id, Look::Whole, Older::Migrate)?;
+        let Opened { record, repairs } = repair(self, lock, id, Look::Whole)?;
         match repairs.into_iter().find_map(Repair::cleaned) {
             Some(lines) => Err(StoreError::JournalCleaned {
                 path: self.journal_path(id),
@@ -120,7 +120,7 @@ impl Store {
             return refuse("the machine");
         }
         self.locked_on(id, |lock| {
-            let found = repair(self, lock, id, Look::Newest, Older::Migrate)?.record;
+            let found = repair(self, lock, id, Look::Newest)?.record;
             self.apply(
                 lock,
                 found,

@@ -17,9 +17,7 @@ use super::value::{MOST_COUNT, Value, value_in};
 pub(super) const ADOPT: &str = "adopt";
 /// Names the change by which an edit by hand is taken over.
 pub(super) const EDIT: &str = "edit";
-/// Names a migration.
-pub(super) const MIGRATE: &str = "migrate";
-/// Names who makes these two.
+/// Names who makes it.
 pub(super) const ENGINE: &str = "engine";
 /// A person makes it.
 pub(super) const PERSON: &str = "person";
@@ -27,7 +25,7 @@ pub(super) const PERSON: &str = "person";
 /// Describes a change that is to be made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
-    /// The transition's name, or what else it is: `start`, `bind`, `adopt`, `set-field`, `migrate`, `bring-back`.
+    /// The transition's name, or what else it is: `start`, `bind`, `adopt`, `set-field`, `bring-back`.
     pub what: String,
     /// Who makes it: `hook`, `agent`, `person`, …
     pub by: String,

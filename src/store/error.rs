@@ -137,33 +137,6 @@ pub enum StoreError {
         /// The machine that reads it.
         expected: &'static str,
     },
-    /// The document was written by another version of the machine, and cannot go on with this one.
-    #[display(
-        "{path} was written by version `{}` of the machine `{machine}`, and cannot go on with version `{expected}`: {why}",
-        found.escape_debug(), path = crate::text::shown(path)
-    )]
-    #[diagnostic(
-        code(claudex::store::other_graph),
-        help(
-            "give it up with the verb that ends loops, such as cancel, and its id (its files are kept), or finish it with \
-             the version that began it; who owns machine.toml: `machine diff` of the old and the new one says what changed, \
-             and prints the `[[migrations]]` entry that lets such loops go on"
-        )
-    )]
-    OtherGraph {
-        /// The state file.
-        path: Utf8PathBuf,
-        /// The machine of both.
-        machine: &'static str,
-        /// The graph hash that it names; empty if it names none.
-        found: String,
-        /// The graph hash of the machine that reads it.
-        expected: &'static str,
-        /// What is in the way.
-        why: String,
-        /// Whether the loop is over, by the machine that wrote it; where that is not known, it is not.
-        over: bool,
-    },
     /// A state file that is no document, and no journal to rebuild it from.
     #[display("{path} cannot be read ({error}), and there is no journal to rebuild it from", path = crate::text::shown(path))]
     #[diagnostic(

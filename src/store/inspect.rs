@@ -16,7 +16,6 @@ use super::store::{StateFile, Store};
 use super::tracked::GitTracking;
 use super::validation::possible;
 use super::value::Value;
-use super::versions::Versions;
 use crate::files::Folder;
 
 impl State {
@@ -66,7 +65,6 @@ pub(super) struct Reader<'a> {
     pub(super) store: &'a Store,
     pub(super) here: &'a Folder,
     pub(super) tracking: &'a GitTracking,
-    pub(super) versions: &'a Versions,
 }
 
 impl Reader<'_> {
@@ -137,7 +135,6 @@ impl Reader<'_> {
             store,
             here,
             tracking,
-            versions,
         } = self;
         let storage = store.storage(here, id)?;
         let bytes = Bytes::of(storage.document());
@@ -151,7 +148,7 @@ impl Reader<'_> {
         let Some(owned) = owned else {
             return Err(store.why_not_ours(id, &state(bytes)?));
         };
-        let journal = load(&*storage, &possible(store, Some(&owned), versions))?;
+        let journal = load(&*storage, &possible(store, Some(&owned)))?;
         if journal.is_some() {
             tracking.untracked(&storage.journal_path())?;
         }

@@ -11,7 +11,6 @@ use super::id::LoopId;
 use super::inspect::{Reader, read_state, text_in};
 use super::store::{StateFile, Store};
 use super::tracked::GitTracking;
-use super::versions::Versions;
 use crate::files::Folder;
 
 /// Describes a loop as [`Store::list`] sees it.
@@ -141,11 +140,11 @@ impl Store {
         let Ok(here) = self.open_folder() else {
             return Vec::new();
         };
-        let (tracking, versions) = (self.tracking(), Versions::default());
+        let tracking = self.tracking();
         self.state_files(&here, ids(&here))
             .into_iter()
             .take_while(|_| !self.budget().is_over())
-            .filter_map(|file| self.listed(&here, &tracking, &versions, file))
+            .filter_map(|file| self.listed(&here, &tracking, file))
             .collect()
     }
 
@@ -178,13 +177,7 @@ impl Store {
             .collect()
     }
 
-    fn listed(
-        &self,
-        here: &Folder,
-        tracking: &GitTracking,
-        versions: &Versions,
-        file: StateFile,
-    ) -> Option<Listed> {
+    fn listed(&self, here: &Folder, tracking: &GitTracking, file: StateFile) -> Option<Listed> {
         let id = LoopId::parse(&file.stem, self.spec().ids).ok()?;
         let mut listed = Listed {
             id,
@@ -204,7 +197,6 @@ impl Store {
             store: self,
             here,
             tracking,
-            versions,
         };
         let found = match reader.inspect_newest(&listed.id, None) {
             Ok(found) => found,
@@ -228,7 +220,6 @@ impl Store {
             }
         };
         let text = |field: &str| text_in(&found.state, field);
-        let mut over = None;
         match reader.judge(&listed.id, &found) {
             Ok(judged) => {
                 listed.phase = Some(judged.record.phase().to_owned());
@@ -241,9 +232,6 @@ impl Store {
                     .and_then(|loaded| loaded.changes().next().cloned());
             }
             Err(error) => {
-                if let StoreError::OtherGraph { over: is_over, .. } = &error {
-                    over = Some(*is_over);
-                }
                 listed.phase = text(self.spec().fields.phase);
                 listed.session = text(self.spec().fields.session);
                 listed.root = text(self.spec().fields.root);
@@ -252,8 +240,7 @@ impl Store {
             }
         }
         let phase = listed.phase.as_deref();
-        listed.terminal =
-            over.unwrap_or_else(|| phase.is_some_and(|phase| self.spec().is_terminal(phase)));
+        listed.terminal = phase.is_some_and(|phase| self.spec().is_terminal(phase));
         Some(listed)
     }
 }

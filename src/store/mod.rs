@@ -19,7 +19,7 @@
 //! | `validation` | whether a change can have come after another                          |
 //! | `inspect`, `list` | reading what stands on disk for a loop, and for all loops         |
 //! | `recover`  | what a loop is, once document and journal agree again                   |
-//! | `repair`   | writing what is needed for them to agree, and migrating                 |
+//! | `repair`   | writing what is needed for them to agree                                |
 //! | `open`     | opening a loop, its notes and its journal                               |
 //! | `orphans`  | processes of a run that was cut off                                     |
 //! | `attempts` | notes of what was tried and did not come to pass                        |
@@ -35,8 +35,6 @@
 //! | `write`    | writing a change: journal first, document second                        |
 //! | `commit`, `start`, `sweep`, `bring_back`, `roll_back` | the changes                  |
 //! | `active`   | refusing a second loop under way                                        |
-//! | `shape`    | what a machine's documents mean, and what another version makes of them |
-//! | `versions` | the shapes of other versions on disk, and which of their loops go on    |
 //! | `partial`  | single documents that name no machine, for shell helpers                |
 //! | `locate`   | where state folders are                                                 |
 //!
@@ -52,7 +50,6 @@
 //! <id>/journal.jsonl         one JSON object a line
 //! <id>/run.lock              held while a review runs
 //! scratch/                   data that goes with the command that needs it
-//! machines/<graph hash>.json the shape of each version of the machine that began or changed a loop here
 //! swept/<id>/                a stale loop, whole; kept 30 days
 //! quarantine/<file>.<stamp>  bytes that were replaced because they were damaged or edited
 //! rolled-back/<stamp>/       everything of every loop, as it was rolled back
@@ -99,7 +96,6 @@ mod recover;
 mod repair;
 mod roll_back;
 mod scalar;
-pub mod shape;
 mod spec;
 mod start;
 mod state_home;
@@ -117,7 +113,6 @@ mod tests;
 mod tracked;
 mod validation;
 mod value;
-mod versions;
 mod write;
 
 pub use attempts::{HEALED, MOST_ATTEMPTS, REFUSED, UNEXPLAINED};
@@ -133,8 +128,7 @@ pub use lock::{LockError, LockGuard, PidLock, RunLock, with_lock};
 pub use orphans::run_mark;
 pub use record::Record;
 pub use repair::{Opened, Repair};
-pub use shape::Shape;
-pub use spec::{Active, Edit, Editable, Form, HeldFields, IdForm, StateSpec};
+pub use spec::{Active, Edit, Editable, Form, HeldFields, IdForm, StateSpec, StoredEdge};
 pub use start::{Import, StartPlan, Started};
 pub use state_home::StateHome;
 pub use store::Store;

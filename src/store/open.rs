@@ -8,24 +8,19 @@ use super::entry::Entry;
 use super::error::{StoreError, io_error};
 use super::id::LoopId;
 use super::journal::{self, Damage, Known, Loaded};
-use super::repair::{Look, Older, Opened, repair};
+use super::repair::{Look, Opened, repair};
 use super::store::Store;
 use super::validation;
-use super::versions::Versions;
 use crate::files::if_there;
 
 impl Store {
     /// Opens a loop under the project's lock, putting right what a crash or an edit by hand left (see [`Repair`](super::Repair)).
-    /// One that another version of the machine wrote is opened as it is where that is safe, and changed, in one change
-    /// `migrate`, where the machine's `[[migrations]]` say how.
+    /// One that another version of the machine wrote goes on by the names of its fields.
     ///
     /// # Errors
-    /// When there is no such loop, it is not ours or not trusted, it cannot be read and has no journal, or it cannot go on
-    /// with this version of the machine.
+    /// When there is no such loop, it is not ours or not trusted, or it cannot be read and has no journal.
     pub fn open(&self, id: &LoopId) -> Result<Opened, StoreError> {
-        self.locked_on(id, |held| {
-            repair(self, held, id, Look::Newest, Older::Migrate)
-        })
+        self.locked_on(id, |held| repair(self, held, id, Look::Newest))
     }
 
     /// Writes a note into the loop's journal. A note changes no field and has no revision.
@@ -34,7 +29,7 @@ impl Store {
     /// As [`Store::open`], and when `data` is no JSON or the journal cannot be written.
     pub fn note(&self, id: &LoopId, note: &str, data: &impl Serialize) -> Result<(), StoreError> {
         self.locked_on(id, |held| {
-            repair(self, held, id, Look::Newest, Older::Migrate)?;
+            repair(self, held, id, Look::Newest)?;
             let storage = self.storage(held.folder(), id)?;
             journal::append(
                 &*storage,
@@ -75,8 +70,8 @@ impl Store {
         let none = || self.no_loop(id);
         let here = if_there(self.open_folder()).map_err(io_error("open", self.folder()))?;
         let storage = self.storage(&here.ok_or_else(none)?, id)?;
-        let (owned, versions) = (self.ownership(id).unwrap_or_default(), Versions::default());
-        let possible = validation::possible(self, owned.as_ref(), &versions);
+        let owned = self.ownership(id).unwrap_or_default();
+        let possible = validation::possible(self, owned.as_ref());
         let mut loaded = known.take().map(|known| known.loaded);
         let goes_on = (loaded.as_mut())
             .is_some_and(|read| read.read_on(&*storage, &possible).unwrap_or(false));
@@ -118,7 +113,7 @@ impl Store {
     /// attempt that failed must not fail otherwise for it.
     pub fn note_attempt(&self, id: &LoopId, note: &str, data: &[(&str, &str)]) {
         let noted = self.locked(|lock| -> Result<(), StoreError> {
-            let found = repair(self, lock, id, Look::Newest, Older::Leave)?.record;
+            let found = repair(self, lock, id, Look::Newest)?.record;
             if self.spec().is_terminal(found.phase()) {
                 return Ok(());
             }

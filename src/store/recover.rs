@@ -11,23 +11,18 @@
 //! | a field differs that the machine leaves open to edits | taken over, and journaled, where the value is one that it may have |
 //! | any other revision                              | the same                                                  |
 //! | names our machine, has no journal               | refused: no start made it here                            |
-//! | another version's that goes on as it is         | as above, by what either version protects                 |
-//! | another version's that `[[migrations]]` name    | as above, then one change `migrate`                       |
-//! | any other version's                             | refused                                                   |
 //!
 //! Bytes that are replaced for another reason than a crash are kept in `quarantine/`. Nothing here writes; `repair` does.
 
 use super::document::{Document, DocumentError};
-use super::entry::{ChangeEntry, ENGINE, MIGRATE};
+use super::entry::ChangeEntry;
 use super::error::StoreError;
 use super::id::LoopId;
 use super::inspect::{Found, Reader, State, other_machine};
 use super::journal::Loaded;
-use super::nulls;
 use super::record::Record;
 use super::spec::StateSpec;
 use super::value::{Value, value_in};
-use super::versions::Acceptance;
 
 /// Limits how many changes may have written a document that was cut off: systems write to the disk every few seconds.
 const MOST_LOST: usize = 100;
@@ -39,14 +34,6 @@ pub(super) struct Judged {
     pub(super) fix: Option<Fix>,
     /// What was edited by hand, and is to be journaled: the fields that the machine leaves open to that.
     pub(super) taken: Vec<(String, Value)>,
-    /// The document as a migration makes it, if one is due. The record's phase is then that after it.
-    pub(super) migrated: Option<Migrated>,
-}
-
-/// Holds the document that a migration makes, and the phase before it.
-pub(super) struct Migrated {
-    pub(super) from: String,
-    pub(super) document: Box<dyn Document>,
 }
 
 /// Tells how a document is made to agree with the journal.
@@ -60,9 +47,7 @@ pub(super) enum Fix {
 impl Reader<'_> {
     /// Says what the loop is.
     pub(super) fn judge(&self, id: &LoopId, found: &Found) -> Result<Judged, StoreError> {
-        let &Self {
-            store, versions, ..
-        } = self;
+        let store = self.store;
         let spec = store.spec();
         let path = store.path_of(id);
         let mut changes = found.journal.iter().flat_map(Loaded::changes);
@@ -104,47 +89,8 @@ impl Reader<'_> {
         let phase = journaled(spec.fields.phase)
             .map(|phase| phase.to_plain().into_owned())
             .unwrap_or_default();
-        let hash = last.graph_hash(spec);
-        let version = match &hash {
-            Some(hash) if *hash != spec.graph_hash => Some(versions.of(store, hash)),
-            _ => None,
-        };
-        let refused = |why: &str| {
-            let known = version
-                .as_ref()
-                .and_then(|version| version.is_terminal(&phase));
-            StoreError::OtherGraph {
-                path: path.clone(),
-                machine: spec.machine,
-                found: hash.clone().unwrap_or_default(),
-                expected: spec.graph_hash,
-                why: why.to_owned(),
-                // Nobody can say that a loop is over whose version is not known: it ends nobody's loop in silence.
-                over: known.unwrap_or(false),
-            }
-        };
-        let way = match version.as_ref().map(|version| &version.way) {
-            None => Acceptance::Accepted,
-            Some(Ok(Acceptance::Accepted))
-                if found
-                    .journal
-                    .as_ref()
-                    .is_some_and(|loaded| left(spec, loaded)) =>
-            {
-                return Err(refused(
-                    "a migration took it from this version to a later one, and nothing leads back",
-                ));
-            }
-            Some(Ok(way)) => *way,
-            Some(Err(why)) => return Err(refused(why)),
-        };
         let edited = |document: &dyn Document, change: &ChangeEntry| {
-            edited(document, change, |field| {
-                spec.is_protected(field)
-                    || version
-                        .as_ref()
-                        .is_some_and(|version| version.is_protected(field))
-            })
+            edited(document, change, |field| spec.is_protected(field))
         };
 
         let is_whole = |document: &&dyn Document| {
@@ -182,7 +128,7 @@ impl Reader<'_> {
         let mut taken = Vec::new();
         let (document, fix) = match found.state.document().filter(is_whole).filter(has_end) {
             Some(on_disk) => {
-                let mut document = self.as_meant(on_disk, found.state.bytes().unwrap_or_default());
+                let mut document = on_disk.boxed_clone();
                 let revision = document
                     .get(spec.fields.revision)
                     .and_then(|revision| revision.as_count());
@@ -191,7 +137,7 @@ impl Reader<'_> {
                     Some(before) if edited(&*document, before).is_empty() => {
                         set_all(&mut *document, &last.fields);
                         append_since(&mut *document, before.revision);
-                        // What later changes took away: a migration may rename a field.
+                        // What later changes took away.
                         for (field, _) in &before.fields {
                             if last.field(field).is_none() {
                                 document.remove(field);
@@ -243,56 +189,16 @@ impl Reader<'_> {
                 (document, Some(fix))
             }
         };
-        let mut record = Record {
+        let record = Record {
             id: id.clone(),
             revision: last.revision,
             visit: last.visit,
-            phase: phase.clone(),
+            phase,
             document,
             journal: found.journal.as_ref().and_then(|read| read.stamp),
             spec,
         };
-        let mut migrated = None;
-        if let (Acceptance::Migrated, Some(version)) = (way, &version) {
-            let mut document = record.document.boxed_clone();
-            let to = versions
-                .migrate(spec, version, &record.phase, &mut *document)
-                .map_err(|why| refused(&why))?;
-            let from = std::mem::replace(&mut record.phase, to);
-            migrated = Some(Migrated { from, document });
-        }
-        Ok(Judged {
-            record,
-            fix,
-            taken,
-            migrated,
-        })
-    }
-
-    /// Returns a document with what null means to the version that wrote it, which may be another one than ours.
-    fn as_meant(&self, on_disk: &dyn Document, bytes: &[u8]) -> Box<dyn Document> {
-        let spec = self.store.spec();
-        let mut document = on_disk.boxed_clone();
-        let writer = spec.fields.graph_hash.and_then(|field| document.get(field));
-        let writer = writer.filter(|hash| hash.to_plain() != spec.graph_hash);
-        let version = writer.map(|hash| self.versions.of(self.store, &hash.to_plain()));
-        let Some(shape) = version.and_then(|version| version.shape.clone()) else {
-            return document;
-        };
-        let (theirs, ours) = (shape.nulls(), spec.nulls());
-        let Some(written) = spec.form.parse(bytes).ok().filter(|_| theirs != ours) else {
-            return document;
-        };
-        let written = nulls::read_as(written, theirs.clone());
-        for (field, _) in theirs.iter().chain(&ours) {
-            if let Some(value) = written
-                .get(field)
-                .filter(|value| document.get(field).as_ref() != Some(value))
-            {
-                document.set(field, &value);
-            }
-        }
-        document
+        Ok(Judged { record, fix, taken })
     }
 }
 
@@ -336,21 +242,6 @@ fn edited(
         }
     }
     edited
-}
-
-/// Returns whether a migration took the loop from our version. Were it taken back as it is, the migration would be due again: two
-/// programs that alternate would set the same fields for ever, and a counter among them would bound nothing.
-fn left(spec: &StateSpec, journal: &Loaded) -> bool {
-    let mut later: Option<&ChangeEntry> = None;
-    for change in journal.changes() {
-        if later.is_some_and(|later| later.what == MIGRATE && later.by == ENGINE)
-            && change.graph_hash(spec).as_deref() == Some(spec.graph_hash)
-        {
-            return true;
-        }
-        later = Some(change);
-    }
-    false
 }
 
 /// Returns whether two values read the same. Quotes around a number or a flag are no edit: what stands quoted stays quoted.

@@ -7,7 +7,7 @@ use camino::Utf8PathBuf;
 use jiff::Timestamp;
 
 use super::attempts::HEALED;
-use super::entry::{Change, EDIT, ENGINE, MIGRATE};
+use super::entry::{Change, EDIT, ENGINE};
 use super::error::{StoreError, io_error};
 use super::id::{LoopId, compact};
 use super::inspect::{Reader, State};
@@ -15,11 +15,10 @@ use super::journal::{Damage, counted};
 use super::lock::LockGuard;
 use super::ownership::Ownership;
 use super::record::Record;
-use super::recover::{Fix, Migrated};
+use super::recover::Fix;
 use super::storage::{JOURNAL, Part, Staged};
 use super::store::Store;
 use super::value::Value;
-use super::versions::Versions;
 use crate::files::Folder;
 use crate::files::kill_point::kill_point;
 
@@ -128,15 +127,6 @@ pub struct Opened {
     pub repairs: Vec<Repair>,
 }
 
-/// Says what is done with a loop of an older version of the machine that `[[migrations]]` name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Older {
-    /// It is migrated.
-    Migrate,
-    /// It is left as it is: nothing but its phase is asked for.
-    Leave,
-}
-
 /// Says how a loop is read to be repaired.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Look {
@@ -154,14 +144,12 @@ pub(super) fn repair(
     lock: &LockGuard,
     id: &LoopId,
     look: Look,
-    older: Older,
 ) -> Result<Opened, StoreError> {
     let here = lock.folder();
     let reader = Reader {
         store,
         here,
         tracking: &store.tracking(),
-        versions: &Versions::default(),
     };
     let (found, judged) = match look {
         Look::Newest => reader.look(id, None),
@@ -264,57 +252,28 @@ pub(super) fn repair(
     if !repairs.is_empty() && !judged.record.is_terminal() {
         store.index_active(lock, id)?;
     }
-    let record = match judged.migrated {
-        Some(migrated) if older == Older::Migrate => migrate(store, lock, judged.record, migrated)?,
-        _ if !judged.taken.is_empty() => {
-            let shown = |(field, value): &(String, Value)| format!("{field}: {}", value.to_plain());
-            let fields = judged.taken.iter().map(shown).collect();
-            let change = Change {
-                edits: judged.taken,
-                ..Change::bare(EDIT, ENGINE)
-            };
-            match store.apply(lock, judged.record.clone(), change) {
-                Ok(record) => {
-                    let repair = Repair::EditTaken { fields };
-                    store.log(&format!("{id}: {repair}"));
-                    repairs.push(repair);
-                    record
-                }
-                // Else nobody could end the loop.
-                Err(StoreError::JournalFull { .. }) => judged.record,
-                Err(error) => return Err(error),
-            }
+    if judged.taken.is_empty() {
+        let record = judged.record;
+        return Ok(Opened { record, repairs });
+    }
+    let shown = |(field, value): &(String, Value)| format!("{field}: {}", value.to_plain());
+    let fields = judged.taken.iter().map(shown).collect();
+    let change = Change {
+        edits: judged.taken,
+        ..Change::bare(EDIT, ENGINE)
+    };
+    let record = match store.apply(lock, judged.record.clone(), change) {
+        Ok(record) => {
+            let repair = Repair::EditTaken { fields };
+            store.log(&format!("{id}: {repair}"));
+            repairs.push(repair);
+            record
         }
-        _ => judged.record,
+        // Else nobody could end the loop.
+        Err(StoreError::JournalFull { .. }) => judged.record,
+        Err(error) => return Err(error),
     };
     Ok(Opened { record, repairs })
-}
-
-/// Makes a loop of an older version one of ours, in one change.
-fn migrate(
-    store: &Store,
-    lock: &LockGuard,
-    found: Record,
-    migrated: Migrated,
-) -> Result<Record, StoreError> {
-    let to = found.phase;
-    let old = Record {
-        phase: migrated.from,
-        document: migrated.document,
-        ..found
-    };
-    let change = Change {
-        to: Some(to),
-        ..Change::bare(MIGRATE, ENGINE)
-    };
-    let record = store.apply(lock, old, change)?;
-    store.log(&format!(
-        "{}: migrated to version {} of the machine, now in {}",
-        record.id,
-        store.spec().graph_hash,
-        record.phase
-    ));
-    Ok(record)
 }
 
 /// Moves a state file that nobody can read into the quarantine.

@@ -43,11 +43,21 @@ pub struct StateSpec {
     pub nulls: &'static [(&'static str, &'static str)],
     /// Stored forms of the terminal phases.
     pub terminal: &'static [&'static str],
-    /// What the documents' meaning depends on, as JSON, whose digest `graph_hash` is (see [`Shape`](super::Shape)). Empty:
-    /// other versions of the machine cannot be told apart, and their loops are refused.
-    pub shape: &'static str,
-    /// The machine's `[[migrations]]` as JSON; empty where there are none.
-    pub migrations: &'static str,
+    /// The machine's edges, by which changes of the journal are judged. If there are none, any change may lead anywhere.
+    pub edges: &'static [StoredEdge],
+}
+
+/// An edge as the journal has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoredEdge {
+    /// The transition.
+    pub what: &'static str,
+    /// The stored form of the phase that it leaves.
+    pub from: &'static str,
+    /// The stored form of the phase that it enters.
+    pub to: &'static str,
+    /// Whether it needs evidence.
+    pub needs_evidence: bool,
 }
 
 /// The form in which a document is written.

@@ -17,7 +17,6 @@ use super::storage::JOURNAL;
 use super::store::{SIDECARS, Store};
 use super::sweep::{SWEPT, Swept};
 use super::value::Value;
-use super::versions;
 use crate::files::{Folder, if_there, make_all};
 
 /// Keeps the state folder out of git.
@@ -242,19 +241,14 @@ impl Store {
             .map(|_| self.spec().graph_hash.to_owned());
         self.own(&record.id, vec![graph.unwrap_or_default()])?;
         self.index_active(lock, &record.id)?;
-        let kept = versions::keep(self);
         let aside = |name: &String| keep(here, name, &given);
-        let created = match (&kept, taken.as_ref().map(aside)) {
-            (Err(_), _) => Ok(()),
-            (_, Some(Err(error))) => Err(error),
-            (Ok(_), _) => self.create(lock, plan.now, (what, plan.by), &mut record),
+        let created = match taken.as_ref().map(aside) {
+            Some(Err(error)) => Err(error),
+            _ => self.create(lock, plan.now, (what, plan.by), &mut record),
         };
-        if kept.is_err() || created.is_err() {
+        if created.is_err() {
             self.disown(&record.id);
             self.index_forget(lock, &record.id);
-            if matches!(kept, Ok(true)) {
-                versions::remove_own_shape(self, here);
-            }
             for suffix in SIDECARS {
                 let _ = here.remove(&format!("{}{suffix}", record.id));
             }
@@ -270,7 +264,7 @@ impl Store {
             }
             let _ = here.remove_tree(record.id.as_str());
         }
-        kept.and(created)?;
+        created?;
         // Its bytes are in the quarantine.
         if let Some(taken) = taken.filter(|_| !in_place) {
             here.remove(&taken)

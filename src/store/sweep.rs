@@ -16,10 +16,9 @@ use super::list::Listed;
 use super::lock::{LockGuard, RunLock};
 use super::record::Record;
 use super::recover::Judged;
-use super::repair::{Look, Older, QUARANTINE, repair};
+use super::repair::{Look, QUARANTINE, repair};
 use super::storage::JOURNAL;
 use super::store::{SIDECARS, Store};
-use super::versions::{self, Versions};
 use crate::files::{Folder, Found, TEMPORARY, if_there};
 
 /// Names the folder of loops that were swept.
@@ -71,7 +70,7 @@ impl Store {
             let here = lock.folder();
             let mut swept = self.sweep_held(here, &self.everything(here), now, older, dry_run);
             // A move takes what a crash left along.
-            let mut folders: Vec<Folder> = versions::open(self).into_iter().collect();
+            let mut folders: Vec<Folder> = Vec::new();
             for aside in [SWEPT, QUARANTINE, ROLLED_BACK] {
                 if let Ok(aside) = here.below(aside) {
                     with_folders_below(aside, ASIDE_DEPTH, &mut folders);
@@ -199,7 +198,7 @@ impl Store {
             if self.is_for(lost.root().as_deref())
                 && !self.move_away(here, id, "its state file was gone")?
             {
-                repair(self, lock, id, Look::Newest, Older::Leave)?;
+                repair(self, lock, id, Look::Newest)?;
             }
         }
         Ok(())
@@ -216,7 +215,6 @@ impl Store {
             store: self,
             here,
             tracking: &self.tracking(),
-            versions: &Versions::default(),
         };
         let lost = ids.iter().filter(|id| is_lost(id));
         let judged = lost.filter_map(|id| reader.look(id, None).ok());

@@ -39,8 +39,7 @@ pub(crate) static SPEC: StateSpec = StateSpec {
     edits: &[],
     nulls: &[],
     terminal: &["done", "cancelled"],
-    shape: "",
-    migrations: "",
+    edges: &[],
 };
 
 /// A temporary folder, and its path.

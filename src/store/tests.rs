@@ -10,4 +10,3 @@ mod power;
 mod repair;
 mod start;
 mod sweep;
-mod versions;

@@ -17,7 +17,6 @@ use super::recover::written;
 use super::storage::{MOST_JOURNAL, Storage};
 use super::store::Store;
 use super::value::Value;
-use super::versions;
 
 impl Store {
     /// Writes a change of `found`, which was read under the same lock.
@@ -69,7 +68,6 @@ impl Store {
             let ours = Value::Word(spec.graph_hash.to_owned());
             if document.get(field).as_ref() != Some(&ours) {
                 // The first change of a loop that another version wrote: from now on it is one of this version.
-                versions::keep(self)?;
                 self.own_version(&record.id)?;
                 document.set(field, &ours);
             }

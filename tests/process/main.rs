@@ -34,5 +34,4 @@ mod text;
 mod typed;
 mod untouched;
 mod updating;
-mod upgrade;
 mod versions;

@@ -33,6 +33,5 @@ pub(crate) static SPEC: StateSpec = StateSpec {
     edits: &[],
     nulls: &[],
     terminal: &["over", "cancelled"],
-    shape: "",
-    migrations: "",
+    edges: &[],
 };

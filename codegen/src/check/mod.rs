@@ -11,7 +11,6 @@ mod file;
 mod graph;
 mod guards;
 mod idents;
-mod migrations;
 mod names;
 mod nulls;
 mod parameters;
@@ -68,7 +67,6 @@ pub fn check(machine: &Machine) -> Vec<Diagnostic> {
     nulls::nulls(&index, &mut found);
     edits::edits(&index, &mut found);
     file::file(&index, &mut found);
-    migrations::migrations(&index, &mut found);
     plugin::commands(machine, &mut found);
     found
 }

@@ -13,7 +13,6 @@ mod phases;
 mod plugin;
 mod program;
 mod prose;
-pub(crate) mod shape;
 mod spec;
 mod table;
 mod transitions;
@@ -55,6 +54,7 @@ pub struct Options {
 /// What every part of the emitter looks at.
 struct Context<'m> {
     machine: &'m Machine,
+    source: &'m str,
     options: &'m Options,
     edges: Vec<Edge<'m>>,
     /// Where each line of the source begins.
@@ -85,6 +85,7 @@ impl<'m> Context<'m> {
         }
         Self {
             machine,
+            source,
             options,
             edges,
             lines: source.match_indices('\n').map(|(at, _)| at).collect(),
@@ -233,22 +234,14 @@ fn header() -> TokenStream {
     }
 }
 
-/// `SPEC`, `DIAGRAM`, `SHAPE` and `MIGRATIONS`.
+/// `SPEC` and `DIAGRAM`.
 fn documents(context: &Context<'_>) -> TokenStream {
     let (spec, diagram) = (spec::markdown(context), crate::diagram(context.machine));
-    let (shape, migrations) = (
-        shape::shape(context.machine),
-        shape::migrations(context.machine),
-    );
     quote! {
         /// The fields, phases and transitions of the machine, as Markdown.
         pub const SPEC: &str = #spec;
         /// The machine's graph, as a Mermaid flowchart.
         pub const DIAGRAM: &str = #diagram;
-        /// What the meaning of a state document depends on, as JSON. Its digest is the graph hash.
-        pub const SHAPE: &str = #shape;
-        /// The machine's `[[migrations]]` as JSON; empty where there are none.
-        pub const MIGRATIONS: &str = #migrations;
     }
 }
 

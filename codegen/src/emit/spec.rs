@@ -49,13 +49,12 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
     };
     let _ = writeln!(
         text,
-        "A loop is the file `{file}` below its root, {}. The graph hash of this version is `{}`.\n",
+        "A loop is the file `{file}` below its root, {}.\n",
         match machine.state.form.value {
             Form::Lines => "one `key: value` a line",
             Form::Json => "one JSON object",
             Form::Frontmatter => "Markdown below YAML",
         },
-        super::shape::graph_hash(&super::shape::shape(machine)),
     );
 
     let _ = writeln!(

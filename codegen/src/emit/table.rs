@@ -2,9 +2,10 @@
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
+use sha2::{Digest as _, Sha256};
 
 use super::ident::{constant_of, kebab, type_of};
-use super::{Context, behaviours, document, holder, owned, placed, shape};
+use super::{Context, behaviours, document, holder, owned, placed};
 use crate::model::{
     Active, Actor, ArgumentKind, At, AtStart, Constant, Evidence, FieldKind, Focus, Form, Guard,
     Held, IdForm, Operand, Phase, Sign, Update, constant_text, guard_text,
@@ -153,12 +154,20 @@ fn actors(by: &[At<Actor>]) -> impl Iterator<Item = TokenStream> {
     })
 }
 
+/// Returns the digest of a machine file that names its version: 16 hex digits.
+fn graph_hash(source: &str) -> String {
+    let digest = Sha256::digest(source.as_bytes());
+    digest
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
 fn state(context: &Context<'_>) -> TokenStream {
     let machine = context.machine;
-    let (name, hash) = (
-        &machine.name.value,
-        shape::graph_hash(&shape::shape(machine)),
-    );
+    let name = &machine.name.value;
+    let hash = graph_hash(context.source);
     let (folder, extension) = (&machine.state.folder.value, &machine.state.extension.value);
     let folder_env = match &machine.state.folder_env {
         Some(variable) => {
@@ -239,6 +248,14 @@ fn state(context: &Context<'_>) -> TokenStream {
     let findings = holder(machine, Held::Findings);
     let run = holder(machine, Held::Run);
     let owned = owned(machine);
+    let edges = machine.edges();
+    let edges = edges.iter().map(|edge| {
+        let what = &edge.declared.name.value;
+        let from = stored(&machine.phases[edge.from]);
+        let to = stored(&machine.phases[edge.to]);
+        let needs_evidence = edge.declared.requires.is_some();
+        quote! { rt::StoredEdge { what: #what, from: #from, to: #to, needs_evidence: #needs_evidence } }
+    });
     let terminal = machine
         .phases
         .iter()
@@ -261,7 +278,7 @@ fn state(context: &Context<'_>) -> TokenStream {
             },
             owned: &[#(#owned),*], edits: &[#(#edits),*], nulls: &[#(#nulls),*],
             terminal: &[#(#terminal),*],
-            shape: SHAPE, migrations: MIGRATIONS,
+            edges: &[#(#edges),*],
         };
     }
 }

@@ -7,7 +7,6 @@ mod behaviours;
 mod fields;
 pub(crate) mod guard;
 mod meta;
-mod migrations;
 mod personas;
 mod phases;
 mod plugin;
@@ -155,7 +154,6 @@ fn machine(reader: &mut Reader<'_>, root: &DeTable<'_>) -> Machine {
     let phases = phases::phases(reader, &keys);
     let personas = personas::personas(reader, &keys);
     let transitions = transitions::transitions(reader, &keys, &fields);
-    let migrations = migrations::migrations(reader, &keys, &fields);
     let messages = messages.unwrap_or_default();
     Machine {
         name,
@@ -170,7 +168,6 @@ fn machine(reader: &mut Reader<'_>, root: &DeTable<'_>) -> Machine {
         phases,
         personas,
         transitions,
-        migrations,
     }
 }
 

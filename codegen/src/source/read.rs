@@ -90,8 +90,7 @@ impl Reader<'_> {
 
     /// The entries of a table of the format.
     pub(super) fn known<'t>(&mut self, table: &'t DeTable<'t>, known: &format::Table) -> Keys<'t> {
-        let names: Vec<&str> = known.keys.iter().map(|key| key.name).collect();
-        self.keys(table, known.what, &names)
+        self.keys(table, known.what, known.keys)
     }
 
     /// Notes that a key has to be there and is not.
