@@ -1,13 +1,9 @@
-//! Findings about a machine file: what is wrong, at which bytes, and what to write instead; and the ways to show them.
+//! Findings about a machine file: what is wrong, at which bytes, and what to write instead.
 //!
-//! A finding knows bytes only. Lines and columns are worked out here, once, when findings are shown: as one line each
-//! (for cargo and for logs) or, with the feature `miette`, as pictures of their lines (for a terminal).
+//! A finding knows bytes only. Lines and columns are computed once, when findings are printed, one line each.
 
 use std::fmt;
 use std::ops::Range;
-
-#[cfg(feature = "miette")]
-mod picture;
 
 /// One finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,8 +14,6 @@ pub struct Diagnostic {
     pub message: String,
     /// Where, as byte offsets into the source.
     pub span: Range<usize>,
-    /// What to write under the place; may be empty.
-    pub label: String,
     /// What to do about it.
     pub help: Option<String>,
     /// Other places that belong to it, each with its own label.
@@ -29,22 +23,13 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// A finding without a label, help or other places.
     pub fn new(code: &'static str, span: Range<usize>, message: impl Into<String>) -> Self {
-        let (label, help, related) = (String::new(), None, Vec::new());
         Self {
             code,
             message: shortened(message.into()),
             span,
-            label,
-            help,
-            related,
+            help: None,
+            related: Vec::new(),
         }
-    }
-
-    /// Sets what is written under the place.
-    #[must_use]
-    pub fn label(mut self, label: impl Into<String>) -> Self {
-        self.label = shortened(label.into());
-        self
     }
 
     /// Sets what to do about it.
@@ -61,16 +46,11 @@ impl Diagnostic {
         self
     }
 
-    /// Says the lines of other places that are far away: a picture would show all that lies between.
-    fn name_far_places(&mut self, source: &str) {
-        let own = line_of(source, self.span.start);
-        let far = |(span, _): &mut (Range<usize>, String)| {
-            line_of(source, span.start).abs_diff(own) > FAR
-        };
-        let named = self
-            .related
-            .extract_if(.., far)
-            .map(|(span, label)| format!("{label}: line {}", line_of(source, span.start)));
+    /// Puts the lines of the other places into the help.
+    fn name_related_lines(&mut self, source: &str) {
+        let related = std::mem::take(&mut self.related).into_iter();
+        let named =
+            related.map(|(span, label)| format!("{label}: line {}", line_of(source, span.start)));
         let parts: Vec<String> = named.chain(self.help.take()).collect();
         self.help = (!parts.is_empty()).then(|| parts.join("; "));
     }
@@ -107,9 +87,6 @@ pub struct Diagnostics {
     pub list: Vec<Diagnostic>,
 }
 
-/// Limits how many lines away a place is shown in the same picture.
-const FAR: usize = 12;
-
 /// How many findings are kept: beyond that a file is beyond help, and a build log beyond reading.
 const KEPT: usize = 100;
 
@@ -130,7 +107,7 @@ impl Diagnostics {
         }
         let source = shown(source);
         for found in &mut list {
-            found.name_far_places(&source);
+            found.name_related_lines(&source);
         }
         let name = name.to_owned();
         Self { name, source, list }

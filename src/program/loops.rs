@@ -20,7 +20,7 @@ use super::{
 use crate::behaviours::{LoopHandle, words};
 use crate::machine::raw::OpenError;
 use crate::machine::{Actor, Raw, Table};
-use crate::store::{Listed, LoopId, Store, StoreError};
+use crate::store::{Listed, LoopId, Store};
 use crate::text;
 
 /// The folder that a call is made from.

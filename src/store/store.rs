@@ -114,11 +114,6 @@ impl Store {
         &self.home
     }
 
-    /// Opens the project's state folder, also where this is one below it.
-    pub(super) fn open_top(&self) -> io::Result<Folder> {
-        Folder::open(&self.base)?.below(self.below_base(self.top()))
-    }
-
     fn below_base<'p>(&self, path: &'p Utf8Path) -> &'p Utf8Path {
         path.strip_prefix(&self.base).unwrap_or(path)
     }

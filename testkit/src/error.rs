@@ -33,9 +33,6 @@ pub enum Suite {
     /// What no change can have written counts for nothing.
     #[display("forged journals")]
     Forged,
-    /// A loop of another version is migrated, or left as it is.
-    #[display("migrations")]
-    Migrations,
     /// The committed plugin is what the program writes.
     #[display("plugin")]
     Plugin,
@@ -65,9 +62,6 @@ impl Suite {
             Suite::Crowd => "commit under the lock, and compare the revision with the one held",
             Suite::Forged => {
                 "believe a line only where an edge of the machine leads from the one before it"
-            }
-            Suite::Migrations => {
-                "refuse a version that no `[[migrations]]` entry takes, and change nothing; what an entry has to say, `machine diff` proposes"
             }
             Suite::Plugin => "write it anew with `<program> plugin write`, and read the difference",
             Suite::Edges => "see what the compiler says of the generated types",

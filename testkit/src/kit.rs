@@ -35,7 +35,6 @@ pub struct Kit {
 /// What a machine file cannot say.
 pub(crate) struct Given {
     pub(crate) program: PathBuf,
-    earlier: Vec<PathBuf>,
     pub(crate) plugin: Option<PathBuf>,
     /// Whether everything is tried, or a choice that takes less than a minute.
     pub(crate) whole: bool,
@@ -50,8 +49,6 @@ pub(crate) struct Given {
 /// Everything that the suites go by.
 pub(crate) struct Setup {
     pub(crate) machine: Machine,
-    /// The earlier versions of it.
-    pub(crate) earlier: Vec<Machine>,
     pub(crate) source: String,
     /// The machine file's name.
     pub(crate) file: String,
@@ -76,7 +73,6 @@ impl Kit {
             file: machine.as_ref().to_owned(),
             given: Given {
                 program: program.as_ref().to_owned(),
-                earlier: Vec::new(),
                 plugin: None,
                 whole: false,
                 only: None,
@@ -152,13 +148,6 @@ impl Kit {
         self
     }
 
-    /// Names the machine file of an earlier version, whose loops are to go on: as `[[migrations]]` say, or as they are.
-    #[must_use]
-    pub fn earlier(mut self, machine: impl AsRef<Path>) -> Self {
-        self.given.earlier.push(machine.as_ref().to_owned());
-        self
-    }
-
     /// Names the folder of the plugin that is committed.
     #[must_use]
     pub fn plugin(mut self, folder: impl AsRef<Path>) -> Self {
@@ -227,8 +216,6 @@ impl Kit {
             Ok((machine, file, source))
         };
         let (machine, file, source) = read(&self.file)?;
-        let earlier = self.given.earlier.iter().map(|path| Ok(read(path)?.0));
-        let earlier = earlier.collect::<Result<_, Failure>>()?;
         if !self.given.program.is_file() {
             return Err(failed(&self.given.program, "no such program".to_owned()));
         }
@@ -236,7 +223,6 @@ impl Kit {
         let folder = self.file.parent().filter(|folder| *folder != Path::new(""));
         Ok(Setup {
             machine,
-            earlier,
             source,
             file,
             folder: folder.unwrap_or(Path::new(".")).to_owned(),

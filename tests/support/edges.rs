@@ -9,13 +9,13 @@ use claudex_loop::__private::{
 };
 use claudex_loop::machine::table::Table;
 use claudex_loop::machine::{Actor, Raw};
-use claudex_loop::store::{Document as _, IdForm, LoopId, StateHome, Store};
+use claudex_loop::store::{IdForm, LoopId, StateHome, Store};
 
 /// Fields by their names, and arguments of the transition by `args.NAME`, as plain text.
 type Values = BTreeMap<String, String>;
 
 /// Takes every edge once. Checks phase and fields of the loop that is returned and of the stored one.
-pub fn take_every_edge<M: Machine>() {
+pub(crate) fn take_every_edge<M: Machine>() {
     let scratch = tempfile::tempdir().unwrap();
     let scratch = Utf8PathBuf::try_from(scratch.path().canonicalize().unwrap()).unwrap();
 

@@ -150,7 +150,7 @@ pub(super) fn list_field(
             );
             let hint = suggest(&name.value, lists.map(|field| field.name.value.as_str()));
             let add = || format!("add `{} = {{ type = \"list\" }}` to [fields]", name.value);
-            found.push(one.label("not a field").help(hint.unwrap_or_else(add)));
+            found.push(one.help(hint.unwrap_or_else(add)));
         }
     }
 }

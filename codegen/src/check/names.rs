@@ -156,7 +156,7 @@ fn persona(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
         name.span.clone(),
         message,
     );
-    found.push(one.label("not a persona").help(hint));
+    found.push(one.help(hint));
 }
 
 /// The field that an update reads, or nothing.
@@ -227,7 +227,7 @@ fn phase(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) -> b
             name.span.clone(),
             message,
         );
-        found.push(one.label("not a phase").help(hint));
+        found.push(one.help(hint));
     }
     known
 }
@@ -249,7 +249,7 @@ fn field(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
             name.span.clone(),
             message,
         );
-        found.push(one.label("not a field").help(hint));
+        found.push(one.help(hint));
     }
 }
 
@@ -274,7 +274,7 @@ fn transition(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>)
             name.span.clone(),
             message,
         );
-        found.push(one.label("not a transition").help(hint));
+        found.push(one.help(hint));
     }
 }
 

@@ -73,7 +73,7 @@ fn field(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
             "claudex::machine::unknown_field",
             format!("no field is named `{}`", name.value),
         );
-        found.push(one.label("not a field").help(hint));
+        found.push(one.help(hint));
         return;
     };
     let (message, help) = match &field.kind {

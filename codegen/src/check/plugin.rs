@@ -30,7 +30,7 @@ pub(super) fn commands(machine: &Machine, found: &mut Vec<Diagnostic>) {
             name.span.clone(),
             message,
         );
-        found.push(one.label("not a command").help(hint));
+        found.push(one.help(hint));
     }
     let mut seen = HashSet::new();
     for command in machine.slash_commands() {

@@ -61,11 +61,7 @@ pub(super) fn behaviour(reader: &mut Reader<'_>, value: Value<'_>) -> Option<Beh
         [_, (second, _), ..] => {
             let message = "`on_stop` names more than one behaviour";
             let found = Diagnostic::new("claudex::machine::behaviour", second.span(), message);
-            reader.note(
-                found
-                    .label("a second one")
-                    .help("keep one; what needs both is a phase written in Rust"),
-            );
+            reader.note(found.help("keep one; what needs both is a phase written in Rust"));
             return None;
         }
     };
@@ -288,7 +284,7 @@ fn options_of(reader: &mut Reader<'_>, keys: &Keys<'_>, whole: Range<usize>) -> 
             let help = "add `options = [{ label = \"Yes\", then = \"transition\" }, { label = \"No\", then = \"another\" }]`, or \
                         `options = \"labels\"` for those of a list field; or leave `question` and `header` out too: then the program \
                         asks, in Rust";
-            reader.note(found.label("`options` is missing here").help(help));
+            reader.note(found.help(help));
         }
         Some(field) if field.get_ref().as_str().is_some() => {
             let Some((_, then)) = then else {

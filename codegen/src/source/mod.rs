@@ -112,7 +112,7 @@ fn syntax(source: &str, error: &toml::de::Error) -> Diagnostic {
     );
     match error.message() {
         "duplicate key" => found.help("the key was given above; keep one of them"),
-        _ => found.label("here"),
+        _ => found,
     }
 }
 

@@ -82,7 +82,7 @@ impl Reader<'_> {
                 let help = diagnostic::suggest(key.get_ref(), known.iter().copied());
                 let help =
                     help.unwrap_or_else(|| format!("{what} takes {}", diagnostic::list(known)));
-                self.note(found.label("not a key of this table").help(help));
+                self.note(found.help(help));
             }
         }
         Keys { entries }
@@ -97,11 +97,7 @@ impl Reader<'_> {
     pub(super) fn missing(&mut self, span: Range<usize>, key: &str, what: &str, example: &str) {
         let message = format!("{what} has no `{key}`");
         let found = Diagnostic::new("claudex::machine::missing_key", span, message);
-        self.note(
-            found
-                .label(format!("`{key}` is missing here"))
-                .help(format!("add `{example}`")),
-        );
+        self.note(found.help(format!("add `{example}`")));
     }
 
     /// Notes a value of another type than the key takes.
@@ -118,8 +114,7 @@ impl Reader<'_> {
         help: Option<String>,
     ) {
         let message = format!("`{key}` takes {wanted}, not {}", kind_of(value.get_ref()));
-        let found =
-            Diagnostic::new("claudex::machine::wrong_type", value.span(), message).label(wanted);
+        let found = Diagnostic::new("claudex::machine::wrong_type", value.span(), message);
         self.note(match help {
             Some(help) => found.help(help),
             None => found,

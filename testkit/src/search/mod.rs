@@ -18,7 +18,6 @@ use claudex_build::model::{AtStart, Edge, Machine, Transition, guard_text};
 
 pub use moves::{Act, Says, Step};
 pub use state::{State, Value, Visit};
-pub(crate) use values::given;
 
 use moves::Moves;
 use values::{Key, Relevant};
@@ -138,12 +137,6 @@ impl<'m> Search<'m> {
     /// Returns the loop after a step; None where that cannot be taken.
     pub(crate) fn after(&self, state: &State, step: &Step) -> Option<State> {
         self.moves().again(state, step)
-    }
-
-    /// Returns a step that takes an edge.
-    pub(crate) fn next(&self, state: &State) -> Option<Step> {
-        let mut all = self.moves().from(state).into_iter();
-        all.find(|step| step.edge.is_some())
     }
 
     /// Returns whether a transition has an edge whose guard holds.

@@ -13,7 +13,7 @@ use super::state::{State, Value, Visit};
 pub(super) const GIVEN: &str = "given-1";
 
 /// Returns a value for a field of which no guard asks more than that it is there.
-pub(crate) fn given(kind: &FieldKind) -> Value {
+pub(super) fn given(kind: &FieldKind) -> Value {
     match kind {
         FieldKind::Count | FieldKind::Time => Value::Number(1),
         FieldKind::Flag => Value::Flag(true),

@@ -6,7 +6,6 @@ mod folders;
 mod forged;
 mod input;
 mod kills;
-mod migrations;
 mod plugin;
 pub(crate) mod refusals;
 
@@ -70,11 +69,10 @@ pub(crate) fn run(setup: &Setup, report: &mut Report, failures: &mut Vec<Failure
     if setup.wants(Suite::Folders) {
         folders::run(setup, reviewed.as_ref().unwrap_or(&start), report, failures);
     }
-    let others: [(Suite, RunSuite); 6] = [
+    let others: [(Suite, RunSuite); 5] = [
         (Suite::Input, input::run),
         (Suite::Crowd, crowd::run),
         (Suite::Forged, forged::run),
-        (Suite::Migrations, migrations::run),
         (Suite::Plugin, plugin::run),
         (Suite::Edges, edges::run),
     ];
