@@ -1,22 +1,22 @@
-//! What goes in besides a text, and what comes out: points of view, severities, findings.
+//! The findings of a review.
 
-/// Says which checks of a document are run.
+/// The persona of a plan's reviewer. Each check of a plan belongs to one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PointOfView {
-    /// Goal, steps, tests, acceptance, open questions.
+    /// Steps, tests, acceptance, open questions.
     Engineering,
-    /// Access, secrets, data and its integrity.
+    /// Access, input, secrets, stored data.
     Security,
-    /// Deploying, watching, failing and going back.
+    /// Rollback, limits, monitoring.
     Operations,
 }
 
-/// Says how much a finding weighs, the heaviest first.
+/// The weight of a finding, the heaviest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// It is almost certainly missing or wrong, and the work fails if it stays so.
+    /// Certainly missing or wrong.
     High,
-    /// It is probably missing or wrong.
+    /// Probably missing or wrong.
     Medium,
     /// Worth a look.
     Low,
@@ -25,20 +25,18 @@ pub enum Severity {
 /// One finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The catalogue's id of the check, such as `ENG-STEPS`.
+    /// The id of the check, such as `ENG-STEPS`.
     pub check: &'static str,
-    /// How much it weighs.
+    /// The weight of the finding.
     pub severity: Severity,
-    /// What is wrong, on one line.
+    /// What is missing or wrong, on one line.
     pub what: String,
-    /// What to do, on one line.
+    /// What to do about it, on one line.
     pub recommendation: &'static str,
-    /// The changed file that it is about; `None` in a document.
+    /// The changed file; `None` for a plan.
     pub file: Option<String>,
-    /// The line of the document, or of the file's new version, from 1.
+    /// The line of the plan, or of the new version of the file, from 1.
     pub line: Option<u32>,
-    /// Quotes of what it is about, each on one line with its line number.
+    /// Quotes of the plan, or further lines of the change, each on one line.
     pub evidence: Vec<String>,
-    /// A unified diff that removes what was found.
-    pub patch: Option<String>,
 }

@@ -1,15 +1,13 @@
 #![doc = include_str!("../README.md")]
-//!
-//! # Inside
-//!
-//! `document` reads a plan and `changes` a patch. Both run a catalogue of checks and share nothing but [`Finding`].
-//! The crate knows no loop, no round, no file system.
 
 mod changes;
-mod document;
 mod finding;
-mod quote;
+mod markdown;
+mod patch;
+mod pattern;
+mod plan;
+mod question;
 
-pub use changes::review as review_changes;
-pub use document::review as review_document;
+pub use changes::review_changes;
 pub use finding::{Finding, PointOfView, Severity};
+pub use plan::review_document;

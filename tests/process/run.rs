@@ -75,8 +75,7 @@ fn a_thin_plan_is_stopped_at_max_rounds_with_4() {
             .contains("stopped at max rounds (round 2 of 2)")
     );
     let said = project.run(&["run", "PLAN.md", "--reviewer", "lint", "--rounds", "1"]);
-    let finding =
-        "    high    line 1: there is no plan to review: it has 8 words of text (write the goal,";
+    let finding = "    high    line 1: there is no plan to review: 8 words stand outside of code and quotations (write the goal,";
     assert!(said.out.contains(finding), "{said:?}");
     for text in [outcome["summary"].as_str().unwrap(), &said.out] {
         assert!(!text.contains("Print this summary"), "{text}");

@@ -135,8 +135,7 @@ fn a_start_a_run_and_a_review_break_their_lines_between_words_and_no_path_or_com
     let findings = project.findings(&id, 1).display().to_string();
     let review = project.on_terminal(60, &["review", &id, "--reviewer", "lint"], "");
     review.shows(&findings);
-    review.shows("- line 1: there is no plan to review: it has 8 words of text");
-    review.shows("  how failure is handled, and when the work is accepted)");
+    review.shows("- line 1: there is no plan to review: 8 words stand outside");
     project.run(&["cancel", &id]).exits(0);
     let run = project.on_terminal(
         60,
@@ -144,8 +143,7 @@ fn a_start_a_run_and_a_review_break_their_lines_between_words_and_no_path_or_com
         "",
     );
     for end in [
-        "    high    line 1: there is no plan to review: it has 8",
-        "            words of text (write the goal, the steps with",
+        "    high    line 1: there is no plan to review: 8 words",
         "plan `PLAN.md`. Reviewed by:",
     ] {
         assert!(
@@ -157,5 +155,5 @@ fn a_start_a_run_and_a_review_break_their_lines_between_words_and_no_path_or_com
     let piped = project.run(&["run", "PLAN.md", "--rounds", "1", "--reviewer", "lint"]);
     piped
         .exits(4)
-        .says("there is no plan to review: it has 8 words of text (write the goal");
+        .says("there is no plan to review: 8 words stand outside of code");
 }

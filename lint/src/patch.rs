@@ -1,0 +1,170 @@
+//! The added lines of a unified diff.
+
+use std::path::Path;
+
+use diffy::Line;
+use diffy::patch_set::{FileOperation, FilePatch, ParseOptions, PatchSet};
+
+/// How the head of the text names a file whose changes it leaves out.
+const LEFT_OUT: &str = "# left out: ";
+
+/// A diff.
+#[derive(Debug, Default)]
+pub(crate) struct Patch {
+    pub(crate) files: Vec<PatchFile>,
+    /// What was not read: files that the head says are left out, and broken diffs.
+    pub(crate) unread: Vec<String>,
+}
+
+/// The kind of a file, judged by its path. Checks index their severities by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    Code,
+    Test,
+    /// A text for people, or a file that a program wrote.
+    Other,
+}
+
+/// A changed file.
+#[derive(Debug)]
+pub(crate) struct PatchFile {
+    pub(crate) path: String,
+    pub(crate) role: Role,
+    /// The extension of the file's name, or an empty string.
+    pub(crate) extension: String,
+    /// The added lines.
+    pub(crate) lines: Vec<AddedLine>,
+}
+
+/// An added line.
+#[derive(Debug)]
+pub(crate) struct AddedLine {
+    /// The number in the new version, from 1.
+    pub(crate) number: u32,
+    /// The text without its line end.
+    pub(crate) text: String,
+}
+
+/// Reads a diff as git writes it, below a head of lines that begin with `#`.
+pub(crate) fn read(text: &str) -> Patch {
+    let mut patch = Patch::default();
+    let is_diff = |line: &&str| line.starts_with("diff --git ");
+    let head = text.lines().take_while(|line| !is_diff(line));
+    patch.unread.extend(
+        head.filter_map(|line| line.strip_prefix(LEFT_OUT))
+            .map(str::to_owned),
+    );
+    if text.lines().any(|line| is_diff(&line)) {
+        for file in PatchSet::parse(text, ParseOptions::gitdiff()) {
+            match file {
+                Ok(file) => patch.files.extend(read_file(&file)),
+                Err(error) => patch.unread.push(format!("a broken diff: {error}")),
+            }
+        }
+    }
+    patch
+}
+
+/// Returns the added lines of a file, or `None` for one that is deleted or binary.
+fn read_file(file: &FilePatch<'_, str>) -> Option<PatchFile> {
+    let path = match file.operation() {
+        FileOperation::Create(path)
+        | FileOperation::Modify { modified: path, .. }
+        | FileOperation::Rename { to: path, .. }
+        | FileOperation::Copy { to: path, .. } => path,
+        FileOperation::Delete(_) => return None,
+    };
+    let path = path.strip_prefix("b/").unwrap_or(path).to_owned();
+    let mut lines = Vec::new();
+    for hunk in file.patch().as_text()?.hunks() {
+        let mut number = u32::try_from(hunk.new_range().start()).unwrap_or(u32::MAX);
+        for line in hunk.lines() {
+            if let Line::Insert(text) = line {
+                let text = text.trim_end_matches(['\n', '\r']).to_owned();
+                lines.push(AddedLine { number, text });
+            }
+            if !matches!(line, Line::Delete(_)) {
+                number = number.saturating_add(1);
+            }
+        }
+    }
+    let extension = Path::new(&path).extension().unwrap_or_default();
+    Some(PatchFile {
+        role: role(&path),
+        extension: extension.to_string_lossy().into_owned(),
+        path,
+        lines,
+    })
+}
+
+fn role(path: &str) -> Role {
+    const TEST_FOLDERS: &str = "/test/ /tests/ /spec/ /specs/ /__tests__/ /fixtures/ /e2e/";
+    const TEST_NAMES: &str = "/test_ /test. /tests. /conftest. _test. _tests. _spec. .test. .spec.";
+    const OTHER_FOLDERS: &str = "/docs/ /doc/ /examples/ /vendor/ /node_modules/ /dist/";
+    const OTHER_NAMES: &str = ".md .mdx .rst .adoc .txt .lock .map .snap .sum .min.js -lock.json";
+    let path = format!("/{}", path.to_ascii_lowercase());
+    let name = &path[path.rfind('/').unwrap_or(0)..];
+    let contains = |text: &str, parts: &str| parts.split(' ').any(|part| text.contains(part));
+    if contains(&path, TEST_FOLDERS) || contains(name, TEST_NAMES) {
+        Role::Test
+    } else if contains(&path, OTHER_FOLDERS)
+        || OTHER_NAMES.split(' ').any(|end| name.ends_with(end))
+    {
+        Role::Other
+    } else {
+        Role::Code
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn added_lines_have_numbers_of_the_new_version() {
+        let text = "# head\n# left out: x (+1 -0 lines)\n\ndiff --git a/s p.rs b/s p.rs\n\
+            index 1..2 100644\n--- a/s p.rs\t\n+++ b/s p.rs\t\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n\
+            @@ -10 +10,2 @@ fn x\n ten\n++++ eleven\r\n\\ No newline at end of file\n\
+            diff --git \"a/q\\\"\" \"b/q\\\"\"\nnew file mode 100644\n--- /dev/null\n+++ \"b/q\\\"\"\n\
+            @@ -0,0 +1 @@\n+x\ndiff --git a/gone b/gone\ndeleted file mode 100644\n--- a/gone\n\
+            +++ /dev/null\n@@ -1 +0,0 @@\n-x\ndiff --git a/y b/y\n--- a/y\n+++ b/y\n\
+            @@ -1,9 +1,9 @@\n a\n+b\n";
+        let patch = read(text);
+        let lines: Vec<(&str, u32, &str)> = patch
+            .files
+            .iter()
+            .flat_map(|file| {
+                file.lines
+                    .iter()
+                    .map(|line| (&*file.path, line.number, &*line.text))
+            })
+            .collect();
+        assert_eq!(
+            lines,
+            [
+                ("s p.rs", 2, "B"),
+                ("s p.rs", 11, "+++ eleven"),
+                ("q\"", 1, "x")
+            ]
+        );
+        assert_eq!(patch.unread.len(), 2, "{:?}", patch.unread);
+        assert_eq!(patch.unread[0], "x (+1 -0 lines)");
+    }
+
+    #[test]
+    fn role_follows_path() {
+        for (path, expected) in [
+            ("src/main.rs", Role::Code),
+            ("src/contest.rs", Role::Code),
+            ("tests/a/b.py", Role::Test),
+            ("web/app.spec.ts", Role::Test),
+            ("pkg/x_test.go", Role::Test),
+            ("README.md", Role::Other),
+            ("docs/conf.py", Role::Other),
+            ("Cargo.lock", Role::Other),
+            ("dist/app.js", Role::Other),
+        ] {
+            assert_eq!(role(path), expected, "{path}");
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! The checks of a plan.
+
+use crate::markdown::{self, Document, Sentence};
+use crate::pattern::{matches_any, words};
+use crate::question::ask_all;
+use crate::{Finding, PointOfView, Severity};
+
+/// Reviews a plan in Markdown from one point of view.
+///
+/// Returns at most one finding per check, the heaviest first, then by line. Only the first 256 KiB
+/// are read. A longer plan, an empty one, and one that is not in English get a finding that says
+/// so from every point of view.
+pub fn review_document(plan: &str, view: PointOfView) -> Vec<Finding> {
+    let document = markdown::read(plan);
+    if let Some(finding) = find_empty(&document).or_else(|| find_foreign(&document)) {
+        return vec![finding];
+    }
+    let mut findings: Vec<Finding> = ask_all(&document, view);
+    if view == PointOfView::Engineering {
+        findings.extend(find_missing_steps(&document));
+        findings.extend(find_missing_acceptance(&document));
+        findings.extend(find_open_questions(&document));
+        findings.extend(find_empty_sections(&document));
+    }
+    findings.extend(find_cut(&document));
+    findings.sort_by_key(|finding| (finding.severity, finding.line));
+    findings
+}
+
+pub(crate) fn finding(
+    check: &'static str,
+    severity: Severity,
+    line: u32,
+    what: impl Into<String>,
+    recommendation: &'static str,
+) -> Finding {
+    Finding {
+        check,
+        severity,
+        what: what.into(),
+        recommendation,
+        file: None,
+        line: Some(line),
+        evidence: Vec::new(),
+    }
+}
+
+/// Quotes the first of these sentences in a finding.
+pub(crate) fn with_quotes(finding: Finding, sentences: &[&Sentence]) -> Finding {
+    const MAX_QUOTES: usize = 3;
+    let quotes = sentences.iter().take(MAX_QUOTES);
+    let quotes = quotes.map(|sentence| format!("line {}: {}", sentence.line, quote(sentence)));
+    Finding {
+        evidence: quotes.collect(),
+        ..finding
+    }
+}
+
+/// Quotes the beginning of a sentence, on one line and without control characters.
+fn quote(sentence: &Sentence) -> String {
+    const MAX_CHARS: usize = 120;
+    let text = sentence.text.replace("**", "").replace('"', "'");
+    let text = text.replace(char::is_control, " ");
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match text.char_indices().nth(MAX_CHARS) {
+        Some((end, _)) => format!("\"{}...\"", text[..end].trim_end()),
+        None => format!("\"{text}\""),
+    }
+}
+
+// --- can the plan be read ---
+
+fn find_empty(document: &Document) -> Option<Finding> {
+    const MIN_WORDS: usize = 12;
+    let count = document.read_words;
+    (count < MIN_WORDS).then(|| {
+        finding(
+            "PLAN-EMPTY",
+            Severity::High,
+            1,
+            format!(
+                "there is no plan to review: {count} words stand outside of code and quotations"
+            ),
+            "write the goal, the steps, how each step is checked, and when the work is accepted",
+        )
+    })
+}
+
+fn find_foreign(document: &Document) -> Option<Finding> {
+    /// A shorter text may have no common words at all.
+    const MIN_WORDS: usize = 25;
+    /// English text has 20 to 40 % of these.
+    const MIN_COMMON_PERCENT: usize = 5;
+    const COMMON: &[&str] = &[
+        "the", "and", "of", "to", "is", "are", "for", "with", "that", "this", "it", "be", "by",
+        "from", "if", "not", "we", "when", "add", "use", "each", "new", "after", "then",
+    ];
+    let sentences = document.sentences.iter();
+    let words: Vec<&String> = sentences.flat_map(|sentence| &sentence.words).collect();
+    let count = |is_match: fn(&str) -> bool| words.iter().filter(|word| is_match(word)).count();
+    let common = count(|word| COMMON.contains(&word));
+    let is_foreign = 3 * count(|word| !word.is_ascii()) > words.len()
+        || words.len() >= MIN_WORDS && common * 100 < words.len() * MIN_COMMON_PERCENT;
+    is_foreign.then(|| {
+        finding(
+            "PLAN-LANGUAGE",
+            Severity::Medium,
+            1,
+            "the plan was not reviewed: the built-in reviewer reads English only",
+            "choose another reviewer, or write the plan in English",
+        )
+    })
+}
+
+fn find_cut(document: &Document) -> Option<Finding> {
+    document.is_cut.then(|| {
+        finding(
+            "PLAN-LONG",
+            Severity::Medium,
+            document.last_line,
+            "the plan is longer than 256 KiB, and the rest was not reviewed",
+            "move listings and data to files of their own, or split the plan",
+        )
+    })
+}
+
+// --- engineering ---
+
+fn find_missing_steps(document: &Document) -> Option<Finding> {
+    const STEPS: &str =
+        "first|firstly|then|next|finally|afterwards|step|steps|phase|phases|task|tasks|stage|week";
+    let is_missing = document.entries == 0
+        && document.sections.len() < 3
+        && !matches_any(STEPS, &document.all_words);
+    is_missing.then(|| {
+        finding(
+            "ENG-STEPS",
+            Severity::High,
+            document.last_line,
+            "the plan has no steps",
+            "list the steps in their order, each small enough to be checked and undone by itself",
+        )
+    })
+}
+
+fn find_missing_acceptance(document: &Document) -> Option<Finding> {
+    const ACCEPTANCE: &str = "
+        accept|accepts|accepted|acceptance|criteri*|success*|succeed*|done|complete|completed
+        verif*|validat*|confirm*|check|checks|checked|test|tests|tested|testing|qa
+        expect*|assert*|pass|passes|green|measure*|prove*|proof|goal|goals|target*
+    ";
+    (!matches_any(ACCEPTANCE, &document.all_words)).then(|| {
+        finding(
+            "ENG-ACCEPTANCE",
+            Severity::High,
+            document.last_line,
+            "nothing says when the work is accepted",
+            "say what must be observed, with numbers, before the work counts as done",
+        )
+    })
+}
+
+fn find_open_questions(document: &Document) -> Option<Finding> {
+    const UNDECIDED: &str = "
+        to be decided|determined|defined|discussed|specified
+        not yet decided|defined|determined
+        decide|figure .. later
+    ";
+    const TITLES: &str = "open|unresolved|outstanding questions|question|issues|points";
+    let is_below = |sentence: &Sentence| {
+        let title = sentence
+            .section
+            .map(|at| words(&document.sections[at].title));
+        title.is_some_and(|title| matches_any(TITLES, &title))
+    };
+    let is_undecided = |sentence: &&Sentence| {
+        sentence.is_work && matches_any(UNDECIDED, &sentence.words)
+            || sentence.read.ends_with('?') && is_below(sentence)
+    };
+    let all = document.sentences.iter();
+    let marked: Vec<&Sentence> = all.clone().filter(|found| is_marked(&found.read)).collect();
+    let (severity, open) = match marked.is_empty() {
+        false => (Severity::High, marked),
+        true => (Severity::Medium, all.filter(is_undecided).collect()),
+    };
+    let what = match open.len() {
+        1 => "1 question is open".to_owned(),
+        count => format!("{count} questions are open"),
+    };
+    let recommendation = "decide, or add a step that decides, with an owner and a date";
+    let line = open.first()?.line;
+    Some(with_quotes(
+        finding("ENG-OPEN-QUESTION", severity, line, what, recommendation),
+        &open,
+    ))
+}
+
+/// Returns whether a mark such as "TBD" stands in the place of an answer: "TBD: which zone?",
+/// "Owner: TBD", "the port is TBD". In a text about such marks it does not.
+fn is_marked(text: &str) -> bool {
+    let tokens: Vec<&str> = text.split_whitespace().collect();
+    tokens.iter().enumerate().any(|(at, token)| {
+        let word = token.trim_matches(|c: char| !c.is_alphanumeric());
+        let is_note = ["TODO", "FIXME"].contains(&word) && token.ends_with(':');
+        let is_answer = ["TBD", "TBC"].contains(&word);
+        let begins = token.starts_with(['(', '['])
+            || at == 0
+            || tokens[at - 1].ends_with([':', '=', '-', '\u{2013}', '\u{2014}', '?'])
+            || ["is", "are", "be", "remains"].contains(&tokens[at - 1]);
+        let next = tokens
+            .get(at + 1)
+            .filter(|next| next.starts_with(char::is_alphanumeric));
+        let ends = !token.ends_with(char::is_alphanumeric) || next.is_none();
+        token.contains("???") || begins && (is_note || is_answer && ends)
+    })
+}
+
+fn find_empty_sections(document: &Document) -> Option<Finding> {
+    /// A longer title may be all that is to be said.
+    const MAX_TITLE_WORDS: usize = 3;
+    let mut sections = document.sections.iter();
+    let empty = sections
+        .find(|section| section.is_empty && words(&section.title).len() <= MAX_TITLE_WORDS)?;
+    Some(finding(
+        "ENG-EMPTY-SECTION",
+        Severity::Medium,
+        empty.line,
+        format!("the section \"{}\" is empty", empty.title),
+        "write it, or remove it",
+    ))
+}

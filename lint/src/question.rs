@@ -1,0 +1,188 @@
+//! The checks that ask what a plan's own words make relevant.
+
+use crate::markdown::{Document, Sentence};
+use crate::pattern::matches_any;
+use crate::plan::{finding, with_quotes};
+use crate::{Finding, PointOfView, Severity};
+
+/// Returns what the questions of a point of view find.
+pub(crate) fn ask_all(document: &Document, view: PointOfView) -> Vec<Finding> {
+    let questions = QUESTIONS.iter().filter(|question| question.view == view);
+    questions
+        .filter_map(|question| question.ask(document))
+        .collect()
+}
+
+/// A check that asks for an answer to what the plan says.
+struct Question {
+    view: PointOfView,
+    check: &'static str,
+    severity: Severity,
+    /// Patterns for sentences that say what is to be done.
+    relevant: &'static str,
+    /// Patterns for answers, wherever they stand: what is so much as named is not certainly missing.
+    answers: &'static str,
+    what: &'static str,
+    advice: &'static str,
+}
+
+impl Question {
+    /// Returns a finding if something is relevant and nothing answers.
+    fn ask(&self, document: &Document) -> Option<Finding> {
+        let is_relevant =
+            |sentence: &&Sentence| sentence.is_work && matches_any(self.relevant, &sentence.words);
+        let relevant: Vec<&Sentence> = document.sentences.iter().filter(is_relevant).collect();
+        let line = relevant.first()?.line;
+        if matches_any(self.answers, &document.all_words) {
+            return None;
+        }
+        let finding = finding(self.check, self.severity, line, self.what, self.advice);
+        Some(with_quotes(finding, &relevant))
+    }
+}
+
+const QUESTIONS: &[Question] = &[
+    Question {
+        view: PointOfView::Engineering,
+        check: "ENG-TESTS",
+        severity: Severity::Medium,
+        relevant: "
+            add|build|change|create|extract|implement|introduce|migrate|refactor|remove|rename
+            replace|rewrite|split
+        ",
+        answers: "
+            test*|spec|specs|verif*|fuzz*|benchmark*|check*|qa|measure*|assert*|rehears*|compar*
+            fixture*|pass|passes|prove*|expect*
+            done|finished if|once|when
+            dry run
+        ",
+        what: "nothing says how the change is tested",
+        advice: "name the tests beside the steps: their input, and what they must show",
+    },
+    Question {
+        view: PointOfView::Security,
+        check: "SEC-ACCESS",
+        severity: Severity::Medium,
+        relevant: "
+            add|build|create|expose|implement|introduce|offer|provide|serve|write .. endpoint|endpoints|portal|route|routes|upload|uploads|webhook|webhooks
+            admin page|panel|area|console
+        ",
+        answers: "
+            access|anonymous|auth*|credential*|hmac|jwt|localhost|login|loopback|mtls|oauth*
+            password*|permission*|public|rbac|role|roles|saml|session*|signature*|signed|sso
+            token|tokens|unauthenticated
+            api key*
+        ",
+        what: "something new can be called, and nothing says by whom",
+        advice: "say how callers are authenticated, what each may do, and where it is checked",
+    },
+    Question {
+        view: PointOfView::Security,
+        check: "SEC-INPUT",
+        severity: Severity::Medium,
+        relevant: "
+            accept|handle|import|parse|process|receive .. csv|payload|payloads|upload|uploads|webhook|webhooks|xml
+            add|build|create|expose|implement .. endpoint|endpoints|form|upload|webhook
+            user input
+        ",
+        answers: "
+            400|413|422|allowlist*|escap*|fuzz*|hostile|invalid|limit|limited|limits|malformed
+            parameteri*|refuse*|reject*|sanitis*|sanitiz*|schema*|trust*|untrusted|validat*
+        ",
+        what: "input comes from outside, and nothing says how it is validated",
+        advice: "say which shape and size is accepted, where it is checked, and what anything else gets",
+    },
+    Question {
+        view: PointOfView::Security,
+        check: "SEC-SECRETS",
+        severity: Severity::High,
+        relevant: "
+            credential|credentials|password|passwords|secret|secrets go|goes|live|lives .. in|into|to .. config|repo|repository|source|wiki
+            key|keys|token|tokens go|goes .. in|into|to .. config|repo|repository|source|wiki
+            commit|hardcode|keep|put|save|store .. credential|credentials|password|passwords|secret|secrets in|into .. config|repo|repository|source|wiki
+            commit|hardcode|keep|put|save|store .. access|api|private|signing key|keys in|into .. config|repo|repository|source|wiki
+        ",
+        answers: "
+            encrypt*|gitignore*|kms|keychain|redact*|sealed|sops|vault
+            secret|secrets manager|store
+            environment variable*
+        ",
+        what: "a secret is to be kept where everybody can read it",
+        advice: "keep it in a secret store, and say who can read it and how it is rotated",
+    },
+    Question {
+        view: PointOfView::Security,
+        check: "SEC-DATA",
+        severity: Severity::Medium,
+        relevant: "
+            delete|drop|overwrite|purge|truncate|wipe .. bucket|buckets|column|columns|data|database|databases|records|rows|table|tables|volume|volumes
+            alter|change|migrate|rename .. column|columns|database|databases|schema|table|tables
+        ",
+        answers: "
+            archiv*|backfill*|backup*|copy|copies|dump*|kept|nullable|recover*
+            restor*|retention|revert*|reversible|rollback*|snapshot*|undo*
+            back up|out
+            down migration
+            export* .. before|first
+            roll* back
+        ",
+        what: "stored data is changed or deleted, and nothing says how it is brought back",
+        advice: "say what is backed up before the step, and that a restore was tried",
+    },
+    Question {
+        view: PointOfView::Operations,
+        check: "OPS-ROLLBACK",
+        severity: Severity::High,
+        relevant: "
+            deploy|release|ship .. to .. customers|everyone|prod|production|users
+            go live
+            roll out .. to
+        ",
+        answers: "
+            canary|disable*|fallback|flag|flags|restor*|revert*|rollback*|toggle*|undo*
+            back out|to
+            fall* back
+            go|going|way back
+            old|previous image|path|release|version
+            roll* .. back
+            switch*|turn* back|off
+            take* .. back|down|out
+        ",
+        what: "something goes into production, and nothing says how it is taken back",
+        advice: "say who takes it back, on which sign, how, and how long that takes",
+    },
+    Question {
+        view: PointOfView::Operations,
+        check: "OPS-RETRY",
+        severity: Severity::Medium,
+        relevant: "
+            retry|retries failed|failures|if|when
+            retry|retries .. call|calls|delivery|deliveries|job|jobs|request|requests
+            with retries
+        ",
+        answers: "
+            attempt*|backoff|exponential*|jitter
+            # retries|times|tries
+            limit*|max*|most .. retries|retry|times|tries
+            retr* .. once|twice
+        ",
+        what: "something is retried, and nothing says how often",
+        advice: "say how many attempts there are, how long each waits, and what happens then",
+    },
+    Question {
+        view: PointOfView::Operations,
+        check: "OPS-MONITORING",
+        severity: Severity::Medium,
+        relevant: "
+            add|build|create|deploy|introduce|run .. cron|cronjob|daemon|microservice|worker|workers
+            deploy|release|ship .. to .. customers|everyone|prod|production|users
+            roll out .. to
+        ",
+        answers: "
+            alert*|dashboard*|grafana|health*|log|logged|logging|logs|metric*|monitor*|observ*
+            prometheus|sentry|telemetry|trace|traces|tracing|watch*
+        ",
+        what: "something runs in production, and nothing says how its failure is noticed",
+        advice: "name the metrics or logs that show it works, and who is alerted when it does not",
+    },
+];

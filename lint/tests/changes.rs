@@ -1,0 +1,195 @@
+//! Whole diffs: what is found in them.
+
+use claudex_lint::{Severity, review_changes};
+
+/// Returns what is found in a new file with these lines.
+fn found(path: &str, text: &str) -> Vec<(&'static str, Severity, Option<u32>)> {
+    let lines: String = text.lines().map(|line| format!("+{line}\n")).collect();
+    let count = text.lines().count();
+    let diff = format!(
+        "# x\n\ndiff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n\
+         @@ -0,0 +1,{count} @@\n{lines}"
+    );
+    let findings = review_changes(&diff).into_iter();
+    findings
+        .map(|finding| {
+            assert_eq!(finding.file.as_deref(), Some(path));
+            (finding.check, finding.severity, finding.line)
+        })
+        .collect()
+}
+
+#[test]
+fn only_added_lines_count() {
+    let diff = "diff --git a/x.rs b/x.rs\n--- a/x.rs\n+++ b/x.rs\n@@ -1,3 +1,2 @@\n // TODO old\n\
+        -<<<<<<< x\n dbg!(x);\n";
+    assert_eq!(review_changes(diff), []);
+    assert_eq!(review_changes(""), []);
+    assert_eq!(review_changes("no diff at all\n"), []);
+}
+
+#[test]
+fn conflict_markers_are_found() {
+    let merge = "a\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> x\n";
+    let conflict = [("DIFF-CONFLICT", Severity::High, Some(2))];
+    assert_eq!(found("a.py", merge), conflict);
+    let shown = [("DIFF-CONFLICT", Severity::Medium, Some(2))];
+    assert_eq!(found("a.md", merge), shown);
+    assert_eq!(found("a.md", "Title\n=======\n"), []);
+    assert_eq!(found("a.rs", "let x = a <<<<<<<< b;\n"), []);
+}
+
+#[test]
+fn secrets_are_found_by_their_form() {
+    let body = "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAA";
+    let key = format!("-----BEGIN OPENSSH PRIVATE KEY-----\n{body}\n");
+    let token = "let t = \"ghp_9aB8cD7eF6gH5iJ4kL3mN2oP1qR0sT9uV8wX\";";
+    for (path, text, expected) in [
+        ("id", key.as_str(), Some(Severity::High)),
+        ("tests/fixtures/id", &key, Some(Severity::Low)),
+        ("a.rs", token, Some(Severity::High)),
+        ("README.md", token, Some(Severity::Low)),
+        (
+            "a.rs",
+            "line.contains(\"-----BEGIN RSA PRIVATE KEY-----\")",
+            None,
+        ),
+        ("a.py", "aws = 'AKIAIOSFODNN7EXAMPLE'", None),
+        (
+            "a.go",
+            "token := \"ghp_\" + strings.Repeat(\"x\", 36)",
+            None,
+        ),
+        ("a.py", "password = os.environ[\"DB_PASSWORD_2024\"]", None),
+    ] {
+        let secret = expected.map(|severity| ("DIFF-SECRET", severity, Some(1)));
+        assert_eq!(
+            found(path, text),
+            secret.into_iter().collect::<Vec<_>>(),
+            "{path}: {text}"
+        );
+    }
+    let diff = format!(
+        "diff --git a/x.rs b/x.rs\n--- a/x.rs\n+++ b/x.rs\n@@ -1 +1,3 @@\n a\n+{token}\n+// TODO {token}\n"
+    );
+    let shown = format!("{:?}", review_changes(&diff));
+    assert!(
+        shown.contains("DIFF-SECRET") && !shown.contains("9aB8c"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn leftovers_are_found_by_language() {
+    for (path, line, expected) in [
+        ("a.rs", "    dbg!(&x);", Some(("DIFF-DEBUG", Severity::Low))),
+        ("a.rs", "    // dbg!(x);", None),
+        ("a.rs", "    println!(\"x\");", None),
+        (
+            "src/a.ts",
+            "  console.log(x);",
+            Some(("DIFF-DEBUG", Severity::Low)),
+        ),
+        ("a.test.ts", "  console.log(x);", None),
+        ("a.js", "debugger;", Some(("DIFF-DEBUG", Severity::High))),
+        ("a.js", "debuggerTools();", None),
+        (
+            "a.test.js",
+            "  debugger;",
+            Some(("DIFF-DEBUG", Severity::Medium)),
+        ),
+        (
+            "a.py",
+            "    import pdb; pdb.set_trace()",
+            Some(("DIFF-DEBUG", Severity::High)),
+        ),
+        ("a.py", "    print(\"Usage: a FILE\")", None),
+        (
+            "a.rb",
+            "  binding.pry",
+            Some(("DIFF-DEBUG", Severity::High)),
+        ),
+        ("a.md", "debugger;", None),
+        (
+            "a.test.js",
+            "  it.only('x', () => {",
+            Some(("DIFF-TESTS", Severity::Medium)),
+        ),
+        (
+            "a.test.js",
+            "  it.skip('x', () => {",
+            Some(("DIFF-TESTS", Severity::Low)),
+        ),
+        (
+            "tests/a.rs",
+            "#[ignore]",
+            Some(("DIFF-TESTS", Severity::Low)),
+        ),
+        ("a.js", "// TODO: later", Some(("DIFF-TODO", Severity::Low))),
+        (
+            "a.py",
+            "    x = 1  # FIXME",
+            Some(("DIFF-TODO", Severity::Low)),
+        ),
+        (
+            "a.js",
+            " * XXX this is odd",
+            Some(("DIFF-TODO", Severity::Low)),
+        ),
+        ("a.js", "// TODO(#123): later", None),
+        ("a.js", "// see the TODOs", None),
+        ("a.js", "let TODO = 1;", None),
+        ("a.md", "# TODO", None),
+    ] {
+        let seen = found(path, line);
+        let seen = seen.first().map(|(check, severity, _)| (*check, *severity));
+        assert_eq!(seen, expected, "{path}: {line}");
+    }
+}
+
+#[test]
+fn findings_are_bounded() {
+    let diff = format!(
+        "diff --git a/x.js b/x.js\n--- a/x.js\n+++ b/x.js\n@@ -1 +1,10 @@\n a\n{}",
+        "+// TODO\n".repeat(9)
+    );
+    let findings = review_changes(&diff);
+    assert_eq!(findings.len(), 1);
+    let further = (3..8).map(|line| format!("also line {line}"));
+    let further: Vec<String> = further.chain(["and 3 more lines".to_owned()]).collect();
+    assert_eq!(findings[0].evidence, further);
+    let file = |at| {
+        format!(
+            "diff --git a/{at}.js b/{at}.js\n--- a/{at}.js\n+++ b/{at}.js\n@@ -1 +1,2 @@\n a\n+debugger;\n"
+        )
+    };
+    let many: String = (0..100).map(file).collect();
+    assert_eq!(review_changes(&many).len(), 40);
+}
+
+#[test]
+fn unread_changes_are_named() {
+    let findings = review_changes("# left out: a.rs (+9 -0 lines)\n\n");
+    assert_eq!(findings[0].check, "DIFF-UNREAD");
+    assert_eq!(findings[0].evidence, ["a.rs (+9 -0 lines)"]);
+}
+
+#[test]
+fn hostile_lines_are_read_in_seconds() {
+    let size = 256 * 1024;
+    for line in [
+        "sk-ant-",
+        "debugger;\n",
+        "TODO#",
+        "// \"",
+        "-----BEGIN X PRIVATE KEY-----\n",
+        "\n",
+    ] {
+        let begun = std::time::Instant::now();
+        found("a.js", &line.repeat(size / line.len()));
+        assert!(
+            begun.elapsed() < std::time::Duration::from_secs(20),
+            "{line:?}"
+        );
+    }
+}
