@@ -105,20 +105,20 @@ impl Demo {
         self.goes_on()?;
         say(
             "agent",
-            "does task 1: words.sh and tests/count.sh, and leaves words.sh.orig behind",
+            "does task 1: words.sh and tests/count.sh, and leaves debug.py behind",
         );
         self.0.write("tests/count.sh", COUNT)?;
         self.0.write("tests/empty.txt", "")?;
         self.0
             .write("tests/seven.txt", include_str!("files/seven.txt"))?;
         self.0.write("words.sh", COUNT_WORDS)?;
-        self.0.write("words.sh.orig", COUNT_WORDS)?;
+        self.0.write("debug.py", "breakpoint()\n")?;
         self.test("tests/count.sh", true)?;
         self.done(1, "Count the words of a file")?;
-        self.cycle("task-1-code", "words.sh.orig is gone", |world| {
-            let left = world.project.join("words.sh.orig");
-            std::fs::remove_file(left).map_err(|error| failed("remove words.sh.orig", error))?;
-            world.commit("Remove what an editor left").map(drop)
+        self.cycle("task-1-code", "debug.py is gone", |world| {
+            let left = world.project.join("debug.py");
+            std::fs::remove_file(left).map_err(|error| failed("remove debug.py", error))?;
+            world.commit("Remove the breakpoint").map(drop)
         })?;
         self.is_at("complete-task")
     }
