@@ -23,10 +23,6 @@ case $1 in
     unreadable) echo 'I had a look at it and have mixed feelings.' ;;
     empty) ;;
     endless) while :; do echo 'the same again and again'; done ;;
-    leaves) # The substitution ends once the process, in a session of its own by then, has let go of it.
-        : "$(setsid sh -c 'exec sleep 86400 >/dev/null' </dev/null 2>/dev/null &)"
-        clean ;;
-    writes) echo 'I was here' >written-by-the-reviewer && clean ;;
     slow-*) # This many seconds.
         left=$((${1#slow-} * 2))
         while [ "$left" -gt 0 ]; do

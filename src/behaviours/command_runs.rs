@@ -1,7 +1,7 @@
 //! The commands that `run` ran for a loop, as the journal tells them, and what they wrote.
 //!
 //! A run is two notes, as a review's: that it began, and how it ended. One that began and never ended was cut off with its
-//! stop; `end_what_was_left` ends its processes.
+//! stop.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -15,7 +15,7 @@ use crate::process::configured::ConfiguredCommand;
 use crate::process::environment::Environment;
 use crate::process::limits::{Limits, Spelled};
 use crate::process::{Call, ProcessEnd, ProcessOutput, supervise};
-use crate::store::{Entry, StoreError, run_mark};
+use crate::store::{Entry, StoreError};
 use crate::text;
 
 /// The note of a run's begin.
@@ -194,13 +194,11 @@ pub(super) fn new_run() -> io::Result<String> {
 /// Runs a command in the loop's root to its end, or until `is_unwanted`, which is asked about ten times a second.
 pub(super) fn supervised(
     raw: &Raw,
-    run: &str,
     command: &ConfiguredCommand,
     is_unwanted: &mut dyn FnMut() -> bool,
 ) -> ProcessOutput {
-    let environment = Environment::allowing(command.environment.iter().cloned())
-        .of_run(&run_mark(raw.id(), run))
-        .with_projects_programs();
+    let environment =
+        Environment::allowing(command.environment.iter().cloned()).with_projects_programs();
     let call = Call {
         program: &command.program,
         arguments: &command.arguments,
@@ -218,9 +216,8 @@ pub(super) fn supervised(
     })
 }
 
-/// Ends what a run left running whose stop was ended in the middle, and notes it. The run lock has to be held: then nobody
-/// waits for that run any more.
-pub(super) fn end_what_was_left(raw: &Raw) -> Result<(), StoreError> {
+/// Notes that a run was cut off, if its stop was ended in the middle. The run lock has to be held.
+pub(super) fn note_cut_off(raw: &Raw) -> Result<(), StoreError> {
     let journal = raw.recent()?;
     let began = journal
         .iter()
@@ -237,7 +234,6 @@ pub(super) fn end_what_was_left(raw: &Raw) -> Result<(), StoreError> {
     if journal[at..].iter().any(over) {
         return Ok(());
     }
-    raw.store().end_orphans_held(raw.id(), &journal);
     ended(raw, &began.run, &began.command, Exit::CutOff)
 }
 

@@ -271,12 +271,6 @@ impl Raw {
         self.store().journal_on(self.id(), &mut known, Some(visit))
     }
 
-    /// Ends the processes of the loop's last run, where that was cut off, and returns how many there were.
-    pub fn end_orphans(&self) -> usize {
-        let journal = self.recent().unwrap_or_default();
-        self.store().end_orphans_of(self.id(), &journal)
-    }
-
     /// Says what the person's configuration permits this loop. Only the first call counts: what a loop is judged by does not
     /// change under it.
     pub fn permit(&self, permissions: Permissions) {

@@ -1,39 +1,33 @@
-//! What a reviewer's process may see of our environment, and which file its program's name means.
-//!
-//! Pure but for looking at files: nothing is started here, and the caller's environment is passed in.
+//! The environment of a child process, and the file that a program's name means.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use camino::Utf8Path;
 
-/// Marks every reviewer's process: a hook of ours that finds it does nothing. It holds the mark of the run, by which a
-/// process that got away is found again, or `1`.
+/// Mark in the environment of every child process. A hook of ours that finds it does nothing.
 pub const GUARD: &str = "CLAUDEX_REVIEWER_CHILD";
 
-/// Names what any program needs to start, speak the person's language and find its own files. `LC_*` comes on top.
+/// Variables that any program needs to start, to speak the user's language and to find its files. `LC_*` comes on top.
 const ALWAYS: [&str; 6] = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "USER"];
 
-/// Describes the variables that a reviewer's process gets: a short fixed list, the names given here, and [`GUARD`].
+/// Variables that a child process gets: a short fixed list, the names given here, and [`GUARD`].
 ///
-/// Keys of other services and the client's own variables stay out unless a person's configuration names them.
+/// Keys of other services and the client's own variables stay out unless the user's configuration names them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Environment {
     names: Vec<String>,
-    mark: Option<String>,
     fixed: Vec<(String, String)>,
     pinned: Vec<(String, Option<String>)>,
     with_projects_programs: bool,
 }
 
 impl Environment {
-    /// Allows the fixed list and these names, each exact.
+    /// Allows the fixed list and these names.
     pub fn allowing<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
-        Self {
-            names: names.into_iter().map(Into::into).collect(),
-            ..Self::default()
-        }
+        Self::default().and(names)
     }
 
     /// Allows these names, too.
@@ -43,29 +37,14 @@ impl Environment {
         self
     }
 
-    /// Marks it as that of a run, whose mark [`GUARD`] then holds. A mark is not empty and no other run has it.
-    #[must_use]
-    pub fn of_run(mut self, mark: &str) -> Self {
-        self.mark = Some(mark.to_owned()).filter(|mark| !mark.is_empty());
-        self
-    }
-
-    /// Returns the mark of the run that this is for.
-    pub fn mark(&self) -> Option<&str> {
-        self.mark.as_deref()
-    }
-
-    /// Gives one variable this value, whatever ours is. [`GUARD`] stays as it is.
+    /// Sets one variable to this value, whatever ours is.
     #[must_use]
     pub fn setting(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        let name = name.into();
-        self.fixed.retain(|(fixed, _)| *fixed != name);
-        self.fixed.push((name, value.into()));
+        self.fixed.push((name.into(), value.into()));
         self
     }
 
-    /// Takes these variables as they are here, and not as ours are: `None` is one that is not set. Which of them the child gets is
-    /// decided as for ours.
+    /// Replaces our own variables by these; `None` is one that is not set. The child gets those that are allowed.
     #[must_use]
     pub fn pinning(
         mut self,
@@ -75,64 +54,52 @@ impl Environment {
         self
     }
 
-    /// Leaves the folders of the project's own programs (`node_modules/.bin`) in PATH: for a command of the
-    /// person's, which works on the project.
+    /// Keeps the folders of the project's programs (`node_modules/.bin`) in PATH, for a command of the user that works on
+    /// the project.
     #[must_use]
     pub fn with_projects_programs(mut self) -> Self {
         self.with_projects_programs = true;
         self
     }
 
-    /// Returns the variables for a child that works on this project, out of ours: PATH without relative folders and those of the
-    /// project, and no home that is a relative path.
+    /// Returns the variables for a child that works on this project: PATH without relative folders and without those of
+    /// the project, and no home that is a relative path.
     pub fn resolve(
         &self,
         ours: impl IntoIterator<Item = (OsString, OsString)>,
         project: &Utf8Path,
-    ) -> Vec<(OsString, OsString)> {
-        let allowed = |name: &OsStr| {
-            name.to_str().is_some_and(|name| {
-                name != GUARD
-                    && self.fixed.iter().all(|(fixed, _)| fixed != name)
-                    && (ALWAYS.contains(&name)
-                        || name.starts_with("LC_")
-                        || self.names.iter().any(|allowed| allowed == name))
-            })
-        };
-        let is_pinned = |name: &OsStr| {
-            self.pinned
-                .iter()
-                .any(|(pinned, _)| name == pinned.as_str())
-        };
-        let pinned = self.pinned.iter().filter_map(|(name, value)| {
-            let value: OsString = value.as_ref()?.into();
-            Some((name.into(), value))
-        });
-        let all: Vec<_> = (ours.into_iter())
-            .filter(|(name, _)| !is_pinned(name))
-            .chain(pinned)
-            .collect();
-        let home = all
-            .iter()
-            .find(|(name, _)| name == "HOME")
-            .map(|(_, home)| home.clone());
-        let mut variables: Vec<_> = (all.into_iter())
-            .filter(|(name, value)| allowed(name) && !is_relative_home(name, value))
-            .map(|(name, value)| match name == "PATH" {
-                true if self.with_projects_programs => (name, joined(absolute(&value))),
-                true => (name, joined(trusted(&value, home.as_deref(), project))),
-                false => (name, value),
-            })
-            .collect();
-        let fixed = self.fixed.iter().filter(|(name, _)| name != GUARD);
+    ) -> BTreeMap<OsString, OsString> {
+        let mut variables: BTreeMap<OsString, OsString> = ours.into_iter().collect();
+        for (name, value) in &self.pinned {
+            match value {
+                Some(value) => variables.insert(name.into(), value.into()),
+                None => variables.remove(OsStr::new(name)),
+            };
+        }
+        let home = variables.get(OsStr::new("HOME")).cloned();
+        variables.retain(|name, value| self.allows(name) && !is_relative_home(name, value));
+        if let Some(path) = variables.get_mut(OsStr::new("PATH")) {
+            *path = match self.with_projects_programs {
+                true => joined(absolute(path)),
+                false => joined(trusted(path, home.as_deref(), project)),
+            };
+        }
+        let fixed = self.fixed.iter();
         variables.extend(fixed.map(|(name, value)| (name.into(), value.into())));
-        let mark = self.mark.as_deref().unwrap_or("1");
-        variables.push((GUARD.into(), mark.into()));
+        variables.insert(GUARD.into(), "1".into());
         variables
+    }
+
+    fn allows(&self, name: &OsStr) -> bool {
+        name.to_str().is_some_and(|name| {
+            ALWAYS.contains(&name)
+                || name.starts_with("LC_")
+                || self.names.iter().any(|allowed| allowed == name)
+        })
     }
 }
 
-/// Returns whether a variable names a person's folder by a relative path, which would be a folder of the repository. It
+/// Returns whether a variable names the user's folder by a relative path, which would be a folder of the repository. It
 /// counts as not set.
 pub fn is_relative_home(name: &OsStr, value: &OsStr) -> bool {
     name.to_str().is_some_and(|name| {
@@ -141,16 +108,13 @@ pub fn is_relative_home(name: &OsStr, value: &OsStr) -> bool {
         && !Path::new(value).is_absolute()
 }
 
-/// Finds the executable file that a program's name means: an absolute path as it is, a bare name by the absolute folders of
-/// `path` outside of the project.
-///
-/// A relative folder in `path`, a relative name and a folder below `project`, such as the `node_modules/.bin` that npm puts
-/// first, would mean a file of the repository that is being reviewed, and a repository must not choose what we run.
+/// Finds the executable file that a program's name means: an absolute path as it is, a bare name in the absolute folders of
+/// `path` outside of the project. A repository must not choose what we run.
 pub fn find_program(name: &str, path: Option<&OsStr>, project: &Utf8Path) -> Option<PathBuf> {
     find_by(name, path, std::env::var_os("HOME").as_deref(), project)
 }
 
-/// The same where the person's home may be another one than this process is told of.
+/// Finds a program as [`find_program`] does, for this home of the user.
 pub fn find_by(
     name: &str,
     path: Option<&OsStr>,
@@ -169,18 +133,17 @@ pub fn find_by(
         .find(|file| is_executable(file))
 }
 
-/// Returns a PATH with its absolute folders outside of the project alone.
+/// Returns the absolute folders of a PATH that lie outside of the project.
 pub fn clean_path(path: &OsStr, project: &Utf8Path) -> OsString {
     joined(trusted(path, std::env::var_os("HOME").as_deref(), project))
 }
 
-/// Returns the absolute folders of a PATH. An empty one means the working directory, and is relative.
 fn absolute(path: &OsStr) -> impl Iterator<Item = PathBuf> {
     std::env::split_paths(path).filter(|folder| folder.is_absolute())
 }
 
-/// Returns those outside of the project, links followed. A project that is the person's home, or holds it, is the person's whole: what
-/// they installed lies in it.
+/// Returns the folders of a PATH that lie outside of the project, links followed. If the user's home lies in the project,
+/// all folders are the user's.
 fn trusted(
     path: &OsStr,
     home: Option<&OsStr>,
@@ -201,7 +164,6 @@ fn joined(folders: impl Iterator<Item = PathBuf>) -> OsString {
     std::env::join_paths(folders).unwrap_or_default()
 }
 
-/// Returns whether it is a file (links followed) that someone may execute.
 fn is_executable(file: &Path) -> bool {
     file.metadata()
         .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
@@ -213,191 +175,121 @@ mod tests {
 
     const PROJECT: &str = "/no/such/project";
 
-    /// Returns what a child of a project that is elsewhere gets.
-    fn resolved(
-        environment: &Environment,
-        ours: impl IntoIterator<Item = (OsString, OsString)>,
-    ) -> Vec<(OsString, OsString)> {
-        environment.resolve(ours, PROJECT.into())
-    }
-
-    fn find(name: &str, path: Option<&OsStr>) -> Option<PathBuf> {
-        find_program(name, path, PROJECT.into())
-    }
-
-    fn pair(name: &str, value: &str) -> (OsString, OsString) {
-        (name.into(), value.into())
+    fn resolved(environment: &Environment, ours: &[(&str, &str)], project: &str) -> String {
+        let ours = ours.iter().map(|(name, value)| (name.into(), value.into()));
+        let variables = environment.resolve(ours, project.into());
+        let lines = variables
+            .iter()
+            .map(|(name, value)| format!("{}={}", name.to_str().unwrap(), value.to_str().unwrap()));
+        lines.collect::<Vec<_>>().join(" ")
     }
 
     #[test]
-    fn only_what_is_allowed_gets_through() {
+    fn environment_passes_allowed_names_only() {
         let ours = [
-            pair("PATH", "/bin"),
-            pair("LC_TIME", "de_DE.UTF-8"),
-            pair("AWS_SECRET_ACCESS_KEY", "x"),
-            pair("CLAUDECODE", "1"),
-            pair("OPENAI_API_KEY", "k"),
-            pair("OPENAI_API_KEY_OLD", "k"),
-            pair(GUARD, "0"),
+            ("PATH", "/bin"),
+            ("LC_TIME", "de_DE.UTF-8"),
+            ("AWS_SECRET_ACCESS_KEY", "x"),
+            ("CLAUDECODE", "1"),
+            ("OPENAI_API_KEY", "k"),
+            ("OPENAI_API_KEY_OLD", "k"),
+            (GUARD, "0"),
         ];
+        let environment = Environment::allowing(["OPENAI_API_KEY", GUARD]);
         assert_eq!(
-            resolved(&Environment::allowing(["OPENAI_API_KEY", GUARD]), ours),
-            [
-                pair("PATH", "/bin"),
-                pair("LC_TIME", "de_DE.UTF-8"),
-                pair("OPENAI_API_KEY", "k"),
-                pair(GUARD, "1")
-            ]
+            resolved(&environment, &ours, PROJECT),
+            "CLAUDEX_REVIEWER_CHILD=1 LC_TIME=de_DE.UTF-8 OPENAI_API_KEY=k PATH=/bin"
         );
     }
 
     #[test]
-    fn the_guard_is_set_by_us_alone_and_holds_the_run() {
-        let ours = || [pair(GUARD, "someone else's"), pair("KEY", "k")];
-        let run = Environment::default()
-            .and(["KEY"])
-            .of_run("20261122-1/r1-ab");
-        assert_eq!(
-            resolved(&run, ours()),
-            [pair("KEY", "k"), pair(GUARD, "20261122-1/r1-ab")]
-        );
-        assert_eq!(run.mark(), Some("20261122-1/r1-ab"));
-        let none = Environment::default().of_run("");
-        assert_eq!(
-            resolved(&none, ours()),
-            [pair(GUARD, "1")],
-            "an empty guard would be none"
-        );
-    }
-
-    #[test]
-    fn a_variable_that_is_set_replaces_ours_and_the_guard_stays() {
+    fn set_and_pinned_variables_replace_ours() {
+        let pinned = |name: &str, value: Option<&str>| (name.to_owned(), value.map(str::to_owned));
         let environment = Environment::allowing(["A"])
             .setting("LC_ALL", "C")
-            .setting("A", "1")
-            .setting("A", "2")
-            .setting(GUARD, "0");
+            .setting(GUARD, "0")
+            .pinning([
+                pinned("PATH", Some("/usr/bin")),
+                pinned("HOME", None),
+                pinned("CODEX_HOME", Some("/x")),
+            ]);
         let ours = [
-            pair("LC_ALL", "de_DE.UTF-8"),
-            pair("A", "0"),
-            pair("PATH", "/bin"),
+            ("PATH", "/tmp/fake"),
+            ("HOME", "/tmp/fake"),
+            ("LC_ALL", "de_DE.UTF-8"),
+            ("A", "1"),
         ];
         assert_eq!(
-            resolved(&environment, ours),
-            [
-                pair("PATH", "/bin"),
-                pair("LC_ALL", "C"),
-                pair("A", "2"),
-                pair(GUARD, "1")
-            ]
+            resolved(&environment, &ours, PROJECT),
+            "A=1 CLAUDEX_REVIEWER_CHILD=1 LC_ALL=C PATH=/usr/bin"
         );
     }
 
     #[test]
-    fn a_pinned_variable_replaces_ours_where_it_is_allowed_at_all() {
-        let pinned = |name: &str, value: Option<&str>| (name.to_owned(), value.map(str::to_owned));
-        let environment = Environment::default().pinning([
-            pinned("PATH", Some("/usr/bin")),
-            pinned("HOME", None),
-            pinned("CODEX_HOME", Some("/x")),
-        ]);
+    fn relative_home_counts_as_not_set() {
         let ours = [
-            pair("PATH", "/tmp/fake"),
-            pair("HOME", "/tmp/fake"),
-            pair("LANG", "C"),
+            ("HOME", "."),
+            ("XDG_CONFIG_HOME", "config"),
+            ("CODEX_HOME", "~/x"),
+            ("CLAUDE_CONFIG_DIR", "c"),
+            ("CARGO_HOME", "/home/x/.cargo"),
         ];
+        let all = Environment::allowing(ours.map(|(name, _)| name));
         assert_eq!(
-            resolved(&environment, ours),
-            [
-                pair("LANG", "C"),
-                pair("PATH", "/usr/bin"),
-                pair(GUARD, "1")
-            ]
+            resolved(&all, &ours, PROJECT),
+            "CARGO_HOME=/home/x/.cargo CLAUDEX_REVIEWER_CHILD=1"
         );
     }
 
-    #[test]
-    fn a_name_is_looked_up_in_absolute_folders_only() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("reviewer with 'quotes'");
-        std::fs::write(&file, "#!/bin/sh\n").unwrap();
-        let name = "reviewer with 'quotes'";
-        assert_eq!(
-            find(name, Some(folder.path().as_os_str())),
-            None,
-            "not executable"
-        );
-
-        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
-        assert_eq!(
-            find(name, Some(folder.path().as_os_str())),
-            Some(file.clone())
-        );
-        assert_eq!(find(file.to_str().unwrap(), None), Some(file));
-        assert_eq!(find("./src", Some(OsStr::new("/bin"))), None);
-        assert_eq!(find("sh", Some(OsStr::new(".:bin:"))), None);
-        assert!(find("sh", Some(OsStr::new(".:/usr/bin:/bin"))).is_some());
-        assert_eq!(find("", Some(OsStr::new("/bin"))), None);
-        assert_eq!(find("/bin", None), None, "a folder is no program");
-        assert_eq!(find("sh", None), None);
+    fn program(folder: &Utf8Path, mode: u32) {
+        std::fs::create_dir_all(folder).unwrap();
+        let file = folder.join("git");
+        std::fs::write(&file, "").unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
     }
 
     #[test]
-    fn nothing_of_the_project_is_found_and_a_childs_path_leads_nowhere_there() {
+    fn program_is_found_in_absolute_folders_outside_project() {
         let made = tempfile::tempdir().unwrap();
-        let top = Utf8Path::from_path(made.path())
-            .unwrap()
-            .canonicalize_utf8()
-            .unwrap();
-        let (project, outside) = (top.join("project"), top.join("outside"));
+        let top = Utf8Path::from_path(made.path()).unwrap();
+        let top = top.canonicalize_utf8().unwrap();
+        let (project, outside) = (top.join("project"), top.join("it's outside"));
         let bin = project.join("node_modules/.bin");
-        for folder in [&bin, &outside] {
-            std::fs::create_dir_all(folder).unwrap();
-            let file = folder.join("git");
-            std::fs::write(&file, "").unwrap();
-            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
-        }
+        program(&bin, 0o755);
+        program(&outside, 0o755);
+        program(&top.join("plain"), 0o644);
         let link = top.join("link");
         std::os::unix::fs::symlink(&bin, &link).unwrap();
-        let later = project.join("later/bin");
-        let path = format!("{bin}:{link}::node_modules/.bin:.:{later}:{outside}:/usr/bin");
-        let path = OsStr::new(&path);
-        let found = |root: &Utf8Path| find_program("git", Some(path), root);
-        assert_eq!(found(&project), Some(outside.join("git").into()));
-        assert_eq!(found(&top.join("other")), Some(bin.join("git").into()));
+        let path = format!("{top}/plain:{bin}:{link}::node_modules/.bin:.:{outside}");
+        let found = |name: &str, root: &Utf8Path| {
+            let file = find_program(name, Some(OsStr::new(&path)), root)?;
+            Some(file.to_str().unwrap().to_owned())
+        };
+        let file = |folder: &Utf8Path| Some(folder.join("git").to_string());
+        assert_eq!(found("git", &project), file(&outside));
+        assert_eq!(found("git", &top.join("other")), file(&bin));
+        assert_eq!(found("git", "/".into()), file(&bin), "all is the user's");
         assert_eq!(
-            found("/".into()),
-            Some(bin.join("git").into()),
-            "all is the person's"
+            found(outside.join("git").as_str(), &project),
+            file(&outside)
         );
+        for name in ["", "./git", "node_modules/.bin/git", outside.as_str()] {
+            assert_eq!(found(name, &project), None, "{name}");
+        }
 
-        let ours = || [("PATH".into(), path.to_owned())];
+        let ours = [("PATH", path.as_str())];
         let environment = Environment::default();
         assert_eq!(
-            environment.resolve(ours(), &project)[0],
-            pair("PATH", &format!("{outside}:/usr/bin"))
+            resolved(&environment, &ours, project.as_str()),
+            format!("{GUARD}=1 PATH={top}/plain:{outside}")
         );
         assert_eq!(
-            environment
-                .with_projects_programs()
-                .resolve(ours(), &project)[0],
-            pair("PATH", &format!("{bin}:{link}:{later}:{outside}:/usr/bin"))
-        );
-    }
-
-    #[test]
-    fn a_home_that_is_a_relative_path_counts_as_not_set() {
-        let ours = [
-            pair("HOME", "."),
-            pair("XDG_CONFIG_HOME", "config"),
-            pair("CODEX_HOME", "~/x"),
-            pair("CLAUDE_CONFIG_DIR", "c"),
-            pair("CARGO_HOME", "/home/x/.cargo"),
-        ];
-        let all = Environment::allowing(ours.clone().map(|(name, _)| name.into_string().unwrap()));
-        assert_eq!(
-            resolved(&all, ours),
-            [pair("CARGO_HOME", "/home/x/.cargo"), pair(GUARD, "1")]
+            resolved(
+                &environment.with_projects_programs(),
+                &ours,
+                project.as_str()
+            ),
+            format!("{GUARD}=1 PATH={top}/plain:{bin}:{link}:{outside}")
         );
     }
 }

@@ -76,34 +76,21 @@ impl Group {
         }
     }
 
-    /// Returns the id of the group, which is its head's.
-    pub(super) fn id(&self) -> Pid {
-        self.id
-    }
-
-    /// Waits until the head is dead, after [`kill`](Self::kill); it stays to be reaped. False: it outlived KILL for two seconds.
-    pub(super) fn await_death(&self) -> bool {
+    /// Waits for the head to die after [`kill`](Self::kill) and returns its status.
+    ///
+    /// # Errors
+    /// Returns an error if the head outlives KILL for two seconds, or if its status went to someone else.
+    pub(super) fn reap(&mut self) -> io::Result<ExitStatus> {
+        self.reaped = true;
         let since = Instant::now();
         while !self.has_exited() {
             if since.elapsed() >= DEATH {
-                return false;
+                return Err(io::Error::new(
+                    io::ErrorKind::TimedOut,
+                    "the process outlived its kill",
+                ));
             }
             thread::sleep(Duration::from_millis(2));
-        }
-        true
-    }
-
-    /// Returns the head's status, after [`kill`](Self::kill).
-    ///
-    /// # Errors
-    /// The head outlived KILL for two seconds, or its status went to someone else.
-    pub(super) fn reap(&mut self) -> io::Result<ExitStatus> {
-        self.reaped = true;
-        if !self.await_death() {
-            return Err(io::Error::new(
-                io::ErrorKind::TimedOut,
-                "the process outlived its kill",
-            ));
         }
         self.head.wait()
     }

@@ -1,21 +1,17 @@
-//! A reviewer's process under supervision: started in a group of its own with a finished stdin and a short
-//! environment, followed with a time limit and an idle limit, and ended whole.
+//! Runs a child process in a process group of its own, with a short environment, a time limit and an idle limit, and ends
+//! the whole group.
 //!
-//! Nothing here waits without a bound: not for the child, not for a grandchild that holds its pipes, not for a child
-//! that never reads. A child that stops us does not get around its limits ([`keeper`]). What leaves the group on purpose
-//! (`setsid`) is not waited for; it is found by the mark of the run in its environment ([`orphans`]), where the system
-//! shows environments. [`configured`] is a command of the person's configuration. Nothing here knows of findings or verdicts.
+//! Nothing here waits without a bound: not for the child, not for a grandchild that holds its pipes, not for a child that
+//! never reads its stdin. A process that leaves the group on purpose (`setsid`) is out of scope.
 
 pub mod configured;
 mod ended;
 pub mod environment;
 mod group;
-pub mod keeper;
 pub mod limits;
-pub mod orphans;
 pub mod output;
-pub mod sandbox;
 
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
 use std::os::unix::process::ExitStatusExt;
@@ -29,7 +25,6 @@ use camino::Utf8Path;
 pub use self::ended::{ProcessEnd, ProcessOutput, StartError};
 use self::environment::{Environment, find_program};
 use self::group::Group;
-use self::keeper::Keeper;
 use self::limits::Limits;
 pub use self::output::Stream;
 use self::output::{Output, shown};
@@ -42,11 +37,9 @@ const POLL: Duration = Duration::from_millis(20);
 const LINGER: Duration = Duration::from_millis(500);
 /// How long the group has between TERM and KILL.
 const GRACE: Duration = Duration::from_secs(2);
-/// Names the signal by which the keeper ends a group whose time is over. We ended none that its status is read of.
-const KILLED: i32 = 9;
-/// Limits how long output may stay away after KILL before it counts as read to its end.
+/// How long output may stay away after KILL before it counts as read to its end.
 const SETTLE: Duration = Duration::from_millis(500);
-/// Limits how long output is read after KILL: a process that left the group may write for ever.
+/// How long output is read after KILL at most: a process that left the group may write forever.
 const DRAIN: Duration = Duration::from_secs(30);
 
 /// What to start, with what, and for how long.
@@ -80,89 +73,55 @@ pub enum Event<'a> {
     Tick,
 }
 
-/// Looks at a line of the child's stdout, and gives what of it a watcher is told.
+/// Turns a line of the child's stdout into the text that the watcher gets, if any.
 pub type Interpret<'i> = dyn FnMut(&[u8]) -> Option<String> + 'i;
 
-/// Is told how it goes; on `Break` the child's group is ended.
+/// Progress callback. Returning `Break` ends the child's group.
 pub type Watch<'w> = dyn FnMut(Event<'_>) -> ControlFlow<()> + 'w;
 
-/// Runs it to its end, or ends it; afterwards nothing of its group is alive, nor what left the group and has the mark.
+/// Runs a child to its end, or ends it. Afterwards nothing of its group is alive.
 pub fn supervise(call: &Call<'_>, watch: &mut Watch<'_>) -> ProcessOutput {
-    begin(call, None, watch)
+    run(call, None, watch)
 }
 
-/// The same for a child whose stdout is a series of events, one a line: `interpret` gets each, whole up to 4 MiB.
+/// Runs a child whose stdout is a series of events, one per line: `interpret` gets each line whole, up to 4 MiB.
 pub fn supervise_events(
     call: &Call<'_>,
     interpret: &mut Interpret<'_>,
     watch: &mut Watch<'_>,
 ) -> ProcessOutput {
-    begin(call, Some(interpret), watch)
+    run(call, Some(interpret), watch)
 }
 
-fn begin(
+fn run(
     call: &Call<'_>,
     interpret: Option<&mut Interpret<'_>>,
     watch: &mut Watch<'_>,
 ) -> ProcessOutput {
     let begun = Instant::now();
-    // Before the child: it may stop us with its first breath.
-    let mut keeper = Keeper::start(call.environment.mark(), call.limits.timeout);
     let (how, output) = match Running::start(call, interpret, begun) {
         Err(error) => (ProcessEnd::CouldNotStart(error), Output::default()),
         Ok(mut running) => {
-            if let Some(keeper) = &mut keeper {
-                keeper.tell(running.group.id());
-            }
-            let ours = running.follow(call.limits, watch);
+            let ended_by_us = running.follow(call.limits, watch);
             running.end(watch);
-            end_orphans(call, watch);
-            // It may signal the group until the head is reaped, and not after that.
-            drop(keeper);
             let status = running.group.reap();
-            let how = ours.unwrap_or_else(|| match status {
-                Ok(status) => match ended_by_itself(status) {
-                    ProcessEnd::Signalled(KILLED) if begun.elapsed() >= call.limits.timeout => {
-                        ProcessEnd::TimedOut {
-                            after: call.limits.timeout,
-                        }
-                    }
-                    how => how,
-                },
-                Err(error) => ProcessEnd::StatusLost(error),
-            });
+            let how =
+                ended_by_us.unwrap_or_else(|| status.map_or_else(ProcessEnd::StatusLost, end_of));
             (how, running.output)
         }
     };
-    let (stderr_tail, stdout_end) = (output.stderr_tail(), output.stdout_end().to_vec());
     ProcessOutput {
         how,
+        stdout_end: output.stdout_end().to_vec(),
+        stderr_tail: output.stderr_tail(),
         stdout: output.stdout,
         dropped: output.dropped,
-        stdout_end,
-        stderr_tail,
         elapsed: begun.elapsed(),
     }
 }
 
-/// Ends what left the group.
-fn end_orphans(call: &Call<'_>, watch: &mut Watch<'_>) {
-    let ended = call
-        .environment
-        .mark()
-        .map_or(0, |mark| orphans::end(mark, GRACE));
-    if ended > 0 {
-        let text = format!("ended what the reviewer had left running ({ended})");
-        // It is over already: a request to stop says nothing new.
-        let _ = watch(Event::Line {
-            stream: Stream::Stderr,
-            text: &text,
-        });
-    }
-}
-
-/// Returns what a status says of a process that we did not end.
-fn ended_by_itself(status: ExitStatus) -> ProcessEnd {
+/// Returns how a process ended that we did not end.
+fn end_of(status: ExitStatus) -> ProcessEnd {
     match (status.code(), status.signal()) {
         (Some(code), _) => ProcessEnd::Exited(code),
         (None, Some(signal)) => ProcessEnd::Signalled(signal),
@@ -201,10 +160,7 @@ impl<'i, 'f> Running<'i, 'f> {
         let variables = call
             .environment
             .resolve(std::env::vars_os(), call.directory);
-        let path = variables
-            .iter()
-            .find(|(name, _)| name == "PATH")
-            .map(|(_, value)| value.as_os_str());
+        let path = variables.get(OsStr::new("PATH")).map(OsString::as_os_str);
         let file = find_program(call.program, path, call.directory)
             .ok_or_else(|| StartError::NotInstalled { program: program() })?;
         if !call.directory.is_dir() {
@@ -315,7 +271,6 @@ impl<'i, 'f> Running<'i, 'f> {
         {
             let _ = self.take(watch);
         }
-        self.group.await_death();
     }
 
     fn is_over(&self) -> bool {

@@ -23,7 +23,6 @@ pub(super) const PROTOCOL: &str = "1";
 impl<M: CommandLine> Program<M> {
     /// Runs the program: reads its arguments, does what they say, prints what went wrong.
     pub fn main(self) -> ExitCode {
-        crate::process::keeper::serve();
         if let Some((asked, call)) = arguments::frequent() {
             let ended = asked.and_then(|wanted| speak::<M>(&wanted));
             let exit = ended.unwrap_or_else(|| answer_client(&self, &call));

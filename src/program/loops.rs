@@ -158,15 +158,8 @@ pub fn person_only(
     ))
 }
 
-/// Tells what opening a loop for a change put right, and ends what a review or a command of it left running that was cut off.
+/// Prints what opening a loop for a change repaired.
 pub fn tell_repairs(info: &ProgramInfo, raw: &Raw) {
-    let ended = raw.end_orphans();
-    if ended > 0 {
-        out::note(&info.line(&format!(
-            "loop {}: ended what a review or a command that was cut off had left running ({ended})",
-            raw.id()
-        )));
-    }
     for repair in raw.repairs() {
         out::note(&info.line(&repair.to_string()));
     }

@@ -292,7 +292,6 @@ fn move_phase<M: CommandLine>(
     };
     let actor = Caller::from_env().actor(false);
     let held = M::open(&store, &id, actor).map_err(|error| incompatible::failure(info, error))?;
-    held.raw().end_orphans();
     if held.raw().record().phase() != from {
         return Ok(Exit::Refused);
     }

@@ -380,7 +380,6 @@ fn drive<M: CommandLine>(
     if let Err(error) = store.touch(id) {
         store.log(&format!("{id} touch: {error}"));
     }
-    held.raw().end_orphans();
     if is_worked_on(info, input, held.raw()) {
         store.log(&format!(
             "{id} {LET_END}its review or a helper of the agent is at work"

@@ -85,11 +85,6 @@ pub enum CauseKind {
         "the reviewer’s service failed or could not be reached; see to the network, or run the review later"
     )]
     Service,
-    /// The configuration requires a sandbox, and there is none.
-    #[display(
-        "the sandbox that the configuration requires is missing; install bubblewrap, or set sandbox to auto"
-    )]
-    NoSandbox,
     /// It was ended because we were.
     #[display("the review was interrupted; run it again")]
     Stopped,

@@ -83,7 +83,6 @@ impl Reviewer for Claude {
             settings: &self.settings,
             program: PROGRAM,
             variables: &variables,
-            own_sandbox: false,
         };
         let prompt = format!("{}\n{CLOSING}", request.prompt);
         let mut seen = Seen::new(request.root, request.opened);

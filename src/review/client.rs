@@ -1,20 +1,15 @@
-//! What the reviewers that are programs have in common: a program found, an environment, a sandbox, a stdin, and events read as
-//! they come.
-//!
-//! Which arguments a client gets, what its events mean and how its failures are told apart is each reviewer's own file.
+//! What the reviewers that are programs have in common: a program, an environment, a stdin, and events read as they come.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use serde_json::{Map, Value};
 
 use super::reviewer::{Cause, CauseKind, Request};
-use super::settings::{ReviewerSettings, SandboxPolicy};
+use super::settings::ReviewerSettings;
 use crate::process::environment::Environment;
-use crate::process::output::Stream;
-use crate::process::sandbox::{self, Sandbox};
 use crate::process::{Call, Event, ProcessEnd, ProcessOutput, StartError, Watch, supervise_events};
 use crate::text;
 
@@ -51,8 +46,6 @@ pub(super) struct Client<'a> {
     pub(super) program: &'a str,
     /// Variables that it gets where the configuration names no more.
     pub(super) variables: &'a [String],
-    /// Whether it has a read-only sandbox of its own.
-    pub(super) own_sandbox: bool,
 }
 
 /// What is made of a client's events.
@@ -81,8 +74,7 @@ impl Client<'_> {
     /// Runs it over a prompt and hands its events over as they come.
     ///
     /// # Errors
-    /// A cause that the process itself cannot tell: a sandbox that is required and missing, or a service that it has been
-    /// trying to reach for as long as it may be silent.
+    /// Returns a cause if it has been trying to reach its service for as long as it may be silent.
     pub(super) fn ask(
         &self,
         request: &Request<'_>,
@@ -99,47 +91,23 @@ impl Client<'_> {
             .into_os_string()
             .into_string()
             .unwrap_or_else(|_| self.program().to_owned());
-        let wrapped = if self.own_sandbox || self.settings.sandbox == SandboxPolicy::Off {
-            None
-        } else {
-            self.sandboxed(
-                sandbox::probe(self.settings.find(sandbox::PROGRAM, request.root)),
-                request.root,
-                &program,
-                arguments,
-                watch,
-            )?
+        let call = Call {
+            program: &program,
+            arguments,
+            directory: request.root,
+            stdin: stdin.as_bytes(),
+            environment: &environment,
+            limits: request.limits,
         };
-        let call = match &wrapped {
-            Some((bwrap, arguments)) => Call {
-                program: bwrap.as_str(),
-                arguments,
-                directory: request.root,
-                stdin: stdin.as_bytes(),
-                environment: &environment,
-                limits: request.limits,
-            },
-            None => Call {
-                program: &program,
-                arguments,
-                directory: request.root,
-                stdin: stdin.as_bytes(),
-                environment: &environment,
-                limits: request.limits,
-            },
-        };
-        let (mut ended, given_up) = follow(&call, events, watch);
+        let (ended, given_up) = follow(&call, events, watch);
         if let Some((folder, name)) = request.output {
             // For people only: a review is not given up because it cannot be kept.
             let _ = ended.keep(folder, name);
         }
-        if let Some(cause) = given_up {
-            return Err(cause);
+        match given_up {
+            Some(cause) => Err(cause),
+            None => Ok(ended),
         }
-        if wrapped.is_some() {
-            ended.how = out_of_sandbox(ended.how);
-        }
-        Ok(ended)
     }
 
     fn environment(&self, request: &Request<'_>) -> Environment {
@@ -149,51 +117,6 @@ impl Client<'_> {
             .and(named.cloned())
             .pinning(self.settings.pinned.clone())
     }
-
-    /// bubblewrap's program and arguments, where it works.
-    fn sandboxed(
-        &self,
-        found: &Sandbox,
-        root: &Utf8Path,
-        program: &str,
-        arguments: &[String],
-        watch: &mut Watch<'_>,
-    ) -> Result<Option<(Utf8PathBuf, Vec<String>)>, Cause> {
-        match (found, self.settings.sandbox) {
-            (Sandbox::Works { program: bwrap }, _) => {
-                let temporary = temporary();
-                let arguments = sandbox::arguments(root, temporary.as_deref(), program, arguments);
-                Ok(Some((bwrap.clone(), arguments)))
-            }
-            (missing, SandboxPolicy::Required) => {
-                Err(Cause::new(CauseKind::NoSandbox, &missing.to_string()))
-            }
-            (missing, _) => {
-                let line = format!("no sandbox: {missing}");
-                match say(&line, watch) {
-                    ControlFlow::Continue(()) => Ok(None),
-                    ControlFlow::Break(()) => Err(Cause::new(CauseKind::Stopped, "")),
-                }
-            }
-        }
-    }
-}
-
-/// Returns where the program's temporary files go, without links.
-fn temporary() -> Option<Utf8PathBuf> {
-    let folder = std::env::var("TMPDIR")
-        .ok()
-        .filter(|folder| !folder.is_empty());
-    Utf8Path::new(folder.as_deref().unwrap_or("/tmp"))
-        .canonicalize_utf8()
-        .ok()
-}
-
-fn say(line: &str, watch: &mut Watch<'_>) -> ControlFlow<()> {
-    watch(Event::Line {
-        stream: Stream::Stderr,
-        text: line,
-    })
 }
 
 fn not_installed(program: &str) -> ProcessOutput {
@@ -206,16 +129,6 @@ fn not_installed(program: &str) -> ProcessOutput {
         stdout_end: Vec::new(),
         stderr_tail: String::new(),
         elapsed: std::time::Duration::ZERO,
-    }
-}
-
-/// bubblewrap passes a signal that ended the program on as a shell does: as 128 and its number.
-fn out_of_sandbox(how: ProcessEnd) -> ProcessEnd {
-    match how {
-        ProcessEnd::Exited(status) if (129..=128 + 64).contains(&status) => {
-            ProcessEnd::Signalled(status - 128)
-        }
-        how => how,
     }
 }
 

@@ -82,7 +82,6 @@ impl Reviewer for Codex {
             settings: &self.settings,
             program: PROGRAM,
             variables: &variables,
-            own_sandbox: true,
         };
         let prompt = format!("{}\n{CLOSING}", request.prompt);
         let mut seen = Seen::new(request.root, request.opened);

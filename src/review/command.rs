@@ -43,7 +43,6 @@ impl Reviewer for Command {
             settings: &self.settings,
             program: "",
             variables: &[],
-            own_sandbox: false,
         };
         let arguments = &self.settings.arguments;
         match client.ask(request, arguments, request.prompt, &mut Quiet, watch) {

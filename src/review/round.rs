@@ -34,7 +34,7 @@ use crate::review::runs::{self, FindingsFile, Run, RunBegin, RunEnd, RunOutcome}
 use crate::review::side_effects::{self, SideEffects};
 use crate::review::subject::{self, Part};
 use crate::review::{Digest, ReviewSpec, findings_file, numbered, reports};
-use crate::store::{LoopId, RunLock, Store, StoreError, run_mark};
+use crate::store::{LoopId, RunLock, Store, StoreError};
 
 pub use self::error::RoundError;
 pub use self::listener::{Listener, RoundEvent};
@@ -176,8 +176,6 @@ fn perform(
     let prompt = &brief.prompt;
     let (raw, spec, persona) = (prompt.raw, prompt.spec, prompt.persona);
     let (store, id, round) = (raw.store(), raw.id(), raw.count(spec.round));
-    // What a run left that was cut off: the run lock is ours, so nobody waits for it any more.
-    store.end_orphans_held(id, &raw.recent().unwrap_or_default());
     // Who attaches while the run is made ready must not be shown the lines of the one before.
     let mut progress =
         Progress::begin(raw).map_err(io_error("could not write the progress file"))?;
@@ -212,7 +210,6 @@ fn perform(
     .is_break();
 
     let mut touched = Instant::now();
-    let environment = brief.environment.clone().of_run(&run_mark(id, &began.run));
     let output = output_name(&began.run);
     let opened = Opened::default();
     let request = Request {
@@ -227,7 +224,7 @@ fn perform(
         root: store.root(),
         scratch: &store.scratch(),
         limits: brief.limits,
-        environment: &environment,
+        environment: brief.environment,
         output: Some((folder, &output)),
     };
     if let Some(problem) = work_tree.problem.take() {

@@ -27,30 +27,6 @@ pub enum ReviewerKind {
     Command,
 }
 
-/// Whether the work tree is made read-only for a reviewer's process by the system.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Hash,
-    Default,
-    strum::Display,
-    strum::EnumString,
-    strum::EnumIter,
-)]
-#[strum(serialize_all = "kebab-case")]
-pub enum SandboxPolicy {
-    /// Where the system can do it; else the review says that it could not.
-    #[default]
-    Auto,
-    /// Without it the reviewer does not run.
-    Required,
-    /// Never.
-    Off,
-}
-
 /// One reviewer of the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewerSettings {
@@ -70,8 +46,6 @@ pub struct ReviewerSettings {
     pub timeout: Option<Duration>,
     /// How long it may be silent.
     pub idle_timeout: Option<Duration>,
-    /// Whether the system makes the work tree read-only for it.
-    pub sandbox: SandboxPolicy,
 }
 
 impl ReviewerSettings {
@@ -86,7 +60,6 @@ impl ReviewerSettings {
             pinned: Vec::new(),
             timeout: None,
             idle_timeout: None,
-            sandbox: SandboxPolicy::Auto,
         }
     }
 

@@ -21,7 +21,6 @@
 //! | `recover`  | what a loop is, once document and journal agree again                   |
 //! | `repair`   | writing what is needed for them to agree                                |
 //! | `open`     | opening a loop, its notes and its journal                               |
-//! | `orphans`  | processes of a run that was cut off                                     |
 //! | `attempts` | notes of what was tried and did not come to pass                        |
 //! | `ownership`, `adopt` | this user's own record of the loops that were started here, and taking up one without |
 //! | `permitted` | this user's own record of the commands that a person permitted |
@@ -86,7 +85,6 @@ mod lock;
 mod memory;
 mod nulls;
 mod open;
-mod orphans;
 mod ownership;
 pub mod partial;
 mod permitted;
@@ -125,7 +123,6 @@ pub(crate) use journal::Known;
 pub use list::{Foreign, Listed};
 pub use locate::{MOST_FOLDERS, folders, for_start};
 pub use lock::{LockError, LockGuard, PidLock, RunLock, with_lock};
-pub use orphans::run_mark;
 pub use record::Record;
 pub use repair::{Opened, Repair};
 pub use spec::{Active, Edit, Editable, Form, HeldFields, IdForm, StateSpec, StoredEdge};

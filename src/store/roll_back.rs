@@ -15,7 +15,6 @@ impl Store {
     /// # Errors
     /// When there is no such loop, the lock cannot be taken, or something cannot be moved.
     pub fn give_up(&self, id: &LoopId, now: Timestamp) -> Result<Option<Utf8PathBuf>, StoreError> {
-        self.end_orphans(id);
         self.locked_on(id, |lock| {
             let here = lock.folder();
             let Some(_held) = self.hold_run(here, id)? else {
@@ -45,11 +44,6 @@ impl Store {
     pub fn roll_back_all(&self, now: Timestamp) -> Result<Vec<LoopId>, StoreError> {
         if !self.is_there()? {
             return Ok(Vec::new());
-        }
-        if let Ok(here) = self.open_folder() {
-            for id in self.loop_folders(&here) {
-                self.end_orphans(&id);
-            }
         }
         self.locked(|lock| {
             let here = lock.folder();

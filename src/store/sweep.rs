@@ -245,7 +245,6 @@ impl Store {
         id: &LoopId,
         why: &str,
     ) -> Result<bool, StoreError> {
-        self.end_orphans(id);
         let Some(_held) = self.hold_run(here, id)? else {
             return Ok(false);
         };

@@ -65,7 +65,6 @@ fn each_check_is_there_and_nothing_is_left_behind() {
         ("reviewer lint", true),
         ("reviewer codex", false),
         ("reviewer claude", false),
-        ("sandbox", false),
     ] {
         let check = check(&found, name);
         assert_eq!(check["required"], required, "{name}");

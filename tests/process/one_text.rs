@@ -60,7 +60,7 @@ fn keeper(folder: &Path) -> String {
         folder.display()
     );
     format!(
-        "reviewer = \"keeper\"\n[reviewers.keeper]\nkind = \"command\"\nprogram = \"/bin/sh\"\narguments = [\"-c\", {}]\nsandbox = \"off\"\n",
+        "reviewer = \"keeper\"\n[reviewers.keeper]\nkind = \"command\"\nprogram = \"/bin/sh\"\narguments = [\"-c\", {}]\n",
         json!(script)
     )
 }

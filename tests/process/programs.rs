@@ -146,14 +146,13 @@ fn git_is_asked_once_for_all_tracked_states_and_never_where_the_index_holds_none
 }
 
 /// Names that a shell, the program, or a reviewer may look up.
-const NAMES: [&str; 16] = [
+const NAMES: [&str; 15] = [
     "git",
     "sh",
     "bash",
     "env",
     "codex",
     "claude",
-    "bwrap",
     "claudex-loop",
     "dirname",
     "readlink",
@@ -394,8 +393,6 @@ fn processes_are_started_in_one_room_and_git_in_one() {
     let expected = [
         ("git/mod.rs", "names git"),
         ("process/group.rs", "spawns"),
-        // Our own program, by its absolute path.
-        ("process/keeper.rs", "spawns"),
         ("process/mod.rs", "spawns"),
         // Our own program and the plugin's scripts, by their absolute paths.
         ("program/doctor/child.rs", "spawns"),

@@ -290,7 +290,7 @@ fn where_nothing_is_to_be_reviewed_the_command_says_why() {
         let ran = project.review(&id, nobody).exits(2);
         ran.says(&format!("`{nobody}` is no reviewer"));
     }
-    for bad in ["0s", "5", "5min", "-1s", "169h"] {
+    for bad in ["0s", "5", "5x", "-1s", "169h"] {
         project.run(&["review", &id, "--timeout", bad]).exits(2);
         project
             .run(&["review", &id, "--idle-timeout", bad])

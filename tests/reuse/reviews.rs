@@ -104,7 +104,7 @@ fn project() -> (Project, String) {
     fs::set_permissions(&client, fs::Permissions::from_mode(0o755)).unwrap();
     project.write(
         ".config/claudex-loop/config.toml",
-        &format!("[reviewers.claude]\nprogram = {client:?}\nsandbox = \"off\"\n"),
+        &format!("[reviewers.claude]\nprogram = {client:?}\n"),
     );
     for (name, text) in [
         ("tasks.md", "Two.\n"),

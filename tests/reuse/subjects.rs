@@ -83,7 +83,6 @@ const CONFIGURATION: &str = r#"reviewer = "fine"
 kind      = "command"
 program   = "/bin/sh"
 arguments = ["-c", "cat > TOLD; printf '# Findings\n\nNo substantive findings.\n'"]
-sandbox   = "off"
 "#;
 
 const PROMPT: &str = "Read {{ subject }}. {{ rule }}\n{{ document }}";

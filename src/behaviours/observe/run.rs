@@ -53,7 +53,7 @@ pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
         return Ok(RunSeen::Running.into());
     };
     command_runs::unmoved(raw)?;
-    command_runs::end_what_was_left(raw).map_err(Refusal::Store)?;
+    command_runs::note_cut_off(raw).map_err(Refusal::Store)?;
     let run =
         command_runs::new_run().map_err(|source| refused(format!("command {command}"), source))?;
     let seen = perform(raw, &folder, command, configured, &run)?;
@@ -78,7 +78,7 @@ fn perform(
         source,
     })?;
     command_runs::began(raw, run, name).map_err(Refusal::Store)?;
-    let ended = command_runs::supervised(raw, run, command, &mut || false);
+    let ended = command_runs::supervised(raw, command, &mut || false);
     if let Err(error) = ended.keep(folder, file) {
         // For people only: the outcome is known, and the loop goes on by it.
         raw.store().log(&format!("{} {log}: {error}", raw.id()));

@@ -126,10 +126,9 @@ pub(super) fn ended(
     )
 }
 
-/// Notes of a run whose process was ended in the middle that it was cut off. The run lock has to be held.
-pub(super) fn end_what_was_left(raw: &Raw) -> Result<(), StoreError> {
+/// Notes that a run was cut off, if its process was ended in the middle. The run lock has to be held.
+pub(super) fn note_cut_off(raw: &Raw) -> Result<(), StoreError> {
     let journal = raw.recent()?;
-    raw.store().end_orphans_held(raw.id(), &journal);
     let last = journal.iter().rev().find_map(|entry| {
         let began = entry.noted::<Began>(BEGAN).map(|began| (began.run, false));
         began.or_else(|| Some((entry.noted::<Ended>(ENDED)?.run, true)))

@@ -115,7 +115,7 @@ pub fn verify(raw: &Raw, purpose: Purpose, watch: &mut Watch<'_>) -> Result<Ran,
         }
     };
     command_runs::unmoved(raw)?;
-    results::end_what_was_left(raw).map_err(Refusal::Store)?;
+    results::note_cut_off(raw).map_err(Refusal::Store)?;
     let tree_before = tree(raw).map_err(refused)?;
     let there = VerifyRun::newest(raw, &commands).map_err(Refusal::Store)?;
     let there = there.filter(|run| {
@@ -137,8 +137,7 @@ pub fn verify(raw: &Raw, purpose: Purpose, watch: &mut Watch<'_>) -> Result<Ran,
                 tree: tree_before,
             };
             results::began(raw, &began).map_err(Refusal::Store)?;
-            let ended = perform(raw, &folder, &commands, &began.run, purpose.time(), watch)
-                .map_err(refused)?;
+            let ended = perform(raw, &folder, &commands, purpose.time(), watch).map_err(refused)?;
             let after = match &ended {
                 Some(_) => Some(tree(raw).map_err(refused)?),
                 None => None,
@@ -172,11 +171,10 @@ fn perform(
     raw: &Raw,
     folder: &Folder,
     commands: &Commands,
-    run: &str,
     time: Duration,
     watch: &mut Watch<'_>,
 ) -> io::Result<Option<Vec<CommandEnd>>> {
-    // What an earlier run wrote is not this one's.
+    // Remove the previous run's output first.
     for number in 1..=MOST {
         if_there(folder.remove(&log(number)))?;
     }
@@ -202,7 +200,7 @@ fn perform(
                 stopped |= watch(None).is_break();
                 stopped
             };
-            let ended = command_runs::supervised(raw, run, &command, &mut on_tick);
+            let ended = command_runs::supervised(raw, &command, &mut on_tick);
             if let Err(error) = ended.keep(folder, &log(at + 1)) {
                 // For people only: the outcome is known.
                 raw.store()

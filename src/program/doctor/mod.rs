@@ -11,7 +11,6 @@ pub mod hook;
 pub mod launcher;
 mod project;
 mod reviewers;
-mod sandbox;
 mod state_home;
 mod tools;
 
@@ -114,7 +113,6 @@ pub(super) fn doctor<M: CommandLine>(program: &Program<M>, json: bool) -> Result
     checks.extend(commands::checks(info, &settings, &root));
     if M::TABLE.phases.iter().any(|phase| phase.review.is_some()) {
         checks.extend(reviewers::checks(&settings, &root));
-        checks.push(sandbox::check(&root));
     }
     let failed = checks
         .iter()

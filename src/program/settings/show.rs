@@ -8,7 +8,6 @@ use super::{MAX_FAILURES, MAX_ROUNDS, Settings};
 use crate::machine::table::{Constant, ModeInfo, Table};
 use crate::process::limits::Spelled;
 use crate::review::evidence::EvidencePolicy;
-use crate::review::settings::ReviewerKind;
 
 /// One setting.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -78,9 +77,6 @@ pub fn shown(settings: &Settings) -> Vec<Shown> {
         let time = |time: std::time::Duration| json!(Spelled(time).to_string());
         add("timeout", reviewer.timeout.map(time));
         add("idle-timeout", reviewer.idle_timeout.map(time));
-        let sandbox =
-            (reviewer.kind != ReviewerKind::Lint).then(|| json!(reviewer.sandbox.to_string()));
-        add("sandbox", sandbox);
     }
     let personas = settings.personas.all();
     let names: Vec<&str> = personas

@@ -11,7 +11,7 @@ use super::leaf::{At, Table, Time, Whole, Word};
 use super::{MOST_MINUTES, MOST_ROUNDS};
 use crate::machine::persona::Focus;
 use crate::review::evidence::EvidencePolicy;
-use crate::review::settings::{ReviewerKind, SandboxPolicy};
+use crate::review::settings::ReviewerKind;
 
 /// Your own configuration of the loops of all machines.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -85,9 +85,6 @@ pub(super) struct ReviewerTable {
     pub(super) timeout: Option<At<Time>>,
     /// How long it may be silent.
     pub(super) idle_timeout: Option<At<Time>>,
-    /// Whether the system makes the work tree read-only for it: where it can (`auto`), or else it does not run
-    /// (`required`), or never (`off`).
-    pub(super) sandbox: Option<At<Word<SandboxPolicy>>>,
 }
 
 /// One persona.

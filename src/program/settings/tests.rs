@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::machine::persona::Focus;
-use crate::review::settings::SandboxPolicy;
 use camino::Utf8Path;
 
 mod slips;
@@ -109,7 +108,6 @@ fn the_example_says_what_it_shows() {
     assert_eq!(codex.model.as_deref(), Some("gpt-5-codex"));
     assert_eq!(codex.timeout, Some(Duration::from_secs(1200)));
     assert_eq!(codex.idle_timeout, Some(Duration::from_secs(600)));
-    assert_eq!(codex.sandbox, SandboxPolicy::Required);
     let house = &settings.reviewers["house-rules"];
     assert_eq!(house.kind, ReviewerKind::Command);
     assert_eq!(house.program.as_deref(), Some("/usr/local/bin/house-rules"));

@@ -5,7 +5,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::super::opened::Opened;
 use super::super::reviewer::OutcomeName;
-use super::super::settings::{ReviewerKind, SandboxPolicy};
+use super::super::settings::ReviewerKind;
 use super::*;
 use crate::files::scratch::Place;
 use crate::machine::persona::Focus;
@@ -38,7 +38,6 @@ impl Bench {
     fn settings(&self) -> ReviewerSettings {
         ReviewerSettings {
             program: Some(self.program().to_string()),
-            sandbox: SandboxPolicy::Off,
             ..ReviewerSettings::of(ReviewerKind::Command)
         }
     }

@@ -48,7 +48,7 @@ impl Project {
         project.commit("begin", "README.md", "Mine.\n");
         let script = project.folder.home().join("reviewer.sh");
         let reviewer = format!(
-            "reviewer = \"script\"\n\n[reviewers.script]\nkind = \"command\"\nprogram = \"sh\"\narguments = [{:?}]\nsandbox = \"off\"\n",
+            "reviewer = \"script\"\n\n[reviewers.script]\nkind = \"command\"\nprogram = \"sh\"\narguments = [{:?}]\n",
             script.to_str().unwrap()
         );
         let config = project

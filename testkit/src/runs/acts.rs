@@ -299,7 +299,7 @@ impl Loop<'_> {
     pub(crate) fn configure(&self) -> io::Result<()> {
         let script = self.project.home().join("reviewer.sh");
         let mut text = format!(
-            "reviewer = \"kit\"\n\n[reviewers.kit]\nkind = \"command\"\nprogram = \"sh\"\narguments = [{}]\nsandbox = \"off\"\n",
+            "reviewer = \"kit\"\n\n[reviewers.kit]\nkind = \"command\"\nprogram = \"sh\"\narguments = [{}]\n",
             quoted(&script.to_string_lossy())
         );
         for command in self.setup.commands() {

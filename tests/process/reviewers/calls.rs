@@ -74,11 +74,7 @@ fn codex_is_called_read_only_with_the_prompt_on_stdin_and_a_short_environment() 
     let has = |line: &str| environment.lines().any(|found| found == line);
     assert!(has("MY_KEY=k") && has("OPENAI_API_KEY=o"), "{environment}");
     assert!(!environment.contains("AWS_SECRET"), "{environment}");
-    let guard = format!("CLAUDEX_REVIEWER_CHILD={}/r1-", bench.id);
-    assert!(
-        environment.lines().any(|line| line.starts_with(&guard)),
-        "{environment}"
-    );
+    assert!(has("CLAUDEX_REVIEWER_CHILD=1"), "{environment}");
 
     let prompt = kept(&bench, "stdin");
     assert!(
@@ -182,39 +178,6 @@ fn what_it_wrote_is_kept_and_named_where_there_is_no_verdict() {
         .find_map(|line| line.strip_prefix("claudex: what it wrote: "));
     let text = std::fs::read_to_string(line.unwrap()).unwrap();
     assert_eq!(text, "I like it.\n\n----- stderr -----\nand say so\n");
-}
-
-#[test]
-fn bubblewrap_is_used_where_it_works_and_its_absence_is_said() {
-    // Stands in for bubblewrap: keeps its arguments, and runs what comes after `--`.
-    let bwrap = |bench: &Bench| {
-        format!(
-            "printf '%s\\n' \"$@\" >'{}'\nwhile [ \"$1\" != -- ]; do shift; done\nshift\nexec \"$@\"\n",
-            bench.note("bwrap").display()
-        )
-    };
-    let answer = claude_ends(json!({ "structured_output": clean() }));
-    let bench = Bench::new();
-    bench.install("bwrap", &bwrap(&bench));
-    bench.install("claude", &answer);
-    let ran = bench.review("claude", &[]).exits(0);
-    assert!(!ran.out.contains("no sandbox"), "{}", ran.out);
-    let arguments = kept(&bench, "bwrap");
-    let root = bench.project.root.display().to_string();
-    assert!(
-        arguments.contains(&format!("--ro-bind\n{root}\n{root}\n")),
-        "{arguments}"
-    );
-
-    let bench = Bench::new();
-    bench.install(
-        "bwrap",
-        "echo 'bwrap: No permissions to create new namespace' >&2\nexit 1\n",
-    );
-    bench.install("claude", &answer);
-    bench.review("claude", &[]).exits(0).says(
-        "claudex: no sandbox: bubblewrap does not work here: bwrap: No permissions to create new namespace",
-    );
 }
 
 #[test]

@@ -84,25 +84,6 @@ fn a_home_of_the_agents_makes_no_program_of_the_project_the_persons() {
 }
 
 #[test]
-fn a_sandbox_in_the_agents_own_path_does_not_stand_in_for_the_reviewer() {
-    let (project, id) = project(&[("mine", "exit 7\n")]);
-    let mine = format!(
-        "reviewer = \"mine\"\n[reviewers.mine]\nkind = \"command\"\nprogram = \"{}\"\n",
-        bin(&project).join("mine").display()
-    );
-    let project = project.configured(mine);
-    project.fire();
-    let folder = install(
-        &project,
-        "the agent's",
-        "bwrap",
-        "echo No substantive findings.\n",
-    );
-    let path = format!("{folder}:{}", path_without_clients());
-    as_agent(&project, &["review", &id], &[("PATH", &path)]).exits(5);
-}
-
-#[test]
 fn a_reviewer_finds_its_own_programs_and_configuration_where_the_hook_saw_them() {
     let (project, id) = project(&[(
         "codex",

@@ -44,31 +44,24 @@ enum Player {
     Claude(String),
     /// `codex`, and nobody installed it.
     Nobody,
-    /// `claude`, whose configuration requires a sandbox, and a bubblewrap that fails.
-    Required,
 }
 
 /// Rows that need more than a script: the test that plays each, by file and name.
-const ELSEWHERE: [(&str, &str, &str); 4] = [
+const ELSEWHERE: [(&str, &str, &str); 3] = [
     (
         "writes",
         include_str!("../review_mode/hostile.rs"),
         "files_that_change_while_a_reviewer_runs_are_told_everywhere",
     ),
     (
-        "leaves",
-        include_str!("left.rs"),
-        "what_left_the_group_is_ended_with_the_run",
-    ),
-    (
         "interrupted",
         include_str!("left.rs"),
-        "a_review_that_is_interrupted_is_taken_up_by_the_same_line",
+        "review_interrupted_ends_its_group_and_runs_again",
     ),
     (
         "killed",
         include_str!("left.rs"),
-        "what_a_killed_review_left_is_ended_by_the_next",
+        "review_killed_runs_again_by_same_line",
     ),
 ];
 
@@ -106,7 +99,6 @@ fn cases() -> Vec<(&'static str, Player, &'static [&'static str])> {
     );
     vec![
         ("not-installed", Player::Nobody, &[][..]),
-        ("no-sandbox", Player::Required, &[]),
         (
             "no-interpreter",
             codex("exec no-such-interpreter codex.js\n".to_owned()),
@@ -342,7 +334,7 @@ fn each_row_comes_to_what_the_table_says() {
             .iter()
             .find(|row| row.name == name)
             .expect("see the test above");
-        let mut bench = Bench::new();
+        let bench = Bench::new();
         let reviewer = match player {
             Player::Codex(script) => {
                 bench.install("codex", &script);
@@ -353,20 +345,6 @@ fn each_row_comes_to_what_the_table_says() {
                 "claude"
             }
             Player::Nobody => "codex",
-            Player::Required => {
-                bench.install(
-                    "bwrap",
-                    "echo 'bwrap: No permissions to create new namespace' >&2\nexit 1\n",
-                );
-                bench.install(
-                    "claude",
-                    &claude_ends(json!({ "structured_output": clean() })),
-                );
-                bench.project = bench
-                    .project
-                    .configured("[reviewers.claude]\nsandbox = \"required\"\n");
-                "claude"
-            }
         };
         let ran = bench.review(reviewer, flags);
         assert_eq!(ran.code, 5, "{name}: {ran:?}");

@@ -188,8 +188,7 @@ impl Project {
         self.with("CLAUDEX_REVIEWER", "")
     }
 
-    /// Adds a reviewer of kind `command` to the person's own configuration, where it has none of this name. It is not put into
-    /// the system's sandbox: what it does must not depend on the machine.
+    /// Adds a reviewer of kind `command` to the user's own configuration, if it has none of this name.
     pub(crate) fn add_reviewer(&self, name: &str, program: &str, arguments: &[&str]) {
         static ADDING: Mutex<()> = Mutex::new(());
         let _one_at_a_time = ADDING.lock();
@@ -202,7 +201,7 @@ impl Project {
         // A JSON string is one of TOML as well.
         let (program, arguments) = (json!(program), json!(arguments));
         text += &format!(
-            "\n{table}\nkind = \"command\"\nprogram = {program}\narguments = {arguments}\nsandbox = \"off\"\n"
+            "\n{table}\nkind = \"command\"\nprogram = {program}\narguments = {arguments}\n"
         );
         // Another command may be reading it.
         let new = file.with_extension("new");

@@ -89,10 +89,6 @@ pub(super) fn apply(
             note("idle-timeout", &given.span);
             reviewer.idle_timeout = Some(given.value.0);
         }
-        if let Some(given) = table.sandbox {
-            note("sandbox", &given.span);
-            reviewer.sandbox = given.value.0;
-        }
         settings.reviewers.insert(name.value, reviewer);
     }
 }
@@ -130,7 +126,6 @@ fn problems(name: &At<String>, kind: ReviewerKind, table: &ReviewerTable) -> Vec
                 "environment",
                 table.environment.as_ref().map(|given| &given.span),
             ),
-            ("sandbox", table.sandbox.as_ref().map(|given| &given.span)),
         ];
         for (key, span) in spans {
             if let Some(span) = span {
