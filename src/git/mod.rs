@@ -178,9 +178,8 @@ impl Git {
         Ok(git)
     }
 
-    /// Looks which filters the repository's own configuration defines, and empties those. To be done before anything
-    /// that reads files of the work tree, each time: a configuration can change.
-    pub(crate) fn distrust(&mut self) -> Result<(), WorktreeError> {
+    /// Empties the filters that the repository's own configuration defines, before anything reads files of the work tree.
+    fn distrust(&mut self) -> Result<(), WorktreeError> {
         let listed = self.call(
             &["config", "--list", "-z", "--show-scope", "--includes"],
             &[],

@@ -1,5 +1,5 @@
-//! What a session's hooks saw of the person's environment: which configuration file is theirs, which programs review, and the
-//! variables that choose among them. And which loop was chosen for the session's stops.
+//! What a session's hooks saw of the person's environment: which configuration file is theirs, and the variables that choose a
+//! reviewer. And which loop was chosen for the session's stops.
 //!
 //! A hook runs in the client's environment, which is the person's. A command of the agent's runs in one that the agent
 //! made: its PATH or XDG_CONFIG_HOME may name a reviewer that finds nothing. So the hooks keep what they see, in
@@ -8,8 +8,6 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -40,20 +38,10 @@ pub struct Seen {
     /// The person's configuration file, there or not.
     pub configuration: Option<Utf8PathBuf>,
     variables: BTreeMap<String, String>,
-    /// The reviewers' programs, by the reviewer's name.
-    programs: BTreeMap<String, Program>,
-}
-
-/// A program's file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Program {
-    path: String,
-    /// Tells whether its bytes may have changed: inode, size, and the times of the last change in nanoseconds.
-    mark: String,
 }
 
 impl Seen {
-    /// Returns what this process sees; the names of the program's own variables begin with `ours`. The programs are added by [`Seen::program_is`].
+    /// Returns what this process sees; the names of the program's own variables begin with `ours`.
     pub fn here(configuration: Option<Utf8PathBuf>, ours: &str) -> Self {
         let is_kept = |name: &str| VARIABLES.contains(&name) || name.starts_with(ours);
         let variables = std::env::vars_os()
@@ -63,16 +51,6 @@ impl Seen {
         Self {
             configuration,
             variables,
-            programs: BTreeMap::new(),
-        }
-    }
-
-    /// Adds the program of a reviewer.
-    pub fn program_is(&mut self, reviewer: &str, file: &Path) {
-        if let (Some(path), Some(mark)) = (file.to_str(), mark(file)) {
-            let path = path.to_owned();
-            self.programs
-                .insert(reviewer.to_owned(), Program { path, mark });
         }
     }
 
@@ -90,31 +68,12 @@ impl Seen {
             .map(|name| (name, self.variables.get(name).map(String::as_str)))
     }
 
-    /// Returns the file of a reviewer's program.
-    pub fn program(&self, reviewer: &str) -> Option<&str> {
-        self.programs
-            .get(reviewer)
-            .map(|program| program.path.as_str())
-    }
-
-    /// Returns the file of a reviewer's program where it is not the one any more that the hook saw: an update, or a
-    /// replacement.
-    pub fn replaced(&self, reviewer: &str) -> Option<&str> {
-        let program = self.programs.get(reviewer)?;
-        (mark(Path::new(&program.path)).as_ref() != Some(&program.mark))
-            .then_some(program.path.as_str())
-    }
-
     /// Keeps it for a session, below the user's state home.
     ///
     /// # Errors
     /// The folder is not safely the user's, or the system refuses.
-    pub fn keep(mut self, session: &str, home: &Utf8Path) -> io::Result<()> {
-        let before = Self::of(session, home);
-        // A program that was replaced in mid-session stays the one that the session began with.
-        self.programs
-            .extend(before.iter().flat_map(|before| before.programs.clone()));
-        if before.as_ref() == Some(&self) {
+    pub fn keep(self, session: &str, home: &Utf8Path) -> io::Result<()> {
+        if Self::of(session, home).as_ref() == Some(&self) {
             return Ok(());
         }
         let folder = private::make(home, FOLDER)?;
@@ -164,19 +123,6 @@ impl Chosen {
 fn name_of(session: &str) -> String {
     let digest = sha256(session);
     format!("{digest}.json")
-}
-
-fn mark(file: &Path) -> Option<String> {
-    let found = file.metadata().ok()?;
-    Some(format!(
-        "{} {} {}.{} {}.{}",
-        found.ino(),
-        found.len(),
-        found.mtime(),
-        found.mtime_nsec(),
-        found.ctime(),
-        found.ctime_nsec()
-    ))
 }
 
 /// Removes records of sessions that are long over. What cannot be removed is tried again.

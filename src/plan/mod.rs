@@ -135,7 +135,7 @@ pub fn entered(held: &AnyLoop, settings: &Settings) -> Result<Vec<String>, Strin
                     .store()
                     .log(&format!("{} clean-up: {error}", held.id()));
             }
-            return Ok(closing::at_end(held));
+            return Ok(closing::at_end(held).into_iter().collect());
         }
         phase if phase.review().is_some() => {
             let written = runner::write(held, &settings.personas);

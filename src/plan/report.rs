@@ -21,7 +21,8 @@ use claudex_loop::program::rounds;
 use claudex_loop::review::findings::{Finding, Severity};
 use claudex_loop::review::findings_json::FindingsJson;
 use claudex_loop::review::reports::{self, FOLDER};
-use claudex_loop::review::runs::RunOutcome;
+use claudex_loop::review::runs::{Run, RunOutcome};
+use claudex_loop::review::worktree::CHANGED_DURING_REVIEW;
 use claudex_loop::text;
 
 const REPORT: Message = Message {
@@ -101,7 +102,7 @@ struct RoundFacts {
     reviewer: String,
     counts: String,
     sections: Vec<Section>,
-    changed: Option<String>,
+    changed: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -187,7 +188,7 @@ pub fn write(held: &AnyLoop) -> Result<Written, ReportError> {
         topic: topic.clone(),
         compared,
         copy: code(&held.fields().subject(), 300),
-        rounds: round_facts(&rounds, &proposed),
+        rounds: round_facts(&rounds, &rounds::runs(held.raw()), &proposed),
         patches: proposed.all.len(),
         fixes: fixes.to_string(),
     };
@@ -290,7 +291,7 @@ fn verdicts(held: &AnyLoop) -> Vec<FindingsJson> {
     found
 }
 
-fn round_facts(rounds: &[FindingsJson], proposed: &Fixes) -> Vec<RoundFacts> {
+fn round_facts(rounds: &[FindingsJson], runs: &[Run], proposed: &Fixes) -> Vec<RoundFacts> {
     let severities = [Severity::High, Severity::Medium, Severity::Low];
     rounds
         .iter()
@@ -299,12 +300,9 @@ fn round_facts(rounds: &[FindingsJson], proposed: &Fixes) -> Vec<RoundFacts> {
             persona: prose(&verdict.persona, 100),
             reviewer: code(&verdict.reviewer, 100),
             counts: verdict.findings.counts().to_string(),
-            changed: (!verdict.changed.is_empty()).then(|| {
-                prose(
-                    &claudex_loop::review::side_effects::while_it_ran(&verdict.changed),
-                    2000,
-                )
-            }),
+            changed: (runs.iter())
+                .any(|run| run.began.run == verdict.run && run.work_tree_changed)
+                .then_some(CHANGED_DURING_REVIEW),
             sections: severities
                 .into_iter()
                 .map(|severity| Section {

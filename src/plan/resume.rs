@@ -15,7 +15,7 @@ use claudex_loop::text;
 use serde_json::{Map, Value as Json};
 
 use super::driver::JobError;
-use super::{AnyLoop, INFO, Verb, closing, reviews_changes};
+use super::{AnyLoop, INFO, Verb, reviews_changes};
 
 /// The flags that whoever goes on gives again, by argument.
 const AGAIN: [&str; 4] = ["reviewer", "drafter", "timeout", "idle_timeout"];
@@ -38,7 +38,9 @@ pub fn given(matches: &ArgMatches) -> Given {
 
 /// Returns the flags that were given when `run` took the loop of this journal last.
 pub fn noted(journal: &[Entry]) -> Given {
-    closing::last(journal, GIVEN).unwrap_or_default()
+    (journal.iter().rev())
+        .find_map(|entry| entry.noted(GIVEN))
+        .unwrap_or_default()
 }
 
 /// Notes the flags that are given now.

@@ -7,7 +7,7 @@ use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::settings::{MOST_ROUNDS, positive};
 use claudex_loop::program::start::{StartFields, StartRequest};
 use claudex_loop::program::{locate, suggest};
-use claudex_loop::review::changes::{Changes, ChangesError, Compared};
+use claudex_loop::review::changes::{Changes, ChangesError};
 use claudex_loop::review::worktree::WorktreeError;
 use claudex_loop::review::{Digest, copy};
 use claudex_loop::store::{LoopId, Store, Value};
@@ -15,7 +15,7 @@ use claudex_loop::text;
 use claudex_loop::{Actor, Timestamp};
 use derive_more::{Display, Error};
 
-use super::{AnyLoop, INFO, Mode, changes, closing};
+use super::{AnyLoop, INFO, Mode, changes};
 
 /// The plan's name.
 pub const PLAN: &str = "PLAN.md";
@@ -241,7 +241,6 @@ fn of_review(request: &StartRequest<'_>) -> Result<StartFields, StartRefused> {
             ("topic", Value::Text(found.topic)),
             ("subject", Value::Word(found.subject.into_string())),
         ],
-        note: Some(closing::started(&found.compared)),
         id: Some(found.id),
     })
 }
@@ -254,8 +253,6 @@ pub struct ChangesFound {
     pub id: LoopId,
     /// Where their copy will lie.
     pub subject: Utf8PathBuf,
-    /// What they were compared with.
-    pub compared: Compared,
 }
 
 /// Returns the changes of the work tree as they are now, under this topic, else their title.
@@ -263,9 +260,7 @@ pub struct ChangesFound {
 /// # Errors
 /// There are none, or they cannot be read.
 pub fn changes(store: &Store, topic: &str, now: Timestamp) -> Result<ChangesFound, StartRefused> {
-    let Changes {
-        title, compared, ..
-    } = copy::now(store).map_err(StartRefused::Changes)?;
+    let Changes { title, .. } = copy::now(store).map_err(StartRefused::Changes)?;
     let id = LoopId::new_stamp(now).map_err(|source| StartRefused::Io {
         path: store.folder().to_owned(),
         source,
@@ -278,7 +273,6 @@ pub fn changes(store: &Store, topic: &str, now: Timestamp) -> Result<ChangesFoun
         topic,
         subject: copy::copy_of(store, &id),
         id,
-        compared,
     })
 }
 

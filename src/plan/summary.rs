@@ -2,7 +2,6 @@
 
 use claudex_loop::program::rounds;
 use claudex_loop::program::settings::Settings;
-use claudex_loop::review::Digest;
 use claudex_loop::review::personas::Personas;
 use claudex_loop::review::runs::{Run, RunOutcome};
 
@@ -24,26 +23,10 @@ pub fn all_caveats(held: &AnyLoop, settings: &Settings) -> Vec<String> {
 
 /// Returns what has to be admitted of a plan loop alone.
 pub fn caveats(held: &AnyLoop, settings: &Settings) -> Vec<String> {
-    let (raw, personas) = (held.raw(), &settings.personas);
-    let journal = raw.journal().unwrap_or_default();
-    let records = rounds::records(&journal);
-    let mut admitted = closing::noted(held, &journal);
+    let personas = &settings.personas;
+    let journal = held.raw().journal().unwrap_or_default();
+    let mut admitted: Vec<String> = closing::noted(held, &journal).into_iter().collect();
     let is_settled = held.fields().decision_signal() == DecisionSignal::NoMaterialFindings;
-    if let Some((_, settled)) = records
-        .iter()
-        .rev()
-        .find(|(what, _)| is_settled && (*what == "mark_done" || *what == "accept"))
-        && let Some(subject) = settled.subject()
-    {
-        let plan = held.fields().subject();
-        let now = raw.read("{subject}").map(|bytes| Digest::of(&bytes));
-        if now.ok().is_none_or(|now| now.as_str() != subject) {
-            admitted.push(format!(
-                "{plan} was changed after it was settled; that change was not reviewed."
-            ));
-        }
-    }
-    admitted.extend(edited_when_clean(held));
     if is_settled || is_clean_at_last(held) {
         let rejected = !rounds::rejections(&journal).is_empty();
         admitted.extend(unanswered(held, personas, rejected));
@@ -56,23 +39,6 @@ fn is_clean_at_last(held: &AnyLoop) -> bool {
     let runs = rounds::runs(held.raw());
     let last = runs.iter().rfind(|run| run.ended.is_some());
     last.is_some_and(|run| matches!(run.ended, Some(RunOutcome::Clean { .. })))
-}
-
-/// Why a loop was not settled whose last review found nothing: the plan is another one by now.
-fn edited_when_clean(held: &AnyLoop) -> Option<String> {
-    if held.fields().decision_signal() != DecisionSignal::MaxReached || !is_clean_at_last(held) {
-        return None;
-    }
-    let runs = rounds::runs(held.raw());
-    let last = runs.iter().rfind(|run| run.ended.is_some())?;
-    let now = held.raw().read("{subject}").ok()?;
-    (Digest::of(&now) != last.began.subject).then(|| {
-        format!(
-            "Round {} found nothing, but {} was changed after it; that change was not reviewed.",
-            last.began.round,
-            held.fields().subject()
-        )
-    })
 }
 
 /// Material findings which nobody has looked at again, of a loop that counts as settled or whose last review found nothing: on the

@@ -7,7 +7,7 @@ use claudex_loop::store::Store;
 use claudex_loop::{Actor, Beginning, text};
 
 use super::driver::{Job, JobError};
-use super::{AnyLoop, INFO, Mode, Start, closing, start};
+use super::{AnyLoop, INFO, Mode, Start, start};
 
 /// What a job is about.
 #[derive(Debug)]
@@ -74,12 +74,7 @@ fn of_changes(folder: &Utf8Path, topic: &str, job: &Job<'_>) -> Result<AnyLoop, 
         ..with(Mode::Review, found.topic, job)
     };
     let id = Some(found.id);
-    let held = begin(start, &store, Beginning { id, ..how }, job)?;
-    let (name, data) = closing::started(&found.compared);
-    if let Err(error) = store.note(held.id(), name, &data) {
-        store.log(&format!("{} could not note {name}: {error}", held.id()));
-    }
-    Ok(held)
+    begin(start, &store, Beginning { id, ..how }, job)
 }
 
 /// Returns the fields that every start of a job has.

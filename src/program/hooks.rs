@@ -80,7 +80,7 @@ pub fn prompt(info: &'static ProgramInfo, surroundings: &Surroundings) -> Exit {
         if let (Some(session), Some(folder)) = (&input.session_id, folder) {
             let root = locate::root(info.state, folder);
             if let Ok(settings) = Settings::load(info, &root)
-                && let Err(error) = settings.keep_seen(session, &root)
+                && let Err(error) = settings.keep_seen(session)
             {
                 failed(&error);
             }

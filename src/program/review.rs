@@ -184,17 +184,6 @@ pub(super) fn review<M: CommandLine>(
         personas.of_round(round).label
     );
     out::prose(&info.line(&line), "");
-    let name = chosen.reviewer.name();
-    let seen = Settings::seen(info, &caller, session.as_deref());
-    if let Some(replaced) = seen.as_ref().and_then(|seen| seen.replaced(name)) {
-        rounds::note_replaced(&store, &id, round, name, replaced)
-            .map_err(|error| Failure::new(Exit::Internal, error))?;
-        let line = info.line(&format!(
-            "the program of {name} is not the one that this session began with: {replaced} was updated or replaced. The summary \
-             will say so."
-        ));
-        out::prose(&line, "");
-    }
     let shown_as = chosen.shown_in(raw, round);
     let interrupted = interrupts();
     let mut lines = Lines::of_stdout();

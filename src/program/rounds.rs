@@ -4,7 +4,6 @@ use std::fmt;
 
 use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::{Value as Json, json};
 
 use super::settings::MAX_ROUNDS;
 pub use super::words::elapsed;
@@ -14,9 +13,9 @@ use crate::review::finding_history::{self, Standing, Tally};
 use crate::review::findings::Counts;
 use crate::review::personas::Personas;
 use crate::review::runs::{self, Run, RunOutcome};
-use crate::review::side_effects::while_it_ran;
+use crate::review::worktree::CHANGED_DURING_REVIEW;
 use crate::review::{ReviewSpec, evidence, findings_file, findings_json};
-use crate::store::{ChangeEntry, Entry, LoopId, Store, StoreError};
+use crate::store::{ChangeEntry, Entry, LoopId, Store};
 use crate::text;
 
 /// Describes a round, as the table shows it.
@@ -195,44 +194,6 @@ pub fn seconds(raw: &Raw, now: Timestamp) -> u64 {
     u64::try_from(until.as_second() - first.as_second()).unwrap_or_default()
 }
 
-/// Names the note that a reviewer's program changed while a session worked.
-const REPLACED: &str = "reviewer-replaced";
-
-/// Notes that a reviewer's program is not the one any more that the session's hook saw first: the summary says so.
-///
-/// # Errors
-/// The journal cannot be written.
-pub fn note_replaced(
-    store: &Store,
-    id: &LoopId,
-    round: u64,
-    reviewer: &str,
-    program: &str,
-) -> Result<(), StoreError> {
-    store.note(
-        id,
-        REPLACED,
-        &json!({"round": round, "reviewer": reviewer, "program": program}),
-    )
-}
-
-/// Returns the caveats of such notes.
-fn replaced(journal: &[Entry]) -> impl Iterator<Item = String> {
-    let notes = journal
-        .iter()
-        .filter_map(|entry| entry.noted::<Json>(REPLACED));
-    notes.map(|data| {
-        let text = |name: &str| data[name].as_str().unwrap_or("?");
-        let round = data["round"].as_u64().unwrap_or_default();
-        let line = format!(
-            "Round {round}: the program of {} was updated or replaced after the session began: {}.",
-            text("reviewer"),
-            text("program")
-        );
-        text::one_line(&line, 400)
-    })
-}
-
 /// Returns the evidence that transitions were taken with, by transition, oldest first.
 pub fn records(journal: &[Entry]) -> Vec<(&str, EvidenceRecord)> {
     let changes = journal.iter().filter_map(Entry::change);
@@ -290,14 +251,13 @@ pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
     }
     for run in runs::read(journal)
         .iter()
-        .filter(|run| !run.changed.is_empty())
+        .filter(|run| run.work_tree_changed)
     {
-        admitted.push(text::one_line(
-            &format!("Round {}: {}.", run.began.round, while_it_ran(&run.changed)),
-            1000,
+        admitted.push(format!(
+            "Round {}: {CHANGED_DURING_REVIEW}.",
+            run.began.round
         ));
     }
-    admitted.extend(replaced(journal));
     admitted
 }
 

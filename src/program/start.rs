@@ -7,7 +7,7 @@ use camino::Utf8Path;
 use clap::builder::{ArgAction, PossibleValuesParser};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use jiff::Timestamp;
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use super::assembled::{CommandLine, Program};
 use super::caller::{Caller, UNKNOWN};
@@ -70,8 +70,6 @@ pub struct StartFields {
     pub fields: Vec<(&'static str, Value)>,
     /// The loop's id, where something was named after it beforehand.
     pub id: Option<LoopId>,
-    /// What the store's journal notes of the start: a name and its data.
-    pub note: Option<(&'static str, Json)>,
 }
 
 /// The one text that a start requires, which may be given as words without a flag.
@@ -485,14 +483,6 @@ fn begin<M: CommandLine>(
         id: named.or(own.id),
     };
     let held = M::begin(mode, fields, store, how, actor).map_err(|error| refused(info, error))?;
-    if let Some((name, data)) = own.note
-        && let Err(error) = store.note(held.raw().id(), name, &data)
-    {
-        store.log(&format!(
-            "{} could not note {name}: {error}",
-            held.raw().id()
-        ));
-    }
     Ok(held)
 }
 

@@ -443,7 +443,7 @@ fn is_worked_on(info: &ProgramInfo, input: &Input, raw: &Raw) -> bool {
 fn settings(info: &'static ProgramInfo, store: &Store, input: &Input) -> Result<Settings, String> {
     let settings = Settings::load(info, store.root()).map_err(|error| error.to_string())?;
     if let Some(session) = &input.session_id {
-        let kept = settings.keep_seen(session, store.root());
+        let kept = settings.keep_seen(session);
         kept.map_err(|error| format!("cannot keep which reviewer this session sees: {error}"))?;
     }
     Ok(settings)

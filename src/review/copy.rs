@@ -9,7 +9,7 @@ use camino::Utf8PathBuf;
 
 use crate::review::changes::{self, Changes, ChangesError};
 use crate::review::reports;
-use crate::review::worktree::WorktreeError;
+use crate::review::worktree::Snapshot;
 use crate::store::{LoopId, Store};
 
 /// The copy's name.
@@ -32,15 +32,10 @@ pub fn now(store: &Store) -> Result<Changes, ChangesError> {
     changes::collect(store.root(), reports::ours(store, store.root()), "")
 }
 
-/// Reads the changes of a store's project now, also where there are none.
-///
-/// # Errors
-/// They cannot be read, or not by `until`.
-pub fn inspect(store: &Store, until: Instant) -> Result<Changes, WorktreeError> {
-    changes::inspect(
-        store.root(),
-        reports::ours(store, store.root()),
-        "",
-        Some(until),
-    )
+/// Returns git's tree id of a store's project, our own files left out. `None`: there is no git, or the tree cannot be read by
+/// `until`.
+pub fn tree_id(store: &Store, until: Option<Instant>) -> Option<String> {
+    let root = store.root();
+    let snapshot = Snapshot::take_until(root, reports::ours(store, root), until);
+    Some(snapshot.ok()?.tree().to_owned())
 }

@@ -10,7 +10,6 @@ use super::opened::Opened;
 use super::personas::Persona;
 use super::reviewer::{Event, Outcome, Request, Reviewer};
 use super::round::{Listener, RoundError, RoundEvent};
-use super::side_effects::{self, SideEffects};
 use super::subject::Part;
 use super::{Kind, findings_file, numbered, prompt, reports, round};
 use crate::files::{MOST, UntrustedError, folder_of, make_all};
@@ -47,7 +46,6 @@ pub fn review(
         move |source| RoundError::Io { what, source }
     };
     let run = round::new_run(1).map_err(unwritten("could not name the run"))?;
-    let mut work_tree = SideEffects::before(store, reviewer);
     let request = Request {
         prompt: &text,
         subject: &part.text,
@@ -75,10 +73,6 @@ pub fn review(
             false => ControlFlow::Continue(()),
         }
     });
-    let changed = work_tree.after();
-    if !changed.is_empty() {
-        let _ = listener(RoundEvent::Line(&side_effects::while_it_ran(&changed)));
-    }
     let findings = match &outcome {
         Outcome::Clean => Findings::default(),
         Outcome::Findings(findings) => findings.clone(),

@@ -37,9 +37,6 @@ pub struct FindingsJson {
     pub verdict: String,
     /// What was found.
     pub findings: Findings,
-    /// Files of the work tree that changed while the reviewer ran.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub changed: Vec<String>,
 }
 
 /// `findings-round-N.md`

@@ -36,7 +36,6 @@ pub mod reviewer;
 pub mod round;
 pub mod runs;
 pub mod settings;
-pub mod side_effects;
 pub mod subject;
 pub mod worktree;
 

@@ -22,7 +22,8 @@ use crate::process::environment::Environment;
 use crate::process::limits::Limits;
 use crate::review::Kind;
 use crate::review::cause::CauseKind;
-use crate::review::changes::{self, Changes, Compared};
+use crate::review::changes::{self, Changes};
+use crate::review::copy;
 use crate::review::evidence;
 use crate::review::finding_history;
 use crate::review::findings::Findings;
@@ -31,8 +32,8 @@ use crate::review::opened::Opened;
 use crate::review::prompt::Prompt;
 use crate::review::reviewer::{Cause, Event, Outcome, Request, Reviewer};
 use crate::review::runs::{self, FindingsFile, Run, RunBegin, RunEnd, RunOutcome};
-use crate::review::side_effects::{self, SideEffects};
 use crate::review::subject::{self, Part};
+use crate::review::worktree::CHANGED_DURING_REVIEW;
 use crate::review::{Digest, ReviewSpec, findings_file, numbered, reports};
 use crate::store::{LoopId, RunLock, Store, StoreError};
 
@@ -181,8 +182,12 @@ fn perform(
         Progress::begin(raw).map_err(io_error("could not write the progress file"))?;
     // One text for the whole run: what is noted, what lint reads and what a prompt carries cannot be two versions of a file.
     let (parts, changes) = read(raw, spec)?;
-    let compared = match changes {
-        Some(changes) => Some(leave_copy(raw, changes)?),
+    let tree = match changes {
+        Some(changes) => {
+            leave_copy(raw, &changes.text)?;
+            Some(changes.snapshot.tree().to_owned())
+        }
+        None if reviewer.runs_a_program() => copy::tree_id(store, None),
         None => None,
     };
     let subject = subject::text_of(&parts);
@@ -197,11 +202,10 @@ fn perform(
         reviewer: reviewer.name().to_owned(),
         persona: persona.label.clone(),
         subject: Digest::of(subject.as_bytes()),
-        compared,
+        tree,
     };
     // For people only, too.
     let _ = subject::keep(raw, spec, &began, &subject);
-    let mut work_tree = SideEffects::before(store, reviewer);
     runs::began(store, id, &began).map_err(RoundError::Store)?;
     let begin = Timestamp::now();
     let mut stopped = listener(RoundEvent::Began {
@@ -227,10 +231,6 @@ fn perform(
         environment: brief.environment,
         output: Some((folder, &output)),
     };
-    if let Some(problem) = work_tree.problem.take() {
-        progress.line(&problem);
-        stopped |= listener(RoundEvent::Line(&problem)).is_break();
-    }
     let again = reviewed_before(raw, &began);
     let mut watch = |event: Event<'_>| {
         if touched.elapsed() >= TOUCH {
@@ -285,20 +285,14 @@ fn perform(
         }
     }
     let interrupted = stopped && matches!(outcome, Outcome::CouldNotRun(_));
-    let changed = if interrupted {
-        Vec::new()
-    } else {
-        work_tree.after()
-    };
-    let told = if changed.is_empty() {
-        None
-    } else {
-        Some(side_effects::while_it_ran(&changed))
-    };
-    for line in [work_tree.problem.take(), told].into_iter().flatten() {
-        progress.line(&line);
+    let work_tree_changed = began.tree.is_some()
+        && reviewer.runs_a_program()
+        && !interrupted
+        && copy::tree_id(store, None).is_some_and(|now| Some(now) != began.tree);
+    if work_tree_changed {
+        progress.line(CHANGED_DURING_REVIEW);
         // The verdict is there: whoever wants to stop now has it recorded first.
-        let _ = listener(RoundEvent::Line(&line));
+        let _ = listener(RoundEvent::Line(CHANGED_DURING_REVIEW));
     }
 
     let earlier =
@@ -335,7 +329,6 @@ fn perform(
             subject: began.subject.clone(),
             verdict: verdict.to_owned(),
             findings: findings.clone(),
-            changed: changed.clone(),
         };
         findings_json.write(store, id).map_err(unwritten)
     };
@@ -358,7 +351,7 @@ fn perform(
     let ended = RunEnd {
         run: began.run.clone(),
         how,
-        changed: changed.clone(),
+        work_tree_changed,
         opened: opened.into_list(),
         findings: file,
     };
@@ -367,7 +360,7 @@ fn perform(
         begin,
         end: Some(Timestamp::now()),
         ended: Some(ended.how.clone()),
-        changed: ended.changed.clone(),
+        work_tree_changed,
         findings: ended.findings,
         counted: false,
         began,
@@ -399,11 +392,10 @@ pub fn read(raw: &Raw, spec: &ReviewSpec) -> Result<(Vec<Part>, Option<Changes>)
 }
 
 /// Leaves a copy of the changes in the loop's folder: what a stop compares, and a person reads, is what was reviewed.
-fn leave_copy(raw: &Raw, changes: Changes) -> Result<Compared, RoundError> {
+fn leave_copy(raw: &Raw, changes: &str) -> Result<(), RoundError> {
     let path = subject::copy_in(raw);
-    let left = raw.store().replace(&path, changes.text.as_bytes());
-    left.map_err(|source| RoundError::Copy { path, source })?;
-    Ok(changes.compared)
+    let left = raw.store().replace(&path, changes.as_bytes());
+    left.map_err(|source| RoundError::Copy { path, source })
 }
 
 /// Reads the subject, unless it lies outside of the project's root and the state folder: with a model as reviewer its text

@@ -11,7 +11,6 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::machine::Raw;
-use crate::review::changes::Compared;
 use crate::review::reviewer::Cause;
 use crate::review::{Digest, findings_json};
 use crate::store::{Entry, LoopId, Store, StoreError};
@@ -37,9 +36,9 @@ pub struct RunBegin {
     pub persona: String,
     /// The digest of what is reviewed.
     pub subject: Digest,
-    /// Where it came from, if it is the work tree's changes.
+    /// Git's tree id of the work tree before the review, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub compared: Option<Compared>,
+    pub tree: Option<String>,
 }
 
 /// What the note of a run's end holds.
@@ -50,9 +49,9 @@ pub struct RunEnd {
     /// How it ended.
     #[serde(flatten)]
     pub how: RunOutcome,
-    /// Files of the work tree that changed while the reviewer ran.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub changed: Vec<String>,
+    /// Whether the work tree changed while the reviewer ran.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub work_tree_changed: bool,
     /// The files and commands that the reviewer opened, as far as its client tells.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub opened: Vec<String>,
@@ -125,8 +124,8 @@ pub struct Run {
     pub end: Option<Timestamp>,
     /// How it ended; None: it is running, or was cut off.
     pub ended: Option<RunOutcome>,
-    /// Files of the work tree that changed while the reviewer ran.
-    pub changed: Vec<String>,
+    /// Whether the work tree changed while the reviewer ran.
+    pub work_tree_changed: bool,
     /// The findings file of its own, where the phase names one.
     pub findings: Option<FindingsFile>,
     /// Whether a change of the loop was counted for it.
@@ -162,7 +161,7 @@ pub fn read(journal: &[Entry]) -> Vec<Run> {
                         begin: note.at,
                         end: None,
                         ended: None,
-                        changed: Vec::new(),
+                        work_tree_changed: false,
                         findings: None,
                         counted: false,
                     });
@@ -175,7 +174,7 @@ pub fn read(journal: &[Entry]) -> Vec<Run> {
                 {
                     run.end = Some(note.at);
                     run.ended = Some(ended.how);
-                    run.changed = ended.changed;
+                    run.work_tree_changed = ended.work_tree_changed;
                     run.findings = ended.findings;
                 }
             }

@@ -312,7 +312,7 @@ fn a_rejection_does_not_outlive_the_rounds_that_reopen_the_loop() {
     project.review(&id, "fake-findings").exits(0);
     project.fire().blocked();
     assert!(
-        !notes().contains("out of scope") && !notes().contains("that change was not reviewed"),
+        !notes().contains("out of scope") && !notes().contains("changed since it was reviewed"),
         "{}",
         notes()
     );

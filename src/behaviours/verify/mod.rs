@@ -14,7 +14,7 @@ use crate::machine::evidence_record::{EvidenceFields, EvidenceRecord};
 use crate::machine::{Raw, Refusal, Requirement};
 use crate::review::Digest;
 use crate::review::reports;
-use crate::review::worktree::before;
+use crate::review::worktree;
 use crate::store::StoreError;
 use crate::text;
 
@@ -278,5 +278,5 @@ fn tree(raw: &Raw) -> io::Result<Digest> {
     if let Ok(document) = raw.store().path_of(raw.id()).strip_prefix(&root) {
         ours = ours.file(document.as_str());
     }
-    before::digest(&root, ours).map_err(io::Error::other)
+    worktree::digest(&root, ours).map_err(io::Error::other)
 }

@@ -102,26 +102,6 @@ pub(super) fn of_change(table: &'static Table, past: &Past, change: &ChangeEntry
     )
 }
 
-/// Shows a note of what a program found when it looked: its caveats, or what changes were compared with.
-fn look(note: &NoteEntry) -> Option<String> {
-    let name = text::one_line(&note.note, 80);
-    let data: Json = note.data.read()?;
-    if let Some(tree) = data["tree"].as_str() {
-        let base = data["base"].as_str().unwrap_or("nothing");
-        return Some(format!(
-            "{name}: {} on {}",
-            text::one_line(tree, 64),
-            text::one_line(base, 64)
-        ));
-    }
-    let caveats = data["caveats"].as_array()?;
-    let caveats: Vec<&str> = caveats.iter().filter_map(|line| line.as_str()).collect();
-    Some(match caveats.is_empty() {
-        true => format!("{name}: no caveats"),
-        false => format!("{name}: {}", text::one_line(&caveats.join(" "), 500)),
-    })
-}
-
 /// `verify-ended c-…: 2 of 3 commands passed`
 fn of_verify(note: &NoteEntry) -> String {
     let data: Json = note.data.read().unwrap_or_default();
@@ -145,7 +125,7 @@ fn of_verify(note: &NoteEntry) -> String {
 
 /// `run-began r1-…: round 1, lint as Senior-engineer review`
 pub(super) fn of_note(past: &Past, note: &NoteEntry) -> String {
-    if let Some(told) = attempts::told(note).or_else(|| look(note)) {
+    if let Some(told) = attempts::told(note) {
         return told;
     }
     let data: Json = note.data.read().unwrap_or_default();
@@ -162,9 +142,9 @@ pub(super) fn of_note(past: &Past, note: &NoteEntry) -> String {
             plain(&run.began.persona)
         ),
         ("run-ended", Some(run)) => {
-            let changed = match run.changed.len() {
-                0 => String::new(),
-                count => format!("; {count} files of the work tree changed meanwhile"),
+            let changed = match run.work_tree_changed {
+                true => "; the work tree changed meanwhile",
+                false => "",
             };
             format!(
                 "run-ended {}: {}{changed}",

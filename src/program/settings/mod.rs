@@ -13,11 +13,9 @@ use crate::hooks::seen::Seen;
 use crate::machine::table::ModeInfo;
 use crate::machine::{Actor, Permissions};
 use crate::process::configured::ConfiguredCommand;
-use crate::process::environment::find_program;
 use crate::process::limits::Limits;
 use crate::program::caller::Caller;
 use crate::program::info::ProgramInfo;
-use crate::program::reviewers;
 use crate::review::evidence::EvidencePolicy;
 use crate::review::personas::Personas;
 use crate::review::settings::{ReviewerKind, ReviewerSettings};
@@ -185,7 +183,7 @@ impl Settings {
     }
 
     /// Returns what the hooks of the session saw that a command is made in; `None` outside a client, or where no hook has run.
-    pub fn seen(info: &ProgramInfo, caller: &Caller, session: Option<&str>) -> Option<Seen> {
+    fn seen(info: &ProgramInfo, caller: &Caller, session: Option<&str>) -> Option<Seen> {
         let home = Some(StateHome::of_user(info.program)).filter(|_| caller.inside)?;
         let home = home.folder()?;
         let sessions = [session, caller.session.as_deref()];
@@ -199,18 +197,12 @@ impl Settings {
     ///
     /// # Errors
     /// The folder in the user's state home is not safely the user's, or the system refuses.
-    pub fn keep_seen(&self, session: &str, root: &Utf8Path) -> std::io::Result<()> {
+    pub fn keep_seen(&self, session: &str) -> std::io::Result<()> {
         let home = StateHome::of_user(self.info.program);
         let Some(home) = home.folder() else {
             return Ok(());
         };
-        let mut seen = Seen::here(user_path().ok(), &self.info.variable(""));
-        for (name, reviewer) in &self.reviewers {
-            if let Some(file) = reviewers::program(reviewer, root) {
-                seen.program_is(name, &file);
-            }
-        }
-        seen.keep(session, home)
+        Seen::here(user_path().ok(), &self.info.variable("")).keep(session, home)
     }
 
     fn load_as(
@@ -234,7 +226,7 @@ impl Settings {
             None => environment::own(name),
         })?;
         if let Some(seen) = seen {
-            settings.pin(seen, root);
+            settings.pin(seen);
         }
         Ok(settings)
     }
@@ -268,18 +260,13 @@ impl Settings {
         .collect()
     }
 
-    /// Has every reviewer run as the hook saw it: the same program, found in the same PATH, with the same configuration of its own.
-    fn pin(&mut self, seen: &Seen, root: &Utf8Path) {
-        for (name, reviewer) in &mut self.reviewers {
+    /// Has every reviewer run with the variables that the hook saw.
+    fn pin(&mut self, seen: &Seen) {
+        for reviewer in self.reviewers.values_mut() {
             reviewer.pinned = seen
                 .fixed()
                 .map(|(name, value)| (name.to_owned(), value.map(str::to_owned)))
                 .collect();
-            if let Some(program) = seen.program(name)
-                && find_program(program, None, root).is_some()
-            {
-                reviewer.program = Some(program.to_owned());
-            }
         }
     }
 }

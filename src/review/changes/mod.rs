@@ -2,24 +2,18 @@
 //!
 //! [`collect`] takes a [`Snapshot`], finds what to compare it with ([`base`]), lists the files (`list`) and writes as
 //! many of their diffs, whole, as fit ([`text`]). What did not fit is named with its size. The text says nothing of the
-//! time of day: the same changes give the same bytes, so that what was found in them stays found. What it does not show
-//! (`unseen`) and where it came from ([`since`]) is kept for the summary, which tells what is another way by then.
+//! time of day: the same changes give the same bytes, so that what was found in them stays found.
 
 pub mod base;
 mod list;
-pub mod since;
 pub mod text;
-mod unseen;
-
-use std::time::Instant;
 
 use camino::Utf8Path;
-use derive_more::{Display, Error};
+use derive_more::{Display, Error, From};
 
 use crate::review::worktree::{Ours, Snapshot, WorktreeError};
 pub use base::Base;
 pub use list::Changed;
-pub use since::Compared;
 
 /// The longest text, in bytes: what a model is shown at once.
 pub const MOST_BYTES: usize = 256 * 1024;
@@ -37,14 +31,12 @@ pub struct Changes {
     pub files: usize,
     /// The files whose diff the text does not hold, each with its reason, on one plain line.
     pub left_out: Vec<String>,
-    /// Where the text came from, and what it does not show.
-    pub compared: Compared,
     /// The work tree that was read.
     pub snapshot: Snapshot,
 }
 
 /// Why there are no changes to review.
-#[derive(Debug, Display, Error, miette::Diagnostic)]
+#[derive(Debug, Display, Error, From, miette::Diagnostic)]
 #[non_exhaustive]
 pub enum ChangesError {
     /// Nothing differs.
@@ -60,6 +52,7 @@ pub enum ChangesError {
     /// The work tree cannot be read.
     #[display("{_0}")]
     #[diagnostic(transparent)]
+    #[from]
     Worktree(WorktreeError),
 }
 
@@ -68,26 +61,7 @@ pub enum ChangesError {
 /// # Errors
 /// See [`ChangesError`].
 pub fn collect(root: &Utf8Path, ours: Ours, since: &str) -> Result<Changes, ChangesError> {
-    let changes = inspect(root, ours, since, None).map_err(ChangesError::Worktree)?;
-    if changes.files == 0 {
-        return Err(ChangesError::Nothing {
-            title: changes.title,
-        });
-    }
-    Ok(changes)
-}
-
-/// Reads the changes of the work tree whose top is `root`, also where there are none.
-///
-/// # Errors
-/// The work tree cannot be read, or not by `until`.
-pub fn inspect(
-    root: &Utf8Path,
-    ours: Ours,
-    since: &str,
-    until: Option<Instant>,
-) -> Result<Changes, WorktreeError> {
-    let snapshot = Snapshot::take_until(root, ours, until)?;
+    let snapshot = Snapshot::take(root, ours)?;
     let base = match since {
         "" => base::find(&snapshot)?,
         commit => base::of_commit(&snapshot, commit)?,
@@ -100,10 +74,11 @@ pub fn inspect(
         .filter(|(path, _)| !snapshot.ours().holds(path))
         .collect();
     let files = changed.len() + over.len();
+    if files == 0 {
+        return Err(ChangesError::Nothing { title });
+    }
     let (text, left_out) = text::write(&snapshot, &base, &changed, MOST_BYTES)?;
-    let unseen = unseen::sentences(&snapshot, &changed, &left_out)?;
     Ok(Changes {
-        compared: Compared::of(&base, snapshot.tree(), unseen),
         title,
         base,
         text,

@@ -342,14 +342,6 @@ fn a_repository_with_longer_ids_works_too() {
 }
 
 #[test]
-fn what_is_not_read_in_time_is_an_error_and_not_waited_for() {
-    let repo = Repo::with(&[("a", "1\n")]);
-    let until = std::time::Instant::now();
-    let error = super::inspect(&repo.root, ours(&repo.root), "", Some(until)).unwrap_err();
-    assert!(matches!(error, WorktreeError::TimedOut { .. }), "{error}");
-}
-
-#[test]
 fn changes_since_a_commit_leave_out_what_was_before_it() {
     let repo = Repo::with(&[("a.txt", "one\n")]);
     let first = repo.git(&["rev-parse", "HEAD"]).trim().to_owned();

@@ -163,7 +163,7 @@ fn head(snapshot: &Snapshot, base: &Base, changed: &[Changed], left_out: &[Strin
 }
 
 /// Returns the binary files, each with its size.
-pub(super) fn binaries(snapshot: &Snapshot, changed: &[Changed]) -> Vec<String> {
+fn binaries(snapshot: &Snapshot, changed: &[Changed]) -> Vec<String> {
     changed
         .iter()
         .filter(|one| is_binary(one))

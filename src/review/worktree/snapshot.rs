@@ -16,7 +16,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use fs_err as fs;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
 
-use super::names::{c_quoted, names, shown};
+use super::names::{c_quoted, names};
 use super::{MOST_FILES, Ours};
 use crate::files::scratch::Scratch;
 use crate::git::{Git, WorktreeError, io};
@@ -31,7 +31,6 @@ pub const MOST_BYTES: u64 = 256 * 1024 * 1024;
 #[derive(Debug)]
 pub struct Snapshot {
     git: Git,
-    real: Git,
     differ: Git,
     ours: Ours,
     tree: String,
@@ -99,19 +98,17 @@ impl Snapshot {
         borrow_objects(&git, &objects)?;
         let index = place.join("index");
         copy_index(&git.folder().join("index"), &index)?;
-        let real = git.clone();
         git.redirect(&index, &objects);
         let mut snapshot = Self {
             differ: git.without_attributes()?,
             git,
-            real,
             ours,
             tree: String::new(),
             untracked: BTreeSet::new(),
             passed_over: BTreeMap::new(),
             _scratch: scratch,
         };
-        snapshot.refresh()?;
+        snapshot.write_tree()?;
         Ok(snapshot)
     }
 
@@ -156,58 +153,14 @@ impl Snapshot {
         &self.git
     }
 
-    /// Returns git with the repository's own index and objects: what the index itself says of a file, such as that it is
-    /// not to be looked at.
-    pub(crate) fn real(&self) -> &Git {
-        &self.real
-    }
-
-    /// The same for a diff of trees, whatever the attributes of the work tree say of it.
+    /// Returns git for a diff of trees, whatever the attributes of the work tree say of it.
     pub(crate) fn differ(&self) -> &Git {
         &self.differ
     }
 
-    /// Takes the snapshot anew and tells which files differ from what they were, in the order of their names. Files that
-    /// git ignores are not seen.
-    ///
-    /// # Errors
-    /// As [`take`](Self::take).
-    pub fn changed_since(&mut self) -> Result<Vec<String>, WorktreeError> {
-        let (before, passed_over) = (self.tree.clone(), self.passed_over.clone());
-        self.git.distrust()?;
-        self.refresh()?;
-        let mut changed = BTreeSet::new();
-        if before != self.tree {
-            let listed = self.git.call(
-                &[
-                    "diff-tree",
-                    "-r",
-                    "-z",
-                    "--name-only",
-                    "--no-renames",
-                    "--no-ext-diff",
-                    &before,
-                    &self.tree,
-                ],
-                &[],
-            )?;
-            changed.extend(names(&listed).map(<[u8]>::to_vec));
-        }
-        let keys = passed_over.keys().chain(self.passed_over.keys());
-        changed.extend(
-            keys.filter(|path| passed_over.get(*path) != self.passed_over.get(*path))
-                .cloned(),
-        );
-        Ok(changed
-            .into_iter()
-            .filter(|path| !self.ours.holds(path))
-            .map(|path| shown(&path))
-            .collect())
-    }
-
     /// Brings the scratch index up to the work tree, and writes its tree. Files come and go while this looks: what
     /// failed is tried once more.
-    fn refresh(&mut self) -> Result<(), WorktreeError> {
+    fn write_tree(&mut self) -> Result<(), WorktreeError> {
         let added = match self.add() {
             Err(WorktreeError::Refused { .. }) => self.add(),
             added => added,
@@ -269,7 +222,7 @@ impl Snapshot {
                 &input,
             )?;
         }
-        // On a second look what was untracked is in the scratch index, and still untracked in the real one.
+        // On a second try what was untracked is in the scratch index, and still untracked in the real one.
         self.untracked
             .extend(others.into_iter().map(<[u8]>::to_vec));
         self.passed_over = passed_over;

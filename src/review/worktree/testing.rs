@@ -39,23 +39,6 @@ impl Repo {
         repo
     }
 
-    /// A copy of it, in a folder of its own.
-    pub(crate) fn copied(&self) -> Self {
-        let kept = tempfile::tempdir().unwrap();
-        let base = Utf8Path::from_path(kept.path())
-            .unwrap()
-            .canonicalize_utf8()
-            .unwrap();
-        let root = base.join(self.root.file_name().unwrap());
-        let copied = Command::new("cp")
-            .arg("-a")
-            .arg(&self.root)
-            .arg(&root)
-            .status();
-        assert!(copied.unwrap().success());
-        Self { _kept: kept, root }
-    }
-
     pub(crate) fn git(&self, arguments: &[&str]) -> String {
         git(&self.root, arguments)
     }

@@ -147,18 +147,3 @@ fn a_review_that_begins_before_the_first_stop_goes_by_the_prompt_hook() {
         .exits(0)
         .says("reviewer: lint (auto)");
 }
-
-#[test]
-fn a_program_that_was_replaced_in_mid_session_is_a_caveat_of_the_summary() {
-    let script = codex_clean();
-    let (project, id) = project(&[("codex", &script)]);
-    install(&project, "", "codex", &script);
-    // A hook that ran since does not make it the one that the session began with.
-    project.fire().blocked();
-    as_agent(&project, &["review", &id], &[])
-        .exits(0)
-        .says("not the one that this session began with");
-    let summary = project.fire().blocked();
-    let caveat = "Round 1: the program of codex was updated or replaced after the session began";
-    assert!(summary.contains(caveat), "{summary}");
-}

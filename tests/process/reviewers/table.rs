@@ -51,7 +51,7 @@ const ELSEWHERE: [(&str, &str, &str); 3] = [
     (
         "writes",
         include_str!("../review_mode/hostile.rs"),
-        "files_that_change_while_a_reviewer_runs_are_told_everywhere",
+        "work_tree_changed_during_review_is_said_everywhere",
     ),
     (
         "interrupted",
