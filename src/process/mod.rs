@@ -202,17 +202,13 @@ impl<'i, 'f> Running<'i, 'f> {
             read("reviewer-stderr", Stream::Stderr, stderr, sender.clone()).map_err(failed)?;
             open += 1;
         }
-        let output = match interpret {
-            Some(_) => Output::with_wide_lines(),
-            None => Output::default(),
-        };
         let last_output = Instant::now();
         Ok(Self {
             interpret,
             group,
             messages,
             _sender: sender,
-            output,
+            output: Output::default(),
             open,
             begun,
             last_output,

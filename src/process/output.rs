@@ -10,10 +10,8 @@ use crate::text;
 pub const KEPT: usize = 4 * 1024 * 1024;
 /// How many bytes of stderr are kept, from its end, and of a stdout that is longer than what is kept of its beginning.
 const TAIL: usize = 8 * 1024;
-/// How many bytes of one line are looked at.
-const LINE: usize = 4 * 1024;
-/// How many bytes of one line are looked at where each line is an event of its own, with texts inside.
-const WIDE: usize = KEPT;
+/// How many bytes of one line are kept: a line may be an event with texts inside.
+const MAX_LINE_BYTES: usize = KEPT;
 /// How many characters of one line are shown.
 const SHOWN: usize = 300;
 
@@ -45,13 +43,6 @@ pub(super) fn shown(line: &[u8]) -> String {
 }
 
 impl Output {
-    /// For a child whose stdout has long lines that are to be read whole.
-    pub(super) fn with_wide_lines() -> Self {
-        let mut output = Self::default();
-        output.lines[Stream::Stdout as usize].limit = WIDE;
-        output
-    }
-
     /// Takes what came, and hands over each line that it completes; asked to stop, it still keeps the bytes.
     pub(super) fn take(
         &mut self,
@@ -102,20 +93,9 @@ fn keep_end(end: &mut Vec<u8>, bytes: &[u8]) {
 }
 
 /// Bytes cut into lines, at `\n` and at the `\r` of progress displays.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Lines {
     partial: Vec<u8>,
-    /// How many bytes of a line are kept.
-    limit: usize,
-}
-
-impl Default for Lines {
-    fn default() -> Self {
-        Self {
-            partial: Vec::new(),
-            limit: LINE,
-        }
-    }
 }
 
 impl Lines {
@@ -132,7 +112,7 @@ impl Lines {
             } else {
                 piece
             };
-            let room = self.limit - self.partial.len();
+            let room = MAX_LINE_BYTES - self.partial.len();
             self.partial
                 .extend_from_slice(&text[..text.len().min(room)]);
             if ends && self.flush(hand).is_break() {
@@ -222,9 +202,9 @@ mod tests {
     }
 
     #[test]
-    fn wide_lines_are_whole_and_still_bounded() {
+    fn long_lines_are_whole_and_bounded() {
         let mut lengths = Vec::new();
-        let mut output = Output::with_wide_lines();
+        let mut output = Output::default();
         let mut hand = |_, line: &[u8]| {
             lengths.push(line.len());
             ControlFlow::Continue(())
@@ -240,7 +220,7 @@ mod tests {
             }
             assert!(output.take(Stream::Stdout, b"\n", &mut hand).is_continue());
         }
-        assert_eq!(lengths, [2 * 1024 * 1024, WIDE]);
+        assert_eq!(lengths, [2 * 1024 * 1024, MAX_LINE_BYTES]);
     }
 
     #[test]
