@@ -21,7 +21,7 @@ fn rollback_takes_everything_of_every_loop_and_keeps_the_log_and_the_bytes() {
     for entry in std::fs::read_dir(project.folder()).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         assert!(
-            ["log", ".lock", ".gitignore", "machines", "rolled-back"].contains(&name.as_str()),
+            ["log", ".lock", ".gitignore", "rolled-back"].contains(&name.as_str()),
             "{name}"
         );
     }

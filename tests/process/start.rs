@@ -191,12 +191,7 @@ fn of_sixteen_starts_at_once_exactly_one_wins() {
         .filter(|name| ![".lock", ".gitignore", "log"].contains(&name.as_str()))
         .collect();
     left.sort();
-    let expected = [
-        id.clone(),
-        format!("{id}.lock"),
-        format!("{id}.state"),
-        "machines".to_owned(),
-    ];
+    let expected = [id.clone(), format!("{id}.lock"), format!("{id}.state")];
     assert_eq!(left, expected);
     assert_eq!(project.changes(&id), ["start"]);
 }
