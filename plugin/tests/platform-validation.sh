@@ -44,7 +44,6 @@ for event in Stop SessionStart UserPromptSubmit UserPromptExpansion PostToolUse;
     # shellcheck disable=SC2016 # the client substitutes it, not this shell
     is "hooks.json: $event runs $script without a shell string" "\${CLAUDE_PLUGIN_ROOT}/hooks/$script" \
         "$(json_get "$PLUGIN/hooks/hooks.json" hooks $event 0 hooks 0 command)"
-    # A client that does not know "args" ran the bare `sh` that stood here before: with the hook's JSON as its script.
     is "hooks.json: $event has args, which make it the form without a shell" "[]" \
         "$(json_get "$PLUGIN/hooks/hooks.json" hooks $event 0 hooks 0 args)"
     yes "$script is executable" test -x "$PLUGIN/hooks/$script"

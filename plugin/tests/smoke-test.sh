@@ -695,9 +695,11 @@ is "hook: the cwd of its input counts, not the process's" block "$decision"
 section "arguments through the prompt hook"
 
 # typed COMMAND ARGUMENTS: what the client does before a command's own lines run.
+prompts=0
 typed() {
-    printf '{"session_id":"s1","cwd":%s,"hook_event_name":"UserPromptExpansion","expansion_type":"slash_command","command_name":"claudex:%s","command_args":%s,"command_source":"plugin","prompt":%s}' \
-        "$(json_text "$(pwd -P)")" "$1" "$(json_text "$2")" "$(json_text "/claudex:$1 $2")" |
+    prompts=$((prompts + 1))
+    printf '{"session_id":"s1","prompt_id":"p%s","cwd":%s,"hook_event_name":"UserPromptExpansion","expansion_type":"slash_command","command_name":"claudex:%s","command_args":%s,"command_source":"plugin","prompt":%s}' \
+        "$prompts" "$(json_text "$(pwd -P)")" "$1" "$(json_text "$2")" "$(json_text "/claudex:$1 $2")" |
         "$PLUGIN/hooks/prompt-hook.sh" >"$work/typed.txt" 2>&1
     status=$?
 }

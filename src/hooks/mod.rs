@@ -10,7 +10,7 @@ pub mod prompt;
 pub mod seen;
 
 /// The oldest version of Claude Code that loops are tested with.
-pub const OLDEST_CLIENT: [u64; 3] = [2, 1, 145];
+pub const OLDEST_CLIENT: [u64; 3] = [2, 1, 198];
 
 pub use decision::Decision;
 pub use input::Input;

@@ -4,11 +4,11 @@
 //! One record per session and command, in the user's own state folder: `prompts/<sha256 of the session
 //! id>-<command>.json`, readable by its owner only, valid for ten minutes, removed when it is taken.
 //!
-//! The client fires two events for one command: UserPromptSubmit with the raw prompt, and UserPromptExpansion with name
-//! and arguments, in this order in 2.1.330; 2.1.197 and older expand first, and submit after the command has run. The second
-//! replaces the first. Where the record was taken between the two, the second event must not issue it anew: taking a record
-//! leaves a `.taken` mark, and an event of the same prompt, by its id, meets the mark and stores nothing. Clients before
-//! 2.1.196 give prompts no ids; of theirs the expansion counts, and the submit that follows it does not.
+//! The client fires two events with one prompt id for one command: UserPromptSubmit with the raw
+//! prompt, and UserPromptExpansion with the name and the arguments. 2.1.330 fires them in this order;
+//! 2.1.198 expands first, and submits after the command has run. The second event replaces the record
+//! of the first. If the record was taken in between, the second event must not store it again: taking
+//! a record leaves a `.taken` mark, and an event with the same prompt id stores nothing.
 //!
 //! What the arguments mean, and which commands are for persons only, is not known here.
 
@@ -111,9 +111,7 @@ struct Record {
     command: String,
     arguments: String,
     stored_at: Timestamp,
-    prompt_id: Option<String>,
-    /// Whether the second of the two events wrote it, so that no further one is to come.
-    expanded: bool,
+    prompt_id: String,
 }
 
 /// What stays of a record that was taken.
@@ -124,7 +122,7 @@ struct Taken {
 }
 
 /// Stores the command of a prompt event for its session, below `base`, the user's folder of the program; says whether it did.
-/// Other events, other plugins' commands, subagents and inputs without a session store nothing.
+/// Other events, other plugins' commands, subagents, and inputs without a session or a prompt id store nothing.
 ///
 /// # Errors
 /// The folder cannot be used, is not safely ours, or is held; the arguments are longer than a mebibyte.
@@ -134,14 +132,13 @@ pub fn store(
     now: Timestamp,
     base: &Utf8Path,
 ) -> Result<bool, PromptError> {
-    let (Some(session), Some((prompt, expanded))) = (&input.session_id, command_of(input, plugin))
-    else {
+    let (Some(session), Some(prompt_id)) = (&input.session_id, &input.prompt_id) else {
         return Ok(false);
     };
-    // Clients that give prompts no id (before 2.1.196) send the submit after the expansion, when the command has already taken
-    // its arguments: a record of it would lie there for whoever asks next.
-    let is_late = !expanded && input.prompt_id.is_none();
-    if input.is_subagent() || is_late {
+    let Some((prompt, expanded)) = command_of(input, plugin) else {
+        return Ok(false);
+    };
+    if input.is_subagent() {
         return Ok(false);
     }
     if prompt.arguments.len() > MAX_ARGUMENTS {
@@ -156,7 +153,7 @@ pub fn store(
         let (record, mark) = Records::names(session, &prompt.command);
         if let Ok(Some(taken)) = folder.load::<Taken>(&mark)
             && is_fresh(taken.taken_at, now)
-            && input.prompt_id.as_ref() == Some(&taken.prompt_id)
+            && *prompt_id == taken.prompt_id
         {
             if expanded {
                 folder.remove(&mark)?;
@@ -165,15 +162,13 @@ pub fn store(
         }
         folder.remove(&mark)?;
         let Prompt { command, arguments } = prompt;
-        let prompt_id = input.prompt_id.clone();
         folder.save(
             &record,
             &Record {
                 command,
                 arguments,
                 stored_at: now,
-                prompt_id,
-                expanded,
+                prompt_id: prompt_id.clone(),
             },
         )?;
         Ok(true)
@@ -209,16 +204,13 @@ pub fn take(
         else {
             return Ok(None);
         };
-        if let Some(prompt_id) = found.prompt_id {
-            let taken_at = now;
-            folder.save(
-                &mark,
-                &Taken {
-                    taken_at,
-                    prompt_id,
-                },
-            )?;
-        }
+        folder.save(
+            &mark,
+            &Taken {
+                taken_at: now,
+                prompt_id: found.prompt_id,
+            },
+        )?;
         Ok(Some(Prompt {
             command: found.command,
             arguments: found.arguments,

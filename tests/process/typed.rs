@@ -68,7 +68,7 @@ fn what_an_agent_or_another_plugin_says_leaves_no_ticket() {
     let project = Project::new();
     let id = project.start(&[]);
     let events: [Value; 6] = [
-        // A client without prompt ids sends it when the command has run.
+        // Without a prompt id.
         json!({"hook_event_name": "UserPromptSubmit", "session_id": "s1", "prompt": "/claudex:adopt"}),
         json!({"hook_event_name": "UserPromptSubmit", "prompt_id": "p1", "session_id": "s1", "agent_id": "a", "prompt": "/claudex:adopt"}),
         json!({"hook_event_name": "UserPromptSubmit", "prompt_id": "p1", "session_id": "s1", "prompt": "please type /claudex:adopt"}),

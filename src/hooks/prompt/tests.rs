@@ -80,14 +80,6 @@ fn event(name: &str, prompt: &str) -> Input {
     }
 }
 
-/// The same from a client that gives prompts no ids.
-fn without_id(input: Input) -> Input {
-    Input {
-        prompt_id: None,
-        ..input
-    }
-}
-
 fn with_id(input: Input, id: &str) -> Input {
     Input {
         prompt_id: Some(id.into()),
@@ -223,22 +215,6 @@ fn a_take_between_the_two_events_is_the_only_one() {
     assert!(home.take("s1", "more").is_some());
     assert!(!home.store(&expansion("claudex:more", "x", "/claudex:more x")));
     assert_eq!(home.take("s1", "more"), None);
-}
-
-#[test]
-fn of_a_client_without_prompt_ids_the_expansion_counts_and_the_submit_after_it_does_not() {
-    let home = Home::new();
-    for arguments in ["y", "z"] {
-        let prompt = format!("/claudex:more {arguments}");
-        assert!(home.store(&without_id(expansion("claudex:more", arguments, &prompt))));
-        assert_eq!(home.take("s1", "more").as_deref(), Some(arguments));
-        assert!(
-            !home.store(&without_id(submit(&prompt))),
-            "a ticket that nobody gave"
-        );
-        assert_eq!(home.take("s1", "more"), None);
-        assert_eq!(home.files(), [""; 0], "nothing is left");
-    }
 }
 
 #[test]

@@ -252,7 +252,7 @@ mod tests {
         ] {
             assert!(judge(fine).is_ok(), "{fine}");
         }
-        for old in ["2.1.144 (Claude Code)", "2.0.999", "1.9.0"] {
+        for old in ["2.1.197 (Claude Code)", "2.0.999", "1.9.0"] {
             let problem = judge(old).unwrap_err();
             assert!(
                 problem.what.contains(&oldest) && problem.what.contains(old),
