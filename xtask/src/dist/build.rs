@@ -1,4 +1,5 @@
-//! The programs of a release: built for size and speed, static where the system allows it, and without a path of this machine in them.
+//! Builds the programs of a release: static if the system allows it, and without a path of this
+//! machine in them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,11 +8,11 @@ use miette::{Context as _, IntoDiagnostic as _, miette};
 
 use super::platform::Platform;
 
-/// Builds them, and returns the folder that they are in.
-pub(super) fn programs(
+/// Builds the programs and returns their folder.
+pub(super) fn build(
     root: &Path,
     platform: Platform,
-    names: &[String],
+    programs: &[String],
 ) -> miette::Result<PathBuf> {
     let target = crate::target()?;
     let home = std::env::var("CARGO_HOME")
@@ -22,26 +23,17 @@ pub(super) fn programs(
     )];
     flags.extend(home.map(|home| format!("--remap-path-prefix={home}=cargo")));
     if platform.is_static() {
-        // At a fixed address, as Go's programs are: one that may lie anywhere writes 240 KiB of its own pages anew at each start, which
-        // is a fifth of what a hook takes.
-        let of_code = ["target-feature=+crt-static", "relocation-model=static"];
-        flags.extend(
-            of_code
-                .iter()
-                .flat_map(|one| ["-C".to_owned(), (*one).to_owned()]),
-        );
+        // A program at a fixed address: any other one relocates 240 KiB of its own pages at each
+        // start, which is a fifth of a hook's time.
+        for flag in ["target-feature=+crt-static", "relocation-model=static"] {
+            flags.extend(["-C".to_owned(), flag.to_owned()]);
+        }
     }
+    // With `--target`, cargo keeps these flags away from build scripts and macros.
     let status = cargo()
-        // With a target of its own, cargo keeps these flags away from build scripts and macros, which cannot be static.
-        .args([
-            "build",
-            "--locked",
-            "--release",
-            "--bins",
-            "--target",
-            platform.target,
-        ])
-        .args(names.iter().flat_map(|name| ["--package", name]))
+        .args(["build", "--locked", "--release", "--bins"])
+        .args(["--target", platform.target])
+        .args(programs.iter().flat_map(|name| ["--package", name]))
         .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"))
         .env("CARGO_TARGET_DIR", &target)
         .env("CLAUDEX_RELEASE", "1")
@@ -50,12 +42,12 @@ pub(super) fn programs(
         .into_diagnostic()
         .wrap_err("cannot run cargo")?;
     if !status.success() {
-        return Err(miette!("{} do not build", names.join(", ")));
+        return Err(miette!("{} do not build", programs.join(", ")));
     }
     Ok(target.join(platform.target).join("release"))
 }
 
-/// Returns the cargo that runs this.
+/// Returns the cargo that runs this program.
 pub(super) fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }

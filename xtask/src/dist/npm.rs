@@ -1,5 +1,5 @@
-//! The npm packages: a thin one that people name, with the marketplace and a script for each program, and one a platform with the programs. npm
-//! installs of those the one that fits (`os`, `cpu`); nothing is run or loaded at installation.
+//! The npm packages: `claudex-loop` with the marketplace and a script for each program, and one
+//! package per platform with the programs, of which npm installs the one that fits.
 
 use std::path::Path;
 
@@ -14,10 +14,11 @@ use super::tree::Tree;
 
 /// The scope of the packages with the programs.
 const SCOPE: &str = "@claudex-loop";
-/// What stands for a program in the thin package.
+
+/// The script that stands for a program.
 const SCRIPT: &str = include_str!("npm-program.sh");
 
-/// Returns the thin package and that of this platform, each with the name that `npm pack` would give it.
+/// Returns `claudex-loop` and the package of this platform, with the names of their files.
 pub(super) fn packages(
     root: &Path,
     marketplace: &Marketplace,
@@ -26,39 +27,29 @@ pub(super) fn packages(
     licences: String,
 ) -> miette::Result<[(String, Tree); 2]> {
     let names = marketplace.programs();
-    let bin: Value = names
-        .iter()
-        .map(|name| (name.clone(), json!(format!("bin/{name}"))))
-        .collect();
-
-    let mut thin = Tree::new("package");
-    marketplace.put(root, &mut thin)?;
-    thin.copy(&root.join("docs/install.md"), "README.md")?;
-    let all: Vec<_> = PLATFORMS
-        .iter()
-        .map(|one| context! { uname => one.uname.replace('-', " "), package => one.package() })
-        .collect();
+    let mut main = Tree::new("package");
+    marketplace.add_to(root, &mut main)?;
+    let platforms = PLATFORMS.map(|it| {
+        context! { uname => it.uname.replace('-', " "), package => it.package() }
+    });
     let script = Environment::new()
-        .render_str(SCRIPT, context! { platforms => all, scope => SCOPE })
+        .render_str(
+            SCRIPT,
+            context! { platforms => platforms.to_vec(), scope => SCOPE },
+        )
         .into_diagnostic()?;
+    let mut manifest = manifest("claudex-loop", "A loop engine for coding agents");
     for name in &names {
-        thin.put(
-            &format!("bin/{name}"),
-            format!("{script}\n").into_bytes(),
-            true,
-        );
+        let path = format!("bin/{name}");
+        main.put(&path, format!("{script}\n").into_bytes(), true);
+        manifest["bin"][name] = json!(path);
     }
-    let mut about = about(
-        "claudex-loop",
-        "A loop engine for coding agents, and its plugins for Claude Code",
-    );
-    about["bin"] = bin;
-    about["os"] = json!(["linux", "darwin"]);
-    about["optionalDependencies"] = PLATFORMS
-        .iter()
-        .map(|one| (format!("{SCOPE}/{}", one.package()), json!(VERSION)))
-        .collect();
-    thin.text("package.json", format!("{about:#}\n"));
+    manifest["os"] = json!(["linux", "darwin"]);
+    for platform in PLATFORMS {
+        let package = format!("{SCOPE}/{}", platform.package());
+        manifest["optionalDependencies"][package] = json!(VERSION);
+    }
+    main.text("package.json", format!("{manifest:#}\n"));
 
     let mut native = Tree::new("package");
     let package = platform.package();
@@ -70,28 +61,25 @@ pub(super) fn packages(
     }
     native.text("THIRD-PARTY.txt", licences);
     let description = format!("The programs of claudex-loop for {package}");
-    native.text(
-        "README.md",
-        format!("{description}. Install `claudex-loop`.\n"),
-    );
-    let mut about = self::about(&format!("{SCOPE}/{package}"), &description);
-    about["os"] = json!([platform.npm.0]);
-    about["cpu"] = json!([platform.npm.1]);
-    native.text("package.json", format!("{about:#}\n"));
+    let mut manifest = self::manifest(&format!("{SCOPE}/{package}"), &description);
+    manifest["os"] = json!([platform.npm.0]);
+    manifest["cpu"] = json!([platform.npm.1]);
+    native.text("package.json", format!("{manifest:#}\n"));
 
     Ok([
-        (format!("claudex-loop-{VERSION}.tgz"), thin),
+        (format!("claudex-loop-{VERSION}.tgz"), main),
         (format!("claudex-loop-{package}-{VERSION}.tgz"), native),
     ])
 }
 
-/// What every package says of itself.
-fn about(name: &str, description: &str) -> Value {
+/// Returns the keys of every package.json.
+fn manifest(name: &str, description: &str) -> Value {
+    let repository = concat!("git+", env!("CARGO_PKG_REPOSITORY"), ".git");
     json!({
         "name": name,
         "version": VERSION,
         "description": description,
         "license": env!("CARGO_PKG_LICENSE"),
-        "repository": { "type": "git", "url": concat!("git+", env!("CARGO_PKG_REPOSITORY"), ".git") },
+        "repository": { "type": "git", "url": repository },
     })
 }

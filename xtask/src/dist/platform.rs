@@ -1,21 +1,21 @@
-//! The kinds of machine that a release is made for, and what each is called by those who look for it.
+//! The platforms that releases are made for, with their names in other systems.
 
 use miette::miette;
 
-/// A kind of machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A platform.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Platform {
-    /// As Rust knows it: operating system and processor.
+    /// Rust's names of the operating system and the processor.
     rust: (&'static str, &'static str),
-    /// What is built for it.
+    /// The compiler's target.
     pub(super) target: &'static str,
-    /// As `uname -sm` says, with a hyphen: the plugin's launcher looks for the program in a folder of this name.
+    /// The output of `uname -sm`, with a hyphen. The plugin's launcher looks for the program in a
+    /// folder with this name.
     pub(super) uname: &'static str,
-    /// As npm knows it: operating system and processor.
+    /// npm's names of the operating system and the processor.
     pub(super) npm: (&'static str, &'static str),
 }
 
-/// All of them.
 pub(super) const PLATFORMS: [Platform; 3] = [
     Platform {
         rust: ("linux", "x86_64"),
@@ -38,29 +38,19 @@ pub(super) const PLATFORMS: [Platform; 3] = [
 ];
 
 impl Platform {
-    /// Returns the kind of machine that this runs on.
-    ///
-    /// # Errors
-    /// No release is made for it.
-    pub(super) fn here() -> miette::Result<Self> {
+    /// Returns the platform of this machine.
+    pub(super) fn current() -> miette::Result<Self> {
         let here = (std::env::consts::OS, std::env::consts::ARCH);
         let known = PLATFORMS.into_iter().find(|platform| platform.rust == here);
-        known.ok_or_else(|| {
-            miette!(
-                help = "add it to xtask/src/dist/platform.rs",
-                "no release is made for {} on {}",
-                here.0,
-                here.1
-            )
-        })
+        known.ok_or_else(|| miette!("no release is made for {} on {}", here.0, here.1))
     }
 
-    /// Tells whether a program can hold the system's C library, so that it runs on any machine of this kind.
+    /// Returns whether programs can be linked statically with the system's C library.
     pub(super) fn is_static(&self) -> bool {
         self.rust.0 == "linux"
     }
 
-    /// Returns what the npm package with the programs is called: `linux-x64`.
+    /// Returns the name of the npm package with the programs, such as `linux-x64`.
     pub(super) fn package(&self) -> String {
         format!("{}-{}", self.npm.0, self.npm.1)
     }
