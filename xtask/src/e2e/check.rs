@@ -1,331 +1,232 @@
-//! What must be true: of the loop on disk, of what the model was sent, of what the client printed, of files. The loop is asked
-//! for through the program itself, as a person would.
+//! The checks: of loops, of what the model was sent, of what the client printed, and of files. Our
+//! own program is asked about loops, as a user would ask it.
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use miette::{IntoDiagnostic as _, miette};
 use serde_json::Value;
 
 use super::conversation::Conversation;
-use super::home::{Home, SOON};
+use super::home::{Home, Loop, PROGRAMS};
 use super::scenario::{Check, FileCheck, Pattern};
 use super::words::Words;
 
-/// Where a check looks.
+/// What a check looks at.
 pub(super) struct Place<'a> {
     pub(super) home: &'a Home,
-    /// Where its loops and files are, relative to the project's folder.
+    /// The folder with the loops and files, relative to the project.
     pub(super) folder: &'a str,
     pub(super) conversation: &'a Conversation,
-    /// What the clients have printed so far, of the session that the check names or of all.
+    /// The clients' output so far.
     pub(super) printed: String,
-}
-
-/// A loop of the project, as `list --json` tells it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Loop {
-    pub(super) id: String,
-    path: PathBuf,
+    pub(super) words: Words,
 }
 
 impl Place<'_> {
-    /// Looks once.
-    ///
-    /// # Errors
-    /// The first thing that is not as it must be.
-    pub(super) fn holds(&self, check: &Check, words: &Words) -> miette::Result<()> {
+    /// Checks everything once.
+    pub(super) fn holds(&self, check: &Check) -> miette::Result<()> {
+        let program = check.program.as_deref().unwrap_or(PROGRAMS[0]);
+        let loops = self.home.loops(program, self.folder)?;
         if let Some(count) = check.loops {
-            let there = self.home.loops(&check.program, self.folder)?;
-            expect(there.len() == count, || {
-                format!(
-                    "{} loops, where {count} were expected: {there:?}",
-                    there.len()
-                )
-            })?;
+            equal("the number of loops", &loops.len(), &count)?;
         }
-        self.loop_is(check, words)?;
-        self.model_was_sent(check, words)?;
-        for pattern in rendered(&check.printed, words)? {
-            expect(pattern.is_in(&self.printed), || {
-                format!("the client did not print \"{pattern}\"")
-            })?;
-        }
-        for pattern in rendered(&check.not_printed, words)? {
-            expect(!pattern.is_in(&self.printed), || {
-                format!("the client printed \"{pattern}\"")
-            })?;
-        }
-        self.client_ran(check, words)?;
+        self.check_loop(check, program, &loops)?;
+        self.check_model(check)?;
+        self.check_client(check)?;
         check
             .files
             .iter()
-            .try_for_each(|file| self.file(file, words))
+            .try_for_each(|file| self.check_file(file))
     }
 
-    /// Returns what the client's events say of its Stop hooks and of the ends of its turns.
-    fn client_ran(&self, check: &Check, words: &Words) -> miette::Result<()> {
-        let events = || {
-            let lines = self.printed.lines();
-            lines.filter_map(|line| serde_json::from_str::<Value>(line).ok())
-        };
-        if let Some(wanted) = &check.stops {
-            let decided: Vec<_> = events().filter_map(|event| decision(&event)).collect();
-            expect(decided == *wanted, || {
-                format!("the Stop hooks decided {decided:?}, where {wanted:?} was expected")
-            })?;
-        }
-        let results = events().filter(|event| event["type"] == "result");
-        let said: Vec<_> = results
-            .filter_map(|event| event["result"].as_str().map(str::to_owned))
-            .collect();
-        let said = said.join("\n");
-        let mut after = 0;
-        for pattern in rendered(&check.said, words)? {
-            let Some(end) = pattern.end_in(&said[after..]) else {
-                return Err(miette!(
-                    "no turn ended with {pattern:?}, but with:\n{}",
-                    &said[after..]
-                ));
-            };
-            after += end;
-        }
-        Ok(())
-    }
-
-    fn loop_is(&self, check: &Check, words: &Words) -> miette::Result<()> {
-        let asks = check.phase.is_some()
-            || check.transitions.is_some()
-            || !(check.fields.is_empty()
-                && check.journal.is_empty()
-                && check.journal_lacks.is_empty());
-        if !asks {
+    fn check_loop(&self, check: &Check, program: &str, loops: &[Loop]) -> miette::Result<()> {
+        let ask = |arguments: &[&str]| self.home.ask(program, self.folder, arguments);
+        let mut wanted: Vec<_> = check.fields.iter().collect();
+        let phase = "phase".to_owned();
+        wanted.extend(check.phase.as_ref().map(|value| (&phase, value)));
+        let has_journal = !(check.journal.is_empty() && check.journal_lacks.is_empty());
+        if wanted.is_empty() && check.transitions.is_none() && !has_journal {
             return Ok(());
         }
-        let wanted = check
-            .r#loop
-            .as_ref()
-            .map(|id| words.render(id))
-            .transpose()?;
-        let asked = |arguments: &[&str]| self.home.asked(&check.program, self.folder, arguments);
-        let loops = self.home.loops(&check.program, self.folder)?;
-        let Some(it) = loops
-            .iter()
-            .rfind(|it| wanted.as_ref().is_none_or(|id| it.id == *id))
-        else {
-            return Err(miette!(
-                "the project has no loop {}",
-                wanted.unwrap_or_default()
-            ));
-        };
-        let phase = check.phase.iter().map(|phase| ("phase", phase));
-        let fields = check
-            .fields
-            .iter()
-            .map(|(name, value)| (name.as_str(), value));
-        for (name, value) in phase.chain(fields) {
-            let value = words.render(value)?;
-            let mut found = asked(&["state", "get", &it.path.to_string_lossy(), name])?;
-            if found.ends_with('\n') {
-                found.pop();
+
+        let id = check.r#loop.as_ref();
+        let id = id.map(|id| self.words.render(id)).transpose()?;
+        let is_wanted = |it: &&Loop| id.as_ref().is_none_or(|id| it.id == *id);
+        let found = loops.iter().rfind(is_wanted);
+        let it = found.ok_or_else(|| miette!("there is no such loop: {id:?}"))?;
+        for (name, value) in wanted {
+            let mut field = ask(&["state", "get", &it.state, name])?;
+            if field.ends_with('\n') {
+                field.pop();
             }
-            expect(found == value, || {
-                format!(
-                    "`{name}` of loop {} is {found:?}, where {value:?} was expected",
-                    it.id
-                )
-            })?;
+            equal(
+                &format!("`{name}` of the loop"),
+                &field,
+                &self.words.render(value)?,
+            )?;
         }
         if let Some(transitions) = &check.transitions {
-            let rendered: Vec<_> = transitions
-                .iter()
-                .map(|it| words.render(it))
-                .collect::<miette::Result<_>>()?;
-            let transitions: Vec<_> = rendered
-                .iter()
-                .flat_map(|it| it.split_whitespace())
-                .collect();
-            let taken = transitions_of(&asked(&["journal", &it.id, "--json"])?);
-            expect(taken == transitions, || {
-                format!(
-                    "loop {} took {taken:?}, where {transitions:?} was expected",
-                    it.id
-                )
-            })?;
+            let transitions = transitions.iter().flat_map(|it| it.split_whitespace());
+            let transitions: Vec<_> = transitions.map(str::to_owned).collect();
+            let journal = ask(&["journal", &it.id, "--json"])?;
+            equal("the transitions", &transitions_in(&journal), &transitions)?;
         }
-        let journal = asked(&["journal", &it.id])?;
-        for pattern in rendered(&check.journal, words)? {
-            expect(pattern.is_in(&journal), || {
-                format!("the journal has no \"{pattern}\":\n{journal}")
-            })?;
-        }
-        for pattern in rendered(&check.journal_lacks, words)? {
-            expect(!pattern.is_in(&journal), || {
-                format!("the journal has \"{pattern}\":\n{journal}")
-            })?;
+        if has_journal {
+            let journal = ask(&["journal", &it.id])?;
+            self.contains(
+                "the journal",
+                &journal,
+                &check.journal,
+                &check.journal_lacks,
+            )?;
         }
         Ok(())
     }
 
-    fn model_was_sent(&self, check: &Check, words: &Words) -> miette::Result<()> {
-        let exchanges = self.conversation.of(check.session.as_deref());
+    fn check_model(&self, check: &Check) -> miette::Result<()> {
+        let exchanges = self.conversation.exchanges(check.session.as_deref());
         if let Some(count) = check.requests {
             let turns = exchanges.iter().filter(|exchange| exchange.turn).count();
-            expect(turns == count, || {
-                format!("the model got {turns} requests, where {count} were expected")
-            })?;
+            equal("the number of requests to the model", &turns, &count)?;
         }
         let heard: Vec<_> = exchanges
             .iter()
-            .map(|exchange| exchange.heard.newest.as_str())
+            .map(|it| it.heard.newest.as_str())
             .collect();
         let heard = heard.join("\n");
-        let mut after = 0;
-        for pattern in rendered(&check.sent, words)? {
-            let Some(end) = pattern.end_in(&heard[after..]) else {
-                return Err(miette!(
-                    "the model was not sent \"{pattern}\"{}",
-                    if pattern.is_in(&heard) {
-                        " after what the check names before it"
-                    } else {
-                        ""
-                    }
-                ));
-            };
-            after += end;
-        }
-        for pattern in rendered(&check.not_sent, words)? {
-            expect(!pattern.is_in(&heard), || {
-                format!("the model was sent \"{pattern}\"")
-            })?;
-        }
-        Ok(())
+        self.contains("what the model was sent", &heard, &[], &check.not_sent)?;
+        self.contains_in_order("what the model was sent", &heard, &check.sent)
     }
 
-    fn file(&self, check: &FileCheck, words: &Words) -> miette::Result<()> {
-        let path = self
-            .home
-            .project
-            .join(self.folder)
-            .join(words.render(&check.path)?);
-        if !check.there {
-            return expect(fs_err::symlink_metadata(&path).is_err(), || {
-                format!("{} is there", path.display())
-            });
+    fn check_client(&self, check: &Check) -> miette::Result<()> {
+        let printed = &self.printed;
+        self.contains(
+            "the client's output",
+            printed,
+            &check.printed,
+            &check.not_printed,
+        )?;
+        let events = printed
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok());
+        let events: Vec<Value> = events.collect();
+        if let Some(wanted) = &check.stops {
+            let decisions: Vec<_> = events.iter().filter_map(stop_decision).collect();
+            equal("the decisions of our Stop hooks", &decisions, wanted)?;
         }
-        let text = String::from_utf8_lossy(&fs_err::read(&path).into_diagnostic()?).into_owned();
-        for pattern in rendered(&check.has, words)? {
-            expect(pattern.is_in(&text), || {
-                format!("{} has no \"{pattern}\":\n{text}", path.display())
-            })?;
+        let results = events.iter().filter(|event| event["type"] == "result");
+        let texts: Vec<_> = results
+            .filter_map(|event| event["result"].as_str())
+            .collect();
+        self.contains_in_order("the ends of the turns", &texts.join("\n"), &check.said)
+    }
+
+    fn check_file(&self, check: &FileCheck) -> miette::Result<()> {
+        let folder = self.home.project.join(self.folder);
+        let path = folder.join(self.words.render(&check.path)?);
+        let subject = path.display().to_string();
+        if check.absent {
+            let exists = fs_err::symlink_metadata(&path).is_ok();
+            return equal(&format!("{subject} exists"), &exists, &false);
         }
-        for pattern in rendered(&check.lacks, words)? {
-            expect(!pattern.is_in(&text), || {
-                format!("{} has \"{pattern}\":\n{text}", path.display())
-            })?;
-        }
+        let bytes = fs_err::read(&path).into_diagnostic()?;
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        self.contains(&subject, &text, &check.has, &check.lacks)?;
         match &check.is {
-            Some(whole) => {
-                let whole = words.render(whole)?;
-                expect(text == whole, || {
-                    format!(
-                        "{} is {text:?}, where {whole:?} was expected",
-                        path.display()
-                    )
-                })
-            }
+            Some(whole) => equal(&subject, &text, &self.words.render(whole)?),
             None => Ok(()),
         }
     }
-}
 
-/// Returns what one of our Stop hooks decided, where the event tells of one.
-fn decision(event: &Value) -> Option<String> {
-    if event["subtype"] != "hook_response" || event["hook_event"] != "Stop" {
-        return None;
-    }
-    let output = event["stdout"].as_str()?;
-    let output: Value = serde_json::from_str(output).ok()?;
-    Some(output["decision"].as_str()?.to_owned())
-}
-
-impl Home {
-    /// Returns the loops of a program that a folder of the project sees, the newest last.
-    ///
-    /// # Errors
-    /// The program cannot be run, or prints no list.
-    pub(super) fn loops(&self, program: &str, folder: &str) -> miette::Result<Vec<Loop>> {
-        let list: Value =
-            serde_json::from_str(&self.asked(program, folder, &["list", "--json"])?)
-                .into_diagnostic()?;
-        let mut loops: Vec<_> = list
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(|it| {
-                Some(Loop {
-                    id: it["id"].as_str()?.to_owned(),
-                    path: it["state"].as_str()?.into(),
-                })
-            })
-            .collect();
-        loops.sort_by(|one, other| one.id.cmp(&other.id));
-        Ok(loops)
+    fn contains(
+        &self,
+        subject: &str,
+        text: &str,
+        has: &[Pattern],
+        lacks: &[Pattern],
+    ) -> miette::Result<()> {
+        contains(subject, text, has, lacks, &self.words)
     }
 
-    /// Returns what one of our programs prints for a person in that folder of the project.
-    fn asked(&self, program: &str, folder: &str, arguments: &[&str]) -> miette::Result<String> {
-        let mut launch = self.launch(Path::new(program), folder);
-        launch.arguments = arguments.iter().map(OsString::from).collect();
-        let (status, out, err) = launch.run("", SOON)?;
-        if !status.success() {
-            return Err(miette!(
-                "{program} {arguments:?} ended with {status}: {err}"
-            ));
+    fn contains_in_order(
+        &self,
+        subject: &str,
+        text: &str,
+        patterns: &[Pattern],
+    ) -> miette::Result<()> {
+        let mut rest = text;
+        for pattern in patterns {
+            let pattern = pattern.rendered(|it| self.words.render(it))?;
+            let Some(end) = pattern.end_in(rest) else {
+                return Err(miette!(
+                    "{subject} lacks, here or in this order, \"{pattern}\""
+                ));
+            };
+            rest = &rest[end..];
         }
-        Ok(out)
+        Ok(())
     }
 }
 
-/// Returns the transitions of a journal, the loop's start apart.
-fn transitions_of(journal: &str) -> Vec<String> {
-    journal
-        .lines()
-        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-        .filter(|line| line["from"].is_string())
-        .filter_map(|line| Some(line["what"].as_str()?.to_owned()))
-        .collect()
+/// Checks that a text has all of `has` and nothing of `lacks`.
+pub(super) fn contains(
+    subject: &str,
+    text: &str,
+    has: &[Pattern],
+    lacks: &[Pattern],
+    words: &Words,
+) -> miette::Result<()> {
+    for (patterns, wanted, verb) in [(has, true, "lacks"), (lacks, false, "has")] {
+        for pattern in patterns {
+            let pattern = pattern.rendered(|it| words.render(it))?;
+            if pattern.is_in(text) != wanted {
+                return Err(miette!("{subject} {verb} \"{pattern}\":\n{text}"));
+            }
+        }
+    }
+    Ok(())
 }
 
-/// Tries `look` until it succeeds or the time is over; then its last error.
-///
-/// # Errors
-/// That of the last look.
-pub(super) fn until<T>(
+/// Calls `look` until it succeeds, or until the time is over.
+pub(super) fn until(
     within: Duration,
-    mut look: impl FnMut() -> miette::Result<T>,
-) -> miette::Result<T> {
+    mut look: impl FnMut() -> miette::Result<()>,
+) -> miette::Result<()> {
     let deadline = Instant::now() + within;
     loop {
         match look() {
-            Err(_) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(100)),
+            Err(_) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(50)),
             result => return result,
         }
     }
 }
 
-fn rendered(patterns: &[Pattern], words: &Words) -> miette::Result<Vec<Pattern>> {
-    patterns
-        .iter()
-        .map(|pattern| pattern.rendered(|text| words.render(text)))
+/// Returns the decision of one of our Stop hooks, if the event is about one.
+fn stop_decision(event: &Value) -> Option<String> {
+    if event["subtype"] != "hook_response" || event["hook_event"] != "Stop" {
+        return None;
+    }
+    let output: Value = serde_json::from_str(event["stdout"].as_str()?).ok()?;
+    Some(output["decision"].as_str()?.to_owned())
+}
+
+/// Returns the transitions in a journal, without the loop's start.
+fn transitions_in(journal: &str) -> Vec<String> {
+    let lines = journal.lines();
+    let lines = lines.filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    lines
+        .filter(|line| line["from"].is_string())
+        .filter_map(|line| Some(line["what"].as_str()?.to_owned()))
         .collect()
 }
 
-fn expect(holds: bool, otherwise: impl FnOnce() -> String) -> miette::Result<()> {
-    if holds {
-        Ok(())
-    } else {
-        Err(miette!("{}", otherwise()))
+fn equal<T: PartialEq + std::fmt::Debug>(
+    subject: &str,
+    found: &T,
+    expected: &T,
+) -> miette::Result<()> {
+    if found == expected {
+        return Ok(());
     }
+    Err(miette!("{subject}: expected {expected:?}, found {found:?}"))
 }

@@ -1,66 +1,103 @@
-//! What the model was sent and what it answered, in all sessions of one scenario, in the order in which it happened. Written by
-//! the server, read by checks and by the report of a failure.
+//! The record of one scenario: what the model was sent and what it answered. Checks read it, and
+//! it is printed if the scenario fails.
 
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::agent::{Heard, Reply};
+use super::agent::{Fault, Heard, Reply};
+
+/// A longer text loses its middle in [`Conversation::render`].
+const MAX_SHOWN_CHARS: usize = 1500;
 
 /// One request and its answer.
 #[derive(Debug, Clone)]
 pub(super) struct Exchange {
-    /// Since the scenario began.
-    pub(super) at: Duration,
     pub(super) heard: Heard,
-    /// False for a request that is no turn of the conversation (a title, a summary).
+    /// Whether the request is a turn of the conversation, not one for a title or a summary.
     pub(super) turn: bool,
-    pub(super) reply: Reply,
-    /// Why there is no reply of a rule's: a template that cannot be rendered, a request that cannot be read.
-    pub(super) failure: Option<String>,
+    /// The answer, or the reason why the script has none.
+    pub(super) reply: Result<Reply, String>,
 }
 
-/// All of them.
-#[derive(Debug)]
+/// All exchanges, in order.
+#[derive(Debug, Default)]
 pub(super) struct Conversation {
-    began: Instant,
     exchanges: Mutex<Vec<Exchange>>,
 }
 
 impl Conversation {
-    pub(super) fn new() -> Self {
-        Self {
-            began: Instant::now(),
-            exchanges: Mutex::new(Vec::new()),
-        }
-    }
-
-    /// Since the scenario began.
-    pub(super) fn now(&self) -> Duration {
-        self.began.elapsed()
-    }
-
-    pub(super) fn note(&self, exchange: Exchange) {
+    pub(super) fn add(&self, exchange: Exchange) {
         self.lock().push(exchange);
     }
 
-    /// Returns what was exchanged so far, of one session or of all.
-    pub(super) fn of(&self, session: Option<&str>) -> Vec<Exchange> {
+    /// Returns the exchanges so far, of one session or of all.
+    pub(super) fn exchanges(&self, session: Option<&str>) -> Vec<Exchange> {
         let mut exchanges = self.lock().clone();
-        exchanges
-            .retain(|exchange| session.is_none_or(|session| exchange.heard.session == session));
+        exchanges.retain(|it| session.is_none_or(|session| it.heard.session == session));
         exchanges
     }
 
-    /// Returns what went wrong first, if something did.
+    /// Returns the first failure of the script.
     pub(super) fn failure(&self) -> Option<String> {
-        self.lock()
-            .iter()
-            .find_map(|exchange| exchange.failure.clone())
+        let exchanges = self.lock();
+        exchanges.iter().find_map(|it| it.reply.clone().err())
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Exchange>> {
+    /// Renders the conversation for a terminal, with every control character escaped.
+    pub(super) fn render(&self) -> String {
+        let mut story = String::new();
+        for (index, Exchange { heard, reply, .. }) in self.exchanges(None).iter().enumerate() {
+            story.push_str(&format!("#{} {}\n", index + 1, heard.session));
+            put(&mut story, "heard", &heard.newest);
+            let reply = match reply {
+                Ok(reply) => reply,
+                Err(failure) => {
+                    put(&mut story, "FAILURE", failure);
+                    continue;
+                }
+            };
+            put(&mut story, "rule", &reply.about);
+            match &reply.fault {
+                Some(Fault::Status(status, body)) => put(&mut story, &status.to_string(), body),
+                Some(Fault::Hang) => put(&mut story, "fault", "never answers"),
+                None => {}
+            }
+            if let Some(say) = &reply.say {
+                put(&mut story, "says", say);
+            }
+            for (tool, input) in &reply.calls {
+                put(&mut story, tool, &format!("{input:#}").replace("\\n", "\n"));
+            }
+        }
+        story
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Exchange>> {
         self.exchanges
             .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Adds a text with a label before its first line.
+fn put(story: &mut String, mut label: &str, text: &str) {
+    let chars: Vec<char> = text.trim_end().chars().collect();
+    let mut text: String = chars.iter().collect();
+    if chars.len() > MAX_SHOWN_CHARS {
+        let half = MAX_SHOWN_CHARS / 2;
+        let head: String = chars[..half].iter().collect();
+        let tail: String = chars[chars.len() - half..].iter().collect();
+        text = format!("{head}\n[… left out …]\n{tail}");
+    }
+    for line in text.lines() {
+        let shown: String = line
+            .chars()
+            .map(|it| match it {
+                '\t' => it.to_string(),
+                it if it.is_control() => it.escape_default().to_string(),
+                it => it.to_string(),
+            })
+            .collect();
+        story.push_str(&format!("{label:>10} | {shown}\n"));
+        label = "";
     }
 }

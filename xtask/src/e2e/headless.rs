@@ -1,8 +1,7 @@
-//! Claude Code without a screen: one prompt, its events as JSON lines, and what they say at the end.
+//! Claude Code without a screen: one prompt, and its events as JSON lines.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ExitStatus};
+use std::process::Child;
 use std::time::Duration;
 
 use miette::{Context as _, IntoDiagnostic as _, miette};
@@ -20,68 +19,54 @@ pub(super) struct Headless {
     say: Say,
 }
 
-/// What the client printed in one run.
+/// The output of one client so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Printed {
-    /// Its events, one JSON object a line.
-    pub(super) out: String,
-    pub(super) err: String,
+    /// Events, one JSON object per line.
+    out: String,
+    err: String,
 }
 
 impl Headless {
-    /// Starts the client with the prompt of `say`; what it prints goes to files of that name.
+    /// Starts the client with the prompt `text`. Its output goes to `log.jsonl` and `log.err`.
     pub(super) fn start(
-        mut launch: Launch,
-        say: Say,
+        launch: Launch,
+        say: &Say,
         text: &str,
         resume: Option<&str>,
         log: &Path,
     ) -> miette::Result<Self> {
-        launch.arguments.extend(
-            [
-                "-p",
-                "--permission-mode",
-                &say.mode,
-                "--output-format",
-                "stream-json",
-                "--verbose",
-                "--include-hook-events",
-            ]
-            .map(OsString::from),
-        );
-        match resume {
-            Some(_) if say.r#continue => launch.arguments.push("--continue".into()),
-            Some(id) => launch
-                .arguments
-                .extend(["--resume", id].map(OsString::from)),
-            None => {}
-        }
-        launch
-            .arguments
-            .extend(say.arguments.iter().map(OsString::from));
-        launch.arguments.extend(["--", text].map(OsString::from));
-        let (out, err) = (log.with_extension("jsonl"), log.with_extension("err"));
+        let launch = launch.with(["-p", "--verbose", "--permission-mode"]);
+        let launch = launch.with([say.mode.as_deref().unwrap_or("default")]);
+        let launch = launch.with(["--output-format", "stream-json", "--include-hook-events"]);
+        let launch = match resume {
+            Some(_) if say.r#continue => launch.with(["--continue"]),
+            Some(id) => launch.with(["--resume", id]),
+            None => launch,
+        };
+        let launch = launch.with(["--", text]);
+        let out = log.with_extension("jsonl");
+        let err = log.with_extension("err");
         let child = launch
             .command()
-            .stdout(fs_err::File::create(&out).into_diagnostic()?.into_parts().0)
-            .stderr(fs_err::File::create(&err).into_diagnostic()?.into_parts().0)
+            .stdout(std::fs::File::create(&out).into_diagnostic()?)
+            .stderr(std::fs::File::create(&err).into_diagnostic()?)
             .spawn()
             .into_diagnostic()
-            .wrap_err_with(|| format!("cannot start {}", launch.program.display()))?;
+            .wrap_err("cannot start the client")?;
         Ok(Self {
             child,
             out,
             err,
-            say,
+            say: say.clone(),
         })
     }
 
-    /// Returns what it has printed so far.
+    /// Returns the output so far.
     pub(super) fn printed(&self) -> Printed {
-        let read = |path| {
-            fs_err::read(path)
-                .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
-                .unwrap_or_default()
+        let read = |path: &Path| {
+            let bytes = fs_err::read(path).unwrap_or_default();
+            String::from_utf8_lossy(&bytes).into_owned()
         };
         Printed {
             out: read(&self.out),
@@ -89,49 +74,40 @@ impl Headless {
         }
     }
 
-    /// Waits for its end, and holds it against what the step expects.
-    pub(super) fn finish(mut self, limit: Duration) -> miette::Result<Printed> {
+    /// Waits for the client's end, and checks what the step expects of it.
+    pub(super) fn finish(&mut self, limit: Duration) -> miette::Result<()> {
         let status = launch::wait(&mut self.child, limit).wrap_err("the client's turn")?;
         let printed = self.printed();
-        self.expected(status, &printed)?;
-        Ok(printed)
-    }
-
-    /// Ends it and its process group at once, without a word to either.
-    pub(super) fn kill(&mut self) -> miette::Result<()> {
-        launch::kill(&mut self.child)
-    }
-
-    fn expected(&self, status: ExitStatus, printed: &Printed) -> miette::Result<()> {
         if status.code() != Some(self.say.exit) {
+            let (expected, err) = (self.say.exit, &printed.err);
             return Err(miette!(
-                "the client ended with {status}, where {} was expected\n{}",
-                self.say.exit,
-                printed.err
+                "the client ended with {status}, expected {expected}\n{err}"
             ));
         }
         let events = printed.events();
-        let denied: Vec<_> = events
+        let denials: Vec<_> = events
             .iter()
             .filter(|event| event["type"] == "result")
             .filter_map(|event| event["permission_denials"].as_array())
             .flatten()
-            .map(|denial| format!("{} {}", denial["tool_name"], denial["tool_input"]))
             .collect();
-        if denied.len() != self.say.denials {
+        if denials.len() != self.say.denials {
+            let (count, expected) = (denials.len(), self.say.denials);
             return Err(miette!(
-                "{} tool calls were refused for want of a permission, where {} were expected: {denied:#?}",
-                denied.len(),
-                self.say.denials
+                "{count} calls were refused, expected {expected}: {denials:#?}"
             ));
         }
-        let failed = events
-            .iter()
-            .find(|event| event["subtype"] == "hook_response" && event["outcome"] != "success");
-        match failed {
-            Some(hook) if !self.say.hooks_may_fail => Err(miette!("a hook failed: {hook:#}")),
-            _ => Ok(()),
+        let is_failed_hook =
+            |event: &&Value| event["subtype"] == "hook_response" && event["outcome"] != "success";
+        match events.iter().find(is_failed_hook) {
+            Some(hook) => Err(miette!("a hook failed: {hook:#}")),
+            None => Ok(()),
         }
+    }
+
+    /// Kills the client and its process group.
+    pub(super) fn kill(&mut self) -> miette::Result<()> {
+        launch::kill(&mut self.child)
     }
 }
 
@@ -142,22 +118,22 @@ impl Drop for Headless {
 }
 
 impl Printed {
-    /// Its events; a line that is none is left out.
-    pub(super) fn events(&self) -> Vec<Value> {
-        self.out
-            .lines()
+    fn events(&self) -> Vec<Value> {
+        let lines = self.out.lines();
+        lines
             .filter_map(|line| serde_json::from_str(line).ok())
             .collect()
     }
 
-    /// Returns the id that the client gave its session.
+    /// Returns the client's id of the session.
     pub(super) fn session(&self) -> Option<String> {
-        self.events()
+        let events = self.events();
+        events
             .iter()
             .find_map(|event| Some(event["session_id"].as_str()?.to_owned()))
     }
 
-    /// Returns all of it, as one text.
+    /// Returns stdout and stderr as one text.
     pub(super) fn text(&self) -> String {
         format!("{}\n{}", self.out, self.err)
     }

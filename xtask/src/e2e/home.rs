@@ -1,5 +1,4 @@
-//! A scenario's own world on disk: a home, a project, the installed program and plugin, outside of any other repository.
-//! What a client is started with comes from here.
+//! A scenario's own world on disk: home, project, programs and plugins, outside of any repository.
 
 use std::ffi::OsString;
 use std::os::unix::fs::symlink;
@@ -8,79 +7,112 @@ use std::process::Command;
 use std::time::Duration;
 
 use miette::{IntoDiagnostic as _, miette};
+use serde_json::Value;
 
 use super::launch::Launch;
 use super::leftovers;
 use super::scenario::Scenario;
 use super::words::Words;
 
-/// Our own programs.
-pub(super) const OURS: [&str; 4] = ["claudex-loop", "release-train", "taskie", "stages"];
+/// Our own programs. The first one is asked about loops if a check names no other.
+pub(super) const PROGRAMS: [&str; 4] = ["claudex-loop", "release-train", "taskie", "stages"];
 
-/// Programs that scenarios are played with.
+/// The limit for a program that does one thing and ends, also on a busy machine.
+pub(super) const COMMAND_TIMEOUT: Duration = Duration::from_secs(180);
+
+/// The clients' key for the scripted service.
+pub(super) const API_KEY: &str = "sk-ant-scripted-0000000000000000";
+
+/// The programs that a scenario is played with.
 #[derive(Debug, Clone)]
 pub(super) struct Programs {
     pub(super) claude: PathBuf,
     pub(super) codex: Option<PathBuf>,
-    /// The folder with our own, as they were built for this run.
+    /// The folder with our own programs.
     pub(super) ours: PathBuf,
-    /// The release's archive with them, where the scenario has one.
+    /// A release archive.
     pub(super) archive: Option<PathBuf>,
 }
 
 /// The folders of one scenario.
 #[derive(Debug)]
 pub(super) struct Home {
-    /// All else lies below it.
+    /// The folder with all others.
     pub(super) folder: PathBuf,
     pub(super) home: PathBuf,
     pub(super) project: PathBuf,
-    /// The folder of the marketplace that the plugin is installed from.
-    pub(super) marketplace: PathBuf,
+    marketplace: PathBuf,
     bin: PathBuf,
+    ours: PathBuf,
     env: Vec<(String, String)>,
 }
 
+/// A loop, as `list --json` prints it.
+#[derive(Debug)]
+pub(super) struct Loop {
+    pub(super) id: String,
+    pub(super) state: String,
+}
+
 impl Home {
-    /// Makes all of it below `folder`, which must not be there yet.
-    pub(super) fn make(
+    /// Creates everything below `folder`.
+    pub(super) fn create(
         scenario: &Scenario,
         folder: PathBuf,
         repository: &Path,
         programs: &Programs,
         words: &Words,
     ) -> miette::Result<Self> {
-        let mut it = Self {
+        let marketplace = scenario.marketplace.as_ref();
+        let mut home = Self {
             home: folder.join("home"),
-            project: folder.join(words.render(&scenario.project.folder)?),
-            marketplace: scenario
-                .plugin
-                .folder
-                .as_ref()
-                .map_or_else(|| repository.to_owned(), |name| folder.join(name)),
+            project: folder.join(&scenario.project.folder),
+            marketplace: marketplace.map_or(repository.to_owned(), |name| folder.join(name)),
             bin: folder.join("bin"),
+            ours: programs.ours.clone(),
             env: Vec::new(),
             folder,
         };
-        for made in [&it.home, &it.project, &it.bin, &it.tmp(), &it.claude()] {
+        let config = home.home.join(".config/claudex-loop");
+        for made in [
+            &home.project,
+            &home.bin,
+            &home.tmp(),
+            &home.claude(),
+            &config,
+        ] {
             fs_err::create_dir_all(made).into_diagnostic()?;
         }
-        let words = it.words(words);
-        it.env = scenario
-            .env
-            .iter()
-            .map(|(name, value)| Ok((name.clone(), words.render(value)?)))
-            .collect::<miette::Result<_>>()?;
-        it.install(programs)?;
-        it.configure(scenario, &words)?;
-        if scenario.plugin.folder.is_some() {
-            it.copy_marketplace(repository)?;
+        let words = home.words(words);
+        let link = |program: &Path, name| symlink(program, home.bin.join(name)).into_diagnostic();
+        link(&programs.claude, "claude")?;
+        for name in PROGRAMS {
+            link(&programs.ours.join(name), name)?;
         }
-        it.fill_project(scenario, &words)?;
-        Ok(it)
+        if let Some(codex) = &programs.codex {
+            link(codex, "codex")?;
+        }
+
+        let text = scenario
+            .config
+            .as_deref()
+            .unwrap_or("reviewer = \"lint\"\n");
+        fs_err::write(config.join("config.toml"), words.render(text)?).into_diagnostic()?;
+        if let Some(settings) = &scenario.settings {
+            let path = home.claude().join("settings.json");
+            fs_err::write(path, words.render(settings)?).into_diagnostic()?;
+        }
+        if scenario.marketplace.is_some() {
+            home.copy_marketplace(repository)?;
+        }
+        home.fill_project(scenario, &words)?;
+        for (name, value) in &scenario.env {
+            home.env.push((name.clone(), words.render(value)?));
+        }
+        Ok(home)
     }
 
-    /// These words, and those for the folders.
+    /// Adds the words for the folders.
     pub(super) fn words(&self, words: &Words) -> Words {
         let folders = [
             ("project", &self.project),
@@ -100,14 +132,13 @@ impl Home {
         self.folder.join("tmp")
     }
 
-    /// Starts a program of this world, run in a folder of the project. Ours is found whatever the scenario says that PATH is.
-    pub(super) fn launch(&self, program: &Path, folder: &str) -> Launch {
-        let installed = Some(self.bin.join(program)).filter(|file| file.exists());
+    /// Prepares a program to run in a folder of the project.
+    pub(super) fn launch(&self, program: impl Into<PathBuf>, folder: &str) -> Launch {
         Launch {
-            program: installed.unwrap_or_else(|| program.to_owned()),
+            program: program.into(),
             arguments: Vec::new(),
             env: self.environment(),
-            // Not joined with nothing, which would leave a slash at its end: clients know folders by their very text.
+            // Joining an empty path would add a slash, and clients compare folders by their text.
             folder: match folder {
                 "" => self.project.clone(),
                 folder => self.project.join(folder),
@@ -115,10 +146,10 @@ impl Home {
         }
     }
 
-    /// Returns the client of this world, which speaks to the service at `url`.
+    /// Prepares the client, with the service at `url`.
     pub(super) fn client(&self, url: &str, folder: &str) -> Launch {
-        let mut launch = self.launch(&self.bin.join("claude"), folder);
-        launch.env.extend(pairs([
+        let mut launch = self.launch(self.bin.join("claude"), folder);
+        launch.env.extend(pairs(&[
             ("ANTHROPIC_BASE_URL", url),
             ("ANTHROPIC_API_KEY", API_KEY),
             ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
@@ -126,52 +157,75 @@ impl Home {
             ("DISABLE_TELEMETRY", "1"),
             ("DISABLE_AUTOUPDATER", "1"),
             ("DISABLE_ERROR_REPORTING", "1"),
-            // Lets the client's bypass of permissions run as root, where a scenario asks for it.
+            // Allows bypassPermissions as root.
             ("IS_SANDBOX", "1"),
         ]));
         launch
     }
 
-    /// Adds the marketplace and installs its plugins of these names, as a user does.
+    /// Installs plugins from the marketplace as a user does.
     pub(super) fn install_plugins(&self, names: &[String]) -> miette::Result<()> {
-        let marketplace = self.marketplace.to_string_lossy().into_owned();
-        let names: Vec<_> = names
-            .iter()
-            .map(|name| format!("{name}@claudex-engine"))
-            .collect();
-        let add = vec!["plugin", "marketplace", "add", &marketplace];
-        let install = names.iter().map(|name| vec!["plugin", "install", name]);
-        for arguments in std::iter::once(add).chain(install) {
-            // No service is asked for this; the address leads nowhere.
-            let mut launch = self.client("http://127.0.0.1:9", "");
-            launch.arguments = arguments.iter().map(OsString::from).collect();
-            let (status, out, err) = launch.run("", SOON)?;
-            if !status.success() {
-                return Err(miette!(
-                    "`claude {}` ended with {status}:\n{out}{err}",
-                    arguments.join(" ")
-                ));
-            }
+        if names.is_empty() {
+            return Ok(());
+        }
+        // The address of the service is not used.
+        let client = || self.client("http://127.0.0.1:9", "").with(["plugin"]);
+        let add = client()
+            .with(["marketplace", "add"])
+            .with([&self.marketplace]);
+        add.output(COMMAND_TIMEOUT)?;
+        for name in names {
+            let plugin = format!("{name}@claudex-engine");
+            client()
+                .with(["install", &plugin])
+                .output(COMMAND_TIMEOUT)?;
         }
         Ok(())
     }
 
-    /// Returns the real Codex as a program of this world, with the service at `url` as its only model.
-    pub(super) fn configure_codex(&self, url: &str, more: &str) -> miette::Result<()> {
+    /// Configures Codex, with the service at `url` as its only model.
+    pub(super) fn configure_codex(&self, url: &str) -> miette::Result<()> {
         let folder = self.home.join(".codex");
         fs_err::create_dir_all(&folder).into_diagnostic()?;
         let text = format!(
-            "model = \"scripted\"\nmodel_provider = \"scripted\"\n\n[model_providers.scripted]\nname = \"scripted\"\n\
-             base_url = \"{url}/v1\"\nwire_api = \"responses\"\nenv_key = \"SCRIPTED_KEY\"\nrequest_max_retries = 0\n\
-             stream_max_retries = 0\n\n{more}"
+            "model = \"scripted\"\nmodel_provider = \"scripted\"\n\n[model_providers.scripted]\n\
+             name = \"scripted\"\nbase_url = \"{url}/v1\"\nwire_api = \"responses\"\n\
+             env_key = \"SCRIPTED_KEY\"\nrequest_max_retries = 0\nstream_max_retries = 0\n"
         );
         fs_err::write(folder.join("config.toml"), text).into_diagnostic()
     }
 
+    /// Runs one of our programs in a folder of the project, and returns its output.
+    pub(super) fn ask(
+        &self,
+        program: &str,
+        folder: &str,
+        arguments: &[&str],
+    ) -> miette::Result<String> {
+        let launch = self.launch(self.ours.join(program), folder);
+        launch
+            .with(arguments.iter().copied())
+            .output(COMMAND_TIMEOUT)
+    }
+
+    /// Lists a program's loops in a folder of the project, the newest last.
+    pub(super) fn loops(&self, program: &str, folder: &str) -> miette::Result<Vec<Loop>> {
+        let list = self.ask(program, folder, &["list", "--json"])?;
+        let list: Vec<Value> = serde_json::from_str(&list).into_diagnostic()?;
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let loops = list.iter().map(|it| Loop {
+            id: text(&it["id"]),
+            state: text(&it["state"]),
+        });
+        let mut loops: Vec<_> = loops.collect();
+        loops.sort_by(|one, other| one.id.cmp(&other.id));
+        Ok(loops)
+    }
+
     fn environment(&self) -> Vec<(OsString, OsString)> {
         let path = format!("{}:/usr/local/bin:/usr/bin:/bin", self.bin.display());
-        let mut env: Vec<_> = pairs([
-            ("PATH", path.as_str()),
+        let mut env = pairs(&[
+            ("PATH", &path),
             ("LANG", "C.UTF-8"),
             ("TZ", "UTC"),
             ("HOME", &self.home.to_string_lossy()),
@@ -180,67 +234,29 @@ impl Home {
             ("CLAUDE_CODE_TMPDIR", &self.tmp().to_string_lossy()),
             ("SCRIPTED_KEY", API_KEY),
             (leftovers::MARK, &self.folder.to_string_lossy()),
-            // No file of the machine's own decides what git does here.
             ("GIT_CONFIG_NOSYSTEM", "1"),
-        ])
-        .collect();
-        env.extend(pairs(
-            self.env
-                .iter()
-                .map(|(name, value)| (name.as_str(), value.as_str())),
-        ));
+        ]);
+        let own = self.env.iter();
+        env.extend(own.map(|(name, value)| (name.into(), value.into())));
         env
     }
 
-    fn install(&self, programs: &Programs) -> miette::Result<()> {
-        let link = |program: &Path, name| symlink(program, self.bin.join(name)).into_diagnostic();
-        link(&programs.claude, "claude")?;
-        for name in OURS {
-            link(&programs.ours.join(name), name)?;
-        }
-        programs
-            .codex
-            .as_ref()
-            .map_or(Ok(()), |codex| link(codex, "codex"))
-    }
-
-    fn configure(&self, scenario: &Scenario, words: &Words) -> miette::Result<()> {
-        let folder = self.home.join(".config/claudex-loop");
-        fs_err::create_dir_all(&folder).into_diagnostic()?;
-        let config = scenario
-            .config
-            .as_deref()
-            .unwrap_or("reviewer = \"lint\"\n");
-        fs_err::write(folder.join("config.toml"), words.render(config)?).into_diagnostic()?;
-        if let Some(settings) = &scenario.settings {
-            fs_err::write(self.claude().join("settings.json"), words.render(settings)?)
-                .into_diagnostic()?;
-        }
-        Ok(())
-    }
-
-    /// Returns what a user's clone has of the marketplace: its list, and the plugins.
+    /// Copies the list of the marketplace, and its plugins.
     fn copy_marketplace(&self, repository: &Path) -> miette::Result<()> {
-        fs_err::create_dir_all(&self.marketplace).into_diagnostic()?;
-        for (part, into) in [
-            (".claude-plugin", ""),
-            ("plugin", ""),
-            ("examples/release-train/plugin", "examples/release-train"),
-            ("taskie/plugin", "taskie"),
-            ("stages/plugin", "stages"),
+        for part in [
+            ".claude-plugin",
+            "plugin",
+            "examples/release-train/plugin",
+            "taskie/plugin",
+            "stages/plugin",
         ] {
-            fs_err::create_dir_all(self.marketplace.join(into)).into_diagnostic()?;
-            let status = Command::new("cp")
-                .arg("-R")
-                .arg(repository.join(part))
-                .arg(self.marketplace.join(into))
-                .status()
-                .into_diagnostic()?;
-            if !status.success() {
-                return Err(miette!(
-                    "cannot copy {part} to {}",
-                    self.marketplace.display()
-                ));
+            let copy = self.marketplace.join(part);
+            let parent = copy.parent().unwrap_or(&self.marketplace);
+            fs_err::create_dir_all(parent).into_diagnostic()?;
+            let mut command = Command::new("cp");
+            command.arg("-R").arg(repository.join(part)).arg(&copy);
+            if !command.status().into_diagnostic()?.success() {
+                return Err(miette!("cannot copy {part} to {}", copy.display()));
             }
         }
         Ok(())
@@ -249,42 +265,26 @@ impl Home {
     fn fill_project(&self, scenario: &Scenario, words: &Words) -> miette::Result<()> {
         for (path, text) in &scenario.project.files {
             let path = self.project.join(path);
-            fs_err::create_dir_all(path.parent().unwrap_or(&self.project)).into_diagnostic()?;
+            fs_err::create_dir_all(path.parent().unwrap_or(&path)).into_diagnostic()?;
             fs_err::write(path, words.render(text)?).into_diagnostic()?;
-        }
-        if !scenario.project.git {
-            return Ok(());
         }
         for arguments in [
             &["init", "-q", "-b", "main"][..],
-            &["config", "user.name", "A Person"],
-            &["config", "user.email", "person@example.org"],
+            &["config", "user.name", "A User"],
+            &["config", "user.email", "user@example.org"],
             &["add", "-A"],
-            &["commit", "-q", "--allow-empty", "-m", "As it was"],
+            &["commit", "-q", "--allow-empty", "-m", "First"],
         ] {
-            let mut launch = self.launch(Path::new("git"), "");
-            launch.arguments = arguments.iter().map(OsString::from).collect();
-            let (status, _, err) = launch.run("", SOON)?;
-            if !status.success() {
-                return Err(miette!("git {arguments:?}: {err}"));
-            }
+            let git = self.launch("git", "").with(arguments.iter().copied());
+            git.output(COMMAND_TIMEOUT)?;
         }
         Ok(())
     }
 }
 
-/// How long a program may take that does one thing and ends, also on a machine that has much else to do.
-pub(super) const SOON: Duration = Duration::from_secs(180);
-
-/// The key that the clients have for the scripted services. It opens nothing.
-pub(super) const API_KEY: &str = "sk-ant-scripted-0000000000000000";
-
-fn pairs<'a>(
-    pairs: impl IntoIterator<Item = (&'a str, &'a str)>,
-) -> impl Iterator<Item = (OsString, OsString)> {
+fn pairs(pairs: &[(&str, &str)]) -> Vec<(OsString, OsString)> {
+    let pairs = pairs.iter();
     pairs
-        .into_iter()
         .map(|(name, value)| (name.into(), value.into()))
-        .collect::<Vec<_>>()
-        .into_iter()
+        .collect()
 }

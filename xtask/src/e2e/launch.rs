@@ -1,8 +1,9 @@
-//! A program that is about to be started: all of what it gets, the whole environment included. Nothing of the environment
-//! of `cargo xtask` itself reaches a client.
+//! A program that is about to be started, with its whole environment: nothing of the environment of
+//! `cargo xtask` reaches a client.
 
 use std::ffi::OsString;
-use std::io::{Read as _, Seek as _, Write as _};
+use std::io::{Read as _, Seek as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -10,20 +11,27 @@ use std::time::{Duration, Instant};
 use miette::{Context as _, IntoDiagnostic as _, miette};
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// What is started, and where.
+/// The program, its arguments, its environment and its working folder.
 #[derive(Debug, Clone)]
 pub(super) struct Launch {
     pub(super) program: PathBuf,
     pub(super) arguments: Vec<OsString>,
-    /// The whole environment.
     pub(super) env: Vec<(OsString, OsString)>,
     pub(super) folder: PathBuf,
 }
 
 impl Launch {
-    /// The same as a command that leads a process group of its own and has nothing to read.
+    /// Adds arguments.
+    pub(super) fn with<S: Into<OsString>>(
+        mut self,
+        arguments: impl IntoIterator<Item = S>,
+    ) -> Self {
+        self.arguments.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    /// Returns a command that leads its own process group and reads nothing.
     pub(super) fn command(&self) -> Command {
-        use std::os::unix::process::CommandExt as _;
         let mut command = Command::new(&self.program);
         command
             .args(&self.arguments)
@@ -35,44 +43,41 @@ impl Launch {
         command
     }
 
-    /// Runs it to its end with this on its standard input. What it printed: first stdout, then stderr.
-    ///
-    /// # Errors
-    /// It cannot be started, or did not end within `limit`; then it is ended.
-    pub(super) fn run(
-        &self,
-        stdin: &str,
-        limit: Duration,
-    ) -> miette::Result<(ExitStatus, String, String)> {
-        // Files, so that neither a full pipe nor a grandchild that keeps one open can hold us up.
-        let file = || tempfile::tempfile().into_diagnostic();
-        let (mut input, mut out, mut err) = (file()?, file()?, file()?);
-        input.write_all(stdin.as_bytes()).into_diagnostic()?;
-        input.rewind().into_diagnostic()?;
+    /// Runs the program and returns its status, its stdout and its stderr.
+    pub(super) fn run(&self, limit: Duration) -> miette::Result<(ExitStatus, String, String)> {
+        // Files, so that a grandchild that keeps a pipe open cannot delay us.
+        let mut out = tempfile::tempfile().into_diagnostic()?;
+        let mut err = tempfile::tempfile().into_diagnostic()?;
         let mut child = self
             .command()
-            .stdin(input)
             .stdout(out.try_clone().into_diagnostic()?)
             .stderr(err.try_clone().into_diagnostic()?)
             .spawn()
             .into_diagnostic()
             .wrap_err_with(|| format!("cannot start {}", self.program.display()))?;
         let status = wait(&mut child, limit)?;
-        let read = |file: &mut std::fs::File| {
-            let mut bytes = Vec::new();
-            file.rewind()
-                .and_then(|()| file.read_to_end(&mut bytes))
-                .into_diagnostic()?;
-            Ok::<_, miette::Report>(String::from_utf8_lossy(&bytes).into_owned())
-        };
         Ok((status, read(&mut out)?, read(&mut err)?))
+    }
+
+    /// Runs the program, and returns its output if it succeeds.
+    pub(super) fn output(&self, limit: Duration) -> miette::Result<String> {
+        let (status, out, err) = self.run(limit)?;
+        if !status.success() {
+            let (program, arguments) = (self.program.display(), &self.arguments);
+            return Err(miette!("{program} {arguments:?}: {status}\n{out}{err}"));
+        }
+        Ok(out)
     }
 }
 
-/// Waits for the end of a program; where it does not come in time, it is ended with its process group.
-///
-/// # Errors
-/// It did not end within `limit`.
+fn read(file: &mut std::fs::File) -> miette::Result<String> {
+    let mut bytes = Vec::new();
+    file.rewind().into_diagnostic()?;
+    file.read_to_end(&mut bytes).into_diagnostic()?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Waits for the end of a program. If it takes too long, its process group is killed.
 pub(super) fn wait(child: &mut Child, limit: Duration) -> miette::Result<ExitStatus> {
     let deadline = Instant::now() + limit;
     loop {
@@ -81,21 +86,18 @@ pub(super) fn wait(child: &mut Child, limit: Duration) -> miette::Result<ExitSta
         }
         if Instant::now() > deadline {
             kill(child)?;
-            return Err(miette!("it did not end within {} seconds", limit.as_secs()));
+            return Err(miette!("timed out after {} s", limit.as_secs()));
         }
-        std::thread::sleep(Duration::from_millis(30));
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
-/// Ends a program and its process group at once, without a word to either.
-///
-/// # Errors
-/// The system does not tell of its end.
+/// Kills a program and its process group.
 pub(super) fn kill(child: &mut Child) -> miette::Result<()> {
     if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw)
         && matches!(child.try_wait(), Ok(None))
     {
-        // It may have ended by itself.
+        // The group may have ended since.
         let _ = kill_process_group(group, Signal::KILL);
     }
     child.wait().into_diagnostic().map(drop)

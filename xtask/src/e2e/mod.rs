@@ -1,9 +1,15 @@
-//! `cargo xtask e2e`: the scenarios of `tests/e2e` played by the real clients against a model that the scenarios script.
+//! `cargo xtask e2e` plays the scenarios of `tests/e2e` with the real clients, against a model that
+//! the scenarios script.
 //!
-//! One subject per file, in the order in which a run goes through them: `scenario` (the language), `clients` (the pinned
-//! programs), `home` (a scenario's own world on disk), `server` (the model's service) with `agent` (what it answers) and
-//! `conversation` (what was said; `story` tells it), `play` (the steps) with `headless` and `terminal` (the client without and with a screen),
-//! `check` (what must be true), `report` (the table, and a failure's story).
+//! | module | subject |
+//! |---|---|
+//! | `scenario` | the scenario language |
+//! | `clients` | the pinned clients |
+//! | `home` | a scenario's world on disk |
+//! | `server`, `agent`, `conversation` | the model's service, its answers, their record |
+//! | `play` | the steps, with `headless` and `terminal` for the client |
+//! | `check`, `screen`, `leftovers` | what must be true |
+//! | `report` | what a run prints |
 
 mod agent;
 mod check;
@@ -11,7 +17,6 @@ mod clients;
 mod conversation;
 mod headless;
 mod home;
-mod interactive;
 mod launch;
 mod leftovers;
 mod play;
@@ -19,7 +24,6 @@ mod report;
 mod scenario;
 mod screen;
 mod server;
-mod story;
 mod terminal;
 mod words;
 
@@ -31,80 +35,68 @@ use std::sync::Mutex;
 use clap::Args;
 use miette::{Context as _, IntoDiagnostic as _, miette};
 
-use clients::{Clients, Pins};
-use home::{OURS, Programs};
+use clients::Pins;
+use home::{PROGRAMS, Programs};
 use play::Stage;
 use report::Row;
 use scenario::{Age, Scenario};
 
-/// What `cargo xtask e2e` can be asked.
+/// The options of `cargo xtask e2e`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Play these scenarios only (a file's name in tests/e2e/scenarios, without its ending); can be repeated
+    /// Play only this scenario (the name of a file in tests/e2e/scenarios); can be repeated
     #[arg(long = "scenario", value_name = "NAME")]
     scenarios: Vec<String>,
     /// Play with this client only
     #[arg(long, value_enum)]
     client: Option<Age>,
-    /// Leave each scenario's folder (home, project, logs), and name it
+    /// Keep each scenario's folder (home, project, logs)
     #[arg(long)]
     keep: bool,
-    /// How many scenarios are played at once; the number of processors without it
+    /// The number of scenarios played at once [default: one more than there are processors]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZero<usize>>,
-    /// Play the scenarios of a release with this archive, which `cargo xtask dist` made; without it, with one of the debug build
+    /// Use this release archive instead of one of the debug build
     #[arg(long, value_name = "FILE")]
     archive: Option<PathBuf>,
-    /// Write the screens of tests/e2e/screens anew, as they are seen now
+    /// Write the kept screens (tests/e2e/screens) that do not match
     #[arg(long)]
     overwrite_screens: bool,
-    /// Draw the end of each kept screen, in its colours, as FOLDER/NAME.svg
+    /// Draw the kept screens as FOLDER/NAME.svg
     #[arg(long, value_name = "FOLDER")]
     pictures: Option<PathBuf>,
 }
 
-/// Plays what was asked for. Exit status 0 where every scenario held.
-///
-/// # Errors
-/// A file of the suite that cannot be used, a client that cannot be installed, our own program that does not build.
+/// Plays the scenarios. The exit status is 0 if all of them passed.
 pub(crate) fn run(options: &Options) -> miette::Result<ExitCode> {
     let root = crate::root()?;
     let suite = root.join("tests/e2e");
     let scenarios = scenario::all(&suite.join("scenarios"), &options.scenarios)?;
     let pins = Pins::read(&suite)?;
     let rows = rows(&scenarios, &pins, options.client);
-    if rows.is_empty() {
-        return Err(miette!(
-            help = "`clients` in the scenario's file says which play it",
-            "none of these scenarios is played with that client"
-        ));
-    }
 
     let target = crate::target()?;
-    let clients = Clients::below(&target);
-    // Short, since sockets lie below it; and below no repository, since git and both clients look upwards.
+    // Below no repository, since git and both clients look upwards.
     let folder = std::env::temp_dir().join(format!("claudex-e2e-{}", std::process::id()));
     fs_err::create_dir_all(&folder).into_diagnostic()?;
     let ours = build(&root, &target, &folder)?;
-    let archive = || match &options.archive {
-        Some(file) => fs_err::canonicalize(file).into_diagnostic(),
-        None => crate::dist::quick_archive(&root, &ours, &folder),
-    };
-    let is_released = scenarios.iter().any(|scenario| scenario.released);
-    let archive = is_released.then(archive).transpose()?;
-    let codex = scenarios.iter().any(|scenario| scenario.codex.is_some());
-    let codex = codex.then(|| clients.codex(pins.codex())).transpose()?;
-    let programs = |row: &Row<'_>| -> miette::Result<Programs> {
-        Ok(Programs {
-            claude: clients.claude_code(row.version)?,
-            codex: row.scenario.codex.as_ref().and(codex.clone()),
-            ours: ours.clone(),
-            archive: archive.clone().filter(|_| row.scenario.released),
-        })
-    };
+    let mut archive = None;
+    if scenarios.iter().any(|scenario| scenario.released) {
+        archive = Some(match &options.archive {
+            Some(file) => fs_err::canonicalize(file).into_diagnostic()?,
+            None => crate::dist::quick_archive(&root, &ours, &folder)?,
+        });
+    }
     let mut cast = Vec::new();
     for row in rows {
-        let programs = programs(&row)?;
+        let needs_codex = !row.scenario.codex.is_empty();
+        let codex = needs_codex.then(|| clients::codex(&target, &pins.codex));
+        let programs = Programs {
+            claude: clients::claude_code(&target, row.version)?,
+            codex: codex.transpose()?,
+            ours: ours.clone(),
+            archive: archive.clone(),
+        };
         cast.push((row, programs));
     }
 
@@ -115,24 +107,21 @@ pub(crate) fn run(options: &Options) -> miette::Result<ExitCode> {
         overwrite_screens: options.overwrite_screens,
         pictures: options.pictures.clone(),
     };
-    let jobs = options
-        .jobs
-        .or_else(|| std::thread::available_parallelism().ok())
-        .map_or(1, NonZero::get);
+    let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let jobs = options.jobs.map_or(processors + 1, NonZero::get);
     let rows = play_all(&stage, cast, jobs);
-    let well = report::all(&rows, options.keep);
-    if well && !options.keep {
-        // It lies in the temporary folder, if it cannot be removed.
+    let passed = report::print_failures(&rows);
+    if passed && !options.keep {
         let _ = fs_err::remove_dir_all(&stage.folder);
     }
-    Ok(if well {
+    Ok(if passed {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
     })
 }
 
-/// Returns every scenario with each client that plays it.
+/// Returns every scenario with each of its clients.
 fn rows<'a>(scenarios: &'a [Scenario], pins: &'a Pins, only: Option<Age>) -> Vec<Row<'a>> {
     scenarios
         .iter()
@@ -146,7 +135,7 @@ fn rows<'a>(scenarios: &'a [Scenario], pins: &'a Pins, only: Option<Age>) -> Vec
         .collect()
 }
 
-/// Plays them, `jobs` at once, each with its programs. What came of them, in their order.
+/// Plays the rows, `jobs` at once, and returns the outcomes in the same order.
 fn play_all<'a>(
     stage: &Stage,
     cast: Vec<(Row<'a>, Programs)>,
@@ -162,8 +151,8 @@ fn play_all<'a>(
                     let Some((index, (row, programs))) = next else {
                         break;
                     };
-                    let outcome = stage.play(row.scenario, &programs, row.age, &row.label());
-                    report::ended(&row, &outcome);
+                    let outcome = stage.play(row.scenario, &programs, &row.label());
+                    report::print_end(&row, &outcome, stage.keep);
                     lock(&done).push((index, (row, outcome)));
                 }
             });
@@ -180,10 +169,10 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
         .unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Builds our programs, and copies them: a build that somebody starts meanwhile must not change them under a running client.
+/// Builds our programs and copies them, so that a later build does not change them meanwhile.
 fn build(root: &Path, target: &Path, folder: &Path) -> miette::Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let packages = OURS.iter().flat_map(|name| ["--package", name]);
+    let packages = PROGRAMS.iter().flat_map(|name| ["--package", name]);
     let status = Command::new(cargo)
         .args(["build", "--quiet", "--bins"])
         .args(packages)
@@ -192,11 +181,11 @@ fn build(root: &Path, target: &Path, folder: &Path) -> miette::Result<PathBuf> {
         .into_diagnostic()
         .wrap_err("cannot run cargo")?;
     if !status.success() {
-        return Err(miette!("{} do not build", OURS.join(" and ")));
+        return Err(miette!("{} do not build", PROGRAMS.join(" and ")));
     }
     let copies = folder.join("ours");
     fs_err::create_dir_all(&copies).into_diagnostic()?;
-    for name in OURS {
+    for name in PROGRAMS {
         fs_err::copy(target.join("debug").join(name), copies.join(name)).into_diagnostic()?;
     }
     Ok(copies)

@@ -1,7 +1,7 @@
-//! Plays one scenario: its steps in their order, and at the end what holds for every scenario.
+//! Plays one scenario: its steps in order.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,59 +11,86 @@ use super::agent::Agent;
 use super::check::{self, Place};
 use super::conversation::Conversation;
 use super::headless::Headless;
-use super::home::{Home, Programs};
+use super::home::{API_KEY, Home, Programs};
 use super::leftovers;
-use super::scenario::{Age, Check, Pattern, Person, Say, Scenario, Step, Write};
+use super::scenario::{self, Check, Pattern, Person, Say, Scenario, See, Step, Type};
+use super::screen;
 use super::server::Server;
+use super::terminal::{self, Terminal};
 use super::words::Words;
 
-mod scene;
-mod terminals;
+/// The limit for a whole scenario.
+const SCENARIO_TIMEOUT: Duration = Duration::from_secs(300);
 
-use scene::Play;
-pub(super) use scene::Stage;
+/// How long processes may outlive their client.
+const LEFTOVERS_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The number of lines of a picture.
+const PICTURE_LINES: usize = 44;
 
 /// The session of Codex's model.
 const CODEX: &str = "codex";
 
-/// What came of one scenario with one client.
+/// The session that steps mean if they name none.
+const MAIN: &str = "main";
+
+/// What all scenarios of a run share.
+#[derive(Debug)]
+pub(super) struct Stage {
+    /// The repository.
+    pub(super) root: PathBuf,
+    /// The parent of the scenarios' folders.
+    pub(super) folder: PathBuf,
+    pub(super) keep: bool,
+    pub(super) overwrite_screens: bool,
+    /// The folder for pictures of the kept screens.
+    pub(super) pictures: Option<PathBuf>,
+}
+
+/// The result of one scenario.
 #[derive(Debug)]
 pub(super) struct Outcome {
     pub(super) took: Duration,
     pub(super) result: miette::Result<()>,
-    /// What was said, for the report of a failure.
     pub(super) conversation: Arc<Conversation>,
-    /// The scenario's folder, where it is still there.
     pub(super) folder: PathBuf,
 }
 
+/// A scenario that is being played.
+struct Play<'a> {
+    stage: &'a Stage,
+    scenario: &'a Scenario,
+    home: Home,
+    server: Server,
+    conversation: Arc<Conversation>,
+    deadline: Instant,
+    words: Words,
+    sessions: BTreeMap<String, Session>,
+    terminal: Option<Terminal>,
+}
+
+/// One conversation with the client.
+#[derive(Default)]
+struct Session {
+    /// The client's id.
+    id: Option<String>,
+    /// The clients that were started, the newest last.
+    clients: Vec<Headless>,
+    is_running: bool,
+}
+
 impl Stage {
-    /// Plays `scenario` with these programs in a folder of its own.
-    pub(super) fn play(
-        &self,
-        scenario: &Scenario,
-        programs: &Programs,
-        age: Age,
-        label: &str,
-    ) -> Outcome {
+    /// Plays a scenario in a folder with the name `label`.
+    pub(super) fn play(&self, scenario: &Scenario, programs: &Programs, label: &str) -> Outcome {
         let began = Instant::now();
         let folder = self.folder.join(label);
-        let conversation = Arc::new(Conversation::new());
-        let result = Play::begin(
-            self,
-            scenario,
-            programs,
-            age,
-            folder.clone(),
-            Arc::clone(&conversation),
-        )
-        .and_then(|mut play| {
-            let played = play.steps();
-            let left = play.end();
-            played.and(left)
+        let conversation = Arc::new(Conversation::default());
+        let play = Play::begin(self, scenario, programs, &folder, &conversation);
+        let result = play.and_then(|mut play| {
+            let played = play.run_steps();
+            played.and(play.end())
         });
         if result.is_ok() && !self.keep {
-            // Nobody needs it any more; what cannot be removed lies in the temporary folder.
             let _ = fs_err::remove_dir_all(&folder);
         }
         Outcome {
@@ -80,45 +107,39 @@ impl<'a> Play<'a> {
         stage: &'a Stage,
         scenario: &'a Scenario,
         programs: &Programs,
-        age: Age,
-        folder: PathBuf,
-        conversation: Arc<Conversation>,
+        folder: &std::path::Path,
+        conversation: &Arc<Conversation>,
     ) -> miette::Result<Self> {
-        let mut words = Words::new(stage.root.clone()).with(scenario.words());
+        let mut words = Words::new(stage.root.clone());
         words.set("repository", stage.root.display().to_string());
         if let Some(archive) = &programs.archive {
             words.set("archive", archive.display().to_string());
         }
-        let home = Home::make(scenario, folder, &stage.root, programs, &words)?;
+        let home = Home::create(scenario, folder.to_owned(), &stage.root, programs, &words)?;
         let words = home.words(&words);
-        let server = Server::start(Arc::clone(&conversation))?;
-        let play = Self {
+        let server = Server::start(Arc::clone(conversation))?;
+        if programs.codex.is_some() {
+            home.configure_codex(&server.url(CODEX))?;
+            server.cast(CODEX, Agent::new(scenario.codex.clone(), words.clone()));
+        }
+        home.install_plugins(&scenario.plugins)?;
+        Ok(Self {
             stage,
             scenario,
-            age,
             home,
             server,
-            conversation,
-            deadline: Instant::now() + scenario.limit(),
+            conversation: Arc::clone(conversation),
+            deadline: Instant::now() + SCENARIO_TIMEOUT,
             words,
             sessions: BTreeMap::new(),
-        };
-        if let Some(codex) = &scenario.codex {
-            play.home
-                .configure_codex(&play.server.url(CODEX), &play.words.render(&codex.config)?)?;
-            play.server
-                .cast(CODEX, Agent::new(codex.rule.clone(), play.words.clone()));
-        }
-        if scenario.plugin.install {
-            play.home.install_plugins(&play.scenario.plugin.names)?;
-        }
-        Ok(play)
+            terminal: None,
+        })
     }
 
-    fn steps(&mut self) -> miette::Result<()> {
+    fn run_steps(&mut self) -> miette::Result<()> {
         for (index, step) in self.scenario.step.iter().enumerate() {
-            self.step(step)
-                .wrap_err_with(|| format!("step {} ({})", index + 1, step.name()))?;
+            self.run_step(step)
+                .wrap_err_with(|| format!("step {}", index + 1))?;
             if let Some(failure) = self.conversation.failure() {
                 return Err(miette!("the scripted model failed: {failure}"));
             }
@@ -126,165 +147,215 @@ impl<'a> Play<'a> {
         Ok(())
     }
 
-    fn step(&mut self, step: &Step) -> miette::Result<()> {
+    fn run_step(&mut self, step: &Step) -> miette::Result<()> {
         match step {
             Step::Say(say) => self.say(say),
-            Step::Wait { session } => self.wait(session),
-            Step::Kill { session } => self.kill(session),
+            Step::Wait { session } => self.wait(session.as_deref().unwrap_or(MAIN)),
+            Step::Kill { session } => {
+                self.end_turn(session.as_deref().unwrap_or(MAIN), Headless::kill)
+            }
             Step::Person(person) => self.person(person),
-            Step::Write(write) => self.write(write),
-            Step::Check(check) => self.check(check),
-            Step::Open(open) => self.open(open),
-            Step::Type(keys) => self.r#type(keys),
+            Step::Write { path, text } => {
+                let words = self.words_in("")?;
+                let path = self.home.project.join(words.render(path)?);
+                fs_err::create_dir_all(path.parent().unwrap_or(&path)).into_diagnostic()?;
+                fs_err::write(path, words.render(text)?).into_diagnostic()
+            }
+            Step::Open => self.open(),
+            Step::Type(keys) => self.type_keys(keys),
             Step::See(see) => self.see(see),
-            Step::Close { session } => self.close(session),
+            Step::Check(check) => self.check(check),
         }
     }
 
     fn say(&mut self, say: &Say) -> miette::Result<()> {
-        let words = self.words()?;
+        let words = self.words_in("")?;
+        let name = say.session.as_deref().unwrap_or(MAIN);
+        self.cast(name, say.agent.as_deref())?;
+        let url = self.server.url(name);
+        let client = self.home.client(&url, &words.render(&say.folder)?);
+        let session = self.sessions.entry(name.to_owned()).or_default();
+        if session.is_running {
+            return Err(miette!("the session `{name}` is still running"));
+        }
+        let log = format!("{name}-{}", session.clients.len() + 1);
+        let log = self.home.folder.join(log);
         let text = words.render(&say.text)?;
-        self.cast(&say.session, say.agent.as_deref())?;
-        let mut launch = self
-            .home
-            .client(&self.server.url(&say.session), &words.render(&say.folder)?);
-        for (name, value) in &say.env {
-            launch.env.push((name.into(), words.render(value)?.into()));
+        let client = Headless::start(client, say, &text, session.id.as_deref(), &log)?;
+        session.clients.push(client);
+        session.is_running = true;
+        if say.background {
+            return Ok(());
         }
-        let mut say = say.clone();
-        for argument in &mut say.arguments {
-            *argument = words.render(argument)?;
-        }
-        let session = self.sessions.entry(say.session.clone()).or_default();
-        if session.running.is_some() {
-            return Err(miette!("the session `{}` is still running", say.session));
-        }
-        let log = self
-            .home
-            .folder
-            .join(format!("{}-{}", say.session, session.printed.len() + 1));
-        let (name, wait) = (say.session.clone(), say.wait);
-        session.running = Some(Headless::start(
-            launch,
-            say,
-            &text,
-            session.id.as_deref(),
-            &log,
-        )?);
-        if wait { self.wait(&name) } else { Ok(()) }
+        self.wait(name)
     }
 
     fn wait(&mut self, name: &str) -> miette::Result<()> {
         let left = self.deadline.saturating_duration_since(Instant::now());
-        let session = self.session(name)?;
-        let running = session
-            .running
-            .take()
-            .ok_or_else(|| miette!("the session `{name}` has no client that runs"))?;
-        session.id = session.id.take().or_else(|| running.printed().session());
-        // Printed even where it ended otherwise than expected: checks and the report need it.
-        let so_far = running.printed();
-        match running.finish(left) {
-            Ok(printed) => {
-                session.id = session.id.take().or_else(|| printed.session());
-                session.printed.push(printed);
-                Ok(())
-            }
-            Err(error) => {
-                session.printed.push(so_far);
-                Err(error)
-            }
-        }
+        self.end_turn(name, |client| client.finish(left))
     }
 
-    fn kill(&mut self, name: &str) -> miette::Result<()> {
-        let session = self.session(name)?;
-        let mut running = session
-            .running
-            .take()
-            .ok_or_else(|| miette!("the session `{name}` has no client that runs"))?;
-        running.kill()?;
-        let printed = running.printed();
-        session.id = session.id.take().or_else(|| printed.session());
-        session.printed.push(printed);
-        Ok(())
+    fn end_turn(
+        &mut self,
+        name: &str,
+        end: impl FnOnce(&mut Headless) -> miette::Result<()>,
+    ) -> miette::Result<()> {
+        let session = self.sessions.get_mut(name).filter(|it| it.is_running);
+        let session = session.ok_or_else(|| miette!("no client of `{name}` is running"))?;
+        session.is_running = false;
+        let client = session.clients.last_mut();
+        let client = client.ok_or_else(|| miette!("`{name}` has no client"))?;
+        let ended = end(client);
+        let id = client.printed().session();
+        session.id = session.id.take().or(id);
+        ended
     }
 
     fn person(&self, person: &Person) -> miette::Result<()> {
-        let words = self.words()?;
-        let mut launch = self
-            .home
-            .launch(Path::new("/bin/sh"), &words.render(&person.folder)?);
-        launch.arguments = vec!["-c".into(), words.render(&person.run)?.into()];
-        for (name, value) in &person.env {
-            launch.env.push((name.into(), words.render(value)?.into()));
-        }
+        let words = self.words_in("")?;
+        let line = words.render(&person.run)?;
+        let launch = self.home.launch("/bin/sh", &words.render(&person.folder)?);
         let left = self.deadline.saturating_duration_since(Instant::now());
-        let (status, out, err) = launch.run(&words.render(&person.stdin)?, left)?;
+        let (status, out, err) = launch.with(["-c", &line]).run(left)?;
         let text = format!("{out}{err}");
         if status.code() != Some(person.exit) {
-            return Err(miette!(
-                "`{}` ended with {status}, where {} was expected:\n{text}",
-                person.run,
-                person.exit
-            ));
+            let expected = person.exit;
+            return Err(miette!("`{line}`: {status}, expected {expected}\n{text}"));
         }
-        let render = |pattern: &Pattern| pattern.rendered(|text| words.render(text));
-        for pattern in &person.has {
-            let pattern = render(pattern)?;
-            if !pattern.is_in(&text) {
-                return Err(miette!(
-                    "`{}` did not print \"{pattern}\" but:\n{text}",
-                    person.run
-                ));
-            }
+        check::contains(&line, &text, &person.has, &person.lacks, &words)
+    }
+
+    fn open(&mut self) -> miette::Result<()> {
+        self.cast(MAIN, None)?;
+        self.sessions.entry(MAIN.to_owned()).or_default();
+        let client = self.home.client(&self.server.url(MAIN), "");
+        let client = client.with(["--permission-mode", "default"]);
+        terminal::prepare(&self.home.claude(), &client.folder, API_KEY)?;
+        self.terminal = Some(Terminal::open(&client)?);
+        Ok(())
+    }
+
+    fn type_keys(&self, keys: &Type) -> miette::Result<()> {
+        let terminal = self.terminal()?;
+        // A dialog ignores a choice in its first moments.
+        let chooses = |key: &String| key.chars().all(|it| it.is_ascii_digit());
+        if keys.text.is_empty() && keys.keys.first().is_some_and(chooses) {
+            terminal.rest()?;
         }
-        for pattern in &person.lacks {
-            let pattern = render(pattern)?;
-            if pattern.is_in(&text) {
-                return Err(miette!("`{}` printed \"{pattern}\":\n{text}", person.run));
+        terminal.type_text(&self.words_in("")?.render(&keys.text)?)?;
+        terminal.press(&keys.keys)
+    }
+
+    fn see(&self, see: &See) -> miette::Result<()> {
+        let words = self.words_in("")?;
+        let render = |patterns: &[Pattern]| -> miette::Result<Vec<Pattern>> {
+            let patterns = patterns.iter();
+            patterns
+                .map(|it| it.rendered(|text| words.render(text)))
+                .collect()
+        };
+        let terminal = self.terminal()?;
+        terminal.wait_for(&render(&see.has)?, &render(&see.lacks)?)?;
+        match &see.screen {
+            Some(name) => self.compare_screen(terminal, name),
+            None => Ok(()),
+        }
+    }
+
+    fn compare_screen(&self, terminal: &Terminal, name: &str) -> miette::Result<()> {
+        let screens = self.stage.root.join("tests/e2e/screens");
+        let path = screens.join(format!("{name}.txt"));
+        let places = [
+            (self.home.project.display().to_string(), "[project]"),
+            (self.home.home.display().to_string(), "[home]"),
+            (self.home.folder.display().to_string(), "[folder]"),
+            (self.stage.root.display().to_string(), "[repository]"),
+        ];
+        if self.stage.overwrite_screens {
+            return screen::overwrite(&path, &terminal.rest()?.text, &places);
+        }
+        terminal.wait_until(|seen| screen::compare(&path, &seen.text, &places))?;
+        if let Some(folder) = &self.stage.pictures {
+            let mut shown = terminal.look_in_colours()?;
+            for (path, word) in &places {
+                shown = shown.replace(path, word);
             }
+            let mut lines: Vec<&str> = shown.trim_end().lines().collect();
+            lines.dedup_by(|next, before| next.trim().is_empty() && before.trim().is_empty());
+            let end = &lines[lines.len().saturating_sub(PICTURE_LINES)..];
+            let picture = anstyle_svg::Term::new().render_svg(&end.join("\n"));
+            fs_err::write(folder.join(format!("{name}.svg")), picture).into_diagnostic()?;
         }
         Ok(())
     }
 
-    fn write(&self, write: &Write) -> miette::Result<()> {
-        let words = self.words()?;
-        let path = self.home.project.join(words.render(&write.path)?);
-        match &write.text {
-            Some(text) => {
-                fs_err::create_dir_all(path.parent().unwrap_or(&path)).into_diagnostic()?;
-                fs_err::write(path, words.render(text)?).into_diagnostic()
-            }
-            None => fs_err::remove_file(path).into_diagnostic(),
-        }
-    }
-
     fn check(&self, check: &Check) -> miette::Result<()> {
-        let folder = self.words()?.render(&check.folder)?;
+        let folder = self.words_in("")?.render(&check.folder)?;
         check::until(Duration::from_secs(check.within), || {
             let place = Place {
                 home: &self.home,
                 folder: &folder,
                 conversation: &self.conversation,
                 printed: self.printed(check.session.as_deref()),
+                words: self.words_in(&folder)?,
             };
-            place.holds(check, &self.words_in(&folder)?)
+            place.holds(check)
         })
     }
 
-    /// Ends what still runs, and looks for what a scenario must not leave: processes that outlive their client.
+    /// Ends what is running, and looks for processes that outlive their client.
     fn end(&mut self) -> miette::Result<()> {
-        for session in self.sessions.values_mut() {
-            session.running = None;
-            session.terminal = None;
-        }
+        self.sessions.clear();
+        self.terminal = None;
         let mark = self.home.folder.as_os_str();
-        let left = check::until(Duration::from_secs(30), || match leftovers::told(mark) {
+        let left = check::until(LEFTOVERS_TIMEOUT, || match leftovers::command_lines(mark) {
             left if left.is_empty() => Ok(()),
             left => Err(miette!("processes are left behind: {left:#?}")),
         });
         leftovers::end(mark);
         left
+    }
+
+    /// Gives a session its model: the scenario's rules, then those of the agent.
+    fn cast(&mut self, session: &str, agent: Option<&str>) -> miette::Result<()> {
+        if agent.is_none() && self.sessions.contains_key(session) {
+            return Ok(());
+        }
+        let agents = self.stage.root.join("tests/e2e/agents");
+        let mut rules = self.scenario.rule.clone();
+        let agent = agent.unwrap_or(&self.scenario.agent);
+        rules.extend(scenario::agent(&agents, agent)?);
+        self.server
+            .cast(session, Agent::new(rules, self.words.clone()));
+        Ok(())
+    }
+
+    fn terminal(&self) -> miette::Result<&Terminal> {
+        let terminal = self.terminal.as_ref();
+        terminal.ok_or_else(|| miette!("no terminal is open"))
+    }
+
+    fn printed(&self, session: Option<&str>) -> String {
+        let sessions = self.sessions.iter();
+        let sessions = sessions.filter(|(name, _)| session.is_none_or(|it| it == *name));
+        let clients = sessions.flat_map(|(_, session)| &session.clients);
+        clients.map(|client| client.printed().text()).collect()
+    }
+
+    /// Returns the words for templates: `id` is the newest loop of that folder, `session_NAME` the
+    /// client's id of a session.
+    fn words_in(&self, folder: &str) -> miette::Result<Words> {
+        let mut words = self.words.clone();
+        let loops = self.home.loops("claudex-loop", folder)?;
+        for (index, it) in loops.into_iter().enumerate() {
+            words.set("id", it.id.clone());
+            words.set(&format!("id_{}", index + 1), it.id);
+        }
+        for (name, session) in &self.sessions {
+            if let Some(id) = &session.id {
+                words.set(&format!("session_{name}"), id.clone());
+            }
+        }
+        Ok(words)
     }
 }

@@ -1,5 +1,5 @@
-//! The words that the templates of scenarios and agents may use, and how they are rendered: `{{ id }}`, `{{ project }}`,
-//! `{{ file("examples/plans/thin.md") }}`. A word that is not there is an error, never an empty text.
+//! The templates of scenarios and agents: `{{ id }}`, `{{ project }}`,
+//! `{{ file("examples/plans/thin.md") }}`. An unknown word is an error.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,13 +10,12 @@ use minijinja::{Environment, UndefinedBehavior};
 /// Words for templates.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Words {
-    /// The repository; `file` reads below it.
+    /// The repository that `file` reads from.
     root: PathBuf,
     words: BTreeMap<String, String>,
 }
 
 impl Words {
-    /// No words yet.
     pub(super) fn new(root: PathBuf) -> Self {
         Self {
             root,
@@ -24,22 +23,18 @@ impl Words {
         }
     }
 
-    /// These words and the others; of the same name, the other.
+    /// Returns these words and `others`, which replace words of the same name.
     pub(super) fn with(&self, others: impl IntoIterator<Item = (String, String)>) -> Self {
         let mut words = self.clone();
         words.words.extend(others);
         words
     }
 
-    /// One word more.
     pub(super) fn set(&mut self, name: &str, word: impl Into<String>) {
         self.words.insert(name.to_owned(), word.into());
     }
 
-    /// Returns the template with its words in place.
-    ///
-    /// # Errors
-    /// A template that is none, a word that is not there, a file that cannot be read.
+    /// Renders a template.
     pub(super) fn render(&self, template: &str) -> miette::Result<String> {
         if !template.contains("{{") && !template.contains("{%") {
             return Ok(template.to_owned());
@@ -55,17 +50,17 @@ impl Words {
         environment
             .render_str(template, &self.words)
             .map_err(|error| {
-                let there: Vec<_> = self.words.keys().map(String::as_str).collect();
+                let known: Vec<_> = self.words.keys().map(String::as_str).collect();
                 miette!(
-                    help = format!("the words here: {}", there.join(", ")),
+                    help = format!("known words: {}", known.join(", ")),
                     "cannot render {template:?}: {error:#}"
                 )
             })
     }
 }
 
-/// Returns an error as one text, with its help.
-pub(super) fn told(error: &miette::Report) -> String {
+/// Renders an error as one text, with its help.
+pub(super) fn with_help(error: &miette::Report) -> String {
     let mut text = format!("{error:#}");
     if let Some(help) = (error.as_ref() as &dyn Diagnostic).help() {
         text.push_str(&format!(" ({help})"));

@@ -1,136 +1,212 @@
-//! The model's service, on loopback: a session's scripted agent behind the two protocols that the real clients speak. The path
-//! of a request begins with the session's name. What was asked and answered is noted in the scenario's conversation.
-//!
-//! `messages` and `responses` translate a protocol, `sending` puts an answer, or a fault, on the wire. None of them knows what an
-//! agent says, or what a scenario expects.
+//! The model's service on loopback. The first segment of a request's path is the scenario's name
+//! of the session; the agent that was cast for it answers. `messages` and `responses` translate the
+//! two protocols.
 
 mod messages;
-mod protocol;
 mod responses;
-mod sending;
-#[cfg(test)]
-mod tests;
 
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::rejection::BytesRejection;
-use axum::extract::{DefaultBodyLimit, Path, State};
-use axum::http::{Method, StatusCode};
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::Response;
-use axum::routing::post;
-use miette::{Context as _, IntoDiagnostic as _};
+use miette::IntoDiagnostic as _;
 use serde_json::{Value, json};
-use tokio::sync::oneshot;
+use tokio::runtime::Runtime;
 
-use self::protocol::{Asked, Protocol, TOKENS, What};
-use super::agent::{Agent, Heard, Reply};
+use super::agent::{Agent, Fault, Heard, Reply};
 use super::conversation::{Conversation, Exchange};
-use super::words::told;
+use super::words::with_help;
 
-/// The largest request that is read, in bytes; what the real service takes.
-const LARGEST: usize = 32 << 20;
+/// The largest request that is read.
+const MAX_REQUEST_BYTES: usize = 32 << 20;
 
-/// The service. It ends with this value, whatever is still asked of it.
+/// The input and output tokens of an answer whose rule does not name any.
+const TOKENS: u64 = 10;
+
+/// The running service. It ends when this is dropped.
 #[derive(Debug)]
 pub(super) struct Server {
     address: SocketAddr,
     stage: Arc<Stage>,
-    /// Dropped to end the thread.
-    stop: Option<oneshot::Sender<()>>,
-    thread: Option<JoinHandle<()>>,
+    runtime: Option<Runtime>,
+}
+
+/// What the handlers share.
+#[derive(Debug)]
+struct Stage {
+    conversation: Arc<Conversation>,
+    cast: Mutex<HashMap<String, Agent>>,
+    /// The number of answers so far, which makes ids unique.
+    answers: AtomicU64,
+}
+
+/// One text of a request.
+struct Entry {
+    kind: Kind,
+    text: String,
+}
+
+/// The source of an [`Entry`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A prompt, a hook's feedback, or the client's own words.
+    Prompt,
+    /// A tool's result.
+    Result,
+    /// The model's own words.
+    Words,
+    /// The model's tool call, as `Name {json}`.
+    Call,
+}
+
+/// One of the two protocols.
+struct Protocol {
+    /// Returns the texts of a request in order.
+    entries: fn(&Value) -> Vec<Entry>,
+    /// Returns an answer as one document.
+    document: fn(&Reply, &str, u64) -> Value,
+    /// Splits a document into the events of a stream.
+    events: fn(Value) -> Vec<Value>,
 }
 
 impl Server {
-    /// Starts a service on a port of its own, with nobody to answer yet.
-    ///
-    /// # Errors
-    /// The system gives no port, no thread, or no runtime.
+    /// Starts the service on a free port, with no agents yet.
     pub(super) fn start(conversation: Arc<Conversation>) -> miette::Result<Self> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
             .enable_all()
             .build()
-            .into_diagnostic()
-            .wrap_err("cannot begin the model's service")?;
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-            .and_then(|listener| listener.set_nonblocking(true).map(|()| listener))
-            .into_diagnostic()
-            .wrap_err("cannot get a port on loopback for the model's service")?;
+            .into_diagnostic()?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).into_diagnostic()?;
+        listener.set_nonblocking(true).into_diagnostic()?;
         let address = listener.local_addr().into_diagnostic()?;
         let stage = Arc::new(Stage {
             conversation,
             cast: Mutex::default(),
             answers: AtomicU64::new(0),
         });
-        let routes = routes(Arc::clone(&stage));
-        let (stop, stopped) = oneshot::channel::<()>();
-        let serve = async move {
+        let router = Router::new()
+            .fallback(handle)
+            .layer(DefaultBodyLimit::max(MAX_REQUEST_BYTES))
+            .with_state(Arc::clone(&stage));
+        runtime.spawn(async move {
             let listener = tokio::net::TcpListener::from_std(listener)?;
-            axum::serve(listener, routes).await
-        };
-        let thread = std::thread::Builder::new()
-            .name("model".to_owned())
-            // The runtime goes with the thread, and with it every connection, also one on which an answer hangs.
-            .spawn(move || {
-                runtime.block_on(futures_util::future::select(Box::pin(serve), stopped));
-            })
-            .into_diagnostic()
-            .wrap_err("cannot start a thread for the model's service")?;
+            axum::serve(listener, router).await
+        });
         Ok(Self {
             address,
             stage,
-            stop: Some(stop),
-            thread: Some(thread),
+            runtime: Some(runtime),
         })
     }
 
-    /// From now on `agent` plays this session's model.
+    /// Lets `agent` play a session's model from now on.
     pub(super) fn cast(&self, session: &str, agent: Agent) {
         self.stage.cast().insert(session.to_owned(), agent);
     }
 
-    /// Returns where this session's model answers; no slash at the end.
+    /// Returns the address of a session's model, without a slash at the end.
     pub(super) fn url(&self, session: &str) -> String {
-        format!("http://{}/{}", self.address, in_path(session))
+        format!("http://{}/{session}", self.address)
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take()
-            && let Err(panic) = thread.join()
-            && !std::thread::panicking()
-        {
-            std::panic::resume_unwind(panic);
+        // Some requests are never answered, so their tasks are not waited for.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
         }
     }
 }
 
-/// Returns a name as one segment of a path.
-fn in_path(name: &str) -> String {
-    name.bytes().fold(String::new(), |mut path, byte| {
-        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
-            path.push(char::from(byte));
-        } else {
-            path.push_str(&format!("%{byte:02X}"));
+async fn handle(stage: State<Arc<Stage>>, method: Method, uri: Uri, body: Bytes) -> Response {
+    let path = uri.path().trim_start_matches('/');
+    let (session, path) = path.split_once('/').unwrap_or((path, ""));
+    match (method, path) {
+        (Method::POST, "v1/messages") => {
+            exchange(&stage, session, &body, &messages::PROTOCOL).await
         }
-        path
-    })
+        (Method::POST, "v1/responses") => {
+            exchange(&stage, session, &body, &responses::PROTOCOL).await
+        }
+        (Method::POST, "v1/messages/count_tokens") => {
+            send_json(StatusCode::OK, &json!({ "input_tokens": TOKENS }))
+        }
+        // Clients ask whether the service is there, and for its list of models.
+        (Method::GET | Method::HEAD, _) => send_json(
+            StatusCode::OK,
+            &json!({ "object": "list", "data": [], "models": [] }),
+        ),
+        _ => send_json(StatusCode::NOT_FOUND, &error_body("nothing is here")),
+    }
 }
 
-/// Who plays, and where it is noted.
-#[derive(Debug)]
-struct Stage {
-    conversation: Arc<Conversation>,
-    cast: Mutex<HashMap<String, Agent>>,
-    /// How many answers were begun: makes their ids, and those of their calls, unique in the scenario.
-    answers: AtomicU64,
+/// Answers a request to the model.
+async fn exchange(stage: &Stage, session: &str, body: &[u8], protocol: &Protocol) -> Response {
+    let request: Value = serde_json::from_slice(body).unwrap_or_default();
+    let entries = (protocol.entries)(&request);
+    let heard = hear(session, &request, &entries);
+    let reply = match stage.reply(heard, &entries) {
+        Ok(reply) => reply,
+        Err(why) => return send_json(StatusCode::INTERNAL_SERVER_ERROR, &error_body(&why)),
+    };
+    tokio::time::sleep(Duration::from_millis(reply.wait_ms)).await;
+    match &reply.fault {
+        Some(Fault::Hang) => std::future::pending().await,
+        Some(Fault::Status(status, body)) => {
+            let status = StatusCode::from_u16(*status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+            send(status, "application/json", body.clone())
+        }
+        None => {
+            let model = request["model"].as_str().unwrap_or_default();
+            let number = stage.answers.fetch_add(1, Ordering::Relaxed);
+            let document = (protocol.document)(&reply, model, number);
+            if request["stream"] != true {
+                return send_json(StatusCode::OK, &document);
+            }
+            let mut stream = String::new();
+            for event in (protocol.events)(document) {
+                let kind = event["type"].as_str().unwrap_or_default();
+                stream.push_str(&format!("event: {kind}\ndata: {event}\n\n"));
+            }
+            send(StatusCode::OK, "text/event-stream", stream)
+        }
+    }
+}
+
+/// Summarizes a request for the rules.
+fn hear(session: &str, request: &Value, entries: &[Entry]) -> Heard {
+    let is_own = |entry: &Entry| matches!(entry.kind, Kind::Words | Kind::Call);
+    let join = |entries: &[Entry]| {
+        let texts: Vec<_> = entries.iter().map(|entry| entry.text.as_str()).collect();
+        texts.join("\n")
+    };
+    // The model's last words may be several messages.
+    let new = entries.iter().rposition(is_own).map_or(0, |last| last + 1);
+    let own = entries[..new].iter().rposition(|entry| !is_own(entry));
+    let own = &entries[own.map_or(0, |last| last + 1)..new];
+    let mut called = Vec::new();
+    if entries[new..].iter().any(|it| it.kind == Kind::Result) {
+        called.extend(own.iter().filter(|it| it.kind == Kind::Call));
+    }
+    let called: Vec<_> = called.iter().map(|call| call.text.as_str()).collect();
+    Heard {
+        session: session.to_owned(),
+        newest: join(&entries[new..]),
+        whole: join(entries),
+        called: called.join("\n"),
+        offered: items(&request["tools"])
+            .filter_map(|tool| Some(tool["name"].as_str()?.to_owned()))
+            .collect(),
+    }
 }
 
 impl Stage {
@@ -138,146 +214,47 @@ impl Stage {
         self.cast.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the agent's answer, noted.
-    ///
-    /// # Errors
-    /// Why there is none, as status and message; noted, too.
-    fn reply(&self, asked: &Asked) -> Result<Reply, (StatusCode, String)> {
-        let mut cast = self.cast();
-        let Some(agent) = cast.get_mut(&asked.heard.session) else {
-            drop(cast);
-            let why = unknown(&asked.heard.session);
-            self.note(asked.heard.clone(), false, Err(why.clone()));
-            return Err((StatusCode::NOT_FOUND, why));
+    /// Returns the answer, and records the exchange.
+    fn reply(&self, heard: Heard, entries: &[Entry]) -> Result<Reply, String> {
+        let aside = messages::aside(&heard, entries);
+        let turn = aside.is_none();
+        let reply = match (aside, self.cast().get_mut(&heard.session)) {
+            (_, None) => Err(format!("no agent plays the session {:?}", heard.session)),
+            (Some(reply), _) => Ok(reply),
+            (None, Some(agent)) => agent.answer(&heard).map_err(|error| with_help(&error)),
         };
-        let reply = match &asked.what {
-            What::Turn => agent.answer(&asked.heard),
-            What::Summary {
-                instruction,
-                otherwise,
-            } => {
-                let alone = Heard {
-                    newest: instruction.clone(),
-                    called: String::new(),
-                    ..asked.heard.clone()
-                };
-                agent
-                    .answer_apart(&alone)
-                    .map(|reply| reply.unwrap_or_else(|| otherwise.clone()))
-            }
-            What::Aside(reply) => Ok(reply.clone()),
-        };
-        drop(cast);
-        let reply = reply.map_err(|error| told(&error));
-        self.note(
-            asked.heard.clone(),
-            matches!(asked.what, What::Turn),
-            reply.clone(),
-        );
-        reply.map_err(|why| (StatusCode::INTERNAL_SERVER_ERROR, why))
-    }
-
-    fn note(&self, heard: Heard, turn: bool, answer: Result<Reply, String>) {
-        let (reply, failure) = match answer {
-            Ok(reply) => (reply, None),
-            Err(failure) => (Reply::default(), Some(failure)),
-        };
-        self.conversation.note(Exchange {
-            at: self.conversation.now(),
+        self.conversation.add(Exchange {
             heard,
             turn,
-            reply,
-            failure,
+            reply: reply.clone(),
         });
+        reply
     }
 }
 
-fn unknown(session: &str) -> String {
-    format!("nobody plays the session {session:?}: the service's path begins with a session's name")
+fn error_body(message: &str) -> Value {
+    json!({ "type": "error", "error": { "type": "invalid_request_error", "message": message } })
 }
 
-fn routes(stage: Arc<Stage>) -> Router {
-    Router::new()
-        .route("/{session}/v1/messages", post(messages))
-        .route("/{session}/v1/messages/count_tokens", post(count_tokens))
-        .route("/{session}/v1/responses", post(responses))
-        .fallback(elsewhere)
-        .layer(DefaultBodyLimit::max(LARGEST))
-        .with_state(stage)
+fn send_json(status: StatusCode, body: &Value) -> Response {
+    send(status, "application/json", body.to_string())
 }
 
-type Body = Result<Bytes, BytesRejection>;
-
-async fn messages(stage: State<Arc<Stage>>, session: Path<String>, body: Body) -> Response {
-    exchange(&stage, session.0, body, &messages::Messages).await
+fn send(status: StatusCode, kind: &'static str, body: String) -> Response {
+    let mut response = Response::new(body.into());
+    *response.status_mut() = status;
+    let kind = HeaderValue::from_static(kind);
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    response
 }
 
-async fn responses(stage: State<Arc<Stage>>, session: Path<String>, body: Body) -> Response {
-    exchange(&stage, session.0, body, &responses::Responses).await
+/// Returns the items of a list, or none.
+fn items(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
 }
 
-/// Answers a request to the model.
-async fn exchange(stage: &Stage, session: String, body: Body, protocol: &dyn Protocol) -> Response {
-    let request = match body {
-        Ok(body) => serde_json::from_slice::<Value>(&body).map_err(|error| {
-            (
-                StatusCode::BAD_REQUEST,
-                format!("the request is no JSON: {error}"),
-            )
-        }),
-        Err(rejection) => Err((
-            rejection.status(),
-            format!("cannot read the request: {rejection}"),
-        )),
-    };
-    let request = match request {
-        Ok(request) => request,
-        Err((status, why)) => {
-            let heard = Heard {
-                session,
-                ..Heard::default()
-            };
-            stage.note(heard, false, Err(why.clone()));
-            return sending::refusal(protocol, status, &why);
-        }
-    };
-    let mut asked = protocol.asked(&request);
-    asked.heard.session = session;
-    let number = stage.answers.fetch_add(1, Ordering::Relaxed);
-    match stage.reply(&asked) {
-        Ok(reply) => sending::send(protocol, &reply, &asked, number).await,
-        Err((status, why)) => sending::refusal(protocol, status, &why),
-    }
-}
-
-/// Returns how long a conversation is. Always the same: the usage of an answer is where a rule says it.
-async fn count_tokens() -> Response {
-    sending::document(StatusCode::OK, &json!({ "input_tokens": TOKENS }))
-}
-
-/// Answers what the clients look at beside: whether the service is there, and which models it has (none that they need to know
-/// of).
-async fn elsewhere(stage: State<Arc<Stage>>, path: axum::http::Uri, method: Method) -> Response {
-    let session = path.path().split('/').nth(1).unwrap_or_default();
-    let known = stage.cast().keys().any(|name| in_path(name) == session);
-    if !known {
-        let why = unknown(session);
-        let heard = Heard {
-            session: session.to_owned(),
-            ..Heard::default()
-        };
-        stage.note(heard, false, Err(why.clone()));
-        return sending::refusal(&messages::Messages, StatusCode::NOT_FOUND, &why);
-    }
-    if method == Method::GET || method == Method::HEAD {
-        return sending::document(
-            StatusCode::OK,
-            &json!({ "object": "list", "data": [], "models": [] }),
-        );
-    }
-    sending::refusal(
-        &messages::Messages,
-        StatusCode::NOT_FOUND,
-        "there is nothing here",
-    )
+/// Returns a text, or the texts of a list's items.
+fn texts(value: &Value) -> impl Iterator<Item = &str> {
+    let listed = items(value).filter_map(|item| item["text"].as_str());
+    value.as_str().into_iter().chain(listed)
 }
