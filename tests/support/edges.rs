@@ -127,26 +127,29 @@ fn solve(table: &Table, edge: &EdgeInfo) -> Option<Values> {
             .map(|argument| format!("args.{}", argument.name)),
     );
 
-    let mut all = vec![Values::new()];
-    for name in names {
-        let is_compared = compared.contains(&name);
+    let choices = names.map(|name| {
         let mut candidates = candidates(table, edge, &name, &constants);
-        candidates.truncate(if is_compared { usize::MAX } else { 1 });
-        if candidates.is_empty() {
-            continue;
+        if !compared.contains(&name) {
+            candidates.truncate(1);
         }
-        let with = |values: &Values, value: &String| {
-            let mut values = values.clone();
-            values.insert(name.clone(), value.clone());
-            values
-        };
-        all = all
-            .iter()
-            .flat_map(|values| candidates.iter().map(move |value| with(values, value)))
-            .collect();
-    }
-    all.into_iter()
-        .find(|values| edge.when.is_none_or(|guard| holds(&guard, values)))
+        (name, candidates)
+    });
+    let choices: Vec<_> = choices
+        .filter(|(_, candidates)| !candidates.is_empty())
+        .collect();
+    let mut values = Values::new();
+    search(&choices, edge.when.as_ref(), &mut values).then_some(values)
+}
+
+/// Tries the candidates of each name until the guard holds.
+fn search(choices: &[(String, Vec<String>)], guard: Option<&Guard>, values: &mut Values) -> bool {
+    let Some(((name, candidates), rest)) = choices.split_first() else {
+        return guard.is_none_or(|guard| holds(guard, values));
+    };
+    candidates.iter().any(|value| {
+        values.insert(name.clone(), value.clone());
+        search(rest, guard, values)
+    })
 }
 
 /// Collects names and constants of a guard.
