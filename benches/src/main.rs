@@ -3,7 +3,6 @@
 //! `docs/performance.md` has the command and a table with its machine and date; with `ROW` behind it, only rows whose name holds that are measured.
 
 mod commit;
-#[path = "../../tests/support/counter.rs"]
 mod counter;
 mod many;
 mod pair;

@@ -7,6 +7,7 @@ mod nulls;
 mod paths;
 mod place;
 mod power;
+mod random;
 mod repair;
 mod start;
 mod sweep;

@@ -1,4 +1,4 @@
-//! What a power loss leaves, in thousands of schedules on a disk that keeps its syncs and nothing else.
+//! What a power loss leaves, in many schedules on a disk that keeps its syncs and nothing else.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
@@ -7,7 +7,7 @@ use crate::store::memory::{Disk, Loss};
 use crate::store::testing::{FRONTMATTER, JSON, SPEC, change, plan, store_of};
 use crate::store::{Change, Form, LoopId, Record, Repair, Store, StoreError, Value};
 
-const SCHEDULES: u32 = 10_000;
+const SCHEDULES: u32 = 2_000;
 const THREADS: u32 = 4;
 
 /// What somebody does with the loop.
