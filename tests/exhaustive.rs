@@ -4,6 +4,7 @@
 //! One crate outside the workspace holds a function of one line for each pair. cargo checks it once with the edges alone,
 //! which must be clean, and once with every pair: exactly the lines of the illegal ones must have an error.
 
+use claudex_testkit::Machine;
 use claudex_testkit::pairs::{self, Subject};
 
 #[path = "support/machines.rs"]
@@ -18,13 +19,19 @@ mod stranger;
 )]
 fn exactly_the_edges_of_every_machine_compile_and_the_rest_is_told_where_it_would_be_legal() {
     let all = machines::all();
-    let subjects = all.iter().map(|found| Subject {
-        machine: &found.machine,
-        source: &found.source,
-        file: found.file(),
-        module: format!("crate::machines::{}", found.module),
-    });
-    let subjects: Vec<_> = subjects.collect();
+    let read: Vec<_> = all
+        .iter()
+        .map(|found| Machine::read(&found.source).unwrap())
+        .collect();
+    let subjects: Vec<_> = all
+        .iter()
+        .zip(&read)
+        .map(|(found, machine)| Subject {
+            machine,
+            file: found.file(),
+            module: format!("crate::machines::{}", found.module),
+        })
+        .collect();
 
     let stranger = machines::crate_of("exhaustive", &all);
     stranger.write(

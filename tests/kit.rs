@@ -1,13 +1,13 @@
-//! What holds for any machine holds for the plan loop; and a program that breaks a promise fails the kit.
+//! The plan loop passes the kit, and a program that breaks a promise fails it.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use claudex_testkit::{Actor, Failure, Kit, Project, Suite};
+use claudex_testkit::{Kit, Project, Suite};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_claudex-loop");
 
-/// A work tree with a change in it, which the mode `review` reviews.
+/// Makes a change in the work tree, which the mode `review` reviews.
 fn changed(project: &Project) -> std::io::Result<()> {
     project.write("greeting.txt", "hello\n")?;
     for arguments in [
@@ -20,40 +20,25 @@ fn changed(project: &Project) -> std::io::Result<()> {
 }
 
 fn kit(program: &str) -> Kit {
-    let kit = Kit::new("machine.toml", program).plugin("plugin");
-    let kit = kit.flag("max_rounds", "rounds").project(changed);
-    let answer = |label: &str| vec!["answer".to_owned(), label.to_owned()];
-    let (revise, accept) = (answer("Revise manually"), answer("Accept it incomplete"));
-    kit.verb(
-        "summarizing",
-        "revise_manually",
-        Actor::Person,
-        move |_, _| Ok(revise.clone()),
-    )
-    .verb(
-        "summarizing",
-        "accept_incomplete",
-        Actor::Person,
-        move |_, _| Ok(accept.clone()),
-    )
+    Kit::new("machine.toml", program)
+        .plugin("plugin")
+        .flag("max_rounds", "rounds")
+        .project(changed)
 }
 
 #[test]
-#[expect(
-    clippy::print_stdout,
-    reason = "what was tried is what the test has to say"
-)]
-fn the_plan_loop_passes_the_kit() {
+#[expect(clippy::print_stdout, reason = "the report is the test's output")]
+fn plan_loop_passes_the_kit() {
     let report = kit(PROGRAM).quick().unwrap();
     println!("{report}");
-    assert_eq!(report.unreached, []);
+    assert_eq!(report.unreached, ["errored"]);
 }
 
-/// The program behind a shell that breaks one promise: which, is its first word.
+/// The program behind a shell that breaks one promise, named by `$fault`.
 const FAULTY: &str = r#"
 state=.claude/claudex
 case $fault:$1 in
-writes-on-refusal:mark-done | writes-on-refusal:more | writes-on-refusal:cancel)
+writes-on-refusal:mark-done | writes-on-refusal:cancel)
     "$real" "$@" && exit 0
     code=$?
     echo '# refused' >>"$state/$2.state"
@@ -70,13 +55,6 @@ blocks-on-garbage:hook)
     stop:*) echo '{"decision":"block","reason":"What was that?"}' ;;
     *) printf %s "$input" | "$real" "$@" ;;
     esac
-    ;;
-follows-a-forged-line:hook)
-    if grep -qs '"what":"forged"' "$state"/2*/journal.jsonl; then : >followed; fi
-    exec "$real" "$@"
-    ;;
-follows-a-forged-line:status)
-    if [ -e followed ]; then "$real" "$@" | sed 's/"phase": "[a-z]*"/"phase": "done"/'; else "$real" "$@"; fi
     ;;
 writes-another-plugin:plugin)
     "$real" "$@" && echo 'One line more.' >>"$3/README.md"
@@ -97,42 +75,31 @@ is-a-release-build:*)
 esac
 "#;
 
-/// Writes a program that a shell runs.
-fn script(program: &Path, text: &str) {
-    std::fs::write(program, format!("#!/bin/sh\n{text}")).unwrap();
-    std::fs::set_permissions(program, std::fs::Permissions::from_mode(0o755)).unwrap();
-}
-
-/// Writes a program that has a fault, and returns its path.
+/// Writes a program with a fault, and returns its path.
 fn faulty(folder: &Path, fault: &str) -> String {
     let program = folder.join(fault);
-    script(
-        &program,
-        &format!("fault={fault}\nreal='{PROGRAM}'\n{FAULTY}"),
-    );
+    let text = format!("#!/bin/sh\nfault={fault}\nreal='{PROGRAM}'\n{FAULTY}");
+    std::fs::write(&program, text).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     program.to_str().unwrap().to_owned()
 }
 
 #[test]
-fn a_program_with_five_faults_fails_the_kit_five_times() {
+fn faulty_program_fails_the_suite_of_its_fault() {
     let folder = tempfile::tempdir().unwrap();
     for (fault, suite, said) in [
-        ("none", Suite::Forged, ""),
+        ("none", Suite::Input, ""),
         (
             "writes-on-refusal",
             Suite::Refusals,
             "is refused, and the document has changed",
         ),
-        (
-            "loses-a-line",
-            Suite::Walks,
-            "one change was expected, and 0 were made",
-        ),
+        ("loses-a-line", Suite::Walk, "no edge was taken"),
         ("blocks-on-garbage", Suite::Input, "it holds the agent"),
         (
-            "follows-a-forged-line",
-            Suite::Forged,
-            "a change that the machine does not have took the loop to `done`",
+            "takes-half-a-line-for-two",
+            Suite::Kills,
+            "was not taken afterwards",
         ),
         (
             "writes-another-plugin",
@@ -154,46 +121,11 @@ fn a_program_with_five_faults_fails_the_kit_five_times() {
     }
 }
 
-/// Set where this test binary is run again, with a `strace` that does not work.
-const WITHOUT: &str = "KIT_TESTS_WITHOUT_STRACE";
-
 #[test]
-fn without_strace_a_program_is_killed_at_each_of_its_own_changes() {
+fn release_build_is_not_killed_and_the_report_says_so() {
     let folder = tempfile::tempdir().unwrap();
-    if std::env::var_os(WITHOUT).is_none() {
-        script(&folder.path().join("strace"), "exit 1");
-        let own = std::thread::current().name().unwrap().to_owned();
-        let path = std::env::var("PATH").unwrap();
-        let again = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", &own])
-            .env("PATH", format!("{}:{path}", folder.path().display()))
-            .env(WITHOUT, "1")
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&again.stdout);
-        assert!(
-            again.status.success() && said.contains("1 passed"),
-            "{said}"
-        );
-        return;
-    }
-    let kills = |program: &str| kit(program).only(Suite::Kills).quick();
-    let report = kills(PROGRAM).unwrap();
-    assert!(
-        report.tried[0]
-            .1
-            .ends_with("points of its own that change files"),
-        "{report}"
-    );
-    assert!(report.left_out.is_empty(), "{report}");
-    let found = kills(&faulty(folder.path(), "takes-half-a-line-for-two"))
-        .unwrap_err()
-        .list;
-    let is_it = |failure: &Failure| {
-        failure.suite == Suite::Kills && failure.place.contains("killed at its change of files")
-    };
-    assert!(found.iter().all(is_it), "{found:?}");
-    let report = kills(&faulty(folder.path(), "is-a-release-build")).unwrap();
+    let program = faulty(folder.path(), "is-a-release-build");
+    let report = kit(&program).only(Suite::Kills).quick().unwrap();
     assert_eq!(report.tried, []);
     assert!(
         report.left_out[0]

@@ -126,7 +126,6 @@ fn beside_sqlite(writers: usize, before: usize) -> Row {
         beside: "SQLite (WAL, synchronous=FULL)".to_owned(),
         ratio,
         most: 1.0,
-        unit: "",
     }
 }
 

@@ -27,9 +27,8 @@ fn main() {
                 beside,
                 ratio,
                 most,
-                unit,
             } = measure();
-            println!("| {name} | {beside} | {ratio:.2}{unit} | ≤ {most}{unit} |");
+            println!("| {name} | {beside} | {ratio:.2} | ≤ {most} |");
         }
     }
 }

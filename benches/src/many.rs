@@ -50,7 +50,6 @@ fn beside_one(commands: &[&[&str]]) -> Row {
             || times(one.path(), commands),
         ),
         most: 1.5,
-        unit: "",
     }
 }
 
@@ -63,7 +62,6 @@ fn list() -> Row {
             || std::thread::sleep(std::time::Duration::from_millis(150)),
         ),
         most: 1.0,
-        unit: "",
     }
 }
 

@@ -6,12 +6,10 @@ use std::time::{Duration, Instant};
 pub(crate) struct Row {
     /// What it is measured beside.
     pub(crate) beside: String,
-    /// How many times as long it takes, or how much longer.
+    /// How many times as long it takes.
     pub(crate) ratio: f64,
-    /// How many times as long it may take, or how much longer.
+    /// How many times as long it may take.
     pub(crate) most: f64,
-    /// What the two numbers count: nothing, or milliseconds.
-    pub(crate) unit: &'static str,
 }
 
 /// A named measurement.
@@ -38,13 +36,13 @@ pub(crate) fn ratio_of(
     median(firsts).as_secs_f64() / median(seconds).as_secs_f64()
 }
 
-pub(crate) fn timed(work: &mut impl FnMut()) -> Duration {
+fn timed(work: &mut impl FnMut()) -> Duration {
     let begun = Instant::now();
     work();
     begun.elapsed()
 }
 
-pub(crate) fn median(mut times: Vec<Duration>) -> Duration {
+fn median(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     times[times.len() / 2]
 }

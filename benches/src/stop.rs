@@ -5,9 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use claudex_testkit::folders::{Healthy, cases};
-
-use crate::pair::{Measure, Row, median, ratio, timed};
+use crate::pair::{Measure, Row, ratio};
 
 /// How many stops are measured as one.
 const STOPS: usize = 20;
@@ -17,10 +15,6 @@ pub(crate) fn rows() -> Vec<Measure> {
         ("an idle stop, through the plugin", Box::new(idle)),
         ("a stop that advances a round", Box::new(advancing)),
         ("a status line, of a session's loop", Box::new(statusline)),
-        (
-            "a stop in the worst of the hostile folders",
-            Box::new(hostile),
-        ),
     ]
 }
 
@@ -139,7 +133,6 @@ fn advancing() -> Row {
             || optional(Command::new(&own).arg(WRITE)),
         ),
         most: 2.0,
-        unit: "",
     }
 }
 
@@ -165,7 +158,6 @@ fn idle() -> Row {
         beside: "a shell that prints a program's answer".to_owned(),
         ratio: ratio(ours, theirs),
         most: 1.5,
-        unit: "",
     }
 }
 
@@ -188,72 +180,5 @@ fn statusline() -> Row {
             || times(Path::new("/bin/cat"), &[]),
         ),
         most: 2.0,
-        unit: "",
-    }
-}
-
-/// Times a stop in each of the folders that the tests give one. Those for which a shell mounts something
-/// are left out: its own time is longer.
-fn hostile() -> Row {
-    let kept = tempfile::tempdir().expect("a temporary folder");
-    let (home, root) = (kept.path().join("home"), kept.path().join("project"));
-    for folder in [&home, &root] {
-        std::fs::create_dir(folder).expect("a folder");
-    }
-    let call = |command: &mut Command| {
-        let (state, config) = (home.join("state"), home.join("config"));
-        let variables = [("XDG_STATE_HOME", &state), ("XDG_CONFIG_HOME", &config)];
-        let variables = variables.map(|(name, path)| (name, path.to_str().expect("UTF-8")));
-        hook_with(&root, command, &variables);
-    };
-    let stop = || call(Command::new(program()).args(["hook", "stop"]));
-    let idle = median((0..9).map(|_| timed(&mut || stop())).collect());
-    std::fs::write(root.join("PLAN.md"), "# A plan\n").expect("the folder is ours");
-    call(Command::new(program()).args(["start", "plan", "--from-draft", "a topic"]));
-    stop();
-    let mut states = std::fs::read_dir(root.join(".claude/claudex")).expect("a state folder");
-    let id = states.find_map(|entry| {
-        Some(
-            entry
-                .ok()?
-                .file_name()
-                .to_str()?
-                .strip_suffix(".state")?
-                .to_owned(),
-        )
-    });
-    let id = id.expect("a loop");
-    call(Command::new(program()).args(["review", &id, "--reviewer", "lint"]));
-    let healthy = Healthy {
-        root: root.clone(),
-        home: home.clone(),
-        folder: ".claude/claudex".to_owned(),
-        document: format!(".claude/claudex/{id}.state"),
-        names: ("claudex-loop".to_owned(), "claudex".to_owned()),
-        id,
-    };
-    healthy.keep();
-    let once = |make: &dyn Fn() -> bool| {
-        healthy.restore();
-        make().then(|| timed(&mut || stop()))
-    };
-    let mut all = Vec::new();
-    for case in cases() {
-        let times: Vec<_> = (0..3)
-            .map_while(|_| once(&|| case.before.is_empty() && case.make(&healthy).is_some()))
-            .collect();
-        if !times.is_empty() {
-            all.push((median(times), case.name));
-        }
-    }
-    healthy.restore();
-    all.sort();
-    let count = all.len();
-    let (worst, name) = all.pop().expect("there are cases");
-    Row {
-        beside: format!("one without a state folder; {count} folders, the worst: {name}"),
-        ratio: (worst.as_secs_f64() - idle.as_secs_f64()) * 1000.0,
-        most: 100.0,
-        unit: " ms more",
     }
 }

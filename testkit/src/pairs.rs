@@ -1,25 +1,23 @@
-//! Every pair of a phase and a transition: an edge compiles, whatever is no edge does not, and the compiler's message says where the
-//! transition would be legal and which line of the machine file says so.
+//! The pairs proof: for every pair of a phase and a transition, an edge compiles, and any other pair does not. The
+//! compiler's message then names the phases in which the transition is legal, and their lines of the machine file.
 //!
-//! Pure: the calls are written as a module with a function of one line for each pair, and what cargo says of it (`--message-format=json`)
-//! is held against the machine files.
+//! The calls are written as a module with a function of one line for each pair, and cargo's messages
+//! (`--message-format=json`) are compared with the machine files.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use claudex_build::line_of;
-use claudex_build::model::{From, Machine};
 use serde_json::Value as Json;
+
+use crate::machine::Machine;
 
 /// A machine whose generated code is a module of some crate.
 #[derive(Debug, Clone)]
 pub struct Subject<'m> {
     /// The machine.
     pub machine: &'m Machine,
-    /// The text of its file.
-    pub source: &'m str,
     /// The file's name in the compiler's messages.
     pub file: String,
-    /// The path of the module: `crate::errand`.
+    /// The path of the module: `crate::release_train`.
     pub module: String,
 }
 
@@ -35,11 +33,8 @@ struct Pair<'s> {
 impl Pair<'_> {
     /// Returns the call, on one line.
     fn call(&self, at: usize) -> String {
-        let declared = self.of.machine.transitions.iter();
-        let mut declared = declared.filter(|declared| declared.name.value == self.transition);
-        let takes = declared.next().map_or(0, |declared| {
-            declared.args.len() + usize::from(declared.requires.is_some())
-        });
+        let mut entries = self.of.machine.entries(self.transition);
+        let takes = entries.next().map_or(0, |one| one.parameters());
         let module = &self.of.module;
         format!(
             "pub fn pair_{at}(held: {module}::Loop<{module}::r#{}>) {{ let _ = held.r#{}({}); }}\n",
@@ -49,26 +44,18 @@ impl Pair<'_> {
         )
     }
 
-    /// Returns what the compiler has to say of it: `legal in: Open (machine.toml:31, machine.toml:40), …`.
+    /// Returns the compiler's note: `legal in: Open (machine.toml:31, machine.toml:40), …`.
     fn legal_in(&self) -> String {
-        let Subject {
-            machine,
-            source,
-            file,
-            ..
-        } = self.of;
+        let Subject { machine, file, .. } = self.of;
         let mut phases: Vec<(&str, Vec<String>)> = Vec::new();
-        let edges = machine.edges();
-        for edge in edges
-            .iter()
-            .filter(|edge| edge.declared.name.value == self.transition)
-        {
-            let place = format!("{file}:{}", line_of(source, edge.declared.span.start));
-            let phase = machine.phases[edge.from].name.value.as_str();
-            match phases.iter_mut().find(|(known, _)| *known == phase) {
-                Some((_, places)) if places.contains(&place) => {}
-                Some((_, places)) => places.push(place),
-                None => phases.push((phase, vec![place])),
+        for one in machine.entries(self.transition) {
+            let place = format!("{file}:{}", one.line);
+            for phase in &one.from {
+                match phases.iter_mut().find(|(known, _)| known == phase) {
+                    Some((_, places)) if places.contains(&place) => {}
+                    Some((_, places)) => places.push(place.clone()),
+                    None => phases.push((phase, vec![place.clone()])),
+                }
             }
         }
         let phases = phases
@@ -77,7 +64,7 @@ impl Pair<'_> {
         format!("legal in: {}", phases.collect::<Vec<_>>().join(", "))
     }
 
-    /// Returns what is wrong with what the compiler says of it, if anything.
+    /// Compares the compiler's errors with the pair, and returns what is wrong.
     fn wrong(&self, said: &[Said]) -> Option<String> {
         let what = format!(
             "{}: `{}` in phase `{}`",
@@ -107,23 +94,18 @@ impl Pair<'_> {
     }
 }
 
-/// Returns every pair. Whether it is an edge is read off the declarations, without `Machine::edges`.
+/// Returns every pair.
 fn pairs<'s>(subjects: &'s [Subject<'s>]) -> Vec<Pair<'s>> {
     let mut pairs = Vec::new();
     for of in subjects {
         for phase in &of.machine.phases {
             for transition in of.machine.transition_names() {
-                let entries = of.machine.transitions.iter();
-                let mut entries = entries.filter(|declared| declared.name.value == transition);
-                let legal = entries.any(|declared| match &declared.from {
-                    From::Any(_) => !phase.terminal,
-                    From::Phases(names) => names.iter().any(|name| name.value == phase.name.value),
-                });
+                let mut entries = of.machine.entries(transition);
                 pairs.push(Pair {
                     of,
-                    phase: &phase.name.value,
+                    phase: &phase.name,
                     transition,
-                    legal,
+                    legal: entries.any(|one| one.leaves(&phase.name)),
                 });
             }
         }
@@ -134,7 +116,7 @@ fn pairs<'s>(subjects: &'s [Subject<'s>]) -> Vec<Pair<'s>> {
 const HEAD: &str =
     "//! One call per line.\n#[allow(dead_code)]\nfn any<T>() -> T { std::process::abort() }\n";
 
-/// Returns a module with one call per line: those of edges, which have to compile without a warning, or all.
+/// Returns a module with one call per line: those of edges, which must compile without a warning, or all.
 pub fn calls(subjects: &[Subject<'_>], all: bool) -> String {
     let pairs = pairs(subjects);
     let wanted = pairs.iter().filter(|pair| all || pair.legal).enumerate();
@@ -157,7 +139,7 @@ struct Said {
     notes: Vec<String>,
 }
 
-/// Holds what cargo says of the module with all calls, at this path, against the machines; returns everything that is wrong.
+/// Compares cargo's messages about the module with all calls, at this path, with the machines. Returns everything that is wrong.
 pub fn judge(subjects: &[Subject<'_>], output: &str, path: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut errors: BTreeMap<usize, Vec<Said>> = BTreeMap::new();
@@ -204,16 +186,7 @@ pub fn judge(subjects: &[Subject<'_>], output: &str, path: &str) -> Vec<String> 
     wrong
 }
 
-/// Returns types for the data of a machine whose own are not there. It compiles with any that can be read and written.
-pub fn data_types(machine: &Machine) -> String {
-    let types: BTreeSet<&str> = machine.data().map(|(_, kind)| kind).collect();
-    let types = types
-        .into_iter()
-        .map(|kind| format!("#[doc = \"Data.\"]\npub type {kind} = String;\n"));
-    types.collect()
-}
-
-/// Returns the type that is generated of a phase or a machine, as a Rust reader expects it: `mark_done` is `MarkDone`.
+/// Returns the name of the type that is generated for a phase or a machine: `MarkDone` for `mark_done`.
 pub fn type_of(name: &str) -> String {
     let upper = |part: &str| part[..1].to_uppercase() + &part[1..];
     let parts = name.split('_').filter(|part| !part.is_empty());

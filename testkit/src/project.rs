@@ -1,7 +1,6 @@
-//! A project that a loop runs in, with a person's home beside it, and the program as people, agents and the client call it.
+//! A project with a user's home beside it, and the program as users, agents and the client call it.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -12,14 +11,14 @@ use serde_json::{Value as Json, json};
 /// The session that stops come from.
 pub const SESSION: &str = "kit-session";
 
-/// What a call of the program came to.
+/// The result of a call of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
-    /// The exit code; none where a signal ended it.
+    /// The exit code; `None` if a signal ended it.
     pub code: Option<i32>,
-    /// What it printed.
+    /// The standard output.
     pub out: String,
-    /// What it printed as errors.
+    /// The standard error.
     pub err: String,
 }
 
@@ -44,10 +43,7 @@ pub struct Project {
 pub(crate) type Files = BTreeMap<PathBuf, Option<Vec<u8>>>;
 
 impl Project {
-    /// Makes one with an empty repository in it, for a program.
-    ///
-    /// # Errors
-    /// The system refuses.
+    /// Creates a project with an empty repository, for a program.
     pub fn new(program: &Path) -> io::Result<Self> {
         let kept = tempfile::Builder::new().prefix("kit é ").tempdir()?;
         let project = Self {
@@ -72,15 +68,12 @@ impl Project {
         self.kept.path().join("project")
     }
 
-    /// Returns the person's home.
+    /// Returns the user's home.
     pub fn home(&self) -> PathBuf {
         self.kept.path().join("home")
     }
 
     /// Writes a file of the project, and the folders above it.
-    ///
-    /// # Errors
-    /// The system refuses.
     pub fn write(&self, name: &str, text: &str) -> io::Result<()> {
         put(&self.root().join(name), text)
     }
@@ -111,49 +104,34 @@ impl Project {
         command
     }
 
-    /// Returns the program itself, called by a person in the project's folder.
+    /// Returns the program itself, called by the user in the project's folder.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.tool(&self.program.to_string_lossy());
         command.args(arguments);
         command
     }
 
-    /// Runs the program as a person.
-    ///
-    /// # Errors
-    /// It cannot be started.
+    /// Runs the program as the user.
     pub fn person(&self, arguments: &[&str]) -> io::Result<Output> {
         output(&mut self.command(arguments))
     }
 
     /// Runs the program as the agent of the session.
-    ///
-    /// # Errors
-    /// It cannot be started.
     pub fn agent(&self, arguments: &[&str]) -> io::Result<Output> {
         self.agent_of(SESSION, arguments)
     }
 
     /// Runs the program as the agent of a session.
-    ///
-    /// # Errors
-    /// It cannot be started.
     pub fn agent_of(&self, session: &str, arguments: &[&str]) -> io::Result<Output> {
         output(as_agent_of(&mut self.command(arguments), session))
     }
 
     /// Runs a hook on these bytes.
-    ///
-    /// # Errors
-    /// It cannot be started.
     pub fn hook(&self, name: &str, input: &[u8]) -> io::Result<Output> {
         feed(self.command(&["hook", name]), input)
     }
 
     /// Runs the Stop hook for the session's agent.
-    ///
-    /// # Errors
-    /// It cannot be started.
     pub fn stop(&self) -> io::Result<Output> {
         self.hook("stop", self.event(SESSION).to_string().as_bytes())
     }
@@ -166,47 +144,24 @@ impl Project {
         &self.program
     }
 
-    /// Returns where the kit lies with everything of this project.
-    pub(crate) fn top(&self) -> &Path {
-        self.kept.path()
+    /// Copies the project and the home as they are now, under a number.
+    pub(crate) fn keep(&self, copy: usize) -> io::Result<()> {
+        let kept = self.kept.path().join(format!("kept-{copy}"));
+        remove(&kept)?;
+        fs::create_dir(&kept)?;
+        copy_into(&[self.root(), self.home()], &kept)
     }
 
-    /// Keeps the project and the home as they are now.
-    pub(crate) fn keep(&self) -> io::Result<()> {
-        keep(&[&self.root(), &self.home()])
-    }
-
-    /// Makes both as they were when they were kept.
-    pub(crate) fn restore(&self) -> io::Result<()> {
-        restore(&[&self.root(), &self.home()])
-    }
-}
-
-/// Keeps folders that lie side by side as they are now.
-pub(crate) fn keep(folders: &[&Path]) -> io::Result<()> {
-    let Some(kept) = folders.first().map(|folder| folder.with_file_name("kept")) else {
-        return Ok(());
-    };
-    remove(&kept)?;
-    fs::create_dir(&kept)?;
-    copy(folders, &kept)
-}
-
-/// Makes them as they were when they were kept.
-pub(crate) fn restore(folders: &[&Path]) -> io::Result<()> {
-    folders.iter().try_for_each(|folder| remove(folder))?;
-    let kept = folders.iter().map(|folder| {
-        let name = folder.file_name().unwrap_or_default();
-        folder.with_file_name("kept").join(name)
-    });
-    let kept: Vec<PathBuf> = kept.collect();
-    match folders.first().and_then(|folder| folder.parent()) {
-        Some(into) => copy(&kept, into),
-        None => Ok(()),
+    /// Makes both as they were in the copy.
+    pub(crate) fn restore(&self, copy: usize) -> io::Result<()> {
+        let kept = self.kept.path().join(format!("kept-{copy}"));
+        remove(&self.root())?;
+        remove(&self.home())?;
+        copy_into(&[kept.join("project"), kept.join("home")], self.kept.path())
     }
 }
 
-/// Has a command run as that of the session's agent.
+/// Makes a command one of the session's agent.
 pub fn as_agent(command: &mut Command) -> &mut Command {
     as_agent_of(command, SESSION)
 }
@@ -251,18 +206,16 @@ pub(crate) fn put(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// Copies folders with everything below them, links and times as they are, into another one.
-fn copy(from: &[impl AsRef<OsStr>], into: &Path) -> io::Result<()> {
+fn copy_into(from: &[PathBuf], into: &Path) -> io::Result<()> {
     done(Command::new("cp").arg("-a").args(from).arg(into))
 }
 
-/// Removes a folder whatever is in it.
-pub(crate) fn remove(folder: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            done(Command::new("chmod").args(["-R", "u+rwX"]).arg(folder))?;
-            done(Command::new("rm").arg("-rf").arg(folder))
-        }
-        _ => Ok(()),
+/// Removes what stands there, if anything.
+pub(crate) fn remove(place: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(place) {
+        Ok(found) if found.is_dir() => fs::remove_dir_all(place),
+        Ok(_) => fs::remove_file(place),
+        Err(_) => Ok(()),
     }
 }
 
@@ -277,21 +230,11 @@ pub(crate) fn done(command: &mut Command) -> io::Result<()> {
     }
 }
 
-/// Reads every file below a folder; what cannot be read has no bytes.
-pub(crate) fn files(folder: &Path) -> Files {
-    let mut found = Files::new();
-    let mut open = vec![folder.to_owned()];
-    while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            let kind = entry.file_type();
-            if kind.as_ref().is_ok_and(std::fs::FileType::is_dir) {
-                open.push(path.clone());
-            }
-            let is_file = kind.is_ok_and(|kind| kind.is_file());
-            let bytes = if is_file { fs::read(&path).ok() } else { None };
-            found.insert(path, bytes);
-        }
+/// Reads a file, or every file below a folder. What cannot be read has no bytes.
+pub(crate) fn files(place: &Path) -> Files {
+    let mut found = Files::from([(place.to_owned(), fs::read(place).ok())]);
+    for entry in fs::read_dir(place).into_iter().flatten().flatten() {
+        found.extend(files(&entry.path()));
     }
     found
 }

@@ -1,37 +1,24 @@
-//! What was tried, and how much of it.
+//! The report of a run: what was tried, and what was not reached.
 
 use std::fmt;
 use std::time::Duration;
 
 use crate::error::Suite;
-use crate::search::Unreached;
 
-/// What a run of the kit came to.
+/// The result of a run of the kit.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Report {
     /// The machine's name.
     pub machine: String,
-    /// How many edges it has, and how many of them were walked.
-    pub edges: (usize, usize),
-    /// The edges that no walk reaches, each with the reason.
-    pub unreached: Vec<Unreached>,
+    /// The phases that the walk did not reach.
+    pub unreached: Vec<String>,
     /// A line for each suite: what it tried, and how much.
     pub tried: Vec<(Suite, String)>,
-    /// What was left out, and why.
+    /// Suites that were left out, and why.
     pub left_out: Vec<(Suite, String)>,
-    /// How long it took.
+    /// The time that the run took.
     pub took: Duration,
-}
-
-impl Report {
-    pub(crate) fn tried(&mut self, suite: Suite, what: String) {
-        self.tried.push((suite, what));
-    }
-
-    pub(crate) fn left_out(&mut self, suite: Suite, why: impl Into<String>) {
-        self.left_out.push((suite, why.into()));
-    }
 }
 
 impl fmt::Display for Report {
@@ -44,8 +31,8 @@ impl fmt::Display for Report {
         for (suite, why) in &self.left_out {
             writeln!(f, "  {suite}, left out: {why}")?;
         }
-        for Unreached { what, why, .. } in &self.unreached {
-            writeln!(f, "  not reached: {what}: {why}")?;
+        if !self.unreached.is_empty() {
+            writeln!(f, "  phases not reached: {}", self.unreached.join(", "))?;
         }
         Ok(())
     }

@@ -1,9 +1,9 @@
-//! Checks what a program said.
+//! Checks of a program's output.
 
-/// Checks that a text has this in it, and shows the text where it has not.
+/// Checks that a text contains a part, and shows the text if it does not.
 ///
 /// # Panics
-/// It has not.
+/// Panics if it does not.
 #[track_caller]
 pub fn has(text: &str, part: &str) {
     assert!(text.contains(part), "not there: {part}\n{text}");

@@ -362,14 +362,3 @@ fn an_answer_gives_its_transition_constants_and_its_label() {
         assert_eq!(project.phase("f"), "working");
     }
 }
-
-#[test]
-fn the_kit_takes_every_edge_of_it() {
-    let project = Plans::new();
-    let machine = project.root.join("machine.toml");
-    fs::write(&machine, MACHINE).unwrap();
-    let report = claudex_testkit::Kit::new(machine, &project.program)
-        .quick()
-        .unwrap();
-    assert_eq!(report.unreached, []);
-}

@@ -1,25 +1,21 @@
-//! Sixteen at once: of starts one wins where one loop may be under way, and of stops each finds what the one before wrote.
+//! A crowd of sixteen: of starts one wins if a project has one active loop, and each stop builds on the one before.
 
 use std::io;
 
-use claudex_build::model::{Active, IdForm};
-
-use super::Said;
 use super::input::answer;
 use crate::error::Wrong;
 use crate::project::Output;
-use crate::runs::Loop;
-use crate::search::Way;
+use crate::run::{Loop, Move};
 
 const CROWD: usize = 16;
 
 /// Stops sixteen times at once, and starts sixteen loops at once.
-pub(crate) fn run(held: &mut Loop<'_>, way: &Way) -> Result<Said, Wrong> {
+pub(crate) fn run(held: &mut Loop<'_>) -> Result<Option<String>, Wrong> {
     let changes = stops(held)?;
-    *held = Loop::prepared(held.setup, way)?;
-    let started = starts(held, way)?;
-    let said = format!("{CROWD} stops made {changes} changes, and {CROWD} starts {started}");
-    Ok(Said::Tried(said))
+    *held = Loop::ready(held.setup)?;
+    let started = starts(held)?;
+    let said = format!("{CROWD} stops made {changes} changes, and {CROWD} starts {started} loops");
+    Ok(Some(said))
 }
 
 fn stops(held: &Loop<'_>) -> Result<usize, Wrong> {
@@ -27,42 +23,34 @@ fn stops(held: &Loop<'_>) -> Result<usize, Wrong> {
     for said in &at_once(|| held.project.stop())? {
         blocks += usize::from(answer(said)?["decision"] == "block");
     }
-    let changes = held.journal()?.changes;
-    let taken = changes
-        .iter()
-        .skip(1)
-        .filter(|change| change["what"] != "bind")
-        .count();
-    if blocks > taken {
-        return Err(format!("{blocks} stops hold the agent, and {taken} took an edge").into());
+    let journal = held.journal()?;
+    let edges = journal.edges(1).len();
+    if blocks > edges {
+        return Err(format!("{blocks} stops hold the agent, and {edges} took an edge").into());
     }
-    for (pair, at) in changes.windows(2).zip(2..) {
+    for (pair, revision) in journal.changes.windows(2).zip(2..) {
         let [before, after] = pair else { continue };
-        if after["revision"] != at || after["from"] != before["to"] {
+        if after["revision"] != revision || after["from"] != before["to"] {
             return Err(format!(
-                "change {at} of the journal does not follow the one before: {after}"
+                "change {revision} of the journal does not follow the one before: {after}"
             )
             .into());
         }
     }
-    let verified = held.project.person(&["journal", &held.id, "--verify"])?;
-    if verified.code != Some(0) {
-        return Err(format!("`journal --verify` says: {}", verified.short()).into());
-    }
-    Ok(changes.len() - 1)
+    held.check()?;
+    Ok(journal.changes.len() - 1)
 }
 
-fn starts(held: &Loop<'_>, way: &Way) -> Result<usize, Wrong> {
-    let (line, by) = held.start_line(way, "kit_1");
-    let line: Vec<&str> = line.iter().map(String::as_str).collect();
-    let said = at_once(|| held.by(by, &line))?;
+fn starts(held: &Loop<'_>) -> Result<usize, Wrong> {
+    let call = held.call(&Move::Start(0))?;
+    let said = at_once(|| call.make(&held.project, &[]))?;
     let started = said.iter().filter(|said| said.code == Some(0)).count();
     let state = &held.setup.machine.state;
-    let one = state.active.value != Active::Many || state.ids.value == IdForm::Name;
-    let (wanted, loops) = (if one { 1 } else { CROWD }, held.ids().len());
+    let is_many = state.allows_many() && !state.has_named_ids();
+    let (wanted, loops) = (if is_many { CROWD } else { 1 }, held.ids().len());
     if started != wanted || loops != wanted {
         let what = format!(
-            "{wanted} of {CROWD} starts was to pass, {started} did, and there are {loops} loops"
+            "expected {wanted} of {CROWD} starts to pass: {started} did, and there are {loops} loops"
         );
         return Err(what.into());
     }

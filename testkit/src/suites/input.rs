@@ -1,21 +1,19 @@
-//! Input that is none lets the turn end, with one answer, and changes nothing.
+//! Garbage input: the turn ends with one answer, and nothing is changed.
 
 use serde_json::{Value as Json, json};
 
-use super::Said;
 use super::refusals::unchanged;
 use crate::error::Wrong;
 use crate::project::Output;
-use crate::runs::Loop;
-use crate::search::Way;
+use crate::run::Loop;
 
-/// Gives every hook what it cannot read.
-pub(crate) fn run(held: &mut Loop<'_>, _: &Way) -> Result<Said, Wrong> {
+/// Gives every hook input that it cannot read.
+pub(crate) fn run(held: &mut Loop<'_>) -> Result<Option<String>, Wrong> {
     let mut tried = 0;
     for hook in ["stop", "answer", "prompt", "session-start"] {
         for (what, input) in inputs() {
             held.path = vec![format!("`hook {hook}` with {what}")];
-            let said = unchanged(held, "such input", || held.project.hook(hook, &input))?;
+            let said = unchanged(held, "this input", || held.project.hook(hook, &input))?;
             let answered = answer(&said)?;
             if hook == "stop" && answered["decision"] != "approve" {
                 return Err(format!("it holds the agent: {}", said.short()).into());
@@ -23,7 +21,7 @@ pub(crate) fn run(held: &mut Loop<'_>, _: &Way) -> Result<Said, Wrong> {
             tried += 1;
         }
     }
-    Ok(Said::Tried(format!(
+    Ok(Some(format!(
         "{tried} inputs that no hook can read let the turn end"
     )))
 }
@@ -52,7 +50,7 @@ fn inputs() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Returns the one answer that a hook may give: nothing, or one JSON object; and exit code 0, for any other is ignored or blocks.
+/// Returns a hook's answer: nothing, or one JSON object. Another exit code than 0 would be ignored or block.
 pub(crate) fn answer(said: &Output) -> Result<Json, Wrong> {
     if said.code != Some(0) || said.err.contains("panicked") {
         let said = said.short();

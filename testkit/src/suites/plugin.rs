@@ -1,26 +1,21 @@
-//! The committed plugin is what the program writes now, file by file.
+//! Stale plugin files: the committed plugin is compared with the one that the program writes now.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use super::Said;
 use crate::error::Wrong;
 use crate::project::files;
-use crate::runs::Loop;
-use crate::search::Way;
+use crate::run::Loop;
 
-/// The list of what a write made.
+/// The list of the files that were written.
 const LIST: &str = ".claude-plugin/files.sha256";
 
-/// Writes the plugin anew and compares it.
-pub(crate) fn run(held: &mut Loop<'_>, _: &Way) -> Result<Said, Wrong> {
+/// Writes the plugin again and compares it.
+pub(crate) fn run(held: &mut Loop<'_>) -> Result<Option<String>, Wrong> {
     let (setup, project) = (held.setup, &held.project);
-    let Some(folder) = &setup.given.plugin else {
-        return Ok(match setup.machine.plugin {
-            Some(_) => Said::LeftOut("say with `Kit::plugin` where it is committed"),
-            None => Said::Nothing,
-        });
+    let Some(folder) = &setup.kit.plugin else {
+        return Ok(None);
     };
     held.path = vec![folder.display().to_string()];
     let again = project.root().join("a \"new\" plugin");
@@ -29,7 +24,7 @@ pub(crate) fn run(held: &mut Loop<'_>, _: &Way) -> Result<Said, Wrong> {
         return Err(format!("it cannot be written: {}", said.short()).into());
     }
     let (committed, written) = (below(folder), below(&again));
-    // What a person put beside them is in no list.
+    // Files that a user put beside them are not listed.
     let list = committed
         .get(LIST)
         .map(|(_, bytes)| String::from_utf8_lossy(bytes));
@@ -44,7 +39,7 @@ pub(crate) fn run(held: &mut Loop<'_>, _: &Way) -> Result<Said, Wrong> {
     match stale.collect::<Vec<_>>() {
         stale if stale.is_empty() => {
             let said = format!("{} files are as the program writes them", written.len());
-            Ok(Said::Tried(said))
+            Ok(Some(said))
         }
         stale => {
             Err(format!("stale, since the machine or a text of it has changed: {stale:?}").into())

@@ -1,37 +1,45 @@
-//! What is refused changes nothing: every verb that is not open, to an agent and to a person, and stops that are not the loop's own.
+//! Refused calls change nothing: verbs that are not open in this phase or to this actor, and stops of others.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io;
 
-use claudex_build::model::{Actor, Evidence, Held, Transition};
-
 use super::input::answer;
 use crate::error::Wrong;
-use crate::project::{Output, SESSION};
-use crate::runs::Loop;
-use crate::search::Visit;
+use crate::machine::Actor;
+use crate::project::{Output, SESSION, feed};
+use crate::run::{Loop, Move};
 
-/// The engine's own verb of this name does more than the transition.
+/// The verb of this name does more than its transition.
 const RESUME: &str = "resume";
 
-/// Tries everything that the loop's state refuses, and returns how much that was.
-pub(crate) fn run(held: &Loop<'_>) -> Result<usize, Wrong> {
-    let (machine, search) = (&held.setup.machine, held.setup.search());
+/// Tries everything that the loop's state refuses, and returns how many calls that were.
+pub(crate) fn run(held: &Loop<'_>, is_reviewed: bool) -> Result<usize, Wrong> {
+    let machine = &held.setup.machine;
+    let fields = held.journal()?.fields();
+    let phase = held.phase(&fields).map_or("", |phase| &phase.name);
     let mut tried = 0;
     for name in machine.transition_names() {
-        let mut declared = machine.transitions.iter();
-        let declared = declared.find(|declared| declared.name.value == name && declared.is_verb());
-        let Some(first) = declared.filter(|_| name != RESUME) else {
+        let mut entries = machine.entries(name);
+        if name == RESUME || !entries.next().is_some_and(|one| one.is_plain_verb()) {
             continue;
-        };
+        }
         for actor in [Actor::Agent, Actor::Person] {
-            if search.is_open(&held.state, name) && may(first, actor) && has_evidence(held, first) {
+            // Whether its guard holds is not for the kit to say.
+            let may_be_open = machine.entries(name).any(|one| {
+                let has_evidence = is_reviewed || one.requires.is_none();
+                one.leaves(phase) && one.by.contains(&actor) && has_evidence
+            });
+            if may_be_open {
                 continue;
             }
-            let line = held.verb_line(name, &search.plain_arguments(first), false);
-            let called = format!("`{}` by the {actor:?}", line.join(" "));
-            let line: Vec<&str> = line.iter().map(String::as_str).collect();
-            let said = unchanged(held, &called, || held.by(actor, &line))?;
+            let one = Move::Verb {
+                transition: name.to_owned(),
+                by: actor,
+            };
+            let call = held.call(&one)?;
+            let called = one.to_string();
+            let said = unchanged(held, &called, || call.make(&held.project, &[]))?;
             if said.code == Some(0) {
                 return Err(
                     format!("{called} is not open, and exits with 0: {}", said.short()).into(),
@@ -40,49 +48,34 @@ pub(crate) fn run(held: &Loop<'_>) -> Result<usize, Wrong> {
             tried += 1;
         }
     }
-    let session = machine.holder(Held::Session).unwrap_or_default();
-    let owner = held.journal()?.fields().remove(session);
-    // A loop that nobody has taken yet is any session's.
-    if owner.is_some_and(|owner| owner == SESSION) {
-        let root = held.project.root();
-        let reviewer = Some("CLAUDEX_REVIEWER_CHILD");
-        for (whose, key, value, variable) in [
-            (
-                "another session",
-                "session_id",
-                "another-session".into(),
-                None,
-            ),
-            ("a subagent", "agent_id", "a1".into(), None),
-            ("a reviewer", "cwd", root.to_string_lossy(), reviewer),
-        ] {
-            let what = format!("a stop of {whose}");
-            let said = unchanged(held, &what, || held.stop_with(key, &value, variable))?;
-            if answer(&said)?["decision"] == "block" {
-                return Err(format!("{what} was held: {}", said.short()).into());
-            }
-            tried += 1;
+    let session = machine.holder("session").unwrap_or_default();
+    // A loop that no session has taken yet belongs to any.
+    if fields.get(session).is_none_or(|owner| owner != SESSION) {
+        return Ok(tried);
+    }
+    let root = held.project.root();
+    let reviewer = Some("CLAUDEX_REVIEWER_CHILD");
+    let another = Cow::Borrowed("another-session");
+    for (whose, key, value, variable) in [
+        ("another session", "session_id", another, None),
+        ("a subagent", "agent_id", "a1".into(), None),
+        ("a reviewer", "cwd", root.to_string_lossy(), reviewer),
+    ] {
+        let what = format!("a stop of {whose}");
+        let mut event = held.project.event(SESSION);
+        event[key] = value.as_ref().into();
+        let mut command = held.project.command(&["hook", "stop"]);
+        command.envs(variable.map(|name| (name, "1")));
+        let said = unchanged(held, &what, || feed(command, event.to_string().as_bytes()))?;
+        if answer(&said)?["decision"] == "block" {
+            return Err(format!("{what} was held: {}", said.short()).into());
         }
+        tried += 1;
     }
     Ok(tried)
 }
 
-fn may(declared: &Transition, actor: Actor) -> bool {
-    declared.by.iter().any(|by| by.value == actor)
-}
-
-/// Whether what the phase's reviews have come to is what a transition asks for.
-fn has_evidence(held: &Loop<'_>, declared: &Transition) -> bool {
-    match declared.requires.as_ref().map(|evidence| evidence.value) {
-        None => true,
-        Some(Evidence::Verified) => false,
-        Some(Evidence::Settled) => held.state.visit == Visit::Clean,
-        Some(Evidence::Reviewed) => matches!(held.state.visit, Visit::Clean | Visit::Findings),
-    }
-}
-
-/// Makes a call and holds document and journal against what they were: not a byte of the document, and no change in the journal. That
-/// something was tried may be noted there.
+/// Makes a call and checks that document and changes stay as they were. The journal may have a note that something was tried.
 pub(crate) fn unchanged(
     held: &Loop<'_>,
     what: &str,
@@ -97,9 +90,6 @@ pub(crate) fn unchanged(
         _ if after.changes.len() != before.changes.len() => "journal",
         _ => return Ok(said),
     };
-    Err(format!(
-        "{what} is refused, and the {changed} has changed: {}",
-        said.short()
-    )
-    .into())
+    let said = said.short();
+    Err(format!("{what} is refused, and the {changed} has changed: {said}").into())
 }

@@ -1,38 +1,34 @@
-//! An edge that the machine file does not declare does not compile: a crate with a call for every pair of a phase and a transition is
-//! checked by the compiler, with the engine that the package itself depends on. Part of the whole set, since that is built anew for it.
+//! The pairs proof: a crate with a call for every pair of a phase and a transition is checked by the compiler, with the
+//! engine that the package depends on. Part of the whole set only, because the engine is built again for it.
 
 use std::io;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::Value as Json;
 
-use super::Said;
 use crate::error::Wrong;
 use crate::kit::Setup;
 use crate::pairs::{self, Subject};
 use crate::project::put;
-use crate::runs::Loop;
-use crate::search::Way;
+use crate::run::Loop;
 
 /// Checks every pair.
-pub(crate) fn run(held: &mut Loop<'_>, _: &Way) -> Result<Said, Wrong> {
+pub(crate) fn run(held: &mut Loop<'_>) -> Result<Option<String>, Wrong> {
     let setup = held.setup;
-    if !setup.given.whole {
-        return Ok(Said::Nothing);
+    if !setup.kit.whole {
+        return Ok(None);
     }
-    held.path = vec![setup.file.clone()];
-    let Some(found) = found(&setup.folder)? else {
-        let why = "cargo does not say where the package’s `claudex-loop` and `claudex-build` lie";
-        return Ok(Said::LeftOut(why));
-    };
+    held.path = vec!["machine.toml".to_owned()];
+    let found = found(&setup.folder)?
+        .ok_or_else(|| "`cargo metadata` names no `claudex-loop` or `claudex-build`".to_owned())?;
     let folder = tempfile::tempdir()?;
     let folder = folder.path();
     let subject = [Subject {
         machine: &setup.machine,
-        source: &setup.source,
         file: "machine.toml".to_owned(),
-        module: format!("crate::{}", setup.machine.name.value),
+        module: format!("crate::{}", setup.machine.name),
     }];
     written(setup, &found, folder)?;
     let calls = folder.join("src/calls.rs");
@@ -50,13 +46,13 @@ pub(crate) fn run(held: &mut Loop<'_>, _: &Way) -> Result<Said, Wrong> {
             let (legal, illegal) = pairs::count(&subject);
             let said =
                 format!("{legal} pairs of a phase and a transition compile, {illegal} do not");
-            Ok(Said::Tried(said))
+            Ok(Some(said))
         }
         wrong => Err(wrong.join("\n").into()),
     }
 }
 
-/// Where the package has its crates from.
+/// The places of the crates that the package depends on.
 struct Crates {
     engine: PathBuf,
     build: PathBuf,
@@ -86,7 +82,7 @@ fn found(package: &Path) -> io::Result<Option<Crates>> {
     })())
 }
 
-/// Writes a crate that has the machine and nothing else.
+/// Writes a crate that contains the machine and nothing else.
 fn written(setup: &Setup, found: &Crates, folder: &Path) -> io::Result<()> {
     let manifest = format!(
         "[package]\nname = \"pairs\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
@@ -97,17 +93,19 @@ fn written(setup: &Setup, found: &Crates, folder: &Path) -> io::Result<()> {
     put(&folder.join("Cargo.toml"), &manifest)?;
     let build = "fn main() {\n    claudex_build::Config::new().compile(\"machine.toml\");\n}\n";
     put(&folder.join("build.rs"), build)?;
-    put(&folder.join("machine.toml"), &setup.source)?;
-    let generated =
-        claudex_build::generate("machine.toml", &setup.source).map_err(io::Error::other)?;
-    for template in generated.messages {
-        put(&folder.join(template), "A message.\n")?;
+    std::fs::copy(
+        setup.folder.join("machine.toml"),
+        folder.join("machine.toml"),
+    )?;
+    if let Some(messages) = &setup.machine.messages {
+        let link = folder.join(messages);
+        std::fs::create_dir_all(link.parent().unwrap_or(folder))?;
+        symlink(setup.folder.canonicalize()?.join(messages), link)?;
     }
     let library = format!(
         "//! Every pair of a phase and a transition.\n#![deny(warnings)]\n#![allow(missing_docs)]\n\npub mod calls;\n\
-         claudex_loop::machine!({});\n{}",
-        setup.machine.name.value,
-        pairs::data_types(&setup.machine),
+         claudex_loop::machine!({});\n",
+        setup.machine.name,
     );
     put(&folder.join("src/lib.rs"), &library)?;
     std::fs::copy(&found.lock, folder.join("Cargo.lock")).map(drop)
@@ -119,7 +117,7 @@ fn check(folder: &Path, found: &Crates, flags: &[&str]) -> io::Result<Output> {
     cargo.env("CARGO_TARGET_DIR", &found.target).output()
 }
 
-/// The cargo that runs the tests. The flags of their build are not for this one.
+/// Returns the cargo that runs the tests, without the flags of their build.
 fn cargo(folder: &Path) -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo
