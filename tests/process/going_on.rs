@@ -351,28 +351,6 @@ fn a_chain_of_three_carries_all_of_its_findings_oldest_first() {
 }
 
 #[test]
-fn a_ring_that_an_edited_file_makes_ends() {
-    let project = Project::new();
-    let first = over(&project, &[]);
-    let second = over(&project, &["--continue", &first]);
-    // The journal does not guard what no rule reads.
-    project.edit(
-        &first,
-        "continues: \"\"",
-        &format!("continues: \"{second}\""),
-    );
-    let third = id_of(
-        &project
-            .run(&["start", "plan", "--continue", &second])
-            .exits(0),
-    );
-    project.fire().blocked();
-    project.review(&third, "fake-clean").exits(0);
-    project.answers(&["status"], 0, &format!("continues: {second}"));
-    assert!(project.fire().blocked().contains("complete ✓"));
-}
-
-#[test]
 fn what_cannot_be_gone_on_from_is_refused_with_the_reason_and_leaves_nothing() {
     let refused = |project: &Project, given: &str| -> Ran {
         let before = crate::support::tree(&project.folder());

@@ -50,26 +50,6 @@ fn a_plan_that_is_a_pipe_or_a_device_holds_nobody() {
 }
 
 #[test]
-fn a_findings_file_that_is_a_pipe_holds_nobody() {
-    let (project, id) = Project::reviewing(&[]);
-    project.review(&id, "lint");
-    let findings = project.findings(&id, 1);
-    std::fs::remove_file(&findings).unwrap();
-    assert!(
-        std::process::Command::new("mkfifo")
-            .arg(&findings)
-            .status()
-            .unwrap()
-            .success()
-    );
-    let done = in_time(move || {
-        project.run(&["status"]).exits(0).says("no findings file");
-        project.fire().blocked()
-    });
-    assert!(done.is_some_and(|reason| reason.contains("round 2 of 3")));
-}
-
-#[test]
 fn what_is_over_is_not_told_at_each_stop_whoever_wrote_it() {
     let project = Project::new();
     std::fs::create_dir_all(project.folder()).unwrap();
@@ -96,18 +76,6 @@ fn a_session_id_cannot_steer_the_terminal_that_shows_it() {
         "{}",
         shown.out
     );
-}
-
-#[test]
-fn what_cannot_be_written_after_a_change_is_not_called_as_it_was() {
-    let project = Project::new();
-    let id = project.start(&[]);
-    project.plan("# Plan\n\nDo it.\n");
-    std::fs::create_dir(project.folder().join(format!("{id}-runner.sh"))).unwrap();
-    let note = project.fire().approved();
-    assert!(note.contains("-runner.sh"), "{note}");
-    assert!(!note.contains("left as it is"), "{note}");
-    assert_eq!(project.field(&id, "phase"), "reviewing");
 }
 
 #[test]

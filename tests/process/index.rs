@@ -3,31 +3,6 @@
 use crate::support::Project;
 
 #[test]
-fn a_loop_that_the_index_forgot_is_found_by_doctor_and_driven_again() {
-    let project = Project::new();
-    let first = project.start(&[]);
-    project.run(&["cancel", &first]).exits(0);
-    let active = project.home.join("state/claudex-loop/active");
-    let index = std::fs::read_dir(active)
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap()
-        .path();
-    let old = std::fs::read(&index).unwrap();
-    let id = project.start(&[]);
-    project.plan("# Plan\n\nMove the queue.\n");
-    std::fs::write(&index, old).unwrap();
-    assert_eq!(project.fire().approved(), "", "a stop trusts it");
-    let said = project.run(&["doctor"]).out;
-    assert!(
-        said.contains(&format!("{id} was not in the index")),
-        "{said}"
-    );
-    assert!(project.fire().blocked().contains(&id));
-}
-
-#[test]
 fn a_list_shows_people_what_is_not_over_and_the_newest_of_the_others() {
     let project = Project::new();
     for _ in 0..21 {

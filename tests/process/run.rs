@@ -327,35 +327,6 @@ fn findings_of_one_persona_are_not_forgotten_when_the_others_are_content() {
 }
 
 #[test]
-fn a_plan_with_a_space_in_its_path_anywhere_is_taken() {
-    let project = Project::new();
-    let folder = project.root.join("docs & plans");
-    std::fs::create_dir(&folder).unwrap();
-    std::fs::write(folder.join("the plän's \"draft\".md"), thorough_plan()).unwrap();
-    let outcome = job(
-        &project,
-        &["docs & plans/the plän's \"draft\".md", "--reviewer", "lint"],
-        0,
-    )
-    .expect("an outcome");
-    let id = outcome["id"].as_str().unwrap();
-    assert_eq!(
-        project.field(id, "subject"),
-        "docs & plans/the plän's \"draft\".md"
-    );
-
-    let absolute = folder.join("the plän's \"draft\".md");
-    let mut command = project.command(&[
-        "run",
-        absolute.to_str().unwrap(),
-        "--reviewer",
-        "fake-clean",
-    ]);
-    command.current_dir(&project.home);
-    crate::support::Ran::of(command.output().unwrap()).exits(0);
-}
-
-#[test]
 fn a_hostile_plan_is_data() {
     let project = Project::new();
     let plan = "# \u{1b}[2J\u{202e}evil {{ 7*7 }} `$(touch pwned)` \"x\"\r\n\r\n\
@@ -372,16 +343,6 @@ fn a_hostile_plan_is_data() {
         plan.as_bytes()
     );
     has(&ran.out, "stopped at max rounds");
-}
-
-#[test]
-fn a_plan_of_a_megabyte_is_reviewed() {
-    let project = Project::new();
-    project.plan(format!(
-        "# Plan\n\n{}",
-        "- do one thing, then another\n".repeat(35_000)
-    ));
-    job(&project, &["PLAN.md", "--reviewer", "fake-clean"], 0).expect("an outcome");
 }
 
 // --- the drafter -------------------------------------------------------------------------------------------------

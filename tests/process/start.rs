@@ -2,10 +2,9 @@
 //! leaves nothing behind.
 
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::Stdio;
 use std::time::Duration;
 
-use crate::support::{Background, Project, Ran, id_of, tree, yaml};
+use crate::support::{Project, Ran, id_of, tree, yaml};
 
 // --- what it says ------------------------------------------------------------------------------------------------
 
@@ -161,42 +160,6 @@ fn a_start_is_refused_in_every_phase_that_is_not_terminal() {
 }
 
 #[test]
-fn of_sixteen_starts_at_once_exactly_one_wins() {
-    let project = Project::new();
-    let starts: Vec<_> = (0..16)
-        .map(|number| {
-            let topic = format!("topic {number}");
-            let mut start = project.command(&["start", "plan", &topic]);
-            start
-                .stdout(Stdio::piped())
-                .stderr(Stdio::piped())
-                .spawn()
-                .unwrap()
-        })
-        .collect();
-    let ended: Vec<Ran> = starts
-        .into_iter()
-        .map(|start| Background::of(start).end())
-        .collect();
-    let (won, lost): (Vec<_>, Vec<_>) = ended.into_iter().partition(|ran| ran.code == 0);
-    assert_eq!(won.len(), 1, "{won:?}");
-    let id = id_of(&won[0]);
-    for ran in lost {
-        let ran = ran.exits(1).says("already active");
-        assert_eq!(ran.out, "");
-    }
-    let mut left: Vec<String> = std::fs::read_dir(project.folder())
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .filter(|name| ![".lock", ".gitignore", "log"].contains(&name.as_str()))
-        .collect();
-    left.sort();
-    let expected = [id.clone(), format!("{id}.lock"), format!("{id}.state")];
-    assert_eq!(left, expected);
-    assert_eq!(project.changes(&id), ["start"]);
-}
-
-#[test]
 fn a_start_that_fails_exits_with_3_and_leaves_nothing() {
     let project = Project::new();
     std::fs::write(
@@ -216,34 +179,6 @@ fn a_start_that_fails_exits_with_3_and_leaves_nothing() {
     let before = tree(&project.root);
     project.run(&["start", "plan", "x"]).exits(3).says(".lock");
     assert_eq!(tree(&project.root), before);
-}
-
-#[test]
-fn a_start_on_a_full_disk_exits_with_3_and_leaves_nothing() {
-    let project = Project::new();
-    let before = tree(&project.root);
-    let ran = Ran::of(
-        project
-            .on_a_full_disk(&["start", "plan", "x"])
-            .output()
-            .unwrap(),
-    )
-    .exits(3);
-    assert_eq!(ran.out, "");
-    assert_eq!(tree(&project.root), before);
-
-    let id = project.start(&[]);
-    project.run(&["cancel", &id]).exits(0);
-    let before = tree(&project.root);
-    Ran::of(
-        project
-            .on_a_full_disk(&["start", "plan", "x"])
-            .output()
-            .unwrap(),
-    )
-    .exits(3);
-    assert_eq!(tree(&project.root), before, "beside a loop that is over");
-    project.start(&[]);
 }
 
 // --- what it writes ----------------------------------------------------------------------------------------------
@@ -439,68 +374,4 @@ fn a_start_sweeps_what_is_stale_first_and_loses_nothing_of_it() {
             .any(|(path, _)| path.extension().is_some_and(|ext| ext == "state")),
         "{swept:?}"
     );
-}
-
-#[test]
-fn a_fresh_loop_is_not_swept_and_the_limit_can_be_set() {
-    let project = Project::new();
-    let id = project.start(&[]);
-    crate::support::age(&project.state_path(&id), 14 * MINUTE);
-    project.answers(&["start", "plan", "x"], 1, "already active");
-    let project = project.with("CLAUDEX_STALE_MINUTES", "13");
-    project.start(&[]);
-}
-
-#[test]
-fn a_loop_whose_review_runs_is_never_swept() {
-    let (project, id) = Project::reviewing(&[]);
-    let review = project.background_review(&id, &["--reviewer", "fake-hang"]);
-    crate::support::age(&project.state_path(&id), 600 * MINUTE);
-    project.answers(&["start", "plan", "x"], 1, "already active");
-    project.answers(&["sweep", "--dry-run"], 0, "Nothing to sweep");
-    project.run(&["sweep"]).exits(0).says("Nothing to sweep");
-    assert!(project.state_path(&id).exists());
-    drop(review);
-}
-
-#[test]
-fn a_finished_loop_is_kept_for_the_audit_however_old_it_is() {
-    let project = Project::new();
-    let id = project.start(&[]);
-    project.run(&["cancel", &id]).exits(0);
-    crate::support::age(&project.state_path(&id), 60 * 24 * 400 * MINUTE);
-    let before = std::fs::read(project.state_path(&id)).unwrap();
-    project.start(&[]);
-    project.run(&["sweep"]).exits(0);
-    assert_eq!(std::fs::read(project.state_path(&id)).unwrap(), before);
-}
-
-#[test]
-fn a_dry_sweep_says_what_it_would_do_and_does_nothing() {
-    let project = Project::new();
-    let id = project.start(&[]);
-    crate::support::age(&project.state_path(&id), 16 * MINUTE);
-    let before = tree(&project.folder());
-    project.answers(
-        &["sweep", "--dry-run"],
-        0,
-        &format!("Loop {id} would be moved"),
-    );
-    assert_eq!(tree(&project.folder()), before);
-    project.answers(&["sweep"], 0, &format!("Loop {id} was moved"));
-    assert!(!project.state_path(&id).exists());
-}
-
-#[test]
-fn a_sweep_removes_the_temporary_files_that_a_crash_left() {
-    let project = Project::new();
-    let id = project.start(&[]);
-    let [stray, fresh] =
-        ["old", "new"].map(|name| project.folder().join(format!(".loop-tmp-{name}")));
-    std::fs::write(&stray, "half").unwrap();
-    std::fs::write(&fresh, "someone may be writing it").unwrap();
-    crate::support::age(&stray, 120 * MINUTE);
-    project.run(&["sweep"]).exits(0).says("was removed");
-    assert!(!stray.exists() && fresh.exists());
-    assert!(project.state_path(&id).exists());
 }

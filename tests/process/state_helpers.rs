@@ -4,7 +4,7 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use crate::support::{Background, Project, is_id, tree};
+use crate::support::{Project, is_id, tree};
 
 /// A file of this name and content in the project, and its path.
 fn file(project: &Project, name: &str, text: &str) -> String {
@@ -277,31 +277,6 @@ fn a_move_happens_only_from_its_phase() {
     project
         .run(&["state", "move", &path, "drafting", "reviewing"])
         .exits(1);
-}
-
-#[test]
-fn of_sixteen_moves_at_once_exactly_one_wins() {
-    let project = Project::new();
-    let path = file(&project, "x.state", "phase: drafting\n");
-    let moves: Vec<_> = (0..16)
-        .map(|_| {
-            let mut command = project.command(&["state", "move", &path, "drafting", "reviewing"]);
-            Background::of(
-                command
-                    .stdout(Stdio::piped())
-                    .stderr(Stdio::piped())
-                    .spawn()
-                    .unwrap(),
-            )
-        })
-        .collect();
-    let codes: Vec<i32> = moves.into_iter().map(|one| one.end().code).collect();
-    assert_eq!(
-        codes.iter().filter(|code| **code == 0).count(),
-        1,
-        "{codes:?}"
-    );
-    assert!(codes.iter().all(|code| [0, 1].contains(code)), "{codes:?}");
 }
 
 // --- locks, the sweep, the finder --------------------------------------------------------------------------------

@@ -272,22 +272,6 @@ fn the_texts_of_a_field_are_the_options_and_the_one_chosen_is_the_argument() {
 }
 
 #[test]
-fn beside_one_option_stands_one_that_changes_nothing() {
-    let ferry = Ferry::new(&["The red one"]);
-    let said = ferry.stop().1;
-    assert_eq!(calls(&said), [["The red one", "Something else"]]);
-    let before = ferry.journal();
-    assert_eq!(
-        ferry.dialog(WHICH, &["The red one", "Something else"], "Something else"),
-        "",
-        "not even as a text"
-    );
-    assert_eq!(ferry.journal(), before);
-    ferry.dialog(WHICH, &["The red one", "Something else"], "The red one");
-    assert_eq!(ferry.phase(), "drafting");
-}
-
-#[test]
 fn more_than_four_are_put_in_several_dialogs_and_an_answer_to_any_counts() {
     let labels: Vec<String> = (1..=9).map(|number| format!("boat {number}")).collect();
     let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
@@ -307,21 +291,6 @@ fn more_than_four_are_put_in_several_dialogs_and_an_answer_to_any_counts() {
     assert_eq!(ferry.journal(), before);
     ferry.dialog(WHICH, &["boat 4", "boat 5", "boat 6", "More…"], "boat 5");
     assert_eq!(ferry.field("picked"), "boat 5");
-}
-
-#[test]
-fn the_most_and_longest_options_fit_into_a_block() {
-    let labels: Vec<String> = (10..22)
-        .map(|number| format!("{number}{}", "\u{8a08}".repeat(78)))
-        .collect();
-    let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
-    let ferry = Ferry::new(&labels);
-    let said = ferry.stop().1;
-    assert_eq!(calls(&said).concat().len(), 12 + 3, "{said}");
-    assert!(
-        said.contains("ferry answer "),
-        "the end of it is there: {said}"
-    );
 }
 
 #[test]
@@ -491,41 +460,6 @@ fn whoever_sits_in_a_terminal_answers_there() {
     let said = ferry.done(&["answer", &id, "-b lue"]);
     has(&said, "pick, now in phase drafting");
     assert_eq!(ferry.field("picked"), "-b lue");
-}
-
-#[test]
-fn an_unknown_label_is_answered_with_those_that_there_are() {
-    let ferry = Ferry::new(&["red"]);
-    ferry.stop();
-    let (_, said) = ferry.run(&["answer", "anything else"]);
-    assert!(
-        said.contains("say, now in phase drafting"),
-        "it takes a text: {said}"
-    );
-    let (code, said) = ferry.run(&["answer", "1.1"]);
-    assert_eq!(code, Some(1));
-    has(&said, "it cannot ask: No such file");
-    fs::write(ferry.path("VERSIONS"), "1.0\n1.1\n").unwrap();
-    let (code, said) = ferry.run(&["answer", "1.\u{1b}[2J`2`"]);
-    assert_eq!(code, Some(1));
-    has(&said, "is no answer to: Which version goes out?");
-    has(&said, "“1.0”, “1.1”");
-    assert!(!said.contains('\u{1b}'), "{said:?}");
-    ferry.done(&["answer", "1.1"]);
-    // An answer whose argument is none of its kind.
-    let (code, said) = ferry.run(&["answer", "Many times"]);
-    assert_eq!(code, Some(1), "{said}");
-    has(&said, "count cannot be taken: invalid value");
-    assert_eq!(ferry.phase(), "counting");
-    // It is the answer's alone: nothing is counted that was not offered.
-    let (code, said) = ferry.run(&["count", "--times-more=7"]);
-    assert_eq!(code, Some(2), "{said}");
-    has(&said, "unrecognized subcommand ‘count’");
-    ferry.done(&["answer", "Once"]);
-    assert_eq!(
-        (ferry.field("times"), ferry.field("quick")),
-        (json!(1), json!(false))
-    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The index of loops that are not over: it saves opening the others, and nothing hangs on it being there or right.
 
-use crate::store::testing::{SPEC, change, folder, home, plan, started, store};
+use crate::store::testing::{change, plan, started, store};
 use crate::store::{LoopId, Record, StartError, Store};
 
 fn cancel(store: &Store, record: &Record) {
@@ -74,31 +74,6 @@ fn an_index_that_is_gone_or_damaged_is_made_anew() {
 }
 
 #[test]
-fn a_loop_that_an_old_index_forgot_is_found() {
-    let (_kept, store, first) = started();
-    cancel(&store, &first);
-    let path = index(&store);
-    let old = std::fs::read(&path).unwrap();
-    let second = store.start(plan()).unwrap();
-    let looks: [(&str, &dyn Fn()); 3] = [
-        ("list", &|| assert_eq!(store.list_newest(0).0.len(), 1)),
-        ("doctor", &|| {
-            assert_eq!(store.remember(), [second.id().clone()])
-        }),
-        ("start", &|| {
-            let refused = store.start(plan()).unwrap_err();
-            assert!(matches!(refused, StartError::Active { id, .. } if id == second.id().as_str()));
-        }),
-    ];
-    for (name, look) in looks {
-        std::fs::write(&path, &old).unwrap();
-        assert_eq!(active(&store), [], "what a stop trusts");
-        look();
-        assert_eq!(active(&store), [second.id().clone()], "{name}");
-    }
-}
-
-#[test]
 fn a_start_reads_no_names_where_nobody_has_added_one_since_it_last_did() {
     let (_kept, store, first) = started();
     // Whole seconds of long ago, so that no coarse clock is in the way.
@@ -135,17 +110,6 @@ fn a_start_reads_no_names_where_nobody_has_added_one_since_it_last_did() {
 }
 
 #[test]
-fn a_lost_loop_is_in_the_index_that_is_made_anew() {
-    let (_kept, store, first) = started();
-    std::fs::remove_file(store.path_of(first.id())).unwrap();
-    std::fs::remove_file(index(&store)).unwrap();
-    let second = store.start(plan()).unwrap();
-    assert_eq!(active(&store), [second.id().clone()]);
-    let put_away = !store.loop_folder(first.id()).exists();
-    assert!(put_away, "it cannot come back beside the new one");
-}
-
-#[test]
 fn nothing_is_kept_of_a_folder_in_which_nothing_was_started() {
     let (_kept, store) = store();
     std::fs::create_dir_all(store.folder()).unwrap();
@@ -154,24 +118,4 @@ fn nothing_is_kept_of_a_folder_in_which_nothing_was_started() {
     assert_eq!(active(&store), []);
     assert!(!store.root().join("state-home").exists());
     assert!(!store.folder().join(".lock").exists());
-}
-
-#[test]
-fn the_last_loop_of_a_folder_that_projects_share_is_that_of_the_project() {
-    let (_kept, top) = folder();
-    let of = |root: &str| {
-        let root = top.join(root);
-        std::fs::create_dir_all(&root).unwrap();
-        Store::at(top.join("shared"), root, &SPEC, home(&top))
-    };
-    let (one, other) = (of("one"), of("other"));
-    let ids = [&one, &other].map(|store| {
-        let record = store.start(plan()).unwrap();
-        cancel(store, &record);
-        record.id().clone()
-    });
-    assert_eq!(
-        [&one, &other].map(|store| store.last_over().unwrap().id),
-        ids
-    );
 }

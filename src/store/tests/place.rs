@@ -107,27 +107,6 @@ fn nothing_but_the_document_is_put_there() {
 }
 
 #[test]
-fn while_it_is_written_the_new_one_lies_elsewhere() {
-    let (_kept, store, record) = started();
-    let plans = store.root().join("plans");
-    let here = store.open_folder().unwrap();
-    let storage = store.storage(&here, record.id()).unwrap();
-    let staged = storage.stage(b"phase: done\n", false).unwrap();
-    let is_temporary = |name: &String| name.contains(".loop-tmp");
-    assert_eq!(tree(&plans), ["one", "one/state.yml"]);
-    assert_eq!(
-        tree(store.folder())
-            .iter()
-            .filter(|name| is_temporary(name))
-            .count(),
-        1
-    );
-    staged.publish().unwrap();
-    assert_eq!(read(&store.path_of(record.id())), "phase: done\n");
-    assert!(!tree(store.root()).iter().any(is_temporary));
-}
-
-#[test]
 fn git_may_track_it_and_not_the_journal() {
     let (_kept, store, record) = started();
     let git = |args: &[&str]| {
@@ -186,29 +165,6 @@ fn it_stays_when_its_loop_is_swept_given_up_or_rolled_back() {
     );
     assert_eq!(read(&store.path_of(other.id())), before);
     assert_eq!(store.list(), []);
-}
-
-#[test]
-fn a_touch_is_the_journals() {
-    let (_kept, store, record) = started();
-    let hour_ago = SystemTime::now() - Duration::from_secs(60 * 60);
-    let path = store.path_of(record.id());
-    for path in [&path, &store.journal_path(record.id())] {
-        let file = std::fs::File::options().write(true).open(path).unwrap();
-        file.set_modified(hour_ago).unwrap();
-    }
-    let stale = |store: &Store| {
-        let hour = Duration::from_secs(30 * 60);
-        store
-            .sweep(SystemTime::now(), hour, true)
-            .unwrap()
-            .would_move
-            .len()
-    };
-    assert_eq!(stale(&store), 1);
-    store.touch(record.id()).unwrap();
-    assert_eq!(stale(&store), 0);
-    assert_eq!(path.metadata().unwrap().modified().unwrap(), hour_ago);
 }
 
 #[test]
@@ -328,28 +284,4 @@ fn one_file_for_all_loops_is_the_newest_ones() {
         store.start(plan()),
         Err(StartError::Store(StoreError::FileTaken { .. }))
     ));
-}
-
-#[test]
-fn two_programs_keep_their_documents_in_one_folder() {
-    let (_kept, own) = store_of(&OWN);
-    let shared = Store::at(
-        own.root().join(SHARED.folder),
-        own.root().to_owned(),
-        &SHARED,
-        own.home().clone(),
-    );
-    let one = own.start(plan_of("one")).unwrap();
-    let other = shared.start(plan()).unwrap();
-    let (document, beside) = (read(&own.path_of(one.id())), shared.path_of(other.id()));
-    finish(&shared, &other);
-    assert_eq!(read(&own.path_of(one.id())), document);
-    let before = read(&beside);
-    finish(&own, &one);
-    assert_eq!(read(&beside), before);
-    assert_eq!((own.list().len(), shared.list().len()), (1, 1));
-    assert_eq!(
-        tree(&own.root().join("plans")),
-        ["one", "one/state.yml", "state.md"]
-    );
 }

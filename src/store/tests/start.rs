@@ -88,32 +88,6 @@ fn of_sixteen_starts_at_once_exactly_one_wins() {
 }
 
 #[test]
-fn failing_and_good_starts_at_once_never_get_in_each_others_way() {
-    for _ in 0..8 {
-        let (_kept, store) = store();
-        let bad = || StartPlan {
-            now: jiff::Timestamp::now(),
-            stale_after: None,
-            by: "test".to_owned(),
-            id: None,
-            fields: |_: &LoopId| vec![],
-        };
-        let won = std::thread::scope(|scope| {
-            for _ in 0..6 {
-                scope.spawn(|| assert!(store.start(bad()).is_err()));
-            }
-            let tries: Vec<_> = (0..6)
-                .map(|_| scope.spawn(|| store.start(plan())))
-                .collect();
-            let tried = tries.into_iter().map(|tried| tried.join().unwrap());
-            tried.collect::<Vec<_>>()
-        });
-        let winners = won.iter().filter(|tried| tried.is_ok()).count();
-        assert_eq!((winners, store.list().len()), (1, 1), "{won:#?}");
-    }
-}
-
-#[test]
 fn a_terminal_loop_does_not_refuse_a_start_and_stays_for_the_audit() {
     let (_kept, store, record) = started();
     assert!(

@@ -254,34 +254,6 @@ fn a_sweep_of_nothing_creates_nothing() {
 }
 
 #[test]
-fn a_log_that_grew_long_keeps_its_end() {
-    let (_kept, store, _) = started();
-    let path = store.folder().join("log");
-    std::fs::write(&path, "an old line\n".repeat(100_000)).unwrap();
-    store.log("the newest");
-    let log = std::fs::read_to_string(&path).unwrap();
-    assert!(
-        log.len() < 300 * 1024 && log.starts_with("an old line\nan old line\n"),
-        "{}",
-        log.len()
-    );
-    assert!(log.ends_with("Z the newest\n"));
-    store.log("one more");
-    assert!(std::fs::read_to_string(&path).unwrap().starts_with(&log));
-    let stray = store
-        .folder()
-        .read_dir_utf8()
-        .unwrap()
-        .map(|entry| entry.unwrap());
-    assert_eq!(
-        stray
-            .filter(|entry| entry.file_name().starts_with(crate::files::TEMPORARY))
-            .count(),
-        0
-    );
-}
-
-#[test]
 fn a_roll_back_takes_every_loop_and_keeps_the_log() {
     let (_kept, store, swept) = started();
     age(&store.path_of(swept.id()), 16 * 60);
@@ -326,26 +298,6 @@ fn clearing_removes_what_is_named_and_what_is_there() {
             && !store.sidecar(record.id(), ".lock").exists()
     );
     assert_eq!(store.open(record.id()).unwrap().repairs, []);
-}
-
-#[test]
-fn a_touch_waits_for_a_sweep_that_has_looked() {
-    let (_kept, store, record) = started();
-    age(&store.path_of(record.id()), 16 * 60);
-    let impatient = store.clone().with_deadline(Duration::ZERO);
-    let touched = store
-        .locked(|_| Ok::<_, StoreError>(impatient.touch(record.id())))
-        .unwrap();
-    assert!(matches!(touched, Err(StoreError::Lock(_))), "{touched:?}");
-    assert_eq!(
-        sweep(&store).moved,
-        [record.id().clone()],
-        "nothing was touched"
-    );
-    assert!(matches!(
-        store.touch(record.id()),
-        Err(StoreError::Swept { .. })
-    ));
 }
 
 #[test]

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use super::{changed, read, start, write};
-use crate::support::{Background, PATIENCE, Project, age, tree};
+use super::{changed, start, write};
+use crate::support::{Background, PATIENCE, Project, tree};
 
 /// Makes a project whose changes take a while to read.
 fn large() -> Project {
@@ -111,28 +111,4 @@ fn what_a_killed_start_left_is_in_the_state_folder_and_goes_with_the_next() {
     review.end().exits(130);
     assert_eq!(names(&project.folder().join("scratch")), [""; 0]);
     assert_eq!(outside(&project), before);
-}
-
-#[test]
-fn what_a_crash_left_of_a_report_is_no_change_and_goes_with_the_next_report() {
-    let project = changed();
-    write(&project, "reviews/.loop-tmp-young", "half a report\n");
-    write(&project, "reviews/.loop-tmp-old", "half a report\n");
-    age(
-        &project.root.join("reviews/.loop-tmp-old"),
-        Duration::from_secs(120),
-    );
-    let id = start(&project, &[]);
-    project.review(&id, "lint").exits(0);
-    let copy = read(&project, &format!(".claude/claudex/{id}/changes.diff"));
-    assert!(
-        copy.contains("debugger") && !copy.contains("loop-tmp"),
-        "{copy}"
-    );
-    let left = names(&project.root.join("reviews"));
-    assert!(
-        left.contains(&".loop-tmp-young".to_owned()),
-        "it may be somebody’s: {left:?}"
-    );
-    assert!(!left.contains(&".loop-tmp-old".to_owned()), "{left:?}");
 }
