@@ -14,7 +14,8 @@ pub(crate) fn run(held: &mut Loop<'_>) -> Result<Option<String>, Wrong> {
     let changes = stops(held)?;
     *held = Loop::ready(held.setup)?;
     let started = starts(held)?;
-    let said = format!("{CROWD} stops made {changes} changes, and {CROWD} starts {started} loops");
+    let said =
+        format!("{CROWD} stops made {changes} changes, and {started} of {CROWD} starts passed");
     Ok(Some(said))
 }
 

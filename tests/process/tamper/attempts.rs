@@ -1,8 +1,5 @@
 //! What is tried on a loop and refused, or undone, is in its journal.
 
-use std::fs::OpenOptions;
-use std::io::Write as _;
-
 use serde_json::{Value, json};
 
 use crate::support::Project;
