@@ -308,8 +308,7 @@ impl<'k> Loop<'k> {
         put(&script, says)?;
         let script = Json::from(script.to_string_lossy());
         let mut text = format!(
-            "reviewer = \"kit\"\n\n[reviewers.kit]\nkind = \"command\"\nprogram = \"sh\"\narguments = [{script}]\n\
-             sandbox = \"off\"\n"
+            "reviewer = \"kit\"\n\n[reviewers.kit]\nkind = \"command\"\nprogram = \"sh\"\narguments = [{script}]\n"
         );
         let phases = self.setup.machine.phases.iter();
         let commands = phases.filter_map(|phase| phase.parameter("run", "command"));
