@@ -1,8 +1,8 @@
 //! Failures: the broken promise, its place, and what to do.
 
-use std::{fmt, io};
+use std::fmt;
 
-use derive_more::{Display, Error, From};
+use derive_more::{Display, Error};
 
 use crate::report::Report;
 
@@ -39,14 +39,7 @@ pub enum Suite {
 }
 
 /// A failure without its suite and place.
-#[derive(Debug, From)]
-pub(crate) struct Wrong(pub(crate) String);
-
-impl From<io::Error> for Wrong {
-    fn from(error: io::Error) -> Self {
-        Self(error.to_string())
-    }
-}
+pub(crate) type Wrong = Box<dyn std::error::Error>;
 
 /// A broken promise.
 #[derive(Debug, Clone, PartialEq, Eq, Display, Error)]
@@ -66,7 +59,7 @@ impl Failure {
         Self {
             suite,
             place: place.to_owned(),
-            what: wrong.into().0,
+            what: wrong.into().to_string(),
         }
     }
 }

@@ -58,7 +58,6 @@ struct Walker<'k> {
     phases: HashSet<(String, bool)>,
     calls: usize,
     refusals: usize,
-    copies: usize,
     walk: Walk,
 }
 
@@ -72,7 +71,6 @@ pub(crate) fn run(setup: &Setup, report: &mut Report, failures: &mut Vec<Failure
         phases: HashSet::new(),
         calls: 0,
         refusals: 0,
-        copies: 0,
         walk: Walk::default(),
     };
     if let Err(failure) = walker.run() {
@@ -196,8 +194,7 @@ impl Walker<'_> {
         if !self.known.insert(key) {
             return Ok(());
         }
-        self.copies += 1;
-        let copy = self.copies;
+        let copy = self.known.len();
         held.promise(Suite::Walk, |held| {
             held.check()?;
             Ok(held.project.keep(copy)?)
