@@ -12,7 +12,7 @@ use claudex_loop::program::caller::Caller;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::settings::{MOST_ROUNDS, positive};
-use claudex_loop::program::{Time, Tone, locate, loops, out, review, reviewers, screen, start};
+use claudex_loop::program::{Time, Tone, locate, loops, out, review, reviewers, start};
 use claudex_loop::review::findings_file::bullet;
 use claudex_loop::review::round::RoundEvent;
 use claudex_loop::store::{StartError, StoreError};
@@ -164,7 +164,7 @@ pub fn drive(
         out::line("");
         out::markdown(&outcome.summary);
         if let Some(waits) = &outcome.waits {
-            out::prose(&format!("The rounds are over, and {waits}"), "");
+            out::line(&format!("The rounds are over, and {waits}"));
         }
         out::line(&format!("State: {}", text::shown(&outcome.state)));
     }
@@ -248,15 +248,9 @@ impl Display {
         }
     }
 
-    /// Says a line that is left whole, such as one of a program.
+    /// Prints a line.
     fn say(&mut self, line: &str) {
         self.say_toned(line, "", Tone::Heading);
-    }
-
-    /// Says a line of ours, broken at the end of a terminal.
-    fn say_prose(&mut self, line: &str) {
-        let lines = screen::prose(line, screen::columns());
-        lines.iter().for_each(|line| self.say(line));
     }
 
     fn say_toned(&mut self, line: &str, word: &str, tone: Tone) {
@@ -276,7 +270,7 @@ impl Display {
                     false => held.fields().subject(),
                 };
                 let what = if *again { "goes on with" } else { "reviews" };
-                self.say_prose(&format!(
+                self.say(&format!(
                     "Loop {id} {what} {subject} (reviewer: {reviewer})"
                 ));
             }
@@ -300,29 +294,20 @@ impl Display {
                 }
             }
             Event::Reviewed { report, notes } => {
-                let columns = screen::columns();
-                for line in screen::prose(&format!("  {}", review::result(report)), columns) {
-                    self.say_toned(&line, review::NOTHING, Tone::Good);
-                }
+                let result = format!("  {}", review::result(report));
+                self.say_toned(&result, review::NOTHING, Tone::Good);
                 let mut all: Vec<_> = report.findings.0.iter().collect();
                 all.sort_by_key(|finding| finding.severity);
                 for finding in all.iter().take(SHOWN) {
                     let severity = finding.severity.to_string().to_lowercase();
-                    let label = format!("    {severity:<6}  ");
-                    for line in screen::wrap(&label, &bullet(finding), columns) {
-                        let word = if line.starts_with(&label) {
-                            severity.as_str()
-                        } else {
-                            ""
-                        };
-                        self.say_toned(&line, word, finding.severity.into());
-                    }
+                    let line = format!("    {severity:<6}  {}", bullet(finding));
+                    self.say_toned(&line, &severity, finding.severity.into());
                 }
                 if let Some(more) = all.len().checked_sub(SHOWN).filter(|more| *more > 0) {
                     self.say(&format!("    and {more} more in that file"));
                 }
                 for note in *notes {
-                    self.say_prose(&format!("  {note}"));
+                    self.say(&format!("  {note}"));
                 }
             }
             Event::Drafting => {

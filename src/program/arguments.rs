@@ -6,7 +6,7 @@ use camino::Utf8PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::assembled::{CommandLine, LOOP, Program};
-use super::help::{Group, WIDEST, grouped};
+use super::help::{Group, grouped};
 use super::{chosen, color, plugin, start};
 use crate::behaviours::verify;
 use crate::machine::{Actor, Table};
@@ -30,10 +30,7 @@ pub(super) enum Command {
     /// Without a loop it lists those that there are.
     #[command(alias = "history", display_order = Group::Look.place())]
     Journal(Journal),
-    /// Explain what the last stop decided for a loop, and by which facts
-    #[command(display_order = Group::Look.place())]
-    Explain(Target),
-    /// Print all about a loop on one page, as HTML, Markdown or JSON
+    /// Print everything about a loop on one page, as HTML or JSON
     #[command(display_order = Group::Look.place())]
     Report(Report),
     /// Review the round that a loop is in, or follow its review
@@ -245,7 +242,7 @@ pub(super) struct Report {
     #[command(flatten)]
     pub(super) target: Target,
     /// How it is written
-    #[arg(long, value_enum, default_value_t = ReportFormat::Md)]
+    #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
     pub(super) format: ReportFormat,
 }
 
@@ -296,8 +293,6 @@ impl Report {
 pub(super) enum ReportFormat {
     /// A page for a browser, with nothing from elsewhere
     Html,
-    /// Markdown
-    Md,
     /// The same facts for programs
     Json,
 }
@@ -445,7 +440,6 @@ pub(super) fn command<M: CommandLine>(program: &Program<M>) -> clap::Command {
         .bin_name(info.program)
         .version(M::VERSION)
         .after_help(EXIT_CODES)
-        .max_term_width(WIDEST)
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
         .arg(protocol().hide(true))

@@ -1,19 +1,15 @@
-//! Colours on a terminal: what a person looks for first. Nothing that a program or an agent reads has any.
+//! Colours on a terminal. anstream removes them if stdout is not a terminal, or if `NO_COLOR` is set.
 
-use std::io;
-
-use anstream::stream::RawStream;
-use anstream::{AutoStream, ColorChoice};
-use clap::Arg;
+use anstream::ColorChoice;
 use clap::builder::PossibleValuesParser;
 use clap::builder::styling::{AnsiColor, Style};
-
+use clap::{Arg, ArgMatches};
 use strum::IntoEnumIterator as _;
 
 use super::caller::Caller;
 use crate::review::findings::Severity;
 
-/// The flag.
+/// Id and long name of the flag.
 const FLAG: &str = "color";
 
 /// Returns the flag, which every command takes.
@@ -27,53 +23,32 @@ pub(super) fn flag() -> Arg {
         .help("Colours: auto, always or never [default: auto]")
 }
 
-/// Takes what the arguments say, before they are parsed: what is wrong with them is coloured or not, too.
-pub(super) fn choose() {
-    let words: Vec<_> = std::env::args_os()
-        .skip(1)
-        .map(|word| word.to_string_lossy().into_owned())
-        .collect();
-    let given = words.iter().enumerate().find_map(|(at, word)| {
-        let rest = word.strip_prefix("--")?.strip_prefix(FLAG)?;
-        match rest {
-            "" => words.get(at + 1).map(String::as_str),
-            rest => rest.strip_prefix('='),
-        }
-    });
-    match given {
+/// Turns colours off inside a client, because an agent reads the output there.
+pub(super) fn disable_inside_client() {
+    if Caller::from_env().inside {
+        ColorChoice::Never.write_global();
+    }
+}
+
+/// Applies the value of the flag, if it was given.
+pub(super) fn apply(matches: &ArgMatches) {
+    match matches.get_one::<String>(FLAG).map(String::as_str) {
         Some("always") => ColorChoice::Always.write_global(),
         Some("never") => ColorChoice::Never.write_global(),
         _ => {}
     }
 }
 
-/// Returns whether a stream is coloured. Variables of the environment alone colour no file and no pipe, and nothing inside a client is: an
-/// agent reads there.
-fn is_on(stream: &impl RawStream) -> bool {
-    match ColorChoice::global() {
-        ColorChoice::Auto => {
-            let may_be = stream.is_terminal() && AutoStream::choice(stream) != ColorChoice::Never;
-            may_be && !Caller::from_env().inside
-        }
-        choice => choice != ColorChoice::Never,
-    }
-}
-
-/// Returns whether reports of errors are coloured.
-pub(super) fn is_on_for_errors() -> bool {
-    is_on(&io::stderr())
-}
-
-/// Says how a word is meant.
+/// The meaning of a coloured word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
-    /// Names what follows.
+    /// A label or a heading.
     Heading,
     /// As it should be.
     Good,
-    /// It takes something away.
+    /// Something to know about.
     Warning,
-    /// It stops something.
+    /// Something that stops a loop.
     Bad,
 }
 
@@ -87,9 +62,9 @@ impl From<Severity> for Tone {
     }
 }
 
-/// Returns plain text for stdout with the first of this word in it coloured.
+/// Returns the text with the first occurrence of the word coloured.
 pub(super) fn toned(text: &str, word: &str, tone: Tone) -> String {
-    if word.is_empty() || !is_on(&io::stdout()) {
+    if word.is_empty() {
         return text.to_owned();
     }
     let style = match tone {
@@ -101,7 +76,7 @@ pub(super) fn toned(text: &str, word: &str, tone: Tone) -> String {
     text.replacen(word, &format!("{style}{word}{style:#}"), 1)
 }
 
-/// Returns how a heading of Markdown is meant: a severity as such, a mark by what it says. Other lines are none.
+/// Returns the tone of a Markdown heading, or `None` if the line is not a heading.
 pub(super) fn heading(line: &str) -> Option<Tone> {
     let heading = line.trim_start_matches('#');
     if heading.len() == line.len() || !heading.starts_with(' ') {

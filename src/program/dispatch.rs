@@ -30,12 +30,12 @@ impl<M: CommandLine> Program<M> {
             std::mem::forget(self);
             return exit.into();
         }
-        color::choose();
-        exit::set_up_reports();
+        color::disable_inside_client();
         let matches = match arguments::read(&self) {
             Ok(matches) => matches,
             Err(error) => return exit::bad_usage(&error).into(),
         };
+        color::apply(&matches);
         match dispatch(&self, &matches) {
             Ok(exit) => exit.into(),
             Err(failure) => {
@@ -136,7 +136,6 @@ fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Resul
         Command::Status(look) => display::status(program, &look),
         Command::List(format) => display::list::<M>(format.json),
         Command::Journal(journal) => display::journal::<M>(&journal),
-        Command::Explain(target) => display::explain(program, &target),
         Command::Report(report) => display::report(program, &report),
         Command::Review(arguments) => review::review(program, &arguments),
         Command::Resume { target, adopt, yes } => loops::resume(program, &target, adopt, yes),
@@ -202,11 +201,7 @@ fn changes_loops(command: &Command) -> bool {
 fn is_about_loops(command: &Command) -> bool {
     let looks = matches!(
         command,
-        Command::Status(_)
-            | Command::List(_)
-            | Command::Journal(_)
-            | Command::Explain(_)
-            | Command::Report(_)
+        Command::Status(_) | Command::List(_) | Command::Journal(_) | Command::Report(_)
     );
     looks
         || matches!(command, Command::Sweep { .. })

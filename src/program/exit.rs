@@ -3,11 +3,13 @@
 use std::fmt;
 use std::process::ExitCode;
 
-use clap::builder::StyledStr;
-use miette::{Diagnostic, LabeledSpan, MietteDiagnostic, Report};
+use miette::{
+    Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic,
+    ThemeCharacters, ThemeStyles,
+};
 
 use super::info::ProgramInfo;
-use super::{color, out};
+use super::out;
 use crate::text;
 
 /// What the process exits with. `--help` lists them.
@@ -43,7 +45,7 @@ impl From<Exit> for ExitCode {
 pub struct Failure {
     /// What the process exits with.
     pub exit: Exit,
-    report: Report,
+    report: Box<dyn Diagnostic + Send + Sync>,
 }
 
 impl fmt::Display for Failure {
@@ -72,7 +74,7 @@ impl Failure {
     ) -> Self {
         Self {
             exit,
-            report: Report::new(Headed {
+            report: Box::new(Headed {
                 first: printed(&error, &message),
                 rest: error
                     .related()
@@ -110,49 +112,29 @@ impl Failure {
 
     /// Prints the report on stderr. Its code begins with the name of the program that runs.
     pub fn print(&self, info: &ProgramInfo) {
-        let report = format!("{:?}", self.report);
+        let theme = GraphicalTheme {
+            characters: ThemeCharacters::unicode(),
+            styles: ThemeStyles::ansi(),
+        };
+        // Our messages name their cause themselves. Wrapping would cut ids and commands in two.
+        let handler = GraphicalReportHandler::new_themed(theme)
+            .with_wrap_lines(false)
+            .with_links(false)
+            .without_cause_chain();
+        let mut report = String::new();
+        let _ = handler.render_report(&mut report, self.report.as_ref());
         out::report(&report.replace("claudex::", &format!("{}::", info.name)));
     }
 }
 
-/// How every report is printed, to be called once before the first.
-///
-/// A line that is broken at column 80 cuts ids and commands in two, for whoever copies or greps them; and our messages name
-/// their cause themselves, so that a chain of causes would say everything twice.
-pub fn set_up_reports() {
-    // Only a second call fails, and it would set the same.
-    let _ = miette::set_hook(Box::new(|_| {
-        let opts = miette::MietteHandlerOpts::new()
-            .wrap_lines(false)
-            .color(color::is_on_for_errors());
-        Box::new(opts.without_cause_chain().build())
-    }));
-}
-
-/// Prints what clap has to say. Help and version are no errors; everything else is bad usage, whatever clap's own code is.
+/// Prints clap's message. Help and version are not errors; everything else is bad usage.
 pub fn bad_usage(error: &clap::Error) -> Exit {
-    if error.use_stderr() {
-        // It quotes the arguments as they came, so clap's colours cannot be told from theirs.
-        let mut told = error.render().ansi().to_string();
-        // A flag of a subcommand that stood before it: clap says no more than that there is one.
-        told = told.replace("' exists\n", "' works: the flag stands behind that word\n");
-        for argument in std::env::args_os().skip(1) {
-            let argument = argument.to_string_lossy();
-            for part in
-                std::iter::once(&*argument).chain(argument.split_once('=').map(|(_, value)| value))
-            {
-                let shown = text::shown(part);
-                if shown != part {
-                    told = told.replace(part, &shown);
-                }
-            }
-        }
-        out::note(StyledStr::from(told).to_string().trim_end());
-        Exit::Usage
-    } else {
+    if !error.use_stderr() {
         let _ = error.print();
-        Exit::Complete
+        return Exit::Complete;
     }
+    out::note(error.render().to_string().trim_end());
+    Exit::Usage
 }
 
 /// Returns an error under a message, with all its texts as they are printed, whatever they quote.

@@ -4,8 +4,6 @@
 use clap::Command;
 use clap::builder::StyledStr;
 
-use super::screen;
-
 /// Says what people look for a command for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
@@ -57,12 +55,8 @@ impl Group {
     }
 }
 
-/// Widest that a help is, in columns.
-pub(super) const WIDEST: usize = 100;
-
 /// Shows the commands in groups, and says of those that are a person's that they are.
 pub(super) fn grouped(mut command: Command) -> Command {
-    let columns = screen::columns().unwrap_or(WIDEST).min(WIDEST);
     let styles = command.get_styles();
     let (header, literal) = (styles.get_header(), styles.get_literal());
     let mut shown: Vec<&Command> = command
@@ -73,7 +67,7 @@ pub(super) fn grouped(mut command: Command) -> Command {
     // All has to stand on one screen, so what is done seldom is named alone.
     let is_named = |group| matches!(group, Group::Client | Group::SetUp);
     let described = shown.iter().filter(|one| !is_named(Group::of(one)));
-    let names = described.map(|one| screen::width(one.get_name()));
+    let names = described.map(|one| one.get_name().len());
     let width = names.max().unwrap_or_default();
     let mut text = String::new();
     for group in Group::ALL {
@@ -86,11 +80,7 @@ pub(super) fn grouped(mut command: Command) -> Command {
         if is_named(group) {
             let names = of_group.iter().map(|one| one.get_name());
             let names = names.collect::<Vec<_>>().join(", ");
-            let lines = screen::wrap("  ", &format!("{heading} {names}"), Some(columns.min(80)));
-            text += &format!(
-                "{}\n\n",
-                lines.join("\n").trim_start().replacen(&heading, &styled, 1)
-            );
+            text += &format!("{styled} {names}\n\n");
             continue;
         }
         text += &format!("{styled}\n");
@@ -99,11 +89,11 @@ pub(super) fn grouped(mut command: Command) -> Command {
                 one.get_name(),
                 one.get_about().unwrap_or_default().to_string(),
             );
-            let label = format!("  {name:<width$}  ");
-            let lines = screen::wrap(&label, &about, Some(columns)).join("\n");
-            // The name alone is styled, and no width is counted with that.
-            text += &lines.replacen(name, &format!("{literal}{name}{literal:#}"), 1);
-            text.push('\n');
+            text += &format!(
+                "  {literal}{name}{literal:#}{:1$}  {about}\n",
+                "",
+                width - name.len()
+            );
         }
         text.push('\n');
     }

@@ -503,7 +503,7 @@ fn whose(info: &ProgramInfo, raw: &Raw, caller: &Caller, adopt: bool) -> Result<
             words::lines(&[format!("{} resume {id} --adopt", info.program)])
         ),
     };
-    out::prose(&whose, "");
+    out::line(&whose);
     Ok(Exit::Complete)
 }
 

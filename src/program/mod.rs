@@ -16,7 +16,7 @@
 //! | `attempts` | what was tried and refused, into the journal and out of it |
 //! | `incompatible` | the ways out for a loop that cannot be opened |
 //! | `locate`, `caller`, `suggest` | which loop is meant, who calls, what was mistyped |
-//! | `exit`, `out`, `screen`, `table`, `shell` | exit codes, printing, fitting a terminal, quoting |
+//! | `exit`, `out`, `color`, `shell` | exit codes, printing, colours, quoting |
 //! | `plugin` | the plugin's folder: hooks, launcher, slash commands |
 
 mod answer;
@@ -50,7 +50,6 @@ pub mod review;
 pub mod reviewers;
 mod rollback;
 pub mod rounds;
-pub mod screen;
 pub mod session_start;
 pub mod settings;
 pub mod shell;
@@ -58,7 +57,6 @@ pub mod start;
 mod state;
 pub mod stop;
 pub mod suggest;
-pub mod table;
 mod typed;
 mod verbs;
 mod verify;

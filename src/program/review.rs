@@ -16,9 +16,7 @@ use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::reviewers::Preferred;
 use super::settings::Settings;
-use super::{
-    Tone, attempts, incompatible, locate, loops, messages, out, reviewers, rounds, screen,
-};
+use super::{Tone, attempts, incompatible, locate, loops, messages, out, reviewers, rounds};
 use crate::behaviours::LoopHandle;
 use crate::behaviours::verify::{self, Commands, Purpose, Verification};
 use crate::machine::{Actor, Raw};
@@ -183,7 +181,7 @@ pub(super) fn review<M: CommandLine>(
         rounds::of_most(raw, spec),
         personas.of_round(round).label
     );
-    out::prose(&info.line(&line), "");
+    out::line(&info.line(&line));
     let shown_as = chosen.shown_in(raw, round);
     let interrupted = interrupts();
     let mut lines = Lines::of_stdout();
@@ -210,9 +208,7 @@ pub(super) fn review<M: CommandLine>(
         },
     )
     .map_err(failure)?;
-    for line in screen::prose(&info.line(&result(&report)), screen::columns()) {
-        out::toned(&line, NOTHING, Tone::Good);
-    }
+    out::toned(&info.line(&result(&report)), NOTHING, Tone::Good);
     let output = round::output_path(&store, &id, &report.run.began.run);
     if report.how.cause().is_some() && output.exists() {
         out::text(&format!(
@@ -234,7 +230,7 @@ pub(super) fn review<M: CommandLine>(
             out::line("");
         }
         for line in more {
-            out::prose(&info.line(&line), "");
+            out::line(&info.line(&line));
         }
     }
     Ok(exit_of(&report))
@@ -286,7 +282,7 @@ fn of_file(
             format!("{NOTHING}. {}", path.unwrap_or_default())
         }
     };
-    out::prose(&info.line(&said), "");
+    out::line(&info.line(&said));
     if let Outcome::Findings(findings) = &report.outcome {
         out::line("");
         out::markdown(&shortened(&text::plain(&findings_file::render(

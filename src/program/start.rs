@@ -381,10 +381,8 @@ pub(super) fn start<M: CommandLine>(
         words::said(raw, message, own).map_err(|error| error.to_string())
     });
     match said {
-        Ok(Some(text)) if mode.message.is_some() => {
-            out::prose(text.trim_end(), store.root().as_str())
-        }
-        Ok(Some(text)) => out::prose(&format!("\n{}", text.trim_end()), store.root().as_str()),
+        Ok(Some(text)) if mode.message.is_some() => out::line(text.trim_end()),
+        Ok(Some(text)) => out::line(&format!("\n{}", text.trim_end())),
         Ok(None) => {}
         Err(problem) => out::note(&info.line(&problem)),
     }

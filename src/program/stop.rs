@@ -21,7 +21,7 @@ use crate::process::environment::GUARD;
 use crate::store::{Budget, Entry, Listed, LoopId, MOST_FOLDERS, OF_A_HOOK, Store, StoreError};
 use crate::text;
 
-/// Begins what the folder's log says of a stop that changed nothing: no journal tells of it, and `explain` does.
+/// Prefix of the folder's log line about a stop that changed nothing. `status` shows that line.
 pub(super) const LET_END: &str = "let the turn end: ";
 
 /// What the hook's surroundings say.

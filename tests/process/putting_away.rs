@@ -107,7 +107,6 @@ fn rollback_asks_on_a_terminal_and_only_a_yes_is_one() {
         screen.shows(&format!("{id}, not over"));
         screen.shows("2 loops (1 of them is not over)");
         screen.shows("Nothing was changed.");
-        screen.fits(80, 24);
         assert!(project.state_path(&id).exists(), "{typed:?}");
     }
     let screen = project.on_terminal(80, &["rollback"], "Y\n");

@@ -1,4 +1,4 @@
-//! What a person's terminal gets and nothing else: colours, and lines that end where it ends.
+//! What a terminal gets and a pipe does not: colours.
 
 use crate::support::{Project, Stop};
 
@@ -36,7 +36,6 @@ fn a_terminal_gets_colours_for_headings_severities_and_marks() {
             &["review", "--file", "PLAN.md", "--reviewer", "lint"],
             "\u{1b}[31m## High\u{1b}[0m",
         ),
-        (&["--help"], "mLoops:\u{1b}[0m"),
     ] {
         project.on_terminal(100, arguments, "").shows(shows);
         let never = [arguments, &["--color", "never"]].concat();
@@ -67,11 +66,7 @@ fn the_progress_line_counts_the_seconds_of_its_round() {
 
 #[test]
 fn no_variable_colours_a_pipe_and_no_color_is_heeded() {
-    for (name, value) in [
-        ("CLICOLOR_FORCE", "1"),
-        ("FORCE_COLOR", "1"),
-        ("COLORTERM", "truecolor"),
-    ] {
+    for (name, value) in [("FORCE_COLOR", "1"), ("COLORTERM", "truecolor")] {
         let project = project().with(name, value);
         for arguments in [&["status"][..], &["list"], &["doctor"], &["status", "nope"]] {
             let ran = project.run(arguments);
@@ -115,45 +110,4 @@ fn what_programs_read_has_no_colour_even_where_colours_are_asked_for() {
     assert!(!is_coloured(&stop.out), "{stop:?}");
     Stop::read(&stop);
     project.answers(&["status", "--color", "blue"], 2, "auto, always, never");
-}
-
-#[test]
-fn a_start_a_run_and_a_review_break_their_lines_between_words_and_no_path_or_command() {
-    let project = Project::new();
-    project.plan(THIN);
-    let topic = "move the whole queue to the other database before winter comes and the snow falls";
-    let start = project.on_terminal(60, &["start", "plan", "--from-draft", topic], "");
-    start.shows("Topic: move the whole queue to the other database before");
-    start.shows("winter comes and the snow falls");
-    let id = start
-        .lines
-        .iter()
-        .find_map(|line| line.trim_end().strip_prefix("Review ID: "));
-    let id = id.unwrap_or_else(|| panic!("{start:#?}")).to_owned();
-    start.shows(&project.state_path(&id).display().to_string());
-    project.fire().blocked();
-    let findings = project.findings(&id, 1).display().to_string();
-    let review = project.on_terminal(60, &["review", &id, "--reviewer", "lint"], "");
-    review.shows(&findings);
-    review.shows("- line 1: there is no plan to review: 8 words stand outside");
-    project.run(&["cancel", &id]).exits(0);
-    let run = project.on_terminal(
-        60,
-        &["run", "PLAN.md", "--rounds", "1", "--reviewer", "lint"],
-        "",
-    );
-    for end in [
-        "    high    line 1: there is no plan to review: 8 words",
-        "plan `PLAN.md`. Reviewed by:",
-    ] {
-        assert!(
-            run.lines.iter().any(|line| line.ends_with(end)),
-            "{end}: {run:#?}"
-        );
-    }
-    run.shows("   claudex-loop run --rounds 2 --reviewer lint --drafter COMMAND ");
-    let piped = project.run(&["run", "PLAN.md", "--rounds", "1", "--reviewer", "lint"]);
-    piped
-        .exits(4)
-        .says("there is no plan to review: 8 words stand outside of code");
 }

@@ -20,7 +20,7 @@ const ARGUMENTS: [&str; 6] = ["id", "from_prompt", "help", "rejecting", "evidenc
 /// The words of Rust that cannot be written as `r#word`, in any form.
 const WORDS: [&str; 4] = ["self", "super", "crate", "_"];
 /// The command line's own verbs. `resume` is one of them too, see below.
-const VERBS: [&str; 27] = [
+const VERBS: [&str; 26] = [
     "start",
     "run",
     "review",
@@ -28,7 +28,6 @@ const VERBS: [&str; 27] = [
     "list",
     "adopt",
     "journal",
-    "explain",
     "report",
     "sweep",
     "doctor",

@@ -8,7 +8,7 @@ use crate::program::arguments::Journal;
 use crate::program::assembled::CommandLine;
 use crate::program::exit::{Exit, Failure};
 use crate::program::settings::MAX_ROUNDS;
-use crate::program::{attempts, loops, out, screen, words};
+use crate::program::{attempts, loops, out, words};
 use crate::store::{ChangeEntry, Entry, NoteEntry, Value};
 use crate::text;
 
@@ -53,15 +53,12 @@ pub(in crate::program) fn journal<M: CommandLine>(
         return Ok(Exit::Complete);
     }
     let past = Past::of(&store, &id, entries.into());
-    let columns = screen::columns();
     for entry in past.entries.iter() {
         let (at, line) = match entry {
             Entry::Change(change) => (change.at, of_change(M::TABLE, &past, change)),
             Entry::Note(note) => (note.at, of_note(&past, note)),
         };
-        for line in screen::wrap(&format!("{at}  "), &line, columns) {
-            out::line(&line);
-        }
+        out::line(&format!("{at}  {line}"));
     }
     Ok(Exit::Complete)
 }

@@ -10,7 +10,7 @@ use crate::machine::Table;
 use crate::machine::table::FieldKind;
 use crate::program::assembled::CommandLine;
 use crate::program::exit::{Exit, Failure};
-use crate::program::{Tone, locate, loops, out, rounds, screen, table, words};
+use crate::program::{Tone, locate, loops, out, rounds, words};
 use crate::review::findings::Counts;
 use crate::review::findings_json;
 use crate::store::{ChangeEntry, Entry, Listed, Store, Value};
@@ -18,6 +18,9 @@ use crate::text;
 
 /// Limits the loops that are over and shown to people: about a screen.
 const MOST_OVER: usize = 20;
+
+/// The longest text of the last column, in characters. JSON has more.
+const ABOUT_CHARS: usize = 60;
 
 #[derive(Debug, Serialize)]
 pub(super) struct Row {
@@ -142,7 +145,7 @@ impl Row {
     fn last(&self) -> String {
         match &self.problem {
             Some(problem) => format!("! {problem}"),
-            None => self.about.clone().unwrap_or_default(),
+            None => text::one_line(self.about.as_deref().unwrap_or_default(), ABOUT_CHARS),
         }
     }
 }
@@ -194,6 +197,26 @@ fn rows<M: CommandLine>(over: usize) -> Result<(Vec<Row>, usize), Failure> {
     ))
 }
 
+/// Returns the lines of a table. The first row is the head.
+fn lines(rows: &[(Vec<String>, String)]) -> Vec<String> {
+    let width = |column: usize| {
+        let cells = rows.iter().map(|(cells, _)| cells[column].chars().count());
+        cells.max().unwrap_or(0)
+    };
+    let columns = rows.first().map_or(0, |(cells, _)| cells.len());
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    rows.iter()
+        .map(|(cells, last)| {
+            let mut line = String::new();
+            for (cell, width) in cells.iter().zip(&widths) {
+                line.push_str(&format!("{cell:<width$}  "));
+            }
+            line.push_str(last);
+            line.trim_end().to_owned()
+        })
+        .collect()
+}
+
 /// Returns whether there is nothing to list.
 pub(super) fn is_empty<M: CommandLine>() -> Result<bool, Failure> {
     rows::<M>(1).map(|(rows, _)| rows.is_empty())
@@ -210,11 +233,10 @@ pub(in crate::program) fn list<M: CommandLine>(json: bool) -> Result<Exit, Failu
         out::line("There are no loops in this project.");
         return Ok(Exit::Complete);
     }
-    let columns = screen::columns();
-    let lines: Vec<_> = std::iter::once(head(M::TABLE))
+    let rows_of_text: Vec<_> = std::iter::once(head(M::TABLE))
         .chain(rows.iter().map(|row| (row.cells(M::TABLE), row.last())))
         .collect();
-    for (at, line) in table::lines(&lines, columns).iter().enumerate() {
+    for (at, line) in lines(&rows_of_text).iter().enumerate() {
         match at {
             0 => out::toned(line, line, Tone::Heading),
             _ => out::toned(line, "  ! ", Tone::Bad),
@@ -240,9 +262,29 @@ pub(in crate::program) fn list<M: CommandLine>(json: bool) -> Result<Exit, Failu
     }
     if !legend.is_empty() {
         out::line("");
-        screen::wrap("", &legend.join("\n"), columns)
-            .iter()
-            .for_each(|line| out::line(line));
+        out::line(&legend.join("\n"));
     }
     Ok(Exit::Complete)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_as_wide_as_their_cells() {
+        let row =
+            |cells: [&str; 2], last: &str| (cells.map(str::to_owned).to_vec(), last.to_owned());
+        let rows = [
+            row(["LOOP", "AGE"], "TOPIC"),
+            row(["20261122-005333-0a1b2c", "2h"], "Move the queue"),
+        ];
+        assert_eq!(
+            lines(&rows),
+            [
+                "LOOP                    AGE  TOPIC",
+                "20261122-005333-0a1b2c  2h   Move the queue",
+            ]
+        );
+    }
 }

@@ -1,6 +1,5 @@
-//! Looking at loops of any machine: status, list, journal, explain, report, personas, the status line. Nothing here changes one, but for what opening repairs.
+//! Looking at loops of any machine: status, list, journal, report, personas, the status line. Nothing here changes one, but for what opening repairs.
 
-mod explain;
 mod history;
 mod listing;
 mod past;
@@ -13,12 +12,11 @@ use super::assembled::{CommandLine, Program};
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::settings::Settings;
-use super::{Tone, loops, out, screen};
+use super::{Tone, loops, out};
 use crate::behaviours::LoopHandle;
 use crate::machine::Actor;
 use crate::text;
 
-pub(super) use explain::explain;
 pub(super) use history::journal;
 pub(super) use listing::list;
 pub(super) use past::Past;
@@ -47,17 +45,14 @@ fn open<M: CommandLine>(
     Ok((held, settings, Past::of(&store, &id, journal)))
 }
 
-/// Prints a fact about a loop behind its label. A longer label takes its own room: a column as wide as the longest would leave little
-/// for the rest.
-fn fact(label: &str, text: &str, columns: Option<usize>) {
+/// Prints a fact about a loop after its label.
+fn fact(label: &str, text: &str) {
     let tone = match label {
         "note" => Tone::Warning,
         _ => Tone::Heading,
     };
-    let label = format!("{:<1$} ", format!("{label}:"), LABEL - 1);
-    for line in screen::wrap(&label, text, columns) {
-        out::toned(&line, label.trim_end(), tone);
-    }
+    let label = format!("{:<1$}", format!("{label}:"), LABEL - 1);
+    out::toned(&format!("{label} {text}"), label.trim_end(), tone);
 }
 
 /// Prints who reviews in which round.

@@ -1,5 +1,5 @@
 //! `report`: everything about one loop on one page: its path, its rounds, what was found and what became of it, how the reviewed text
-//! changed, its journal. The facts are one struct, which `--format json` prints and both templates read. Nothing is written to disk.
+//! changed, its journal. The facts are one struct, which `--format json` prints and the template reads. Nothing is written to disk.
 
 mod changes;
 mod render;
@@ -144,7 +144,6 @@ pub(in crate::program) fn report<M: CommandLine>(
     };
     match format {
         ReportFormat::Json => out::json(&report),
-        ReportFormat::Md => out::markdown(&render::markdown(&report)?),
         ReportFormat::Html => out::text(&render::html(&report)?),
     }
     Ok(Exit::Complete)

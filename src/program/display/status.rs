@@ -1,10 +1,11 @@
 //! `status`: where a loop is, on one screen. The names in `--json` are documented in docs/status.md.
 
+use std::io::IsTerminal as _;
+
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
-use super::LABEL;
 use super::past::Past;
 use crate::behaviours::LoopHandle;
 use crate::machine::facts::short;
@@ -19,9 +20,10 @@ use crate::program::next_action::{self, NextAction};
 use crate::program::reviewers::{self, Preferred};
 use crate::program::rounds::{self, RoundLine};
 use crate::program::settings::{MAX_ROUNDS, Settings};
-use crate::program::{Tone, chosen, incompatible, locate, loops, out, screen, words};
+use crate::program::stop::LET_END;
+use crate::program::{Tone, chosen, incompatible, locate, loops, out, words};
 use crate::review::runs::RunOutcome;
-use crate::store::{Listed, LoopId, Store};
+use crate::store::{ChangeEntry, Entry, Listed, LoopId, Store};
 use crate::text;
 
 /// The longest text of a field that a terminal or a report shows, in characters.
@@ -48,6 +50,8 @@ pub(super) struct Shown {
     started: Option<String>,
     elapsed_seconds: u64,
     last_change: Option<Change>,
+    /// What the last stop did and why, if that is not the last change.
+    last_stop: Option<String>,
     fields: Map<String, Json>,
     /// What the program shows besides.
     shows: Map<String, Json>,
@@ -89,9 +93,8 @@ struct Change {
 }
 
 impl Change {
-    fn of(raw: &Raw, past: &Past) -> Option<Self> {
-        let change = past.last_decision()?;
-        Some(Self {
+    fn new(raw: &Raw, past: &Past, change: &ChangeEntry) -> Self {
+        Self {
             what: text::one_line(&change.what, 80),
             by: text::one_line(&change.by, 80),
             maker: words::maker(raw.table(), change),
@@ -101,7 +104,7 @@ impl Change {
             run: change.run.clone(),
             revision: change.revision,
             why: past.why(raw.table(), change),
-        })
+        }
     }
 
     /// `revise by the hook at …, 2m 3s ago, for run r1-…: high=1 medium=1 low=1`
@@ -123,6 +126,41 @@ impl Change {
             words::ago(self.at, now)
         )
     }
+}
+
+/// Returns what the last stop did and why, or `None` if it made the last change or there was none.
+/// The folder's log has the stops that changed nothing.
+fn last_stop(raw: &Raw, past: &Past, now: Timestamp) -> Option<String> {
+    let by_hook = |change: &&ChangeEntry| {
+        change.by == Actor::Hook.to_string()
+            && change.what != "bind"
+            && !words::is_driven(raw.table(), change)
+    };
+    let stop = past.entries.iter().filter_map(Entry::change).rfind(by_hook);
+    let is_change =
+        |text: &str| stop.is_some_and(|stop| text.starts_with(&format!("{}: ", stop.what)));
+
+    let log = raw.store().last_logged();
+    let id = format!(" {} ", raw.id());
+    let mut lines = log.lines().rev().filter_map(|line| line.split_once(&id));
+    let newest = lines.find(|(_, text)| text.starts_with(LET_END) || is_change(text));
+    let idle = newest.and_then(|(at, text)| {
+        let at: Timestamp = at.parse().ok()?;
+        Some((at, text.strip_prefix(LET_END)?))
+    });
+    if let Some((at, why)) = idle {
+        let why = text::one_line(why, LINE);
+        return Some(format!(
+            "let the turn end at {at}, {}: {why}",
+            words::ago(at, now)
+        ));
+    }
+
+    let stop = stop?;
+    let is_last = past
+        .last_decision()
+        .is_some_and(|last| last.revision == stop.revision);
+    (!is_last).then(|| Change::new(raw, past, stop).line(now))
 }
 
 /// Returns where a loop is.
@@ -169,7 +207,10 @@ pub(super) fn shown<M: CommandLine>(
             .map(LoopId::to_string),
         started: held_fields.started.map(shown),
         elapsed_seconds: rounds::seconds(raw, now),
-        last_change: Change::of(raw, &past),
+        last_change: past
+            .last_decision()
+            .map(|change| Change::new(raw, &past, change)),
+        last_stop: last_stop(raw, &past, now),
         fields: fields.collect(),
         shows: (program.shows)(held)
             .into_iter()
@@ -216,10 +257,9 @@ fn review(raw: &Raw, past: &Past, settings: &Settings) -> Option<Review> {
     })
 }
 
-fn print(info: &ProgramInfo, shown: &Shown, columns: Option<usize>, now: Timestamp) {
+fn print(info: &ProgramInfo, shown: &Shown, now: Timestamp) {
     let fields = said(info, shown);
-    let room = columns.map(|columns| columns.saturating_sub(LABEL));
-    let say = |label: &str, text: &str| super::fact(label, text, columns);
+    let say = |label: &str, text: &str| super::fact(label, text);
     say("loop", &shown.id);
     if let Some(mode) = &shown.mode {
         say("mode", mode);
@@ -251,14 +291,17 @@ fn print(info: &ProgramInfo, shown: &Shown, columns: Option<usize>, now: Timesta
         );
     }
     for (name, value) in &fields {
-        say(name, &screen::cut(value, room));
+        say(name, value);
     }
     say("elapsed", &words::elapsed(shown.elapsed_seconds));
     if let Some(last) = &shown.last_change {
         say("last", &last.line(now));
     }
+    if let Some(stop) = &shown.last_stop {
+        say("last stop", stop);
+    }
     if let Some(review) = &shown.review {
-        say_review(info, review, columns, &say);
+        say_review(info, review, &say);
     }
     say(
         "session",
@@ -330,12 +373,7 @@ fn is_initial(info: &ProgramInfo, name: &str, value: &Json) -> bool {
     }
 }
 
-fn say_review(
-    info: &ProgramInfo,
-    review: &Review,
-    columns: Option<usize>,
-    say: &impl Fn(&str, &str),
-) {
+fn say_review(info: &ProgramInfo, review: &Review, say: &impl Fn(&str, &str)) {
     if let Some(reviewer) = &review.reviewer {
         let running = if review.running { " (running)" } else { "" };
         say("reviewer", &format!("{reviewer}{running}"));
@@ -348,9 +386,9 @@ fn say_review(
         None => "findings:",
     };
     out::toned(heading, heading, Tone::Heading);
-    let hidden = match columns {
-        Some(_) => review.rounds.len().saturating_sub(ROUNDS),
-        None => 0,
+    let hidden = match std::io::stdout().is_terminal() {
+        true => review.rounds.len().saturating_sub(ROUNDS),
+        false => 0,
     };
     if hidden > 0 {
         out::line(&format!(
@@ -359,9 +397,7 @@ fn say_review(
         ));
     }
     for line in &review.rounds[hidden..] {
-        for line in screen::wrap("  - ", line.to_string().trim_start_matches("- "), columns) {
-            out::line(&line);
-        }
+        out::line(&format!("  {line}"));
     }
 }
 
@@ -426,22 +462,18 @@ pub(in crate::program) fn status<M: CommandLine>(
         out::json(&serde_json::json!({ "loops": all, "problems": problems }));
         return Ok(Exit::Complete);
     }
-    let columns = screen::columns();
     if all.is_empty() && id.is_none() && problems.is_empty() {
-        for line in screen::wrap("", &nothing(info)?, columns) {
-            out::line(&line);
-        }
+        out::line(&nothing(info)?);
     }
     for (index, shown) in all.iter().enumerate() {
         if index > 0 {
             out::line("");
         }
-        print(info, shown, columns, now);
+        print(info, shown, now);
     }
     for problem in &problems {
-        for line in screen::wrap("problem:   ", &text::lines(problem, 1000), columns) {
-            out::toned(&line, "problem:", Tone::Bad);
-        }
+        let line = format!("problem:   {}", text::lines(problem, 1000));
+        out::toned(&line, "problem:", Tone::Bad);
     }
     Ok(Exit::Complete)
 }

@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use super::assembled::{CommandLine, Program};
 use super::exit::{Exit, Failure};
-use super::{Tone, locate, loops, out, screen};
+use super::{Tone, locate, loops, out};
 use crate::text;
 
 /// One check. The names of its fields are those of `--json`.
@@ -131,7 +131,6 @@ pub(super) fn doctor<M: CommandLine>(program: &Program<M>, json: bool) -> Result
 }
 
 fn print(checks: &[Check]) {
-    let columns = screen::columns();
     let widest = checks
         .iter()
         .map(|check| check.name.len())
@@ -144,18 +143,13 @@ fn print(checks: &[Check]) {
             (false, true) => Tone::Bad,
             (false, false) => Tone::Warning,
         };
-        for (at, line) in screen::wrap(&label, &check.found, columns)
-            .iter()
-            .enumerate()
-        {
-            let sign = if at == 0 { check.sign().trim_end() } else { "" };
-            out::toned(line, sign, tone);
-        }
+        out::toned(
+            &format!("{label}{}", check.found),
+            check.sign().trim_end(),
+            tone,
+        );
         if let Some(remedy) = &check.remedy {
-            let label = format!("{}-> ", " ".repeat(label.len()));
-            for line in screen::wrap(&label, remedy, columns) {
-                out::line(&line);
-            }
+            out::line(&format!("{}-> {remedy}", " ".repeat(label.len())));
         }
     }
     let count = |required| {

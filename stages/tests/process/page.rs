@@ -30,11 +30,11 @@ fn a_format_prints_the_page_and_takes_no_summary() {
     assert!(html.contains("<svg viewBox="), "{html}");
     assert_eq!(project.read(STATE), before);
     let said = project
-        .person(&["report", "--format", "md", "--json"])
+        .person(&["report", "--format", "html", "--json"])
         .usage();
     assert!(said.contains("cannot be used with"), "{said}");
     project
-        .person(&["report", "--format", "md", "nope"])
+        .person(&["report", "--format", "html", "nope"])
         .usage();
     let help = project.person(&["report", "--help"]).done();
     assert!(help.contains("--format") && help.contains("html"), "{help}");

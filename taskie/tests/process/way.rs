@@ -146,11 +146,9 @@ fn reported(project: &Project) {
         findings.iter().all(|one| one["standing"].is_null()),
         "{json}"
     );
-    for format in ["html", "md"] {
-        let page = project.person(&["report", ID, "--format", format]).done();
-        has(&page, "There is a hole");
-        has(&page, "code-review");
-    }
+    let page = project.person(&["report", ID]).done();
+    has(&page, "There is a hole");
+    has(&page, "code-review");
 }
 
 #[test]

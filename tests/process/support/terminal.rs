@@ -14,19 +14,6 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// Fails the test where a line is too wide or there are too many.
-    #[track_caller]
-    pub(crate) fn fits(&self, columns: usize, rows: usize) {
-        assert!(
-            self.lines.len() <= rows,
-            "{} lines: {self:#?}",
-            self.lines.len()
-        );
-        for line in &self.lines {
-            assert!(line.chars().count() <= columns, "{line}\n{self:#?}");
-        }
-    }
-
     /// Fails the test where no line has the text.
     #[track_caller]
     pub(crate) fn shows(&self, text: &str) {
