@@ -13,7 +13,6 @@ claudex_loop::machine!(plan as typestate);
 pub mod changes;
 pub mod closing;
 pub mod context;
-pub mod doctor;
 pub mod driver;
 pub mod interview;
 pub mod machine;
@@ -91,7 +90,6 @@ pub fn program() -> Program<typestate::Plan> {
         .taking(resume::not_a_sessions)
         .next_action(resume::next_action)
         .caveats(notes)
-        .check(doctor::check)
 }
 
 /// Returns whether a loop reviews the changes of the work tree.

@@ -2,12 +2,11 @@
 
 use std::fmt;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use clap::{ArgMatches, Subcommand};
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json};
 
-use super::doctor::Check;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::next_action::NextAction;
@@ -183,7 +182,6 @@ pub struct Program<M: CommandLine> {
     pub(super) caveats: fn(&M::Any, &Settings) -> Vec<String>,
     pub(super) shows: fn(&M::Any) -> Vec<(&'static str, String)>,
     pub(super) next_action: fn(&M::Any) -> Option<NextAction>,
-    pub(super) checks: Vec<fn(&Utf8Path) -> Check>,
 }
 
 impl<M: CommandLine> fmt::Debug for Program<M> {
@@ -216,7 +214,6 @@ impl<M: CommandLine> Program<M> {
             caveats: |_, _| Vec::new(),
             shows: |_| Vec::new(),
             next_action: |_| None,
-            checks: Vec::new(),
         }
     }
 
@@ -455,13 +452,6 @@ impl<M: CommandLine> Program<M> {
             begin: Some(command),
             ..*self.info
         }));
-        self
-    }
-
-    /// Adds a check of `doctor`, for the project with this root.
-    #[must_use]
-    pub fn check(mut self, check: fn(&Utf8Path) -> Check) -> Self {
-        self.checks.push(check);
         self
     }
 }

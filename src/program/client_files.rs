@@ -1,152 +1,206 @@
-//! Where Claude Code keeps what bears on hooks: its settings files, and the plugins that are installed and enabled.
+//! Claude Code's settings files and installed plugins, as far as they concern our Stop hook.
 //!
-//! Only looked at, never written; measured on 2.1.330 (docs/clients.md). A file that is not there, or is not what it should
-//! be, says nothing: the client tells of those itself.
+//! They are only read. Measured on 2.1.330 (docs/clients.md). A file that is missing or unreadable
+//! counts as empty: the client reports those itself.
 
 use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 
+use super::info::ProgramInfo;
 use crate::files;
 
-/// Where administrators put settings, by system.
+/// The folders in which administrators put settings, by system.
 const MANAGED: [&str; 2] = [
     "/etc/claude-code",
     "/Library/Application Support/ClaudeCode",
 ];
 
-/// Most files of one folder of a plugin that are looked into.
-const MOST_SCRIPTS: usize = 50;
-
-/// The folders that the client looks in.
-#[derive(Debug, Clone)]
-pub struct Places {
-    /// The person's configuration: CLAUDE_CONFIG_DIR, else `.claude` in the home.
-    pub config: Option<Utf8PathBuf>,
-    /// The project, and folders below it on the way to where the call came from, the outermost first.
-    pub project: Vec<Utf8PathBuf>,
-    /// Where administrators put settings.
-    pub managed: Vec<Utf8PathBuf>,
-    /// The person's home.
-    pub home: Option<Utf8PathBuf>,
+/// What the client's files say.
+#[derive(Debug, Default)]
+pub(super) struct ClientFiles {
+    /// The settings files with their contents. Later files win.
+    settings: Vec<(Utf8PathBuf, Value)>,
+    /// The settings files that are not JSON.
+    pub(super) invalid: Vec<Utf8PathBuf>,
+    /// The plugins that are installed and enabled.
+    plugins: Vec<Plugin>,
 }
 
-impl Places {
-    /// What the environment says, for a call from `here` in the project at `root`.
-    pub fn from_env(here: &Utf8Path, root: &Utf8Path) -> Self {
+/// An installed and enabled plugin.
+#[derive(Debug)]
+struct Plugin {
+    /// Name and marketplace, such as `claudex@claudex-engine`.
+    key: String,
+    /// The folder that the client reads it from.
+    root: Utf8PathBuf,
+}
+
+impl ClientFiles {
+    /// Reads the files that a client reads if it is opened at `here`, in the project at `root`.
+    pub(super) fn read(here: &Utf8Path, root: &Utf8Path) -> Self {
         let absolute = |name| {
             let path = std::env::var(name).ok().map(Utf8PathBuf::from);
             path.filter(|path| path.is_absolute())
         };
-        let home = absolute("HOME");
-        let mut project: Vec<_> = here
-            .ancestors()
-            .take_while(|folder| folder.starts_with(root))
-            .map(Utf8Path::to_owned)
-            .collect();
-        project.reverse();
-        Self {
-            config: absolute("CLAUDE_CONFIG_DIR").or_else(|| Some(home.as_ref()?.join(".claude"))),
-            project,
-            managed: MANAGED.map(Utf8PathBuf::from).to_vec(),
-            home,
-        }
-    }
-
-    /// The settings files that the client reads, there or not, those that win last. Each stands here once.
-    pub fn candidates(&self) -> Vec<Utf8PathBuf> {
-        let user = self
-            .config
-            .iter()
-            .map(|folder| folder.join("settings.json"));
-        let project = ["settings.json", "settings.local.json"]
-            .iter()
-            .flat_map(|name| {
-                self.project
-                    .iter()
-                    .map(move |folder| folder.join(".claude").join(name))
-            });
-        let managed = self.managed.iter().flat_map(|folder| {
-            let further = folder.join("managed-settings.d");
-            let mut files: Vec<_> = further
-                .read_dir_utf8()
-                .into_iter()
-                .flatten()
-                .filter_map(|entry| Some(entry.ok()?.into_path()))
-                .filter(|path| path.extension() == Some("json"))
-                .collect();
-            files.sort();
-            files.insert(0, folder.join("managed-settings.json"));
-            files
-        });
-        let mut files: Vec<Utf8PathBuf> = Vec::new();
-        for file in user.chain(project).chain(managed) {
-            // A project may be the home itself.
-            if !files.contains(&file) {
-                files.push(file);
+        let config =
+            absolute("CLAUDE_CONFIG_DIR").or_else(|| Some(absolute("HOME")?.join(".claude")));
+        let mut client = Self::default();
+        for file in settings_files(config.as_deref(), here, root) {
+            match json(&file) {
+                Some(value) => client.settings.push((file, value)),
+                None if file.is_file() => client.invalid.push(file),
+                None => {}
             }
         }
-        files
-    }
-
-    /// Those that are there and can be read.
-    pub fn settings(&self) -> Vec<Settings> {
-        let files = self.candidates().into_iter();
-        files
-            .filter_map(|file| {
-                Some(Settings {
-                    value: json(&file)?,
-                    file,
-                })
-            })
-            .collect()
-    }
-
-    /// Those that are there and are no JSON.
-    pub fn unreadable(&self) -> Vec<Utf8PathBuf> {
-        let mut files = self.candidates();
-        files.retain(|file| file.is_file() && json(file).is_none());
-        files
-    }
-
-    /// The plugins that are installed and enabled.
-    pub fn plugins(&self, settings: &[Settings]) -> Vec<Plugin> {
-        let mut enabled: BTreeMap<&str, bool> = BTreeMap::new();
-        for settings in settings {
-            let named = settings
-                .value
-                .get("enabledPlugins")
-                .and_then(Value::as_object);
-            let switches = named.into_iter().flatten();
-            enabled.extend(switches.filter_map(|(key, on)| Some((key.as_str(), on.as_bool()?))));
+        if let Some(config) = config {
+            client.plugins = plugins(&config.join("plugins"), &client.settings);
         }
-        let Some(folder) = self.config.as_ref().map(|config| config.join("plugins")) else {
-            return Vec::new();
+        client
+    }
+
+    /// Returns the settings file and the key that turn our hooks off.
+    pub(super) fn hooks_off(&self) -> Option<(&Utf8Path, &'static str)> {
+        let find = |key: &'static str, managed_only: bool| {
+            let mut files = self.settings.iter().rev();
+            let (file, is_on) = files.find_map(|(file, value)| {
+                let is_managed = MANAGED.iter().any(|folder| file.starts_with(folder));
+                let is_on = value.get(key)?.as_bool()?;
+                (is_managed || !managed_only).then_some((file, is_on))
+            })?;
+            is_on.then_some((file.as_path(), key))
         };
-        let installed = json(&folder.join("installed_plugins.json")).unwrap_or_default();
-        let markets = json(&folder.join("known_marketplaces.json")).unwrap_or_default();
-        let on = enabled
-            .into_iter()
-            .filter(|(_, on)| *on)
-            .map(|(key, _)| key);
-        on.filter_map(|key| {
-            let copies = installed.get("plugins")?.get(key)?.as_array()?;
-            let copy = copies
+        find("disableAllHooks", false).or_else(|| find("allowManagedHooksOnly", true))
+    }
+
+    /// Returns the plugin or the settings file whose Stop hook calls our program.
+    pub(super) fn our_hook(&self, info: &ProgramInfo) -> Option<String> {
+        let plugin = self.plugins.iter().find(|plugin| plugin.is_ours(info));
+        if let Some(plugin) = plugin {
+            return Some(format!("plugin {}", plugin.key));
+        }
+        let calls =
+            |command: &String| command.ends_with("hook stop") && command.contains(info.program);
+        let (file, _) = self
+            .settings
+            .iter()
+            .find(|(_, value)| stop_commands(value).iter().any(calls))?;
+        Some(file.to_string())
+    }
+
+    /// Returns another plugin whose Stop hook works on our state folder: it has our plugin's name, or
+    /// its hook's command names the folder.
+    pub(super) fn rival(&self, info: &ProgramInfo) -> Option<&str> {
+        let works_on_ours = |plugin: &&Plugin| {
+            let commands = plugin.stop_commands();
+            let has_our_name = Some(plugin.name()) == info.plugin && !commands.is_empty();
+            let names_folder = |command: &String| command.contains(info.state.folder);
+            !plugin.is_ours(info) && (has_our_name || commands.iter().any(names_folder))
+        };
+        let rival = self.plugins.iter().find(works_on_ours)?;
+        Some(&rival.key)
+    }
+}
+
+impl Plugin {
+    /// Returns the name without the marketplace.
+    fn name(&self) -> &str {
+        self.key.split('@').next().unwrap_or_default()
+    }
+
+    /// Returns whether it has our name and brings our launcher along.
+    fn is_ours(&self, info: &ProgramInfo) -> bool {
+        Some(self.name()) == info.plugin && self.root.join("bin").join(info.program).is_file()
+    }
+
+    /// Returns the commands of its Stop hooks.
+    fn stop_commands(&self) -> Vec<String> {
+        let manifest = json(&self.root.join(".claude-plugin/plugin.json")).unwrap_or_default();
+        let mut commands = Vec::new();
+        let mut add_file = |path: &str| {
+            let file = self.root.join(path.trim_start_matches("./"));
+            commands.extend(stop_commands(&json(&file).unwrap_or_default()));
+        };
+        add_file("hooks/hooks.json");
+        let declared = match manifest.get("hooks") {
+            Some(Value::Array(several)) => several.as_slice(),
+            Some(one) => std::slice::from_ref(one),
+            None => &[],
+        };
+        declared
+            .iter()
+            .filter_map(Value::as_str)
+            .for_each(&mut add_file);
+        for inline in declared.iter().filter(|one| one.is_object()) {
+            commands.extend(stop_commands(inline));
+            commands.extend(stop_commands(&serde_json::json!({ "hooks": inline })));
+        }
+        commands
+    }
+}
+
+/// Returns the settings files that the client reads, whether they exist or not. Later files win.
+fn settings_files(config: Option<&Utf8Path>, here: &Utf8Path, root: &Utf8Path) -> Vec<Utf8PathBuf> {
+    let mut files: Vec<Utf8PathBuf> = Vec::new();
+    files.extend(config.map(|folder| folder.join("settings.json")));
+    let mut project: Vec<_> = here
+        .ancestors()
+        .take_while(|folder| folder.starts_with(root))
+        .collect();
+    project.reverse();
+    for name in ["settings.json", "settings.local.json"] {
+        files.extend(
+            project
                 .iter()
-                .find_map(|copy| copy.get("installPath")?.as_str());
-            let root = in_place(&markets, key).or_else(|| copy.map(Utf8PathBuf::from))?;
+                .map(|folder| folder.join(".claude").join(name)),
+        );
+    }
+    for folder in MANAGED.map(Utf8Path::new) {
+        files.push(folder.join("managed-settings.json"));
+        let further = folder.join("managed-settings.d").read_dir_utf8();
+        let further = further.into_iter().flatten().flatten();
+        let mut further: Vec<_> = further.map(|entry| entry.into_path()).collect();
+        further.retain(|path| path.extension() == Some("json"));
+        further.sort();
+        files.extend(further);
+    }
+    // The project may be the home folder itself.
+    let mut seen = Vec::new();
+    files.retain(|file| {
+        let is_new = !seen.contains(file);
+        seen.push(file.clone());
+        is_new
+    });
+    files
+}
+
+/// Returns the plugins that are installed in the folder and enabled by the settings.
+fn plugins(folder: &Utf8Path, settings: &[(Utf8PathBuf, Value)]) -> Vec<Plugin> {
+    let mut enabled: BTreeMap<&str, bool> = BTreeMap::new();
+    for (_, value) in settings {
+        let named = value.get("enabledPlugins").and_then(Value::as_object);
+        let switches = named.into_iter().flatten();
+        enabled.extend(switches.filter_map(|(key, on)| Some((key.as_str(), on.as_bool()?))));
+    }
+    let installed = json(&folder.join("installed_plugins.json")).unwrap_or_default();
+    let markets = json(&folder.join("known_marketplaces.json")).unwrap_or_default();
+    let enabled = enabled.into_iter().filter(|(_, is_on)| *is_on);
+    enabled
+        .filter_map(|(key, _)| {
+            let copies = installed.get("plugins")?.get(key)?.as_array()?;
+            let path = |copy: &Value| Some(copy.get("installPath")?.as_str()?.into());
+            let root = in_place(&markets, key).or_else(|| copies.iter().find_map(path))?;
             Some(Plugin {
                 key: key.to_owned(),
-                data: folder.join("data").join(key.replace('@', "-")),
                 root,
             })
         })
         .collect()
-    }
 }
 
-/// The folder of a plugin whose marketplace is a folder: the client reads it there, not in its copy.
+/// Returns the folder of a plugin whose marketplace is a folder: the client reads it there, and not in
+/// its copy.
 fn in_place(markets: &Value, key: &str) -> Option<Utf8PathBuf> {
     let (name, market) = key.rsplit_once('@')?;
     let market = markets.get(market)?;
@@ -161,82 +215,25 @@ fn in_place(markets: &Value, key: &str) -> Option<Utf8PathBuf> {
     Some(root.join(source)).filter(|folder| folder.is_dir())
 }
 
-/// A settings file.
-#[derive(Debug, Clone)]
-pub struct Settings {
-    /// Where it is.
-    pub file: Utf8PathBuf,
-    /// What it says.
-    pub value: Value,
+/// Returns the commands of the Stop hooks that a file declares, with their arguments.
+fn stop_commands(declared: &Value) -> Vec<String> {
+    let groups = declared.pointer("/hooks/Stop").and_then(Value::as_array);
+    let hooks = groups.into_iter().flatten();
+    let hooks = hooks
+        .filter_map(|group| group.get("hooks")?.as_array())
+        .flatten();
+    hooks
+        .filter_map(|hook| {
+            let command = hook.get("command")?.as_str()?;
+            let arguments = hook.get("args").and_then(Value::as_array);
+            let arguments = arguments.into_iter().flatten().filter_map(Value::as_str);
+            let words: Vec<&str> = std::iter::once(command).chain(arguments).collect();
+            Some(words.join(" "))
+        })
+        .collect()
 }
 
-/// A plugin that is enabled.
-#[derive(Debug, Clone)]
-pub struct Plugin {
-    /// Such as `claudex@claudex-engine`.
-    pub key: String,
-    /// The folder that the client reads it from.
-    pub root: Utf8PathBuf,
-    /// The folder for its own data.
-    pub data: Utf8PathBuf,
-}
-
-impl Plugin {
-    /// Returns its name, without that of its marketplace.
-    pub fn name(&self) -> &str {
-        self.key.split('@').next().unwrap_or_default()
-    }
-
-    /// Returns the texts of the scripts that a hook of it may read into its shell.
-    pub fn scripts(&self) -> Vec<String> {
-        let folders = ["hooks", "scripts"].iter().map(|name| self.root.join(name));
-        folders
-            .flat_map(|folder| {
-                folder
-                    .read_dir_utf8()
-                    .into_iter()
-                    .flatten()
-                    .take(MOST_SCRIPTS)
-            })
-            .filter_map(|entry| files::read_to_string(entry.ok()?.path()).ok())
-            .collect()
-    }
-
-    /// The files that may hold its hooks, each with what it says.
-    pub fn hooks(&self) -> Vec<Settings> {
-        let manifest = self.root.join(".claude-plugin/plugin.json");
-        let said = json(&manifest);
-        let named = said.as_ref().and_then(|manifest| manifest.get("hooks"));
-        let mut files = vec![self.root.join("hooks/hooks.json")];
-        let mut found = Vec::new();
-        let mut take = |value: &Value| match value {
-            Value::String(path) => files.push(self.root.join(path.trim_start_matches("./"))),
-            Value::Object(_) => found.push(Settings {
-                file: manifest.clone(),
-                value: match value.get("hooks") {
-                    Some(_) => value.clone(),
-                    None => serde_json::json!({ "hooks": value }),
-                },
-            }),
-            _ => {}
-        };
-        match named {
-            Some(Value::Array(several)) => several.iter().for_each(take),
-            Some(one) => take(one),
-            None => {}
-        }
-        files.dedup();
-        found.extend(files.into_iter().filter_map(|file| {
-            Some(Settings {
-                value: json(&file)?,
-                file,
-            })
-        }));
-        found
-    }
-}
-
-/// What a JSON file says.
-pub(super) fn json(file: &Utf8Path) -> Option<Value> {
+/// Reads a JSON file.
+fn json(file: &Utf8Path) -> Option<Value> {
     serde_json::from_str(&files::read_to_string(file).ok()?).ok()
 }

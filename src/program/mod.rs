@@ -10,7 +10,7 @@
 //! | `arguments`, `dispatch`, `typed` | its command line, and what was typed after a slash command |
 //! | `start`, `verbs`, `loops`, `rollback`, `review`, `display`, `config`, `state`, `generate` | its commands |
 //! | `hooks`, `stop`, `session_start`, `answer` | what a client's hooks call |
-//! | `doctor`, `client_files`, `foreign_hooks` | what a loop needs, and what a client has besides |
+//! | `doctor`, `client_files` | checks of the installation, and what the client's files say |
 //! | `settings`, `reviewers` | the person's configuration, and who reviews |
 //! | `info`, `messages`, `next_action`, `words`, `rounds` | how it names itself, and what it says of a loop and its journal |
 //! | `attempts` | what was tried and refused, into the journal and out of it |
@@ -25,15 +25,14 @@ mod assembled;
 pub mod attempts;
 pub mod caller;
 mod chosen;
-pub mod client_files;
+mod client_files;
 mod color;
 mod config;
 mod consent;
 mod dispatch;
 mod display;
-pub mod doctor;
+mod doctor;
 pub mod exit;
-pub mod foreign_hooks;
 mod generate;
 mod help;
 pub mod hooks;

@@ -11,8 +11,7 @@ use jiff::Timestamp;
 
 use super::assembled::{CommandLine, Program};
 use super::caller::UNKNOWN;
-use super::client_files::Places;
-use super::foreign_hooks::{self, HookKind};
+use super::client_files::ClientFiles;
 use super::info::ProgramInfo;
 use super::loops::with_help;
 use super::settings::Settings;
@@ -75,22 +74,15 @@ pub(super) fn tell<M: CommandLine>(
     output
 }
 
-/// Names a Stop hook of others that works on our state folder, and how to switch it off.
+/// Names another plugin that works on our state folder, and the command that switches it off.
 fn rival(info: &ProgramInfo, input: &Input, surroundings: &Surroundings) -> Option<String> {
     let here = folders_of(input, surroundings).into_iter().next()?;
-    let places = Places::from_env(here, &locate::root(info.state, here));
-    let survey = foreign_hooks::survey(&places, info.into());
-    let rival = survey.of(HookKind::SharesState).next()?;
-    Some(match &rival.plugin {
-        Some(plugin) => format!(
-            "the plugin {plugin} works on {} too, so keep one of the two (claude plugin disable {plugin} switches it off)",
-            info.state.folder
-        ),
-        None => format!(
-            "a Stop hook of {} works on {} too, so take one of the two out",
-            rival.file, info.state.folder
-        ),
-    })
+    let client = ClientFiles::read(here, &locate::root(info.state, here));
+    let plugin = client.rival(info)?;
+    Some(format!(
+        "the plugin {plugin} works on {} too, so keep one of the two (claude plugin disable {plugin} switches it off)",
+        info.state.folder
+    ))
 }
 
 /// Says where a loop waits.

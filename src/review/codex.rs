@@ -92,20 +92,9 @@ impl Reviewer for Codex {
     }
 }
 
-/// Returns the variables that it gets where the reviewer's configuration names no more.
-pub fn variables() -> Vec<String> {
-    variables_with(&UserConfig::read())
-}
-
 fn variables_with(config: &UserConfig) -> Vec<String> {
     let fixed = USUAL.into_iter().chain(VARIABLES).map(str::to_owned);
     fixed.chain(config.key.clone()).collect()
-}
-
-/// Returns the variable with the key of the provider that the person's own Codex configuration names. Such a provider needs no
-/// login, and `codex login status` knows nothing of it.
-pub fn provider_key() -> Option<String> {
-    UserConfig::read().key
 }
 
 fn schema(place: &Place) -> io::Result<Scratch> {

@@ -1,521 +1,242 @@
-//! `doctor`: each check with its remedy, and nothing left behind.
+//! `doctor`: each check with its help, and nothing left behind.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::support::{Project, Ran, executable, tree, write};
-use claudex_testkit::has;
 use serde_json::{Value, json};
 
-fn checks(ran: &Ran) -> Vec<Value> {
-    serde_json::from_str::<Value>(&ran.out)
-        .unwrap_or_else(|error| panic!("{error}: {ran:?}"))
-        .as_array()
-        .expect("a list")
-        .clone()
+use crate::support::{Project, Ran, executable, tree, write};
+
+/// The checks of a run, by name.
+struct Checks(Vec<Value>);
+
+impl Checks {
+    fn of(ran: &Ran) -> Self {
+        Self(serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {ran:?}")))
+    }
+
+    /// Returns result, finding and help of a check on one line.
+    #[track_caller]
+    fn line(&self, name: &str) -> String {
+        let check = self.0.iter().find(|check| check["name"] == name);
+        let check = check.unwrap_or_else(|| panic!("no check {name}: {:#?}", self.0));
+        let text = |key: &str| check[key].as_str().unwrap_or_default().replace('\n', " ");
+        format!("{}: {} -> {}", text("result"), text("found"), text("help"))
+    }
+}
+
+fn doctor(project: &Project, code: i32) -> Checks {
+    Checks::of(&project.run(&["doctor", "--json"]).exits(code))
 }
 
 #[track_caller]
-fn check<'c>(checks: &'c [Value], name: &str) -> &'c Value {
-    checks
-        .iter()
-        .find(|check| check["name"] == name)
-        .unwrap_or_else(|| panic!("no check {name}: {checks:#?}"))
+fn has(line: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(line.contains(part), "{part}: {line}");
+    }
 }
 
-/// A script that stands for a program of this name, in a folder that comes first on PATH.
-fn stand_in(project: &Project, name: &str, script: &str) -> PathBuf {
+/// Writes a script under this name into a folder, and returns a PATH that begins with it.
+fn stand_in(project: &Project, name: &str, script: &str) -> (PathBuf, String) {
     let folder = project.home.join("bin");
     executable(&folder.join(name), script);
-    folder
-}
-
-fn with_path(project: &Project, first: &Path) -> Ran {
-    let mut command = project.command(&["doctor", "--json"]);
-    command.env("PATH", path_with(first));
-    Ran::of(command.output().unwrap())
-}
-
-fn path_with(first: &Path) -> String {
     let path = std::env::var("PATH").unwrap();
-    format!("{}:{path}", first.display())
+    let path = format!("{}:{path}", folder.display());
+    (folder, path)
 }
 
 #[test]
-fn each_check_is_there_and_nothing_is_left_behind() {
+fn doctor_in_new_project_finds_no_problem_and_leaves_nothing() {
     let project = Project::new();
     let before = (tree(&project.root), tree(&project.home));
-    let ran = project.run(&["doctor", "--json"]).exits(0);
-    let found = checks(&ran);
-    for (name, required) in [
-        ("program", true),
-        ("path", false),
-        ("launcher", false),
-        ("hook", true),
-        ("client", false),
-        ("plugin", false),
-        ("other hooks", false),
-        ("state folder", true),
-        ("locks", true),
-        ("loops", false),
-        ("state home", true),
-        ("git", false),
-        ("configuration", true),
-        ("reviewer", true),
-        ("reviewer lint", true),
-        ("reviewer codex", false),
-        ("reviewer claude", false),
+    let checks = doctor(&project, 0);
+    for name in [
+        "program",
+        "plugin",
+        "client",
+        "hooks",
+        "other plugins",
+        "state folder",
+        "loops",
+        "state home",
+        "git",
+        "configuration",
+        "reviewer",
+        "reviewer lint",
     ] {
-        let check = check(&found, name);
-        assert_eq!(check["required"], required, "{name}");
-        assert_eq!(check["ok"] == true, check["remedy"].is_null(), "{check}");
-        assert!(required <= (check["ok"] == true), "{check}");
+        let line = checks.line(name);
+        assert!(!line.starts_with("problem"), "{name}: {line}");
     }
-    project.run(&["doctor"]).exits(0).says("ok    hook");
+    project.run(&["doctor"]).exits(0).says("ok       git");
     assert_eq!((tree(&project.root), tree(&project.home)), before);
-    // With a loop of the project's in mid-review, too.
+
     let (project, id) = Project::reviewing(&[]);
     let before = tree(&project.root);
-    let found = checks(&project.run(&["doctor", "--json"]).exits(0));
-    assert!(
-        check(&found, "loops")["found"]
-            .as_str()
-            .unwrap()
-            .contains("1 active")
-    );
+    has(&doctor(&project, 0).line("loops"), &["1 active"]);
     assert_eq!(tree(&project.root), before, "{id}");
 }
 
 #[test]
-fn a_state_home_that_cannot_be_used_is_named_with_what_to_do() {
+fn doctor_unusable_state_home_names_folder_and_fix() {
     let project = Project::new();
     let home = project.home.join("state");
     let own = home.join("claudex-loop");
-    let state_home = |project: &Project, code: i32| {
-        let found = checks(&project.run(&["doctor", "--json"]).exits(code));
-        let check = check(&found, "state home");
-        assert_eq!(check["ok"] == true, code == 0, "{check}");
-        format!("{} -> {}", check["found"], check["remedy"])
-    };
-    assert!(state_home(&project, 0).contains("made by the first start"));
+    has(&doctor(&project, 0).line("state home"), &["first start"]);
     project.start(&[]);
-    let before = tree(&home);
-    assert!(!state_home(&project, 0).contains("first start"));
 
-    for open in [own.clone(), own.join("loops")] {
-        std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let said = state_home(&project, 1);
-        has(&said, "other users may look into it");
-        has(&said, "chmod 700");
-        std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o700)).unwrap();
-    }
-    assert_eq!(tree(&home), before, "nothing is left behind");
-
-    let link = own.join("prompts");
-    std::os::unix::fs::symlink(&project.root, &link).unwrap();
-    let said = state_home(&project, 1);
-    has(&said, "prompts: it is a symlink");
-    std::fs::remove_file(&link).unwrap();
+    std::fs::set_permissions(&own, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let open = ["problem", "other users may look into it", "chmod 700"];
+    has(&doctor(&project, 1).line("state home"), &open);
 
     std::fs::remove_dir_all(&home).unwrap();
     std::fs::write(&home, "no folder").unwrap();
-    let said = state_home(&project, 1);
-    has(&said, "cannot be written");
-    has(&said, "XDG_STATE_HOME");
+    let file = ["problem", "cannot write", "XDG_STATE_HOME"];
+    has(&doctor(&project, 1).line("state home"), &file);
+
     let project = project.with("XDG_STATE_HOME", "").with("HOME", "");
-    let said = state_home(&project, 1);
-    has(&said, "HOME is not set");
+    has(
+        &doctor(&project, 1).line("state home"),
+        &["HOME is not set"],
+    );
 }
 
 #[test]
-fn a_reviewer_that_is_none_fails_with_the_near_name() {
-    let project = Project::new().with("CLAUDEX_REVIEWER", "lnit");
-    let ran = project
-        .run(&["doctor"])
-        .exits(1)
-        .says("FAIL  reviewer")
-        .says("-> did you mean `lint`?");
-    has(&ran.out, "`lnit` is no reviewer");
-    has(&ran.out, "What is marked `FAIL` is required");
-}
-
-#[test]
-fn settings_that_cannot_be_used_fail_with_their_name() {
+fn doctor_unusable_configuration_names_setting() {
     let project = Project::new().with("CLAUDEX_STALE_MINUTES", "soon");
-    let found = checks(&project.run(&["doctor", "--json"]).exits(1));
-    let configuration = check(&found, "configuration");
-    assert_eq!(configuration["ok"], false);
-    assert!(
-        configuration["found"]
-            .as_str()
-            .unwrap()
-            .contains("CLAUDEX_STALE_MINUTES")
-    );
-    assert!(!configuration["remedy"].as_str().unwrap().is_empty());
-    assert_eq!(
-        check(&found, "hook")["ok"],
-        true,
-        "the round trip has settings of its own"
-    );
+    let line = doctor(&project, 1).line("configuration");
+    has(&line, &["problem", "CLAUDEX_STALE_MINUTES"]);
+
+    let project = Project::new().with("CLAUDEX_REVIEWER", "lnit");
+    let line = doctor(&project, 1).line("reviewer");
+    has(&line, &["problem", "lnit", "did you mean `lint`?"]);
+    project.run(&["doctor"]).exits(1).says("Fix each problem");
 }
 
 #[test]
-fn a_file_in_the_place_of_the_state_folder_fails() {
+fn doctor_file_instead_of_state_folder_is_a_problem() {
     let project = Project::new();
     std::fs::write(project.root.join(".claude"), "").unwrap();
-    let found = checks(&project.run(&["doctor", "--json"]).exits(1));
-    let folder = check(&found, "state folder");
-    assert!(
-        folder["found"].as_str().unwrap().contains("is no folder"),
-        "{folder}"
-    );
-    project.run(&["start", "plan", "x"]).exits(3);
+    let line = doctor(&project, 1).line("state folder");
+    has(&line, &["problem", ".claude"]);
 }
 
 #[test]
-fn a_loop_that_cannot_be_read_is_a_warning_that_names_it() {
+fn doctor_unreadable_loop_is_a_warning() {
     let project = Project::new();
-    std::fs::create_dir_all(project.folder()).unwrap();
-    std::fs::write(project.folder().join("20261122-010203-0a1b2c.state"), b"\0").unwrap();
-    let found = checks(&project.run(&["doctor", "--json"]).exits(0));
-    let loops = check(&found, "loops");
-    assert_eq!(loops["ok"], false);
-    assert!(
-        loops["found"]
-            .as_str()
-            .unwrap()
-            .contains("20261122-010203-0a1b2c.state")
-    );
+    let file = "20261122-010203-0a1b2c.state";
+    write(&project.folder().join(file), "\0");
+    has(&doctor(&project, 0).line("loops"), &["warning", file]);
 }
 
 #[test]
-fn a_client_that_is_not_logged_in_is_told_from_one_that_is() {
+fn doctor_other_program_first_on_path_is_a_warning() {
     let project = Project::new();
-    let codex = r#"case "$*" in --version) echo codex-cli 1.2.3 ;; "login status") exit "$(cat "$HOME/login")" ;; *) exit 9 ;; esac"#;
-    let first = stand_in(&project, "codex", codex);
-    for (status, ok) in [("0", true), ("1", false)] {
-        std::fs::write(project.home.join("login"), status).unwrap();
-        let found = checks(&with_path(&project, &first).exits(0));
-        let codex = check(&found, "reviewer codex");
-        assert_eq!(codex["ok"], ok, "{codex}");
-        assert!(
-            codex["found"].as_str().unwrap().contains("codex-cli 1.2.3"),
-            "{codex}"
-        );
-    }
-    // Whom `auto` takes is the one that loops get: without a login none of them comes to a verdict.
-    let mut command = project.command(&["doctor", "--json"]);
-    command
-        .env("PATH", path_with(&first))
-        .env("CLAUDEX_REVIEWER", "auto");
-    let found = checks(&Ran::of(command.output().unwrap()).exits(1));
-    let codex = check(&found, "reviewer codex");
-    assert_eq!(
-        (&codex["ok"], &codex["required"]),
-        (&json!(false), &json!(true)),
-        "{codex}"
-    );
-    assert!(
-        codex["remedy"]
-            .as_str()
-            .unwrap()
-            .contains("CLAUDEX_REVIEWER=lint"),
-        "{codex}"
-    );
-    let claude = r#"case "$*" in --version) echo '2.1.0 (Claude Code)' ;; "auth status") exit 1 ;; *) exit 9 ;; esac"#;
-    let first = stand_in(&project, "claude", claude);
-    let found = checks(&with_path(&project, &first).exits(0));
-    let claude = check(&found, "reviewer claude");
-    assert!(
-        claude["found"].as_str().unwrap().contains("not logged in"),
-        "{claude}"
-    );
-    assert!(
-        claude["remedy"].as_str().unwrap().contains("log in"),
-        "{claude}"
-    );
+    let script = "echo 'claudex-loop protocol 7 (9.9.9)'";
+    let (folder, path) = stand_in(&project, "claudex-loop", script);
+    let line = doctor(&project.with("PATH", &path), 0).line("program");
+    let folder = folder.to_str().unwrap();
+    has(&line, &["warning", folder, "protocol 7 (9.9.9)"]);
 }
 
 #[test]
-fn a_client_that_never_answers_is_ended() {
-    let project = Project::new();
-    let first = stand_in(&project, "codex", "exec sleep 86400");
-    let begun = std::time::Instant::now();
-    let found = checks(&with_path(&project, &first).exits(0));
-    assert!(begun.elapsed() < crate::support::PATIENCE);
-    let codex = check(&found, "reviewer codex");
-    assert!(
-        codex["found"]
-            .as_str()
-            .unwrap()
-            .contains("no answer within"),
-        "{codex}"
-    );
-}
-
-#[test]
-fn another_version_that_comes_first_on_path_is_named() {
-    let project = Project::new();
-    let first = stand_in(
-        &project,
-        "claudex-loop",
-        "echo 'claudex-loop protocol 7 (9.9.9)'",
-    );
-    let found = checks(&with_path(&project, &first).exits(0));
-    let path = check(&found, "path");
-    assert_eq!(path["ok"], false);
-    let said = path["found"].as_str().unwrap();
-    has(said, first.to_str().unwrap());
-    has(said, "protocol 7 (9.9.9)");
-}
-
-#[test]
-fn the_plugins_launcher_and_its_stop_script_are_tried() {
-    let project = Project::new();
+fn doctor_launcher_finds_this_version_or_is_a_problem() {
     let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin");
-    // As in the client: the plugin's folder comes last on PATH, and a program is before it.
-    let mut command = project.shell("claudex-loop", &["doctor", "--json"]);
     let program = assert_cmd::cargo::cargo_bin!("claudex-loop");
-    let path = format!(
-        "{}:/usr/bin:/bin:{}",
-        program.parent().unwrap().display(),
-        plugin.join("bin").display()
-    );
-    command.env("PATH", path);
-    let found = checks(&Ran::of(command.output().unwrap()).exits(0));
-    let launcher = check(&found, "launcher");
-    assert_eq!(launcher["ok"], true, "{launcher}");
-    assert_eq!(launcher["required"], true);
-    let hook = check(&found, "hook");
-    assert!(
-        hook["found"]
-            .as_str()
-            .unwrap()
-            .contains("through the plugin's script"),
-        "{hook}"
+    let program = program.parent().unwrap().to_str().unwrap();
+    let project = Project::new()
+        .with("CLAUDE_PLUGIN_ROOT", plugin.to_str().unwrap())
+        .with("PATH", &format!("{program}:/usr/bin:/bin"));
+    has(
+        &doctor(&project, 0).line("plugin"),
+        &["ok", "finds this version"],
     );
 
-    // A launcher that finds nothing fails.
-    let lone = project.home.join("plugin/bin");
-    std::fs::create_dir_all(&lone).unwrap();
-    std::fs::copy(plugin.join("bin/claudex-loop"), lone.join("claudex-loop")).unwrap();
-    let mut command = project.command(&["doctor", "--json"]);
-    command.env("PATH", format!("/usr/bin:/bin:{}", lone.display()));
-    let found = checks(&Ran::of(command.output().unwrap()).exits(1));
-    let launcher = check(&found, "launcher");
-    assert!(
-        launcher["found"]
-            .as_str()
-            .unwrap()
-            .contains("finds no program"),
-        "{launcher}"
-    );
-    assert!(
-        launcher["remedy"]
-            .as_str()
-            .unwrap()
-            .contains("cargo install"),
-        "{launcher}"
-    );
-}
-
-/// Settings whose Stop hook runs this.
-fn stops(command: &str) -> String {
-    json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}}).to_string()
+    let lone = project.home.join("plugin");
+    let launcher = std::fs::read_to_string(plugin.join("bin/claudex-loop")).unwrap();
+    write(&lone.join("bin/claudex-loop"), launcher);
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(lone.join("bin/claudex-loop"), mode).unwrap();
+    let project = project
+        .with("CLAUDE_PLUGIN_ROOT", lone.to_str().unwrap())
+        .with("PATH", "/usr/bin:/bin");
+    let line = doctor(&project, 1).line("plugin");
+    has(&line, &["problem", "finds no program", "cargo install"]);
 }
 
 #[test]
-fn a_stop_hook_of_others_that_blocks_is_a_warning_with_its_file() {
+fn doctor_other_plugin_on_our_state_folder_is_a_warning() {
     let project = Project::new();
-    let found = checks(&project.run(&["doctor", "--json"]).exits(0));
-    assert_eq!(check(&found, "other hooks")["ok"], true);
-    let file = project.root.join(".claude/settings.local.json");
-    write(&file, stops("sh \"$CLAUDE_PROJECT_DIR/it's mine.sh\""));
-    write(
-        &project.root.join("it's mine.sh"),
-        "echo '{\"decision\":\"block\"}'",
-    );
-    let found = checks(&project.run(&["doctor", "--json"]).exits(0));
-    let others = check(&found, "other hooks");
-    assert_eq!(
-        (&others["ok"], &others["required"]),
-        (&json!(false), &json!(false)),
-        "{others}"
-    );
-    for part in ["it's mine.sh", file.to_str().unwrap()] {
-        assert!(others["found"].as_str().unwrap().contains(part), "{others}");
-    }
-    let remedy = others["remedy"].as_str().unwrap();
-    assert!(
-        remedy.contains("both reasons in one message") && remedy.contains("8 blocks"),
-        "{others}"
-    );
-    // From a folder below, too; and one that only rings a bell is named without a warning.
-    write(&project.root.join("it's mine.sh"), "printf '\\a'");
-    let below = project.root.join("a/b");
-    std::fs::create_dir_all(&below).unwrap();
-    let mut command = project.command(&["doctor", "--json"]);
-    command.current_dir(&below);
-    let found = checks(&Ran::of(command.output().unwrap()).exits(0));
-    let others = check(&found, "other hooks");
-    assert_eq!(others["ok"], true, "{others}");
-    assert!(
-        others["found"].as_str().unwrap().contains("it's mine.sh"),
-        "{others}"
-    );
-}
-
-#[test]
-fn another_plugin_on_our_state_folder_is_named_with_what_switches_it_off() {
-    let project = Project::new();
+    has(&doctor(&project, 0).line("other plugins"), &["ok"]);
     project.rival();
-    let found = checks(&project.run(&["doctor", "--json"]).exits(0));
-    let others = check(&found, "other hooks");
-    assert_eq!(others["ok"], false, "{others}");
-    for part in ["works on .claude/claudex as ours does", "claudex@other"] {
-        assert!(others["found"].as_str().unwrap().contains(part), "{others}");
-    }
-    assert_eq!(
-        others["remedy"],
-        "keep one. To switch that one off: claude plugin disable claudex@other"
+    let line = doctor(&project, 0).line("other plugins");
+    let works = "claudex@other works on .claude/claudex as ours does";
+    has(
+        &line,
+        &["warning", works, "claude plugin disable claudex@other"],
     );
+
+    // Under another name, its command tells.
+    let plugins = project.home.join(".claude/plugins/installed_plugins.json");
+    let root = project.home.join("a plugin");
+    write(
+        &plugins,
+        json!({"plugins": {"loops@other": [{"installPath": root}]}}).to_string(),
+    );
+    write(
+        &project.home.join(".claude/settings.json"),
+        json!({"enabledPlugins": {"loops@other": true}}).to_string(),
+    );
+    has(&doctor(&project, 0).line("other plugins"), &["ok"]);
+    let hook = json!({"type": "command", "command": "ls .claude/claudex/*.state"});
+    write(
+        &root.join("hooks/hooks.json"),
+        json!({"hooks": {"Stop": [{"hooks": [hook]}]}}).to_string(),
+    );
+    has(&doctor(&project, 0).line("other plugins"), &["loops@other"]);
 }
 
 #[test]
-fn codexs_review_gate_is_named_with_the_command_that_switches_it_off() {
-    let project = Project::new();
-    let config = project.home.join(".claude");
-    let market = project.home.join("a market");
-    let hook = stops("node \"${CLAUDE_PLUGIN_ROOT}/scripts/stop-review-gate-hook.mjs\"");
-    write(&market.join("plugins/codex/hooks/hooks.json"), hook);
-    write(
-        &market.join(".claude-plugin/marketplace.json"),
-        json!({"name": "openai-codex", "plugins": [{"name": "codex", "source": "./plugins/codex"}]})
-            .to_string(),
-    );
-    let key = "codex@openai-codex";
-    write(
-        &config.join("plugins/installed_plugins.json"),
-        json!({"version": 2, "plugins": {key: [{"scope": "user", "installPath": "/gone"}]}})
-            .to_string(),
-    );
-    write(
-        &config.join("plugins/known_marketplaces.json"),
-        json!({"openai-codex": {"source": {"source": "directory", "path": market}, "installLocation": market}}).to_string(),
-    );
-    write(
-        &config.join("settings.json"),
-        json!({"enabledPlugins": {key: true}}).to_string(),
-    );
-    let others = || {
-        let found = checks(&project.run(&["doctor", "--json"]).exits(0));
-        check(&found, "other hooks").clone()
-    };
-    let off = others();
-    assert_eq!(off["ok"], true, "{off}");
-    assert!(
-        off["found"]
-            .as_str()
-            .unwrap()
-            .contains("which is off for this project"),
-        "{off}"
-    );
-
-    let digest = claudex_loop::review::Digest::of(project.root.to_str().unwrap().as_bytes());
-    let state = format!(
-        "plugins/data/codex-openai-codex/state/my-pl-n-s-1-{}/state.json",
-        &digest.as_str()[..16]
-    );
-    write(
-        &config.join(state),
-        "{\"version\": 1, \"config\": {\"stopReviewGate\": true}, \"jobs\": []}",
-    );
-    let on = others();
-    assert_eq!(on["ok"], false, "{on}");
-    assert!(
-        on["found"]
-            .as_str()
-            .unwrap()
-            .contains("Codex's review gate is on for this project"),
-        "{on}"
-    );
-    assert!(
-        on["remedy"]
-            .as_str()
-            .unwrap()
-            .contains("/codex:setup --disable-review-gate"),
-        "{on}"
-    );
-    project
-        .run(&["doctor"])
-        .exits(0)
-        .says("warn  other hooks")
-        .says("/codex:setup --disable-review-gate");
-}
-
-#[test]
-fn our_hook_is_found_once_twice_or_switched_off() {
+fn doctor_disabled_hooks_are_a_problem() {
     let project = Project::new();
     let user = project.home.join(".claude/settings.json");
-    let own = || {
-        let found = checks(&project.run(&["doctor", "--json"]).exits(0));
-        let own = check(&found, "plugin").clone();
-        (
-            own["ok"] == true,
-            format!("{} {}", own["found"], own["remedy"]),
-        )
-    };
-    let (ok, said) = own();
-    assert!(ok && said.contains("not installed in"), "{said}");
-    write(&user, stops("claudex-loop hook stop"));
-    let (ok, said) = own();
-    assert!(ok && said.contains(user.to_str().unwrap()), "{said}");
-    let second = project.root.join(".claude/settings.json");
-    write(&second, stops("/opt/bin/claudex-loop hook stop"));
-    let (ok, said) = own();
-    assert!(!ok, "{said}");
-    has(&said, "2 times");
-    has(&said, second.to_str().unwrap());
-    write(&second, "{\"disableAllHooks\": true}");
-    let (ok, said) = own();
-    assert!(!ok, "{said}");
-    has(&said, "disableAllHooks");
-    has(&said, "take that out");
+    has(&doctor(&project, 0).line("hooks"), &["ok", "not installed"]);
+    let hook = json!({"type": "command", "command": "/opt/bin/claudex-loop hook stop"});
+    write(
+        &user,
+        json!({"hooks": {"Stop": [{"hooks": [hook]}]}}).to_string(),
+    );
+    let user = user.to_str().unwrap();
+    has(&doctor(&project, 0).line("hooks"), &["ok", user]);
+
+    let file = project.root.join(".claude/settings.json");
+    write(&file, "{\"disableAllHooks\": true}");
+    let line = doctor(&project, 1).line("hooks");
+    has(
+        &line,
+        &["problem", file.to_str().unwrap(), "disableAllHooks"],
+    );
+    write(&file, "{");
+    let line = doctor(&project, 0).line("hooks");
+    has(&line, &["warning", file.to_str().unwrap(), "not JSON"]);
 }
 
 #[test]
-fn a_client_that_is_too_old_is_warned_of_and_the_one_that_this_runs_in_comes_first() {
+fn doctor_client_version_older_or_missing_is_a_warning() {
     let project = Project::new();
-    let answers = |version: &str| {
-        format!("case \"$*\" in --version) echo '{version} (Claude Code)' ;; *) exit 0 ;; esac")
-    };
-    let first = stand_in(&project, "claude", &answers("2.0.99"));
-    let found = checks(&with_path(&project, &first).exits(0));
-    let client = check(&found, "client");
-    assert_eq!(
-        (&client["ok"], &client["required"]),
-        (&json!(false), &json!(false)),
-        "{client}"
+    let version = |version: &str| format!("echo '{version} (Claude Code)'");
+    let (_, path) = stand_in(&project, "claude", &version("2.0.99"));
+    let project = project.with("PATH", &path);
+    let line = doctor(&project, 0).line("client");
+    has(&line, &["warning", "2.0.99", "claude update"]);
+    stand_in(&project, "claude", "exec sleep 86400");
+    has(
+        &doctor(&project, 0).line("client"),
+        &["warning", "did not end"],
     );
-    assert!(
-        client["found"].as_str().unwrap().contains("2.0.99"),
-        "{client}"
-    );
-    assert!(
-        client["remedy"].as_str().unwrap().contains("claude update"),
-        "{client}"
-    );
+
+    // The client that this runs in comes first.
     let inside = project.home.join("inside/claude");
-    executable(&inside, &answers("2.1.330"));
-    let mut command = project.command(&["doctor", "--json"]);
-    command
-        .env("PATH", path_with(&first))
-        .env("CLAUDE_CODE_EXECPATH", &inside);
-    let found = checks(&Ran::of(command.output().unwrap()).exits(0));
-    let client = check(&found, "client");
-    assert_eq!(client["ok"], true, "{client}");
-    assert!(
-        client["found"].as_str().unwrap().contains("2.1.330"),
-        "{client}"
-    );
+    executable(&inside, &version("2.1.330"));
+    let project = project.with("CLAUDE_CODE_EXECPATH", inside.to_str().unwrap());
+    has(&doctor(&project, 0).line("client"), &["ok", "2.1.330"]);
 }

@@ -29,7 +29,7 @@ fn status_tells_where_the_loop_is() {
     assert!(value("round").starts_with("2 of 2"), "{}", ran.out);
     assert_eq!(value("topic"), "Move the queue");
     assert!(value("elapsed").ends_with('s'), "{}", ran.out);
-    let next = format!("\nnext:      run the review:\n               claudex-loop review {id}\n");
+    let next = format!("\nnext:      run the review:\n    claudex-loop review {id}\n");
     has(&ran.out, &next);
     has(
         &ran.out,

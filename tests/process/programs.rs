@@ -252,18 +252,3 @@ fn a_script_finds_the_systems_shell_where_path_has_none() {
     assert!(ran.out.contains("approve") && ran.err.is_empty(), "{ran:?}");
 }
 
-#[test]
-fn doctor_names_what_is_passed_over_and_says_nothing_where_nothing_is() {
-    let project = Project::new();
-    let ran = project.run(&["doctor"]).exits(0);
-    assert!(!ran.out.contains("environment"), "{}", ran.out);
-    let mut doctor = project.command(&["doctor"]);
-    doctor.env("XDG_STATE_HOME", "state").env(
-        "PATH",
-        format!("node_modules/.bin:{}", path_without_clients()),
-    );
-    Ran::of(doctor.output().unwrap())
-        .exits(0)
-        .says("warn  environment")
-        .says("XDG_STATE_HOME=state, and 1 more");
-}

@@ -66,7 +66,7 @@ fn the_hooks_that_are_printed_run_as_they_are_and_the_doctor_finds_them() {
     };
     let settings = yard.path.join(".claude/settings.json");
     assert_eq!(
-        found("plugin"),
+        found("hooks"),
         [format!("our Stop hook is called by {}", settings.display())]
     );
     assert_eq!(found("run"), ["build runs test", "probe runs test"]);
