@@ -382,7 +382,7 @@ pub const CATALOGUE: &[Entry] = &[
             plain(
                 "missing",
                 false,
-                "a person has not permitted this list, or there is nothing to run",
+                "the user's configuration does not allow all of them, or there is nothing to run",
             ),
             Outcome {
                 waits: true,
@@ -393,7 +393,7 @@ pub const CATALOGUE: &[Entry] = &[
                 )
             },
         ],
-        doc: "Runs commands that a person permitted and looks at how they end.",
+        doc: "Runs commands that the user allows and looks at how they end.",
         details: include_str!("catalogue/verify.md"),
         example: include_str!("catalogue/verify.toml"),
         ..USUAL

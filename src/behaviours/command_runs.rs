@@ -73,6 +73,9 @@ pub enum Exit {
         /// What the system said, on one line.
         problem: String,
     },
+    /// The user's configuration does not allow it.
+    #[display("not run: the user’s configuration does not allow it")]
+    NotAllowed,
     /// The stop that ran it was ended in the middle.
     #[display("cut off with its stop")]
     CutOff,

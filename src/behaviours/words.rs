@@ -213,22 +213,10 @@ pub(crate) fn next_action_asking(raw: &Raw, asked: Option<&Asked>) -> (String, V
         (None, None) => None,
     };
     let what = what.unwrap_or_else(|| format!("phase {} to go on", phase.name));
-    let answer = asked.map(|_| answering(raw)).or_else(|| permitting(raw));
+    let answer = asked.map(|_| answering(raw));
     let mut verbs: Vec<String> = answer.into_iter().chain(Verbs::of(raw).person).collect();
     verbs.truncate(VERBS);
     (what, verbs)
-}
-
-/// Returns the command line by which a person permits what the loop's phase runs, where that is what it waits for.
-pub fn permitting(raw: &Raw) -> Option<String> {
-    let behaviour = raw.table().phases[raw.phase()].on_stop.as_ref();
-    match behaviour
-        .is_some_and(|behaviour| behaviour.name == "verify")
-        .then(|| verify::ready(raw))
-    {
-        Some(Ok(Err(Unready::NotPermitted(permit)))) => Some(permit),
-        _ => None,
-    }
 }
 
 /// Returns a note for the person when a loop waits: for what, and which verbs lead on, each on its line.
@@ -266,13 +254,12 @@ fn waited_for(raw: &Raw, behaviour: &BehaviourInfo) -> Option<String> {
         }
         "run" => command(raw, behaviour.parameter("command")?),
         "verify" => match verify::ready(raw) {
-            Ok(Ok(_)) => "the commands that verify the work to pass".to_owned(),
-            Ok(Err(Unready::Nothing(why))) => format!("commands that verify the work: {why}"),
-            Ok(Err(Unready::NotPermitted(_))) => {
-                "a person to permit the commands that verify the work, which are shown first"
-                    .to_owned()
-            }
-            Err(error) => format!("the commands that verify the work: {error}"),
+            Ok(_) => "the commands that verify the work to pass".to_owned(),
+            Err(Unready::Nothing(why)) => format!("commands that verify the work: {why}"),
+            Err(Unready::NotAllowed { lines, file }) => format!(
+                "the user to add {} to allow_commands in {file}",
+                text::one_line(&lines.join(" and "), FIELD)
+            ),
         },
         "wait-for" => match behaviour.parameter("field") {
             Some(field) => match raw.time(field) {

@@ -14,6 +14,8 @@ pub struct Permissions {
     pub evidence: EvidencePolicy,
     /// The commands that a phase's `run` may name.
     pub commands: BTreeMap<String, ConfiguredCommand>,
+    /// The lines that a verification may run in a shell. A line is compared as a whole.
+    pub allow_commands: Vec<String>,
     /// The file that the commands are written in; `None` where nobody says where that is.
     pub file: Option<Utf8PathBuf>,
 }

@@ -148,15 +148,12 @@ pub(super) enum Asking {
 pub(super) enum Verifying {
     /// Run the commands that verify the work
     ///
-    /// A person permits them first.
+    /// Those that your configuration names or allows (`allow_commands`) run.
     #[command(display_order = Group::Loops.place())]
     Verify {
         /// The loop [default: the active one]
         #[arg(value_name = "LOOP")]
         id: Option<String>,
-        /// Show the commands and permit exactly these, without a question (a person's, in a terminal)
-        #[arg(long)]
-        permit: bool,
     },
 }
 

@@ -106,11 +106,11 @@ fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Resul
         return answer::by_hand(program, id.as_deref(), &label);
     }
     if is_used(M::TABLE)
-        && let Ok(Verifying::Verify { id, permit }) = Verifying::from_arg_matches(matches)
+        && let Ok(Verifying::Verify { id }) = Verifying::from_arg_matches(matches)
     {
         not_inside_a_reviewer(name)?;
         loops::all_usable(info)?;
-        return verify::verify(program, id.as_deref(), permit);
+        return verify::verify(program, id.as_deref());
     }
     if let Ok(Choosing::Use { id }) = Choosing::from_arg_matches(matches) {
         not_inside_a_reviewer(name)?;

@@ -211,9 +211,7 @@ pub(super) fn waiting(
         }
     };
     let ways = messages::ways(info, raw);
-    let answer = asked
-        .map(|_| words::answering(raw))
-        .or_else(|| words::permitting(raw));
+    let answer = asked.map(|_| words::answering(raw));
     let answer = answer.map(|command| format!("\n    {command}"));
     let ways = ways.iter().take(WAYS).map(|way| {
         let typed = info

@@ -345,8 +345,8 @@ pub fn run<M: CommandLine>(
     round::run(&brief, reviewer, listener)
 }
 
-/// Runs the commands that verify the work, where the phase has some that a person permitted, no result is there for this work tree, and
-/// the round is not reviewed yet. What came of them, the prompt says.
+/// Runs the allowed commands that verify the work, unless there is a result for this work tree or the
+/// round is reviewed already. The prompt says what they came to.
 fn verify_first(
     raw: &Raw,
     spec: &ReviewSpec,
@@ -369,7 +369,7 @@ fn verify_first(
     {
         Verification::Interrupted => Err(RoundError::Interrupted),
         Verification::Missing(why) => {
-            let line = format!("the commands that verify the work were not run: {why}");
+            let line = format!("commands that verify the work were not run: {why}");
             match listener(RoundEvent::Line(&text::lines(&line, 500))).is_break() {
                 true => Err(RoundError::Interrupted),
                 false => Ok(()),

@@ -23,7 +23,6 @@
 //! | `open`     | opening a loop, its notes and its journal                               |
 //! | `attempts` | notes of what was tried and did not come to pass                        |
 //! | `ownership`, `adopt` | this user's own record of the loops that were started here, and taking up one without |
-//! | `permitted` | this user's own record of the commands that a person permitted |
 //! | `index`    | which loops are not over, so that the others need not be opened          |
 //! | `state_home` | where this user's own state lies                                       |
 //! | `budget`   | what one call may spend on waiting and looking                          |
@@ -87,7 +86,6 @@ mod nulls;
 mod open;
 mod ownership;
 pub mod partial;
-mod permitted;
 mod place;
 mod record;
 mod recover;

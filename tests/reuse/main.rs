@@ -7,9 +7,6 @@ mod support;
 #[expect(dead_code, reason = "the quarantine is looked at by the examples")]
 mod example;
 
-#[path = "../support/terminal.rs"]
-mod terminal;
-
 mod approving;
 mod asking;
 mod building;

@@ -8,7 +8,6 @@ use std::process::{Command, Output, Stdio};
 use serde_json::{Value, json};
 
 use crate::support::stranger::{Crate, ours, target};
-use crate::terminal;
 
 /// The fields that the engine holds, each of which a machine has to name.
 const HELD: &str = r#"phase    = { holds = "phase" }
@@ -126,12 +125,6 @@ impl Project {
             .env("PATH", "/usr/bin:/bin")
             .env("HOME", &self.root);
         command
-    }
-
-    /// Runs the program on a terminal, at which this is typed; gives whether it succeeded and what stood there.
-    pub(crate) fn on_terminal(&self, arguments: &[&str], typed: &str) -> (bool, String) {
-        let (code, screen) = terminal::run(self.command(arguments), 200, typed);
-        (code == 0, screen.replace("\r\n", "\n"))
     }
 
     pub(crate) fn review(&self, reviewer: &str) {

@@ -1,4 +1,4 @@
-//! Commands that verify the work: which of them run, who permits them, what they prove, and what a reviewer is shown of them.
+//! Commands that verify the work: which of them run, what they prove, and what a reviewer is shown of them.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -154,8 +154,17 @@ fn does(project: &Project, arguments: &[&str], what: &str) {
     assert!(succeeded && said.contains(what), "{said}");
 }
 
-fn permit(project: &Project) -> String {
-    let (succeeded, said) = project.on_terminal(&["verify", "--permit"], "");
+/// Writes the user's configuration, which allows these lines.
+fn allow(project: &Project, lines: &[&str]) {
+    let text = format!("allow_commands = {}\n{CONFIGURATION}", json!(lines));
+    project.write(".config/claudex-loop/config.toml", &text);
+}
+
+/// Allows these lines and has the agent run them.
+#[track_caller]
+fn verify(project: &Project, lines: &[&str]) -> String {
+    allow(project, lines);
+    let (succeeded, said) = project.agent(&["verify"]);
     assert!(succeeded, "{said}");
     said
 }
@@ -178,56 +187,37 @@ fn ran(project: &Project) -> usize {
 const RUN: &str = "echo ran >> ran.ignored";
 
 #[test]
-fn a_person_permits_a_list_once_and_an_agent_cannot() {
-    let project = project(&[RUN, "echo 'two words' && true"]);
-    let id = project.status("id");
-    let permitting = format!("\n    depot verify {id} --permit");
-    // Neither a stop nor an agent runs what nobody permitted; each says what a person does.
+fn verify_runs_only_the_lines_that_are_allowed() {
+    let other = "echo 'two words' && true";
+    let project = project(&[RUN, other]);
     let said = project.stop_saying();
     assert_eq!(said["decision"], "approve");
     let told = said["systemMessage"].as_str().unwrap();
-    has(told, "waits for a person to permit the commands");
-    has(told, &permitting);
-    for arguments in [&["verify"][..], &["verify", "--permit"]] {
-        let (succeeded, said) = project.agent(arguments);
-        assert!(!succeeded && said.contains("--permit"), "{said}");
-    }
-    assert!(
-        project
-            .agent(&["verify"])
-            .1
-            .contains(permitting.trim_start())
-    );
-    // What nobody sees, nobody permits.
-    project.write("yes.ignored", "y\n");
-    for arguments in [&["verify"][..], &["verify", "--permit"]] {
-        let yes = fs::File::open(project.root.join("yes.ignored")).unwrap();
-        let output = project.command(arguments).stdin(yes).output().unwrap();
-        let (succeeded, said) = (
-            output.status.success(),
-            String::from_utf8(output.stderr).unwrap(),
-        );
-        assert!(!succeeded, "{said}");
-        has(&said, "there is no terminal to show the commands on");
-    }
-    let (succeeded, said) = project.on_terminal(&["verify"], "n\n");
-    assert!(!succeeded && said.contains("nothing was run"), "{said}");
+    has(told, "waits for the user to add echo ran");
+    has(told, "to allow_commands in ");
+    refuses(&project, &["verify"], "does not allow:\n");
     assert_eq!(ran(&project), 0);
     assert!(!journal(&project).contains("verify-began"));
 
-    let shown = format!("\n    {RUN}\n    echo 'two words' && true\n");
-    let (succeeded, said) = project.on_terminal(&["verify"], "y\n");
-    assert!(succeeded, "{said}");
-    has(&said, &shown);
-    has(&said, "[y/N]");
-    has(
-        &said,
+    // One character more is another line. A stop runs all of them or none.
+    allow(&project, &[RUN, "echo 'two words' &&  true"]);
+    assert_eq!(project.stop(), "trying");
+    assert_eq!(ran(&project), 0);
+    let not_run = format!("$ {other}\nnot run: the user’s configuration does not allow it");
+    refuses(&project, &["verify"], &not_run);
+    assert_eq!(ran(&project), 1);
+    refuses(&project, &["sign"], "does not allow");
+
+    allow(&project, &[RUN, other]);
+    does(
+        &project,
+        &["verify"],
         "$ echo 'two words' && true\nexit status 0\ntwo words\n",
     );
-    assert_eq!(ran(&project), 1);
+    assert_eq!(ran(&project), 2);
     // The result is there for this work tree: the stop takes it.
     assert_eq!(project.stop(), "reviewing");
-    assert_eq!(ran(&project), 1);
+    assert_eq!(ran(&project), 2);
     let journal = journal(&project);
     let edge = journal
         .lines()
@@ -235,39 +225,17 @@ fn a_person_permits_a_list_once_and_an_agent_cannot() {
         .unwrap();
     has(edge, "\"kind\":\"verified\"");
     has(edge, "\"run\":\"c-");
-    // Once for this project, whichever loop it is, and whoever runs it then.
-    project.run(&["leave"], "");
-    project.run(&["start"], "");
-    add(&project, RUN);
-    add(&project, "echo 'two words' && true");
-    does(&project, &["verify"], "all commands passed");
-    assert_eq!(ran(&project), 2);
 }
 
 #[test]
-fn a_changed_list_asks_again_whatever_journal_and_project_say() {
+fn forged_notes_do_not_pass_a_changed_list() {
     let project = project(&[RUN]);
-    permit(&project);
+    verify(&project, &[RUN]);
     assert_eq!(ran(&project), 1);
     let before = journal(&project);
-    add(&project, "echo more >> ran.ignored");
+    let more = "echo more >> ran.ignored";
+    add(&project, more);
     assert_eq!(project.stop(), "trying");
-    assert!(!project.agent(&["verify"]).0);
-    // A note that says that the new list passed permits nothing, and the record of another list is none of this one's.
-    let permitted = project.root.join(".local/state/depot/permitted");
-    let record = fs::read_dir(&permitted)
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap()
-        .path();
-    let text = fs::read_to_string(&record).unwrap();
-    let more = text.replace(
-        "ran.ignored\"]",
-        "ran.ignored\",\"echo more >> ran.ignored\"]",
-    );
-    assert_ne!(more, text);
-    fs::write(&record, more).unwrap();
     let notes: String = before
         .lines()
         .filter(|line| line.contains("\"verify-"))
@@ -276,19 +244,15 @@ fn a_changed_list_asks_again_whatever_journal_and_project_say() {
     assert_eq!(notes.lines().count(), 2, "{before}");
     let file = folder(&project).join("journal.jsonl");
     fs::write(&file, journal(&project) + &notes).unwrap();
-    refuses(
-        &project,
-        &["sign"],
-        "a person has not permitted these commands",
-    );
+    refuses(&project, &["sign"], "does not allow");
     assert_eq!(project.stop(), "trying");
     assert_eq!(ran(&project), 1);
-    assert!(permit(&project).contains("    echo more >> ran.ignored\n"));
+    verify(&project, &[RUN, more]);
     assert_eq!(ran(&project), 3);
 }
 
 #[test]
-fn a_name_of_the_configuration_needs_no_permission_and_nothing_to_run_is_said() {
+fn a_name_of_the_configuration_is_allowed_and_nothing_to_run_is_said() {
     let project = project(&[]);
     refuses(&project, &["verify"], "there is no command to run");
     refuses(
@@ -309,8 +273,10 @@ fn a_name_of_the_configuration_needs_no_permission_and_nothing_to_run_is_said() 
 
 #[test]
 fn a_command_that_fails_is_shown_to_the_agent_and_proves_nothing() {
-    let project = project(&["echo first; exit 3", RUN, "test -e MENDED.md"]);
-    let (succeeded, said) = project.on_terminal(&["verify", "--permit"], "");
+    let lines = ["echo first; exit 3", RUN, "test -e MENDED.md"];
+    let project = project(&lines);
+    allow(&project, &lines);
+    let (succeeded, said) = project.agent(&["verify"]);
     assert!(
         !succeeded && said.contains("echo first; exit 3 failed (exit status 3); mend that, then:"),
         "{said}"
@@ -343,7 +309,7 @@ fn a_command_that_fails_is_shown_to_the_agent_and_proves_nothing() {
 #[test]
 fn what_passed_counts_for_the_work_tree_as_it_was() {
     let project = project(&[RUN]);
-    permit(&project);
+    verify(&project, &[RUN]);
     project.write("TEXT.md", "Another text.\n");
     refuses(
         &project,
@@ -365,7 +331,8 @@ fn what_passed_counts_for_the_work_tree_as_it_was() {
     project.run(&["leave"], "");
     project.run(&["start"], "");
     add(&project, "echo more >> TEXT.md");
-    let (succeeded, said) = project.on_terminal(&["verify", "--permit"], "");
+    allow(&project, &["echo more >> TEXT.md"]);
+    let (succeeded, said) = project.agent(&["verify"]);
     assert!(!succeeded, "{said}");
     has(&said, "the commands changed the work tree themselves");
     assert!(!project.agent(&["sign"]).0);
@@ -380,10 +347,10 @@ fn is_alive(id: &str) -> bool {
 
 #[test]
 fn a_run_that_is_killed_is_no_result_and_leaves_nothing_running() {
-    let project =
-        project(&["if [ -e go.ignored ]; then exit 0; fi; echo $$ > pid.ignored; exec sleep 600"]);
+    let line = "if [ -e go.ignored ]; then exit 0; fi; echo $$ > pid.ignored; exec sleep 600";
+    let project = project(&[line]);
     project.write("go.ignored", "");
-    permit(&project);
+    verify(&project, &[line]);
     fs::remove_file(project.root.join("go.ignored")).unwrap();
     project.write("TEXT.md", "Another text.\n");
     let mut run = project.command(&["verify"]);
@@ -426,7 +393,7 @@ fn a_run_that_is_killed_is_no_result_and_leaves_nothing_running() {
 #[test]
 fn of_sixteen_at_once_one_runs_them() {
     let project = project(&[RUN, "sleep 0.3"]);
-    permit(&project);
+    verify(&project, &[RUN, "sleep 0.3"]);
     project.write("TEXT.md", "Another text.\n");
     let calls: Vec<_> = (0..16)
         .map(|_| {
@@ -449,9 +416,9 @@ fn of_sixteen_at_once_one_runs_them() {
 
 #[test]
 fn output_is_capped() {
-    let project =
-        project(&["head -c 20000000 /dev/zero | tr '\\0' 'x'; head -c 3000000 /dev/zero >&2"]);
-    let said = permit(&project);
+    let line = "head -c 20000000 /dev/zero | tr '\\0' 'x'; head -c 3000000 /dev/zero >&2";
+    let project = project(&[line]);
+    let said = verify(&project, &[line]);
     assert!(said.len() < 8_000, "{} bytes", said.len());
     let log = fs::metadata(folder(&project).join("verify-1.log"))
         .unwrap()
@@ -485,7 +452,7 @@ fn what_cannot_be_shown_is_not_run() {
     ] {
         project.run(&["start"], "");
         add(&project, hostile);
-        let (succeeded, said) = project.on_terminal(&["verify", "--permit"], "");
+        let (succeeded, said) = project.agent(&["verify"]);
         assert!(!succeeded && said.contains(shown), "{said:?}");
         let told = project.stop_saying().to_string();
         assert!(
@@ -495,6 +462,10 @@ fn what_cannot_be_shown_is_not_run() {
         assert_eq!(ran(&project), 0);
         project.run(&["leave"], "");
     }
+    allow(&project, &[RUN, "echo \u{202e}enif ohce"]);
+    let (succeeded, said) = project.agent(&["start"]);
+    let refusal = r"the command ‘echo \u{202e}enif ohce’ has characters that cannot be shown";
+    assert!(!succeeded && said.contains(refusal), "{said}");
 }
 
 #[test]
@@ -502,27 +473,31 @@ fn a_reviewer_is_shown_what_ran_and_what_failed_is_a_high_finding() {
     let project = project(&["tidy"]);
     assert_eq!(project.stop(), "reviewing");
     let prompt = || project.read("PROMPT.ignored");
-    // The program gives the commands here. What is not permitted is not run, and the reviewer is told so.
-    project.write("COMMANDS", &format!("{RUN}\ntest -e MENDED.md\n"));
+    // The program gives the commands here. What is not allowed is not run, and the reviewer is told so.
+    let mended = "test -e MENDED.md";
+    project.write("COMMANDS", &format!("{RUN}\n{mended}\necho never\n"));
     let said = project.run(&["review", "--reviewer", "fine"], "");
     has(
         &said,
-        "the commands that verify the work were not run: a person has not permitted",
+        "commands that verify the work were not run: the user’s configuration does not allow:",
     );
     has(
         &prompt(),
-        &format!("$ {RUN}\nnot run: a person has not permitted it\n"),
+        &format!("$ {RUN}\nnot run: the user’s configuration does not allow it\n"),
     );
     assert_eq!(ran(&project), 0);
 
-    let (succeeded, said) = project.on_terminal(&["verify", "--permit"], "");
-    assert!(!succeeded, "{said}");
+    allow(&project, &[RUN, mended]);
     project.write("TEXT.md", "Another text.\n");
     project.stop();
     assert_eq!(project.status("phase"), "reviewing");
-    // A result of another work tree is none: they run again, before the reviewer.
     let said = project.run(&["review", "--reviewer", "fine"], "");
-    assert_eq!(ran(&project), 2, "{said}");
+    assert_eq!(ran(&project), 1, "{said}");
+    has(
+        &prompt(),
+        "$ echo never\nnot run: the user’s configuration does not allow it\n",
+    );
+    assert!(!said.contains("echo never failed"), "{said}");
     has(&prompt(), "$ test -e MENDED.md\nexit status 1\n");
     has(&said, "the command test -e MENDED.md failed: exit status 1");
     let shown: Value = serde_json::from_str(&project.run(&["status", "--json"], "")).unwrap();

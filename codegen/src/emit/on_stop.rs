@@ -206,7 +206,7 @@ fn verifies(open: &[&Phase]) -> (TokenStream, TokenStream) {
     }
     let method = quote! {
         /// Returns the commands that verify the work as the loop stands, each one line: the name of a `[commands.NAME]` of the
-        /// person's configuration, or a line for `sh -c`, which a person has to permit. Asked where machine.toml says `{program}`.
+        /// user's configuration, or a line for `sh -c` that its `allow_commands` has. Asked if machine.toml says `{program}`.
         ///
         /// # Errors
         /// A sentence says why they are not known: nothing is run then.

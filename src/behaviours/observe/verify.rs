@@ -1,4 +1,4 @@
-//! `verify`: commands that a person permitted, and whether they passed on the work tree as it is.
+//! `verify`: commands that the user allows, and whether they passed on the work tree as it is.
 
 use std::ops::ControlFlow;
 
@@ -13,7 +13,7 @@ pub enum VerifySeen {
     Passed(Verified),
     /// One did not, or they changed the work tree.
     Failed,
-    /// A person has not permitted them, or there is none.
+    /// The user's configuration does not allow them all, or there is none.
     Missing,
     /// Another stop runs them, or a review is at work in this loop.
     Running,

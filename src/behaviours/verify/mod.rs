@@ -1,8 +1,9 @@
-//! Commands that verify the work: which they are, whether a person permitted them, and what their results prove.
+//! Commands that verify the work: which they are, which of them may run, and what their results prove.
 //!
-//! A command is the name of a `[commands.NAME]` of the person's configuration, or a line for `sh -c`. A list with a line in it runs
-//! only where this user's own record, outside the project, says that a person permitted exactly that list: whoever can write a
-//! document, a journal or a task file must not get past the client's permissions. [`Verified`] is made here alone.
+//! A command is the name of a `[commands.NAME]` of the user's configuration, or a line for `sh -c`. A
+//! line runs only if `allow_commands` of that configuration has exactly this line: whoever can write a
+//! document, a journal or a task file must not get past the client's permissions. [`Verified`] is made
+//! here alone.
 
 mod results;
 mod run;
@@ -10,6 +11,7 @@ mod run;
 use std::io;
 
 use crate::behaviours::command_runs::Exit;
+use crate::behaviours::words;
 use crate::machine::evidence_record::{EvidenceFields, EvidenceRecord};
 use crate::machine::{Raw, Refusal, Requirement};
 use crate::review::Digest;
@@ -68,14 +70,7 @@ impl Commands {
             ));
         }
         for (at, line) in lines.iter().enumerate() {
-            let problem = if line.trim().is_empty() {
-                "is empty"
-            } else if line.chars().count() > LONGEST {
-                "has more than 1,000 characters"
-            } else if text::exact(line) != *line {
-                // A person has to see what they permit.
-                "has characters that cannot be shown"
-            } else {
+            let Some(problem) = line_problem(line) else {
                 continue;
             };
             let shown = text::one_line(&text::shown(line), 200);
@@ -89,30 +84,45 @@ impl Commands {
         &self.0
     }
 
-    /// Returns whether each is named in the person's configuration, or a person permitted this list.
-    ///
-    /// # Errors
-    /// This user's record cannot be read.
-    pub fn are_permitted(&self, raw: &Raw) -> Result<bool, StoreError> {
-        let configured = raw.permissions().map(|permitted| &permitted.commands);
-        let named = |line: &String| configured.is_some_and(|commands| commands.contains_key(line));
-        if self.0.iter().all(named) {
-            return Ok(true);
-        }
-        raw.store().has_permitted(&raw.root(), &self.0)
+    /// Returns those that the user's configuration does not allow.
+    fn not_allowed(&self, raw: &Raw) -> Vec<String> {
+        let lines = self.0.iter().filter(|line| !is_allowed(raw, line));
+        lines.cloned().collect()
     }
 
-    /// Records that a person permitted them. Whoever calls it has shown the list to a person, who said yes.
-    ///
-    /// # Errors
-    /// This user's record cannot be written.
-    pub fn permit(&self, raw: &Raw) -> Result<(), StoreError> {
-        raw.store().permit_commands(&raw.root(), &self.0)
-    }
-
-    fn digest(&self) -> Digest {
-        let all: String = self.0.iter().map(|line| format!("{line}\0")).collect();
+    /// Returns a digest of the lines, and of which of them may run.
+    fn digest(&self, raw: &Raw) -> Digest {
+        let line = |line: &String| match is_allowed(raw, line) {
+            true => format!("{line}\0"),
+            false => format!("{line}\0\0"),
+        };
+        let all: String = self.0.iter().map(line).collect();
         Digest::of(all.as_bytes())
+    }
+}
+
+/// Returns whether a line is the name of a configured command, or `allow_commands` has exactly this line.
+fn is_allowed(raw: &Raw, line: &str) -> bool {
+    raw.permissions().is_some_and(|permissions| {
+        permissions.commands.contains_key(line)
+            || permissions
+                .allow_commands
+                .iter()
+                .any(|allowed| allowed == line)
+    })
+}
+
+/// Returns why a line cannot be a command, or `None` if it can.
+pub fn line_problem(line: &str) -> Option<&'static str> {
+    if line.trim().is_empty() {
+        Some("is empty")
+    } else if line.chars().count() > LONGEST {
+        Some("has more than 1,000 characters")
+    } else if text::exact(line) != *line {
+        // The user must see what they allow.
+        Some("has characters that cannot be shown")
+    } else {
+        None
     }
 }
 
@@ -144,25 +154,56 @@ pub fn tell(raw: &Raw, commands: impl FnOnce() -> Result<Vec<String>, String>) {
     }
 }
 
-/// Says why nothing can be run.
+/// Why commands are not run.
 #[derive(Debug, Clone, PartialEq, Eq, derive_more::Display)]
 pub enum Unready {
-    /// There is nothing to run, or it is not known what.
+    /// There is nothing to run, or the commands are not known.
     #[display("{_0}")]
     Nothing(String),
-    /// A person has not permitted this list; they do it with this command line.
+    /// The user's configuration does not allow these lines.
     #[display(
-        "a person has not permitted these commands; ask them to run in a terminal:\n    {_0}"
+        "the user’s configuration does not allow:{}\nThe user can add these lines to allow_commands in {file}",
+        words::lines(lines)
     )]
-    NotPermitted(String),
+    NotAllowed {
+        /// The lines.
+        lines: Vec<String>,
+        /// The file of the configuration.
+        file: String,
+    },
 }
 
-/// Returns the commands that can be run now.
+/// Returns the phase's commands.
 ///
 /// # Errors
-/// Why none can; this user's record cannot be read.
-pub fn ready(raw: &Raw) -> Result<Result<Commands, Unready>, StoreError> {
-    let nothing = |why: &str| Ok(Err(Unready::Nothing(why.to_owned())));
+/// Returns the reason if there is none, or if the configuration does not allow all of them.
+pub fn ready(raw: &Raw) -> Result<Commands, Unready> {
+    let commands = known(raw)?;
+    match commands.not_allowed(raw) {
+        lines if lines.is_empty() => Ok(commands),
+        lines => Err(not_allowed(raw, lines)),
+    }
+}
+
+/// Returns the phase's commands if the configuration allows at least one of them.
+fn ready_in_part(raw: &Raw) -> Result<Commands, Unready> {
+    let commands = known(raw)?;
+    match commands.not_allowed(raw) {
+        lines if lines.len() < commands.0.len() => Ok(commands),
+        lines => Err(not_allowed(raw, lines)),
+    }
+}
+
+fn not_allowed(raw: &Raw, lines: Vec<String>) -> Unready {
+    let file = raw.permissions().and_then(|known| known.file.as_ref());
+    Unready::NotAllowed {
+        lines,
+        file: file.map_or("your configuration".to_owned(), |file| text::shown(file)),
+    }
+}
+
+fn known(raw: &Raw) -> Result<Commands, Unready> {
+    let nothing = |why: &str| Err(Unready::Nothing(why.to_owned()));
     match Commands::of(raw) {
         Err(why) => nothing(&why),
         Ok(None) => nothing("this phase verifies nothing"),
@@ -170,12 +211,7 @@ pub fn ready(raw: &Raw) -> Result<Result<Commands, Unready>, StoreError> {
             None | Some(PROGRAM) => "there is no command to run: the program gives none".to_owned(),
             Some(field) => format!("there is no command to run: the list {field} is empty"),
         }),
-        Ok(Some(commands)) if commands.are_permitted(raw)? => Ok(Ok(commands)),
-        Ok(Some(_)) => {
-            let program = raw.table().state.program;
-            let permit = format!("{program} verify {} --permit", raw.id());
-            Ok(Err(Unready::NotPermitted(permit)))
-        }
+        Ok(Some(commands)) => Ok(commands),
     }
 }
 
@@ -232,7 +268,7 @@ impl Missing {
 pub fn verified(raw: &Raw) -> Result<Verified, Missing> {
     let unreadable = |error: StoreError| Missing::Unreadable(io::Error::other(error));
     let call = format!("{} verify {}", raw.table().state.program, raw.id());
-    let commands = ready(raw).map_err(unreadable)?.map_err(Missing::Unready)?;
+    let commands = ready(raw).map_err(Missing::Unready)?;
     if raw.store().is_running(raw.id()) {
         return Err(Missing::Running(call));
     }
@@ -245,12 +281,20 @@ pub fn verified(raw: &Raw) -> Result<Verified, Missing> {
 /// Says what a run proves of this work tree.
 fn judge(raw: &Raw, run: &VerifyRun, now: &Digest) -> Result<Verified, Missing> {
     let call = format!("{} verify {}", raw.table().state.program, raw.id());
-    if let Some(failed) = run.commands.iter().find(|command| !command.exit.passed()) {
+    if let Some(failed) = run.commands.iter().find(|command| command.has_failed()) {
         return Err(Missing::Failed {
             command: text::one_line(&text::shown(&failed.command), 200),
             exit: failed.exit.clone(),
             verify: call,
         });
+    }
+    let not_run = run
+        .commands
+        .iter()
+        .filter(|command| command.exit == Exit::NotAllowed);
+    let not_run: Vec<String> = not_run.map(|command| command.command.clone()).collect();
+    if !not_run.is_empty() {
+        return Err(Missing::Unready(not_allowed(raw, not_run)));
     }
     if run.after != run.began.tree {
         return Err(Missing::ChangedByThem(call));

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Commands, Unready, ready};
+use super::{Commands, Unready, is_allowed, known};
 use crate::behaviours::command_runs::{Exit, tail};
 use crate::machine::Raw;
 use crate::review::Digest;
@@ -55,6 +55,13 @@ pub(super) struct CommandEnd {
     pub(super) exit: Exit,
 }
 
+impl CommandEnd {
+    /// Returns whether it was run and did not pass.
+    pub(super) fn has_failed(&self) -> bool {
+        !self.exit.passed() && self.exit != Exit::NotAllowed
+    }
+}
+
 /// A run of all commands that came to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct VerifyRun {
@@ -69,7 +76,7 @@ pub(super) struct VerifyRun {
 impl VerifyRun {
     /// Returns the newest of this visit for these commands.
     pub(super) fn newest(raw: &Raw, commands: &Commands) -> Result<Option<Self>, StoreError> {
-        let (visit, list) = (raw.record().visit(), commands.digest());
+        let (visit, list) = (raw.record().visit(), commands.digest(raw));
         let of_visit =
             |run: &Self| (visit.is_none() || run.began.visit == visit) && run.began.list == list;
         Ok(all(&raw.recent()?).into_iter().rfind(of_visit))
@@ -160,15 +167,17 @@ pub fn text(raw: &Raw) -> String {
 }
 
 fn not_run(raw: &Raw, commands: &Commands) -> String {
-    let why = match ready(raw) {
-        Ok(Ok(_)) => "not run".to_owned(),
-        Ok(Err(Unready::NotPermitted(_))) => "not run: a person has not permitted it".to_owned(),
-        Ok(Err(Unready::Nothing(why))) => return format!("Not run: {why}"),
-        Err(error) => format!("not run: {error}"),
-    };
-    let lines = commands.lines().iter();
-    let lines: Vec<String> = lines.map(|line| format!("$ {line}\n{why}")).collect();
-    lines.join("\n\n")
+    if let Err(Unready::Nothing(why)) = known(raw) {
+        return format!("Not run: {why}");
+    }
+    let lines = commands
+        .lines()
+        .iter()
+        .map(|line| match is_allowed(raw, line) {
+            true => format!("$ {line}\nnot run"),
+            false => format!("$ {line}\n{}", Exit::NotAllowed),
+        });
+    lines.collect::<Vec<_>>().join("\n\n")
 }
 
 fn of_run(raw: &Raw, run: &VerifyRun) -> String {
@@ -208,7 +217,7 @@ pub fn failed(raw: &Raw) -> Vec<Finding> {
         _ => None,
     };
     let ends = run.into_iter().flat_map(|run| run.commands);
-    ends.filter(|command| !command.exit.passed())
+    ends.filter(CommandEnd::has_failed)
         .map(|command| {
             let line = text::one_line(&text::shown(&command.command), 200);
             Finding {

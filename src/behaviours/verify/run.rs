@@ -5,7 +5,10 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use super::results::{self, Began, CommandEnd, VerifyRun, log};
-use super::{Commands, LONGEST, MOST, Unready, Verified, judge, ready, tree};
+use super::{
+    Commands, LONGEST, MOST, Missing, Unready, Verified, is_allowed, judge, ready, ready_in_part,
+    tree,
+};
 use crate::behaviours::command_runs::{self, Exit};
 use crate::files::{Folder, if_there};
 use crate::machine::{Raw, Refusal};
@@ -46,7 +49,7 @@ pub enum Verification {
     Passed(Verified),
     /// One failed, or they changed the work tree.
     Failed(String),
-    /// Nothing was run, and this is why.
+    /// Not all commands were run, and this is why.
     Missing(Unready),
     /// Another process is at work in the loop.
     Running,
@@ -96,7 +99,12 @@ pub fn verify(raw: &Raw, purpose: Purpose, watch: &mut Watch<'_>) -> Result<Ran,
         let inside = "this is a process of a reviewer or of a command, and may not run one";
         return Err(refused(io::Error::other(inside)));
     }
-    let commands = match ready(raw).map_err(Refusal::Store)? {
+    let ready = match purpose {
+        // A stop needs the evidence, and there is none unless all of them pass.
+        Purpose::Stop => ready(raw),
+        Purpose::Verb | Purpose::Review => ready_in_part(raw),
+    };
+    let commands = match ready {
         Ok(commands) => commands,
         Err(why) => return Ok(Verification::Missing(why).into()),
     };
@@ -133,7 +141,7 @@ pub fn verify(raw: &Raw, purpose: Purpose, watch: &mut Watch<'_>) -> Result<Ran,
             let began = Began {
                 run: command_runs::new_run().map_err(refused)?,
                 visit: raw.record().visit(),
-                list: commands.digest(),
+                list: commands.digest(raw),
                 tree: tree_before,
             };
             results::began(raw, &began).map_err(Refusal::Store)?;
@@ -157,6 +165,7 @@ pub fn verify(raw: &Raw, purpose: Purpose, watch: &mut Watch<'_>) -> Result<Ran,
     };
     let came_to = match judge(raw, &run, &run.after) {
         Ok(verified) => Verification::Passed(verified),
+        Err(Missing::Unready(why)) => Verification::Missing(why),
         Err(missing) => Verification::Failed(missing.to_string()),
     };
     Ok(Ran {
@@ -166,7 +175,7 @@ pub fn verify(raw: &Raw, purpose: Purpose, watch: &mut Watch<'_>) -> Result<Ran,
     })
 }
 
-/// Runs each command to its end, also after one that failed; `None` where whoever watches wanted the end.
+/// Runs each allowed command to its end, also after one that failed; `None` where whoever watches wanted the end.
 fn perform(
     raw: &Raw,
     folder: &Folder,
@@ -189,6 +198,14 @@ fn perform(
             Some(named) => named.clone(),
             None => ConfiguredCommand::of_shell(line, left),
         };
+        if !is_allowed(raw, line) {
+            ends.push(CommandEnd {
+                command: text::one_line(line, LONGEST),
+                passed: false,
+                exit: Exit::NotAllowed,
+            });
+            continue;
+        }
         let mut stopped = watch(Some(line)).is_break();
         let exit = if stopped {
             Exit::CutOff

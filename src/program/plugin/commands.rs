@@ -267,7 +267,7 @@ fn allowed<M: CommandLine>(
         rules.push(line("review"));
     }
     if is_used(table) {
-        // It runs what a person permitted, and nothing else.
+        // It runs what the user allows, and nothing else.
         rules.push(line("verify"));
     }
     let by_agent = table

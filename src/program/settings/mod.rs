@@ -72,6 +72,8 @@ pub struct Settings {
     pub reviewers: BTreeMap<String, ReviewerSettings>,
     /// The commands that a machine's `run` may name, by name.
     pub commands: BTreeMap<String, ConfiguredCommand>,
+    /// The lines that a verification may run in a shell.
+    pub allow_commands: Vec<String>,
     /// Who reviews in which round.
     pub personas: Personas,
     /// Rounds of each mode by its name; where one is not there, what machine.toml says.
@@ -141,6 +143,7 @@ impl Settings {
                 .map(|kind| (kind.to_string(), ReviewerSettings::of(kind)))
                 .collect(),
             commands: BTreeMap::new(),
+            allow_commands: Vec::new(),
             personas: Personas::declared(info.table.personas),
             rounds: BTreeMap::new(),
             max_failures: None,
@@ -240,6 +243,7 @@ impl Settings {
                 Actor::Hook | Actor::Person => self.evidence,
             },
             commands: self.commands.clone(),
+            allow_commands: self.allow_commands.clone(),
             file: user_path().ok(),
         }
     }

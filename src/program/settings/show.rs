@@ -101,6 +101,9 @@ pub fn shown(settings: &Settings) -> Vec<Shown> {
         }
         add(&key("timeout"), json!(Spelled(command.timeout).to_string()));
     }
+    if !settings.allow_commands.is_empty() {
+        add("allow_commands", json!(settings.allow_commands));
+    }
     let table = settings.info.table;
     let mut machine = |key: String, value: Option<u64>, mode: &ModeInfo, field: &str| {
         if let Some(value) = value.or_else(|| initial(table, mode, field)) {

@@ -31,6 +31,9 @@ pub(super) struct UserFile {
     /// Commands that a machine's `run` may name. What runs is said here alone, never by a project.
     #[schemars(extend("propertyNames" = super::names::schema(&[])))]
     pub(super) commands: BTreeMap<At<String>, Table<CommandTable>>,
+    /// Lines that may run to verify the work, such as `cargo test`. Each is compared as a whole.
+    #[serde(rename = "allow_commands")]
+    pub(super) allow_commands: Option<At<Vec<At<String>>>>,
     /// How long and how often.
     pub(super) limits: Table<LimitsTable>,
     /// Whether a round counts without a review.

@@ -33,6 +33,7 @@ pub(super) fn apply(
     let mut found = Vec::new();
     reviewers::apply(file.reviewers, &source, settings, &mut found);
     commands::apply(file.commands, &source, settings, &mut found);
+    commands::allow(file.allow_commands, &source, settings, &mut found);
     reviewer(file.reviewer, &source, settings, &mut found);
     limits(file.limits.0, &source, settings);
     evidence(file.evidence, &source, settings);

@@ -9,11 +9,8 @@ mod documents;
 mod hostile;
 mod outcomes;
 mod people;
-mod permitted;
 mod seed;
 mod seventeen;
 mod support;
 mod taken_up;
-#[path = "../../../tests/support/terminal.rs"]
-mod terminal;
 mod way;

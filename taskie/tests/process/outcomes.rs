@@ -1,5 +1,6 @@
 //! Each of the four outcomes in each of the four reviews, and the model that reviews next.
 
+use claudex_testkit::has;
 use serde_json::json;
 
 use crate::seed::{REVIEWS, in_review};
@@ -72,28 +73,24 @@ fn no_review_counts_twice() {
 }
 
 #[test]
-fn must_run_commands_run_only_where_a_person_permitted_them() {
-    // A line that nobody permitted is shown as not run; a configured name needs no permission.
+fn must_run_line_runs_only_if_it_is_allowed() {
     let project = in_review("code-review", true, &json!({ "consecutive_clean": 0 }));
-    let mark = project.root.join("ran");
-    let line = format!(
-        "touch {}",
-        mark.to_str()
-            .unwrap()
-            .replace('\'', "'\\''")
-            .replace(' ', "\\ ")
-    );
+    let line = "touch ../ran.txt";
+    let ran = || project.root.join("../ran.txt").exists();
     project.write(
         ID,
         "task-1.md",
-        &task_file(1, "completed").replace("test -e README.md", &line),
+        &task_file(1, "completed").replace("test -e README.md", line),
     );
+    project.agent(&["verify", ID]).refused();
     project.review(None).done();
-    let prompt = project.prompt();
-    assert!(prompt.contains("a person has not permitted"), "{prompt}");
-    assert!(!mark.exists());
-    project.agent(&["verify", ID, "--permit"]).refused();
-    assert!(!mark.exists());
+    let not_run = format!("$ {line}\nnot run: the user’s configuration does not allow it\n");
+    has(&project.prompt(), &not_run);
+    assert!(!ran());
+
+    project.allow(line);
+    project.agent(&["verify", ID]).done();
+    assert!(ran());
 }
 
 #[test]

@@ -66,6 +66,14 @@ impl Project {
         std::fs::write(file, text).unwrap();
     }
 
+    /// Has the user's configuration allow a line.
+    pub(crate) fn allow(&self, line: &str) {
+        let file = self.folder.home().join("config/claudex-loop/config.toml");
+        let text = std::fs::read_to_string(&file).unwrap();
+        let text = format!("allow_commands = [{line:?}]\n{text}");
+        std::fs::write(file, text).unwrap();
+    }
+
     /// Writes a file and commits it.
     pub(crate) fn commit(&self, message: &str, file: &str, text: &str) {
         self.folder.write(file, text).unwrap();

@@ -62,6 +62,19 @@ fn check_says_one_line_for_a_file_that_is_right_and_a_picture_for_each_that_is_n
     assert!(ran.err.contains("`timeuot`"), "both at once: {}", ran.err);
 }
 
+#[test]
+fn project_file_allow_commands_is_refused() {
+    let project = Project::new().configured("allow_commands = [\"cargo test\"]\n");
+    let shown = project.run(&["config", "show"]).exits(0);
+    has(&shown.out, "allow_commands = [\"cargo test\"]");
+    write(&project.project_file(), "allow_commands = [\"make all\"]\n");
+    let ran = project.run(&["config", "check"]).exits(2);
+    has(
+        &ran.err,
+        "`allow_commands` may not stand in a project’s file",
+    );
+}
+
 /// Puts something at a path.
 type Put = fn(&Path);
 

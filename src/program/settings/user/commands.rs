@@ -8,7 +8,9 @@ use super::super::leaf::{At, Table};
 use super::super::origin::Source;
 use super::super::tables::CommandTable;
 use super::super::{Settings, names, programs};
+use crate::behaviours::verify;
 use crate::process::configured::ConfiguredCommand;
+use crate::text;
 
 /// Takes the tables as commands.
 pub(super) fn apply(
@@ -62,6 +64,33 @@ pub(super) fn apply(
             command.timeout = given.value.0;
         }
         settings.commands.insert(name.value, command);
+    }
+}
+
+/// Takes the lines that may run to verify the work.
+pub(super) fn allow(
+    lines: Option<At<Vec<At<String>>>>,
+    source: &Source<'_>,
+    settings: &mut Settings,
+    found: &mut Vec<Finding>,
+) {
+    let Some(lines) = lines else { return };
+    let origin = source.user(lines.span.start);
+    settings.origins.note("allow_commands", origin);
+    for line in lines.value {
+        match verify::line_problem(&line.value) {
+            Some(problem) => {
+                let shown = text::one_line(&text::shown(&line.value), 60);
+                let message = format!("the command `{shown}` {problem}");
+                let finding = Finding::new("claudex::config::value", line.span, message);
+                found.push(
+                    finding
+                        .label("here")
+                        .help("write one line of visible characters"),
+                );
+            }
+            None => settings.allow_commands.push(line.value),
+        }
     }
 }
 
