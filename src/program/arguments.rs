@@ -332,12 +332,6 @@ pub(super) enum Config {
     Show(Format),
     /// Check both files and the environment; exit 2 with every finding where something is wrong
     Check,
-    /// Print the JSON Schema of the user's file
-    Schema {
-        /// That of a project's file
-        #[arg(long)]
-        project: bool,
-    },
     /// Write the user's file, with every setting commented out, where there is none
     Init,
 }

@@ -8,9 +8,7 @@ use serde_json::{Value, json};
 use super::arguments::Config;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::settings::{
-    self, FileError, SettingsError, check, example_to_edit, project_schema, shown, user_schema,
-};
+use super::settings::{self, FileError, SettingsError, check, example_to_edit, shown};
 use super::{locate, loops, out};
 use crate::text;
 
@@ -23,14 +21,6 @@ pub(super) fn config(info: &'static ProgramInfo, command: &Config) -> Result<Exi
         Config::Path(format) => path(info, format.json),
         Config::Show(format) => show(info, format.json),
         Config::Check => checked(info),
-        Config::Schema { project } => {
-            out::text(&if *project {
-                project_schema()
-            } else {
-                user_schema()
-            });
-            Ok(Exit::Complete)
-        }
         Config::Init => init(info),
     }
 }

@@ -180,7 +180,6 @@ fn the_runtime_holds_what_it_is_built_from_and_what_people_read_and_nothing_else
         "src/plan/messages/round.md",
         "plugin/.claude-plugin/plugin.json",
         "plugin/hooks/hooks.json",
-        "docs/config.schema.json",
     ] {
         assert!(expected.contains(name), "{name}");
     }

@@ -1,15 +1,11 @@
 //! The values that stand in a configuration file: numbers in a range, durations, words, and where each of them stands.
-//!
-//! Each type says the same thing twice from one place: what serde reads, and what the JSON Schema describes.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::str::FromStr;
 use std::time::Duration;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Unexpected, Visitor};
 use strum::IntoEnumIterator;
@@ -56,24 +52,6 @@ impl<T: Ord> PartialEq for At<T> {
 
 impl<T: Ord> Eq for At<T> {}
 
-impl<T: JsonSchema> JsonSchema for At<T> {
-    fn inline_schema() -> bool {
-        T::inline_schema()
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        T::schema_name()
-    }
-
-    fn schema_id() -> Cow<'static, str> {
-        T::schema_id()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        T::json_schema(generator)
-    }
-}
-
 /// A table. To serde a list of values in the order of the fields would be as good.
 #[derive(Debug, Default)]
 pub(super) struct Table<T>(pub(super) T);
@@ -95,24 +73,6 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Table<T> {
         }
 
         deserializer.deserialize_map(Seen(PhantomData))
-    }
-}
-
-impl<T: JsonSchema> JsonSchema for Table<T> {
-    fn inline_schema() -> bool {
-        T::inline_schema()
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        T::schema_name()
-    }
-
-    fn schema_id() -> Cow<'static, str> {
-        T::schema_id()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        T::json_schema(generator)
     }
 }
 
@@ -151,20 +111,6 @@ impl<'de, const MOST: u64> Deserialize<'de> for Whole<MOST> {
     }
 }
 
-impl<const MOST: u64> JsonSchema for Whole<MOST> {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        format!("WholeUpTo{MOST}").into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "integer", "minimum": 1, "maximum": MOST })
-    }
-}
-
 /// A duration such as `90s` or `2m30s`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Time(pub(super) Duration);
@@ -188,25 +134,6 @@ impl<'de> Deserialize<'de> for Time {
         }
 
         deserializer.deserialize_str(Seen)
-    }
-}
-
-impl JsonSchema for Time {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Duration".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "type": "string",
-            "pattern": r"^\s*([0-9]+\s*h)?\s*([0-9]+\s*m)?\s*([0-9]+\s*s)?\s*([0-9]+\s*ms)?\s*$",
-            "minLength": 2,
-            "examples": ["90s", "10m", "2m30s", "1h"],
-        })
     }
 }
 
@@ -246,18 +173,4 @@ impl<'de, T: FromStr + IntoEnumIterator + fmt::Display> Deserialize<'de> for Wor
 
 fn words<T: IntoEnumIterator + fmt::Display>() -> Vec<String> {
     T::iter().map(|word| word.to_string()).collect()
-}
-
-impl<T: IntoEnumIterator + fmt::Display> JsonSchema for Word<T> {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        words::<T>().join("Or").into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "enum": words::<T>() })
-    }
 }

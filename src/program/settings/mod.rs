@@ -34,7 +34,6 @@ mod origin;
 mod programs;
 mod project;
 mod read;
-mod schema;
 mod show;
 mod tables;
 mod user;
@@ -49,7 +48,6 @@ pub use files::{FileError, project_path, user_path};
 pub use findings::{Finding, Findings};
 pub use origin::{Origin, Origins};
 
-pub use schema::{project_schema, user_schema};
 pub use show::{Shown, shown};
 
 /// The minutes of `limits.stale-minutes` by default.

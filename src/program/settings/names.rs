@@ -1,7 +1,5 @@
 //! Names of reviewers and personas: what one may be, and which are taken.
 
-use schemars::{Schema, json_schema};
-
 use crate::text;
 
 /// What every reviewer's name may not be: it already means "whichever is there".
@@ -10,8 +8,6 @@ pub(super) const AUTO: &str = "auto";
 pub(super) const RESERVED: &[&str] = &[AUTO];
 /// The longest name, in bytes.
 const LONGEST: usize = 64;
-/// What [`problem`] lets through, for the schema.
-const PATTERN: &str = "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$";
 
 /// What is wrong with a name, and what to do.
 pub(super) fn problem(name: &str, reserved: &[&str]) -> Option<(String, &'static str)> {
@@ -35,15 +31,6 @@ pub(super) fn problem(name: &str, reserved: &[&str]) -> Option<(String, &'static
             "a name is a letter or digit, then letters, digits, `-`, `_` and `.`, 64 characters at most",
         )
     })
-}
-
-/// The schema of a name.
-pub(super) fn schema(reserved: &[&str]) -> Schema {
-    if reserved.is_empty() {
-        json_schema!({ "pattern": PATTERN })
-    } else {
-        json_schema!({ "pattern": PATTERN, "not": { "enum": reserved } })
-    }
 }
 
 #[cfg(test)]

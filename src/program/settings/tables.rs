@@ -1,10 +1,7 @@
-//! What may stand in the user's file and in a project's: the types that serde reads and that the JSON Schema describes.
-//!
-//! Their docs are the schema's descriptions. What the values mean together is checked elsewhere.
+//! The contents of the user's file and of a project's, as serde reads them.
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::leaf::{At, Table, Time, Whole, Word};
@@ -14,22 +11,19 @@ use crate::review::evidence::EvidencePolicy;
 use crate::review::settings::ReviewerKind;
 
 /// Your own configuration of the loops of all machines.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(
     default,
     rename_all = "kebab-case",
     deny_unknown_fields,
     expecting = "a table"
 )]
-#[schemars(title = "claudex-loop: config.toml")]
 pub(super) struct UserFile {
     /// Who reviews: `lint`, `codex`, `claude`, a name under `[reviewers]`, or `auto`.
     pub(super) reviewer: Option<At<String>>,
     /// Reviewers by name. A table named `lint`, `codex` or `claude` adjusts that one; any other name adds one.
-    #[schemars(extend("propertyNames" = super::names::schema(super::names::RESERVED)))]
     pub(super) reviewers: BTreeMap<At<String>, Table<ReviewerTable>>,
     /// Commands that a machine's `run` may name. What runs is said here alone, never by a project.
-    #[schemars(extend("propertyNames" = super::names::schema(&[])))]
     pub(super) commands: BTreeMap<At<String>, Table<CommandTable>>,
     /// Lines that may run to verify the work, such as `cargo test`. Each is compared as a whole.
     #[serde(rename = "allow_commands")]
@@ -39,12 +33,11 @@ pub(super) struct UserFile {
     /// Whether a round counts without a review.
     pub(super) evidence: Option<At<Evidence>>,
     /// What holds for one program, by its name, such as `claudex-loop`.
-    #[schemars(extend("propertyNames" = super::names::schema(&[])))]
     pub(super) programs: BTreeMap<At<String>, Table<ProgramTable>>,
 }
 
 /// One program: what is said here goes before what the file says for all.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(
     default,
     rename_all = "kebab-case",
@@ -55,7 +48,6 @@ pub(super) struct ProgramTable {
     /// Who reviews.
     pub(super) reviewer: Option<At<String>>,
     /// Who reviews in which round. A table of the name of one of the program's adjusts that one; any other name adds one.
-    #[schemars(extend("propertyNames" = super::names::schema(&[])))]
     pub(super) personas: BTreeMap<At<String>, Table<PersonaTable>>,
     /// How many rounds a loop has, by the name of its mode.
     pub(super) rounds: BTreeMap<At<String>, At<Whole<MOST_ROUNDS>>>,
@@ -66,7 +58,7 @@ pub(super) struct ProgramTable {
 }
 
 /// One reviewer.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(
     default,
     rename_all = "kebab-case",
@@ -91,7 +83,7 @@ pub(super) struct ReviewerTable {
 }
 
 /// One persona.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(
     default,
     rename_all = "kebab-case",
@@ -112,14 +104,13 @@ pub(super) struct PersonaTable {
 }
 
 /// One command.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(
     default,
     rename_all = "kebab-case",
     deny_unknown_fields,
     expecting = "a table"
 )]
-#[schemars(extend("required" = ["program"]))]
 pub(super) struct CommandTable {
     /// The program: a name that is looked up in PATH, or an absolute path.
     pub(super) program: Option<At<String>>,
@@ -132,7 +123,7 @@ pub(super) struct CommandTable {
 }
 
 /// How long and how often.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(
     default,
     rename_all = "kebab-case",
@@ -151,9 +142,8 @@ pub(super) struct LimitsTable {
 }
 
 /// Whether a round counts without a review.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[schemars(inline)]
 pub(super) enum Evidence {
     /// It does not.
     Required,
@@ -171,18 +161,16 @@ impl From<Evidence> for EvidencePolicy {
 }
 
 /// What a project chooses among what its user has.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(
     default,
     rename_all = "kebab-case",
     deny_unknown_fields,
     expecting = "a table"
 )]
-#[schemars(title = "claudex-loop: .claude/NAME.toml of a project")]
 pub(super) struct ProjectFile {
     /// Who reviews: a name that the user's configuration has, or `auto`.
     pub(super) reviewer: Option<At<String>>,
     /// Which of the user's personas review, in this order.
-    #[schemars(extend("minItems" = 1, "uniqueItems" = true))]
     pub(super) personas: Option<At<Vec<At<String>>>>,
 }

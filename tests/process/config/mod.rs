@@ -1,4 +1,4 @@
-//! The configuration as people meet it: where it is, what holds and why, and the schema, example and words that go with it.
+//! The configuration as people meet it: where it is, what holds and why, and the example and words that go with it.
 
 mod wrong;
 
@@ -213,26 +213,6 @@ fn a_value_of_the_environment_that_is_none_is_named() {
 fn repository(path: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     std::fs::read_to_string(root.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
-}
-
-#[test]
-fn the_schema_files_are_those_that_the_program_prints() {
-    let project = Project::new();
-    for (path, arguments) in [
-        ("docs/config.schema.json", &["config", "schema"][..]),
-        (
-            "docs/project.schema.json",
-            &["config", "schema", "--project"],
-        ),
-    ] {
-        let printed = project.run(arguments).exits(0).out;
-        assert_eq!(
-            repository(path),
-            printed,
-            "write it anew: cargo run -- {} > {path}",
-            arguments.join(" ")
-        );
-    }
 }
 
 #[test]
