@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::support::{Project, Ran, executable, feed, path_without_clients, write};
+use crate::support::{Project, executable, feed, path_without_clients, write};
 
 const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/plugin");
 
@@ -251,4 +251,3 @@ fn a_script_finds_the_systems_shell_where_path_has_none() {
     let ran = feed(hook, b"{}").exits(0);
     assert!(ran.out.contains("approve") && ran.err.is_empty(), "{ran:?}");
 }
-
