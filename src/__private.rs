@@ -18,7 +18,6 @@ pub use crate::machine::table::{
     ArgumentInfo, BehaviourInfo, Choice, Constant, EdgeInfo, FieldInfo, FieldKind, Guard, ModeInfo,
     Operand, Options, PhaseInfo, Question, Sign, Table, Taker, Update,
 };
-pub use crate::machine::time::of as time_value;
 pub use crate::machine::{Actor, EvidenceRecord, Machine, Raw, Refusal, Refused, Requirement};
 pub use crate::review::{Blocking, ReviewSpec, Reviewed, Settled, Subject, evidence, subject};
 pub use crate::store::{
@@ -46,11 +45,6 @@ pub fn commit(
     evidence: Option<&EvidenceRecord>,
 ) -> Result<Raw, Refused<Raw>> {
     raw.commit(transition, arguments, evidence)
-}
-
-/// An id as a state document has it.
-pub fn id_value(id: LoopId) -> Value {
-    Value::Word(id.into())
 }
 
 /// A word of an argument as a state document has it.

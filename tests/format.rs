@@ -71,7 +71,7 @@ fn a_field_read_where_it_does_not_exist_names_the_phases_that_have_it_and_the_li
     for part in [
         "error[E0277]: `percent` does not exist in phase `Building`",
         "this phase does not have the field",
-        "exists in: Canary, Rollout (machine.toml:23)",
+        "exists in: Canary, Rollout (machine.toml:18)",
     ] {
         assert!(said.contains(part), "{part}: {said}");
     }

@@ -68,7 +68,7 @@ pub enum ParameterKind {
     Field,
     /// The name of a command of the user's configuration.
     Command,
-    /// The name of a list field whose texts are commands, or [`PROGRAM`].
+    /// [`PROGRAM`]: the program gives the commands.
     Commands,
     /// A message template.
     Message,
@@ -239,7 +239,7 @@ pub const CATALOGUE: &[Entry] = &[
                 ..parameter(
                     "verify",
                     ParameterKind::Commands,
-                    "the list field whose texts are commands, or `{program}`, as in [verify](#verify): they run before the reviewer, who is shown what came of them, and one that fails is a high finding",
+                    "`{program}`: the program gives commands, as in [verify](#verify), that run before the reviewer, who is shown what came of them, and one that fails is a high finding",
                 )
             },
         ],
@@ -362,7 +362,7 @@ pub const CATALOGUE: &[Entry] = &[
             ..parameter(
                 "commands",
                 ParameterKind::Commands,
-                "the list field whose texts are the commands, or `{program}`: the program gives them, in Rust",
+                "`{program}`: the program gives them, in Rust",
             )
         }],
         outcomes: &[

@@ -64,7 +64,7 @@ pub(crate) const PLUGIN_COMMAND: Table = Table {
 /// `[phases.x]`.
 pub(crate) const PHASE: Table = Table {
     what: "a phase",
-    keys: &["doc", "terminal", "stored", "message", "on_stop", "meta"],
+    keys: &["doc", "terminal", "stored", "message", "on_stop"],
 };
 
 /// `[personas.x]`.
@@ -98,8 +98,7 @@ pub(crate) const FIELD: Table = Table {
 pub(crate) const TRANSITION: Table = Table {
     what: "a transition",
     keys: &[
-        "from", "to", "when", "requires", "by", "own", "args", "set", "append", "message", "turn",
-        "doc",
+        "from", "to", "when", "requires", "by", "own", "args", "set", "message", "turn", "doc",
     ],
 };
 

@@ -8,7 +8,6 @@ mod graph;
 mod phase;
 mod plugin;
 mod text;
-pub(crate) mod time;
 mod transition;
 mod words;
 

@@ -1,6 +1,6 @@
 //! A question to a person: its words filled in, the dialogs in which it is put, and which transition an answer takes.
 //!
-//! What can be answered stands in the machine's table, in a list field of the loop, or is the program's to say. Who puts the question
+//! What can be answered stands in the machine's table, or is the program's to say. Who puts the question
 //! to the person is the agent, who hears the answer is the hook of the client's dialog or a verb; nothing here changes a loop.
 
 use crate::machine::table::{Options, Taker};
@@ -109,17 +109,6 @@ pub fn asked(raw: &Raw) -> Result<Option<Asked>, String> {
                 ..Answer::taken_by(choice.taker, choice.label).description(choice.description)
             })
             .collect(),
-        Options::Field { field, taker } => {
-            let labels = raw.list(field);
-            usable(
-                labels.iter().map(String::as_str),
-                &format!("the field {field}"),
-            )?;
-            labels
-                .iter()
-                .map(|label| Answer::taken_by(taker, label.trim()))
-                .collect()
-        }
         Options::Program => return Ok(None),
     };
     let asked = Asked::new(

@@ -141,13 +141,13 @@ impl Verbs {
     /// Those whose guards hold now.
     fn of(raw: &Raw) -> Self {
         let mut verbs = Self::default();
-        let (table, record, now) = (raw.table(), raw.record(), jiff::Timestamp::now());
+        let (table, record) = (raw.table(), raw.record());
         let here = |edge: &&EdgeInfo| edge.from == raw.phase() && edge.is_verb();
         for edge in table.edges.iter().filter(here) {
             let open = edge
                 .when
                 .as_ref()
-                .is_none_or(|guard| guard.holds(table, record, None, now).unwrap_or(false));
+                .is_none_or(|guard| guard.holds(table, record, None).unwrap_or(false));
             if !open {
                 continue;
             }
@@ -262,10 +262,7 @@ fn waited_for(raw: &Raw, behaviour: &BehaviourInfo) -> Option<String> {
             ),
         },
         "wait-for" => match behaviour.parameter("field") {
-            Some(field) => match raw.time(field) {
-                Some(time) => format!("{time}, its {field}"),
-                None => format!("the field {field}"),
-            },
+            Some(field) => format!("the field {field}"),
             None => format!("{} to be there", filled("file")?),
         },
         _ => return None,

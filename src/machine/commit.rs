@@ -3,17 +3,10 @@
 //! Generated methods call this with the name of their transition. The edge is looked up in the machine's table once more,
 //! so that not even a wrong adapter could take one that is not declared.
 
-use jiff::Timestamp;
-
 use crate::machine::guard::FieldError;
 use crate::machine::table::{EdgeInfo, PhaseInfo};
-use crate::machine::time;
 use crate::machine::{Actor, EvidenceRecord, Raw, Refusal, Refused, Snapshot};
 use crate::store::{Change, CommitError, JsonText, Value};
-use crate::text;
-
-/// Limits what a field is in text that is added to a document, in characters.
-const LONGEST: usize = 2000;
 
 impl Raw {
     fn refused(self, refusal: Refusal) -> Refused<Self> {
@@ -31,15 +24,14 @@ impl Raw {
         arguments: &[(&'static str, Value)],
         evidence: Option<&EvidenceRecord>,
     ) -> Result<Self, Refused<Self>> {
-        let now = Timestamp::now();
-        let edge = match self.choose(transition, arguments, now) {
+        let edge = match self.choose(transition, arguments) {
             Ok(edge) => edge,
             Err(refusal) => return Err(self.refused(refusal)),
         };
         if let Err(refusal) = self.permits(edge, evidence) {
             return Err(self.refused(refusal));
         }
-        let mut edits = match self.edits(edge, arguments, now) {
+        let mut edits = match self.edits(edge, arguments) {
             Ok(edits) => edits,
             Err(problem) => return Err(self.refused(Refusal::Field(problem))),
         };
@@ -57,24 +49,8 @@ impl Raw {
                 .zip(number)
                 .map(|(name, number)| (name.to_owned(), Value::Count(number))),
         );
-        let after = |name: &str| {
-            let value = if name == spec.fields.phase {
-                to.stored.to_owned()
-            } else if Some(name) == spec.fields.updated {
-                time::of(now).to_plain().into_owned()
-            } else {
-                let set = edits.iter().find(|(field, _)| field == name);
-                set.map_or_else(
-                    || self.text(name),
-                    |(_, value)| value.to_plain().into_owned(),
-                )
-            };
-            text::one_line(&value, LONGEST)
-        };
-        let append = edge.append.map(|template| Self::fill_with(template, after));
-        let own = self.given().text.iter().map(String::as_str);
-        let append: Vec<&str> = append.as_deref().into_iter().chain(own).collect();
-        let append = (!append.is_empty()).then(|| append.join("\n"));
+        let text = &self.given().text;
+        let append = (!text.is_empty()).then(|| text.join("\n"));
         let begins_visit = edge.from != edge.to || self.advances(&edits, to);
         let change = Change {
             what: transition.to_owned(),
@@ -108,12 +84,11 @@ impl Raw {
         &self,
         edge: &EdgeInfo,
         arguments: &[(&'static str, Value)],
-        now: Timestamp,
     ) -> Result<Vec<(String, Value)>, FieldError> {
         let table = self.table();
         let mut edits = Vec::new();
         for (name, update) in edge.set {
-            if let Some(value) = update.value(table, self.record(), arguments, now)? {
+            if let Some(value) = update.value(table, self.record(), arguments)? {
                 let value = table
                     .field(name)
                     .map_or(value.clone(), |field| field.written(value));
@@ -139,7 +114,6 @@ impl Raw {
         &self,
         transition: &'static str,
         arguments: &[(&'static str, Value)],
-        now: Timestamp,
     ) -> Result<&'static EdgeInfo, Refusal> {
         let (table, given) = (self.table(), Some(arguments));
         let edges: Vec<_> = table.edges_at(transition, self.phase()).collect();
@@ -154,7 +128,7 @@ impl Raw {
             let open = match &edge.when {
                 None => true,
                 Some(guard) => guard
-                    .holds(table, self.record(), given, now)
+                    .holds(table, self.record(), given)
                     .map_err(Refusal::Field)?,
             };
             if open {
@@ -163,7 +137,7 @@ impl Raw {
         }
         let mut values = Vec::new();
         for guard in edges.iter().filter_map(|edge| edge.when.as_ref()) {
-            guard.seen(table, self.record(), given, now, &mut values);
+            guard.seen(table, self.record(), given, &mut values);
         }
         Err(Refusal::Guard {
             transition,

@@ -3,11 +3,8 @@
 //! `claudex-build` has checked that the names and types agree with the machine; what can still be wrong here is the
 //! document, so every evaluation says which field it could not read.
 
-use jiff::Timestamp;
-
 use crate::machine::table::{Constant, FieldInfo, FieldKind, Guard, Operand, Sign, Table, Update};
-use crate::machine::time;
-use crate::store::{IdForm, LoopId, Record, Value};
+use crate::store::{Record, Value};
 use crate::text;
 
 /// Limits what is told of an argument, in characters.
@@ -37,7 +34,7 @@ enum Operated {
 pub type Given<'a> = Option<&'a [(&'static str, Value)]>;
 
 impl Guard {
-    /// Returns whether the guard holds at a time; where nothing was given yet, whether it holds but for what it asks of arguments.
+    /// Returns whether the guard holds; where nothing was given yet, whether it holds but for what it asks of arguments.
     ///
     /// # Errors
     /// A field of the document, or an argument, is not what the machine says.
@@ -46,17 +43,16 @@ impl Guard {
         table: &Table,
         record: &Record,
         given: Given<'_>,
-        now: Timestamp,
     ) -> Result<bool, FieldError> {
         match self {
             Guard::All(guards) => guards.iter().try_fold(true, |all, guard| {
-                Ok(guard.holds(table, record, given, now)? && all)
+                Ok(guard.holds(table, record, given)? && all)
             }),
             Guard::Any(guards) => guards.iter().try_fold(false, |any, guard| {
-                Ok(guard.holds(table, record, given, now)? || any)
+                Ok(guard.holds(table, record, given)? || any)
             }),
             Guard::Compare { left, sign, right } => {
-                let value = |operand: &Operand| operand.value(table, record, given, now);
+                let value = |operand: &Operand| operand.value(table, record, given);
                 if given.is_none() && [left, right].iter().any(|side| side.is_argument()) {
                     return Ok(true);
                 }
@@ -76,7 +72,7 @@ impl Guard {
     /// Collects the fields that the guard reads, each once.
     pub fn fields(&self, into: &mut Vec<&'static str>) {
         self.operands(&mut |operand| {
-            if let Operand::Field { name, .. } | Operand::Length { name, .. } = operand
+            if let Operand::Field { name, .. } = operand
                 && !into.contains(name)
             {
                 into.push(name);
@@ -84,43 +80,26 @@ impl Guard {
         });
     }
 
-    /// Collects what the guard saw, each once: `round is 3`, `count(notes) is 0`.
+    /// Collects what the guard saw, each once: `round is 3`.
     pub(crate) fn seen(
         &self,
         table: &Table,
         record: &Record,
         given: Given<'_>,
-        now: Timestamp,
         into: &mut Vec<String>,
     ) {
         self.operands(&mut |operand| {
-            let (name, offset) = match operand {
-                Operand::Field { name, offset } => ((*name).to_owned(), *offset),
-                Operand::Length { name, offset } => (format!("count({name})"), *offset),
-                Operand::Argument { name, offset } => (format!("args.{name}"), *offset),
-                Operand::Now { offset } => ("now".to_owned(), *offset),
-                Operand::Constant(_) => return,
-            };
-            let plain = match (operand, operand.value(table, record, given, now)) {
-                (Operand::Length { .. }, Ok(Operated::Number(number))) => {
-                    (number - i128::from(offset)).to_string()
-                }
-                (Operand::Argument { name, .. }, _) => {
-                    let value = argument(given.unwrap_or_default(), name).unwrap_or(Value::Null);
-                    text::one_line(&value.to_plain(), LONGEST)
-                }
-                (Operand::Now { .. }, _) => time::of(now).to_plain().into_owned(),
-                (Operand::Field { name, .. }, _) => {
+            let (name, plain) = match operand {
+                Operand::Field { name, .. } => {
                     let value = read(table, record, name).unwrap_or(Value::Null);
-                    let is_time = table
-                        .field(name)
-                        .is_some_and(|field| field.kind == FieldKind::Time);
-                    match value {
-                        Value::Null if is_time => "not set".to_owned(),
-                        value => value.to_plain().into_owned(),
-                    }
+                    ((*name).to_owned(), value.to_plain().into_owned())
                 }
-                _ => return,
+                Operand::Argument { name, .. } => {
+                    let value = argument(given.unwrap_or_default(), name).unwrap_or(Value::Null);
+                    let plain = text::one_line(&value.to_plain(), LONGEST);
+                    (format!("args.{name}"), plain)
+                }
+                Operand::Constant(_) => return,
             };
             let said = format!("{name} is {plain}");
             if !into.contains(&said) {
@@ -149,30 +128,18 @@ impl Operand {
         table: &Table,
         record: &Record,
         given: Given<'_>,
-        now: Timestamp,
     ) -> Result<Operated, FieldError> {
         let (number, offset) = match self {
-            Operand::Constant(Constant::Time(seconds)) => (i128::from(*seconds), 0),
             Operand::Constant(constant) => return Ok(operated(&constant.value())),
-            // A clock before 1970 says what a document would have.
-            Operand::Now { offset } => (i128::from(now.as_second().max(1)), *offset),
             Operand::Argument { name, offset } => {
                 match operated(&argument(given.unwrap_or_default(), name)?) {
                     Operated::Number(number) => (number, *offset),
                     other => return Ok(other),
                 }
             }
-            Operand::Length { name, offset } => {
-                let value = read(table, record, name)?;
-                (value.as_list().map_or(0, <[String]>::len) as i128, *offset)
-            }
             Operand::Field { name, offset } => {
                 let value = read(table, record, name)?;
                 match table.field(name).map(|field| field.kind) {
-                    Some(FieldKind::Time) => (
-                        i128::from(time::seconds(&value).unwrap_or_default()),
-                        *offset,
-                    ),
                     // A quoted number is one all the same, and so is a flag; and a word of digits is a word.
                     Some(FieldKind::Count) => {
                         (i128::from(value.as_count().unwrap_or_default()), *offset)
@@ -207,21 +174,18 @@ impl Update {
         table: &Table,
         record: &Record,
         arguments: &[(&'static str, Value)],
-        now: Timestamp,
     ) -> Result<Option<Value>, FieldError> {
         let given = match self {
             Update::Argument(name) | Update::Plus { argument: name, .. } => {
                 argument(arguments, name)?
             }
-            Update::Constant(_) | Update::Field { .. } | Update::Now { .. } | Update::Next(_) => {
-                Value::Null
-            }
+            Update::Constant(_) | Update::Field { .. } | Update::Next(_) => Value::Null,
         };
         let takes = matches!(self, Update::Argument(_) | Update::Plus { .. });
         if takes && given == Value::Null {
             return Ok(None);
         }
-        self.value_with(table, record, given, now).map(Some)
+        self.value_with(table, record, given).map(Some)
     }
 
     fn value_with(
@@ -229,31 +193,9 @@ impl Update {
         table: &Table,
         record: &Record,
         given: Value,
-        now: Timestamp,
     ) -> Result<Value, FieldError> {
         match self {
             Update::Constant(constant) => Ok(constant.value()),
-            Update::Now { offset } => {
-                let now = u64::try_from(now.as_second()).unwrap_or_default().max(1);
-                moved(now, *offset).ok_or_else(|| FieldError {
-                    field: "now".to_owned(),
-                    found: now.to_string(),
-                    expected: format!("a time that {offset:+} seconds leave in range"),
-                })
-            }
-            Update::Field { name, offset }
-                if table
-                    .field(name)
-                    .is_some_and(|field| field.kind == FieldKind::Time) =>
-            {
-                let value = read(table, record, name)?;
-                let seconds = time::seconds(&value).unwrap_or_default();
-                moved(seconds, *offset).ok_or_else(|| FieldError {
-                    field: (*name).to_owned(),
-                    found: format!("`{}`", value.to_plain()),
-                    expected: format!("a time that {offset:+} seconds leave in range"),
-                })
-            }
             Update::Field { name, offset } => {
                 let value = read(table, record, name)?;
                 let sum = value
@@ -280,10 +222,6 @@ impl Update {
             Update::Argument(_) => Ok(given),
             Update::Plus { name, .. } => {
                 let (value, added) = (read(table, record, name)?, given);
-                if let Value::List(mut texts) = value {
-                    texts.push(added.to_plain().into_owned());
-                    return Ok(Value::List(texts));
-                }
                 let sum = value
                     .as_count()
                     .zip(added.as_count())
@@ -296,11 +234,6 @@ impl Update {
             }
         }
     }
-}
-
-/// Returns a time so many seconds on.
-fn moved(seconds: u64, offset: i64) -> Option<Value> {
-    time::from_seconds(seconds.checked_add_signed(offset)?)
 }
 
 fn argument(arguments: &[(&'static str, Value)], name: &str) -> Result<Value, FieldError> {
@@ -321,10 +254,6 @@ impl Constant {
             Constant::Count(count) => Value::Count(*count),
             Constant::Text(text) => Value::Word((*text).to_owned()),
             Constant::Flag(flag) => Value::Flag(*flag),
-            Constant::Time(seconds) => time::from_seconds(*seconds).unwrap_or(Value::Null),
-            Constant::List(texts) => {
-                Value::List(texts.iter().map(|text| (*text).to_owned()).collect())
-            }
             Constant::Null => Value::Null,
         }
     }
@@ -357,13 +286,6 @@ pub fn checked(field: &FieldInfo, value: Value) -> Result<Value, FieldError> {
     let expected = match field.kind {
         FieldKind::Count if value.as_count().is_none() => "a whole number".to_owned(),
         FieldKind::Flag if value.as_flag().is_none() => "true or false".to_owned(),
-        FieldKind::Time if time::seconds(&value).is_none() => {
-            "a time such as 2026-11-22T07:00:00Z, or nothing".to_owned()
-        }
-        FieldKind::Id if !is_id(&value) => "an id (1 to 64 of A-Za-z0-9_-), or nothing".to_owned(),
-        FieldKind::List if value.as_list().is_none() => {
-            "a list of texts such as [\"a\", \"b\"]".to_owned()
-        }
         FieldKind::OneOf(words) if !words.contains(&value.to_plain().as_ref()) => {
             format!("one of {}", words.join(", "))
         }
@@ -380,57 +302,14 @@ pub fn checked(field: &FieldInfo, value: Value) -> Result<Value, FieldError> {
     })
 }
 
-/// Returns whether it is an id, or none.
-fn is_id(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        // An id of digits alone reads as a number.
-        other => {
-            let text = other.to_plain();
-            text.is_empty()
-                || other.as_list().is_none() && LoopId::parse(&text, IdForm::Name).is_ok()
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_time_is_moved_within_its_range_and_no_further() {
-        let at = |text: &str| Some(Value::Word(text.to_owned()));
-        assert_eq!(moved(0, 600), at("1970-01-01T00:10:00Z"));
-        assert_eq!(moved(1_795_330_800, -60), at("2026-11-22T06:59:00Z"));
-        assert_eq!(moved(60, -60), Some(Value::Null));
-        assert_eq!(moved(60, -61), None);
-        assert_eq!(moved(253_402_207_200, 1), None);
-        assert_eq!(moved(1, i64::MAX), None);
-    }
-
-    #[test]
-    fn an_id_is_one_of_some_characters_or_nothing() {
-        for value in [
-            Value::Null,
-            Value::Text(String::new()),
-            Value::Word("a-B_9".into()),
-            Value::Count(7),
-        ] {
-            assert!(is_id(&value), "{value:?}");
-        }
-        for value in [
-            Value::Word("a b".into()),
-            Value::Word("../x".into()),
-            Value::List(vec!["a".into()]),
-        ] {
-            assert!(!is_id(&value), "{value:?}");
-        }
-    }
-
-    #[test]
     fn a_field_is_compared_as_what_the_machine_says_it_is_however_it_is_written() {
         use crate::machine::table::FieldInfo;
-        use crate::store::{ChangeEntry, Form, HeldFields, StateSpec};
+        use crate::store::{ChangeEntry, Form, HeldFields, IdForm, LoopId, StateSpec};
 
         const fn field(name: &'static str, kind: FieldKind) -> FieldInfo {
             FieldInfo {
@@ -486,7 +365,6 @@ mod tests {
             fields: &[
                 field("word", FieldKind::OneOf(&["2", "3", "4"])),
                 field("text", FieldKind::Text),
-                field("parent", FieldKind::Id),
                 field("flag", FieldKind::Flag),
             ],
             phases: &[],
@@ -498,13 +376,11 @@ mod tests {
         let fields = [
             ("word", Value::Count(3)),
             ("text", Value::Flag(true)),
-            ("parent", Value::Count(7)),
             ("flag", Value::Text("true".to_owned())),
         ];
-        let now = Timestamp::UNIX_EPOCH;
         let change = ChangeEntry {
             revision: 1,
-            at: now,
+            at: jiff::Timestamp::UNIX_EPOCH,
             what: String::new(),
             by: String::new(),
             from: None,
@@ -520,7 +396,6 @@ mod tests {
         for (name, constant) in [
             ("word", Constant::Text("3")),
             ("text", Constant::Text("true")),
-            ("parent", Constant::Text("7")),
             ("flag", Constant::Flag(true)),
         ] {
             let guard = |sign| Guard::Compare {
@@ -529,19 +404,17 @@ mod tests {
                 right: Operand::Constant(constant),
             };
             assert_eq!(
-                guard(Sign::Equal).holds(&TABLE, &record, None, now),
+                guard(Sign::Equal).holds(&TABLE, &record, None),
                 Ok(true),
                 "{name}"
             );
             assert_eq!(
-                guard(Sign::NotEqual).holds(&TABLE, &record, None, now),
+                guard(Sign::NotEqual).holds(&TABLE, &record, None),
                 Ok(false),
                 "{name}"
             );
         }
-        let next = Update::Next("word")
-            .value(&TABLE, &record, &[], now)
-            .unwrap();
+        let next = Update::Next("word").value(&TABLE, &record, &[]).unwrap();
         assert_eq!(next, Some(Value::Word("4".to_owned())));
     }
 }

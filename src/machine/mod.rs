@@ -27,7 +27,6 @@ pub mod persona;
 pub mod raw;
 pub mod refusal;
 pub mod table;
-pub mod time;
 
 pub use evidence_record::{EvidenceRecord, Requirement};
 pub(crate) use facts::facts;

@@ -6,17 +6,15 @@ use std::io;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use jiff::Timestamp;
 
 use crate::files::{Folder, MOST, folder_of};
 use crate::machine::data::Own;
 use crate::machine::evidence_record::EvidencePolicy;
 use crate::machine::guard::{self, FieldError};
 use crate::machine::table::{EdgeInfo, FieldInfo, FieldKind, Subject, Table};
-use crate::machine::time;
 use crate::machine::{Actor, Machine, Permissions};
 use crate::store::{
-    Entry, IdForm, Import, Known, LoopId, Record, Repair, StartError, StartPlan, Started, Store,
+    Entry, Import, Known, LoopId, Record, Repair, StartError, StartPlan, Started, Store,
     StoreError, Value,
 };
 use crate::text;
@@ -380,24 +378,6 @@ impl Raw {
     /// Returns a flag field.
     pub fn flag(&self, name: &str) -> bool {
         self.value(name).as_flag().unwrap_or_default()
-    }
-
-    /// Returns a time field; None for one that is not set.
-    pub fn time(&self, name: &str) -> Option<Timestamp> {
-        time::timestamp(&self.value(name))
-    }
-
-    /// Returns an id field; None for one that names nothing.
-    pub fn named_id(&self, name: &str) -> Option<LoopId> {
-        LoopId::parse(&self.text(name), IdForm::Name).ok()
-    }
-
-    /// Returns the texts of a list field.
-    pub fn list(&self, name: &str) -> Vec<String> {
-        self.value(name)
-            .as_list()
-            .map(<[String]>::to_vec)
-            .unwrap_or_default()
     }
 
     /// Returns whether a field exists in the loop's phase.

@@ -154,7 +154,6 @@ impl FieldInfo {
     pub(super) fn written(&self, value: Value) -> Value {
         match value {
             Value::Word(text) if self.kind == FieldKind::Text => Value::Text(text),
-            Value::Word(text) if self.kind == FieldKind::Id && text.is_empty() => Value::Null,
             other => other,
         }
     }
@@ -176,12 +175,6 @@ pub enum FieldKind {
     Path,
     /// true or false.
     Flag,
-    /// A point in time, or none.
-    Time,
-    /// An id, or none.
-    Id,
-    /// Texts in order.
-    List,
     /// One of some words.
     OneOf(&'static [&'static str]),
     /// Data of the program's own.
@@ -199,10 +192,6 @@ pub enum Constant {
     Text(&'static str),
     /// true or false.
     Flag(bool),
-    /// A time, as seconds since 1970; 0: not set.
-    Time(u64),
-    /// Texts.
-    List(&'static [&'static str]),
     /// Nothing: the engine fills it in.
     Null,
 }
@@ -218,8 +207,6 @@ pub struct PhaseInfo {
     pub doc: &'static str,
     /// Whether the loop is over in it.
     pub terminal: bool,
-    /// Its `meta`, as the text of a JSON object.
-    pub meta: &'static str,
     /// What its entering says, unless the edge says something else.
     pub message: Option<Message>,
     /// What a stop does in it; None: the loop is over in it, or Rust says what.
@@ -269,13 +256,6 @@ pub struct Question {
 pub enum Options {
     /// The machine file.
     These(&'static [Choice]),
-    /// A list field: each of its texts is a label.
-    Field {
-        /// The field.
-        field: &'static str,
-        /// What takes each of them.
-        taker: Taker,
-    },
     /// The program, in Rust, with the question and its header.
     Program,
 }
@@ -325,8 +305,6 @@ pub struct EdgeInfo {
     pub args: &'static [ArgumentInfo],
     /// What it sets.
     pub set: &'static [(&'static str, Update)],
-    /// Text that it adds to the document, with fields in braces.
-    pub append: Option<&'static str>,
     /// What taking it says, before the entered phase's own message.
     pub message: Option<Message>,
     /// The turn may end although the phase entered is not terminal.
@@ -386,22 +364,10 @@ pub enum Operand {
         /// What is added.
         offset: i64,
     },
-    /// How many texts a list has, plus or minus a constant.
-    Length {
-        /// The list's name.
-        name: &'static str,
-        /// What is added.
-        offset: i64,
-    },
     /// An argument of the transition, plus or minus a constant.
     Argument {
         /// Its name.
         name: &'static str,
-        /// What is added.
-        offset: i64,
-    },
-    /// The time of the commit, plus or minus seconds.
-    Now {
         /// What is added.
         offset: i64,
     },
@@ -431,15 +397,10 @@ pub enum Sign {
 pub enum Update {
     /// A constant.
     Constant(Constant),
-    /// A count field, plus or minus a constant, or a time field, plus or minus seconds.
+    /// A count field, plus or minus a constant.
     Field {
         /// Its name.
         name: &'static str,
-        /// What is added.
-        offset: i64,
-    },
-    /// The time of the commit, plus or minus seconds.
-    Now {
         /// What is added.
         offset: i64,
     },
@@ -447,7 +408,7 @@ pub enum Update {
     Next(&'static str),
     /// An argument of the transition.
     Argument(&'static str),
-    /// A count field plus a count argument, or a list with an argument at its end.
+    /// A count field plus a count argument.
     Plus {
         /// The field's name.
         name: &'static str,

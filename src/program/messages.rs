@@ -1,7 +1,5 @@
 //! What is said of a loop of any machine: where it is, and the ways on from there.
 
-use jiff::Timestamp;
-
 use super::info::ProgramInfo;
 use super::next_action::{self, NextAction};
 use crate::behaviours::words;
@@ -65,8 +63,8 @@ pub fn ways(info: &ProgramInfo, raw: &Raw) -> Vec<Way> {
 
 /// Returns whether an edge has no guard, or its guard holds.
 pub(super) fn is_open(raw: &Raw, edge: &EdgeInfo) -> bool {
-    let (table, record, now) = (raw.table(), raw.record(), Timestamp::now());
-    let holds = |guard: &Guard| guard.holds(table, record, None, now).unwrap_or(false);
+    let (table, record) = (raw.table(), raw.record());
+    let holds = |guard: &Guard| guard.holds(table, record, None).unwrap_or(false);
     edge.when.as_ref().is_none_or(holds)
 }
 

@@ -21,8 +21,7 @@ use crate::files::scratch;
 use crate::machine::Actor;
 use crate::machine::begin::Beginning;
 use crate::machine::table::{Constant, FieldInfo, FieldKind, ModeInfo, Table};
-use crate::machine::time;
-use crate::store::{IdForm, InvalidId, LoopId, StartError, Store, StoreError, Value};
+use crate::store::{IdForm, LoopId, StartError, Store, StoreError, Value};
 use crate::text;
 
 /// Names the argument that takes the text without a flag; no field's name has a space.
@@ -158,7 +157,6 @@ fn flag(field: &'static FieldInfo, mode: &ModeInfo) -> Arg {
     let value = match field.kind {
         FieldKind::Count => "N".to_owned(),
         FieldKind::Path => "PATH".to_owned(),
-        FieldKind::Time => "TIME".to_owned(),
         _ => kebab(field.name).to_uppercase(),
     };
     let mut letters = field.doc.chars();
@@ -182,9 +180,6 @@ fn flag(field: &'static FieldInfo, mode: &ModeInfo) -> Arg {
             .default_missing_value("true")
             .value_name("true|false")
             .value_parser(value_parser!(bool)),
-        FieldKind::Time => arg.value_parser(parse_time),
-        FieldKind::Id => arg.value_parser(parse_id),
-        FieldKind::List => arg.action(ArgAction::Append).allow_hyphen_values(true),
         FieldKind::OneOf(words) => arg.value_parser(PossibleValuesParser::new(words)),
         FieldKind::Text | FieldKind::Path | FieldKind::Data(_) | FieldKind::Held => {
             arg.action(ArgAction::Set).allow_hyphen_values(true)
@@ -209,15 +204,6 @@ fn usual(field: &FieldInfo, mode: &ModeInfo) -> String {
     }
 }
 
-fn parse_time(text: &str) -> Result<Timestamp, String> {
-    text.parse()
-        .map_err(|_| "a time looks like 2026-11-22T07:00:00Z".to_owned())
-}
-
-fn parse_id(text: &str) -> Result<LoopId, InvalidId> {
-    LoopId::parse(text, IdForm::Name)
-}
-
 /// What was given for a field.
 fn value(field: &FieldInfo, matches: &ArgMatches) -> Option<Value> {
     let text = || matches.get_one::<String>(field.name).cloned();
@@ -231,13 +217,6 @@ fn value(field: &FieldInfo, matches: &ArgMatches) -> Option<Value> {
             .copied()
             .map(Value::Flag),
         FieldKind::Text => text().map(Value::Text),
-        FieldKind::Time => matches.get_one(field.name).copied().map(time::of),
-        FieldKind::Id => matches
-            .get_one::<LoopId>(field.name)
-            .map(|id| Value::Word(id.as_str().to_owned())),
-        FieldKind::List => matches
-            .get_many::<String>(field.name)
-            .map(|texts| Value::List(texts.cloned().collect())),
         FieldKind::OneOf(_) | FieldKind::Path | FieldKind::Data(_) | FieldKind::Held => {
             text().map(Value::Word)
         }

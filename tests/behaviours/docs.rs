@@ -24,7 +24,6 @@ round     = { type = "count", initial = 1 }
 reminders = { type = "count" }
 failures  = { type = "count" }
 approved  = { type = "flag" }
-checks    = { type = "list" }
 
 [phases.finished]
 terminal = true

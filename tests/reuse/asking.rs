@@ -1,4 +1,4 @@
-//! Questions whose options a list field or the program gives, as people meet them: in the dialogs that the agent is told to open, and in
+//! Questions whose options the program gives, as people meet them: in the dialogs that the agent is told to open, and in
 //! a terminal.
 
 use std::fs;
@@ -21,7 +21,6 @@ start = "collecting"
 
 [fields]
 HELD
-labels   = { type = "list" }
 picked   = { type = "text" }
 said     = { type = "text" }
 version  = { type = "text" }
@@ -33,7 +32,7 @@ reminders = { type = "count" }
 on_stop = { announce = { then = "put" } }
 
 [phases.choosing]
-on_stop = { ask = { question = "Which of these?", header = "Choice", options = "labels", then = "pick", text = "say", unanswered = "remind" } }
+on_stop = { ask = { text = "say", unanswered = "remind" } }
 
 [phases.drafting]
 on_stop = { ask = { unanswered = "skip" } }
@@ -43,14 +42,6 @@ on_stop = { ask = { unanswered = "remind" } }
 
 [phases.done]
 terminal = true
-
-[[transitions.offer]]
-from = ["collecting", "choosing"]
-to   = "same"
-by   = ["agent", "person"]
-args = { label = "text" }
-when = "count(labels) < 20"
-set  = { labels = "labels + args.label" }
 
 [[transitions.put]]
 from = "collecting"
@@ -106,12 +97,19 @@ by   = ["person"]
 const MAIN: &str = r#"#![deny(warnings)]
 use claudex_loop::behaviours::ask::{Answer, Asked};
 
-use ferry::{Counting, Drafting, Loop, Transition};
+use ferry::{Choosing, Counting, Drafting, Loop, Transition};
 
 struct Own;
 
 impl ferry::OnStop for Own {
     SHOWN
+
+    fn choosing_asks(&self, held: &Loop<Choosing>) -> Result<Option<Asked>, String> {
+        let labels = std::fs::read_to_string(held.raw().path("LABELS")).map_err(|error| error.to_string())?;
+        let labels = labels.split_terminator('\u{0}').map(str::trim);
+        let options = labels.map(|label| Answer::new(label, Transition::Pick).argument("what", label)).collect();
+        Ok(Some(Asked::new("Which of these?", "Choice", options)))
+    }
 
     fn counting_asks(&self, held: &Loop<Counting>) -> Result<Option<Asked>, String> {
         let version = held.fields().version();
@@ -150,8 +148,8 @@ fn program() -> &'static str {
         let error = String::from_utf8_lossy(&built.stderr);
         assert!(!built.status.success(), "{error}");
         for part in [
-            "no `options` say what a person can answer in the phases `drafting` (machine.toml:",
-            "fn drafting_asks(&self, held: &Loop<Drafting>) -> Result<Option<Asked>, String> { .. }",
+            "no `options` say what a person can answer in the phases `choosing` (machine.toml:",
+            "fn choosing_asks(&self, held: &Loop<Choosing>) -> Result<Option<Asked>, String> { .. }",
         ] {
             assert!(error.contains(part), "{part}\n{error}");
         }
@@ -168,7 +166,7 @@ fn program() -> &'static str {
     program
 }
 
-/// A ferry with a loop of its own, whose agent has given these labels.
+/// A ferry with a loop of its own, whose program offers these labels.
 struct Ferry(Project);
 
 impl std::ops::Deref for Ferry {
@@ -182,6 +180,7 @@ impl std::ops::Deref for Ferry {
 impl Ferry {
     fn new(labels: &[&str]) -> Self {
         let ferry = Self(Project::new(program()));
+        fs::write(ferry.path("LABELS"), "").unwrap();
         ferry.done(&["start"]);
         for label in labels {
             ferry.offer(label);
@@ -190,7 +189,8 @@ impl Ferry {
     }
 
     fn offer(&self, label: &str) {
-        self.done(&["offer", &format!("--label={label}")]);
+        let labels = self.read("LABELS") + label + "\0";
+        fs::write(self.path("LABELS"), labels).unwrap();
     }
 
     fn done(&self, arguments: &[&str]) -> String {
@@ -252,7 +252,7 @@ fn calls(said: &str) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn the_texts_of_a_field_are_the_options_and_the_one_chosen_is_the_argument() {
+fn the_option_that_is_chosen_gives_the_argument() {
     let ferry = Ferry::new(&["it's \"so\"", "$(x) & y", "  計画  "]);
     let (decision, said) = ferry.stop();
     assert_eq!(decision, "block", "{said}");
@@ -330,8 +330,7 @@ fn a_label_that_cannot_be_an_option_is_named_and_nothing_changes() {
         let (decision, said) = ferry.stop();
         assert_eq!(decision, "approve", "{said}");
         assert!(
-            said.contains("the field labels gives options of which number 2, “")
-                && said.contains(wrong),
+            said.contains("the program gives options of which number 2, “") && said.contains(wrong),
             "{label:?}: {said}"
         );
         assert!(!said.contains(['`', '\u{1b}', '\u{202e}']), "{said:?}");
@@ -345,7 +344,7 @@ fn a_label_that_cannot_be_an_option_is_named_and_nothing_changes() {
         (decision.as_str(), ferry.phase().as_str()),
         ("approve", "choosing")
     );
-    has(&said, "the field labels gives no options");
+    has(&said, "the program gives no options");
 }
 
 #[test]

@@ -33,7 +33,6 @@ why          = { type = "text", null = "" }
 file         = { type = "path" }
 often        = { type = "flag" }
 next_action  = { one_of = ["none", "loop-questions", "proceed", "loop_research"] }
-actions      = { type = "list" }
 id           = { holds = "id" }
 root         = { holds = "root" }
 session      = { holds = "session" }
@@ -92,7 +91,7 @@ to   = "same"
 by   = ["agent", "person"]
 when = 'args.next_action != "proceed" and iteration < 9'
 args = { next_action = { one_of = ["loop-questions", "proceed", "loop_research"] }, hard = "flag" }
-set  = { iteration = "iteration + 1", next_action = "args.next_action", actions = "actions + args.next_action", often = "args.hard" }
+set  = { iteration = "iteration + 1", next_action = "args.next_action", often = "args.hard" }
 
 [[transitions.conclude]]
 from = "working"
@@ -299,13 +298,8 @@ fn a_guard_reads_what_the_transition_is_given() {
     assert!(conclude("loop-questions", &[]).0);
     let document = project.document("e");
     assert_eq!(
-        ["next_action", "actions", "often", "iteration"].map(|key| document[key].clone()),
-        [
-            json!("loop-questions"),
-            json!(["loop_research", "loop-questions"]),
-            json!(false),
-            json!(3)
-        ]
+        ["next_action", "often", "iteration"].map(|key| document[key].clone()),
+        [json!("loop-questions"), json!(false), json!(3)]
     );
     // What is none of the words is said with those that there are, and changes nothing.
     let (succeeded, said) = conclude("procede", &[]);

@@ -20,12 +20,11 @@ start = "trying"
 [fields]
 HELD
 visit    = { holds = "visit" }
-checks   = { type = "list" }
 round    = { type = "count", initial = 1 }
 tries    = { type = "count" }
 
 [phases.trying.on_stop.verify]
-commands = "checks"
+commands = "{program}"
 passed   = "pass"
 failed   = "fail"
 
@@ -39,14 +38,6 @@ failed   = "finish_off"
 
 [phases.done]
 terminal = true
-
-[[transitions.add]]
-from = "trying"
-to   = "same"
-by   = ["agent", "person"]
-args = { line = "text" }
-when = "count(checks) < 40"
-set  = { checks = "checks + args.line" }
 
 [[transitions.pass]]
 from     = "trying"
@@ -100,7 +91,7 @@ struct Depot;
 
 impl OnStop for Depot {
     fn verifies(&self, held: &AnyLoop) -> Result<Vec<String>, String> {
-        let text = std::fs::read_to_string(held.raw().path("COMMANDS")).map_err(|error| error.to_string())?;
+        let text = std::fs::read_to_string(held.raw().path("COMMANDS.ignored")).map_err(|error| error.to_string())?;
         Ok(text.lines().map(str::to_owned).collect())
     }
 }
@@ -125,7 +116,7 @@ fn project(commands: &[&str]) -> Project {
     fs::remove_dir(project.root.join(".git")).unwrap();
     project.write(".gitignore", ".depot/\n.config/\n.local/\n*.ignored\n");
     project.write("TEXT.md", "Text.\n");
-    project.write("COMMANDS", "");
+    project.write("COMMANDS.ignored", "");
     let made = Command::new("git")
         .args(["init", "--quiet"])
         .current_dir(&project.root)
@@ -137,7 +128,8 @@ fn project(commands: &[&str]) -> Project {
 }
 
 fn add(project: &Project, line: &str) {
-    project.run(&["add", "--line", line], "");
+    let lines = project.read("COMMANDS.ignored") + line + "\n";
+    project.write("COMMANDS.ignored", &lines);
 }
 
 /// Calls the program as an agent does, to whom it says no with these words.
@@ -330,7 +322,7 @@ fn what_passed_counts_for_the_work_tree_as_it_was() {
     // What the commands change themselves is not what they have verified.
     project.run(&["leave"], "");
     project.run(&["start"], "");
-    add(&project, "echo more >> TEXT.md");
+    project.write("COMMANDS.ignored", "echo more >> TEXT.md\n");
     allow(&project, &["echo more >> TEXT.md"]);
     let (succeeded, said) = project.agent(&["verify"]);
     assert!(!succeeded, "{said}");
@@ -441,17 +433,13 @@ fn what_cannot_be_shown_is_not_run() {
             r"cannot be shown: echo \u{202e}enif ohce",
         ),
         (
-            "echo a\ntouch ran.ignored",
-            r"cannot be shown: echo a\ntouch ran.ignored",
-        ),
-        (
             "echo \u{1b}[8mhidden",
             r"cannot be shown: echo \u{1b}[8mhidden",
         ),
         (" ", "command 1 is empty"),
     ] {
         project.run(&["start"], "");
-        add(&project, hostile);
+        project.write("COMMANDS.ignored", hostile);
         let (succeeded, said) = project.agent(&["verify"]);
         assert!(!succeeded && said.contains(shown), "{said:?}");
         let told = project.stop_saying().to_string();
@@ -475,7 +463,10 @@ fn a_reviewer_is_shown_what_ran_and_what_failed_is_a_high_finding() {
     let prompt = || project.read("PROMPT.ignored");
     // The program gives the commands here. What is not allowed is not run, and the reviewer is told so.
     let mended = "test -e MENDED.md";
-    project.write("COMMANDS", &format!("{RUN}\n{mended}\necho never\n"));
+    project.write(
+        "COMMANDS.ignored",
+        &format!("{RUN}\n{mended}\necho never\n"),
+    );
     let said = project.run(&["review", "--reviewer", "fine"], "");
     has(
         &said,

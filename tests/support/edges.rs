@@ -80,7 +80,7 @@ fn take<M: Machine>(edge: &'static EdgeInfo, root: Utf8PathBuf) {
                 &before.text(name),
                 number(&values[&format!("args.{argument}")]),
             ),
-            Update::Next(_) | Update::Now { .. } => panic!("{what}: extend this test"),
+            Update::Next(_) => panic!("{what}: extend this test"),
         };
         (*field, text)
     });

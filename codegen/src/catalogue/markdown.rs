@@ -37,8 +37,7 @@ fn section(entry: &Entry) -> String {
         if entry.options {
             text.push_str(
                 "| `options` | required | 2 to 4 of `{ label, description, then }`, where `then` names the transition \
-                 that the answer takes; or the name of a list field, whose texts are the labels |\n\
-                 | `then` | with a field | the transition that each of its labels takes |\n\
+                 that the answer takes |\n\
                  | `text` | optional | the transition that takes what the person types instead of choosing |\n",
             );
         }

@@ -5,10 +5,8 @@ use std::ops::Range;
 
 use super::Index;
 use super::behaviours::{constants, no_edge, open};
-use crate::diagnostic::{Diagnostic, suggest};
-use crate::model::{
-    Actor, Argument, ArgumentKind, At, Behaviour, Call, Edge, FieldKind, Options, Phase,
-};
+use crate::diagnostic::Diagnostic;
+use crate::model::{Actor, Argument, ArgumentKind, At, Behaviour, Call, Edge, Phase};
 use crate::source::template;
 
 /// The longest header of the client's dialog, in characters.
@@ -34,9 +32,6 @@ pub(super) fn questions(
         });
     for (source, phase, behaviour) in asking {
         words(behaviour, found);
-        if let Options::Field { field, .. } = &behaviour.options {
-            list_field(index, field, "the options", found);
-        }
         for then in behaviour.answers() {
             let name = then.value.as_str();
             if !index.transitions.contains_key(name) || adrift.contains(name) {
@@ -117,41 +112,6 @@ fn text(key: &str, text: &At<String>, found: &mut Vec<Diagnostic>) {
     } else if value.chars().count() > LONGEST {
         let message = format!("`{key}` has {} characters", value.chars().count());
         found.push(finding(span, message).help(format!("{LONGEST} are the most")));
-    }
-}
-
-/// A field whose texts are what is named here.
-pub(super) fn list_field(
-    index: &Index<'_>,
-    name: &At<String>,
-    what: &str,
-    found: &mut Vec<Diagnostic>,
-) {
-    let lists = index
-        .machine
-        .fields
-        .iter()
-        .filter(|field| field.kind == FieldKind::List);
-    match index.fields.get(name.value.as_str()) {
-        Some(field) if field.kind == FieldKind::List => {}
-        Some(_) => {
-            let message = format!(
-                "`{}` is no list, and its texts cannot be {what}",
-                name.value
-            );
-            found.push(finding(&name.span, message).help("name a field of `type = \"list\"`"));
-        }
-        None => {
-            let message = format!("no field is named `{}`", name.value);
-            let one = Diagnostic::new(
-                "claudex::machine::unknown_field",
-                name.span.clone(),
-                message,
-            );
-            let hint = suggest(&name.value, lists.map(|field| field.name.value.as_str()));
-            let add = || format!("add `{} = {{ type = \"list\" }}` to [fields]", name.value);
-            found.push(one.help(hint.unwrap_or_else(add)));
-        }
     }
 }
 

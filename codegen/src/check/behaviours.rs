@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::{Index, types};
 use crate::catalogue;
 use crate::diagnostic::{Diagnostic, list, suggest};
-use crate::model::{Argument, ArgumentKind, Behaviour, Call, Edge, Evidence, From, Phase, word_of};
+use crate::model::{Argument, Behaviour, Call, Edge, Evidence, From, Phase, word_of};
 
 /// Says nothing of transitions that are adrift: where they lead has been reported.
 pub(super) fn behaviours(
@@ -100,15 +100,9 @@ fn arguments(call: &Call, args: &[Argument], outcome: &str, found: &mut Vec<Diag
         let message = format!("`{then}` takes `{name}`, and `{outcome}` does not give it");
         let one =
             finding(&call.then.span, message).related(argument.name.span.clone(), "the argument");
-        let help = match argument.kind.value {
-            ArgumentKind::Id => {
-                "an id is no constant: name another transition, or write the phase in Rust"
-                    .to_owned()
-            }
-            _ => format!(
-                "write `{{ then = \"{then}\", with = {{ {name} = ... }} }}`, or name another transition"
-            ),
-        };
+        let help = format!(
+            "write `{{ then = \"{then}\", with = {{ {name} = ... }} }}`, or name another transition"
+        );
         found.push(one.help(help));
     }
 }

@@ -1,8 +1,8 @@
 //! Every cycle is bounded: a loop that could run for ever by itself is not built.
 //!
-//! In each strongly connected component, an edge can be taken only so often if it strictly raises a count (or a time, or
-//! the length of a list) that nothing there lowers, under a guard that bounds the count by a constant or by a field unchanged there; or if it leaves a word
-//! (of a `one_of`, a flag, a text) that nothing there brings back. Such edges are removed, and the rest is looked at
+//! In each strongly connected component, an edge can be taken only so often if it strictly raises a count that nothing there
+//! lowers, under a guard that bounds the count by a constant or by a field unchanged there; or if it leaves a word (of a
+//! `one_of`, a flag, a text) that nothing there brings back. Such edges are removed, and the rest is looked at
 //! again: a component may fall apart, and what those edges reset is then no longer reset. Edges that only a person can
 //! take are no part of it. What is cyclic in the end has no bound.
 
@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use super::Index;
 use super::presence::Crossings;
 use crate::diagnostic::Diagnostic;
-use crate::model::{Actor, Constant, Edge, FieldKind, Guard, Operand, Sign, Update, time};
+use crate::model::{Actor, Constant, Edge, FieldKind, Guard, Operand, Sign, Update};
 
 /// Limits the edges with which a cycle is looked for that is shorter than others.
 const MOST_BEGUN: usize = 512;
@@ -89,10 +89,6 @@ fn effects<'m>(
             effect.words.extend(initial.as_ref().map(word));
         }
         for (field, update) in &edge.declared.set {
-            let is_list = index
-                .fields
-                .get(field.value.as_str())
-                .is_some_and(|field| field.kind == FieldKind::List);
             let effect = effects.entry(&field.value).or_default();
             match &update.value {
                 Update::Field {
@@ -101,22 +97,19 @@ fn effects<'m>(
                 } if *source == field.value && *offset >= 0 => {
                     effect.changed |= *offset > 0;
                 }
-                // A count argument is 0 at least: it lowers nothing, and bounds nothing. What is appended makes a list longer,
-                // unless it is left out.
+                // A count argument is 0 at least: it lowers nothing, and bounds nothing.
                 Update::Plus { name: source, .. } if *source == field.value => {
                     effect.changed = true
                 }
                 Update::Constant(constant) => {
                     effect.changed = true;
                     effect.words.insert(word(constant));
-                    if is_list || matches!(constant, Constant::Count(_) | Constant::Time(_)) {
+                    if matches!(constant, Constant::Count(_)) {
                         effect.lowered_by = Some(name);
                     }
                 }
-                // The clock may be set back.
                 Update::Field { .. }
                 | Update::Next(_)
-                | Update::Now { .. }
                 | Update::Argument(_)
                 | Update::Plus { .. } => {
                     effect.changed = true;
@@ -133,8 +126,6 @@ fn word(constant: &Constant) -> String {
         Constant::Count(number) => number.to_string(),
         Constant::Text(text) => text.clone(),
         Constant::Flag(flag) => flag.to_string(),
-        Constant::Time(seconds) => time::shown(*seconds),
-        Constant::List(texts) => format!("{texts:?}"),
     }
 }
 
@@ -151,51 +142,28 @@ fn is_bounded(index: &Index<'_>, edge: &Edge<'_>, effects: &Effects<'_>) -> bool
         }
         match &update.value {
             Update::Field { name, offset } => {
-                name == field && *offset > 0 && has_ceiling(&when.value, field, false, effects)
-            }
-            Update::Plus { name, .. } if appends(index, edge, field, &update.value) => {
-                name == field && has_ceiling(&when.value, field, true, effects)
+                name == field && *offset > 0 && has_ceiling(&when.value, field, effects)
             }
             Update::Constant(constant) => leaves(index, &when.value, field).is_some_and(|left| {
                 !left.contains(&word(constant))
                     && left.iter().all(|word| !effect.words.contains(word))
             }),
-            Update::Next(_) | Update::Now { .. } | Update::Argument(_) | Update::Plus { .. } => {
-                false
-            }
+            Update::Next(_) | Update::Argument(_) | Update::Plus { .. } => false,
         }
     })
 }
 
-/// Whether an update makes a list longer, whatever is given: an argument that is left out appends nothing.
-fn appends(index: &Index<'_>, edge: &Edge<'_>, field: &str, update: &Update) -> bool {
-    let list = index
-        .fields
-        .get(field)
-        .is_some_and(|field| field.kind == FieldKind::List);
-    let given = update.argument().is_some_and(|name| {
-        let mut arguments = edge.declared.args.iter();
-        arguments.any(|argument| argument.name.value == name && !argument.optional)
-    });
-    list && given
-}
-
-/// Whether the guard says that the count, or the list's length, is at most a constant or a field that no edge of the
-/// component changes.
-fn has_ceiling(guard: &Guard, field: &str, length: bool, effects: &Effects<'_>) -> bool {
+/// Whether the guard says that the count is at most a constant or a field that no edge of the component changes.
+fn has_ceiling(guard: &Guard, field: &str, effects: &Effects<'_>) -> bool {
     match guard {
-        Guard::All(parts) => parts
-            .iter()
-            .any(|part| has_ceiling(part, field, length, effects)),
-        Guard::Any(parts) => parts
-            .iter()
-            .all(|part| has_ceiling(part, field, length, effects)),
+        Guard::All(parts) => parts.iter().any(|part| has_ceiling(part, field, effects)),
+        Guard::Any(parts) => parts.iter().all(|part| has_ceiling(part, field, effects)),
         Guard::Compare { left, sign, right } => {
-            ceiling(left, *sign, right, field, length).is_some_and(|other| match other {
+            ceiling(left, *sign, right, field).is_some_and(|other| match other {
                 Operand::Constant(_) => true,
-                // Time goes on, so what is below `now` once is below it for ever. An argument may be another one each time.
-                Operand::Now { .. } | Operand::Argument { .. } => false,
-                Operand::Field { name, .. } | Operand::Length { name, .. } => !effects
+                // An argument may be another one each time.
+                Operand::Argument { .. } => false,
+                Operand::Field { name, .. } => !effects
                     .get(name.value.as_str())
                     .is_some_and(|effect| effect.changed),
             })
@@ -209,12 +177,10 @@ fn ceiling<'g>(
     sign: Sign,
     right: &'g Operand,
     field: &str,
-    length: bool,
 ) -> Option<&'g Operand> {
     let is = |operand: &Operand| match operand {
-        Operand::Field { name, .. } => !length && name.value == field,
-        Operand::Length { name, .. } => length && name.value == field,
-        Operand::Argument { .. } | Operand::Now { .. } | Operand::Constant(_) => false,
+        Operand::Field { name, .. } => name.value == field,
+        Operand::Argument { .. } | Operand::Constant(_) => false,
     };
     let other = match sign {
         Sign::Less | Sign::LessOrEqual if is(left) => right,
@@ -419,7 +385,7 @@ fn unbounded(
     }
     let reasons: Vec<String> = cycle
         .iter()
-        .flat_map(|edge| nearly(index, edge, effects))
+        .flat_map(|edge| nearly(edge, effects))
         .take(3)
         .collect();
     let remedy = "a cycle ends if one of its edges raises a count under a guard, such as `when = \"tries < 3\"` with \
@@ -434,13 +400,12 @@ fn unbounded(
 }
 
 /// For each count that an edge raises: why that is no bound.
-fn nearly(index: &Index<'_>, edge: &Edge<'_>, effects: &Effects<'_>) -> Vec<String> {
+fn nearly(edge: &Edge<'_>, effects: &Effects<'_>) -> Vec<String> {
     let mut reasons = Vec::new();
     let name = &edge.declared.name.value;
     for (field, update) in &edge.declared.set {
-        let longer = appends(index, edge, &field.value, &update.value);
         let raises = matches!(&update.value, Update::Field { name, offset } if *name == field.value && *offset > 0);
-        if !longer && !raises {
+        if !raises {
             continue;
         }
         let field = field.value.as_str();
@@ -448,7 +413,7 @@ fn nearly(index: &Index<'_>, edge: &Edge<'_>, effects: &Effects<'_>) -> Vec<Stri
             .declared
             .when
             .as_ref()
-            .is_some_and(|when| has_ceiling(&when.value, field, longer, &Effects::new()));
+            .is_some_and(|when| has_ceiling(&when.value, field, &Effects::new()));
         reasons.push(
             match effects.get(field).and_then(|effect| effect.lowered_by) {
                 Some(other) => format!("`{name}` raises `{field}`, but `{other}` sets it back"),

@@ -267,9 +267,7 @@ fn text(guard: &Guard) -> String {
             use crate::model::Operand;
             let side = |operand: &Operand| match operand {
                 Operand::Field { name, offset } => format!("{}{offset:+}", name.value),
-                Operand::Length { name, offset } => format!("count({}){offset:+}", name.value),
                 Operand::Argument { name, offset } => format!("args.{}{offset:+}", name.value),
-                Operand::Now { offset, .. } => format!("now {offset:+}"),
                 Operand::Constant(constant) => format!("{constant:?}"),
             };
             format!("{} {sign:?} {}", side(left), side(right))

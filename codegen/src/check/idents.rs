@@ -7,7 +7,6 @@ use super::Index;
 use crate::diagnostic::{Diagnostic, list};
 use crate::emit::ident::{TYPES, camel, type_of_words};
 use crate::model::{Actor, ArgumentKind, At, AtStart, Behaviour, FieldKind, From, Machine, Phase};
-use crate::source::guard::NOW;
 
 const CODE: &str = "claudex::machine::name_collision";
 
@@ -148,12 +147,6 @@ pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
                 "field",
                 &field.name,
                 found,
-            );
-        }
-        if field.name.value == NOW {
-            let one = Diagnostic::new(CODE, field.name.span.clone(), "a field is named `now`");
-            found.push(
-                one.help("in guards and updates `now` is the time of the commit; rename the field"),
             );
         }
         if field.name.value == "mode" && field.at_start != AtStart::Never {

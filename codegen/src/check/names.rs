@@ -95,22 +95,6 @@ pub(super) fn references(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> Unkn
         if let Some(when) = &entry.when {
             guard(index, entry, &when.value, found);
         }
-        if let Some(append) = &entry.append {
-            for (name, _) in template::interpolated(&append.value).unwrap_or_default() {
-                field(index, &At::new(name.to_owned(), append.span.clone()), found);
-            }
-            if machine.state.form.value != Form::Frontmatter {
-                let message = format!(
-                    "`{}` has an `append`, and only a document of frontmatter has a place for text",
-                    entry.name.value
-                );
-                let one =
-                    Diagnostic::new("claudex::machine::bad_append", append.span.clone(), message);
-                found.push(
-                    one.help("leave `append` out, or write `form = \"frontmatter\"` into [state]"),
-                );
-            }
-        }
         for (name, update) in &entry.set {
             field(index, name, found);
             if let Some(name) = update.value.field() {
@@ -118,11 +102,7 @@ pub(super) fn references(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> Unkn
             }
             if let Some(name) = update.value.argument() {
                 let sum = matches!(update.value, Update::Plus { .. });
-                let list = index
-                    .fields
-                    .get(name_of(&update.value))
-                    .is_some_and(|field| field.kind == FieldKind::List);
-                let kind = if sum && !list { "count" } else { "text" };
+                let kind = if sum { "count" } else { "text" };
                 argument(
                     entry,
                     &At::new(name.to_owned(), update.span.clone()),
@@ -157,11 +137,6 @@ fn persona(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
         message,
     );
     found.push(one.help(hint));
-}
-
-/// The field that an update reads, or nothing.
-fn name_of(update: &Update) -> &str {
-    update.field().unwrap_or_default()
 }
 
 /// An argument that an update or a guard names; `kind`: what it would have to be.

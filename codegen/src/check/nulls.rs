@@ -26,15 +26,9 @@ fn check(index: &Index<'_>, field: &Field, null: &At<Constant>, found: &mut Vec<
     match (&field.kind, &null.value) {
         // Reading has refused it.
         (FieldKind::Data(_), _) => {}
-        (FieldKind::Flag | FieldKind::List, _) => bad(
-            format!("`{name}` is never null: a flag and a list always have a value"),
+        (FieldKind::Flag, _) => bad(
+            format!("`{name}` is never null: a flag always has a value"),
             "leave `null` out".to_owned(),
-        ),
-        (FieldKind::Time, Constant::Time(0)) => {}
-        (FieldKind::Id, Constant::Text(id)) if id.is_empty() => {}
-        (FieldKind::Time | FieldKind::Id, _) => bad(
-            format!("`{name}` has null where it is not set, and no other value as null"),
-            "write `null = \"\"`, or leave it out".to_owned(),
         ),
         (FieldKind::Held(Held::Phase), Constant::Text(phase)) => {
             if !index.phases.contains_key(phase.as_str()) {

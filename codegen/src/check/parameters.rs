@@ -1,7 +1,6 @@
 //! Parameters of behaviours: names of fields and of commands of the user's configuration, words, and names of files.
 
 use super::Index;
-use super::ask::list_field;
 use crate::catalogue::{self, ParameterKind};
 use crate::diagnostic::{Diagnostic, suggest};
 use crate::model::{At, FieldKind};
@@ -26,8 +25,7 @@ pub(super) fn parameters(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
             match parameter.kind {
                 ParameterKind::Field => field(index, value, found),
                 ParameterKind::Command => command(value, found),
-                ParameterKind::Commands if value.value == catalogue::PROGRAM => {}
-                ParameterKind::Commands => list_field(index, value, "the commands", found),
+                ParameterKind::Commands => commands(parameter.name, value, found),
                 ParameterKind::Choice(words) => choice(parameter.name, words, value, found),
                 ParameterKind::Pair => behaviour
                     .list(parameter.name)
@@ -162,6 +160,15 @@ fn findings_file(file: &At<String>, found: &mut Vec<Diagnostic>) {
                 "write it once, such as `reviews/plan-review-{n}.md`: each review has a file of its own",
             ),
         );
+    }
+}
+
+/// The commands that verify the work are the program's.
+fn commands(key: &str, value: &At<String>, found: &mut Vec<Diagnostic>) {
+    if value.value != catalogue::PROGRAM {
+        let message = format!("`{key}` cannot be {:?}", value.value);
+        let one = Diagnostic::new("claudex::machine::bad_name", value.span.clone(), message);
+        found.push(one.help("write `\"{program}\"`: the program gives the commands, in Rust"));
     }
 }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::{ENOUGH, Index};
 use crate::catalogue::{self, ParameterKind};
 use crate::diagnostic::{Diagnostic, list};
-use crate::model::{At, AtStart, Edge, Field, Guard, Options};
+use crate::model::{At, AtStart, Edge, Field, Guard};
 use crate::source::template;
 
 const CODE: &str = "claudex::machine::field_absent";
@@ -191,22 +191,9 @@ fn behaviours(index: &Index<'_>, within: &Within<'_>, found: &mut Vec<Diagnostic
         let is_name = |key: &str| {
             let mut known = entry.iter().flat_map(|entry| entry.parameters());
             known.any(|one| {
-                one.name == key
-                    && matches!(
-                        one.kind,
-                        ParameterKind::Count | ParameterKind::Field | ParameterKind::Commands
-                    )
+                one.name == key && matches!(one.kind, ParameterKind::Count | ParameterKind::Field)
             })
         };
-        if let Options::Field { field: name, .. } = &behaviour.options
-            && let Some((field, _)) = within.absent(&name.value, std::iter::once(at))
-        {
-            let what = format!(
-                "the options of `{}` are those of `{}`, which does not exist there",
-                phase.name.value, name.value
-            );
-            found.push(absence(field, name.span.clone(), what));
-        }
         for (key, value) in &behaviour.parameters {
             let in_braces = template::interpolated(&value.value).unwrap_or_default();
             let whole = is_name(&key.value);

@@ -1,15 +1,13 @@
 //! A small solver: field values under which some guards hold and others do not, or the knowledge that there are none.
 //!
 //! Counts are whole numbers from 0 without an upper end, compared up to constants; that is a system of differences,
-//! which shortest paths decide exactly. Lengths of lists are counts, and so are times: seconds since 1970, 0 where one is
-//! not set, with `now` as one more, which is never 0. Words, flags and texts are tried out; of texts as many fresh ones as there are
-//! fields. Arguments are like fields: whoever takes the edge may give any value. The search for branches has a budget of steps.
+//! which shortest paths decide exactly. Words, flags and texts are tried out; of texts as many fresh ones as there are fields. Arguments are like fields: whoever takes the edge may give any value. The search for branches has a budget of steps.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
 use super::types::kind_of;
-use crate::model::{Argument, Constant, Field, FieldKind, Guard, Operand, Sign, time};
+use crate::model::{Argument, Constant, Field, FieldKind, Guard, Operand, Sign};
 
 /// What a search ended with.
 pub(super) enum Answer {
@@ -61,12 +59,8 @@ struct Difference {
 enum Variable<'g> {
     /// The number 0.
     Zero,
-    /// A count or a time.
+    /// A count.
     Of(Name<'g>),
-    /// The length of a list.
-    Length(&'g str),
-    /// The time of the commit.
-    Now,
 }
 
 #[derive(Clone)]
@@ -124,17 +118,7 @@ impl<'m> Solver<'m, '_> {
             .for_each(|(guard, _)| search.learn(guard, &mut texts));
         search.fill_domains(texts);
         let before = search.steps;
-        let mut branch = Branch::default();
-        if let Some(now) = search
-            .counts
-            .iter()
-            .position(|known| *known == Variable::Now)
-        {
-            branch
-                .differences
-                .extend(differences((now, 0), Sign::Greater, 0));
-        }
-        let result = search.run(wanted.to_vec(), Vec::new(), branch);
+        let result = search.run(wanted.to_vec(), Vec::new(), Branch::default());
         self.left -= before - search.steps;
         match result {
             Some(Some(example)) => Answer::Example(example),
@@ -149,8 +133,6 @@ fn word(constant: &Constant) -> String {
         Constant::Count(number) => number.to_string(),
         Constant::Text(text) => text.clone(),
         Constant::Flag(flag) => flag.to_string(),
-        Constant::Time(seconds) => time::shown(*seconds),
-        Constant::List(texts) => format!("{texts:?}"),
     }
 }
 
@@ -190,7 +172,7 @@ impl<'g> Search<'g, '_> {
     }
 
     fn is_number(&self, name: Name<'g>) -> bool {
-        matches!(self.kind(name), Some(FieldKind::Count | FieldKind::Time))
+        matches!(self.kind(name), Some(FieldKind::Count))
     }
 
     fn fill_domains(&mut self, texts: BTreeSet<String>) {
@@ -200,16 +182,6 @@ impl<'g> Search<'g, '_> {
             .map(|at| format!("text {at}"))
             .filter(|text| !texts.contains(text))
             .take(several);
-        let others = (1..)
-            .map(|at| format!("id-{at}"))
-            .filter(|id| !texts.contains(id))
-            .take(several);
-        let none = (!texts.contains("")).then(String::new);
-        let ids: Vec<String> = none
-            .into_iter()
-            .chain(others)
-            .chain(texts.iter().cloned())
-            .collect();
         let texts: Vec<String> = texts.iter().cloned().chain(fresh).collect();
         let mut domains = std::mem::take(&mut self.domains);
         for (name, domain) in &mut domains {
@@ -218,7 +190,6 @@ impl<'g> Search<'g, '_> {
                     words.iter().map(|word| word.value.clone()).collect()
                 }
                 Some(FieldKind::Flag) => vec!["false".to_owned(), "true".to_owned()],
-                Some(FieldKind::Id) => ids.clone(),
                 _ => texts.clone(),
             };
         }
@@ -308,9 +279,7 @@ impl<'g> Search<'g, '_> {
     /// The variable and what is added to it, if this is a number.
     fn count_of(&self, operand: &Operand) -> Option<(usize, i128)> {
         match operand {
-            Operand::Constant(Constant::Count(number) | Constant::Time(number)) => {
-                Some((0, i128::from(*number)))
-            }
+            Operand::Constant(Constant::Count(number)) => Some((0, i128::from(*number))),
             Operand::Constant(_) => None,
             _ => {
                 let (variable, offset) = variable(operand);
@@ -353,7 +322,10 @@ impl<'g> Search<'g, '_> {
             .iter()
             .zip(counts)
             .skip(1)
-            .map(|(variable, value)| self.shown(*variable, value));
+            .filter_map(|(variable, value)| match variable {
+                Variable::Of(name) => Some(format!("{name} = {value}")),
+                Variable::Zero => None,
+            });
         let words = chosen.iter().map(|(name, word)| match self.kind(*name) {
             Some(FieldKind::Flag) => format!("{name} = {word}"),
             _ => format!("{name} = {word:?}"),
@@ -361,28 +333,6 @@ impl<'g> Search<'g, '_> {
         let mut example: Vec<String> = counts.chain(words).collect();
         example.sort();
         Some(Some(example))
-    }
-
-    /// `round = 0`, `count(notes) = 2`, `soak_until is not set`.
-    fn shown(&self, variable: Variable<'g>, value: i128) -> String {
-        let is_time = match variable {
-            Variable::Of(name) => self.kind(name) == Some(&FieldKind::Time),
-            Variable::Now => true,
-            Variable::Zero | Variable::Length(_) => false,
-        };
-        let name = match variable {
-            Variable::Zero => "0".to_owned(),
-            Variable::Of(name) => name.to_string(),
-            Variable::Length(name) => format!("count({name})"),
-            Variable::Now => "now".to_owned(),
-        };
-        match u64::try_from(value) {
-            Ok(0) if is_time => format!("{name} is not set"),
-            Ok(seconds) if is_time && seconds <= time::LATEST => {
-                format!("{name} = {}", time::shown(seconds))
-            }
-            _ => format!("{name} = {value}"),
-        }
     }
 
     fn assign(
@@ -424,8 +374,6 @@ fn variable(operand: &Operand) -> (Variable<'_>, i128) {
             Variable::Of(Name::Argument(&name.value)),
             i128::from(*offset),
         ),
-        Operand::Length { name, offset } => (Variable::Length(&name.value), i128::from(*offset)),
-        Operand::Now { offset, .. } => (Variable::Now, i128::from(*offset)),
         Operand::Constant(_) => (Variable::Zero, 0),
     }
 }

@@ -9,7 +9,6 @@ use crate::model::{
     Argument, ArgumentKind, At, Constant, Field, FieldKind, Guard, Operand, Sign, Transition,
     Update, constant_text,
 };
-use crate::source::guard::NOW;
 
 const CODE: &str = "claudex::machine::type";
 
@@ -83,9 +82,6 @@ fn describe(kind: &FieldKind) -> &'static str {
         FieldKind::Text => "a text",
         FieldKind::Path => "a path",
         FieldKind::Flag => "a flag",
-        FieldKind::Time => "a time",
-        FieldKind::Id => "an id",
-        FieldKind::List => "a list",
         FieldKind::OneOf(_) => "one of some words",
         FieldKind::Data(_) => "data",
         FieldKind::Held(_) => "the engine's",
@@ -106,10 +102,7 @@ fn misfit(name: &str, kind: &FieldKind, constant: &Constant) -> Option<(String, 
     match (kind, constant) {
         (FieldKind::Count, Constant::Count(_))
         | (FieldKind::Flag, Constant::Flag(_))
-        | (FieldKind::Time, Constant::Time(_))
-        | (FieldKind::List, Constant::List(_))
         | (FieldKind::Text | FieldKind::Path, Constant::Text(_)) => None,
-        (FieldKind::Id, Constant::Text(id)) if is_id(id) => None,
         (FieldKind::OneOf(words), Constant::Text(word)) => {
             if words.iter().any(|known| known.value == *word) {
                 return None;
@@ -124,18 +117,6 @@ fn misfit(name: &str, kind: &FieldKind, constant: &Constant) -> Option<(String, 
                 FieldKind::Count => "give a whole number from 0".to_owned(),
                 FieldKind::Flag => "give true or false, without quotes".to_owned(),
                 FieldKind::Text | FieldKind::Path => "give a text in quotes".to_owned(),
-                FieldKind::Time => {
-                    "give a time with whole seconds, after 1970, such as \"2026-11-22T07:00:00Z\""
-                        .to_owned()
-                }
-                FieldKind::Id => {
-                    "an id is 1 to 64 of A-Z, a-z, 0-9, _ and -; \"\" is none".to_owned()
-                }
-                FieldKind::List => {
-                    format!(
-                        "give a list of texts, `[\"a\", \"b\"]`, or append an argument: `{name} + args.text`"
-                    )
-                }
                 FieldKind::OneOf(words) => {
                     let known: Vec<&str> = words.iter().map(|word| word.value.as_str()).collect();
                     format!("its words are {}", list(&known))
@@ -162,7 +143,6 @@ pub(super) fn kind_of(argument: &Argument) -> FieldKind {
         ArgumentKind::Count => FieldKind::Count,
         ArgumentKind::Flag => FieldKind::Flag,
         ArgumentKind::Path => FieldKind::Path,
-        ArgumentKind::Id => FieldKind::Id,
         ArgumentKind::OneOf(words) => {
             let place = &argument.kind.span;
             FieldKind::OneOf(
@@ -180,23 +160,7 @@ pub(super) fn misfit_of_argument(
     argument: &Argument,
     constant: &Constant,
 ) -> Option<(String, String)> {
-    let name = &argument.name.value;
-    if argument.kind.value == ArgumentKind::Id {
-        let help = "leave it out where it is optional, name another transition, or write the phase in Rust";
-        return Some((
-            format!("`{name}` is an id, which is no constant"),
-            help.to_owned(),
-        ));
-    }
-    misfit(name, &kind_of(argument), constant)
-}
-
-/// Whether it is an id, or none.
-fn is_id(text: &str) -> bool {
-    text.len() <= 64
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+    misfit(&argument.name.value, &kind_of(argument), constant)
 }
 
 pub(super) fn constant(field: &Field, value: &At<Constant>, found: &mut Vec<Diagnostic>) {
@@ -259,15 +223,7 @@ fn side(
                 span: name.span.clone(),
             });
         }
-        Operand::Now { offset, span } => {
-            return Some(Side {
-                name: NOW.to_owned(),
-                kind: FieldKind::Time,
-                offset: *offset,
-                span: span.clone(),
-            });
-        }
-        Operand::Field { name, .. } | Operand::Length { name, .. } => name,
+        Operand::Field { name, .. } => name,
     };
     let field = *index.fields.get(name.value.as_str())?;
     let refused =
@@ -279,22 +235,6 @@ fn side(
             format!("`{}` is {is}, and no guard reads it", name.value),
             "keep what the guard reads in a field of its own",
         )),
-        (Operand::Length { offset, .. }, FieldKind::List) => {
-            return Some(Side {
-                name: format!("count({})", name.value),
-                kind: FieldKind::Count,
-                offset: *offset,
-                span: name.span.clone(),
-            });
-        }
-        (Operand::Length { .. }, _) => found.push(refused(
-            format!("`{}` is {is}, and only a list is counted", name.value),
-            "name a field of `type = \"list\"`",
-        )),
-        (_, FieldKind::List) => found.push(refused(
-            format!("`{0}` is {is}: only its length is compared", name.value),
-            &format!("write `count({})`", name.value),
-        )),
         (Operand::Field { offset, .. }, kind) => {
             return Some(Side {
                 name: name.value.clone(),
@@ -303,14 +243,14 @@ fn side(
                 span: name.span.clone(),
             });
         }
-        (Operand::Argument { .. } | Operand::Now { .. } | Operand::Constant(_), _) => {}
+        (Operand::Argument { .. } | Operand::Constant(_), _) => {}
     }
     None
 }
 
 /// Whether values of this kind have an order, and may be added to.
 fn is_number(kind: &FieldKind) -> bool {
-    matches!(kind, FieldKind::Count | FieldKind::Time)
+    matches!(kind, FieldKind::Count)
 }
 
 fn guard(
@@ -347,7 +287,7 @@ fn guard(
         if side.offset != 0 && !is_number(&side.kind) {
             let message = format!("`{}` is {is}: nothing can be added to it", side.name);
             let one = Diagnostic::new(CODE, side.span.clone(), message);
-            found.push(one.help("only a count and a time take + and -"));
+            found.push(one.help("only a count takes + and -"));
         } else if !matches!(sign, Sign::Equal | Sign::NotEqual) && !is_number(&side.kind) {
             let message = format!("`{}` is {is}, which has no order", side.name);
             found.push(
@@ -399,15 +339,13 @@ fn misfit_into(field: &Field, argument: &Argument) -> Option<(String, String)> {
         (ArgumentKind::Text | ArgumentKind::Path, FieldKind::Text | FieldKind::Path)
         | (ArgumentKind::Count, FieldKind::Count)
         | (ArgumentKind::Flag, FieldKind::Flag)
-        | (ArgumentKind::Id, FieldKind::Id | FieldKind::Text)
         | (ArgumentKind::OneOf(_), FieldKind::Text) => true,
         _ => false,
     };
     let (of, is) = (describe(&field.kind), describe(&kind_of(argument)));
     let help = match field.kind {
-        FieldKind::List => format!("append it: `{target} + args.{known}`"),
         FieldKind::Data(_) => format!("leave it out: Rust sets it, with `set_{target}`"),
-        _ => "a text or a path goes into either, a count into a count, a flag into a flag, an id into an id or a text, a word into a one_of or a text"
+        _ => "a text or a path goes into either, a count into a count, a flag into a flag, a word into a one_of or a text"
             .to_owned(),
     };
     (!fits).then(|| {
@@ -442,18 +380,10 @@ fn set(
                 let message = format!("`{target}` is {of} and `{}` is {from}", source.name.value);
                 (
                     message,
-                    "only a count or a time takes the value of a field, and only of its own type"
-                        .to_owned(),
+                    "only a count takes the value of a field, which must be a count".to_owned(),
                 )
             })
         }
-        Update::Now { .. } => (field.kind != FieldKind::Time).then(|| {
-            let message = format!(
-                "`{target}` is {}, and `now` is a time",
-                describe(&field.kind)
-            );
-            (message, "only a time takes it".to_owned())
-        }),
         Update::Next(source) => {
             let Some(source) = index.fields.get(source.as_str()) else {
                 return;
@@ -488,13 +418,8 @@ fn set(
             else {
                 return;
             };
-            let fits = match (&field.kind, &source.kind) {
-                (FieldKind::Count, FieldKind::Count) => kind.value == ArgumentKind::Count,
-                (FieldKind::List, FieldKind::List) => {
-                    !matches!(kind.value, ArgumentKind::Count | ArgumentKind::Flag)
-                }
-                _ => false,
-            };
+            let fits = (&field.kind, &source.kind, &kind.value)
+                == (&FieldKind::Count, &FieldKind::Count, &ArgumentKind::Count);
             (!fits).then(|| {
                 let of = describe(&field.kind);
                 let message = format!(
@@ -503,8 +428,7 @@ fn set(
                 );
                 (
                     message,
-                    "field, source and argument of a sum are counts, all three; or two lists and a text"
-                        .to_owned(),
+                    "field, source and argument of a sum are counts, all three".to_owned(),
                 )
             })
         }

@@ -33,10 +33,6 @@ pub(super) fn question(context: &Context<'_>, phase: &Phase) -> TokenStream {
     let (question, header) = (parameter("question"), parameter("header"));
     let options =
         match &behaviour.options {
-            Options::Field { field, then } => {
-                let (field, taker) = (&field.value, taker(context, then, &[]));
-                quote! { Field { field: #field, taker: #taker } }
-            }
             Options::None | Options::Program => quote! { Program },
             Options::These(choices) => {
                 let choices = choices.iter().map(|choice| {

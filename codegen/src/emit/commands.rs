@@ -169,7 +169,7 @@ fn variant(context: &Context<'_>, transition: &str) -> TokenStream {
             (true, ArgumentKind::Flag, true) => quote! {
                 #[arg(long = #flag, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
             },
-            (true, ArgumentKind::Text | ArgumentKind::Count | ArgumentKind::Path | ArgumentKind::Id, _) => {
+            (true, ArgumentKind::Text | ArgumentKind::Count | ArgumentKind::Path, _) => {
                 quote! { #[arg(long = #flag, allow_hyphen_values = true)] }
             }
         };

@@ -236,9 +236,6 @@ pub(super) fn type_of_field(field: &Field) -> TokenStream {
     match &field.kind {
         FieldKind::Count => quote! { u64 },
         FieldKind::Flag => quote! { bool },
-        FieldKind::Time => quote! { Option<rt::Timestamp> },
-        FieldKind::Id => quote! { Option<rt::LoopId> },
-        FieldKind::List => quote! { Vec<String> },
         FieldKind::Text | FieldKind::Path | FieldKind::Held(_) => quote! { String },
         FieldKind::Data(kind) => {
             let kind = format_ident!("{kind}");
@@ -257,9 +254,6 @@ fn reading(field: &Field, raw: &TokenStream) -> TokenStream {
     match &field.kind {
         FieldKind::Count => quote! { #raw.count(#name) },
         FieldKind::Flag => quote! { #raw.flag(#name) },
-        FieldKind::Time => quote! { #raw.time(#name) },
-        FieldKind::Id => quote! { #raw.named_id(#name) },
-        FieldKind::List => quote! { #raw.list(#name) },
         FieldKind::Text | FieldKind::Path | FieldKind::Held(_) => quote! { #raw.text(#name) },
         FieldKind::Data(_) => quote! { #raw.data(#name) },
         FieldKind::OneOf(list) => {

@@ -23,9 +23,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::catalogue::{self, ParameterKind};
-use crate::model::{
-    At, Edge, FieldKind, Held, Machine, Options as Answers, Transition, guard_fields,
-};
+use crate::model::{At, Edge, FieldKind, Held, Machine, Transition, guard_fields};
 use crate::templates::TemplateKind;
 
 /// The shape of generated code. The runtime refuses, at compile time, what it was not written for: the number stands in
@@ -300,15 +298,6 @@ fn owned(machine: &Machine) -> Vec<String> {
         .filter_map(|phase| phase.on_stop.as_ref());
     for behaviour in behaviours {
         let known = catalogue::find(&behaviour.name.value);
-        if let Answers::Field { field, .. } = &behaviour.options {
-            add(&field.value);
-        }
-        if let Some(field) = behaviour
-            .commands()
-            .filter(|_| !behaviour.verifies_in_rust())
-        {
-            add(&field.value);
-        }
         for (key, value) in &behaviour.parameters {
             let known =
                 known.and_then(|entry| entry.parameters().find(|known| known.name == key.value));

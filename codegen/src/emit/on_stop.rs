@@ -341,9 +341,6 @@ fn given(call: &Call, argument: &Argument) -> TokenStream {
             let count = table::number(*count);
             quote! { #count }
         }
-        Constant::Time(_) | Constant::List(_) => {
-            unreachable!("check has seen that it is of the argument's kind")
-        }
     });
     match (value, argument.optional) {
         (Some(value), true) => quote! { Some(#value) },

@@ -254,11 +254,7 @@ fn start(context: &Context<'_>) -> TokenStream {
         .collect();
     let members = taken.iter().map(|field| {
         let ident = value_of(&field.name.value);
-        let kind = match field.kind {
-            FieldKind::Time => quote! { rt::Timestamp },
-            FieldKind::Id => quote! { rt::LoopId },
-            _ => super::fields::type_of_field(field),
-        };
+        let kind = super::fields::type_of_field(field);
         let kind = if field.at_start == AtStart::Required {
             kind
         } else {
@@ -277,9 +273,6 @@ fn start(context: &Context<'_>) -> TokenStream {
                 FieldKind::Count => quote! { rt::Value::Count(#expr) },
                 FieldKind::Flag => quote! { rt::Value::Flag(#expr) },
                 FieldKind::Text => quote! { rt::Value::Text(#expr) },
-                FieldKind::Time => quote! { rt::time_value(#expr) },
-                FieldKind::Id => quote! { rt::id_value(#expr) },
-                FieldKind::List => quote! { rt::Value::List(#expr) },
                 FieldKind::OneOf(_) => quote! { rt::Value::Word(#expr.to_string()) },
                 FieldKind::Path | FieldKind::Data(_) | FieldKind::Held(_) => {
                     quote! { rt::Value::Word(#expr) }

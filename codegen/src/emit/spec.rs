@@ -107,9 +107,6 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
                     )
                 });
                 let others = match &behaviour.options {
-                    Options::Field { field, then } => {
-                        Some(format!("one of `{}`: `{}`", field.value, then.value))
-                    }
                     Options::Program => Some("options of the program".to_owned()),
                     Options::None | Options::These(_) => None,
                 };

@@ -47,11 +47,16 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
     let fields = machine.fields.iter().map(|one| field(context, one));
     let phases = machine.phases.iter().map(|phase| {
         let (name, doc, terminal) = (&phase.name.value, &phase.doc, phase.terminal);
-        let meta = &phase.meta;
         let stored = stored(phase);
-        let message = message(context, phase.message.as_ref().map(|message| message.value.as_str()));
+        let message = message(
+            context,
+            phase.message.as_ref().map(|message| message.value.as_str()),
+        );
         let line = context.line(&phase.span);
-        let (on_stop, question) = (behaviours::on_stop(phase), behaviours::question(context, phase));
+        let (on_stop, question) = (
+            behaviours::on_stop(phase),
+            behaviours::question(context, phase),
+        );
         let review = match &phase.on_stop {
             Some(behaviour) if behaviour.name.value == "review" && !phase.terminal => {
                 let name = constant_of(&format!("{}_review", phase.name.value));
@@ -61,7 +66,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         };
         quote! {
             rt::PhaseInfo {
-                name: #name, stored: #stored, doc: #doc, terminal: #terminal, meta: #meta, message: #message,
+                name: #name, stored: #stored, doc: #doc, terminal: #terminal, message: #message,
                 on_stop: #on_stop, review: #review, question: #question, line: #line,
             }
         }
@@ -113,15 +118,11 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
             context,
             declared.message.as_ref().map(|message| message.value.as_str()),
         );
-        let append = match declared.append.as_ref().map(|text| &text.value) {
-            Some(text) => quote! { Some(#text) },
-            None => quote! { None },
-        };
         let line = context.line(&declared.span);
         quote! {
             rt::EdgeInfo {
                 transition: #transition, from: #from, to: #to, when: #when, when_text: #when_text,
-                requires: #requires, by: &[#(#by),*], own: #own, args: &[#(#args),*], set: &[#(#set),*], append: #append,
+                requires: #requires, by: &[#(#by),*], own: #own, args: &[#(#args),*], set: &[#(#set),*],
                 message: #message, ends_turn: #ends_turn, doc: #doc, line: #line,
             }
         }
@@ -294,9 +295,6 @@ fn field(context: &Context<'_>, field: &crate::model::Field) -> TokenStream {
         FieldKind::Text => quote! { rt::FieldKind::Text },
         FieldKind::Path => quote! { rt::FieldKind::Path },
         FieldKind::Flag => quote! { rt::FieldKind::Flag },
-        FieldKind::Time => quote! { rt::FieldKind::Time },
-        FieldKind::Id => quote! { rt::FieldKind::Id },
-        FieldKind::List => quote! { rt::FieldKind::List },
         FieldKind::OneOf(words) => {
             let words = words.iter().map(|word| &word.value);
             quote! { rt::FieldKind::OneOf(&[#(#words),*]) }
@@ -393,19 +391,10 @@ fn operand(operand: &Operand) -> TokenStream {
             let offset = signed(*offset);
             quote! { rt::Operand::Field { name: #name, offset: #offset } }
         }
-        Operand::Length { name, offset } => {
-            let name = &name.value;
-            let offset = signed(*offset);
-            quote! { rt::Operand::Length { name: #name, offset: #offset } }
-        }
         Operand::Argument { name, offset } => {
             let name = &name.value;
             let offset = signed(*offset);
             quote! { rt::Operand::Argument { name: #name, offset: #offset } }
-        }
-        Operand::Now { offset, .. } => {
-            let offset = signed(*offset);
-            quote! { rt::Operand::Now { offset: #offset } }
         }
         Operand::Constant(value) => {
             let value = constant(value);
@@ -424,10 +413,6 @@ fn update(update: &Update) -> TokenStream {
             let offset = signed(*offset);
             quote! { rt::Update::Field { name: #name, offset: #offset } }
         }
-        Update::Now { offset } => {
-            let offset = signed(*offset);
-            quote! { rt::Update::Now { offset: #offset } }
-        }
         Update::Next(name) => quote! { rt::Update::Next(#name) },
         Update::Argument(name) => quote! { rt::Update::Argument(#name) },
         Update::Plus { name, argument } => {
@@ -444,11 +429,6 @@ fn constant(constant: &Constant) -> TokenStream {
         }
         Constant::Text(text) => quote! { rt::Constant::Text(#text) },
         Constant::Flag(flag) => quote! { rt::Constant::Flag(#flag) },
-        Constant::Time(seconds) => {
-            let seconds = number(*seconds);
-            quote! { rt::Constant::Time(#seconds) }
-        }
-        Constant::List(texts) => quote! { rt::Constant::List(&[#(#texts),*]) },
     }
 }
 

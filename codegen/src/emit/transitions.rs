@@ -148,7 +148,6 @@ fn transition(context: &Context<'_>, name: &str) -> TokenStream {
             ArgumentKind::Count => quote! { rt::Value::Count },
             ArgumentKind::Flag => quote! { rt::Value::Flag },
             ArgumentKind::Path => quote! { rt::Value::Word },
-            ArgumentKind::Id => quote! { rt::id_value },
         };
         if argument.optional {
             quote! { (#text, rt::given(#ident.map(#value))) }
@@ -251,7 +250,6 @@ pub(super) fn type_of_argument(transition: &str, argument: &Argument) -> TokenSt
         ArgumentKind::Text | ArgumentKind::Path => quote! { String },
         ArgumentKind::Count => quote! { u64 },
         ArgumentKind::Flag => quote! { bool },
-        ArgumentKind::Id => quote! { rt::LoopId },
     };
     if argument.optional {
         quote! { Option<#kind> }

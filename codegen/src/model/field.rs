@@ -9,8 +9,7 @@ pub struct Field {
     pub name: At<String>,
     /// Says what it holds.
     pub kind: FieldKind,
-    /// `initial`: the value at the start. Absent: 0, false, the first word of a `one_of`, empty text, no time, no id, an
-    /// empty list.
+    /// `initial`: the value at the start. Absent: 0, false, the first word of a `one_of`, empty text.
     pub initial: Option<At<Constant>>,
     /// `null`: the value that the document writes as null.
     pub null: Option<At<Constant>>,
@@ -37,12 +36,6 @@ pub enum FieldKind {
     Path,
     /// `type = "flag"`.
     Flag,
-    /// `type = "time"`: a point in time, whole seconds; may be not set.
-    Time,
-    /// `type = "id"`: 1 to 64 of `A-Za-z0-9_-`, or none.
-    Id,
-    /// `type = "list"`: texts in order.
-    List,
     /// `one_of = [..]`: one of some words, the first being the initial one.
     OneOf(Vec<At<String>>),
     /// `data = "Decisions"`: data of this type, which stands in scope where `machine!` does; set by Rust.
@@ -133,10 +126,6 @@ pub enum Constant {
     Text(String),
     /// true or false.
     Flag(bool),
-    /// A time as seconds since 1970, above 0; 0: not set. `source` makes it of a text that stands where a time is wanted.
-    Time(u64),
-    /// Texts.
-    List(Vec<String>),
 }
 
 impl Field {
@@ -155,11 +144,10 @@ impl Field {
         within.is_none_or(|phases| phases.iter().any(|known| known.value == phase))
     }
 
-    /// The value that a document has as null, with the field's name. None: an ordinary field; a time and an id, which are null without it.
+    /// The value that a document has as null, with the field's name. `None` for a field without `null`.
     pub(crate) fn null(&self, machine: &Machine) -> Option<(&str, Constant)> {
         let value = &self.null.as_ref()?.value;
         let value = match (&self.kind, value) {
-            (FieldKind::Time | FieldKind::Id, _) => return None,
             (FieldKind::Held(_), Constant::Text(name)) => {
                 let phase = machine
                     .phases
@@ -179,9 +167,7 @@ impl Field {
             Some(match &self.kind {
                 FieldKind::Count => Constant::Count(0),
                 FieldKind::Flag => Constant::Flag(false),
-                FieldKind::Time => Constant::Time(0),
-                FieldKind::Text | FieldKind::Path | FieldKind::Id => Constant::Text(String::new()),
-                FieldKind::List => Constant::List(Vec::new()),
+                FieldKind::Text | FieldKind::Path => Constant::Text(String::new()),
                 FieldKind::OneOf(words) => Constant::Text(words.first()?.value.clone()),
                 FieldKind::Data(_) | FieldKind::Held(_) => return None,
             })

@@ -20,8 +20,6 @@ pub struct Phase {
     pub on_stop: Option<Behaviour>,
     /// `message`: the template of the block that entering this phase gives, unless the edge has its own.
     pub message: Option<At<String>>,
-    /// `meta`, as the text of a JSON object; `{}` where there is none.
-    pub meta: String,
     /// Where the table begins.
     pub span: Range<usize>,
 }
@@ -85,13 +83,6 @@ pub enum Options {
     None,
     /// The machine file.
     These(Vec<Choice>),
-    /// A list field: each of its texts is a label.
-    Field {
-        /// `options`: the field.
-        field: At<String>,
-        /// `then`: the transition that each of them takes.
-        then: At<String>,
-    },
     /// The program, in Rust, with the question and its header.
     Program,
 }
@@ -133,19 +124,15 @@ impl Behaviour {
 
     /// Returns every transition that an answer takes: those of the options, then the one of a text.
     pub fn answers(&self) -> impl Iterator<Item = &At<String>> {
-        let then = match &self.options {
-            Options::Field { then, .. } => Some(then),
-            Options::None | Options::These(_) | Options::Program => None,
-        };
         let choices = self.choices().iter().map(|choice| &choice.call.then);
-        choices.chain(then).chain(&self.text)
+        choices.chain(&self.text)
     }
 
     /// Returns the options that stand in the machine file.
     pub fn choices(&self) -> &[Choice] {
         match &self.options {
             Options::These(choices) => choices,
-            Options::None | Options::Field { .. } | Options::Program => &[],
+            Options::None | Options::Program => &[],
         }
     }
 
@@ -159,7 +146,7 @@ impl Behaviour {
         matches!(self.options, Options::Program)
     }
 
-    /// Returns what says which commands verify the work here: a list field, or [`catalogue::PROGRAM`].
+    /// Returns what says which commands verify the work here: [`catalogue::PROGRAM`].
     pub fn commands(&self) -> Option<&At<String>> {
         let entry = catalogue::find(&self.name.value)?;
         let mut known = entry.parameters();

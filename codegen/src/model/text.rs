@@ -1,6 +1,6 @@
 //! Guards, updates and kinds of fields as text, as `machine.toml` writes them.
 
-use super::{Call, Constant, FieldKind, Guard, Held, Operand, Sign, Update, time};
+use super::{Call, Constant, FieldKind, Guard, Held, Operand, Sign, Update};
 
 /// A guard as `machine.toml` would write it.
 pub fn guard_text(guard: &Guard) -> String {
@@ -42,9 +42,7 @@ pub(crate) fn guard_fields(guard: &Guard, add: &mut impl FnMut(&str)) {
 fn operand(operand: &Operand) -> String {
     match operand {
         Operand::Field { name, offset } => with_offset(&name.value, *offset),
-        Operand::Length { name, offset } => with_offset(&format!("count({})", name.value), *offset),
         Operand::Argument { name, offset } => with_offset(&format!("args.{}", name.value), *offset),
-        Operand::Now { offset, .. } => with_offset("now", *offset),
         Operand::Constant(value) => constant_text(value),
     }
 }
@@ -63,8 +61,6 @@ pub(crate) fn constant_text(constant: &Constant) -> String {
         Constant::Count(count) => count.to_string(),
         Constant::Text(text) => format!("{text:?}"),
         Constant::Flag(flag) => flag.to_string(),
-        Constant::Time(seconds) => format!("{:?}", time::shown(*seconds)),
-        Constant::List(texts) => format!("{texts:?}"),
     }
 }
 
@@ -73,7 +69,6 @@ pub fn update_text(update: &Update) -> String {
     match update {
         Update::Constant(value) => constant_text(value),
         Update::Field { name, offset } => with_offset(name, *offset),
-        Update::Now { offset } => with_offset("now", *offset),
         Update::Next(name) => format!("next({name})"),
         Update::Argument(name) => format!("args.{name}"),
         Update::Plus { name, argument } => format!("{name} + args.{argument}"),
@@ -99,11 +94,6 @@ pub fn kind_text(kind: &FieldKind) -> String {
         FieldKind::Text => "text, double-quoted".to_owned(),
         FieldKind::Path => "a path".to_owned(),
         FieldKind::Flag => "true or false".to_owned(),
-        FieldKind::Time => {
-            "a time, ISO 8601 in UTC, whole seconds; null where it is not set".to_owned()
-        }
-        FieldKind::Id => "an id; null for none".to_owned(),
-        FieldKind::List => "a list of texts on one line".to_owned(),
         FieldKind::OneOf(words) => {
             let words: Vec<_> = words
                 .iter()

@@ -25,8 +25,6 @@ pub struct Transition {
     pub args: Vec<Argument>,
     /// `set`, in order.
     pub set: Vec<(At<String>, At<Update>)>,
-    /// `append`: text that is added to the document, with fields in braces.
-    pub append: Option<At<String>>,
     /// `message`: a template.
     pub message: Option<At<String>>,
     /// `turn = "end"`: the turn may end although the phase entered is not terminal.
@@ -106,8 +104,6 @@ pub enum ArgumentKind {
     Flag,
     /// A path.
     Path,
-    /// An id.
-    Id,
     /// `one_of = [..]`: one of some words.
     OneOf(Vec<String>),
 }
@@ -140,26 +136,12 @@ pub enum Operand {
         /// What is added.
         offset: i64,
     },
-    /// `count(list)`: how many texts a list has, plus or minus a constant.
-    Length {
-        /// The list's name, with its place in machine.toml.
-        name: At<String>,
-        /// What is added.
-        offset: i64,
-    },
     /// `args.score`: an argument of the transition, plus or minus a constant.
     Argument {
         /// The argument's name, with its place in machine.toml.
         name: At<String>,
         /// What is added.
         offset: i64,
-    },
-    /// `now`: the time of the commit, plus or minus seconds.
-    Now {
-        /// What is added.
-        offset: i64,
-        /// Its place in machine.toml.
-        span: Range<usize>,
     },
     /// A constant.
     Constant(Constant),
@@ -187,7 +169,7 @@ pub enum Sign {
 pub enum Update {
     /// A constant.
     Constant(Constant),
-    /// `"round + 1"`: a count field plus or minus a constant, or a time plus or minus seconds.
+    /// `"round + 1"`: a count field plus or minus a constant.
     Field {
         /// The field's name.
         name: String,
@@ -198,12 +180,7 @@ pub enum Update {
     Next(String),
     /// `"args.why"`: an argument of the transition.
     Argument(String),
-    /// `"now"`: the time of the commit, plus or minus seconds.
-    Now {
-        /// What is added.
-        offset: i64,
-    },
-    /// `"round + args.more"`: a count field plus a count argument, or a list with a text argument at its end.
+    /// `"round + args.more"`: a count field plus a count argument.
     Plus {
         /// The field's name.
         name: String,
@@ -216,8 +193,8 @@ impl Operand {
     /// The field that it reads, with its place in machine.toml.
     pub fn field(&self) -> Option<&At<String>> {
         match self {
-            Operand::Field { name, .. } | Operand::Length { name, .. } => Some(name),
-            Operand::Argument { .. } | Operand::Now { .. } | Operand::Constant(_) => None,
+            Operand::Field { name, .. } => Some(name),
+            Operand::Argument { .. } | Operand::Constant(_) => None,
         }
     }
 
@@ -237,7 +214,7 @@ impl Update {
             Update::Field { name, .. } | Update::Next(name) | Update::Plus { name, .. } => {
                 Some(name)
             }
-            Update::Constant(_) | Update::Now { .. } | Update::Argument(_) => None,
+            Update::Constant(_) | Update::Argument(_) => None,
         }
     }
 
@@ -245,9 +222,7 @@ impl Update {
     pub fn argument(&self) -> Option<&str> {
         match self {
             Update::Argument(name) | Update::Plus { argument: name, .. } => Some(name),
-            Update::Constant(_) | Update::Now { .. } | Update::Field { .. } | Update::Next(_) => {
-                None
-            }
+            Update::Constant(_) | Update::Field { .. } | Update::Next(_) => None,
         }
     }
 }

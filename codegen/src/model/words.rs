@@ -1,6 +1,6 @@
 //! The words of a machine file that stand for something: `source` reads by these lists.
 
-use super::{Active, Actor, ArgumentKind, AtStart, Evidence, FieldKind, Focus, Form, Held, IdForm};
+use super::{Active, Actor, ArgumentKind, AtStart, Evidence, FieldKind, Focus, Form, IdForm};
 
 impl Form {
     /// What `form` takes.
@@ -36,18 +36,13 @@ impl Focus {
 
 impl FieldKind {
     /// What `type` takes.
-    pub const PLAIN: [(&'static str, FieldKind); 7] = [
+    pub const PLAIN: [(&'static str, FieldKind); 4] = [
         ("count", FieldKind::Count),
         ("text", FieldKind::Text),
         ("path", FieldKind::Path),
         ("flag", FieldKind::Flag),
-        ("time", FieldKind::Time),
-        ("id", FieldKind::Id),
-        ("list", FieldKind::List),
     ];
 }
-
-impl Held {}
 
 impl AtStart {
     /// What `at_start` takes.
@@ -74,12 +69,11 @@ impl Actor {
 
 impl ArgumentKind {
     /// What an argument's type can be; `one_of` is a key of its own.
-    pub const PLAIN: [(&'static str, ArgumentKind); 5] = [
+    pub const PLAIN: [(&'static str, ArgumentKind); 4] = [
         ("text", ArgumentKind::Text),
         ("count", ArgumentKind::Count),
         ("flag", ArgumentKind::Flag),
         ("path", ArgumentKind::Path),
-        ("id", ArgumentKind::Id),
     ];
 }
 

@@ -12,7 +12,7 @@ use crate::format;
 use crate::model::{At, Behaviour, Call, Choice, Constant, Options, call_text};
 
 /// The keys of a question besides its words.
-const OPTIONS: [&str; 3] = ["options", "then", "text"];
+const OPTIONS: [&str; 2] = ["options", "text"];
 
 /// `announce = { then = "transition" }`: how a behaviour is written, with the first of its outcomes.
 fn in_braces(entry: &Entry) -> String {
@@ -95,7 +95,7 @@ pub(super) fn behaviour(reader: &mut Reader<'_>, value: Value<'_>) -> Option<Beh
     let what = format!("`{}`", entry.name);
     let keys = reader.keys(table, &what, &known);
     // A question that the file says nothing of is the program's.
-    let words = ["question", "header", "options", "then"];
+    let words = ["question", "header", "options"];
     let in_rust = entry.options && words.iter().all(|key| keys.value(key).is_none());
     let parameters = parameters_of(reader, entry, &keys, &name.span(), in_rust);
     let options = match entry.options {
@@ -271,59 +271,26 @@ fn constants(reader: &mut Reader<'_>, keys: &Keys<'_>) -> Option<Vec<(At<String>
     Some(given)
 }
 
-/// The options that the file gives, itself or by a field.
+/// The options that the file gives.
 fn options_of(reader: &mut Reader<'_>, keys: &Keys<'_>, whole: Range<usize>) -> Options {
-    let then = keys.get("then");
-    match keys.value("options") {
-        None => {
-            let found = Diagnostic::new(
-                "claudex::machine::missing_key",
-                whole,
-                "`ask` has no `options`",
-            );
-            let help = "add `options = [{ label = \"Yes\", then = \"transition\" }, { label = \"No\", then = \"another\" }]`, or \
-                        `options = \"labels\"` for those of a list field; or leave `question` and `header` out too: then the program \
-                        asks, in Rust";
-            reader.note(found.help(help));
-        }
-        Some(field) if field.get_ref().as_str().is_some() => {
-            let Some((_, then)) = then else {
-                reader.missing(
-                    whole,
-                    "then",
-                    "`ask` with the options of a field",
-                    "then = \"transition\"",
-                );
-                return Options::These(Vec::new());
-            };
-            let named = (reader.string("options", field), reader.string("then", then));
-            if let (Some(field), Some(then)) = named {
-                return Options::Field { field, then };
-            }
-        }
-        Some(list) => {
-            if let Some((key, _)) = then {
-                let message = "each option of a list names its own transition in `then`";
-                let found = Diagnostic::new("claudex::machine::options", key.span(), message);
-                reader
-                    .note(found.help(
-                        "take it out; beside the options it stands where they are a field’s",
-                    ));
-            }
-            return Options::These(choices(reader, list));
-        }
-    }
-    Options::These(Vec::new())
+    let Some(list) = keys.value("options") else {
+        let found = Diagnostic::new(
+            "claudex::machine::missing_key",
+            whole,
+            "`ask` has no `options`",
+        );
+        let help = "add `options = [{ label = \"Yes\", then = \"transition\" }, { label = \"No\", then = \"another\" }]`; \
+                    or leave `question` and `header` out too: then the program asks, in Rust";
+        reader.note(found.help(help));
+        return Options::These(Vec::new());
+    };
+    Options::These(choices(reader, list))
 }
 
 /// The options of a question. Of one that is broken nothing is left.
 fn choices(reader: &mut Reader<'_>, value: Value<'_>) -> Vec<Choice> {
     let DeValue::Array(items) = value.get_ref() else {
-        reader.wrong_type(
-            "options",
-            value,
-            "a list of tables, or the name of a list field",
-        );
+        reader.wrong_type("options", value, "a list of tables");
         return Vec::new();
     };
     if !format::OPTIONS.contains(&items.len()) {

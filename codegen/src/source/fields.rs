@@ -57,11 +57,7 @@ fn field(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Field {
             reader.note(found.help("a field has one of `type`, `one_of`, `data` and `holds`"));
         }
     }
-    let mut constant = |key: &str| {
-        let mut constant = reader.constant(key, keys.value(key)?)?;
-        constant.value = super::time::for_field(Some(&field.kind), constant.value);
-        Some(constant)
-    };
+    let mut constant = |key: &str| reader.constant(key, keys.value(key)?);
     (field.initial, field.null) = (constant("initial"), constant("null"));
     field.key = keys
         .value("key")

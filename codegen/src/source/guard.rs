@@ -17,8 +17,6 @@ pub(super) struct Fault {
 
 /// No guard that a person reads is longer, in bytes.
 const LONGEST: usize = 2_000;
-/// The word for the time of the commit; no field has this name.
-pub(crate) const NOW: &str = "now";
 /// Parentheses in parentheses.
 const DEEPEST: usize = 16;
 
@@ -225,9 +223,7 @@ impl<'t> Parser<'t> {
                     Operand::Argument { name, .. } => {
                         format!("{SIGNS}; a flag is `args.{} == true`", name.value)
                     }
-                    Operand::Length { .. } | Operand::Now { .. } | Operand::Constant(_) => {
-                        SIGNS.to_owned()
-                    }
+                    Operand::Constant(_) => SIGNS.to_owned(),
                 };
                 return fault(
                     part,
@@ -257,12 +253,6 @@ impl<'t> Parser<'t> {
             Token::Word("not") => {
                 return fault(part, "there is no `not`", "use != or the opposite sign");
             }
-            Token::Word(NOW) => {
-                let span = (self.place)(part);
-                let offset = self.offset()?;
-                return Ok(Operand::Now { offset, span });
-            }
-            Token::Word("count") if self.peek() == Token::Sign("(") => return self.length(),
             Token::Word(name) if super::read::is_name(name) => {
                 let name = At::new(name.to_owned(), (self.place)(part));
                 return Ok(Operand::Field {
@@ -322,32 +312,6 @@ impl<'t> Parser<'t> {
         Ok(Operand::Constant(constant))
     }
 
-    /// What follows `count` where a parenthesis does: `(list)`, and an offset.
-    fn length(&mut self) -> Result<Operand, Fault> {
-        const HELP: &str = "name a field of `type = \"list\"`: `count(list)`";
-        self.next();
-        let (token, part) = self.next();
-        let Token::Word(name) = token else {
-            return fault(
-                part,
-                format!("a field is wanted, not {}", token.shown()),
-                HELP,
-            );
-        };
-        if !super::read::is_name(name) {
-            return fault(part, format!("`{name}` is not a field's name"), HELP);
-        }
-        let name = At::new(name.to_owned(), (self.place)(part));
-        match self.next() {
-            (Token::Sign(")"), _) => {}
-            (token, part) => {
-                return fault(part, format!("`)` is wanted, not {}", token.shown()), HELP);
-            }
-        }
-        let offset = self.offset()?;
-        Ok(Operand::Length { name, offset })
-    }
-
     /// `+ 1`, `- 1`, or nothing.
     fn offset(&mut self) -> Result<i64, Fault> {
         let Token::Sign(sign @ ("+" | "-")) = self.peek() else {
@@ -377,10 +341,10 @@ fn number(digits: &str, part: Range<usize>) -> Result<i64, Fault> {
     }
 }
 
-/// Reads what `set` gives a count, a flag, a time or a list: `field`, `field + 1`, `field + args.name`, `next(field)`,
-/// `now`, `now + 60`, `args.name` or a number.
+/// Reads what `set` gives a count or a flag: `field`, `field + 1`, `field + args.name`, `next(field)`, `args.name` or a
+/// number.
 pub(super) fn update(text: &str) -> Result<Update, Fault> {
-    const HELP: &str = "it is a number, `field`, `field + 1`, `field - 1`, `field + args.name`, `next(field)`, `now` or `args.name`";
+    const HELP: &str = "it is a number, `field`, `field + 1`, `field - 1`, `field + args.name`, `next(field)` or `args.name`";
     if text.len() > LONGEST {
         return fault(0..text.len(), "this is too long", HELP);
     }
@@ -399,12 +363,6 @@ pub(super) fn update(text: &str) -> Result<Update, Fault> {
             name: name.value,
             offset,
         }),
-        ((Token::End, _), Operand::Now { offset, .. }) => Ok(Update::Now { offset }),
-        ((Token::End, _), Operand::Length { .. }) => fault(
-            0..text.len(),
-            "nothing is set to the length of a list",
-            HELP,
-        ),
         ((Token::End, _), Operand::Argument { .. }) => {
             fault(0..text.len(), "nothing is added to an argument", HELP)
         }

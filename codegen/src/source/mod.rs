@@ -6,13 +6,11 @@
 mod behaviours;
 mod fields;
 pub(crate) mod guard;
-mod meta;
 mod personas;
 mod phases;
 mod plugin;
 mod read;
 pub(crate) mod template;
-mod time;
 mod transitions;
 
 use toml::de::{DeTable, DeValue};
@@ -150,7 +148,7 @@ fn machine(reader: &mut Reader<'_>, root: &DeTable<'_>) -> Machine {
     let plugin = plugin::plugin(reader, &keys);
     let state = state(reader, &keys, &name);
     let fields = fields::fields(reader, &keys);
-    let modes = phases::modes(reader, &keys, &fields);
+    let modes = phases::modes(reader, &keys);
     let phases = phases::phases(reader, &keys);
     let personas = personas::personas(reader, &keys);
     let transitions = transitions::transitions(reader, &keys, &fields);

@@ -5,9 +5,9 @@ use super::read::{Key, Keys, Reader, Value, in_order};
 use super::{MOST_PHASES, actors, flag, key_name, section, too_many};
 use crate::diagnostic::Diagnostic;
 use crate::format;
-use crate::model::{At, Field, Mode, Phase};
+use crate::model::{At, Mode, Phase};
 
-pub(super) fn modes(reader: &mut Reader<'_>, keys: &Keys<'_>, fields: &[Field]) -> Vec<Mode> {
+pub(super) fn modes(reader: &mut Reader<'_>, keys: &Keys<'_>) -> Vec<Mode> {
     let entries = section(reader, keys, "modes", "[modes.plan]");
     if let Some((key, _)) = entries.get(MOST_PHASES) {
         too_many(reader, key.span(), "modes", entries.len(), MOST_PHASES);
@@ -15,11 +15,11 @@ pub(super) fn modes(reader: &mut Reader<'_>, keys: &Keys<'_>, fields: &[Field]) 
     entries
         .into_iter()
         .take(MOST_PHASES)
-        .filter_map(|(key, value)| mode(reader, key, value, fields))
+        .filter_map(|(key, value)| mode(reader, key, value))
         .collect()
 }
 
-fn mode(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>, fields: &[Field]) -> Option<Mode> {
+fn mode(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Option<Mode> {
     let name = key_name(reader, "a mode", key);
     let table = reader.table(&name.value, value)?;
     let keys = reader.known(table, &format::MODE);
@@ -39,10 +39,7 @@ fn mode(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>, fields: &[Field
     {
         for (key, value) in in_order(table) {
             let field = At::new(key.get_ref().clone().into_owned(), key.span());
-            if let Some(mut constant) = reader.constant(&field.value, value) {
-                let known = fields.iter().find(|known| known.name.value == field.value);
-                constant.value =
-                    super::time::for_field(known.map(|known| &known.kind), constant.value);
+            if let Some(constant) = reader.constant(&field.value, value) {
                 initial.push((field, constant));
             }
         }
@@ -84,7 +81,6 @@ fn phase(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Phase {
         terminal: false,
         on_stop,
         message,
-        meta: "{}".to_owned(),
         span,
     };
     let Some(table) = reader.table(&phase.name.value, value) else {
@@ -124,9 +120,6 @@ fn phase(reader: &mut Reader<'_>, key: Key<'_>, value: Value<'_>) -> Phase {
             );
         }
         phase.stored = Some(stored);
-    }
-    if let Some(meta) = keys.value("meta") {
-        phase.meta = super::meta::json(reader, meta);
     }
     phase
 }

@@ -194,19 +194,11 @@ impl Reader<'_> {
         strings
     }
 
-    /// A whole number from 0, a string, a time, a list of strings, or true and false.
+    /// A whole number from 0, a string, or true and false.
     pub(super) fn constant(&mut self, key: &str, value: Value<'_>) -> Option<At<Constant>> {
         let constant = match value.get_ref() {
             DeValue::String(text) => Constant::Text(text.clone().into_owned()),
             DeValue::Boolean(flag) => Constant::Flag(*flag),
-            DeValue::Datetime(time) => Constant::Text(time.to_string()),
-            DeValue::Array(items) => {
-                let mut texts = Vec::with_capacity(items.len());
-                for item in items.iter() {
-                    texts.push(self.string(key, item)?.value);
-                }
-                Constant::List(texts)
-            }
             DeValue::Integer(number) => {
                 match i64::from_str_radix(number.as_str(), number.radix()) {
                     Ok(number) if number >= 0 => Constant::Count(number.unsigned_abs()),

@@ -7,10 +7,9 @@ use toml::de::{DeTable, DeValue};
 
 use super::guard::{self, Fault};
 use super::read::{Key, Keys, Reader, Value, in_order};
-use super::{MOST_TRANSITIONS, actors, flag, key_name, template, time, too_many};
+use super::{MOST_TRANSITIONS, actors, flag, key_name, too_many};
 use crate::diagnostic::Diagnostic;
 use crate::format;
-use crate::model::time::seconds;
 use crate::model::{
     Argument, ArgumentKind, At, Constant, Evidence, Field, FieldKind, From, To, Transition, Update,
 };
@@ -83,7 +82,7 @@ fn say_once(transitions: &mut [Transition]) {
 fn placeholder(name: At<String>) -> Transition {
     let span = name.span.clone();
     let (from, to) = (From::Phases(Vec::new()), To::Same(span.clone()));
-    let (when, requires, append, message) = (None, None, None, None);
+    let (when, requires, message) = (None, None, None);
     let (by, args, set) = (Vec::new(), Vec::new(), Vec::new());
     Transition {
         name,
@@ -95,7 +94,6 @@ fn placeholder(name: At<String>) -> Transition {
         own: false,
         args,
         set,
-        append,
         message,
         ends_turn: false,
         doc: String::new(),
@@ -143,10 +141,7 @@ fn transition(
     let when = when.and_then(|text| {
         let place = |part: Range<usize>| reader.inside(&text, part);
         match guard::guard(&text.value, &place) {
-            Ok(mut guard) => {
-                time::in_guard(&mut guard, fields);
-                Some(At::new(guard, text.span))
-            }
+            Ok(guard) => Some(At::new(guard, text.span)),
             Err(fault) => {
                 let span = reader.inside(&text, fault.part);
                 let found = Diagnostic::new("claudex::machine::guard", span, fault.message);
@@ -177,20 +172,6 @@ fn transition(
     let set = set
         .map(|table| set_of(reader, table, fields))
         .unwrap_or_default();
-    let append = keys
-        .value("append")
-        .and_then(|value| reader.string("append", value));
-    if let Some(text) = &append
-        && let Err(part) = template::interpolated(&text.value)
-    {
-        let span = reader.inside(text, part);
-        let found = Diagnostic::new(
-            "claudex::machine::bad_append",
-            span,
-            "a brace holds no field's name",
-        );
-        reader.note(found.help("write `{field}`; text that is added has no other braces"));
-    }
     let message = keys
         .value("message")
         .and_then(|value| reader.string("message", value));
@@ -212,7 +193,6 @@ fn transition(
         own,
         args,
         set,
-        append,
         message,
         ends_turn,
         doc,
@@ -319,8 +299,7 @@ fn set_of(
     set
 }
 
-/// A string means a text to a field of words, text or an id, a time to a field of a time where it is one, and an
-/// expression to every other.
+/// Reads an update. A string is a text for a field of words or text, and an expression for any other.
 fn update(
     reader: &mut Reader<'_>,
     field: &At<String>,
@@ -335,24 +314,13 @@ fn update(
     let DeValue::String(text) = value.get_ref() else {
         return reader
             .constant(key.get_ref(), value)
-            .map(|constant| Update::Constant(time::for_field(kind, constant.value)));
+            .map(|constant| Update::Constant(constant.value));
     };
-    let says_text = !matches!(
-        kind,
-        Some(FieldKind::Count | FieldKind::Flag | FieldKind::Time)
-    );
-    let is_time = kind == Some(&FieldKind::Time);
-    let seconds = seconds(text).filter(|_| is_time);
-    let read = match (guard::call_or_argument(text), seconds) {
-        (Some(read), _) => read,
-        (None, Some(seconds)) => Ok(Update::Constant(Constant::Time(seconds))),
-        // What is no time, or no list, is refused by its type.
-        (None, None)
-            if says_text || is_time && text.starts_with(|first: char| first.is_ascii_digit()) =>
-        {
-            Ok(Update::Constant(Constant::Text(text.clone().into_owned())))
-        }
-        (None, None) => guard::update(text),
+    let says_text = !matches!(kind, Some(FieldKind::Count | FieldKind::Flag));
+    let read = match guard::call_or_argument(text) {
+        Some(read) => read,
+        None if says_text => Ok(Update::Constant(Constant::Text(text.clone().into_owned()))),
+        None => guard::update(text),
     };
     read.map_err(
         |Fault {

@@ -1,7 +1,5 @@
 //! `wait-for`: whether a file is there, or a field says yes.
 
-use jiff::Timestamp;
-
 use super::Observed;
 use crate::files::{Distrust, Folder, UntrustedError, if_there};
 use crate::machine::table::FieldKind;
@@ -24,10 +22,8 @@ pub enum WaitForSeen {
 /// The system does not say whether the file is there.
 pub fn wait_for(raw: &Raw, file: &str, field: &str) -> Result<Observed<WaitForSeen>, Refusal> {
     let there = if file.is_empty() {
-        match raw.table().field(field).map(|info| info.kind) {
-            Some(FieldKind::Time) => raw.time(field).is_some_and(|time| time <= Timestamp::now()),
-            kind => kind.is_some_and(|kind| says_yes(kind, &raw.value(field))),
-        }
+        let field = raw.table().field(field);
+        field.is_some_and(|field| says_yes(field.kind, &raw.value(field.name)))
     } else {
         is_file(raw, file)?
     };
@@ -72,11 +68,9 @@ fn says_yes(kind: FieldKind, value: &Value) -> bool {
     match kind {
         FieldKind::Flag => value.as_flag().unwrap_or_default(),
         FieldKind::Count => value.as_count().is_some_and(|count| count > 0),
-        FieldKind::Text | FieldKind::Path | FieldKind::Id => !value.to_plain().trim().is_empty(),
-        FieldKind::List => value.as_list().is_some_and(|texts| !texts.is_empty()),
-        // A time says yes once it has passed, which its value alone does not tell; of the others claudex-build refuses a
-        // machine that waits for one: their words mean neither yes nor no.
-        FieldKind::Time | FieldKind::OneOf(_) | FieldKind::Data(_) | FieldKind::Held => false,
+        FieldKind::Text | FieldKind::Path => !value.to_plain().trim().is_empty(),
+        // claudex-build refuses a machine that waits for one of these: they mean neither yes nor no.
+        FieldKind::OneOf(_) | FieldKind::Data(_) | FieldKind::Held => false,
     }
 }
 
@@ -91,8 +85,6 @@ mod tests {
             (FieldKind::Count, Value::Count(1)),
             (FieldKind::Text, Value::Text("no".into())),
             (FieldKind::Path, Value::Text("/".into())),
-            (FieldKind::Id, Value::Word("a".into())),
-            (FieldKind::List, Value::List(vec![String::new()])),
         ];
         let no = [
             (FieldKind::Flag, Value::Flag(false)),
@@ -101,8 +93,6 @@ mod tests {
             (FieldKind::Text, Value::Text(" \t\n".into())),
             (FieldKind::Text, Value::Null),
             (FieldKind::Path, Value::Null),
-            (FieldKind::Id, Value::Word(String::new())),
-            (FieldKind::List, Value::List(Vec::new())),
             (FieldKind::OneOf(&["yes"]), Value::Word("yes".into())),
             (FieldKind::Held, Value::Text("x".into())),
         ];

@@ -54,14 +54,13 @@ impl Commands {
     pub fn of(raw: &Raw) -> Result<Option<Self>, String> {
         let lines = match source(raw) {
             None => return Ok(None),
-            Some(PROGRAM) => {
+            Some(_) => {
                 let told = raw.commands().cloned();
                 told.unwrap_or_else(|| {
                     Err("the program has not said which commands verify the work".to_owned())
                 })
                 .map_err(|why| text::one_line(&why, LONGEST))?
             }
-            Some(field) => raw.list(field),
         };
         if lines.len() > MOST {
             return Err(format!(
@@ -126,7 +125,7 @@ pub fn line_problem(line: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns what says which commands verify the work in a loop's phase: a field, or [`PROGRAM`].
+/// Returns what says which commands verify the work in a loop's phase: [`PROGRAM`].
 fn source(raw: &Raw) -> Option<&'static str> {
     let behaviour = raw.table().phases[raw.phase()].on_stop.as_ref()?;
     match behaviour.name {
@@ -207,10 +206,9 @@ fn known(raw: &Raw) -> Result<Commands, Unready> {
     match Commands::of(raw) {
         Err(why) => nothing(&why),
         Ok(None) => nothing("this phase verifies nothing"),
-        Ok(Some(commands)) if commands.0.is_empty() => nothing(&match source(raw) {
-            None | Some(PROGRAM) => "there is no command to run: the program gives none".to_owned(),
-            Some(field) => format!("there is no command to run: the list {field} is empty"),
-        }),
+        Ok(Some(commands)) if commands.0.is_empty() => {
+            nothing("there is no command to run: the program gives none")
+        }
         Ok(Some(commands)) => Ok(commands),
     }
 }

@@ -56,7 +56,6 @@ fn holds(guard: &Guard, values: Values) -> bool {
         Operand::Field { .. } => values.2.to_owned(),
         Operand::Argument { .. } => values.3.to_owned(),
         Operand::Constant(constant) => word(constant),
-        Operand::Length { .. } | Operand::Now { .. } => unreachable!("`guard` makes none"),
     };
     match guard {
         Guard::All(parts) => parts.iter().all(|part| holds(part, values)),
@@ -154,109 +153,6 @@ proptest! {
                     ["x", "y", "z"].into_iter().find(|known| *known == word).unwrap()
                 };
                 prop_assert!(fits((number("i"), number("args.j"), word("v"), word("args.w"))), "{example:?}");
-            }
-        }
-    }
-}
-
-/// A time, `now`, the length of a list and a count.
-type Numbers = (i64, i64, i64, i64);
-
-fn numbers_hold(guard: &Guard, values: Numbers) -> bool {
-    let number = |operand: &Operand| match operand {
-        Operand::Field { name, offset } if name.value == "t" => values.0 + offset,
-        Operand::Now { offset, .. } => values.1 + offset,
-        Operand::Length { offset, .. } => values.2 + offset,
-        Operand::Field { offset, .. } => values.3 + offset,
-        Operand::Constant(Constant::Count(number) | Constant::Time(number)) => {
-            i64::try_from(*number).unwrap()
-        }
-        Operand::Argument { .. } | Operand::Constant(_) => {
-            unreachable!("`number_guard` makes none")
-        }
-    };
-    match guard {
-        Guard::All(parts) => parts.iter().all(|part| numbers_hold(part, values)),
-        Guard::Any(parts) => parts.iter().any(|part| numbers_hold(part, values)),
-        Guard::Compare { left, sign, right } => {
-            let (left, right) = (number(left), number(right));
-            match sign {
-                Sign::Less => left < right,
-                Sign::GreaterOrEqual => left >= right,
-                Sign::Equal => left == right,
-                _ => left != right,
-            }
-        }
-    }
-}
-
-fn number_guard() -> impl Strategy<Value = Guard> {
-    let named = |name: &str, offset| Operand::Field {
-        name: At::new(name.to_owned(), 0..0),
-        offset,
-    };
-    let (now, length) = (
-        |offset| Operand::Now { offset, span: 0..0 },
-        |offset| Operand::Length {
-            name: At::new("n".to_owned(), 0..0),
-            offset,
-        },
-    );
-    let time = move || {
-        prop_oneof![
-            (-2_i64..3).prop_map(move |offset| named("t", offset)),
-            (-2_i64..3).prop_map(now),
-            (0_u64..4).prop_map(|seconds| Operand::Constant(Constant::Time(seconds))),
-        ]
-    };
-    let count = move || {
-        prop_oneof![
-            (-2_i64..3).prop_map(move |offset| named("i", offset)),
-            (-2_i64..3).prop_map(length),
-            (0_u64..4).prop_map(|number| Operand::Constant(Constant::Count(number))),
-        ]
-    };
-    let sign = || {
-        prop::sample::select(vec![
-            Sign::Less,
-            Sign::GreaterOrEqual,
-            Sign::Equal,
-            Sign::NotEqual,
-        ])
-    };
-    let leaf = prop_oneof![(time(), sign(), time()), (count(), sign(), count())]
-        .prop_map(|(left, sign, right)| Guard::Compare { left, sign, right });
-    leaf.prop_recursive(2, 6, 3, |inner| {
-        let parts = prop::collection::vec(inner, 1..3);
-        prop_oneof![
-            parts.clone().prop_map(Guard::All),
-            parts.prop_map(Guard::Any)
-        ]
-    })
-}
-
-proptest! {
-    #[test]
-    fn times_and_lengths_are_solved_as_the_numbers_that_they_are(
-        wanted in prop::collection::vec((number_guard(), any::<bool>()), 1..3)
-    ) {
-        let declared = [field("t", FieldKind::Time), field("n", FieldKind::List), field("i", FieldKind::Count)];
-        let index: HashMap<&str, &Field> = declared.iter().map(|field| (field.name.value.as_str(), field)).collect();
-        let wanted: Vec<(&Guard, bool)> = wanted.iter().map(|(guard, wanted)| (guard, *wanted)).collect();
-        let fits = |values: Numbers| wanted.iter().all(|(guard, wanted)| numbers_hold(guard, values) == *wanted);
-        // `now` is never 0, whatever the clock.
-        let mut all = (0..14).flat_map(|a| (1..15).flat_map(move |b| (0..14).map(move |c| (a, b, c))));
-        let known = all.any(|(t, now, n)| (0..14).any(|i| fits((t, now, n, i))));
-        match (Solver { fields: &index, left: u64::MAX }).solve(&[], &wanted) {
-            Answer::GaveUp => prop_assert!(false, "gave up"),
-            Answer::Never => prop_assert!(!known),
-            Answer::Example(example) => {
-                prop_assert!(known, "{example:?}");
-                let said = |name: &str| example.iter().find_map(|part| part.strip_prefix(name)?.strip_prefix(" = "));
-                let seconds = |name: &str| said(name).map_or(0, |text| time::seconds(text).unwrap().cast_signed());
-                let number = |name: &str| said(name).map_or(0, |text| text.parse().unwrap());
-                let values = (seconds("t"), seconds("now").max(1), number("count(n)"), number("i"));
-                prop_assert!(fits(values), "{example:?}");
             }
         }
     }

@@ -1,3 +1,0 @@
-//! Work in batches. Everything that it does stands in `machine.toml`.
-
-claudex_loop::main!(batches);
