@@ -99,7 +99,7 @@ fn faulty_program_fails_the_suite_of_its_fault() {
         (
             "takes-half-a-line-for-two",
             Suite::Kills,
-            "was not taken afterwards",
+            "killed at change",
         ),
         (
             "writes-another-plugin",

@@ -1,8 +1,12 @@
 #!/bin/sh
-# A reviewer of kind `command` for the tests: each argument is what it does in a round, and the last one repeats. It reads its prompt
-# first, as a real reviewer does, unless it has to end or hang at once.
-run=${CLAUDEX_REVIEWER_CHILD##*/r}
-round=${run%%-*}
+# A reviewer of kind `command` for the tests: each argument is what it does in a round, and the last one repeats. It reads its
+# prompt first, as a real reviewer does, unless its only argument is to end or hang at once.
+round=1
+if [ $# -gt 1 ]; then
+    prompt=$(cat)
+    round=${prompt#*This is round }
+    round=${round%% *}
+fi
 while [ "$round" -gt 1 ] && [ $# -gt 1 ]; do
     shift
     round=$((round - 1))

@@ -149,7 +149,10 @@ fn the_help_fits_a_screen_and_lists_each_command_once_in_the_group_that_its_defi
         commands("Look"),
         ["status", "list", "journal", "report", "personas", "doctor"]
     );
-    assert!(groups.contains("\nSet up: new, sweep, "), "{groups}");
+    assert!(
+        groups.contains("\nSet up: new, machine, sweep, "),
+        "{groups}"
+    );
     for command in of_person {
         project.answers(&[command, "--help"], 0, "A person decides this");
     }

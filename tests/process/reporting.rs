@@ -158,7 +158,10 @@ fn hostile_text_is_inert_in_the_page_for_browsers() {
         html.contains("&lt;script&gt;alert(1)&lt;&#x2f;script&gt;"),
         "{html}"
     );
-    assert!(html.contains("content=\"default-src 'none'; style-src"), "{html}");
+    assert!(
+        html.contains("content=\"default-src 'none'; style-src"),
+        "{html}"
+    );
     let (before, rest) = html.split_once("<style>").unwrap();
     let (_, after) = rest.split_once("</style>").unwrap();
     for tag in [before, after]

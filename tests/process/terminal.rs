@@ -40,7 +40,7 @@ fn a_terminal_gets_colours_for_headings_severities_and_marks() {
         project.on_terminal(100, arguments, "").shows(shows);
         let never = [arguments, &["--color", "never"]].concat();
         let screen = project.on_terminal(100, &never, "");
-        // The spinner moves the cursor; a colour ends in an m.
+        // The status line moves the cursor; a colour ends in an m.
         assert!(
             !screen.lines.iter().any(|line| line.contains("\u{1b}[0m")),
             "{screen:#?}"
@@ -59,7 +59,7 @@ fn the_progress_line_counts_the_seconds_of_its_round() {
     let screen = project.on_terminal(100, &["run", "PLAN.md", "--reviewer", "slow"], "");
     let shown = screen.lines.join("\n");
     assert!(
-        shown.contains(" round 3 of 3, Ops and SRE review (0s)"),
+        shown.contains("round 3 of 3, Ops and SRE review (0 s)"),
         "{screen:#?}"
     );
 }

@@ -52,7 +52,7 @@ fn loop_in_an_unknown_phase_is_one_line_and_can_be_cancelled() {
         .says("phase `waiting`");
     project.answers(&["start", "plan", "another"], 1, "already active");
 
-    assert!(note.contains("phase `waiting` is none of plan's"), "{note}");
+    assert!(note.contains("phase `waiting` is none of plan’s"), "{note}");
     let way = format!("give it up (its files are kept):\n    claudex-loop cancel {id}");
     assert!(note.contains(&way), "{note}");
     assert_eq!(project.state(&id), before);

@@ -233,15 +233,6 @@ fn what_is_printed_knows_it(project: &Project) {
         &["Usage: claudex-loop sign-off", "The plan is approved"],
     );
     has(
-        &project.run(&["machine", "show"]),
-        &[
-            "approving",
-            "A person signs the plan off, or sends it back.",
-            "sign_off",
-            "send_back",
-        ],
-    );
-    has(
         &project.run(&["machine", "diagram"]),
         &[
             r#"phase_summarizing -->|"finish"| phase_approving"#,

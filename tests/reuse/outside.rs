@@ -40,10 +40,11 @@ fn manifest() -> String {
         "[package]\nname = \"plan-outside\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
          [[bin]]\nname = \"claudex-loop\"\npath = \"src/main.rs\"\n\n\
          [features]\ndefault = [\"plan\"]\nplan = [\"dep:claudex-build\"]\n\n\
-         [dependencies]\nclaudex-loop = {{ path = {:?}, default-features = false, features = [\"program\"] }}\n{}\n\
+         [dependencies]\nclaudex-loop = {{ path = {:?}, default-features = false, features = [\"program\"] }}\nclaudex-build = {{ path = {:?}, optional = true }}\n{}\n\
          [build-dependencies]\nclaudex-build = {{ path = {:?}, optional = true }}\n\n\
          [patch.crates-io]\nclaudex-build = {{ path = {:?} }}\nclaudex-lint = {{ path = {:?} }}\n",
         packages.runtime,
+        packages.build,
         dependencies.concat(),
         packages.build,
         packages.build,

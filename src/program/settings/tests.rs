@@ -275,7 +275,7 @@ fn each_value_has_its_origin() {
             .to_string()
     };
     assert_eq!(origin("reviewer"), "project /p/.claude/claudex.toml:1");
-    assert_eq!(origin("reviewers.codex.model"), format!("user {USER}:10"));
+    assert_eq!(origin("reviewers.codex.model"), format!("user {USER}:12"));
     assert_eq!(origin("reviewers.codex.kind"), "default");
     assert_eq!(
         origin("rounds.plan").rsplit_once(':').unwrap().0,

@@ -173,10 +173,10 @@ fn sixteen_at_once_share_one_review_and_one_whole_report() {
     }
     assert_eq!(project.runs(&id), 1);
     assert!(read(&project, &format!("reviews/review-{id}.md")).contains("Findings: high=2"));
-    let strays = std::fs::read_dir(project.root.join("reviews"))
+    let reports = std::fs::read_dir(project.root.join("reviews"))
         .unwrap()
         .count();
-    assert_eq!(strays, 2);
+    assert_eq!(reports, 1);
     let scratch: Vec<_> = std::fs::read_dir(&project.home)
         .unwrap()
         .filter(|entry| {

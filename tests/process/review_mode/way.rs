@@ -91,7 +91,9 @@ fn the_whole_way_from_start_to_summary_touches_nothing_of_the_project() {
 fn proposed_patch_is_tried_and_never_applied() {
     let project = changed();
     let patch = "--- a/src/a b.js\n+++ b/src/a b.js\n@@ -1,4 +1,3 @@\n one();\n-debugger;\n two();\n three();\n";
-    let finding = serde_json::json!({ "severity": "high", "what": "x", "patch": patch });
+    let finding = serde_json::json!({
+        "severity": "high", "file": "src/a b.js", "line": 2, "what": "x", "patch": patch
+    });
     let answer = serde_json::json!({ "verdict": "findings", "findings": [finding] }).to_string();
     let file = project.home.join("answer");
     std::fs::write(&file, answer).unwrap();
@@ -407,9 +409,10 @@ fn status_says_what_a_review_waits_for() {
         .says("mode:      review")
         .says("waits for: its review, or a session that takes it up");
     project.fire_as("s1").blocked();
-    project.run(&["status"]).exits(0).says(&format!(
-        "run the review:\n               claudex-loop review {id}"
-    ));
+    project
+        .run(&["status"])
+        .exits(0)
+        .says(&format!("run the review:\n    claudex-loop review {id}"));
     project.review(&id, "lint").exits(0);
     project
         .run(&["status"])
