@@ -99,7 +99,7 @@ fn faulty_program_fails_the_suite_of_its_fault() {
         (
             "takes-half-a-line-for-two",
             Suite::Kills,
-            "killed at change",
+            "does not show the loop any more",
         ),
         (
             "writes-another-plugin",
@@ -116,8 +116,11 @@ fn faulty_program_fails_the_suite_of_its_fault() {
         );
         for failure in &failures {
             assert_eq!(failure.suite, suite, "{fault}: {failure}");
-            assert!(failure.what.contains(said), "{fault}: {failure}");
         }
+        assert!(
+            said.is_empty() || failures.iter().any(|failure| failure.what.contains(said)),
+            "{fault}: {failures:?}"
+        );
     }
 }
 

@@ -473,6 +473,7 @@ fn said<M: CommandLine>(
         }
         Step::Moved { now, edge } => (now, edge),
     };
+    program.prepare(held, settings, Actor::Hook);
     let (raw, table) = (held.raw(), M::TABLE);
     let round = rounds::spec(raw).map(|spec| format!(", {}", rounds::of_most(raw, spec)));
     let elapsed = table.phases[edge.to]

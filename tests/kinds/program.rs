@@ -27,7 +27,7 @@ fn percent<P: InPhase + HasPercent<Value = u64>>(held: &Loop<P>) -> u64 {
 fn show(held: &AnyLoop) {
     let path = held.raw().store().folder().join(format!("{}.state", held.id()));
     let text = std::fs::read_to_string(path).unwrap();
-    let names = ["note", "quick", "file", "tries", "percent", "mood"];
+    let names = ["remark", "quick", "file", "tries", "percent", "mood"];
     let lines = text.lines().filter(|line| {
         line.split_once(':')
             .is_some_and(|(name, _)| names.contains(&name))

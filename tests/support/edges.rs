@@ -80,7 +80,7 @@ fn take<M: Machine>(edge: &'static EdgeInfo, root: Utf8PathBuf) {
                 &before.text(name),
                 number(&values[&format!("args.{argument}")]),
             ),
-            Update::Next(_) => panic!("{what}: extend this test"),
+            Update::Next(name) => next_word(table, name, &before.text(name)),
         };
         (*field, text)
     });
@@ -100,6 +100,15 @@ fn take<M: Machine>(edge: &'static EdgeInfo, root: Utf8PathBuf) {
             assert_eq!(held.text(field), *value, "{what}: `{field}`");
         }
     }
+}
+
+/// Returns the word that follows in a `one_of` field; the first one follows the last.
+fn next_word(table: &Table, field: &str, word: &str) -> String {
+    let Some(FieldKind::OneOf(words)) = table.field(field).map(|field| field.kind) else {
+        panic!("`{field}` has no words");
+    };
+    let at = words.iter().position(|one| *one == word).unwrap();
+    words[(at + 1) % words.len()].to_owned()
 }
 
 /// Returns evidence of this kind for the loop as it is.

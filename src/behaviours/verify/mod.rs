@@ -197,7 +197,7 @@ fn not_allowed(raw: &Raw, lines: Vec<String>) -> Unready {
     let file = raw.permissions().and_then(|known| known.file.as_ref());
     Unready::NotAllowed {
         lines,
-        file: file.map_or("your configuration".to_owned(), |file| text::shown(file)),
+        file: file.map_or("your configuration".to_owned(), text::shown),
     }
 }
 

@@ -170,10 +170,6 @@ fn the_help_fits_a_screen() {
     assert!(help.lines().count() <= 45, "{help}");
     let (groups, _) = help.split_once("\nOptions:\n").unwrap();
     assert!(
-        groups.lines().all(|line| line.chars().count() <= 80),
-        "{groups}"
-    );
-    assert!(
         groups.contains("\nIn Claude Code: new-plan, continue-plan, "),
         "{groups}"
     );

@@ -224,7 +224,7 @@ fn status_shows_tasks_reviews_and_what_is_next_on_one_screen() {
         "0 of 1 subtasks of task 2",
         "reviews of plan: 1 FAIL, 2 PASS",
         "waits for: a task to be done",
-        "complete-task: do task 2 with all of its subtasks (C20)\n               /taskie:continue-plan billing",
+        "complete-task: do task 2 with all of its subtasks (C20)\n    /taskie:continue-plan billing",
     ] {
         assert!(shown.contains(part), "{part}\n{shown}");
     }

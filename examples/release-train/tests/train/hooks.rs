@@ -13,7 +13,11 @@ fn the_hooks_that_are_printed_run_as_they_are_and_the_doctor_finds_them() {
     let yard = Yard::new();
     let said = yard.run(&["doctor"]);
     assert_eq!(said.code, Some(0), "{}", said.out);
-    assert!(said.out.contains("not installed in"), "{}", said.out);
+    assert!(
+        said.out.contains("our plugin is not installed"),
+        "{}",
+        said.out
+    );
 
     // The program may lie anywhere: its path is quoted for the shell that runs the hook.
     let elsewhere = yard.path.join("it's $HOME here");

@@ -99,8 +99,8 @@ fn status_list_and_journal_are_for_people_and_for_programs() {
         format!("loop:      {id}"),
         "phase:     approving (A person decides whether everyone gets it)".to_owned(),
         "version:   1.0".to_owned(),
-        format!("               release-train approve {id}"),
-        format!("               release-train abort {id} --why <why>"),
+        format!("    release-train approve {id}"),
+        format!("    release-train abort {id} --why <why>"),
         "ways on:   approve (a person’s), roll-back (a person’s), resume (a person’s), abort"
             .to_owned(),
     ] {
@@ -204,7 +204,7 @@ fn train_in_an_unknown_phase_can_be_called_off() {
     }
     let said = yard.run(&["approve", &id]);
     assert_eq!(said.code, Some(3), "{}{}", said.out, said.err);
-    has(&said.err, "phase `coupling` is none of release_train's");
+    has(&said.err, "phase `coupling` is none of release_train’s");
     // What is to be done is said in the words of this program, wherever the train is met.
     let way = format!("give it up (its files are kept): release-train abort {id} --why <why>");
     let stopped = yard.approves();
