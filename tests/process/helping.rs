@@ -1,4 +1,4 @@
-//! What helps whoever types: the near name after a slip, completions, man pages.
+//! Help for the command line: near names after a slip, help texts, completions.
 
 use crate::support::Project;
 
