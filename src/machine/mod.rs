@@ -11,7 +11,6 @@
 //! - [`begin`]: how it starts; [`import`]: how it starts from a document of others; `commit`: the one way on.
 //! - [`data`]: what a field of the program's own types holds.
 //! - [`refusal`]: why a transition did not happen, with the loop handed back.
-//! - [`time`]: times in a state document.
 //! - [`evidence_record`]: what evidence says when it is shown to an edge.
 
 pub mod begin;
