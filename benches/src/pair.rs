@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 pub(crate) struct Row {
     /// What it is measured beside.
     pub(crate) beside: String,
-    /// How many times as long it takes.
+    /// Measured ratio of the two times.
     pub(crate) ratio: f64,
-    /// How many times as long it may take.
+    /// Largest ratio that is acceptable.
     pub(crate) most: f64,
 }
 

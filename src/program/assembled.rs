@@ -159,7 +159,7 @@ impl<A> From<FieldError> for NotTaken<A> {
 /// The program of a machine: made by the `program` of its generated module, run by [`Program::main`].
 ///
 /// Without more it has everything that follows from the machine file. The other methods add what only this program has; each
-/// can be called once, but for [`Program::command`], [`Program::flag`], [`Program::verb`], [`Program::reviewer`].
+/// can be called once, but for [`Program::command`], [`Program::flag`], [`Program::verb`] and [`Program::reviewer`].
 pub struct Program<M: CommandLine> {
     /// Names the program in its messages.
     pub(super) info: &'static ProgramInfo,
