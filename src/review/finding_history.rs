@@ -1,11 +1,14 @@
 //! Findings across rounds: each has an id that stays, so that one can say which are new, carried, gone or back again.
 //!
-//! A finding is the same as an earlier one if the reviewer names its id, else if the same check found it in the same file,
-//! or if it says the same but for numbers. What a round means for the loop is not known here.
+//! A finding repeats an earlier one if the reviewer names its id, if the same check found it, if it says the same but for
+//! numbers, or if the same persona found it at the same place.
 
 use serde::Serialize;
 
 use super::findings::{Counts, Finding, Findings, Severity};
+
+/// Most bytes of a document's line by which a later round finds a place again.
+const MAX_LINE_BYTES: usize = 200;
 
 /// A round that was reviewed.
 #[derive(Debug, Clone)]
@@ -103,96 +106,131 @@ impl std::fmt::Display for Tally {
     }
 }
 
-/// Gives each finding of a new round its id: that of the earlier finding that it is, else the next free one. Ids that a
-/// reviewer made up are not kept.
-pub fn name(earlier: &[Round], new: &mut Findings) {
-    let mut known: Vec<(String, Key, u64)> = Vec::new();
+/// Gives each finding of a new round its id: that of the earlier finding that it repeats, else the next free one. Ids that a
+/// reviewer made up are not kept. `document` is the text that was reviewed, or empty if it is no single document.
+pub fn name(earlier: &[Round], new: &mut Findings, persona: &str, document: &str) {
+    let lines = document.lines().map(str::trim);
+    let lines: Vec<&str> = lines
+        .map(|line| &line[..line.floor_char_boundary(MAX_LINE_BYTES)])
+        .collect();
+    let mut known: Vec<Known<'_>> = Vec::new();
     for round in earlier {
         for finding in &round.findings.0 {
-            if let Some(id) = &finding.id
-                && !known
-                    .iter()
-                    .any(|(other, key, _)| other == id && *key == Key::of(finding))
-            {
-                let since = known.iter().find(|(other, ..)| other == id);
-                let since = since.map_or(round.number, |(_, _, since)| *since);
-                known.push((id.clone(), Key::of(finding), since));
+            if let Some(id) = &finding.id {
+                let first = known.iter().find(|one| one.id == id);
+                known.push(Known {
+                    id,
+                    since: first.map_or(round.number, |first| first.since),
+                    persona: &round.persona,
+                    words: words(&finding.what),
+                    finding,
+                });
             }
         }
     }
-    let number = |id: &str| {
-        id.strip_prefix('F')
-            .and_then(|number| number.parse::<u64>().ok())
-    };
-    let mut free = known
-        .iter()
-        .filter_map(|(id, ..)| number(id))
-        .max()
-        .unwrap_or(0)
-        + 1;
-    let mut taken: Vec<String> = Vec::new();
+    let mut taken: Vec<Option<&Known<'_>>> = Vec::new();
     for finding in &mut new.0 {
+        finding.line_text = line_text(finding, &lines);
         let named = finding.id.take().or_else(|| written(finding, &known));
-        let key = Key::of(finding);
-        let by_id = known.iter().find(|(id, ..)| Some(id) == named.as_ref());
+        let by_id = known.iter().find(|one| Some(one.id) == named.as_deref());
+        let words = words(&finding.what);
         let found = by_id
-            .or_else(|| known.iter().find(|(_, known, _)| *known == key))
-            .or_else(|| known.iter().find(|(_, known, _)| known.is_same_check(&key)))
-            .filter(|(id, ..)| !taken.contains(id));
-        let id = match found {
-            Some((id, _, since)) => {
-                finding.since = Some(*since);
-                id.clone()
-            }
-            None => {
-                finding.since = None;
-                free += 1;
-                format!("F{}", free - 1)
-            }
-        };
-        taken.push(id.clone());
-        finding.id = Some(id);
+            .or_else(|| known.iter().find(|one| one.has_words(&words, finding)))
+            .or_else(|| known.iter().find(|one| one.is_same_check(finding)))
+            .filter(|one| !is_taken(&taken, one));
+        taken.push(found);
     }
+    // Only then: a finding in the same words has the better claim to an id than another one at its place.
+    for (at, finding) in new.0.iter().enumerate() {
+        if taken[at].is_none() {
+            let repeats =
+                |one: &&Known<'_>| one.persona == persona && one.is_at_place(finding, &lines);
+            taken[at] = (known.iter().rev().filter(repeats)).find(|one| !is_taken(&taken, one));
+        }
+    }
+    let number = |one: &Known<'_>| one.id.strip_prefix('F')?.parse::<u64>().ok();
+    let mut free = known.iter().filter_map(number).max().unwrap_or(0);
+    for (finding, found) in new.0.iter_mut().zip(taken) {
+        finding.since = found.map(|one| one.since);
+        finding.id = Some(match found {
+            Some(one) => one.id.to_owned(),
+            None => {
+                free += 1;
+                format!("F{free}")
+            }
+        });
+    }
+}
+
+fn is_taken(taken: &[Option<&Known<'_>>], known: &Known<'_>) -> bool {
+    taken.iter().flatten().any(|one| one.id == known.id)
 }
 
 /// Returns the id that a finding's text begins with, as a Markdown answer gives it: `F3: still no way back`. It is taken off
 /// the text.
-fn written(finding: &mut Finding, known: &[(String, Key, u64)]) -> Option<String> {
+fn written(finding: &mut Finding, known: &[Known<'_>]) -> Option<String> {
     let (id, rest) = finding.what.split_once(": ")?;
-    let id = known.iter().find(|(other, ..)| other == id)?.0.clone();
+    let id = known.iter().find(|one| one.id == id)?.id.to_owned();
     finding.what = rest.trim().to_owned();
     Some(id)
 }
 
-/// What makes two findings the same one.
-#[derive(Debug, PartialEq, Eq)]
-struct Key {
-    check: Option<String>,
-    file: Option<String>,
-    words: String,
+/// Returns the text of the reviewed document's line that a finding is about, if it has words.
+fn line_text(finding: &Finding, lines: &[&str]) -> Option<String> {
+    let line = usize::try_from(finding.line?).ok()?.checked_sub(1)?;
+    let text = lines.get(line).filter(|_| finding.file.is_none())?;
+    text.chars()
+        .any(char::is_alphabetic)
+        .then(|| (*text).to_owned())
 }
 
-impl Key {
-    fn of(finding: &Finding) -> Self {
-        let plain = |character: char| match character {
-            character if character.is_alphabetic() => character,
-            _ => ' ',
-        };
-        let words: String = finding.what.to_lowercase().chars().map(plain).collect();
-        Self {
-            check: finding.check.clone(),
-            file: finding.file.clone(),
-            words: words.split_whitespace().collect::<Vec<_>>().join(" "),
-        }
+/// Returns the words of a finding, without numbers, punctuation and case.
+fn words(what: &str) -> String {
+    let plain = |character: char| match character {
+        character if character.is_alphabetic() => character,
+        _ => ' ',
+    };
+    let words: String = what.to_lowercase().chars().map(plain).collect();
+    words.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A finding of an earlier round.
+struct Known<'r> {
+    id: &'r str,
+    /// The first round that found it.
+    since: u64,
+    persona: &'r str,
+    words: String,
+    finding: &'r Finding,
+}
+
+impl Known<'_> {
+    /// Returns whether both say the same of the same file.
+    fn has_words(&self, words: &str, other: &Finding) -> bool {
+        self.words == words && self.finding.check == other.check && self.finding.file == other.file
     }
 
     /// Returns whether the same check of a document found both: it speaks once in a review, with other words as the document
     /// changes. One of many files may speak often in the same file.
-    fn is_same_check(&self, other: &Self) -> bool {
-        self.check.is_some()
-            && self.file.is_none()
-            && self.check == other.check
+    fn is_same_check(&self, other: &Finding) -> bool {
+        self.finding.check.is_some()
+            && self.finding.file.is_none()
+            && self.finding.check == other.check
             && other.file.is_none()
+    }
+
+    /// Returns whether both are about one line: the one with the same text if that is still there, else the one with the same
+    /// number.
+    fn is_at_place(&self, other: &Finding, lines: &[&str]) -> bool {
+        let (finding, text) = (self.finding, self.finding.line_text.as_deref());
+        let is_same_line = match text.filter(|text| lines.contains(text)) {
+            Some(text) => other.line_text.as_deref() == Some(text),
+            None => finding.line == other.line,
+        };
+        is_same_line
+            && other.line.is_some()
+            && finding.check == other.check
+            && finding.file == other.file
     }
 }
 
@@ -311,7 +349,7 @@ mod tests {
         for (persona, found) in all {
             let finding = |what: &&str| Finding::new(Severity::High, *what);
             let mut findings = Findings(found.iter().map(finding).collect());
-            name(&rounds, &mut findings);
+            name(&rounds, &mut findings, persona, "");
             let number = rounds.len() as u64 + 1;
             let persona = (*persona).to_owned();
             rounds.push(Round {
@@ -374,7 +412,7 @@ mod tests {
             ],
         ] {
             let mut findings = Findings(found);
-            name(&all, &mut findings);
+            name(&all, &mut findings, "a", "");
             let number = all.len() as u64 + 1;
             let persona = "a".to_owned();
             all.push(Round {
@@ -394,7 +432,7 @@ mod tests {
             ..Finding::new(Severity::Low, "still no way back")
         };
         let mut new = Findings(vec![named("F1"), named("F77"), named("F1")]);
-        name(&earlier, &mut new);
+        name(&earlier, &mut new, "a", "");
         let ids: Vec<_> = new.0.iter().filter_map(|one| one.id.as_deref()).collect();
         assert_eq!(
             ids,
@@ -411,7 +449,7 @@ mod tests {
             finding("F1: still no way back"),
             finding("F9: is a name of theirs"),
         ]);
-        name(&earlier, &mut new);
+        name(&earlier, &mut new, "a", "");
         assert_eq!(new.0[0].what, "still no way back");
         assert_eq!(
             (new.0[0].id.as_deref(), new.0[0].since),
@@ -468,5 +506,72 @@ mod tests {
             !is_stalled(&rounds(&[clean, clean, clean])),
             "nothing is no stall"
         );
+    }
+
+    /// Reviews documents one after the other; each review finds something else at one line, or at several.
+    fn reworded(reviews: &[(&str, &str, &[u32])]) -> Vec<Round> {
+        let mut all: Vec<Round> = Vec::new();
+        for (persona, document, lines) in reviews {
+            let number = all.len() as u64 + 1;
+            let finding = |line: &u32| Finding {
+                line: Some(*line),
+                ..Finding::new(
+                    Severity::High,
+                    format!("{} says {}", line, "x".repeat(all.len() + 1)),
+                )
+            };
+            let mut findings = Findings(lines.iter().map(finding).collect());
+            name(&all, &mut findings, persona, document);
+            all.push(Round {
+                number,
+                persona: (*persona).to_owned(),
+                findings,
+            });
+        }
+        all
+    }
+
+    #[test]
+    fn reworded_finding_at_one_place_stalls() {
+        let plan = "# Plan\nstep one\nstep two\n";
+        let same = ("a", plan, &[2][..]);
+        assert!(!is_stalled(&reworded(&[same, same])));
+        assert!(is_stalled(&reworded(&[same, same, same])));
+        let other = [same, same, ("b", plan, &[2][..])];
+        assert_eq!(ids(&reworded(&other)), [["F1"], ["F1"], ["F2"]]);
+        let elsewhere = [same, same, ("a", plan, &[3][..])];
+        assert_eq!(ids(&reworded(&elsewhere)), [["F1"], ["F1"], ["F2"]]);
+    }
+
+    #[test]
+    fn reworded_finding_follows_its_line() {
+        let plan = "# Plan\nstep one\nstep two\n";
+        let moved = "# Plan\nintroduction\nstep one\nstep two\n";
+        let edited = "# Plan\nintroduction\nstep one, with a check\nstep two\n";
+        let all = reworded(&[
+            ("a", plan, &[2]),
+            ("a", moved, &[2, 3]),
+            ("a", edited, &[3]),
+        ]);
+        assert_eq!(ids(&all), [&["F1"][..], &["F2", "F1"], &["F1"]]);
+    }
+
+    #[test]
+    fn same_words_win_over_same_place() {
+        let finding = |what: &str, line| Finding {
+            line: Some(line),
+            ..Finding::new(Severity::High, what)
+        };
+        let mut first = Findings(vec![finding("no way back", 2)]);
+        name(&[], &mut first, "a", "");
+        let round = Round {
+            number: 1,
+            persona: "a".to_owned(),
+            findings: first,
+        };
+        let mut new = Findings(vec![finding("no owner", 2), finding("no way back", 7)]);
+        name(&[round], &mut new, "a", "");
+        let ids: Vec<_> = new.0.iter().filter_map(|one| one.id.as_deref()).collect();
+        assert_eq!(ids, ["F2", "F1"]);
     }
 }

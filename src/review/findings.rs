@@ -51,6 +51,9 @@ pub struct Finding {
     /// The line of that file, or of the reviewed document, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
+    /// The text of that line of the reviewed document, by which a later round finds the place again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line_text: Option<String>,
     /// The catalogue's id of the check that found it; a model's findings have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<String>,
@@ -99,6 +102,7 @@ impl Finding {
             recommendation: None,
             file: None,
             line: None,
+            line_text: None,
             check: None,
             patch: None,
             detail: Vec::new(),

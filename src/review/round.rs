@@ -340,7 +340,11 @@ fn perform(
             Findings::default(),
         ),
         Outcome::Findings(mut findings) => {
-            finding_history::name(&earlier, &mut findings);
+            let document = match &parts[..] {
+                [part] if part.kind == Kind::Document => part.text.as_str(),
+                _ => "",
+            };
+            finding_history::name(&earlier, &mut findings, &persona.label, document);
             let digest = write("findings", &findings)?;
             (RunOutcome::Findings { digest }, findings)
         }
