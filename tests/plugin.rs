@@ -189,3 +189,36 @@ fn no_command_permits_more_than_lines_of_our_own() {
         assert!(too_much(rule).is_some(), "{rule}");
     }
 }
+
+/// A clone with core.autocrlf=true must not give a script `#!/bin/sh\r`, which no system finds.
+#[test]
+fn scripts_keep_lf_in_every_clone() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git")
+            .args(["-C", env!("CARGO_MANIFEST_DIR")])
+            .args(arguments)
+            .output()
+            .unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    // An archive of the sources has no repository.
+    if !root.join(".git").exists() {
+        return;
+    }
+    let files = git(&["ls-files"]);
+    let is_script = |file: &&str| {
+        let bytes = std::fs::read(root.join(file)).unwrap_or_default();
+        bytes.starts_with(b"#!")
+    };
+    let scripts: Vec<&str> = files.lines().filter(is_script).collect();
+    for launcher in ["plugin/bin/claudex-loop", "plugin/hooks/stop-hook.sh"] {
+        assert!(scripts.contains(&launcher), "{scripts:?}");
+    }
+    let attributes = git(&[&["check-attr", "eol", "--"], &scripts[..]].concat());
+    let bad: Vec<&str> = attributes
+        .lines()
+        .filter(|line| !line.ends_with(": eol: lf"))
+        .collect();
+    assert_eq!(bad, [""; 0]);
+}
