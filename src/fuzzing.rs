@@ -37,11 +37,8 @@ fn hook_input(bytes: &[u8]) {
         Ok(input) => {
             let again = read_bytes(&[bytes, b"}{"].concat());
             assert_eq!(again.as_ref().ok(), Some(&input));
-            let of_tasks = (
-                input.has_running_subagent(),
-                input.mentions_background("review"),
-            );
-            let reason = format!("{of_tasks:?} {:?} {input:?}", answers::of(&input));
+            let tasks = input.awaited_tasks(|command| command.contains("review"));
+            let reason = format!("{tasks:?} {:?} {input:?}", answers::of(&input));
             Decision::Block {
                 reason,
                 note: input.prompt,

@@ -25,7 +25,7 @@ pub struct Input {
     pub stop_hook_active: Option<bool>,
     /// The subagent's id, where one is meant; never blank.
     pub agent_id: Option<String>,
-    /// Shells that run in the background, in the client's own form.
+    /// Work in the background that the session has begun, in the client's own form.
     pub background_tasks: Vec<Value>,
     /// What the person typed, raw.
     pub prompt: Option<String>,
@@ -103,35 +103,22 @@ impl Input {
         self.agent_id.is_some() || self.hook_event_name.as_deref() == Some("SubagentStop")
     }
 
-    /// Returns whether a subagent is at work in the background: an agent that waits for one ends its turn, and is woken at its
-    /// end.
-    pub fn has_running_subagent(&self) -> bool {
-        let text = |task: &Value, key| task.get(key).and_then(Value::as_str).map(str::to_owned);
-        self.background_tasks.iter().any(|task| {
-            text(task, "type").as_deref() == Some("subagent")
-                && text(task, "status").is_none_or(|status| status == "running")
-        })
-    }
-
-    /// Returns whether the command of a background task contains this text. Of a task without a `command`, any text counts.
-    pub fn mentions_background(&self, needle: &str) -> bool {
-        !needle.is_empty()
-            && self.background_tasks.iter().any(|task| {
-                match task.get("command").and_then(Value::as_str) {
-                    Some(command) => command.contains(needle),
-                    None => contains(task, needle),
+    /// Returns the ids of the background tasks in flight whose end the agent waits for: subagents, workflows, and shells for
+    /// whose command `is_review` holds. The client wakes the agent when one of them ends.
+    pub fn awaited_tasks(&self, is_review: impl Fn(&str) -> bool) -> Vec<&str> {
+        let awaited = |task: &&Value| {
+            let text = |key: &str| task.get(key).and_then(Value::as_str);
+            text("status").is_none_or(|status| ["running", "pending"].contains(&status))
+                && match text("type") {
+                    Some("subagent" | "workflow") => true,
+                    _ => text("command").is_some_and(&is_review),
                 }
-            })
-    }
-}
-
-/// Returns whether a text anywhere in a value contains this one.
-fn contains(value: &Value, needle: &str) -> bool {
-    match value {
-        Value::String(text) => text.contains(needle),
-        Value::Array(values) => values.iter().any(|value| contains(value, needle)),
-        Value::Object(fields) => fields.values().any(|value| contains(value, needle)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        };
+        self.background_tasks
+            .iter()
+            .filter(awaited)
+            .map(|task| task.get("id").and_then(Value::as_str).unwrap_or("?"))
+            .collect()
     }
 }
 
@@ -264,40 +251,23 @@ mod tests {
     }
 
     #[test]
-    fn a_runner_in_the_background_is_found_by_its_command() {
-        let tasks = json!({"background_tasks": [
+    fn awaited_tasks_are_subagents_workflows_and_reviews_in_flight() {
+        let task =
+            |id: &str, kind: &str, status: &str| json!({"id": id, "type": kind, "status": status});
+        let input = input(&json!({"background_tasks": [
+            task("a1", "subagent", "running"),
+            task("a2", "subagent", "completed"),
+            {"id": "a3", "type": "subagent"},
+            task("w1", "workflow", "running"),
+            task("w2", "workflow", "pending"),
+            {"id": "b1", "type": "shell", "status": "running", "command": "claudex-loop review x"},
+            {"id": "b2", "type": "shell", "status": "running", "command": "npm run dev", "description": "a review"},
+            {"type": "shell", "command": "claudex-loop review x"},
+            task("m1", "monitor", "running"),
             7,
-            {"id": "b1", "command": "bash '/a b/20260101-120000-abcdef-runner.sh'", "description": "other-runner.sh"},
-            {"id": "b2", "shell": {"line": ["bash nested-runner.sh"]}},
-            "bash plain-runner.sh"
-        ]});
-        let input = input(&tasks);
-        assert!(input.mentions_background("20260101-120000-abcdef-runner.sh"));
-        assert!(input.mentions_background("nested-runner.sh"));
-        assert!(input.mentions_background("plain-runner.sh"));
-        assert!(
-            !input.mentions_background("other-runner.sh"),
-            "a description is not a command"
-        );
-        assert!(!input.mentions_background("20260101-120000-abcdee-runner.sh"));
-        assert!(!input.mentions_background(""));
-    }
-
-    #[test]
-    fn a_running_subagent_is_seen_and_a_finished_one_or_a_shell_is_not() {
-        let with = |task: &str| {
-            let task: Value = serde_json::from_str(task).unwrap();
-            input(&json!({ "background_tasks": [task] })).has_running_subagent()
-        };
-        assert!(with(
-            r#"{"id": "a9b1", "type": "subagent", "status": "running"}"#
-        ));
-        assert!(
-            with(r#"{"type": "subagent"}"#),
-            "better to wait than to drive a plan in a helper's hands"
-        );
-        assert!(!with(r#"{"type": "subagent", "status": "completed"}"#));
-        assert!(!with(r#"{"type": "shell", "status": "running"}"#));
-        assert!(!with(r#""subagent""#));
+            "subagent",
+        ]}));
+        let awaited = input.awaited_tasks(|command| command.contains("review"));
+        assert_eq!(awaited, ["a1", "a3", "w1", "w2", "b1", "?"]);
     }
 }

@@ -8,6 +8,7 @@ pub mod input;
 pub mod json;
 pub mod prompt;
 pub mod seen;
+pub mod turns;
 
 /// The oldest version of Claude Code that loops are tested with.
 pub const OLDEST_CLIENT: [u64; 3] = [2, 1, 198];

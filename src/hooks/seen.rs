@@ -11,6 +11,7 @@ use std::io;
 use std::time::{Duration, SystemTime};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::sha256;
@@ -76,15 +77,12 @@ impl Seen {
         if Self::of(session, home).as_ref() == Some(&self) {
             return Ok(());
         }
-        let folder = private::make(home, FOLDER)?;
-        expire(&folder);
-        folder.replace(&name_of(session), &serde_json::to_vec(&self)?)
+        save(&name_of(session), &self, home)
     }
 
     /// Returns what the hooks of a session saw; `None` where none has run.
     pub fn of(session: &str, home: &Utf8Path) -> Option<Self> {
-        let folder = private::existing(home, FOLDER).ok()?;
-        serde_json::from_slice(&folder.read(&name_of(session), LARGEST).ok()?).ok()
+        load(&name_of(session), home)
     }
 }
 
@@ -104,25 +102,31 @@ impl Chosen {
     /// # Errors
     /// The folder is not safely the user's, or the system refuses.
     pub fn keep(&self, session: &str, home: &Utf8Path) -> io::Result<()> {
-        let folder = private::make(home, FOLDER)?;
-        expire(&folder);
-        folder.replace(
-            &format!("loop-{}", name_of(session)),
-            &serde_json::to_vec(self)?,
-        )
+        save(&format!("loop-{}", name_of(session)), self, home)
     }
 
     /// Returns what was chosen for a session last.
     pub fn of(session: &str, home: &Utf8Path) -> Option<Self> {
-        let folder = private::existing(home, FOLDER).ok()?;
-        let name = format!("loop-{}", name_of(session));
-        serde_json::from_slice(&folder.read(&name, LARGEST).ok()?).ok()
+        load(&format!("loop-{}", name_of(session)), home)
     }
 }
 
-fn name_of(session: &str) -> String {
+pub(super) fn name_of(session: &str) -> String {
     let digest = sha256(session);
     format!("{digest}.json")
+}
+
+/// Writes a record below the user's state home, and removes those that are too old.
+pub(super) fn save(name: &str, record: &impl Serialize, home: &Utf8Path) -> io::Result<()> {
+    let folder = private::make(home, FOLDER)?;
+    expire(&folder);
+    folder.replace(name, &serde_json::to_vec(record)?)
+}
+
+/// Reads a record; `None` if it is missing or unreadable.
+pub(super) fn load<T: DeserializeOwned>(name: &str, home: &Utf8Path) -> Option<T> {
+    let folder = private::existing(home, FOLDER).ok()?;
+    serde_json::from_slice(&folder.read(name, LARGEST).ok()?).ok()
 }
 
 /// Removes records of sessions that are long over. What cannot be removed is tried again.

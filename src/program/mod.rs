@@ -9,7 +9,7 @@
 //! | `assembled` | a generated machine as a program, and what a program adds to it |
 //! | `arguments`, `dispatch`, `typed` | its command line, and what was typed after a slash command |
 //! | `start`, `verbs`, `loops`, `rollback`, `review`, `display`, `config`, `state`, `generate` | its commands |
-//! | `hooks`, `stop`, `session_start`, `answer` | what a client's hooks call |
+//! | `hooks`, `stop`, `turn`, `session_start`, `answer` | what a client's hooks call |
 //! | `doctor`, `client_files` | checks of the installation, and what the client's files say |
 //! | `settings`, `reviewers` | the person's configuration, and who reviews |
 //! | `info`, `messages`, `next_action`, `words`, `rounds` | how it names itself, and what it says of a loop and its journal |
@@ -56,6 +56,7 @@ pub mod start;
 mod state;
 pub mod stop;
 pub mod suggest;
+mod turn;
 mod typed;
 mod verbs;
 mod verify;

@@ -12,13 +12,14 @@ use super::caller::UNKNOWN;
 use super::info::ProgramInfo;
 use super::loops::with_help;
 use super::settings::Settings;
+use super::turn::{self, Turn};
 use super::{chosen, incompatible, locate, messages, next_action, rounds};
 use crate::behaviours::{LoopHandle, Step, words};
 use crate::hooks::decision::Decision;
 use crate::hooks::input::Input;
-use crate::machine::{Actor, Raw, Refusal, Refused};
+use crate::machine::{Actor, Refusal, Refused};
 use crate::process::environment::GUARD;
-use crate::store::{Budget, Entry, Listed, LoopId, MOST_FOLDERS, OF_A_HOOK, Store, StoreError};
+use crate::store::{Budget, Listed, LoopId, MOST_FOLDERS, OF_A_HOOK, Store, StoreError};
 use crate::text;
 
 /// Prefix of the folder's log line about a stop that changed nothing. `status` shows that line.
@@ -354,7 +355,7 @@ fn drive<M: CommandLine>(
         Ok(held) => held,
         Err(error) => return fault(incompatible::line(info, &store.path_of(id), &error)),
     };
-    let repairs: Vec<String> = held
+    let mut repairs: Vec<String> = held
         .raw()
         .repairs()
         .iter()
@@ -380,23 +381,12 @@ fn drive<M: CommandLine>(
     if let Err(error) = store.touch(id) {
         store.log(&format!("{id} touch: {error}"));
     }
-    if is_worked_on(info, input, held.raw()) {
-        store.log(&format!(
-            "{id} {LET_END}its review or a helper of the agent is at work"
-        ));
-        return Decision::Approve {
-            note: note_of(info, &repairs),
-        };
-    }
-    if input.stop_hook_active == Some(true) && has_let_turn_end(held.raw()) {
-        // The turn was let end, and another Stop hook held it. Its blocks are none of our loop's: a reminder, or the
-        // next try of what has just failed twice, is for a turn of the person's.
-        store.log(&format!(
-            "{id} {LET_END}it was let end before, and another hook held it"
-        ));
-        return Decision::Approve {
-            note: note_of(info, &repairs),
-        };
+    match turn::look(info, input, held.raw()) {
+        Turn::GoesOn { note } => repairs.extend(note),
+        Turn::Ends { why } => {
+            store.log(&format!("{id} {LET_END}{why}"));
+            return with_repairs(info, Decision::Approve { note: None }, &repairs);
+        }
     }
     let settings = match settings(info, store, input) {
         Ok(settings) => settings,
@@ -426,17 +416,6 @@ fn drive<M: CommandLine>(
         Ok(decision) => with_repairs(info, decision, &repairs),
         Err(problem) => fault(problem),
     }
-}
-
-/// Returns whether someone else has the loop's work in his hands, so that this stop changes nothing. The client wakes the agent
-/// when a helper or a command in the background ends, and stops again then.
-fn is_worked_on(info: &ProgramInfo, input: &Input, raw: &Raw) -> bool {
-    let id = raw.id();
-    let reviews = || {
-        input.mentions_background(&format!("{} review {id}", info.program))
-            || input.mentions_background(&format!("{id}-runner.sh"))
-    };
-    input.has_running_subagent() || reviews() && raw.store().is_running(id)
 }
 
 /// Loads the settings, and keeps for commands inside the session what its hook sees.
@@ -518,24 +497,6 @@ fn said<M: CommandLine>(
             note: Some(info.line(&error.to_string())),
         },
     })
-}
-
-/// Whether the last that happened to a loop is an edge of the hook that let the turn end. A review that was run since, or
-/// anything else that the journal tells of, is news.
-fn has_let_turn_end(raw: &Raw) -> bool {
-    let table = raw.table();
-    let journal = raw.recent().unwrap_or_default();
-    let Some(Entry::Change(change)) = journal.last() else {
-        return false;
-    };
-    let (from, to) = (change.from.as_deref(), change.to.as_deref());
-    change.by == Actor::Hook.to_string()
-        && table.edges.iter().any(|edge| {
-            edge.transition == change.what
-                && Some(table.phases[edge.from].stored) == from
-                && Some(table.phases[edge.to].stored) == to
-                && edge.lets_turn_end(table)
-        })
 }
 
 fn note_of(info: &ProgramInfo, repairs: &[String]) -> Option<String> {

@@ -1,7 +1,7 @@
 //! Reviews that fail, and reviews that are still running.
 
 use crate::support::{Project, feed};
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[test]
 fn a_reviewer_that_fails_is_retried_once_then_noted_then_ends_the_loop() {
@@ -136,7 +136,7 @@ fn a_stop_is_approved_while_the_client_itself_watches_the_runner() {
     }
     assert_eq!(project.state(&id), before, "no reminder was used up");
 
-    let other = json!({"id": "b2", "command": "npm run dev"});
+    let other = json!({"id": "b2", "type": "shell", "status": "running", "command": "npm run dev"});
     project
         .fire_with(json!({"session_id": "s1", "background_tasks": [other]}))
         .blocked();
@@ -173,6 +173,30 @@ fn a_plan_in_the_hands_of_a_background_helper_is_not_driven() {
             .blocked();
         assert_eq!(project.changes(&id).len(), changes.len() + 1);
     }
+}
+
+#[test]
+fn fourth_stop_for_the_same_task_goes_on_and_says_so() {
+    let (project, id) = Project::reviewing(&[]);
+    project.review(&id, "fake-findings").exits(0);
+    let task =
+        |id: &str| json!({"id": id, "type": "workflow", "status": "running", "name": "audit"});
+    let stop =
+        |task: &Value| project.fire_with(json!({"session_id": "s1", "background_tasks": [task]}));
+    stop(&task("w1")).approved();
+    for _ in 0..3 {
+        stop(&task("w2")).approved();
+    }
+    let changes = project.changes(&id);
+    let ended = stop(&task("w2"));
+    assert_eq!(
+        ended.note,
+        Some(format!(
+            "claudex: three stops have waited for the same background task, so loop {id} goes on while that runs"
+        ))
+    );
+    assert!(ended.blocked().starts_with("### Claudex round 2 of 3"));
+    assert_eq!(project.changes(&id).len(), changes.len() + 1);
 }
 
 #[test]

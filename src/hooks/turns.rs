@@ -1,0 +1,85 @@
+//! What the hooks note about the turns of a session, in `sessions/turns-<sha256 of the session id>.json` of the user's folder
+//! of the program.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use camino::Utf8Path;
+use serde::{Deserialize, Serialize};
+
+use super::seen::{load, name_of, save};
+
+/// How many stops in a row wait for the same background task.
+const MAX_WAITS: u32 = 3;
+
+/// The notes about a session's turns.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Turns {
+    /// How many stops in a row have found each background task, by the task's id.
+    waits: BTreeMap<String, u32>,
+}
+
+/// What a stop does about the background tasks that its agent waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// There is none, or it has been waited for long enough: the loop goes on.
+    GoesOn,
+    /// The stop waits.
+    Waits,
+    /// [`MAX_WAITS`] stops have waited: the loop goes on, and says so this once.
+    GivesUp,
+}
+
+impl Turns {
+    /// Reads the notes about a session.
+    pub fn of(session: &str, home: &Utf8Path) -> Self {
+        load(&file_of(session), home).unwrap_or_default()
+    }
+
+    /// Keeps the notes for a session, below the user's state home.
+    ///
+    /// # Errors
+    /// Returns an error if the folder is not safely the user's, or the system refuses.
+    pub fn keep(&self, session: &str, home: &Utf8Path) -> io::Result<()> {
+        save(&file_of(session), self, home)
+    }
+
+    /// Counts a stop that found these background tasks.
+    pub fn wait(&mut self, tasks: &[&str]) -> Wait {
+        let counted = |id: &&str| {
+            let before = self.waits.get(*id).copied().unwrap_or_default();
+            ((*id).to_owned(), before.saturating_add(1))
+        };
+        self.waits = tasks.iter().map(counted).collect();
+
+        match self.waits.values().min() {
+            Some(1..=MAX_WAITS) => Wait::Waits,
+            Some(&count) if count == MAX_WAITS + 1 => Wait::GivesUp,
+            _ => Wait::GoesOn,
+        }
+    }
+}
+
+fn file_of(session: &str) -> String {
+    format!("turns-{}", name_of(session))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fourth_stop_for_the_same_task_gives_up_once() {
+        let mut turns = Turns::default();
+        let mut waits = |tasks: &[&str]| turns.wait(tasks);
+        assert_eq!([(); 3].map(|()| waits(&["a"])), [Wait::Waits; 3]);
+        assert_eq!(waits(&["a"]), Wait::GivesUp);
+        assert_eq!(waits(&["a"]), Wait::GoesOn);
+
+        // Another task has stops of its own, and a task that ended is forgotten.
+        assert_eq!(waits(&["a", "b"]), Wait::Waits);
+        assert_eq!(waits(&[]), Wait::GoesOn);
+        assert_eq!(waits(&["a"]), Wait::Waits);
+    }
+}
