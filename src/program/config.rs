@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::arguments::Config;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::settings::{self, FileError, SettingsError, check, example_to_edit, shown};
+use super::settings::{self, SettingsError, check, example_to_edit, shown};
 use super::{locate, loops, out};
 use crate::text;
 
@@ -25,8 +25,8 @@ pub(super) fn config(info: &'static ProgramInfo, command: &Config) -> Result<Exi
     }
 }
 
-fn failed(error: FileError) -> Failure {
-    Failure::new(Exit::Usage, SettingsError::File(error))
+fn failed(error: SettingsError) -> Failure {
+    Failure::new(Exit::Usage, error)
 }
 
 /// The paths of both files, and whether there is one.
@@ -86,7 +86,7 @@ fn show(info: &'static ProgramInfo, json: bool) -> Result<Exit, Failure> {
     Ok(Exit::Complete)
 }
 
-/// A line for each file that is right or not there, a picture for each that is not.
+/// Prints a line for each file, and the first problem of each.
 fn checked(info: &'static ProgramInfo) -> Result<Exit, Failure> {
     let mut exit = Exit::Complete;
     for checked in check(info, &locate::root(info.state, &loops::here()?)) {
@@ -97,15 +97,15 @@ fn checked(info: &'static ProgramInfo) -> Result<Exit, Failure> {
         };
         match checked.found {
             Ok(true) if path.is_none() => {}
-            Ok(true) if checked.names => out::exact(&format!("{called}: well-formed")),
-            Ok(true) => out::exact(&format!(
-                "{called}: well-formed; whether you have the names in it can be told once your own file is right"
-            )),
+            Ok(true) => out::exact(&format!("{called}: well-formed")),
             Ok(false) => out::exact(&format!("{called}: not there")),
             Err(error) => {
                 exit = Exit::Usage;
                 Failure::new(Exit::Usage, error).print(info);
             }
+        }
+        for line in &checked.ignored {
+            out::note(line);
         }
     }
     Ok(exit)

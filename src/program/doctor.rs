@@ -494,7 +494,15 @@ fn check_configuration(info: &'static ProgramInfo, root: &Utf8Path) -> (Check, S
                 settings.reviewer,
                 settings.personas.all().len()
             );
-            (Check::ok(NAME, found), settings)
+            let check = match settings.ignored.is_empty() {
+                true => Check::ok(NAME, found),
+                false => Check::warning(
+                    NAME,
+                    settings.ignored.join("\n"),
+                    "remove it there; your own file may have it",
+                ),
+            };
+            (check, settings)
         }
         Err(error) => {
             let check = Check::error(NAME, &error, "fix or remove it");

@@ -4,8 +4,8 @@ use std::fmt;
 use std::process::ExitCode;
 
 use miette::{
-    Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic,
-    ThemeCharacters, ThemeStyles,
+    Diagnostic, GraphicalReportHandler, GraphicalTheme, MietteDiagnostic, ThemeCharacters,
+    ThemeStyles,
 };
 
 use super::info::ProgramInfo;
@@ -45,7 +45,7 @@ impl From<Exit> for ExitCode {
 pub struct Failure {
     /// What the process exits with.
     pub exit: Exit,
-    report: Box<dyn Diagnostic + Send + Sync>,
+    report: Box<MietteDiagnostic>,
 }
 
 impl fmt::Display for Failure {
@@ -56,7 +56,7 @@ impl fmt::Display for Failure {
 
 impl Failure {
     /// An error with the code that it exits with.
-    pub fn new(exit: Exit, error: impl Diagnostic + Send + Sync + 'static) -> Self {
+    pub fn new(exit: Exit, error: impl Diagnostic) -> Self {
         Self::headed(exit, error.to_string(), error)
     }
 
@@ -67,23 +67,10 @@ impl Failure {
     }
 
     /// An error under another message than its own.
-    pub fn headed(
-        exit: Exit,
-        message: String,
-        error: impl Diagnostic + Send + Sync + 'static,
-    ) -> Self {
+    pub fn headed(exit: Exit, message: String, error: impl Diagnostic) -> Self {
         Self {
             exit,
-            report: Box::new(Headed {
-                first: printed(&error, &message),
-                rest: error
-                    .related()
-                    .into_iter()
-                    .flatten()
-                    .map(|one| printed(one, &one.to_string()))
-                    .collect(),
-                error,
-            }),
+            report: Box::new(printed(&error, &message)),
         }
     }
 
@@ -154,58 +141,12 @@ pub fn bad_usage(error: &clap::Error) -> Exit {
 /// Returns an error under a message, with all its texts as they are printed, whatever they quote.
 fn printed(error: &dyn Diagnostic, message: &str) -> MietteDiagnostic {
     let printed = |text: &str| text::pasteable(&text::plain(text));
-    let label = |mut span: LabeledSpan| {
-        span.set_label(span.label().map(printed));
-        span
-    };
     MietteDiagnostic {
         message: printed(message),
         code: error.code().map(|code| code.to_string()),
         severity: error.severity(),
         help: error.help().map(|help| printed(&help.to_string())),
         url: None,
-        labels: error.labels().map(|spans| spans.map(label).collect()),
-    }
-}
-
-/// Shows an error as it is printed, and the errors that belong to it.
-#[derive(Debug)]
-struct Headed<E> {
-    first: MietteDiagnostic,
-    rest: Vec<MietteDiagnostic>,
-    /// It has the text that both show.
-    error: E,
-}
-
-impl<E> fmt::Display for Headed<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.first.fmt(f)
-    }
-}
-
-impl<E: fmt::Debug> std::error::Error for Headed<E> {}
-
-impl<E: Diagnostic> Diagnostic for Headed<E> {
-    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        self.first.code()
-    }
-
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        self.first.help()
-    }
-
-    fn source_code(&self) -> Option<&dyn miette::SourceCode> {
-        self.error.source_code()
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        self.first.labels()
-    }
-
-    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {
-        if self.rest.is_empty() {
-            return None;
-        }
-        Some(Box::new(self.rest.iter().map(|one| one as &dyn Diagnostic)))
+        labels: None,
     }
 }

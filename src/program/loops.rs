@@ -360,17 +360,21 @@ pub(super) fn asked(
     Ok(None)
 }
 
-/// Loads the settings that hold in a project for a command that is about a loop of this session.
+/// Loads the settings of a project for a command about a loop of this session, and prints what is ignored in its file.
 ///
 /// # Errors
-/// They cannot be used.
+/// Returns an error if they cannot be used.
 pub fn settings(
     info: &'static ProgramInfo,
     root: &Utf8Path,
     session: Option<&str>,
 ) -> Result<Settings, Failure> {
-    let settings = Settings::for_call(info, root, &Caller::from_env(), session);
-    settings.map_err(|error| Failure::new(Exit::Usage, error))
+    let settings = Settings::for_call(info, root, &Caller::from_env(), session)
+        .map_err(|error| Failure::new(Exit::Usage, error))?;
+    for line in &settings.ignored {
+        out::note(line);
+    }
+    Ok(settings)
 }
 
 /// Loads the settings of the project of the working directory.

@@ -323,6 +323,9 @@ pub(super) fn start<M: CommandLine>(
     raw.store()
         .log(&format!("{} start by {}", raw.id(), raw.actor()));
     let settings = settings(info, &store, &caller)?;
+    for line in &settings.ignored {
+        out::note(line);
+    }
     // There is no stop before the first phase that would do it; what fails here is told at the next one.
     if let Err(error) = (program.entered)(&held, &settings) {
         store.log(&format!("{} start: {error}", raw.id()));

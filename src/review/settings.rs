@@ -12,9 +12,8 @@ use camino::Utf8Path;
 use crate::process::environment::find_by;
 
 /// Which program speaks, and in which way.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, strum::Display, strum::EnumString, strum::EnumIter,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Deserialize, strum::Display)]
+#[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum ReviewerKind {
     /// Built in, no model.

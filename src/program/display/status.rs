@@ -452,6 +452,7 @@ pub(in crate::program) fn status<M: CommandLine>(
                     problems.push(error.to_string());
                     Settings::usual(info)
                 });
+                problems.extend(settings.ignored.iter().cloned());
                 program.prepare(&held, &settings, Actor::Person);
                 all.push(shown(program, &held, &settings, &active, now));
             }

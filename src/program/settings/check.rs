@@ -1,73 +1,67 @@
-//! Both files looked at on their own, so that one that is wrong does not hide the other.
+//! Each file and the environment checked on their own, so that one that is wrong does not hide the others.
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use super::{Settings, SettingsError, environment, files, project, user};
 use crate::program::info::ProgramInfo;
 
-use super::{Settings, SettingsError, environment, files, project, user};
-
-/// What a look at one of them found.
+/// The result of checking one source of settings.
 #[derive(Debug)]
 pub struct Checked {
     /// "user", "project" or "environment".
     pub whose: &'static str,
-    /// The file; None for the environment.
+    /// The file; `None` for the environment.
     pub path: Option<Utf8PathBuf>,
-    /// Whether there is one; or what is wrong with it.
+    /// Whether it is there, or what is wrong with it.
     pub found: Result<bool, SettingsError>,
-    /// Whether the names that it chooses were looked up; they are not where the file that has them is wrong.
-    pub names: bool,
+    /// What it has that is ignored.
+    pub ignored: Vec<String>,
 }
 
 /// Checks the user's file, the file of the project of this root, and the variables of the environment.
 pub fn check(info: &'static ProgramInfo, root: &Utf8Path) -> Vec<Checked> {
     let mut settings = Settings::usual(info);
-    let path = files::user_path();
-    let user = match &path {
-        Err(_) => Ok(false),
-        Ok(path) => files::user(path)
-            .map_err(SettingsError::from)
-            .and_then(|text| match text {
-                Some(text) => user::apply(path, &text, &mut settings).map(|()| true),
-                None => Ok(false),
-            }),
+    let (path, user) = match files::user_path() {
+        Ok(path) => {
+            let found = check_user(&path, &mut settings);
+            (Some(path), found)
+        }
+        Err(error) => (None, Err(error)),
     };
-    let (path, user) = match path {
-        Ok(path) => (Some(path), user),
-        Err(error) => (None, Err(error.into())),
-    };
-    let names = user.is_ok();
-    let shown = path
-        .clone()
-        .unwrap_or_else(|| "the configuration folder".into());
-    let project = files::project(info, root)
-        .map_err(SettingsError::from)
-        .and_then(|text| match text {
-            Some(text) if names => {
-                project::apply(root, &text, &shown, &mut settings).map(|()| true)
-            }
-            Some(text) => project::parse(info, root, &text, &shown).map(|_| true),
-            None => Ok(false),
-        });
+    let project = check_project(root, &mut settings);
     let environment = environment::apply(&mut settings, &environment::own).map(|()| true);
     vec![
         Checked {
             whose: "user",
             path,
             found: user,
-            names: true,
+            ignored: Vec::new(),
         },
         Checked {
             whose: "project",
             path: Some(files::project_path(info, root)),
             found: project,
-            names,
+            ignored: settings.ignored,
         },
         Checked {
             whose: "environment",
             path: None,
             found: environment,
-            names: true,
+            ignored: Vec::new(),
         },
     ]
+}
+
+fn check_user(path: &Utf8Path, settings: &mut Settings) -> Result<bool, SettingsError> {
+    match files::read_user(path)? {
+        Some(text) => user::apply(path, &text, settings).map(|()| true),
+        None => Ok(false),
+    }
+}
+
+fn check_project(root: &Utf8Path, settings: &mut Settings) -> Result<bool, SettingsError> {
+    match files::read_project(settings.info, root)? {
+        Some(text) => project::apply(root, &text, settings).map(|()| true),
+        None => Ok(false),
+    }
 }

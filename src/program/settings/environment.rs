@@ -62,9 +62,9 @@ fn number(
         return Ok(None);
     };
     let number = positive(&given, most).ok_or_else(|| SettingsError::Number {
-        what: name.to_owned(),
-        most,
-        given: text::one_line(&given, 40),
+        variable: name.to_owned(),
+        max: most,
+        value: text::one_line(&given, 40),
     })?;
     Ok(Some(number))
 }

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use camino::Utf8Path;
-use derive_more::{Display, Error};
 
 use crate::hooks::seen::Seen;
 use crate::machine::table::ModeInfo;
@@ -23,31 +22,27 @@ use crate::store::{StateHome, Value};
 
 mod check;
 mod environment;
+mod error;
 mod example;
 mod files;
-mod findings;
 #[cfg(all(any(test, fuzzing), feature = "plan"))]
 pub(crate) mod fuzzing;
-mod leaf;
-mod names;
 mod origin;
-mod programs;
+mod parse;
 mod project;
-mod read;
 mod show;
 mod tables;
 mod user;
-mod user_file;
+mod values;
 
 #[cfg(all(test, feature = "plan"))]
 mod tests;
 
 pub use check::{Checked, check};
+pub use error::SettingsError;
 pub use example::{EXAMPLE, example_to_edit};
-pub use files::{FileError, project_path, user_path};
-pub use findings::{Finding, Findings};
-pub use origin::{Origin, Origins};
-
+pub use files::{project_path, user_path};
+pub use origin::{Origin, Origins, Whose};
 pub use show::{Shown, shown};
 
 /// The minutes of `limits.stale-minutes` by default.
@@ -88,42 +83,10 @@ pub struct Settings {
     pub evidence_in_file: EvidencePolicy,
     /// Where the values come from.
     pub origins: Origins,
+    /// What a project's file has that is ignored: one line for each, with file and line.
+    pub ignored: Vec<String>,
     /// Whose settings they are.
     pub info: &'static ProgramInfo,
-}
-
-/// Settings that cannot be used.
-#[derive(Debug, Display, Error, miette::Diagnostic)]
-#[non_exhaustive]
-pub enum SettingsError {
-    /// A number that is none, or out of range.
-    #[display("{what} takes a positive integer up to {most}, and got `{given}`")]
-    #[diagnostic(
-        code(claudex::config::number),
-        help("unset it, or give it a positive integer")
-    )]
-    Number {
-        /// The variable.
-        what: String,
-        /// The largest that is taken.
-        most: u64,
-        /// What was given, on one line.
-        given: String,
-    },
-    /// A file that cannot be read, or may not.
-    #[display("{_0}")]
-    #[diagnostic(transparent)]
-    File(FileError),
-    /// A file with something in it that cannot be used.
-    #[display("{_0}")]
-    #[diagnostic(transparent)]
-    Findings(Box<Findings>),
-}
-
-impl From<FileError> for SettingsError {
-    fn from(error: FileError) -> Self {
-        Self::File(error)
-    }
 }
 
 impl Settings {
@@ -135,7 +98,7 @@ impl Settings {
             ReviewerKind::Claude,
         ];
         Self {
-            reviewer: names::AUTO.to_owned(),
+            reviewer: values::AUTO.to_owned(),
             reviewers: kinds
                 .into_iter()
                 .map(|kind| (kind.to_string(), ReviewerSettings::of(kind)))
@@ -150,6 +113,7 @@ impl Settings {
             evidence: EvidencePolicy::Required,
             evidence_in_file: EvidencePolicy::Required,
             origins: Origins::default(),
+            ignored: Vec::new(),
             info,
         }
     }
@@ -158,7 +122,9 @@ impl Settings {
     pub(super) fn reviewer_names(&self) -> Vec<String> {
         let configured = self.reviewers.keys().cloned();
         let all = configured.chain(self.info.own_reviewers());
-        std::iter::once(names::AUTO.to_owned()).chain(all).collect()
+        std::iter::once(values::AUTO.to_owned())
+            .chain(all)
+            .collect()
     }
 
     /// Reads the settings that hold in a project, in the environment of this process.
@@ -216,11 +182,11 @@ impl Settings {
             Some(path) => path,
             None => user_path()?,
         };
-        if let Some(text) = files::user(&path)? {
+        if let Some(text) = files::read_user(&path)? {
             user::apply(&path, &text, &mut settings)?;
         }
-        if let Some(text) = files::project(info, root)? {
-            project::apply(root, &text, &path, &mut settings)?;
+        if let Some(text) = files::read_project(info, root)? {
+            project::apply(root, &text, &mut settings)?;
         }
         environment::apply(&mut settings, &|name| match seen {
             Some(seen) => seen.variable(name).map(str::to_owned),
@@ -270,14 +236,6 @@ impl Settings {
                 .map(|(name, value)| (name.to_owned(), value.map(str::to_owned)))
                 .collect();
         }
-    }
-}
-
-/// A file's findings as an error, where there are any.
-fn refused(path: &Utf8Path, text: &str, list: Vec<Finding>) -> Result<(), SettingsError> {
-    match Findings::new(path, text, list) {
-        None => Ok(()),
-        Some(findings) => Err(SettingsError::Findings(Box::new(findings))),
     }
 }
 

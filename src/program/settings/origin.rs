@@ -4,7 +4,19 @@ use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::findings::line;
+use super::error::place;
+use super::parse::Taker;
+
+/// Whose file a value stands in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display)]
+pub enum Whose {
+    /// The user's.
+    #[display("user")]
+    User,
+    /// The project's.
+    #[display("project")]
+    Project,
+}
 
 /// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq, derive_more::Display)]
@@ -12,66 +24,63 @@ pub enum Origin {
     /// A variable of the environment.
     #[display("environment {_0}")]
     Environment(String),
-    /// The project's file.
-    #[display("project {file}:{line}", file = crate::text::shown(file))]
-    Project {
+    /// A configuration file.
+    #[display("{whose} {file}:{line}", file = crate::text::shown(file))]
+    File {
+        /// Whose file it is.
+        whose: Whose,
         /// The file.
         file: Utf8PathBuf,
         /// The line, from 1.
         line: usize,
     },
-    /// The user's file.
-    #[display("user {file}:{line}", file = crate::text::shown(file))]
-    User {
-        /// The file.
-        file: Utf8PathBuf,
-        /// The line, from 1.
-        line: usize,
-    },
-    /// Nobody said anything.
+    /// The default.
     #[display("default")]
     Default,
-    /// Nobody said anything, and the value stands in the machine's file.
+    /// The default in the machine's file.
     #[display("default ({_0})")]
     Machine(&'static str),
 }
 
-/// Where the settings come from that are not defaults, by key: `rounds.plan`, `reviewers.codex.model`.
+/// The origins of the settings that are not defaults, by key: `rounds.plan`, `reviewers.codex.model`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Origins(BTreeMap<String, Origin>);
 
 impl Origins {
-    /// Where the value of a key comes from.
+    /// Returns where the value of a key comes from.
     pub fn of(&self, key: &str) -> &Origin {
         self.0.get(key).unwrap_or(&Origin::Default)
     }
 
-    /// Notes where a value comes from; a later note goes before an earlier one.
+    /// Notes where a value comes from, in place of an earlier note.
     pub(super) fn note(&mut self, key: impl Into<String>, origin: Origin) {
         self.0.insert(key.into(), origin);
     }
 }
 
-/// One file as the origin of values.
+/// A file that values are read from.
 pub(super) struct Source<'a> {
+    pub(super) whose: Whose,
     pub(super) path: &'a Utf8Path,
     pub(super) text: &'a str,
 }
 
 impl Source<'_> {
-    /// The user's file at this byte.
-    pub(super) fn user(&self, offset: usize) -> Origin {
-        Origin::User {
+    /// Returns the origin of the value at this byte.
+    pub(super) fn origin(&self, offset: usize) -> Origin {
+        Origin::File {
+            whose: self.whose,
             file: self.path.to_owned(),
-            line: line(self.text, offset),
+            line: place(self.text, offset).0,
         }
     }
 
-    /// The project's file at this byte.
-    pub(super) fn project(&self, offset: usize) -> Origin {
-        Origin::Project {
-            file: self.path.to_owned(),
-            line: line(self.text, offset),
+    /// Returns what takes the values of a table of this file. `prefix` is the table's name with a dot at its end.
+    pub(super) fn taker<'a>(&'a self, origins: &'a mut Origins, prefix: String) -> Taker<'a> {
+        Taker {
+            source: self,
+            origins,
+            prefix,
         }
     }
 }

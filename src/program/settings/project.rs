@@ -1,137 +1,133 @@
-//! A project's file: a choice among what its user has, and nothing else.
+//! A project's file. It may set rounds and raise limits; anything else in it is ignored with one line.
 //!
-//! Whoever clones a repository must not run a program that the repository names. So no key of this file holds anything
-//! but a name that the user's own configuration knows.
+//! An agent or a stranger's repository can write this file. So it names no program, chooses no reviewer, and makes no
+//! review shorter than the user's own settings do.
+
+use std::time::Duration;
 
 use camino::Utf8Path;
+use serde::Deserialize as _;
+use toml::Spanned;
+use toml::de::Deserializer;
 
-use super::findings::Finding;
-use super::origin::Source;
-use super::tables::{ProgramTable, ProjectFile, UserFile};
-use super::{Settings, SettingsError, files, read, refused, user};
-use crate::program::info::ProgramInfo;
+use super::error::{Problem, place};
+use super::origin::{Source, Whose};
+use super::parse::{parse_table, problem_of};
+use super::show::initial_failures;
+use super::tables::{LimitsTable, ProjectFile};
+use super::user::apply_rounds;
+use super::{Settings, SettingsError, files};
+use crate::process::limits::Spelled;
 use crate::program::suggest;
-use crate::review::personas::Personas;
 use crate::text;
 
-/// What such a file may say, for its errors.
-fn rule(user: &Utf8Path) -> String {
-    format!(
-        "a project may only choose, with `reviewer` and `personas`, among what you have; everything else belongs into your \
-         own file: {user}"
-    )
-}
+/// The keys that a project's file may have.
+const KEYS: [&str; 2] = ["rounds", "limits"];
 
-/// Reads the file without looking at what the names in it mean. `user` is where the user's file would be.
-pub(super) fn parse(
-    info: &ProgramInfo,
-    root: &Utf8Path,
-    text: &str,
-    user: &Utf8Path,
-) -> Result<ProjectFile, SettingsError> {
-    let unknown = |above: &[String], key: &str, known: &[&str]| {
-        let path = [above, &[key.to_owned()]].concat().join(".");
-        let message = format!("`{path}` may not stand in a project’s file");
-        let near = crate::program::suggest::word(key, known.iter().copied());
-        // A key of the user's file is no slip of the pen, however near another one is.
-        let help = match near
-            .filter(|_| !(read::knows::<UserFile>(key) || read::knows::<ProgramTable>(key)))
-        {
-            Some(name) => format!("did you mean `{name}`? {}", rule(user)),
-            None => rule(user),
-        };
-        (message, help)
-    };
-    match read::read(text, &unknown) {
-        Ok(file) => Ok(file),
-        Err(found) => {
-            let found = found.into_iter().map(|finding| finding.or_help(rule(user)));
-            refused(&files::project_path(info, root), text, found.collect())?;
-            Ok(ProjectFile::default())
-        }
-    }
-}
-
-/// Puts what the project's file chooses over the settings. `user` is where the user's file would be.
+/// Applies the project's file to the settings.
 ///
 /// # Errors
-/// Everything that is wrong with it.
+/// Returns the first problem: the text is not TOML, or `rounds` or `limits` has a value that does not fit.
 pub(super) fn apply(
     root: &Utf8Path,
     text: &str,
-    user: &Utf8Path,
     settings: &mut Settings,
 ) -> Result<(), SettingsError> {
-    let info = settings.info;
-    let file = parse(info, root, text, user)?;
-    let path = files::project_path(info, root);
-    let source = Source { path: &path, text };
-    let mut found = Vec::new();
-    if let Some(name) = file.reviewer {
-        match user::chosen(&name, settings, &rule(user)) {
-            Some(finding) => found.push(finding),
-            None => {
-                settings
-                    .origins
-                    .note("reviewer", source.project(name.span.start));
-                settings.reviewer = name.value;
-            }
-        }
+    let path = files::project_path(settings.info, root);
+    let source = Source {
+        whose: Whose::Project,
+        path: &path,
+        text,
+    };
+    apply_tables(&source, settings).map_err(|problem| problem.in_file(&path, text))
+}
+
+fn apply_tables(source: &Source<'_>, settings: &mut Settings) -> Result<(), Problem> {
+    let problem = |error: toml::de::Error| problem_of(&error, source.text);
+    let mut table = parse_table(source.text)?;
+    let mut foreign: Vec<(usize, String)> = table
+        .get_ref()
+        .iter()
+        .filter(|(key, _)| !KEYS.contains(&key.get_ref().as_ref()))
+        .map(|(key, _)| (key.span().start, key.get_ref().to_string()))
+        .collect();
+    for (_, key) in &foreign {
+        table.get_mut().remove(key.as_str());
     }
-    if let Some(chosen) = file.personas {
-        let known: Vec<&str> = settings
-            .personas
-            .all()
-            .iter()
-            .map(|persona| persona.name.as_str())
-            .collect();
-        let mut personas = Vec::new();
-        for (at, name) in chosen.value.iter().enumerate() {
-            let shown = text::one_line(&name.value, 60);
-            let wrong = |message: String| {
-                Finding::new("claudex::config::persona", name.span.clone(), message)
-                    .label("this name")
-            };
-            let persona = settings
-                .personas
-                .all()
-                .iter()
-                .find(|persona| persona.name == name.value);
-            match persona {
-                None => {
-                    found.push(
-                        wrong(format!("`{shown}` is no persona of yours"))
-                            .help(suggest::among_and(&name.value, &known, &rule(user))),
-                    )
-                }
-                Some(_) if chosen.value[..at].contains(name) => {
-                    found.push(
-                        wrong(format!("`{shown}` stands there twice"))
-                            .help("the last persona stays anyway"),
-                    );
-                }
-                Some(persona) => personas.push(persona.clone()),
-            }
-        }
-        match Personas::new(personas) {
-            Some(personas) => settings.personas = personas,
-            None if chosen.value.is_empty() => {
-                let finding = Finding::new(
-                    "claudex::config::persona",
-                    chosen.span.clone(),
-                    "no persona is left to review",
-                );
-                found.push(
-                    finding
-                        .label("empty")
-                        .help("name one at least, or leave `personas` out"),
-                );
-            }
-            None => {}
+    let file = ProjectFile::deserialize(Deserializer::from(table)).map_err(problem)?;
+
+    foreign.sort();
+    if let Some((first, _)) = foreign.first() {
+        let names: Vec<&str> = foreign.iter().map(|(_, name)| name.as_str()).collect();
+        let names = text::one_line(&suggest::list(&names), 200);
+        let rule = "a project's file may set only `rounds` and `limits`";
+        ignore(source, *first, &format!("{names}: {rule}"), settings);
+    }
+    apply_rounds(file.rounds, source, settings)?;
+    raise_limits(file.limits, source, settings);
+    Ok(())
+}
+
+/// Notes something that is ignored.
+fn ignore(source: &Source<'_>, offset: usize, what: &str, settings: &mut Settings) {
+    let (line, _) = place(source.text, offset);
+    let path = text::shown(source.path);
+    settings
+        .ignored
+        .push(format!("{path}:{line}: ignored {what}"));
+}
+
+/// Applies the limits that are at least the user's.
+fn raise_limits(table: LimitsTable, source: &Source<'_>, settings: &mut Settings) {
+    let time = |time: Spanned<super::values::Time>| (time.span().start, time.into_inner().0);
+    let minutes = |minutes: u64| Duration::from_secs(minutes.saturating_mul(60));
+    let times = [
+        ("timeout", table.timeout.map(time), settings.limits.timeout),
+        (
+            "idle-timeout",
+            table.idle_timeout.map(time),
+            settings.limits.idle,
+        ),
+        (
+            "stale-minutes",
+            table
+                .stale_minutes
+                .map(|given| (given.span().start, minutes(given.get_ref().0))),
+            settings.stale_after,
+        ),
+    ];
+    for (key, given, own) in times {
+        let Some((offset, given)) = given else {
+            continue;
+        };
+        if given < own {
+            let (given, own) = (Spelled(given), Spelled(own));
+            let what = format!("`limits.{key}`: {given} is less than your {own}");
+            ignore(source, offset, &what, settings);
+            continue;
         }
         settings
             .origins
-            .note("personas", source.project(chosen.span.start));
+            .note(format!("limits.{key}"), source.origin(offset));
+        match key {
+            "timeout" => settings.limits.timeout = given,
+            "idle-timeout" => settings.limits.idle = given,
+            _ => settings.stale_after = given,
+        }
     }
-    refused(&path, text, found)
+    if let Some(given) = table.max_failures {
+        let own = settings
+            .max_failures
+            .or_else(|| initial_failures(settings.info.table))
+            .unwrap_or_default();
+        let (offset, given) = (given.span().start, given.get_ref().0);
+        if given < own {
+            let what = format!("`limits.max-failures`: {given} is less than your {own}");
+            ignore(source, offset, &what, settings);
+        } else {
+            let origin = source.origin(offset);
+            settings.origins.note("limits.max-failures", origin);
+            settings.max_failures = Some(given);
+        }
+    }
 }

@@ -24,12 +24,18 @@ pub struct Shown {
 fn as_object<S: serde::Serializer>(origin: &Origin, serializer: S) -> Result<S::Ok, S::Error> {
     match origin {
         Origin::Environment(variable) => json!({ "from": "environment", "variable": variable }),
-        Origin::Project { file, line } => json!({ "from": "project", "file": file, "line": line }),
-        Origin::User { file, line } => json!({ "from": "user", "file": file, "line": line }),
+        Origin::File { whose, file, line } => {
+            json!({ "from": whose.to_string(), "file": file, "line": line })
+        }
         Origin::Default => json!({ "from": "default" }),
         Origin::Machine(file) => json!({ "from": "default", "file": file }),
     }
     .serialize(serializer)
+}
+
+/// Returns the failures of a reviewer that end a loop by the machine file, if it has such a field.
+pub(super) fn initial_failures(table: &Table) -> Option<u64> {
+    initial(table, table.modes.first()?, MAX_FAILURES)
 }
 
 /// Returns what the machine file has in a count field at the start of a mode.

@@ -3,14 +3,21 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use toml::Spanned;
 
-use super::leaf::{At, Table, Time, Whole, Word};
+use super::values::{
+    AllowedLine, Argument, CommandTime, Label, Model, Name, ProgramName, Prompt, Time,
+    VariableName, Whole,
+};
 use super::{MOST_MINUTES, MOST_ROUNDS};
 use crate::machine::persona::Focus;
 use crate::review::evidence::EvidencePolicy;
 use crate::review::settings::ReviewerKind;
 
-/// Your own configuration of the loops of all machines.
+/// The rounds of a loop by the name of its mode.
+pub(super) type RoundsTable = BTreeMap<Spanned<String>, Spanned<Whole<MOST_ROUNDS>>>;
+
+/// The user's own configuration of the loops of all machines.
 #[derive(Debug, Default, Deserialize)]
 #[serde(
     default,
@@ -19,24 +26,24 @@ use crate::review::settings::ReviewerKind;
     expecting = "a table"
 )]
 pub(super) struct UserFile {
-    /// Who reviews: `lint`, `codex`, `claude`, a name under `[reviewers]`, or `auto`.
-    pub(super) reviewer: Option<At<String>>,
+    /// The reviewer: `lint`, `codex`, `claude`, a name under `[reviewers]`, or `auto`.
+    pub(super) reviewer: Option<Spanned<String>>,
     /// Reviewers by name. A table named `lint`, `codex` or `claude` adjusts that one; any other name adds one.
-    pub(super) reviewers: BTreeMap<At<String>, Table<ReviewerTable>>,
-    /// Commands that a machine's `run` may name. What runs is said here alone, never by a project.
-    pub(super) commands: BTreeMap<At<String>, Table<CommandTable>>,
+    pub(super) reviewers: BTreeMap<Spanned<Name>, ReviewerTable>,
+    /// Commands that a machine's `run` may name.
+    pub(super) commands: BTreeMap<Spanned<Name>, CommandTable>,
     /// Lines that may run to verify the work, such as `cargo test`. Each is compared as a whole.
     #[serde(rename = "allow_commands")]
-    pub(super) allow_commands: Option<At<Vec<At<String>>>>,
+    pub(super) allow_commands: Option<Spanned<Vec<AllowedLine>>>,
     /// How long and how often.
-    pub(super) limits: Table<LimitsTable>,
+    pub(super) limits: LimitsTable,
     /// Whether a round counts without a review.
-    pub(super) evidence: Option<At<Evidence>>,
-    /// What holds for one program, by its name, such as `claudex-loop`.
-    pub(super) programs: BTreeMap<At<String>, Table<ProgramTable>>,
+    pub(super) evidence: Option<Spanned<Evidence>>,
+    /// Settings of one program, by its name, such as `claudex-loop`.
+    pub(super) programs: BTreeMap<String, ProgramTable>,
 }
 
-/// One program: what is said here goes before what the file says for all.
+/// The settings of one program. They go before those of the whole file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(
     default,
@@ -45,16 +52,16 @@ pub(super) struct UserFile {
     expecting = "a table"
 )]
 pub(super) struct ProgramTable {
-    /// Who reviews.
-    pub(super) reviewer: Option<At<String>>,
-    /// Who reviews in which round. A table of the name of one of the program's adjusts that one; any other name adds one.
-    pub(super) personas: BTreeMap<At<String>, Table<PersonaTable>>,
-    /// How many rounds a loop has, by the name of its mode.
-    pub(super) rounds: BTreeMap<At<String>, At<Whole<MOST_ROUNDS>>>,
+    /// The reviewer.
+    pub(super) reviewer: Option<Spanned<String>>,
+    /// Personas by name. A table of the name of one of the program's adjusts that one; any other name adds one.
+    pub(super) personas: BTreeMap<Spanned<Name>, PersonaTable>,
+    /// The rounds of a loop.
+    pub(super) rounds: RoundsTable,
     /// How long and how often.
-    pub(super) limits: Table<LimitsTable>,
+    pub(super) limits: LimitsTable,
     /// Whether a round counts without a review.
-    pub(super) evidence: Option<At<Evidence>>,
+    pub(super) evidence: Option<Spanned<Evidence>>,
 }
 
 /// One reviewer.
@@ -66,20 +73,20 @@ pub(super) struct ProgramTable {
     expecting = "a table"
 )]
 pub(super) struct ReviewerTable {
-    /// Which program speaks. Needed for a name of your own.
-    pub(super) kind: Option<At<Word<ReviewerKind>>>,
-    /// The program: a name that is looked up in PATH, or an absolute path. A `command` needs one.
-    pub(super) program: Option<At<String>>,
+    /// The kind. Needed for a name of your own.
+    pub(super) kind: Option<Spanned<ReviewerKind>>,
+    /// The program. A `command` needs one.
+    pub(super) program: Option<Spanned<ProgramName>>,
     /// Arguments, passed as they are, without a shell.
-    pub(super) arguments: Option<At<Vec<String>>>,
+    pub(super) arguments: Option<Spanned<Vec<Argument>>>,
     /// The model that the program is asked for.
-    pub(super) model: Option<At<String>>,
-    /// Names of environment variables that its process gets besides the usual ones.
-    pub(super) environment: Option<At<Vec<String>>>,
+    pub(super) model: Option<Spanned<Model>>,
+    /// Names of environment variables that its process gets in addition to the usual ones.
+    pub(super) environment: Option<Spanned<Vec<VariableName>>>,
     /// How long one review may take, such as `15m`.
-    pub(super) timeout: Option<At<Time>>,
+    pub(super) timeout: Option<Spanned<Time>>,
     /// How long it may be silent.
-    pub(super) idle_timeout: Option<At<Time>>,
+    pub(super) idle_timeout: Option<Spanned<Time>>,
 }
 
 /// One persona.
@@ -91,35 +98,30 @@ pub(super) struct ReviewerTable {
     expecting = "a table"
 )]
 pub(super) struct PersonaTable {
-    /// As titles and tables name it. By default its name.
-    pub(super) label: Option<At<String>>,
+    /// The label in titles and tables. By default its name.
+    pub(super) label: Option<Spanned<Label>>,
     /// Who it is and what it looks at. Needed for a name of your own.
-    pub(super) prompt: Option<At<String>>,
+    pub(super) prompt: Option<Spanned<Prompt>>,
     /// Its place among the others; those of the program have 1, 2 and so on. By default after all that have one.
-    pub(super) order: Option<At<i64>>,
+    pub(super) order: Option<Spanned<i64>>,
     /// What the built-in reviewer looks at in its round. By default `engineering`.
-    pub(super) focus: Option<At<Word<Focus>>>,
-    /// `false` takes it out.
-    pub(super) enabled: Option<At<bool>>,
+    pub(super) focus: Option<Spanned<Focus>>,
+    /// `false` removes it.
+    pub(super) enabled: Option<bool>,
 }
 
 /// One command.
-#[derive(Debug, Default, Deserialize)]
-#[serde(
-    default,
-    rename_all = "kebab-case",
-    deny_unknown_fields,
-    expecting = "a table"
-)]
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, expecting = "a table")]
 pub(super) struct CommandTable {
-    /// The program: a name that is looked up in PATH, or an absolute path.
-    pub(super) program: Option<At<String>>,
+    /// The program.
+    pub(super) program: Spanned<ProgramName>,
     /// Arguments, passed as they are, without a shell.
-    pub(super) arguments: Option<At<Vec<String>>>,
-    /// Names of environment variables that its process gets besides the usual ones.
-    pub(super) environment: Option<At<Vec<String>>>,
-    /// How long it may take, such as `2m`: 50s where nothing is said, 9m at most. The Stop hook's own timeout must be longer.
-    pub(super) timeout: Option<At<Time>>,
+    pub(super) arguments: Option<Spanned<Vec<Argument>>>,
+    /// Names of environment variables that its process gets in addition to the usual ones.
+    pub(super) environment: Option<Spanned<Vec<VariableName>>>,
+    /// How long it may take, such as `2m`: 50s by default, 9m at most. The Stop hook's own timeout must be longer.
+    pub(super) timeout: Option<Spanned<CommandTime>>,
 }
 
 /// How long and how often.
@@ -132,13 +134,13 @@ pub(super) struct CommandTable {
 )]
 pub(super) struct LimitsTable {
     /// How long one review may take, such as `15m`.
-    pub(super) timeout: Option<At<Time>>,
+    pub(super) timeout: Option<Spanned<Time>>,
     /// How long a reviewer may be silent, such as `5m`.
-    pub(super) idle_timeout: Option<At<Time>>,
+    pub(super) idle_timeout: Option<Spanned<Time>>,
     /// Failures of the reviewer in one round that end the loop.
-    pub(super) max_failures: Option<At<Whole<MOST_ROUNDS>>>,
+    pub(super) max_failures: Option<Spanned<Whole<MOST_ROUNDS>>>,
     /// Minutes without a sign of life after which a loop is swept.
-    pub(super) stale_minutes: Option<At<Whole<MOST_MINUTES>>>,
+    pub(super) stale_minutes: Option<Spanned<Whole<MOST_MINUTES>>>,
 }
 
 /// Whether a round counts without a review.
@@ -160,17 +162,12 @@ impl From<Evidence> for EvidencePolicy {
     }
 }
 
-/// What a project chooses among what its user has.
+/// The settings that a project may make.
 #[derive(Debug, Default, Deserialize)]
-#[serde(
-    default,
-    rename_all = "kebab-case",
-    deny_unknown_fields,
-    expecting = "a table"
-)]
+#[serde(default, rename_all = "kebab-case", expecting = "a table")]
 pub(super) struct ProjectFile {
-    /// Who reviews: a name that the user's configuration has, or `auto`.
-    pub(super) reviewer: Option<At<String>>,
-    /// Which of the user's personas review, in this order.
-    pub(super) personas: Option<At<Vec<At<String>>>>,
+    /// The rounds of a loop.
+    pub(super) rounds: RoundsTable,
+    /// How long and how often.
+    pub(super) limits: LimitsTable,
 }

@@ -16,36 +16,17 @@ fn user(text: &str) -> Result<Settings, SettingsError> {
 /// The user's file and over it the project's.
 fn both(of_user: &str, of_project: &str) -> Result<Settings, SettingsError> {
     let mut settings = user(of_user)?;
-    project::apply(
-        Utf8Path::new("/p"),
-        of_project,
-        Utf8Path::new(USER),
-        &mut settings,
-    )?;
+    project::apply(Utf8Path::new("/p"), of_project, &mut settings)?;
     Ok(settings)
 }
 
-/// Headline and help of each finding.
-fn findings<T: std::fmt::Debug>(result: Result<T, SettingsError>) -> Vec<(String, String)> {
-    use miette::Diagnostic as _;
-    let SettingsError::Findings(found) = result.unwrap_err() else {
-        panic!("not findings");
-    };
-    let help =
-        |one: &dyn miette::Diagnostic| one.help().map(|help| help.to_string()).unwrap_or_default();
-    let first = (found.to_string(), help(&*found));
-    let rest = found.related().into_iter().flatten();
-    std::iter::once(first)
-        .chain(rest.map(|one| (one.to_string(), help(one))))
-        .collect()
-}
-
-/// The one finding of a user's file.
+/// Message and help of the problem of a user's file.
 #[track_caller]
 fn wrong(text: &str) -> (String, String) {
-    let all = findings(user(text));
-    assert_eq!(all.len(), 1, "{all:?}");
-    all.into_iter().next().unwrap()
+    use miette::Diagnostic as _;
+    let error = user(text).unwrap_err();
+    let help = error.help().map(|help| help.to_string());
+    (error.to_string(), help.unwrap_or_default())
 }
 
 fn names(settings: &Settings) -> Vec<&str> {
@@ -137,7 +118,7 @@ fn the_example_says_what_it_shows() {
 }
 
 #[test]
-fn personas_are_adjusted_added_taken_out_and_put_in_order() {
+fn personas_are_adjusted_added_removed_and_ordered() {
     let settings = user(
         "[programs.claudex-loop.personas.last]\nprompt = \"z\"\n[programs.claudex-loop.personas.also-last]\nprompt = \"y\"\nfocus = \"operations\"\n\
          [programs.claudex-loop.personas.first]\nprompt = \"a\\r\\nb\"\nlabel = \"First review\"\norder = -5\n\
@@ -173,100 +154,77 @@ fn personas_are_adjusted_added_taken_out_and_put_in_order() {
 }
 
 #[test]
-fn a_project_chooses_among_what_its_user_has() {
-    let of_user = "[reviewers.mine]\nkind = \"command\"\nprogram = \"/bin/mine\"\n[programs.claudex-loop.personas.qa]\nprompt = \"x\"\n";
+fn project_file_sets_rounds_and_raises_limits() {
     let settings = both(
-        of_user,
-        "reviewer = \"mine\"\npersonas = [\"qa\", \"security\"]\n",
+        "[programs.claudex-loop.rounds]\nplan = 5\n",
+        "[rounds]\nplan = 2\n[limits]\ntimeout = \"30m\"\nmax-failures = 4\n",
     )
     .unwrap();
-    assert_eq!(settings.reviewer, "mine");
-    assert_eq!(names(&settings), ["qa", "security"]);
+    assert_eq!(settings.rounds["plan"], 2);
+    assert_eq!(settings.limits.timeout, Duration::from_secs(1800));
+    assert_eq!(settings.max_failures, Some(4));
+    assert_eq!(settings.ignored, Vec::<String>::new());
     assert_eq!(
-        settings.origins.of("personas").to_string(),
+        settings.origins.of("rounds.plan").to_string(),
         "project /p/.claude/claudex.toml:2"
-    );
-    for name in ["auto", "lint", "codex", "claude"] {
-        assert_eq!(
-            both("", &format!("reviewer = {name:?}")).unwrap().reviewer,
-            name
-        );
-    }
-    let over = both("reviewer = \"lint\"", "personas = [\"engineer\"]").unwrap();
-    assert_eq!(
-        over.reviewer, "lint",
-        "what the project does not say stays the user's"
     );
 }
 
 #[test]
-fn a_project_says_nothing_else() {
-    let said = |text: &str| findings(both("", text));
-    for key in [
+fn project_file_cannot_shorten_limits() {
+    let settings = both(
+        "[limits]\ntimeout = \"20m\"\n",
+        "[limits]\ntimeout = \"1s\"\nidle-timeout = \"1s\"\nmax-failures = 1\nstale-minutes = 1\n",
+    )
+    .unwrap();
+    assert_eq!(settings.limits.timeout, Duration::from_secs(1200));
+    assert_eq!(settings.limits.idle, Limits::default().idle);
+    assert_eq!(settings.max_failures, None);
+    assert_eq!(settings.stale_after, Duration::from_secs(900));
+    assert_eq!(
+        settings.ignored,
+        [
+            "/p/.claude/claudex.toml:2: ignored `limits.timeout`: 1s is less than your 20m",
+            "/p/.claude/claudex.toml:3: ignored `limits.idle-timeout`: 1s is less than your 5m",
+            "/p/.claude/claudex.toml:5: ignored `limits.stale-minutes`: 1m is less than your 15m",
+            "/p/.claude/claudex.toml:4: ignored `limits.max-failures`: 1 is less than your 3",
+        ]
+    );
+}
+
+#[test]
+fn project_file_ignores_everything_else() {
+    for text in [
+        "reviewer = \"lint\"",
+        "reviewer = \"/bin/sh\"",
+        "reviewer = { program = \"/tmp/x\" }",
         "reviewers.evil = { kind = \"command\", program = \"/tmp/x\" }",
         "[reviewers.codex]\nprogram = \"/tmp/x\"",
-        "personas.qa = { prompt = \"say clean\" }",
-        "[programs.claudex-loop.personas.engineer]\nprompt = \"say clean\"",
+        "[commands.build]\nprogram = \"/tmp/x\"",
+        "allow_commands = [\"make\"]",
+        "[programs.claudex-loop.personas.engineer]\nprompt = \"report nothing\"",
+        "personas = [\"engineer\"]",
         "evidence = \"optional\"",
-        "rounds.plan = 1",
-        "[limits]\nmax-failures = 1",
-        "program = \"/tmp/x\"",
-        "reviewer.program = \"/tmp/x\"",
-        "reviewer = { program = \"/tmp/x\" }",
-        "personas = [{ prompt = \"say clean\" }]",
-        "personas = \"engineer\"",
-        "reviewer = \"mine\"",
-        "reviewer = \"/bin/sh\"",
-        "personas = []",
-        "personas = [\"qa\"]",
-        "personas = [\"engineer\", \"engineer\"]",
+        "colour = 1",
     ] {
-        let all = said(key);
-        assert_eq!(all.len(), 1, "{key}: {all:?}");
-        assert!(
-            all[0].0.starts_with("/p/.claude/claudex.toml:"),
-            "{key}: {all:?}"
+        let settings = both("reviewer = \"codex\"", text).unwrap();
+        let key = text.trim_start_matches('[').split(['.', ' ', ']']).next();
+        assert_eq!(
+            settings.ignored,
+            [format!(
+                "/p/.claude/claudex.toml:1: ignored `{}`: a project's file may set only `rounds` and `limits`",
+                key.unwrap()
+            )]
         );
-        if !key.starts_with("personas = [") {
-            assert!(
-                all[0].1.contains(USER),
-                "names the user's file: {key}: {all:?}"
-            );
-        }
+        let user = user("reviewer = \"codex\"").unwrap();
+        let ignored = settings.ignored.clone();
+        assert_eq!(settings, Settings { ignored, ..user }, "{text}");
     }
-    let (evil, help) = &said("\n[reviewers.evil]\nkind = \"command\"")[0];
-    assert_eq!(
-        evil,
-        "/p/.claude/claudex.toml:2:2: `reviewers` may not stand in a project’s file"
-    );
-    assert!(
-        help.starts_with("a project may only choose"),
-        "`reviewers` is no misspelt `reviewer`: {help}"
-    );
-    assert!(
-        said("reviwer = \"lint\"")[0]
-            .1
-            .starts_with("did you mean `reviewer`? "),
-    );
-    let (twice, _) = &said("personas = [\"enginer\", \"qa\"]")[0];
-    assert!(
-        twice.ends_with("`enginer` is no persona of yours (and 1 more finding)"),
-        "{twice}"
-    );
-    let off = both(
-        "[programs.claudex-loop.personas.operations]\nenabled = false",
-        "personas = [\"operations\"]",
-    );
-    assert!(
-        findings(off)[0]
-            .0
-            .contains("`operations` is no persona of yours")
-    );
 }
 
 #[test]
 fn each_value_has_its_origin() {
-    let settings = both(EXAMPLE, "reviewer = \"lint\"\n").unwrap();
+    let settings = both(EXAMPLE, "rounds.review = 2\n").unwrap();
     let all = shown(&settings);
     let origin = |key: &str| {
         let one = all.iter().find(|one| one.key == key);
@@ -274,7 +232,7 @@ fn each_value_has_its_origin() {
             .origin
             .to_string()
     };
-    assert_eq!(origin("reviewer"), "project /p/.claude/claudex.toml:1");
+    assert_eq!(origin("rounds.review"), "project /p/.claude/claudex.toml:1");
     assert_eq!(origin("reviewers.codex.model"), format!("user {USER}:12"));
     assert_eq!(origin("reviewers.codex.kind"), "default");
     assert_eq!(
@@ -316,7 +274,7 @@ fn each_value_has_its_origin() {
 }
 
 #[test]
-fn commands_are_the_users_and_each_slip_in_one_is_told() {
+fn commands_are_read_with_their_origins() {
     use std::time::Duration;
     let settings = user(
         "[commands.build]\nprogram = \"cargo\"\narguments = [\"build\", \"a b\"]\nenvironment = [\"CARGO_HOME\"]\ntimeout = \"2m\"\n\
@@ -340,57 +298,5 @@ fn commands_are_the_users_and_each_slip_in_one_is_told() {
             format!("commands.check.program = \"/bin/true\" (user {USER}:7)"),
             "commands.check.timeout = \"50s\" (default)".to_owned(),
         ]
-    );
-
-    for (table, message, help) in [
-        (
-            "timeout = \"1m\"",
-            "1:11: the command `b` has no `program`",
-            "say which one",
-        ),
-        (
-            "program = \"x/y\"",
-            "2:11: `x/y` is a relative path",
-            "another program in each project",
-        ),
-        (
-            "program = \"\"",
-            "2:11: `program` is not the name of a program",
-            "found in PATH",
-        ),
-        (
-            "program = \"x\"\ntimeout = \"541s\"",
-            "3:11: a command runs within a stop, for 9m at most",
-            "less to do",
-        ),
-        (
-            "program = \"x\"\nenvironment = [\"A=b\"]",
-            "3:15: `A=b` is not the name of a variable",
-            "names alone",
-        ),
-        (
-            "program = \"x\"\narguments = [\"\\u0000\"]",
-            "3:13: an argument cannot hold a zero byte",
-            "take it out",
-        ),
-        (
-            "program = \"x\"\nshell = true",
-            "3:1: `shell` is not a key of `[commands.b]`",
-            "takes `program`",
-        ),
-    ] {
-        let (told, what) = wrong(&format!("[commands.b]\n{table}\n"));
-        assert_eq!(told, format!("{USER}:{message}"));
-        assert!(what.contains(help), "{what}");
-    }
-    let (told, _) = wrong("[commands.\"a b\"]\nprogram = \"x\"\n");
-    assert!(told.contains("`a b` cannot be a name"), "{told}");
-
-    let all = findings(both("", "[commands.build]\nprogram = \"/tmp/helper\"\n"));
-    assert!(
-        all[0]
-            .0
-            .contains("`commands` may not stand in a project’s file"),
-        "{all:?}"
     );
 }

@@ -9,7 +9,7 @@ use claudex_testkit::has;
 use crate::support::{Project, tree, write};
 
 #[test]
-fn check_says_one_line_for_a_file_that_is_right_and_a_picture_for_each_that_is_not() {
+fn check_names_the_first_problem_of_each_file() {
     let project = Project::new();
     let (user, own) = (project.user_file(), project.project_file());
     let (user, own) = (user.display(), own.display());
@@ -18,61 +18,50 @@ fn check_says_one_line_for_a_file_that_is_right_and_a_picture_for_each_that_is_n
         ran.out,
         format!("user: {user}: not there\nproject: {own}: not there\n")
     );
-    write(&project.project_file(), "reviewer = \"mine\"\n");
-    let project =
-        project.configured("[reviewers.mine]\nkind = \"command\"\nprogram = \"/usr/bin/true\"\n");
+    write(&project.project_file(), "[rounds]\nplan = 2\n");
+    let project = project.configured("reviewer = \"lint\"\n");
     let ran = project.run(&["config", "check"]).exits(0);
     assert_eq!(
         ran.out,
         format!("user: {user}: well-formed\nproject: {own}: well-formed\n")
     );
 
-    let project = project.configured("[limits]\ntimeuot = \"5m\"\nmax-failures = 0\n");
+    write(&project.project_file(), "[rounds]\nplna = 2\n");
+    let project = project.configured("[limits]\ntimeuot = \"5m\"\n");
     let ran = project.run(&["config", "check"]).exits(2);
-    for said in [
-        format!("× {user}:2:1: `timeuot` is not a key of `[limits]` (and 1 more finding)"),
-        "2 │ timeuot = \"5m\"".to_owned(),
-        "help: did you mean `timeout`?".to_owned(),
-        "`limits.max-failures`: invalid value: integer `0`".to_owned(),
-        "claudex::config::unknown_key".to_owned(),
-    ] {
-        assert!(ran.err.contains(&said), "{said}\n{}", ran.err);
-    }
     assert_eq!(
-        ran.out.lines().count(),
-        1,
-        "the project's names cannot be looked up, and that is said: {}",
-        ran.out
+        plain(&ran.err),
+        plain(&format!(
+            "claudex::config::value × {user}:2:1: unknown field `timeuot` help: did you mean `timeout`? \
+             claudex::config::value × {own}:2:1: `plna` is no mode of claudex-loop help: did you mean `plan`?\n"
+        ))
     );
-    has(&ran.out, "can be told once your own file is right");
-
-    write(
-        &project.project_file(),
-        "[reviewers.mine]\nprogram = \"/tmp/evil\"\n",
-    );
-    let ran = project.run(&["config", "check"]).exits(2);
-    has(
-        &ran.err,
-        &format!(
-            "× {}:1:2: `reviewers` may not stand in a project’s file",
-            own.to_string().replace('\'', "’")
-        ),
-    );
-    has(&ran.err, &format!("belongs into your own file: {user}"));
-    assert!(ran.err.contains("`timeuot`"), "both at once: {}", ran.err);
 }
 
 #[test]
-fn project_file_allow_commands_is_refused() {
-    let project = Project::new().configured("allow_commands = [\"cargo test\"]\n");
-    let shown = project.run(&["config", "show"]).exits(0);
-    has(&shown.out, "allow_commands = [\"cargo test\"]");
-    write(&project.project_file(), "allow_commands = [\"make all\"]\n");
-    let ran = project.run(&["config", "check"]).exits(2);
-    has(
-        &ran.err,
-        "`allow_commands` may not stand in a project’s file",
+fn project_file_ignores_reviewer_and_commands_with_one_line() {
+    let project = Project::new().configured("reviewer = \"codex\"\nallow_commands = [\"make\"]\n");
+    write(
+        &project.project_file(),
+        "reviewer = \"lint\"\nallow_commands = [\"make all\"]\n",
     );
+    let line = format!(
+        "{}:1: ignored `reviewer` and `allow_commands`: a project's file may set only `rounds` and `limits`\n",
+        project.project_file().display()
+    );
+    let shown = project.run(&["config", "show"]).exits(0);
+    has(&shown.out, "reviewer = \"codex\"");
+    has(&shown.out, "allow_commands = [\"make\"]");
+    for arguments in [
+        &["config", "show"][..],
+        &["config", "check"],
+        &["start", "plan", "x"],
+    ] {
+        let ran = project.run(arguments).exits(0);
+        assert_eq!(plain(&ran.err), plain(&line), "{arguments:?}");
+    }
+    project.answers(&["status"], 0, "ignored `reviewer`");
+    has(&project.run(&["doctor"]).out, "ignored `reviewer`");
 }
 
 /// Puts something at a path.
@@ -81,8 +70,12 @@ type Put = fn(&Path);
 /// What nobody can use as a configuration, as the user's or the project's: a part of its message, and how it gets there.
 fn unusable() -> Vec<(&'static str, Put)> {
     vec![
-        ("1:1: `colour` ", |path| write(path, "colour = 1\n")),
-        ("1:12: not TOML", |path| write(path, "reviewer = lint\n")),
+        (":1:10: invalid type: string", |path| {
+            write(path, "limits = \"3\"\n");
+        }),
+        (":1:12: string values must be quoted", |path| {
+            write(path, "reviewer = lint\n");
+        }),
         (":2: not UTF-8", |path| {
             write(path, b"# a\nreviewer = \"\xff\"\n")
         }),
@@ -95,9 +88,6 @@ fn unusable() -> Vec<(&'static str, Put)> {
         ("is not a regular file", |path| {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
-        }),
-        ("1:12: `nobody` is no reviewer", |path| {
-            write(path, "reviewer = \"nobody\"\n");
         }),
     ]
 }
@@ -176,7 +166,7 @@ fn a_wrong_configuration_traps_nobody_and_changes_nothing() {
             remove(&path);
         }
         project.fire().blocked();
-        write(&path, "colour = 1\n");
+        write(&path, "limits = 1\n");
         project.run(&["cancel", &id]).exits(0);
     }
 }
@@ -187,7 +177,7 @@ fn a_start_that_is_refused_for_the_configuration_leaves_no_loop() {
     project
         .run(&["start", "plan", "a topic"])
         .exits(2)
-        .says("`programs.claudex-loop.rounds.plan`");
+        .says(":2:8: `0` is out of range");
     assert!(
         !project.folder().exists()
             || !tree(&project.folder())
@@ -195,11 +185,7 @@ fn a_start_that_is_refused_for_the_configuration_leaves_no_loop() {
                 .any(|(path, _)| path.extension().is_some_and(|end| end == "state"))
     );
     project.plan("# Plan\n");
-    project.answers(
-        &["run", "PLAN.md"],
-        2,
-        "`programs.claudex-loop.rounds.plan`",
-    );
+    project.answers(&["run", "PLAN.md"], 2, ":2:8: `0` is out of range");
     project.run(&["list"]).exits(0).says("There are no loops");
 }
 
@@ -216,7 +202,7 @@ fn a_project_file_that_is_a_link_is_refused_with_one_line() {
         let ran = project.run(&["config", "check"]).exits(2);
         let said = format!("{} is not trusted: it is a symlink", path.display());
         assert!(plain(&ran.err).contains(&plain(&said)), "{}", ran.err);
-        ran.says("claudex::config::untrusted");
+        ran.says("claudex::config::file");
     };
     std::fs::create_dir_all(own.parent().unwrap()).unwrap();
     // Out of the project, to nowhere, and to another file of the project.
@@ -252,9 +238,9 @@ fn a_project_file_that_is_hostile_steers_no_terminal() {
     let project = Project::new();
     write(
         &project.project_file(),
-        "\"\u{202e}\" = 1\r\nreviewer = \"\\u001B[2J\u{202e}\"\n# \u{202e}\n",
+        "\"\u{202e}\" = 1\r\n\"\\u001B[2J\u{202e}\" = 1\n# \u{202e}\n",
     );
-    let ran = project.run(&["config", "check"]).exits(2);
+    let ran = project.run(&["config", "check"]).exits(0);
     for text in [&ran.out, &ran.err] {
         assert!(!text.contains(['\u{1b}', '\u{202e}', '\r']), "{text:?}");
     }

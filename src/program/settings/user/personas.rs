@@ -1,223 +1,149 @@
-//! The personas of the user's file: the program's own adjusted, others added, some taken out, all put in order.
+//! The personas of the user's file: the program's own adjusted, others added, some removed, all put in order.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::super::findings::Finding;
-use super::super::leaf::{At, Table};
+use toml::Spanned;
+
+use super::super::Settings;
+use super::super::error::Problem;
 use super::super::origin::Source;
 use super::super::tables::PersonaTable;
-use super::super::{Settings, names};
+use super::super::values::Name;
 use crate::machine::persona::Focus;
 use crate::program::info::ProgramInfo;
 use crate::program::suggest;
 use crate::review::personas::{Persona, Personas};
-use crate::text;
 
-/// The longest label, in characters: it stands in every line of a table of rounds.
-const LONGEST_LABEL: usize = 80;
-/// The longest prompt, in bytes.
-const LONGEST_PROMPT: usize = 16 * 1024;
-
-/// A persona and its place: those with an order by it, the others behind them, in the order of the file.
+/// A persona and its place among the others.
 struct Placed {
-    place: (Option<i64>, usize),
     persona: Persona,
-    /// Where its order stands, or its name.
-    span: Option<Range<usize>>,
+    order: Option<i64>,
+    /// Where its order or its name stands in the file; the program's own are at 0.
+    span: Range<usize>,
 }
 
-impl Placed {
-    fn key(&self) -> (bool, i64, usize) {
-        let (order, behind) = self.place;
-        (order.is_none(), order.unwrap_or_default(), behind)
-    }
-}
-
-/// Puts the tables over the personas that are there.
+/// Applies the tables to the personas of the program.
+///
+/// # Errors
+/// Returns a problem if a new persona has no prompt, two have one order, or none is left.
 pub(super) fn apply(
-    tables: BTreeMap<At<String>, Table<PersonaTable>>,
+    tables: BTreeMap<Spanned<Name>, PersonaTable>,
     source: &Source<'_>,
     settings: &mut Settings,
-    found: &mut Vec<Finding>,
-) {
-    let mut placed: Vec<Placed> = (1..)
-        .zip(settings.personas.all())
-        .map(|(order, persona)| Placed {
-            place: (Some(order), 0),
-            persona: persona.clone(),
-            span: None,
-        })
-        .collect();
-    // The first place in the file that makes the list another than the program's.
-    let mut changed: Option<usize> = None;
-    let mut last = None;
-    for (name, Table(table)) in tables {
-        if let Some((message, help)) = names::problem(&name.value, &[]) {
-            let finding = Finding::new("claudex::config::name", name.span.clone(), message);
-            found.push(finding.label("not a name").help(help));
-            continue;
-        }
-        let is_disabled = table.enabled.as_ref().is_some_and(|enabled| !enabled.value);
-        let at = placed.iter().position(|one| one.persona.name == name.value);
-        let mut change = |at: usize| changed = Some(changed.map_or(at, |first| first.min(at)));
-        if is_disabled {
-            change(name.span.start);
-            last = Some(name.span.clone());
-            found.extend(problems(&table));
-            if let Some(at) = at {
-                placed.remove(at);
-            }
-            continue;
-        }
-        let mut persona = match at {
-            Some(at) => placed.remove(at),
-            None => {
-                change(name.span.start);
-                if table.prompt.is_none() {
-                    let message = format!("the persona `{}` has no `prompt`", name.value);
-                    let finding =
-                        Finding::new("claudex::config::persona", name.span.clone(), message);
-                    found.push(
-                        finding
-                            .label("`prompt` is missing here")
-                            .help(no_prompt(settings.info)),
-                    );
-                }
-                Placed {
-                    place: (None, name.span.start),
-                    persona: Persona {
-                        name: name.value.clone(),
-                        label: name.value.clone(),
-                        prompt: String::new(),
-                        focus: Focus::Engineering,
-                    },
-                    span: Some(name.span.clone()),
-                }
-            }
+) -> Result<(), Problem> {
+    let Some(first) = tables.keys().map(|name| name.span().start).min() else {
+        return Ok(());
+    };
+    let list_changes = tables.values().any(|table| table.order.is_some())
+        || tables.iter().any(|(name, table)| {
+            let mut own = settings.personas.all().iter();
+            table.enabled == Some(false) || !own.any(|own| own.name == name.get_ref().0)
+        });
+
+    let mut tables: Vec<(Spanned<Name>, PersonaTable)> = tables.into_iter().collect();
+    let mut placed = Vec::new();
+    for (order, persona) in (1..).zip(settings.personas.all().to_vec()) {
+        let at = tables
+            .iter()
+            .position(|(name, _)| name.get_ref().0 == persona.name);
+        let table = at.map(|at| tables.remove(at).1);
+        let own = Placed {
+            persona,
+            order: Some(order),
+            span: 0..0,
         };
-        found.extend(problems(&table));
-        let mut note = |key: &str, span: &Range<usize>| {
-            let key = format!("personas.{}.{key}", name.value);
-            settings.origins.note(key, source.user(span.start));
-        };
-        if let Some(order) = table.order {
-            change(order.span.start);
-            persona.place = (Some(order.value), 0);
-            persona.span = Some(order.span);
-        }
-        if let Some(label) = table.label {
-            note("label", &label.span);
-            persona.persona.label = label.value.trim().to_owned();
-        }
-        if let Some(prompt) = table.prompt {
-            note("prompt", &prompt.span);
-            persona.persona.prompt = text::plain(prompt.value.trim());
-        }
-        if let Some(focus) = table.focus {
-            note("focus", &focus.span);
-            persona.persona.focus = focus.value.0;
-        }
-        placed.push(persona);
+        placed.extend(adjust(own, table.unwrap_or_default(), source, settings));
     }
-    placed.sort_by_key(Placed::key);
-    found.extend(same_place(&placed));
+    for (name, table) in tables {
+        let added = new_persona(&name, &table, settings.info)?;
+        placed.extend(adjust(added, table, source, settings));
+    }
+
+    placed.sort_by_key(|one| (one.order.is_none(), one.order, one.span.start));
+    check_orders(&placed)?;
     let personas = placed.into_iter().map(|placed| placed.persona).collect();
-    match Personas::new(personas) {
-        Some(personas) => settings.personas = personas,
-        None => {
-            let finding = Finding::new(
-                "claudex::config::persona",
-                last.unwrap_or(0..0),
-                "no persona is left to review",
-            );
-            found.push(
-                finding
-                    .label("the last one")
-                    .help("leave one of them enabled"),
-            );
-        }
+    settings.personas = Personas::new(personas).ok_or_else(|| {
+        Problem::new(
+            first..first,
+            "no persona is left to review",
+            "leave one of them enabled",
+        )
+    })?;
+    if list_changes {
+        settings.origins.note("personas", source.origin(first));
     }
-    if let Some(at) = changed {
-        settings.origins.note("personas", source.user(at));
-    }
+    Ok(())
 }
 
-/// Says what a persona without a prompt lacks.
-fn no_prompt(info: &ProgramInfo) -> String {
-    let own: Vec<&str> = info
-        .table
-        .personas
-        .iter()
-        .map(|persona| persona.name)
-        .collect();
-    let own = match own.is_empty() {
-        true => String::new(),
-        false => format!(
-            "; those of {} that need none are {}",
-            info.program,
-            suggest::list(&own)
-        ),
-    };
-    format!("say who it is and what it looks at{own}")
+/// Applies a table to a persona; returns `None` if the table disables it.
+fn adjust(
+    mut placed: Placed,
+    table: PersonaTable,
+    source: &Source<'_>,
+    settings: &mut Settings,
+) -> Option<Placed> {
+    if table.enabled == Some(false) {
+        return None;
+    }
+    let prefix = format!("personas.{}.", placed.persona.name);
+    let mut taker = source.taker(&mut settings.origins, prefix);
+    if let Some(order) = &table.order {
+        placed.span = order.span();
+        placed.order = Some(*order.get_ref());
+    }
+    if let Some(label) = taker.take("label", table.label) {
+        placed.persona.label = label.0;
+    }
+    if let Some(prompt) = taker.take("prompt", table.prompt) {
+        placed.persona.prompt = prompt.0;
+    }
+    taker.set("focus", &mut placed.persona.focus, table.focus);
+    Some(placed)
 }
 
-/// Two personas that want the same place.
-fn same_place(placed: &[Placed]) -> Option<Finding> {
-    let pair = placed
-        .windows(2)
-        .find(|pair| pair[0].place.0.is_some() && pair[0].place.0 == pair[1].place.0)?;
-    let span = pair.iter().rev().find_map(|one| one.span.clone())?;
-    let order = pair[0].place.0.unwrap_or_default();
-    let message = format!(
-        "the personas `{}` and `{}` both have order {order}",
-        pair[0].persona.name, pair[1].persona.name
-    );
-    let finding = Finding::new("claudex::config::persona", span, message);
-    Some(finding.label("the same order").help(
-        "give one of them another order; those of the program have 1, 2 and so on by default",
-    ))
+/// Returns a persona that the program does not have, with the defaults.
+fn new_persona(
+    name: &Spanned<Name>,
+    table: &PersonaTable,
+    info: &ProgramInfo,
+) -> Result<Placed, Problem> {
+    let text = &name.get_ref().0;
+    if table.prompt.is_none() && table.enabled != Some(false) {
+        let message = format!("the persona `{text}` has no `prompt`");
+        let own = info.table.personas.iter().map(|persona| persona.name);
+        let near = suggest::word(text, own);
+        let help = suggest::help(near, "say who it is and what it looks at");
+        return Err(Problem::new(name.span(), message, help));
+    }
+    Ok(Placed {
+        persona: Persona {
+            name: text.clone(),
+            label: text.clone(),
+            prompt: String::new(),
+            focus: Focus::Engineering,
+        },
+        order: None,
+        span: name.span(),
+    })
 }
 
-/// Texts that cannot be shown, or say nothing.
-fn problems(table: &PersonaTable) -> Vec<Finding> {
-    let mut found = Vec::new();
-    let mut wrong = |span: &Range<usize>, message: String, help: &str| {
-        let finding = Finding::new("claudex::config::value", span.clone(), message);
-        found.push(finding.label("this text").help(help));
-    };
-    // The one character that a prompt may have and plain text has not.
-    let is_plain = |given: &str| text::is_plain(&given.replace("\r\n", "\n"));
-    if let Some(label) = &table.label {
-        let given = label.value.trim();
-        if given.is_empty() || given.contains(['\n', '\t']) || !is_plain(given) {
-            let message = "`label` is not a line of text".to_owned();
-            wrong(
-                &label.span,
-                message,
-                "a few words, without control characters",
+/// Checks that no two personas have the same order.
+fn check_orders(placed: &[Placed]) -> Result<(), Problem> {
+    for pair in placed.windows(2) {
+        if pair[0].order.is_some() && pair[0].order == pair[1].order {
+            let message = format!(
+                "the personas `{}` and `{}` both have order {}",
+                pair[0].persona.name,
+                pair[1].persona.name,
+                pair[1].order.unwrap_or_default()
             );
-        } else if given.chars().count() > LONGEST_LABEL {
-            let message = format!("`label` is longer than {LONGEST_LABEL} characters");
-            wrong(
-                &label.span,
+            return Err(Problem::new(
+                pair[1].span.clone(),
                 message,
-                "it stands in every line of a table; the details go into `prompt`",
-            );
+                "give one of them another order; those of the program have 1, 2 and so on by default",
+            ));
         }
     }
-    if let Some(prompt) = &table.prompt {
-        if prompt.value.trim().is_empty() || !is_plain(&prompt.value) {
-            let message = "`prompt` is empty, or has control or invisible characters".to_owned();
-            wrong(
-                &prompt.span,
-                message,
-                "say in plain text who it is and what it looks at",
-            );
-        } else if prompt.value.len() > LONGEST_PROMPT {
-            let message = format!("`prompt` is longer than {LONGEST_PROMPT} bytes");
-            wrong(&prompt.span, message, "shorten it");
-        }
-    }
-    found
+    Ok(())
 }

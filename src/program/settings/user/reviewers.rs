@@ -1,186 +1,131 @@
 //! The reviewers of the user's file: the program's own adjusted, others added.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
-use super::super::findings::Finding;
-use super::super::leaf::{At, Table};
+use toml::Spanned;
+
+use super::super::Settings;
+use super::super::error::Problem;
 use super::super::origin::Source;
 use super::super::tables::ReviewerTable;
-use super::super::{Settings, names, programs};
+use super::super::values::{AUTO, Name};
+use crate::program::suggest;
 use crate::review::settings::{ReviewerKind, ReviewerSettings};
-use crate::text;
 
-/// Puts the tables over the reviewers that are there.
+/// Adjusts and adds the reviewers of the tables.
+///
+/// # Errors
+/// Returns the first table that cannot be a reviewer.
 pub(super) fn apply(
-    tables: BTreeMap<At<String>, Table<ReviewerTable>>,
+    tables: BTreeMap<Spanned<Name>, ReviewerTable>,
     source: &Source<'_>,
     settings: &mut Settings,
-    found: &mut Vec<Finding>,
-) {
-    for (name, Table(table)) in tables {
-        if let Some((message, help)) = names::problem(&name.value, names::RESERVED) {
-            let finding = Finding::new("claudex::config::name", name.span.clone(), message);
-            found.push(finding.label("not a name").help(help));
-            continue;
+) -> Result<(), Problem> {
+    for (name, table) in tables {
+        let kind = kind_of(&name, &table, settings)?;
+        check_keys(&name, kind, &table)?;
+        let name = name.into_inner().0;
+        let mut taker = source.taker(&mut settings.origins, format!("reviewers.{name}."));
+        let reviewer = settings
+            .reviewers
+            .entry(name)
+            .or_insert_with(|| ReviewerSettings::of(kind));
+        taker.take("kind", table.kind);
+        if let Some(program) = taker.take("program", table.program) {
+            reviewer.program = Some(program.0);
         }
-        if settings.info.own_reviewers().contains(&name.value) {
-            let message = format!("the reviewer `{}` is the program's own", name.value);
-            let finding = Finding::new("claudex::config::name", name.span.clone(), message);
-            found.push(
-                finding
-                    .label("built in")
-                    .help("it has no settings: leave this out"),
+        if let Some(arguments) = taker.take("arguments", table.arguments) {
+            reviewer.arguments = arguments.into_iter().map(|one| one.0).collect();
+        }
+        if let Some(model) = taker.take("model", table.model) {
+            reviewer.model = Some(model.0);
+        }
+        if let Some(names) = taker.take("environment", table.environment) {
+            reviewer.environment = names.into_iter().map(|one| one.0).collect();
+        }
+        if let Some(time) = taker.take("timeout", table.timeout) {
+            reviewer.timeout = Some(time.0);
+        }
+        if let Some(time) = taker.take("idle-timeout", table.idle_timeout) {
+            reviewer.idle_timeout = Some(time.0);
+        }
+    }
+    Ok(())
+}
+
+/// Returns the kind of the reviewer of a table.
+fn kind_of(
+    spanned: &Spanned<Name>,
+    table: &ReviewerTable,
+    settings: &Settings,
+) -> Result<ReviewerKind, Problem> {
+    let name = &spanned.get_ref().0;
+    if name == AUTO {
+        return Err(Problem::new(
+            spanned.span(),
+            "the name `auto` is reserved",
+            "`auto` means whichever reviewer is there; give yours another name",
+        ));
+    }
+    if settings.info.own_reviewers().contains(name) {
+        return Err(Problem::new(
+            spanned.span(),
+            format!("the reviewer `{name}` is the program's own"),
+            "it has no settings: leave this out",
+        ));
+    }
+    let own = settings.reviewers.get(name).map(|own| own.kind);
+    match (own, &table.kind) {
+        (Some(own), Some(kind)) if *kind.get_ref() != own => Err(Problem::new(
+            kind.span(),
+            format!("the reviewer `{name}` is the program's own, of kind `{own}`"),
+            "leave `kind` out here, or choose another name for a reviewer of another kind",
+        )),
+        (Some(own), _) => Ok(own),
+        (None, Some(kind)) => Ok(*kind.get_ref()),
+        (None, None) => {
+            let known = settings.reviewers.keys().map(String::as_str);
+            let help = suggest::help(
+                suggest::word(name, known),
+                "say which program speaks: kind = \"codex\", \"claude\" or \"command\"",
             );
-            continue;
+            let message = format!("the reviewer `{name}` has no `kind`");
+            Err(Problem::new(spanned.span(), message, help))
         }
-        let own = settings.reviewers.get(&name.value);
-        let kind = match (own.map(|own| own.kind), &table.kind) {
-            (Some(own), Some(given)) if given.value.0 != own => {
-                let message = format!(
-                    "the reviewer `{}` is the program's own, of kind `{own}`",
-                    name.value
-                );
-                let finding = Finding::new("claudex::config::kind", given.span.clone(), message);
-                found.push(finding.label("another kind").help(
-                    "leave `kind` out here, or choose another name for a reviewer of another kind",
-                ));
-                continue;
-            }
-            (Some(own), _) => own,
-            (None, Some(given)) => given.value.0,
-            (None, None) => {
-                found.push(no_kind(&name, settings));
-                continue;
-            }
-        };
-        found.extend(problems(&name, kind, &table));
-        let mut reviewer = own.cloned().unwrap_or_else(|| ReviewerSettings::of(kind));
-        let mut note = |key: &str, span: &Range<usize>| {
-            settings.origins.note(
-                format!("reviewers.{}.{key}", name.value),
-                source.user(span.start),
-            );
-        };
-        if let Some(given) = &table.kind {
-            note("kind", &given.span);
-        }
-        if let Some(given) = table.program {
-            note("program", &given.span);
-            reviewer.program = Some(given.value);
-        }
-        if let Some(given) = table.arguments {
-            note("arguments", &given.span);
-            reviewer.arguments = given.value;
-        }
-        if let Some(given) = table.model {
-            note("model", &given.span);
-            reviewer.model = Some(given.value);
-        }
-        if let Some(given) = table.environment {
-            note("environment", &given.span);
-            reviewer.environment = given.value;
-        }
-        if let Some(given) = table.timeout {
-            note("timeout", &given.span);
-            reviewer.timeout = Some(given.value.0);
-        }
-        if let Some(given) = table.idle_timeout {
-            note("idle-timeout", &given.span);
-            reviewer.idle_timeout = Some(given.value.0);
-        }
-        settings.reviewers.insert(name.value, reviewer);
     }
 }
 
-/// A name of one's own without `kind` may be one of the program's, misspelt.
-fn no_kind(name: &At<String>, settings: &Settings) -> Finding {
-    let message = format!("the reviewer `{}` has no `kind`", name.value);
-    let known = settings.reviewers.keys().map(String::as_str);
-    let help = match crate::program::suggest::word(&name.value, known) {
-        Some(near) => {
-            format!("did you mean `{near}`? Else say which program speaks: kind = \"command\"")
-        }
-        None => "say which program speaks: kind = \"codex\", \"claude\" or \"command\"".to_owned(),
-    };
-    let finding = Finding::new("claudex::config::kind", name.span.clone(), message);
-    finding.label("`kind` is missing here").help(help)
-}
-
-/// What in a table cannot be, for its kind.
-fn problems(name: &At<String>, kind: ReviewerKind, table: &ReviewerTable) -> Vec<Finding> {
-    let mut found = Vec::new();
-    let mut wrong = |span: &Range<usize>, message: String, help: &str| {
-        let finding = Finding::new("claudex::config::value", span.clone(), message);
-        found.push(finding.label("here").help(help));
-    };
-    if kind == ReviewerKind::Lint {
-        let spans = [
-            ("program", table.program.as_ref().map(|given| &given.span)),
-            (
-                "arguments",
-                table.arguments.as_ref().map(|given| &given.span),
-            ),
-            ("model", table.model.as_ref().map(|given| &given.span)),
-            (
-                "environment",
-                table.environment.as_ref().map(|given| &given.span),
-            ),
-        ];
-        for (key, span) in spans {
-            if let Some(span) = span {
-                let message = format!("`{key}` means nothing for a reviewer of kind `lint`");
-                wrong(
-                    span,
-                    message,
-                    "`lint` is built in and starts no program; leave this out",
-                );
-            }
-        }
-        return found;
-    }
-    match &table.program {
-        None if kind == ReviewerKind::Command => {
-            let message = format!(
+/// Checks that a table has the keys that its kind needs, and no others.
+fn check_keys(
+    name: &Spanned<Name>,
+    kind: ReviewerKind,
+    table: &ReviewerTable,
+) -> Result<(), Problem> {
+    if kind == ReviewerKind::Command && table.program.is_none() {
+        return Err(Problem::new(
+            name.span(),
+            format!(
                 "the reviewer `{}` is a command, and has no `program`",
-                name.value
-            );
-            let help =
-                "say which one: program = \"/absolute/path\", or a name that is found in PATH";
-            wrong(&name.span, message, help);
-        }
-        None => {}
-        Some(program) => {
-            if let Some((message, help)) = programs::program_problem(&program.value) {
-                wrong(&program.span, message, help);
-            }
-        }
+                name.get_ref().0
+            ),
+            "say which one: program = \"/absolute/path\", or a name that is found in PATH",
+        ));
     }
-    if let Some(model) = &table.model
-        && (model.value.trim().is_empty()
-            || text::plain(&model.value) != model.value
-            || model.value.starts_with('-'))
-    {
-        let message = "`model` is not the name of a model".to_owned();
-        wrong(
-            &model.span,
-            message,
-            "leave it out for the program's own default",
-        );
+    if kind != ReviewerKind::Lint {
+        return Ok(());
     }
-    if let Some(arguments) = &table.arguments
-        && let Some((message, help)) = programs::argument_problem(&arguments.value)
-    {
-        wrong(&arguments.span, message, help);
+    let keys = [
+        ("program", table.program.as_ref().map(Spanned::span)),
+        ("arguments", table.arguments.as_ref().map(Spanned::span)),
+        ("model", table.model.as_ref().map(Spanned::span)),
+        ("environment", table.environment.as_ref().map(Spanned::span)),
+    ];
+    match keys.into_iter().find_map(|(key, span)| Some((key, span?))) {
+        Some((key, span)) => Err(Problem::new(
+            span,
+            format!("`{key}` means nothing for a reviewer of kind `lint`"),
+            "`lint` is built in and starts no program; leave this out",
+        )),
+        None => Ok(()),
     }
-    if let Some(variables) = &table.environment {
-        let problems = variables
-            .value
-            .iter()
-            .filter_map(|name| programs::variable_problem(name));
-        for (message, help) in problems {
-            wrong(&variables.span, message, help);
-        }
-    }
-    found
 }
