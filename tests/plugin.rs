@@ -87,6 +87,44 @@ fn a_missing_program_lets_the_turn_end_and_says_so() {
     );
 }
 
+#[test]
+fn missing_program_is_said_once_per_session() {
+    let plugins = ["plugin", "taskie/plugin", "stages/plugin"];
+    for plugin in plugins.map(|plugin| Path::new(env!("CARGO_MANIFEST_DIR")).join(plugin)) {
+        let home = tempfile::tempdir().unwrap();
+        let stop = |session: &str, variable: Option<&str>| {
+            let mut hook = Command::new("/bin/sh");
+            hook.arg(plugin.join("hooks/stop-hook.sh"))
+                .current_dir(home.path())
+                .env_clear()
+                .envs(["CLAUDEX_LOOP_BIN", "TASKIE_BIN", "STAGES_BIN"].map(|name| (name, "/no")))
+                .env("HOME", home.path())
+                .envs(variable.map(|id| ("CLAUDE_CODE_SESSION_ID", id)))
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::null());
+            let mut hook = hook.spawn().unwrap();
+            let input = format!("{{\"cwd\":\"/\",\"session_id\": \"{session}\",\"x\":1}}\n");
+            let mut stdin = hook.stdin.take().unwrap();
+            stdin.write_all(input.as_bytes()).unwrap();
+            drop(stdin);
+            let told = hook.wait_with_output().unwrap().stdout;
+            let decision: serde_json::Value = serde_json::from_slice(&told).unwrap();
+            assert_eq!(decision["decision"], "approve");
+            decision["systemMessage"].is_string()
+        };
+        let mut told = ["s1", "s1", "s2", "s1"]
+            .map(|session| stop(session, None))
+            .to_vec();
+        told.extend([stop("", Some("s3")), stop("", Some("s3"))]);
+        assert_eq!(told, [true, false, true, false, true, false], "{plugin:?}");
+        assert!(
+            stop("a\\", None) && stop("a\\", None),
+            "an id that cannot be noted"
+        );
+    }
+}
+
 /// The rules of a command's `allowed-tools`.
 fn allowed(command: &str) -> Vec<String> {
     let head = command

@@ -8,6 +8,22 @@ approve() {
     exit 0
 }
 
+# is_told: whether this session was told before that the program is missing. Notes that it is told now.
+is_told() {
+    session=${CLAUDE_CODE_SESSION_ID:-}
+    if [ -z "$session" ]; then
+        read -r session || :
+        session=${session#*\"session_id\":*\"}
+        session=${session%%\"*}
+    fi
+    data=${CLAUDE_PLUGIN_DATA:-${XDG_STATE_HOME:-${HOME:-}/.local/state}/stages}
+    case $session in '' | *[!A-Za-z0-9_-]*) return 1 ;; esac
+    case $data in /*) ;; *) return 1 ;; esac
+    command -p grep -qsxe "$session" "$data/told-missing" && return 0
+    (umask 077 && command -p mkdir -p "$data" && echo "$session" >>"$data/told-missing") 2>/dev/null
+    return 1
+}
+
 # A reviewer that is itself a Claude Code session: its turns are not ours to drive.
 [ -z "${CLAUDEX_REVIEWER_CHILD:-}" ] || approve
 
@@ -21,6 +37,7 @@ command . "$here/../bin/stages"
 case ${found:+$status}:${answer-} in
     0:'{'*'}') printf '%s\n' "$answer" ;;
     :*)
+        ! is_told || approve
         [ -z "${looked-}" ] || not_found >&2
         approve "stages: the stages program ${why:-was not found}, so no loop is driven. ${remedy:-Install the plugin again}; /stages:doctor says what was looked at."
         ;;
