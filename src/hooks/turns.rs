@@ -32,9 +32,9 @@ pub enum Wait {
 }
 
 impl Turns {
-    /// Reads the notes about a session.
-    pub fn of(session: &str, home: &Utf8Path) -> Self {
-        load(&file_of(session), home).unwrap_or_default()
+    /// Reads the notes about a session; `None` if no hook has kept any.
+    pub fn of(session: &str, home: &Utf8Path) -> Option<Self> {
+        load(&file_of(session), home)
     }
 
     /// Keeps the notes for a session, below the user's state home.

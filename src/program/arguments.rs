@@ -182,6 +182,8 @@ pub(super) enum Hook {
     Answer,
     /// The hook at the start of a session: says in one line where a loop waits
     SessionStart,
+    /// The hook before a compaction: keeps which session is compacted
+    PreCompact,
 }
 
 /// `review`

@@ -11,10 +11,11 @@ use super::assembled::{CommandLine, Program};
 use super::exit::{self, Exit, Failure};
 use super::stop::{self, Surroundings};
 use super::{
-    answer, chosen, color, config, display, doctor, generate, hooks, import, loops, out, plugin,
-    review, rollback, session_start, start, state, verbs, verify,
+    answer, chosen, color, compaction, config, display, doctor, generate, hooks, import, loops,
+    out, plugin, review, rollback, session_start, start, state, verbs, verify,
 };
 use crate::behaviours::verify::is_used;
+use crate::hooks::answers::HookOutput;
 use crate::process::environment::GUARD;
 
 /// What `--protocol` answers first; a plugin's launcher asks for it.
@@ -176,9 +177,15 @@ fn answer_client<M: CommandLine>(program: &Program<M>, call: &Frequent) -> Exit 
             stop::decide(program, input, &surroundings, Timestamp::now())
         }),
         Hook::Prompt => hooks::prompt(info, &surroundings),
-        Hook::Answer => hooks::answer(budget, |input| answer::take(program, input, &surroundings)),
-        Hook::SessionStart => hooks::session_start(budget, |input| {
+        Hook::Answer => hooks::answer("PostToolUse", budget, |input| {
+            answer::take(program, input, &surroundings)
+        }),
+        Hook::SessionStart => hooks::answer("SessionStart", budget, |input| {
             session_start::tell(program, input, &surroundings, Timestamp::now())
+        }),
+        Hook::PreCompact => hooks::answer("PreCompact", budget, |input| {
+            compaction::note(info, input, &surroundings);
+            HookOutput::default()
         }),
     }
 }

@@ -39,21 +39,12 @@ pub fn stop(info: &ProgramInfo, budget: &Budget, decide: impl FnOnce(&Input) -> 
     Exit::Complete
 }
 
-/// The hook on AskUserQuestion. Says nothing where it is not concerned, and where something went wrong on our side.
-pub fn answer(budget: &Budget, take: impl FnOnce(&Input) -> HookOutput) -> Exit {
-    let told = catch_unwind(AssertUnwindSafe(|| {
-        read(budget).map(|input| take(&input)).unwrap_or_default()
-    }));
-    out::text(&told.unwrap_or_default().to_json("PostToolUse"));
-    Exit::Complete
-}
-
-/// The hook at the start of a session. Says nothing where no loop waits, and where something went wrong on our side.
-pub fn session_start(budget: &Budget, tell: impl FnOnce(&Input) -> HookOutput) -> Exit {
+/// Answers a hook on an event such as `SessionStart`. Says nothing if something went wrong on our side.
+pub fn answer(event: &str, budget: &Budget, tell: impl FnOnce(&Input) -> HookOutput) -> Exit {
     let told = catch_unwind(AssertUnwindSafe(|| {
         read(budget).map(|input| tell(&input)).unwrap_or_default()
     }));
-    out::text(&told.unwrap_or_default().to_json("SessionStart"));
+    out::text(&told.unwrap_or_default().to_json(event));
     Exit::Complete
 }
 
@@ -105,6 +96,7 @@ pub fn settings(program: &str, asks: bool) -> Value {
     let mut hooks = json!({
         "Stop": [{"hooks": [call("stop")]}],
         "SessionStart": [{"hooks": [call("session-start")]}],
+        "PreCompact": [{"hooks": [call("pre-compact")]}],
     });
     if asks {
         hooks["PostToolUse"] = json!([{"matcher": "AskUserQuestion", "hooks": [call("answer")]}]);

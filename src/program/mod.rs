@@ -9,7 +9,7 @@
 //! | `assembled` | a generated machine as a program, and what a program adds to it |
 //! | `arguments`, `dispatch`, `typed` | its command line, and what was typed after a slash command |
 //! | `start`, `verbs`, `loops`, `rollback`, `review`, `display`, `config`, `state`, `generate` | its commands |
-//! | `hooks`, `stop`, `turn`, `session_start`, `answer` | what a client's hooks call |
+//! | `hooks`, `stop`, `turn`, `session_start`, `compaction`, `answer` | what a client's hooks call |
 //! | `doctor`, `client_files` | checks of the installation, and what the client's files say |
 //! | `settings`, `reviewers` | the person's configuration, and who reviews |
 //! | `info`, `messages`, `next_action`, `words`, `rounds` | how it names itself, and what it says of a loop and its journal |
@@ -27,6 +27,7 @@ pub mod caller;
 mod chosen;
 mod client_files;
 mod color;
+mod compaction;
 mod config;
 mod consent;
 mod dispatch;

@@ -17,7 +17,7 @@ use super::loops::with_help;
 use super::settings::Settings;
 use super::stop::{Surroundings, folders_of, stores_of};
 use super::words::elapsed;
-use super::{chosen, incompatible, locate, messages, next_action};
+use super::{chosen, compaction, incompatible, locate, messages, next_action, turn};
 use crate::behaviours::{LoopHandle, words};
 use crate::hooks::answers::HookOutput;
 use crate::hooks::input::Input;
@@ -60,7 +60,22 @@ pub(super) fn tell<M: CommandLine>(
     let info = program.info;
     let stores = stores_of(info, input, surroundings);
     let source = input.source.as_deref().unwrap_or_default();
+    let followed = match source {
+        "compact" => compaction::follow::<M>(info, input, surroundings),
+        _ => Vec::new(),
+    };
     let mut output = about_loops(program, input, &stores, source, now);
+    if !followed.is_empty() {
+        let ids: Vec<&str> = followed.iter().map(LoopId::as_str).collect();
+        let line = info.line(&format!(
+            "the compaction gave this session a new id, and loop {} has come along",
+            ids.join(", ")
+        ));
+        output.person = Some(match output.person {
+            Some(rest) => format!("{line}\n{rest}"),
+            None => line,
+        });
+    }
     if source != "compact"
         && let Some(line) = rival(info, input, surroundings)
     {
@@ -94,11 +109,16 @@ fn about_loops<M: CommandLine>(
     now: Timestamp,
 ) -> HookOutput {
     let info = program.info;
-    match waiting(info, stores, input.session_id.as_deref()) {
+    let waiting = waiting(info, stores, input.session_id.as_deref());
+    // Compaction is no start: the rest was said when the session began, unless it has a new id.
+    let is_new = waiting.is_some() && turn::is_new_session(info, input);
+    match waiting {
         Some(Waiting::Own(store, listed)) => {
             own(program, &store, &listed, source == "compact", now)
         }
-        // Compaction is no start: the rest was said when the session began.
+        Some(Waiting::Anothers(store, listed)) if source == "compact" && is_new => {
+            anothers(info, &store, &listed, Some("a compaction"))
+        }
         Some(_) if source == "compact" => HookOutput::default(),
         Some(Waiting::Anyones(store, listed)) => own(program, &store, &listed, false, now),
         Some(Waiting::Nobodys(listed)) => both(
@@ -117,9 +137,12 @@ fn about_loops<M: CommandLine>(
                 info.command(&format!("resume {id}")),
             ),
         ),
-        Some(Waiting::Anothers(store, listed)) => {
-            anothers(info, &store, &listed, source == "clear")
-        }
+        Some(Waiting::Anothers(store, listed)) => anothers(
+            info,
+            &store,
+            &listed,
+            (source == "clear").then_some("/clear"),
+        ),
         None if source == "compact" => HookOutput::default(),
         None => HookOutput {
             person: stores
@@ -275,23 +298,23 @@ fn entered_by(raw: &Raw) -> Option<&'static EdgeInfo> {
     })
 }
 
-/// A loop of another session, which may be at work, or over: after `/clear` a session has another id.
-fn anothers(info: &ProgramInfo, store: &Store, listed: &Listed, cleared: bool) -> HookOutput {
+/// Speaks of a loop of another session, which may be at work, or over: `ended` gave this session its id.
+fn anothers(info: &ProgramInfo, store: &Store, listed: &Listed, ended: Option<&str>) -> HookOutput {
     let idle = SystemTime::now()
         .duration_since(listed.modified)
         .unwrap_or_default();
     let running = store.is_running(&listed.id);
-    if running && !cleared {
+    if running && ended.is_none() {
         return HookOutput::default();
     }
     let (id, phase) = (&listed.id, phase(info, listed));
     let age = elapsed(idle.as_secs());
     let adopt = info.command(&format!("adopt {id}"));
-    if cleared {
+    if let Some(ended) = ended {
         return both(
             info,
             &format!(
-                "loop {id} (phase {phase}) belongs to another session, such as the one that /clear ended. To take it over into this one:{adopt}"
+                "loop {id} (phase {phase}) belongs to another session, such as the one that {ended} ended. To take it over into this one:{adopt}"
             ),
         );
     }

@@ -25,7 +25,7 @@ pub(super) enum Turn {
 pub(super) fn look(info: &ProgramInfo, input: &Input, raw: &Raw) -> Turn {
     let home = StateHome::of_user(info.program);
     let session = input.session_id.as_deref().unwrap_or(UNKNOWN);
-    let before = home.folder().map(|home| Turns::of(session, home));
+    let before = home.folder().and_then(|home| Turns::of(session, home));
     let mut turns = before.clone().unwrap_or_default();
     let wait = turns.wait(&awaited_tasks(info, input, raw));
     if let Some(home) = home.folder()
@@ -54,6 +54,18 @@ pub(super) fn look(info: &ProgramInfo, input: &Input, raw: &Raw) -> Turn {
         },
         Wait::GoesOn => Turn::GoesOn { note: None },
     }
+}
+
+/// Returns whether no hook has noted anything about the session before. It is noted now.
+pub(super) fn is_new_session(info: &ProgramInfo, input: &Input) -> bool {
+    let home = StateHome::of_user(info.program);
+    let (Some(session), Some(home)) = (input.session_id.as_deref(), home.folder()) else {
+        return true;
+    };
+    let is_new = Turns::of(session, home).is_none();
+    // What cannot be noted is told again.
+    let _ = is_new.then(|| Turns::default().keep(session, home));
+    is_new
 }
 
 /// Returns the background tasks that the turn has ended for: the client wakes the agent when one of them ends, and stops

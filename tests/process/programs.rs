@@ -189,6 +189,7 @@ fn no_path_leads_the_plugins_scripts_into_the_project() {
     let scripts = [
         "hooks/stop-hook.sh",
         "hooks/session-start-hook.sh",
+        "hooks/pre-compact-hook.sh",
         "hooks/prompt-hook.sh",
         "hooks/answer-hook.sh",
         "scripts/status.sh",

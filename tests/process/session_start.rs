@@ -380,3 +380,42 @@ fn a_state_file_that_cannot_be_used_is_the_stops_to_tell() {
     }
     assert_eq!(tree(&project.root), before);
 }
+
+#[test]
+fn loop_follows_its_session_through_a_compaction() {
+    let (project, id) = reviewing();
+    let event = |hook: &str, client: &str, session: &str, source: &str| {
+        let mut command = project.command(&["hook", hook]);
+        command.env("CLAUDE_PID", client);
+        let event = json!({"session_id": session, "cwd": project.root, "source": source});
+        feed(command, event.to_string().as_bytes())
+    };
+    let told = event("pre-compact", "4711", "s1", "");
+    assert_eq!((told.code, told.out.as_str()), (0, ""));
+
+    // Another client's compaction, and another start of the same client, leave the loop alone.
+    let other = read(&event("session-start", "4712", "s2", "compact"));
+    assert!(
+        other
+            .person
+            .contains("such as the one that a compaction ended"),
+        "{other:?}"
+    );
+    event("session-start", "4711", "s2", "startup");
+    assert_eq!(project.field(&id, "session_id"), "s1");
+
+    let said = read(&event("session-start", "4711", "s2", "compact"));
+    assert_eq!(
+        said.person,
+        format!("claudex: the compaction gave this session a new id, and loop {id} has come along")
+    );
+    assert!(
+        said.agent
+            .contains(&format!("this session drives loop {id}")),
+        "{said:?}"
+    );
+    assert_eq!(project.field(&id, "session_id"), "s2");
+    assert_eq!(project.changes(&id), ["start", "bind", "begin", "adopt"]);
+    project.fire_as("s1").approved();
+    project.fire_as("s2").blocked();
+}

@@ -67,6 +67,10 @@ fn a_project_that_never_starts_a_loop_is_left_byte_for_byte_as_it_was() {
                 "session-start",
                 json!({"hook_event_name": "SessionStart", "source": "compact"}),
             ),
+            (
+                "pre-compact",
+                json!({"hook_event_name": "PreCompact", "trigger": "auto"}),
+            ),
         ] {
             let mut event = event;
             event["session_id"] = "s1".into();

@@ -189,6 +189,13 @@ fn files<M: CommandLine>(
             )?,
         ),
         (
+            "hooks/pre-compact-hook.sh".to_owned(),
+            quiet(
+                "PreCompact: the program keeps which session is compacted, so that a loop follows it to a new id.",
+                "pre-compact",
+            )?,
+        ),
+        (
             "hooks/session-start-hook.sh".to_owned(),
             quiet(
                 "SessionStart: the program says in one line where a loop of this project waits, and how it is taken up.",

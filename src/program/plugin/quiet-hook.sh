@@ -8,7 +8,9 @@ set -u
 here=${0%/*}
 [ "$here" != "$0" ] || here=.
 exec 2>/dev/null
-set -- --hook {{ verb }}
+{% if verb == "pre-compact" or verb == "session-start" %}# 2.1.198 does not set it.
+export CLAUDE_PID="${CLAUDE_PID:-$PPID}"
+{% endif %}set -- --hook {{ verb }}
 # `command`: without it a file that is gone ends this shell with an error.
 command . "$here/../bin/{{ program }}"
 [ "${found:+$status}" != 0 ] || [ -z "$answer" ] || printf '%s\n' "$answer"

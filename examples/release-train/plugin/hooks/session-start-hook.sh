@@ -8,6 +8,8 @@ set -u
 here=${0%/*}
 [ "$here" != "$0" ] || here=.
 exec 2>/dev/null
+# 2.1.198 does not set it.
+export CLAUDE_PID="${CLAUDE_PID:-$PPID}"
 set -- --hook session-start
 # `command`: without it a file that is gone ends this shell with an error.
 command . "$here/../bin/release-train"

@@ -1,0 +1,58 @@
+//! A loop follows its session through a compaction that gives the session a new id.
+
+use super::assembled::CommandLine;
+use super::info::ProgramInfo;
+use super::stop::{Surroundings, all_owned};
+use crate::behaviours::LoopHandle as _;
+use crate::hooks::compaction;
+use crate::hooks::input::Input;
+use crate::hooks::seen::{Chosen, Seen};
+use crate::machine::Actor;
+use crate::store::{LoopId, StateHome};
+
+/// Notes, before a compaction, which session is compacted, if it has a loop here.
+pub(super) fn note(info: &ProgramInfo, input: &Input, surroundings: &Surroundings) {
+    let home = StateHome::of_user(info.program);
+    let (Some(session), Some(home)) = (&input.session_id, home.folder()) else {
+        return;
+    };
+    if let Some((store, id)) = all_owned(info, input, surroundings, session).first()
+        && let Err(error) = compaction::keep(session, home)
+    {
+        store.log(&format!("{id} cannot note the compaction: {error}"));
+    }
+}
+
+/// Takes the loops of the session that this client has just compacted over into the session that goes on. Returns them.
+pub(super) fn follow<M: CommandLine>(
+    info: &ProgramInfo,
+    input: &Input,
+    surroundings: &Surroundings,
+) -> Vec<LoopId> {
+    let home = StateHome::of_user(info.program);
+    let (Some(session), Some(home)) = (input.session_id.as_deref(), home.folder()) else {
+        return Vec::new();
+    };
+    let Some(before) = compaction::session(home).filter(|before| before != session) else {
+        return Vec::new();
+    };
+
+    let mut followed = all_owned(info, input, surroundings, &before);
+    followed.retain(|(store, id)| {
+        let adopted = M::open(store, id, Actor::Hook)
+            .map_err(|error| error.to_string())
+            .and_then(|held| {
+                let record = held.raw().record();
+                let adopted = store.set_session(record, session, "adopt", "hook");
+                adopted.map_err(|error| error.to_string())
+            });
+        if let Err(error) = &adopted {
+            store.log(&format!("{id} cannot follow its session: {error}"));
+        }
+        adopted.is_ok()
+    });
+    // What is known of the session goes along. Without it the next stop finds out anew.
+    let _ = Chosen::of(&before, home).map(|chosen| chosen.keep(session, home));
+    let _ = Seen::of(&before, home).map(|seen| seen.keep(session, home));
+    followed.into_iter().map(|(_, id)| id).collect()
+}
