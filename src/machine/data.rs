@@ -117,3 +117,19 @@ pub(super) struct Own {
     pub(super) edits: Vec<(String, Value)>,
     pub(super) text: Vec<String>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_of_another_type_is_refused() {
+        let data = DataType::of::<Vec<u8>>("Vec<u8>");
+        let value = |json: &str| Value::of_json(serde_json::from_str(json).unwrap());
+        assert_eq!(data.expected(&value("[1, 2]")), None);
+        assert_eq!(
+            data.expected(&value("[1, 300]")).unwrap(),
+            "what `Vec<u8>` can be read from (invalid value: integer `300`, expected u8)"
+        );
+    }
+}

@@ -18,13 +18,11 @@ pub mod pairs;
 mod project;
 mod report;
 mod run;
-mod said;
 mod suites;
 mod walk;
 
 pub use error::{Failure, Failures, Suite};
 pub use kit::Kit;
 pub use machine::{Actor, Machine};
-pub use project::{Output, Project, SESSION, as_agent};
+pub use project::{Output, Project, SESSION, as_agent, has};
 pub use report::Report;
-pub use said::has;

@@ -238,3 +238,12 @@ pub(crate) fn files(place: &Path) -> Files {
     }
     found
 }
+
+/// Checks that a text contains a part, and shows the text if it does not.
+///
+/// # Panics
+/// Panics if it does not.
+#[track_caller]
+pub fn has(text: &str, part: &str) {
+    assert!(text.contains(part), "not there: {part}\n{text}");
+}

@@ -1,9 +1,8 @@
 //! A loop in a project of its own: the calls that start and move it, and its journal.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io;
 use std::path::PathBuf;
+use std::{fs, io};
 
 use derive_more::Display;
 use serde_json::{Map, Value as Json};

@@ -300,3 +300,30 @@ fn commands_are_read_with_their_origins() {
         ]
     );
 }
+
+#[test]
+fn example_has_every_key() {
+    // serde lists the keys of a type in its error about an unknown key.
+    fn check_keys<T: serde::de::DeserializeOwned>() {
+        let error = match toml::from_str::<T>("unknown-key = 0") {
+            Ok(_) => panic!("no keys"),
+            Err(error) => error.message().to_owned(),
+        };
+        for key in error.split('`').skip(3).step_by(2) {
+            let is_there = EXAMPLE.lines().any(|line| {
+                let line = line.trim_start_matches('[');
+                line.strip_prefix(key)
+                    .is_some_and(|rest| rest.starts_with([' ', '.', ']']))
+                    || line.contains(&format!(".{key}."))
+                    || line.contains(&format!(".{key}]"))
+            });
+            assert!(is_there, "{key}");
+        }
+    }
+    check_keys::<tables::UserFile>();
+    check_keys::<tables::ProgramTable>();
+    check_keys::<tables::ReviewerTable>();
+    check_keys::<tables::PersonaTable>();
+    check_keys::<tables::CommandTable>();
+    check_keys::<tables::LimitsTable>();
+}

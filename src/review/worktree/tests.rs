@@ -440,3 +440,10 @@ fn digest_outside_git_counts_files_and_not_ours() {
     symlink("d", root.join("link")).unwrap();
     assert_ne!(digest(), edited);
 }
+
+#[test]
+fn snapshot_fails_after_its_deadline() {
+    let repo = Repo::with(&[("a", "1")]);
+    let past = std::time::Instant::now();
+    assert!(Snapshot::take_until(&repo.root, ours(&repo.root), Some(past)).is_err());
+}

@@ -326,3 +326,16 @@ fn a_way_back_never_goes_over_a_state_that_stands() {
     );
     assert!(!store.folder().join("quarantine").exists());
 }
+
+#[test]
+fn log_is_cut_to_its_end() {
+    const MAX_LOG_BYTES: u64 = 1024 * 1024;
+    let (_kept, store, _) = started();
+    let filler = "x".repeat(3900);
+    for number in 0..300 {
+        store.log(&format!("{number} {filler}"));
+    }
+    let size = store.folder().join("log").metadata().unwrap().len();
+    assert!(size < MAX_LOG_BYTES, "{size}");
+    assert!(store.last_logged().contains(&format!("299 {filler}")));
+}

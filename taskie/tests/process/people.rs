@@ -292,3 +292,16 @@ fn the_ground_rules_stand_in_one_place() {
         assert!(!text.contains("$ARGUMENTS"), "{text}");
     }
 }
+
+#[test]
+fn use_chooses_the_plan_that_stops_drive() {
+    let project = Project::new();
+    for id in ["first", "second"] {
+        project.slash("new-plan", id).done();
+        project.write(id, "plan.md", "## Overview\n");
+    }
+    project.agent(&["use", "first"]).done();
+    has(&project.blocks(), "taskie review first");
+    project.agent(&["use", "second"]).done();
+    has(&project.blocks(), "taskie review second");
+}
