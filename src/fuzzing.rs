@@ -13,9 +13,9 @@ use crate::hooks::decision::{Decision, REASON_LIMIT};
 use crate::hooks::input::read_bytes;
 use crate::hooks::prompt::{self, PromptError};
 use crate::program::settings::fuzzing::config;
-use crate::review::answer;
+use crate::review::answer::{self, MAX_ANSWER_BYTES, MAX_FINDINGS, Verdict};
 use crate::review::findings::Findings;
-use crate::review::findings_file::{self, MAX_FILE_BYTES, MOST_FINDINGS, Verdict};
+use crate::review::findings_file;
 use crate::store::fuzzing::{document, journal};
 
 /// A target takes any bytes, and panics where a promise does not hold.
@@ -119,25 +119,18 @@ fn stored_prompt(bytes: &[u8]) {
 
 /// A verdict has no more findings than anyone mends, and says the same once it was written and read again.
 fn findings(bytes: &[u8]) {
-    let of_answer = answer::read(&String::from_utf8_lossy(bytes)).ok();
-    for verdict in [findings_file::parse(bytes).ok(), of_answer]
-        .into_iter()
-        .flatten()
-    {
-        let Verdict::Findings(found) = verdict else {
-            continue;
-        };
-        assert!((1..=MOST_FINDINGS).contains(&found.0.len()));
+    if let Ok(Verdict::Findings(found)) = answer::read(&String::from_utf8_lossy(bytes)) {
+        assert!((1..=MAX_FINDINGS).contains(&found.0.len()));
         let json = serde_json::to_vec(&found).expect("JSON");
         assert_eq!(
             serde_json::from_slice::<Findings>(&json).expect("findings"),
             found
         );
         let text = findings_file::render(1, &found);
-        if text.len() > MAX_FILE_BYTES {
-            continue;
+        if text.len() > MAX_ANSWER_BYTES {
+            return;
         }
-        let Ok(Verdict::Findings(again)) = findings_file::parse(text.as_bytes()) else {
+        let Ok(Verdict::Findings(again)) = answer::read(&text) else {
             panic!("no findings any more: {text:?}")
         };
         assert_eq!(again.counts(), found.counts(), "{text}");

@@ -9,12 +9,13 @@ use super::settings::MAX_ROUNDS;
 pub use super::words::elapsed;
 use crate::files::MOST;
 use crate::machine::{EvidenceRecord, Raw};
+use crate::review::answer::{self, Verdict};
 use crate::review::finding_history::{self, Standing, Tally};
 use crate::review::findings::Counts;
 use crate::review::personas::Personas;
 use crate::review::runs::{self, Run, RunOutcome};
 use crate::review::worktree::CHANGED_DURING_REVIEW;
-use crate::review::{ReviewSpec, evidence, findings_file, findings_json};
+use crate::review::{ReviewSpec, evidence, findings_json};
 use crate::store::{ChangeEntry, Entry, LoopId, Store};
 use crate::text;
 
@@ -170,10 +171,9 @@ pub fn counts_of_run(store: &Store, id: &LoopId, run: &Run) -> Option<Counts> {
 
 /// Counts what a findings file has; None: it cannot be read as one.
 pub fn counts_of(bytes: &[u8]) -> Option<Counts> {
-    match findings_file::parse(bytes) {
-        Ok(findings_file::Verdict::Clean) => Some(Counts::default()),
-        Ok(findings_file::Verdict::Findings(findings)) => Some(findings.counts()),
-        Err(_) => None,
+    match answer::read(std::str::from_utf8(bytes).ok()?).ok()? {
+        Verdict::Clean => Some(Counts::default()),
+        Verdict::Findings(findings) => Some(findings.counts()),
     }
 }
 

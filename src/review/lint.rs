@@ -104,8 +104,9 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::review::answer::{Verdict, read};
     use crate::review::changes::text::LEFT_OUT;
-    use crate::review::findings_file::{Verdict, parse, render};
+    use crate::review::findings_file::render;
 
     #[test]
     fn findings_survive_their_file() {
@@ -119,10 +120,7 @@ mod tests {
             finding.check = None;
         }
         assert!(!found.is_empty());
-        assert_eq!(
-            parse(render(1, &found).as_bytes()),
-            Ok(Verdict::Findings(found))
-        );
+        assert_eq!(read(&render(1, &found)), Ok(Verdict::Findings(found)));
     }
 
     #[test]

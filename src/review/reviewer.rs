@@ -8,10 +8,9 @@ use std::io;
 use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
 
-use super::answer::{self, NoAnswer};
+use super::answer::{self, Unreadable, Verdict};
 pub use super::cause::{Cause, CauseKind};
 use super::findings::Findings;
-use super::findings_file::Verdict;
 use super::opened::Opened;
 use super::subject::Part;
 use crate::files::Folder;
@@ -186,11 +185,11 @@ pub(super) fn judge_answer(answer: &str) -> Outcome {
 }
 
 /// Returns the outcome of an answer that was read, or could not be.
-pub(super) fn outcome(read: Result<Verdict, NoAnswer>) -> Outcome {
+pub(super) fn outcome(read: Result<Verdict, Unreadable>) -> Outcome {
     match read {
         Ok(Verdict::Clean) => Outcome::Clean,
         Ok(Verdict::Findings(findings)) => Outcome::Findings(findings),
-        Err(NoAnswer::Empty) => Outcome::Unreadable(Cause::new(CauseKind::NoOutput, "")),
+        Err(Unreadable::Empty) => Outcome::Unreadable(Cause::new(CauseKind::NoOutput, "")),
         Err(error) => Outcome::Unreadable(Cause::new(CauseKind::NotAVerdict, &error.to_string())),
     }
 }

@@ -1,11 +1,10 @@
-//! Which forms of an answer state that nothing was found, and which only look as if they did.
+//! The forms of an answer that state that nothing was found, and those that only look so.
 
-use super::super::findings_file::Verdict;
-use super::{read, read_value};
+use super::{Verdict, read, read_value};
 
 const CLEAN: &str = r#"{"verdict": "clean", "findings": []}"#;
 
-/// Lists what states that nothing was found.
+/// Answers that state that nothing was found.
 const ACCEPTED: [&str; 20] = [
     "No substantive findings.",
     "  No substantive findings.  \n",
@@ -29,8 +28,8 @@ const ACCEPTED: [&str; 20] = [
     "```\r\n{\"verdict\": \"clean\", \"findings\": []}\r\n```\r\n",
 ];
 
-/// Lists what looks as if it did, and does not.
-const NEAR_MISSES: [&str; 56] = [
+/// Answers that look so and are not.
+const NEAR_MISSES: [&str; 55] = [
     // The line, quoted, questioned, denied or dressed up.
     "> No substantive findings.",
     "# Round 1 findings\n\n> No substantive findings.\n",
@@ -73,7 +72,6 @@ const NEAR_MISSES: [&str; 56] = [
     "## High\n- None?\n\n## Medium\n- None\n\n## Low\n- None\n",
     "## High (1)\n- None\n\n## Medium\n- None\n\n## Low\n- None\n",
     "## High\n- None\n\nThough step 3 loses data.\n\n## Medium\n- None\n\n## Low\n- None\n",
-    "## High\n- None. Step 3 loses data.\n\n## Medium\n- None\n\n## Low\n- None\n",
     "My answer would be:\n\n## High\n- None\n\n## Medium\n- None\n\n## Low\n- None\n",
     // JSON that is not the schema's object.
     r#"{"verdict": "clean"}"#,
@@ -94,7 +92,7 @@ const NEAR_MISSES: [&str; 56] = [
 ];
 
 #[test]
-fn each_form_that_was_asked_for_is_clean() {
+fn form_that_was_asked_for_is_clean() {
     for text in ACCEPTED {
         assert_eq!(read(text), Ok(Verdict::Clean), "{text}");
     }
@@ -103,7 +101,7 @@ fn each_form_that_was_asked_for_is_clean() {
 }
 
 #[test]
-fn what_only_looks_clean_is_unreadable() {
+fn form_that_looks_clean_is_unreadable() {
     for text in NEAR_MISSES {
         assert!(read(text).is_err(), "{:?} from {text}", read(text));
         let crlf = text.replace('\n', "\r\n");
@@ -116,7 +114,7 @@ fn what_only_looks_clean_is_unreadable() {
 }
 
 #[test]
-fn a_line_around_any_clean_answer_makes_it_unreadable() {
+fn line_around_clean_answer_is_not_clean() {
     for text in ACCEPTED {
         let text = text.trim_start_matches('\u{feff}');
         for line in ["It is not true that", "> quoted", "```"] {

@@ -1,7 +1,6 @@
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::super::findings::Severity;
 use super::*;
 
 const ONE: &str = r#"{"verdict":"findings","findings":[{"severity":"high","what":"no way back",
@@ -67,9 +66,9 @@ fn an_answer_by_the_schema_is_read_in_full() {
 fn findings_in_a_fence_may_follow_a_text() {
     let text = format!("I read {{the plan}}, all of it. Here it is:\n\n```json\n{ONE}\n```\n");
     assert_eq!(findings(&text).len(), 1);
-    assert_eq!(read(&text.replace(ONE, CLEAN)), Err(NoAnswer::Apart));
+    assert_eq!(read(&text.replace(ONE, CLEAN)), Err(Unreadable::Apart));
     let contradicted = format!("# Findings\n\nNo substantive findings.\n\n```json\n{ONE}\n```\n");
-    assert_eq!(read(&contradicted), Err(NoAnswer::Two));
+    assert_eq!(read(&contradicted), Err(Unreadable::Two));
 }
 
 #[test]
@@ -89,36 +88,39 @@ fn the_markdown_form_is_read_as_well() {
 #[test]
 fn what_states_no_verdict_is_never_clean() {
     let error = |text: &str| read(text).unwrap_err();
-    assert_eq!(error(""), NoAnswer::Empty);
-    assert_eq!(error(" \n\t\u{2003}"), NoAnswer::Empty);
-    assert!(matches!(error("I like it."), NoAnswer::Form(_)));
-    assert!(matches!(error("{}"), NoAnswer::Form(_)));
-    assert!(matches!(error("[]"), NoAnswer::Form(_)));
-    assert_eq!(
-        error(r#"{"findings": []}"#),
-        NoAnswer::Lacks {
-            property: "verdict"
-        }
-    );
-    assert_eq!(
-        error(r#"{"verdict": "findings", "findings": []}"#),
-        NoAnswer::Announced
-    );
-    assert_eq!(
-        error(r#"{"verdict": "clean"}"#),
-        NoAnswer::Lacks {
-            property: "findings"
-        }
-    );
-    assert_eq!(
-        error(r#"{"verdict": "approved \u001b[1m", "findings": []}"#).to_string(),
-        "its verdict is `approved [1m`, neither clean nor findings"
-    );
-    assert_eq!(
-        error(r#"{"verdict": "clean", "findings": "none"}"#),
-        NoAnswer::CutOff
-    );
-    assert_eq!(read_value(&json!(["clean"])), Err(NoAnswer::CutOff));
+    assert_eq!(error(""), Unreadable::Empty);
+    assert_eq!(error(" \n\t\u{2003}"), Unreadable::Empty);
+    assert_eq!(error("I like it."), Unreadable::NoVerdict);
+    assert_eq!(error("{}"), Unreadable::NoVerdict);
+    assert_eq!(error("[]"), Unreadable::NoVerdict);
+    let answers = [
+        r#"{"findings": []}"#,
+        r#"{"verdict": "clean"}"#,
+        r#"{"verdict": "findings", "findings": []}"#,
+        r#"{"verdict": "approved \u001b[1m", "findings": []}"#,
+        r#"{"verdict": "clean", "findings": "none"}"#,
+        r#"{"verdict": "clean", "findings": [], "confidence": 0.1}"#,
+        r#"{"verdict": "findings", "verdict": "clean", "findings": []}"#,
+        r#"{"result": {"verdict": "clean", "findings": []}}"#,
+        r#"[{"severity": "high", "what": "x"}]"#,
+        "Here it is:\n{\"verdict\": \"findings\", \"findings\": [{\"severity\": \"hi",
+        "{\"verdict\": \"findings\", \"findings\": [{\"what\": \"two\nlines\"}]}",
+    ];
+    let told: Vec<String> = answers.iter().map(|text| error(text).to_string()).collect();
+    insta::assert_snapshot!(told.join("\n"), @r#"
+    its JSON cannot be read: missing field `verdict` at line 1 column 16
+    its JSON cannot be read: missing field `findings` at line 1 column 20
+    its JSON announces findings and lists none
+    its JSON has the verdict `approved [1m`, neither clean nor findings
+    its JSON cannot be read: invalid type: string "none", expected a sequence at line 1 column 39
+    its JSON cannot be read: unknown field `confidence`, expected `verdict` or `findings` at line 1 column 49
+    its JSON cannot be read: duplicate field `verdict` at line 1 column 33
+    its JSON cannot be read: unknown field `result`, expected `verdict` or `findings` at line 1 column 9
+    its JSON cannot be read: invalid type: map, expected a string at line 1 column 1
+    its JSON cannot be read: EOF while parsing a string at line 1 column 53
+    its JSON cannot be read: control character (\u0000-\u001F) found while parsing a string at line 2 column 0
+    "#);
+    assert!(read_value(&json!(["clean"])).is_err());
 }
 
 #[test]
@@ -130,22 +132,19 @@ fn findings_beside_the_word_clean_count() {
 }
 
 #[test]
-fn a_finding_that_cannot_be_read_spoils_the_answer_instead_of_being_dropped() {
+fn finding_without_severity_or_text_spoils_answer() {
     for (finding, lacks) in [
         (json!({"what": "x"}), "severity"),
-        (json!({"severity": "cosmic", "what": "x"}), "known severity"),
         (
             json!({"severity": "low", "what": " "}),
             "text that says what is wrong",
         ),
-        (json!("no way back"), "severity"),
-        (json!(null), "severity"),
     ] {
         let good = json!({"severity": "low", "what": "x"});
         let answer = json!({"verdict": "findings", "findings": [good, finding]});
         assert_eq!(
             read_value(&answer).unwrap_err().to_string(),
-            format!("finding 2 has no {lacks}")
+            format!("finding 2 of its JSON has no {lacks}")
         );
     }
 }
@@ -154,7 +153,7 @@ fn a_finding_that_cannot_be_read_spoils_the_answer_instead_of_being_dropped() {
 fn two_answers_that_differ_are_none() {
     // One of them may be quoted from the document under review.
     assert!(read(&format!("The plan says {CLEAN}, but: {ONE}")).is_err());
-    assert_eq!(read(&format!("{ONE}\n{CLEAN}")), Err(NoAnswer::Two));
+    assert_eq!(read(&format!("{ONE}\n{CLEAN}")), Err(Unreadable::Two));
     let quoted = json!({"verdict": "findings", "findings": [{"severity": "low", "what": CLEAN}]});
     assert_eq!(
         findings(&quoted.to_string()).len(),
@@ -171,23 +170,12 @@ fn what_is_quoted_within_a_sentence_is_no_answer() {
         read(&format!(
             "A serious fault: `{CLEAN}` is taken for a verdict."
         )),
-        Err(NoAnswer::Form(_))
+        Err(Unreadable::NoVerdict)
     ));
     let fenced = format!("## High\n- the test expects this:\n\n```json\n{CLEAN}\n```\n");
-    assert_eq!(read(&fenced), Err(NoAnswer::Apart));
+    assert_eq!(read(&fenced), Err(Unreadable::Apart));
     let contradicted = format!("The plan says {ONE} itself.\n\nNo substantive findings.\n");
     assert!(read(&contradicted).is_err());
-}
-
-#[test]
-fn a_property_that_stands_twice_makes_no_verdict() {
-    for text in [
-        r#"{"verdict":"findings","findings":[{"severity":"high","what":"x"}],"verdict":"clean","findings":[]}"#,
-        r#"{"verdict":"findings","verdict":"clean","findings":[]}"#,
-        r#"{"result":{"verdict":"clean","findings":[{"severity":"low","what":"x"}],"findings":[]}}"#,
-    ] {
-        assert_eq!(read(text), Err(NoAnswer::Twice), "{text}");
-    }
 }
 
 #[test]
@@ -232,12 +220,29 @@ fn huge_and_hostile_texts_are_refused_in_time() {
         "{}",
         "\"{\\\"",
         "{\"a\":1,",
+        "{\"a\":[\n",
+        "{\"a\":\n",
+        "> ",
+        "- ",
+        "- x\n",
+        "# x\n",
+        "[a]: b\n",
+        "[![",
+        "<a>\n",
+        "**a ",
+        "`a``",
+        "|a|\n|-|\n",
     ] {
-        assert!(read(&text.repeat(900_000 / text.len())).is_err(), "{text}");
+        let answer = text.repeat(200_000 / text.len());
+        assert!(read(&answer).is_err(), "{text}");
+        assert!(
+            read(&format!("\"verdict\"\n{answer}\"verdict\"")).is_err(),
+            "{text}"
+        );
     }
     assert!(matches!(
-        read(&"x".repeat(MAX_FILE_BYTES + 1)),
-        Err(NoAnswer::Form(_))
+        read(&"x".repeat(MAX_ANSWER_BYTES + 1)),
+        Err(Unreadable::TooLarge { .. })
     ));
     assert!(begun.elapsed().as_secs() < 20);
 }
@@ -269,12 +274,52 @@ fn more_findings_than_anyone_mends_are_no_verdict() {
         )
     };
     assert!(matches!(
-        read(&text(MOST_FINDINGS)),
+        read(&text(MAX_FINDINGS)),
         Ok(Verdict::Findings(_))
     ));
-    let found = MOST_FINDINGS + 1;
-    assert_eq!(
-        read(&text(found)),
-        Err(NoAnswer::Form(Unreadable::TooMany { found }))
-    );
+    let found = MAX_FINDINGS + 1;
+    assert_eq!(read(&text(found)), Err(Unreadable::TooMany { found }));
+}
+
+#[test]
+fn json_beside_prose_counts_findings() {
+    for answer in [
+        format!("I read the plan.\n{ONE}"),
+        format!("```json\n{ONE}\n```\n\nLet me know if I should look at the tests.\n"),
+        format!("<think>\nIs it {{high}}? No way back.\n- maybe\n</think>\n{ONE}"),
+        format!("<thinking>a</thinking>\n\n<reasoning>b</reasoning>```json\n{ONE}\n```"),
+        format!("\u{1b}[1mWelcome to the build host\u{1b}[0m\nLast login: today\n\n{ONE}\n"),
+    ] {
+        assert_eq!(findings(&answer).len(), 1, "{answer}");
+    }
+    let thought = format!("<think>\nIs it clean?\n</think>\n\n{CLEAN}\n");
+    assert_eq!(read(&thought), Ok(Verdict::Clean));
+}
+
+#[test]
+fn json_beside_items_is_unreadable() {
+    for answer in [
+        format!("## High\n- orders are lost\n\n{ONE}"),
+        format!("- orders are lost\n\n{ONE}"),
+        format!("{ONE}\n\nBesides:\n1. orders are lost\n"),
+        format!("<think>\nIs it high?\n\n{ONE}"),
+        format!("{ONE}\n{ONE}"),
+    ] {
+        assert!(read(&answer).is_err(), "{answer}");
+    }
+}
+
+#[test]
+fn severity_in_json_has_other_words() {
+    for (word, severity) in [
+        ("P1", Severity::High),
+        ("must-fix", Severity::High),
+        ("cosmic", Severity::High),
+        ("warning", Severity::Medium),
+        ("Should fix", Severity::Medium),
+        ("Suggestion", Severity::Low),
+    ] {
+        let answer = ONE.replace("\"high\"", &format!("\"{word}\""));
+        assert_eq!(findings(&answer)[0].severity, severity, "{word}");
+    }
 }

@@ -1,0 +1,138 @@
+//! One item of a Markdown answer: its place, what is wrong, what to do, and the lines below it.
+
+use crate::review::findings::{Finding, Severity};
+use crate::review::findings_file::{MAX_DETAIL_CHARS, MAX_DETAIL_LINES, MAX_FINDING_CHARS};
+use crate::text;
+
+/// The lines of an item without its bullet.
+#[derive(Debug)]
+pub(super) struct Lines {
+    pub(super) first: String,
+    /// The lines below, without white space, fences and bullets of their own.
+    pub(super) rest: Vec<String>,
+}
+
+/// Returns the lines of a list item, a quotation or a code block.
+pub(super) fn lines(block: &str) -> Lines {
+    let mut in_code = false;
+    let mut lines = block.lines().filter_map(|line| {
+        let line = line.trim_start_matches('>').trim();
+        let is_fence = line.starts_with("```") || line.starts_with("~~~");
+        in_code ^= is_fence;
+        let text = match in_code {
+            true => line,
+            false => bullet(line).unwrap_or(line),
+        };
+        (!is_fence && !text.is_empty()).then(|| text.to_owned())
+    });
+    Lines {
+        first: lines.next().unwrap_or_default(),
+        rest: lines.collect(),
+    }
+}
+
+/// Returns the text behind `-`, `*`, `+`, `1.` or `1)`.
+fn bullet(line: &str) -> Option<&str> {
+    let rest = match line.strip_prefix(['-', '*', '+']) {
+        Some(rest) => rest,
+        None => {
+            let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+            let digits = line.len() - rest.len();
+            (1..10)
+                .contains(&digits)
+                .then_some(rest)?
+                .strip_prefix(['.', ')'])?
+        }
+    };
+    (rest.is_empty() || rest.starts_with([' ', '\t'])).then(|| rest.trim())
+}
+
+/// Returns a heading without the number in front.
+pub(super) fn without_number(title: &str) -> &str {
+    bullet(title).unwrap_or(title)
+}
+
+/// Returns whether a text is a question, a quotation or struck out: none of these states that nothing was found.
+pub(super) fn is_doubtful(text: &str) -> bool {
+    text.contains(['>', '<', '|', '?', '"', '~'])
+}
+
+/// Returns the finding that an item is.
+pub(super) fn finding(severity: Severity, body: &str) -> Finding {
+    let (file, line, body) = place(body);
+    let (what, recommendation) = split_recommendation(body);
+    Finding {
+        recommendation: recommendation.map(|it| text::one_line(it, MAX_FINDING_CHARS)),
+        file: file.map(str::to_owned),
+        line,
+        ..Finding::new(severity, text::one_line(what, MAX_FINDING_CHARS))
+    }
+}
+
+/// Adds a line below a finding. The last line that is kept says that there were more.
+pub(super) fn add_detail(finding: &mut Finding, line: &str) {
+    let detail = text::one_line(line, MAX_DETAIL_CHARS);
+    match finding.detail.len() {
+        _ if detail.is_empty() => {}
+        0..MAX_DETAIL_LINES => finding.detail.push(detail),
+        _ => finding.detail[MAX_DETAIL_LINES - 1] = "(shortened)".to_owned(),
+    }
+}
+
+/// Returns whether an item begins with a file and a line.
+pub(super) fn names_a_place(body: &str) -> bool {
+    place(body).0.is_some()
+}
+
+/// Splits `line 12: text`, `src/a.rs:12: text` and, for a name with white space in it, `` `a b.rs:12`: text ``.
+fn place(body: &str) -> (Option<&str>, Option<u32>, &str) {
+    let is_line = body
+        .get(..5)
+        .is_some_and(|word| word.eq_ignore_ascii_case("line "));
+    let split = match body.strip_prefix('`') {
+        Some(quoted) => quoted.split_once("`: "),
+        None if is_line => body[5..].split_once(": "),
+        None => (body.split_once(": ")).filter(|(name, _)| !name.contains(char::is_whitespace)),
+    };
+    let found = split.and_then(|(name, rest)| {
+        let (file, number) = match is_line {
+            true => (None, name),
+            false => name
+                .rsplit_once(':')
+                .map(|(file, number)| (Some(file), number))?,
+        };
+        // What is not written as we write a number (`007`, `+7`) is part of the text.
+        let number = number
+            .starts_with(|c| matches!(c, '1'..='9'))
+            .then(|| number.parse().ok())??;
+        let rest = rest.trim();
+        (file != Some("") && !rest.is_empty()).then_some((file, Some(number), rest))
+    });
+    found.unwrap_or((None, None, body))
+}
+
+/// Splits `what (recommendation)` at the bracket that the last `)` closes.
+fn split_recommendation(body: &str) -> (&str, Option<&str>) {
+    let whole = (body, None);
+    let Some(inner) = body.strip_suffix(')').or_else(|| body.strip_suffix(").")) else {
+        return whole;
+    };
+    let mut depth = 1_usize;
+    for (index, c) in inner.char_indices().rev() {
+        match c {
+            ')' => depth += 1,
+            '(' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            let (what, recommendation) = (inner[..index].trim_end(), inner[index + 1..].trim());
+            // A call such as `retry()` is part of the text.
+            let apart = inner[..index].ends_with(char::is_whitespace);
+            return match what.is_empty() || recommendation.is_empty() || !apart {
+                true => whole,
+                false => (what, Some(recommendation)),
+            };
+        }
+    }
+    whole
+}

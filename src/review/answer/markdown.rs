@@ -1,0 +1,559 @@
+//! Findings in Markdown: every item is counted, or the whole answer is unreadable.
+//!
+//! A severity stands in a heading, in front of an item, or in a cell of its table row. docs/reviewers.md has the forms that are
+//! read. Nothing found has to be said by the clean line, or by three sections that each say so, and by nothing else.
+
+use strum::IntoEnumIterator as _;
+
+use super::blocks::{Block, BlockKind, blocks};
+use super::severity::{
+    SeverityWords, caption, is_file_title, is_list_title, is_none, is_summary_title, label,
+    severity_words,
+};
+use super::{MAX_FINDINGS, Unreadable, Verdict, item};
+use crate::review::findings::{Finding, Findings, Severity};
+use crate::review::findings_file::CLEAN_LINE;
+use crate::text;
+
+/// The level of a line that is a heading without `#`, such as `**High:**`.
+const PLAIN_LEVEL: u8 = 7;
+/// Longest part of a text that an error quotes, in characters.
+const MAX_QUOTE_CHARS: usize = 60;
+
+/// Reads a text in which nothing steers a terminal.
+///
+/// # Errors
+/// Returns an error if an item has no severity, or if the text has neither a finding nor one of the forms that state that there
+/// is none.
+pub(super) fn read(answer: &str) -> Result<Verdict, Unreadable> {
+    let normal = normalized(answer);
+    let mut all = blocks(&normal);
+    if let [
+        Block {
+            kind: BlockKind::Code { fenced: true },
+            text,
+            ..
+        },
+    ] = all[..]
+        && let Some(inner) = inside_fence(text)
+    {
+        // A fence around the whole answer.
+        all = blocks(inner);
+    }
+    let mut levels = all.iter().filter_map(Block::level);
+    let first = levels.next();
+    let mut reader = Reader {
+        title: first.filter(|first| levels.all(|level| level > *first)),
+        ..Reader::default()
+    };
+    for (index, block) in all.iter().enumerate() {
+        reader.block(block, all.get(index + 1))?;
+        reader.started = true;
+    }
+    reader.verdict()
+}
+
+impl Block<'_> {
+    fn level(&self) -> Option<u8> {
+        match self.kind {
+            BlockKind::Heading(level) => Some(level),
+            _ => None,
+        }
+    }
+
+    fn has_items(&self) -> bool {
+        matches!(self.kind, BlockKind::List | BlockKind::Table)
+    }
+}
+
+/// Returns the text with `##High` as `## High`, and with `•` as a bullet.
+fn normalized(answer: &str) -> String {
+    let mut normal = String::with_capacity(answer.len());
+    for line in text::plain(answer).lines() {
+        let title = line.trim_start_matches('#');
+        let level = line.len() - title.len();
+        match line.trim_start().strip_prefix('\u{2022}') {
+            Some(item) => normal.extend(["-", item]),
+            None if (2..=6).contains(&level) => normal.extend([&line[..level], " ", title]),
+            None => normal.push_str(line),
+        }
+        normal.push('\n');
+    }
+    normal
+}
+
+/// Returns the text in a code block; `None` if its fence is not closed.
+fn inside_fence(block: &str) -> Option<&str> {
+    let block = block.trim();
+    let mark = block
+        .chars()
+        .next()
+        .filter(|mark| matches!(mark, '`' | '~'))?;
+    let (_, inner) = block.split_once('\n')?;
+    let inner = inner.trim_end_matches(mark);
+    (inner.len() + 3 <= block.len()
+        && block.ends_with(&mark.to_string().repeat(3))
+        && (inner.is_empty() || inner.ends_with(['\n', ' '])))
+    .then_some(inner)
+}
+
+/// Where the reader is.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// In no section.
+    #[default]
+    Outside,
+    /// In the last of the sections. `hanging`: what is no item of its own belongs to the last finding.
+    Section { hanging: bool },
+    /// Below a heading of this level that is a finding.
+    Finding(u8),
+    /// Below a heading such as `Summary`.
+    Summary,
+}
+
+/// A section with a severity, or a list of findings without one.
+#[derive(Debug, Default)]
+struct Section {
+    line: usize,
+    level: u8,
+    severities: Vec<Severity>,
+    announced: usize,
+    /// How many findings there were before it.
+    before: usize,
+    says_none: bool,
+    is_title: bool,
+}
+
+#[derive(Debug, Default)]
+struct Reader {
+    /// The level of the title, if the first heading is one.
+    title: Option<u8>,
+    started: bool,
+    place: Place,
+    sections: Vec<Section>,
+    /// Taken for the section where there is none.
+    none: Section,
+    findings: Vec<Finding>,
+    /// Text after the word for none, in a section. It is fine at the end of the answer only.
+    after_none: Option<(usize, String)>,
+    has_clean_line: bool,
+    /// Code in a section that has no item yet.
+    code: Option<(usize, String)>,
+    /// Whether there is something that a clean answer does not have.
+    other: bool,
+}
+
+impl Reader {
+    fn block(&mut self, block: &Block<'_>, next: Option<&Block<'_>>) -> Result<(), Unreadable> {
+        match block.kind {
+            BlockKind::Heading(level) => self.heading(level, block, next),
+            BlockKind::Paragraph => self.paragraph(block, next),
+            BlockKind::List => self.list(block),
+            BlockKind::Table => self.table(block),
+            BlockKind::Quote | BlockKind::Code { .. } | BlockKind::Html => self.aside(block),
+        }
+    }
+
+    fn heading(
+        &mut self,
+        level: u8,
+        block: &Block<'_>,
+        next: Option<&Block<'_>>,
+    ) -> Result<(), Unreadable> {
+        let title = heading_text(block.text);
+        let is_title = self.title.take() == Some(level);
+        let is_within = self.severity_here().is_some()
+            && self
+                .sections
+                .last()
+                .is_some_and(|section| level > section.level);
+        if let Some(words) = severity_words(&title) {
+            return self.open(block.line, level, words);
+        }
+        let caption = caption(&title).filter(|_| next.is_some_and(Block::has_items));
+        if let Some((severity, rest)) = caption.or_else(|| label(&title)) {
+            if caption.is_some() || is_none(rest) {
+                self.open(block.line, level, SeverityWords::of(severity))?;
+                self.section().says_none = caption.is_none();
+                return Ok(());
+            }
+            if !is_within {
+                self.open_list(block.line, level - 1, true)?;
+            }
+            let around = self.severity_here().flatten().unwrap_or(severity);
+            self.add(severity.min(around), rest);
+            self.place = Place::Finding(level);
+            return Ok(());
+        }
+        if is_list_title(&title) {
+            self.other |= level != 1 || self.started || !is_file_title(&title);
+            return self.open_list(block.line, level, is_title);
+        }
+        self.other = true;
+        match self.place {
+            _ if is_title || is_summary_title(&title) => {
+                self.close()?;
+                self.place = match is_title {
+                    true => Place::Outside,
+                    false => Place::Summary,
+                };
+            }
+            Place::Finding(above) if above < level => self.hang(&title),
+            _ if is_within && is_none(&title) => self.section().says_none = true,
+            _ if is_within => {
+                self.add(self.severity(), item::without_number(&title));
+                self.place = Place::Finding(level);
+            }
+            _ => return Err(uncounted(block.line, &title)),
+        }
+        Ok(())
+    }
+
+    fn list(&mut self, block: &Block<'_>) -> Result<(), Unreadable> {
+        let items = block.parts.iter();
+        let items: Vec<_> = items
+            .map(|(line, text)| (*line, item::lines(text)))
+            .collect();
+        let is_labelled = items.iter().any(|(_, item)| label(&item.first).is_some());
+        for (line, item) in items {
+            let first = item.first.as_str();
+            self.other |= item::is_doubtful(first) || !self.is_in_section();
+            let is_tally = severity_words(first).is_some();
+            let label = label(first).filter(|_| !is_tally);
+            let text = label.map_or(first, |(_, rest)| rest);
+            let is_none = is_none(text) && item.rest.is_empty() && !item::names_a_place(text);
+            match (label, self.place) {
+                _ if is_none => self.says_none(),
+                (Some((severity, rest)), _) => {
+                    let around = self.severity_here().flatten().unwrap_or(severity);
+                    self.add_item(severity.min(around), rest, &item.rest);
+                }
+                (None, Place::Finding(1..PLAIN_LEVEL)) => self.hang_all(&item),
+                (None, Place::Section { .. }) => self.add_item(self.severity(), first, &item.rest),
+                _ if is_tally || self.repeats(first) => {}
+                (None, Place::Outside | Place::Finding(_)) if is_labelled => {
+                    self.add_item(Severity::High, first, &item.rest);
+                }
+                _ => return Err(uncounted(line, first)),
+            }
+        }
+        Ok(())
+    }
+
+    fn table(&mut self, block: &Block<'_>) -> Result<(), Unreadable> {
+        self.other = true;
+        let mut rows = block.parts.iter().map(|(line, row)| (*line, cells(row)));
+        let header = rows.next().map(|(_, cells)| cells.join(" ").to_lowercase());
+        let has_severity = header.is_some_and(|header| {
+            ["severity", "priority", "level"]
+                .iter()
+                .any(|word| header.contains(word))
+        });
+        for (line, cells) in rows {
+            let words = cells.iter().filter_map(|cell| severity_words(cell));
+            let severity = words
+                .filter_map(|words| words.severities.first().copied())
+                .min();
+            let is_text =
+                |cell: &&str| severity_words(cell).is_none() && cell.contains(char::is_alphabetic);
+            let texts: Vec<&str> = cells.into_iter().filter(is_text).collect();
+            let text = texts.join(" \u{2014} ");
+            match (severity, self.place) {
+                _ if texts.iter().all(|cell| is_none(cell)) => {}
+                (_, Place::Finding(1..PLAIN_LEVEL)) => self.hang(&text),
+                (Some(severity), _) => {
+                    let around = self.severity_here().flatten().unwrap_or(severity);
+                    self.add_item(severity.min(around), &text, &[]);
+                }
+                (None, Place::Section { .. }) => self.add_item(self.severity(), &text, &[]),
+                (None, Place::Outside) if has_severity => self.add_item(Severity::High, &text, &[]),
+                _ if self.repeats(&text) => {}
+                _ => return Err(uncounted(line, &text)),
+            }
+        }
+        Ok(())
+    }
+
+    fn paragraph(&mut self, block: &Block<'_>, next: Option<&Block<'_>>) -> Result<(), Unreadable> {
+        let lines = block.text.lines().map(str::trim).enumerate();
+        let lines: Vec<_> = lines.filter(|(_, line)| !line.is_empty()).collect();
+        if let [(_, CLEAN_LINE)] = lines[..] {
+            self.has_clean_line = true;
+            self.says_none();
+            return Ok(());
+        }
+        let above_items = next.is_some_and(Block::has_items);
+        let mut begins = true;
+        for (index, line) in &lines {
+            let number = block.line + index;
+            let is_intro = above_items
+                && lines.last() == Some(&(*index, *line))
+                && line.trim_end_matches('*').ends_with(':');
+            self.other |= item::is_doubtful(line);
+            if let Place::Finding(1..PLAIN_LEVEL) = self.place {
+                self.hang(line);
+                continue;
+            }
+            let words = severity_words(line);
+            let stands_out = begins || line.ends_with(':') || line.starts_with(['*', '_', '[']);
+            let label = label(line).filter(|_| stands_out && words.is_none());
+            let is_heading = stands_out
+                && words.as_ref().is_some_and(|words| {
+                    words.severities.len() == 1
+                        && (words.announced.is_none() || self.place != Place::Summary)
+                });
+            match (words, label) {
+                (Some(words), _) if is_heading => self.open(number, PLAIN_LEVEL, words)?,
+                (_, Some((severity, rest))) => {
+                    let around = self.severity_here().flatten();
+                    let around = around.filter(|_| self.section().level < PLAIN_LEVEL);
+                    let severity = severity.min(around.unwrap_or(severity));
+                    self.open(number, PLAIN_LEVEL, SeverityWords::of(severity))?;
+                    match is_none(rest) {
+                        true => self.says_none(),
+                        false if is_intro => {}
+                        false => self.add_item(severity, rest, &[]),
+                    }
+                }
+                _ => {
+                    self.prose(number, line, begins, is_intro);
+                    begins = false;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a line of a paragraph that is neither a heading nor labelled.
+    fn prose(&mut self, number: usize, line: &str, begins: bool, is_intro: bool) {
+        let found = self.findings.len();
+        let (level, before) = (self.section().level, self.section().before);
+        match self.place {
+            Place::Section { hanging: true } if is_intro && level == PLAIN_LEVEL => {
+                // `Also:` between two lists, of which the first is that of a line such as `Nits:`.
+                self.place = Place::Outside;
+            }
+            Place::Section { hanging: false } if begins && is_none(line) => self.says_none(),
+            Place::Section { hanging: false } if begins || found == before => {
+                self.other = true;
+                let section = self.section();
+                if section.says_none {
+                    self.after_none.get_or_insert((number, line.to_owned()));
+                } else if !section.is_title && !is_intro {
+                    self.add(self.severity(), line);
+                }
+            }
+            Place::Section { .. } | Place::Finding(_) => self.hang(line),
+            Place::Outside | Place::Summary => self.other = true,
+        }
+    }
+
+    /// Takes a quotation, code or HTML.
+    fn aside(&mut self, block: &Block<'_>) -> Result<(), Unreadable> {
+        let lines = item::lines(block.text);
+        if lines.first.is_empty() {
+            return Ok(());
+        }
+        self.other = true;
+        let is_item = |line: &str| {
+            let line = line.trim_start_matches(['>', ' ', '\t']);
+            let is_heading = line.starts_with('#') && severity_words(line).is_some();
+            is_heading || line.starts_with(['-', '*', '+', '[']) && label(line).is_some()
+        };
+        let is_cut_off =
+            block.kind == (BlockKind::Code { fenced: true }) && inside_fence(block.text).is_none();
+        let may_hide = match (block.kind, self.place) {
+            (_, Place::Finding(_) | Place::Section { hanging: true }) => {
+                self.hang_all(&lines);
+                false
+            }
+            (BlockKind::Html, _) => !block.text.trim_start().starts_with("<!--"),
+            (BlockKind::Quote, Place::Section { .. }) if !is_none(&lines.first) => {
+                self.add_item(self.severity(), &lines.first, &lines.rest);
+                false
+            }
+            (BlockKind::Code { .. }, Place::Section { .. }) => {
+                self.code = Some((block.line, block.text.to_owned()));
+                is_cut_off
+            }
+            _ => is_cut_off || block.text.lines().any(is_item),
+        };
+        match may_hide {
+            true => Err(uncounted(block.line, block.text)),
+            false => Ok(()),
+        }
+    }
+
+    fn open(&mut self, line: usize, level: u8, words: SeverityWords) -> Result<(), Unreadable> {
+        self.close()?;
+        self.sections.push(Section {
+            line,
+            level,
+            severities: words.severities,
+            announced: words.announced.unwrap_or_default(),
+            before: self.findings.len(),
+            says_none: words.announced == Some(0),
+            is_title: false,
+        });
+        self.place = Place::Section { hanging: false };
+        Ok(())
+    }
+
+    /// Opens a list of findings whose severities are their own.
+    fn open_list(&mut self, line: usize, level: u8, is_title: bool) -> Result<(), Unreadable> {
+        self.open(line, level, SeverityWords::default())?;
+        self.section().is_title = is_title;
+        Ok(())
+    }
+
+    /// Ends the section that is open.
+    fn close(&mut self) -> Result<(), Unreadable> {
+        // Above a section, the clean line is that of a text that goes on.
+        self.has_clean_line = false;
+        if let Some((line, text)) = self.after_none.take().or(self.code.take()) {
+            return Err(uncounted(line, &text));
+        }
+        let found = self.findings.len();
+        match self.sections.last() {
+            Some(section) if found - section.before < section.announced => {
+                Err(Unreadable::Announced { line: section.line })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn is_in_section(&self) -> bool {
+        matches!(self.place, Place::Section { .. })
+    }
+
+    /// Returns the last section, if the reader is in it, otherwise one that nothing is made of.
+    fn section(&mut self) -> &mut Section {
+        self.sections.last_mut().unwrap_or(&mut self.none)
+    }
+
+    fn says_none(&mut self) {
+        if self.is_in_section() {
+            self.section().says_none = true;
+        }
+    }
+
+    /// Returns the severity of the section that the reader is in: `None` in no section, `Some(None)` in a list of findings.
+    fn severity_here(&self) -> Option<Option<Severity>> {
+        match self.place {
+            Place::Section { .. } | Place::Finding(1..PLAIN_LEVEL) => self
+                .sections
+                .last()
+                .map(|section| section.severities.first().copied()),
+            _ => None,
+        }
+    }
+
+    /// Returns the severity of an item that names none.
+    fn severity(&self) -> Severity {
+        self.severity_here().flatten().unwrap_or(Severity::High)
+    }
+
+    fn add(&mut self, severity: Severity, body: &str) {
+        self.code = None;
+        self.findings.push(item::finding(severity, body));
+    }
+
+    fn add_item(&mut self, severity: Severity, body: &str, rest: &[String]) {
+        self.add(severity, body);
+        rest.iter().for_each(|line| self.hang(line));
+        self.place = match self.place {
+            Place::Section { .. } => Place::Section { hanging: true },
+            Place::Finding(level) => Place::Finding(level),
+            Place::Outside | Place::Summary => Place::Finding(PLAIN_LEVEL),
+        };
+    }
+
+    fn hang(&mut self, line: &str) {
+        if let Some(above) = self.findings.last_mut() {
+            item::add_detail(above, line);
+        }
+    }
+
+    fn hang_all(&mut self, lines: &item::Lines) {
+        self.hang(&lines.first);
+        lines.rest.iter().for_each(|line| self.hang(line));
+    }
+
+    /// Returns whether a text names a finding by its number: `the skip path (#1)`.
+    fn repeats(&self, text: &str) -> bool {
+        self.place == Place::Summary
+            && text.split('#').skip(1).any(|after| {
+                let digits = after.split(|c: char| !c.is_ascii_digit()).next();
+                let number = digits.and_then(|digits| digits.parse::<usize>().ok());
+                number.is_some_and(|number| (1..=self.findings.len()).contains(&number))
+            })
+    }
+
+    fn verdict(mut self) -> Result<Verdict, Unreadable> {
+        let clean = self.has_clean_line;
+        let after_none = self.after_none.take();
+        self.close()?;
+        match self.findings.len() {
+            0 => {}
+            found if found > MAX_FINDINGS => return Err(Unreadable::TooMany { found }),
+            _ => return Ok(Verdict::Findings(Findings(self.findings))),
+        }
+        if clean && !self.other {
+            return Ok(Verdict::Clean);
+        }
+        let named = || {
+            self.sections
+                .iter()
+                .filter(|section| !section.severities.is_empty())
+        };
+        if self.other || after_none.is_some() || named().next().is_none() {
+            return Err(Unreadable::NoVerdict);
+        }
+        let says_none = |severity: &Severity| {
+            let mut sections = named()
+                .filter(|section| section.severities.contains(severity))
+                .peekable();
+            sections.peek().is_some() && sections.all(|section| section.says_none)
+        };
+        match Severity::iter().find(|severity| !says_none(severity)) {
+            Some(missing) => Err(Unreadable::Incomplete { missing }),
+            None => Ok(Verdict::Clean),
+        }
+    }
+}
+
+fn uncounted(line: usize, text: &str) -> Unreadable {
+    Unreadable::Uncounted {
+        line,
+        text: text::one_line(text, MAX_QUOTE_CHARS),
+    }
+}
+
+/// Returns the text of a heading, with `#` or underlined.
+fn heading_text(block: &str) -> String {
+    let is_underline = |line: &str| {
+        !line.is_empty() && (line.trim_matches('=').is_empty() || line.trim_matches('-').is_empty())
+    };
+    let lines = block
+        .lines()
+        .map(str::trim)
+        .filter(|line| !is_underline(line));
+    lines
+        .collect::<Vec<_>>()
+        .join(" ")
+        .trim_matches('#')
+        .trim()
+        .to_owned()
+}
+
+/// Returns the cells of a table row.
+fn cells(row: &str) -> Vec<&str> {
+    row.trim()
+        .trim_matches('|')
+        .split('|')
+        .map(str::trim)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,195 @@
+//! The words in which reviewers say how severe a finding is, and that there is none.
+
+use crate::review::findings::Severity;
+
+/// Phrases of several words, and the word of the same meaning.
+const PHRASES: [(&str, &str); 2] = [(" must fix ", " high "), (" should fix ", " medium ")];
+/// Words that a severity heading may have without being about something else.
+const FILLERS: [&str; 16] = [
+    "severity", "priority", "level", "risk", "impact", "issue", "finding", "concern", "problem",
+    "comment", "item", "and", "or", "to", "total", "found",
+];
+/// Words that a sentence without findings consists of, besides the severities and [`FILLERS`].
+const NONE_WORDS: [&str; 18] = [
+    "identified",
+    "report",
+    "at",
+    "this",
+    "here",
+    "in",
+    "round",
+    "substantive",
+    "material",
+    "significant",
+    "further",
+    "new",
+    "were",
+    "was",
+    "remain",
+    "remaining",
+    "open",
+    "these",
+];
+/// Characters between a severity and the text after it.
+const MARKS: [char; 9] = [']', ')', ':', '*', '_', '`', '|', '\u{2013}', '\u{2014}'];
+/// Longest severity heading and longest sentence without findings, in bytes.
+const MAX_WORDS_BYTES: usize = 120;
+
+/// Returns the severity that a lowercase word stands for, alone or as a plural.
+///
+/// Of two readings of a word the heavier one is the safe one.
+fn severity_of(word: &str) -> Option<Severity> {
+    Some(match word.strip_suffix('s').unwrap_or(word) {
+        "high" | "highest" | "critical" | "blocker" | "blocking" | "severe" | "major" | "p0"
+        | "p1" => Severity::High,
+        "medium" | "med" | "moderate" | "important" | "warning" | "p2" => Severity::Medium,
+        "low" | "lowest" | "minor" | "nit" | "nitpick" | "trivial" | "suggestion" | "info"
+        | "informational" | "p3" => Severity::Low,
+        _ => return None,
+    })
+}
+
+fn is_filler(word: &str) -> bool {
+    FILLERS.contains(&word.strip_suffix('s').unwrap_or(word))
+}
+
+fn is_number(word: &str) -> bool {
+    word.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Returns the lowercase words of a text, each between spaces. Everything but letters and digits separates words.
+fn words(text: &str) -> String {
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    let words = words.filter(|word| !word.is_empty());
+    words.fold(" ".to_owned(), |all, word| all + &word.to_lowercase() + " ")
+}
+
+/// The severities that a text names, the heaviest first, and the number of findings that it announces.
+#[derive(Debug, Default)]
+pub(super) struct SeverityWords {
+    pub(super) severities: Vec<Severity>,
+    pub(super) announced: Option<usize>,
+}
+
+impl SeverityWords {
+    /// Returns what a text that names one severity says.
+    pub(super) fn of(severity: Severity) -> Self {
+        Self {
+            severities: vec![severity],
+            announced: None,
+        }
+    }
+}
+
+/// Reads `High`, `HIGH (2)`, `Critical / High severity:`, `3. Must fix`, `P1`. Returns `None` if another word is in the text.
+pub(super) fn severity_words(text: &str) -> Option<SeverityWords> {
+    if text.len() > MAX_WORDS_BYTES {
+        return None;
+    }
+    let (mut severities, mut announced) = (Vec::new(), None);
+    let phrases = |text: String, (phrase, word): &(&str, &str)| text.replace(phrase, word);
+    for word in PHRASES.iter().fold(words(text), phrases).split_whitespace() {
+        match severity_of(word) {
+            Some(severity) => severities.push(severity),
+            // A number in front is the heading's own.
+            None if is_number(word) && !severities.is_empty() => announced = word.parse().ok(),
+            None if is_number(word) || is_filler(word) => {}
+            None => return None,
+        }
+    }
+    severities.sort_unstable();
+    severities.dedup();
+    (!severities.is_empty()).then_some(SeverityWords {
+        severities,
+        announced,
+    })
+}
+
+/// Splits `[High] text`, `**P1:** text`, `2. Must fix - text` into severity and text.
+pub(in crate::review) fn label(text: &str) -> Option<(Severity, &str)> {
+    let open = text.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '"');
+    let end = open.find(MARKS).into_iter().chain(open.find(" - ")).min()?;
+    let severity = *severity_words(&open[..end])?.severities.first()?;
+    let rest = open[end..].trim_start_matches(MARKS);
+    let rest = rest.trim_start_matches([' ', '\t', ':', '-', '|', '\u{2013}', '\u{2014}']);
+    (!rest.is_empty()).then_some((severity, rest))
+}
+
+/// Splits `High (text)`.
+pub(super) fn caption(title: &str) -> Option<(Severity, &str)> {
+    let (severity, rest) = title.strip_suffix(')')?.split_once(" (")?;
+    Some((*severity_words(severity)?.severities.first()?, rest))
+}
+
+/// Returns whether a text only says that there is nothing: `None`, `- N/A`, `(none)`, `No high findings.`
+pub(in crate::review) fn is_none(text: &str) -> bool {
+    !text.contains('"') && text.split(". ").all(says_none)
+}
+
+fn says_none(sentence: &str) -> bool {
+    let words = words(sentence);
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let Some((first, rest)) = words.split_first() else {
+        return true;
+    };
+    let is_noun = |word: &&str| {
+        matches!(
+            word.trim_end_matches('s'),
+            "finding" | "issue" | "concern" | "problem"
+        )
+    };
+    let usual =
+        |word: &&str| NONE_WORDS.contains(word) || is_filler(word) || severity_of(word).is_some();
+    sentence.len() <= MAX_WORDS_BYTES
+        && match *first {
+            "none" | "nil" | "nothing" | "na" | "zero" | "0" => rest.iter().all(usual),
+            "no" => rest.iter().all(usual) && rest.iter().any(is_noun),
+            "n" => rest == ["a"],
+            "not" => rest == ["applicable"],
+            _ => false,
+        }
+}
+
+/// Returns whether a heading is that of a list of findings without a severity: `Issues`, `Round 2 findings`.
+pub(super) fn is_list_title(text: &str) -> bool {
+    let words = words(text);
+    let is_known = |word: &str| is_filler(word) || is_number(word) || word == "round";
+    words.split_whitespace().any(is_filler) && words.split_whitespace().all(is_known)
+}
+
+/// Returns whether a heading is one below which a reviewer sums up: `Summary`, `Overall verdict`, `Code review`.
+pub(super) fn is_summary_title(text: &str) -> bool {
+    let is_known = |word: &str| {
+        is_filler(word)
+            || is_number(word)
+            || matches!(
+                word,
+                "summary"
+                    | "overview"
+                    | "verdict"
+                    | "conclusion"
+                    | "assessment"
+                    | "overall"
+                    | "final"
+                    | "round"
+                    | "review"
+                    | "report"
+                    | "code"
+                    | "plan"
+            )
+    };
+    words(text).split_whitespace().all(is_known)
+}
+
+/// Returns whether a heading is that of a findings file: `Findings`, `Round 2 findings`.
+pub(super) fn is_file_title(text: &str) -> bool {
+    let words = words(text);
+    let words: Vec<&str> = words.split_whitespace().collect();
+    match words[..] {
+        [one] => one == "findings",
+        [round, number, findings] => {
+            round == "round" && is_number(number) && findings == "findings"
+        }
+        _ => false,
+    }
+}
