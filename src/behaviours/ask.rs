@@ -245,6 +245,15 @@ impl Asked {
         header.trim() == self.header && question.trim() == self.question
     }
 
+    /// Returns whether one of the dialogs offers exactly these labels and descriptions.
+    pub fn offers(&self, options: &[(String, String)]) -> bool {
+        let is_same = |page: &Vec<(&str, &str)>| {
+            let options = options.iter().map(|(label, what)| (&**label, &**what));
+            page.iter().copied().eq(options)
+        };
+        self.dialogs().iter().any(is_same)
+    }
+
     /// Returns the answer that some words are, if they are one: the label of an option, letter by letter; else, where they were
     /// `typed`, a text of the person's own, if the question takes one.
     ///
@@ -322,6 +331,26 @@ mod tests {
         assert!(asked.is(" Rollout\n", &format!("\t{question} ")));
         assert!(!asked.is("Rollout", "Roll 1.3 out to everyone?"));
         assert!(!asked.is("Rollout", "") && !asked.is("Other", question));
+    }
+
+    #[test]
+    fn dialog_with_other_descriptions_is_not_offered() {
+        let answers = (1..=5).map(|n| Answer::new(format!("{n}"), "go").description("risky"));
+        let asked = Asked::new("Which?", "Which", answers.collect());
+        let asked = asked.plain(None).unwrap();
+        let options = |options: &[(&str, &str)]| {
+            let own = |(label, what): &(&str, &str)| (label.to_string(), what.to_string());
+            asked.offers(&options.iter().map(own).collect::<Vec<_>>())
+        };
+        assert!(options(&[("4", "risky"), ("5", "risky")]));
+        let first = [("1", "risky"), ("2", "risky"), ("3", "risky")];
+        assert!(options(
+            &[&first[..], &[(MORE, "Nothing is decided yet.")]].concat()
+        ));
+        assert!(!options(&first), "an option is missing");
+        assert!(!options(&[("4", "harmless"), ("5", "risky")]));
+        assert!(!options(&[("4", "risky"), ("5", "risky"), ("6", "")]));
+        assert!(!options(&[]));
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub struct Answer {
     pub text: String,
     /// Whether the person typed it instead of choosing: it is none of the options that the agent gave.
     pub is_typed: bool,
+    /// The labels and descriptions of the options that the agent gave. A preview counts as description.
+    pub options: Vec<(String, String)>,
 }
 
 /// Returns the answers of a PostToolUse event of AskUserQuestion, in the order of the questions; questions without one are left
@@ -64,18 +66,32 @@ pub fn of(input: &Input) -> Vec<Answer> {
                 .flatten()
                 .unwrap_or_else(|| raw.to_owned());
             let options = asked.get("options").and_then(Value::as_array);
-            let is_chosen =
-                |option: &Value| option.get("label").and_then(Value::as_str) == Some(raw);
-            let is_typed =
-                !several && raw != NOTES && !options.into_iter().flatten().any(is_chosen);
+            let options: Vec<(String, String)> =
+                options.into_iter().flatten().map(option_of).collect();
+            let is_chosen = |(label, _): &(String, String)| label == raw.trim();
+            let is_typed = !several && raw != NOTES && !options.iter().any(is_chosen);
             (!text.trim().is_empty()).then_some(Answer {
                 header,
                 question,
                 text,
                 is_typed,
+                options,
             })
         })
         .collect()
+}
+
+/// Returns an option's label and all else that the dialog says of it.
+fn option_of(option: &Value) -> (String, String) {
+    let (mut label, mut what) = (String::new(), String::new());
+    for (key, value) in option.as_object().into_iter().flatten() {
+        let text = value.as_str().unwrap_or_default().trim();
+        match key.as_str() {
+            "label" => text.clone_into(&mut label),
+            _ => what.push_str(text),
+        }
+    }
+    (label, what)
 }
 
 /// Several choices as the person made them. The client writes `, ` between them, and each that holds a comma or a quote
@@ -179,6 +195,18 @@ mod tests {
             let found = of(&input(&questions, &json!({ "q": answer })));
             assert_eq!(found[0].is_typed, typed, "{answer}");
         }
+    }
+
+    #[test]
+    fn options_are_kept_with_their_previews() {
+        let options = json!([{"label": " Yes ", "description": "a", "preview": "b"}, {}, "x"]);
+        let questions = json!([{"question": "q", "header": "h", "options": options}]);
+        let found = of(&input(&questions, &json!({"q": "Yes"})));
+        let pair = |label: &str, what: &str| (label.to_owned(), what.to_owned());
+        assert_eq!(
+            found[0].options,
+            [pair("Yes", "ab"), pair("", ""), pair("", "")]
+        );
     }
 
     #[test]

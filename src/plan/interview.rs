@@ -100,6 +100,7 @@ mod tests {
             question: "q".to_owned(),
             text: text.to_owned(),
             is_typed: false,
+            options: Vec::new(),
         }
     }
 

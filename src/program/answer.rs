@@ -19,6 +19,9 @@ use crate::machine::{Actor, Refusal};
 use crate::store::{LoopId, Store};
 use crate::text;
 
+/// What is said of an answer to a dialog that the agent altered.
+const ALTERED: &str = "the dialog had other options or descriptions than the question has; put the question again, exactly as it was given";
+
 /// Takes an answer to the question of the phase that the session's own loop is in.
 pub(super) fn take<M: CommandLine>(
     program: &Program<M>,
@@ -134,7 +137,10 @@ fn taken<M: CommandLine>(
         let mut ours = answers
             .iter()
             .filter(|answer| asked.is(&answer.header, &answer.question));
-        ours.find_map(|answer| asked.answer(&answer.text, answer.is_typed).transpose())
+        ours.find_map(|answer| match asked.offers(&answer.options) {
+            true => asked.answer(&answer.text, answer.is_typed).transpose(),
+            false => Some(Err(ALTERED.to_owned())),
+        })
     });
     let Some(chosen) = chosen.transpose()? else {
         return Ok(false);

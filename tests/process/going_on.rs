@@ -435,8 +435,23 @@ const QUESTION: &str = "The plan is not settled after round 1 of 1. What now?";
 
 /// Has the person choose this in the client's dialog.
 fn choose(project: &Project, label: &str) -> Ran {
+    let option = |label: &str, what: &str| json!({"label": label, "description": what});
+    let options = [
+        option(
+            "Revise manually",
+            "You work through the findings and edit the plan; the loop ends.",
+        ),
+        option(
+            "More rounds",
+            "Two rounds more; /claudex:more N grants as many as you like.",
+        ),
+        option(
+            "Accept it incomplete",
+            "The plan is known-incomplete, with what is open on record; the loop ends.",
+        ),
+    ];
     let questions =
-        json!([{"question": QUESTION, "header": "Plan", "multiSelect": false, "options": []}]);
+        json!([{"question": QUESTION, "header": "Plan", "multiSelect": false, "options": options}]);
     let answers = json!({ QUESTION: label });
     let event = json!({
         "session_id": "s1", "hook_event_name": "PostToolUse", "tool_name": "AskUserQuestion", "cwd": project.root,

@@ -312,11 +312,15 @@ fn a_person_signs_it_off(project: &Project) {
 fn a_person_answers_in_the_dialog(project: &Project) {
     let (id, _) = project.asked();
     let question = "Is PLAN.md approved?";
+    let options = json!([
+        {"label": "Sign off", "description": "The plan is approved."},
+        {"label": "Send back", "description": "The plan is not approved: another round."},
+    ]);
     let event = |answer: &str| {
         json!({
             "session_id": "s1", "hook_event_name": "PostToolUse", "tool_name": "AskUserQuestion", "cwd": project.root,
             "tool_input": {}, "tool_response": {
-                "questions": [{"question": question, "header": "Approval", "options": [], "multiSelect": false}],
+                "questions": [{"question": question, "header": "Approval", "options": options, "multiSelect": false}],
                 "answers": {question: answer}
             }
         })

@@ -216,7 +216,7 @@ impl Ferry {
     fn dialog(&self, (question, header): (&str, &str), options: &[&str], answer: &str) -> String {
         let options: Vec<Value> = options
             .iter()
-            .map(|label| json!({"label": label}))
+            .map(|label| json!({"label": label, "description": description(label)}))
             .collect();
         let event = json!({
             "session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "AskUserQuestion", "cwd": self.path(""),
@@ -234,6 +234,20 @@ impl Ferry {
         self.read(&format!(".ferry/{id}/journal.jsonl"))
     }
 }
+
+/// What the program says of an option.
+fn description(label: &str) -> &'static str {
+    match label {
+        "Once" => "One 'time' only.",
+        "More…" => "Nothing is decided yet.",
+        "Not now" => "Nothing is decided.",
+        "Something else" => "Say it in your own words, in the field for that.",
+        _ => "",
+    }
+}
+
+/// What is said of a dialog that the agent altered.
+const ALTERED: &str = "the dialog had other options or descriptions than the question has";
 
 const WHICH: (&str, &str) = ("Which of these?", "Choice");
 
@@ -263,9 +277,13 @@ fn the_option_that_is_chosen_gives_the_argument() {
         ferry.dialog(("Which of those?", "Choice"), &["計画"], "計画"),
         ""
     );
-    assert_eq!(ferry.dialog(WHICH, &["計画", "no"], "no"), "");
+    let all = ["it's \"so\"", "$(x) & y", "計画"];
+    for altered in [&["計画", "no"][..], &all[1..]] {
+        has(&ferry.dialog(WHICH, altered, "計画"), ALTERED);
+    }
+    assert_eq!(ferry.dialog(WHICH, &all, "(notes only)"), "");
     assert_eq!(ferry.journal(), before);
-    let told = ferry.dialog(WHICH, &["計画", "$(x) & y"], "$(x) & y");
+    let told = ferry.dialog(WHICH, &all, "$(x) & y");
     has(&told, "by pick to phase drafting");
     assert_eq!(ferry.field("picked"), "$(x) & y");
     has(&ferry.journal(), "\"what\":\"pick\",\"by\":\"person\"");
@@ -287,7 +305,8 @@ fn more_than_four_are_put_in_several_dialogs_and_an_answer_to_any_counts() {
     );
     assert!(said.len() < 9_000, "{}", said.len());
     let before = ferry.journal();
-    assert_eq!(ferry.dialog(WHICH, &["boat 1", "More…"], "More…"), "");
+    let first = ["boat 1", "boat 2", "boat 3", "More…"];
+    assert_eq!(ferry.dialog(WHICH, &first, "More…"), "");
     assert_eq!(ferry.journal(), before);
     ferry.dialog(WHICH, &["boat 4", "boat 5", "boat 6", "More…"], "boat 5");
     assert_eq!(ferry.field("picked"), "boat 5");
@@ -301,7 +320,7 @@ fn what_a_person_types_is_the_argument_of_the_transition_for_it() {
     let told = ferry.dialog(WHICH, &["red", "blue"], &"x".repeat(2_001));
     has(&told, "changed nothing");
     has(&told, "2001 characters");
-    assert_eq!(ferry.dialog(WHICH, &["red", "green"], "green"), "");
+    has(&ferry.dialog(WHICH, &["red", "green"], "green"), ALTERED);
     assert_eq!(ferry.dialog(WHICH, &["red", "blue"], "(notes only)"), "");
     assert_eq!(ferry.journal(), before);
     let typed = "--words=\"neither\", `it's`\r\nred\\";
@@ -351,7 +370,7 @@ fn a_label_that_cannot_be_an_option_is_named_and_nothing_changes() {
 fn the_program_asks_and_gives_the_arguments() {
     let ferry = Ferry::new(&["red"]);
     ferry.stop();
-    ferry.dialog(WHICH, &["red"], "red");
+    ferry.dialog(WHICH, &["red", "Something else"], "red");
     // The file from which the program takes the options is not there yet.
     let (decision, said) = ferry.stop();
     assert_eq!(decision, "approve");
@@ -374,11 +393,12 @@ fn the_program_asks_and_gives_the_arguments() {
         [["Once", "Twice", "Many times", "Choose anew"]]
     );
     let times = ("How often does 1.1 go out?", "Times");
-    let told = ferry.dialog(times, &[], "Many times");
+    let all = ["Once", "Twice", "Many times", "Choose anew"];
+    let told = ferry.dialog(times, &all, "Many times");
     has(&told, "changed nothing");
     has(&told, "invalid value ‘many’");
     assert_eq!(ferry.phase(), "counting");
-    ferry.dialog(times, &[], "Twice");
+    ferry.dialog(times, &all, "Twice");
     assert_eq!(
         (
             ferry.phase().as_str(),
@@ -405,7 +425,7 @@ fn an_answer_is_for_the_loop_that_asked_whichever_a_stop_would_drive() {
         !shown.contains(&format!("its stops drive loop {asking}")),
         "the other one is newer: {shown}"
     );
-    let told = ferry.dialog(WHICH, &["red"], "red");
+    let told = ferry.dialog(WHICH, &["red", "Something else"], "red");
     has(&told, &format!("took loop {asking} by pick"));
 }
 

@@ -136,10 +136,14 @@ impl Yard {
 
     /// The event of a dialog that a person answered.
     pub(crate) fn dialog(&self, question: &str, answer: &str) -> Value {
+        let options = json!([
+            {"label": "Roll out", "description": "Everyone gets it, now."},
+            {"label": "Roll back", "description": "The canary goes back to the version before."},
+        ]);
         json!({
             "session_id": SESSION, "hook_event_name": "PostToolUse", "tool_name": "AskUserQuestion", "cwd": self.path,
             "tool_input": {}, "tool_response": {
-                "questions": [{"question": question, "header": "Rollout", "options": [], "multiSelect": false}],
+                "questions": [{"question": question, "header": "Rollout", "options": options, "multiSelect": false}],
                 "answers": {question: answer}
             }
         })
