@@ -54,7 +54,7 @@ pub mod files;
 #[cfg(all(any(test, fuzzing), feature = "plan"))]
 #[doc(hidden)]
 pub mod fuzzing;
-mod git;
+pub mod git;
 pub mod hooks;
 pub mod machine;
 #[cfg(feature = "plan")]

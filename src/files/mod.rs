@@ -29,6 +29,6 @@ pub(crate) use folder::Prepared;
 pub use folder::TEMPORARY;
 pub use folder::{Folder, Found, if_there};
 pub(crate) use kept::Kept;
-pub(crate) use read::MOST;
+pub(crate) use read::{MOST, open};
 pub use read::{read, read_to_string, text};
 pub use replace::replace;

@@ -1,6 +1,6 @@
 //! Reading a file that someone else wrote: a plan, a findings file. Whatever stands at the path, it is not waited for.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Read as _};
 
 use camino::Utf8Path;
@@ -15,6 +15,15 @@ pub(crate) const MOST: u64 = 64 * 1024 * 1024;
 /// # Errors
 /// It is not there, is no regular file, is larger than 64 MiB, or the system refuses.
 pub fn read(path: &Utf8Path) -> io::Result<Vec<u8>> {
+    let (file, found) = open(path)?;
+    all(file, found.len(), path, MOST)
+}
+
+/// Opens a regular file for reading, through symlinks. It never waits for a pipe.
+///
+/// # Errors
+/// Returns an error if there is no regular file, or the system refuses.
+pub(crate) fn open(path: &Utf8Path) -> io::Result<(File, Metadata)> {
     let file = fs_err::OpenOptions::new()
         .read(true)
         .custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed())
@@ -32,7 +41,7 @@ pub fn read(path: &Utf8Path) -> io::Result<Vec<u8>> {
     if !found.is_file() {
         return refused(ErrorKind::InvalidInput, "no regular file");
     }
-    all(file.into_file(), found.len(), path, MOST)
+    Ok((file.into_file(), found))
 }
 
 /// Reads an open file, of which `length` bytes were found, to its end, unless it is larger than `most` bytes.

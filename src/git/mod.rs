@@ -21,7 +21,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 pub use self::error::WorktreeError;
 pub(crate) use self::error::io;
 pub(crate) use self::tracked::tracked_at;
-use crate::process::environment::{Environment, find_program};
+use crate::process::environment::{Environment, find_installed};
 use crate::process::limits::Limits;
 use crate::process::{self, Call, ProcessEnd, ProcessOutput, StartError};
 use crate::text;
@@ -67,6 +67,18 @@ pub(crate) struct Git {
     patience: Duration,
     /// When all of its commands have to be done.
     until: Option<Instant>,
+}
+
+/// Runs a git command in a work tree and returns its output. It fails if it takes longer than `timeout`.
+///
+/// # Errors
+/// Returns an error if git is missing, fails or is too slow.
+pub fn call(
+    root: &Utf8Path,
+    arguments: &[&str],
+    timeout: Duration,
+) -> Result<String, WorktreeError> {
+    Git::hardened(root, timeout)?.lines(arguments, &[])
 }
 
 /// What a finished command left.
@@ -117,8 +129,7 @@ impl Git {
     /// Makes one in `root`, which neither obeys nor fetches anything. Filters of the repository's own are still in force: see
     /// [`Self::distrust`].
     fn hardened(root: &Utf8Path, patience: Duration) -> Result<Self, WorktreeError> {
-        let path = std::env::var_os("PATH");
-        let program = find_program(PROGRAM, path.as_deref(), root)
+        let program = find_installed(PROGRAM, root)
             .and_then(|program| program.into_os_string().into_string().ok())
             .ok_or(WorktreeError::NoGit)?;
         let mut environment = Environment::allowing(["XDG_CONFIG_HOME"]);
@@ -372,7 +383,58 @@ fn filter_name(key: &[u8]) -> Option<&[u8]> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::Path;
+
     use super::*;
+
+    /// Collects the files of production code below a folder that start a process.
+    fn collect_starters(folder: &Path, found: &mut Vec<String>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            if path.is_dir() && name != "tests" {
+                collect_starters(&path, found);
+            }
+            if !name.ends_with(".rs") || ["tests.rs", "testing.rs"].contains(&name) {
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            let text = text.split("#[cfg(test)]\nmod ").next().unwrap();
+            assert!(!text.contains("Command::new(\"git\")"), "{name}");
+            let calls = text.contains("Command::new(");
+            if text.contains("process::Command") || text.contains("std::process") && calls {
+                found.push(path.to_str().unwrap().to_owned());
+            }
+        }
+    }
+
+    /// A bare `git` would be the one of the repository, and would do what its configuration says.
+    #[test]
+    fn processes_start_in_known_places_only() {
+        let top = env!("CARGO_MANIFEST_DIR");
+        let mut found = Vec::new();
+        for folder in ["src", "taskie/src", "stages/src", "lint/src", "codegen/src"] {
+            let folder = Path::new(top).join(folder);
+            if folder.exists() {
+                collect_starters(&folder, &mut found);
+            }
+        }
+        let prefix = format!("{top}/");
+        let mut found: Vec<&str> = found
+            .iter()
+            .flat_map(|at| at.strip_prefix(&prefix))
+            .collect();
+        found.sort_unstable();
+        // The demos start their own program.
+        let known = [
+            "src/process/group.rs",
+            "src/process/mod.rs",
+            "stages/src/demo.rs",
+            "taskie/src/demo/world.rs",
+        ];
+        assert_eq!(found, known);
+    }
 
     #[test]
     fn a_filters_name_may_hold_anything() {

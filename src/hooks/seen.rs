@@ -61,12 +61,12 @@ impl Seen {
         (!value.is_empty()).then_some(value)
     }
 
-    /// Returns the variables that a reviewer's process must not take from the command's own environment: each with its value, or
-    /// `None` where it was not set.
-    pub fn fixed(&self) -> impl Iterator<Item = (&'static str, Option<&str>)> {
+    /// Returns the variables that child processes must not take from the command's own environment. `None` is one that was
+    /// not set.
+    pub fn pinned(&self) -> Vec<(String, Option<String>)> {
         VARIABLES
-            .into_iter()
-            .map(|name| (name, self.variables.get(name).map(String::as_str)))
+            .map(|name| (name.to_owned(), self.variables.get(name).cloned()))
+            .into()
     }
 
     /// Keeps it for a session, below the user's state home.

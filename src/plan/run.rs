@@ -97,7 +97,6 @@ pub fn drive(
     if let Some(named) = arguments.reviewer.as_deref()
         && Caller::from_env().actor(false) == Actor::Agent
         && named != settings.reviewer
-        && named != "lint"
     {
         return Err(not_the_agents());
     }
@@ -107,7 +106,7 @@ pub fn drive(
     let job = Job {
         rounds,
         drafter: arguments.drafter.as_deref(),
-        limits: arguments.time.limits(chosen.limits),
+        limits: arguments.time.limits(chosen.limits)?,
         settings: &settings,
     };
     let given = resume::given(matches);
@@ -198,14 +197,13 @@ fn plan_path(here: &Utf8Path, given: &Utf8Path) -> Result<Utf8PathBuf, Failure> 
     found.map_err(|source| Failure::new(Exit::Usage, JobError::Plan { path, source }))
 }
 
-/// Refuses an agent's choice: who reviews is the person's, as for `review`. `lint` is open to all: it is no program, and the
-/// same for everyone.
+/// Refuses an agent's choice of the reviewer, as `review` does.
 fn not_the_agents() -> Failure {
     Failure::plain(
         Exit::Refused,
         "claudex::run::reviewer_choice",
         "who reviews is a person’s choice, and this call comes from an agent".to_owned(),
-        "leave --reviewer out, or name lint; a person chooses in a terminal, or by reviewer in the configuration",
+        "leave --reviewer out; a person chooses in a terminal, or by reviewer in the configuration",
     )
 }
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use camino::Utf8Path;
 
-use super::environment::find_program;
+use super::environment::find_installed;
 
 /// One command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +48,6 @@ impl ConfiguredCommand {
 
     /// Returns whether its program is there to be started for the project with this root.
     pub fn is_installed(&self, root: &Utf8Path) -> bool {
-        find_program(&self.program, std::env::var_os("PATH").as_deref(), root).is_some()
+        find_installed(&self.program, root).is_some()
     }
 }

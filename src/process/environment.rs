@@ -4,8 +4,34 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use camino::Utf8Path;
+
+/// The user's variables, if this process runs inside a client's session. `None` is one that is not set.
+static PINNED: OnceLock<Vec<(String, Option<String>)>> = OnceLock::new();
+
+/// Replaces the agent's variables by the user's for every program that this process starts. Only the first call counts.
+pub fn pin(variables: Vec<(String, Option<String>)>) {
+    let _ = PINNED.set(variables);
+}
+
+/// Returns the variables of this process, with the pinned ones in place of its own.
+pub fn variables() -> BTreeMap<OsString, OsString> {
+    let mut variables: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+    for (name, value) in PINNED.get().into_iter().flatten() {
+        match value {
+            Some(value) => variables.insert(name.into(), value.into()),
+            None => variables.remove(OsStr::new(name)),
+        };
+    }
+    variables
+}
+
+/// Returns one of [`variables`].
+pub fn variable(name: &str) -> Option<OsString> {
+    variables().remove(OsStr::new(name))
+}
 
 /// Mark in the environment of every child process. A hook of ours that finds it does nothing.
 pub const GUARD: &str = "CLAUDEX_REVIEWER_CHILD";
@@ -20,7 +46,6 @@ const ALWAYS: [&str; 6] = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "USER"];
 pub struct Environment {
     names: Vec<String>,
     fixed: Vec<(String, String)>,
-    pinned: Vec<(String, Option<String>)>,
     with_projects_programs: bool,
 }
 
@@ -44,16 +69,6 @@ impl Environment {
         self
     }
 
-    /// Replaces our own variables by these; `None` is one that is not set. The child gets those that are allowed.
-    #[must_use]
-    pub fn pinning(
-        mut self,
-        variables: impl IntoIterator<Item = (String, Option<String>)>,
-    ) -> Self {
-        self.pinned.extend(variables);
-        self
-    }
-
     /// Keeps the folders of the project's programs (`node_modules/.bin`) in PATH, for a command of the user that works on
     /// the project.
     #[must_use]
@@ -70,12 +85,6 @@ impl Environment {
         project: &Utf8Path,
     ) -> BTreeMap<OsString, OsString> {
         let mut variables: BTreeMap<OsString, OsString> = ours.into_iter().collect();
-        for (name, value) in &self.pinned {
-            match value {
-                Some(value) => variables.insert(name.into(), value.into()),
-                None => variables.remove(OsStr::new(name)),
-            };
-        }
         let home = variables.get(OsStr::new("HOME")).cloned();
         variables.retain(|name, value| self.allows(name) && !is_relative_home(name, value));
         if let Some(path) = variables.get_mut(OsStr::new("PATH")) {
@@ -108,19 +117,14 @@ pub fn is_relative_home(name: &OsStr, value: &OsStr) -> bool {
         && !Path::new(value).is_absolute()
 }
 
+/// Finds a program in the PATH that child processes get, outside of the project.
+pub fn find_installed(name: &str, project: &Utf8Path) -> Option<PathBuf> {
+    find_program(name, variable("PATH").as_deref(), project)
+}
+
 /// Finds the executable file that a program's name means: an absolute path as it is, a bare name in the absolute folders of
 /// `path` outside of the project. A repository must not choose what we run.
 pub fn find_program(name: &str, path: Option<&OsStr>, project: &Utf8Path) -> Option<PathBuf> {
-    find_by(name, path, std::env::var_os("HOME").as_deref(), project)
-}
-
-/// Finds a program as [`find_program`] does, for this home of the user.
-pub fn find_by(
-    name: &str,
-    path: Option<&OsStr>,
-    home: Option<&OsStr>,
-    project: &Utf8Path,
-) -> Option<PathBuf> {
     if name.is_empty() {
         return None;
     }
@@ -128,14 +132,14 @@ pub fn find_by(
         let file = Path::new(name);
         return (file.is_absolute() && is_executable(file)).then(|| file.to_owned());
     }
-    trusted(path?, home, project)
+    trusted(path?, variable("HOME").as_deref(), project)
         .map(|folder| folder.join(name))
         .find(|file| is_executable(file))
 }
 
 /// Returns the absolute folders of a PATH that lie outside of the project.
 pub fn clean_path(path: &OsStr, project: &Utf8Path) -> OsString {
-    joined(trusted(path, std::env::var_os("HOME").as_deref(), project))
+    joined(trusted(path, variable("HOME").as_deref(), project))
 }
 
 fn absolute(path: &OsStr) -> impl Iterator<Item = PathBuf> {
@@ -203,25 +207,14 @@ mod tests {
     }
 
     #[test]
-    fn set_and_pinned_variables_replace_ours() {
-        let pinned = |name: &str, value: Option<&str>| (name.to_owned(), value.map(str::to_owned));
+    fn set_variables_replace_ours() {
         let environment = Environment::allowing(["A"])
             .setting("LC_ALL", "C")
-            .setting(GUARD, "0")
-            .pinning([
-                pinned("PATH", Some("/usr/bin")),
-                pinned("HOME", None),
-                pinned("CODEX_HOME", Some("/x")),
-            ]);
-        let ours = [
-            ("PATH", "/tmp/fake"),
-            ("HOME", "/tmp/fake"),
-            ("LC_ALL", "de_DE.UTF-8"),
-            ("A", "1"),
-        ];
+            .setting(GUARD, "0");
+        let ours = [("LC_ALL", "de_DE.UTF-8"), ("A", "1")];
         assert_eq!(
             resolved(&environment, &ours, PROJECT),
-            "A=1 CLAUDEX_REVIEWER_CHILD=1 LC_ALL=C PATH=/usr/bin"
+            "A=1 CLAUDEX_REVIEWER_CHILD=1 LC_ALL=C"
         );
     }
 

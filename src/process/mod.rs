@@ -159,7 +159,7 @@ impl<'i, 'f> Running<'i, 'f> {
         let program = || call.program.to_owned();
         let variables = call
             .environment
-            .resolve(std::env::vars_os(), call.directory);
+            .resolve(environment::variables(), call.directory);
         let path = variables.get(OsStr::new("PATH")).map(OsString::as_os_str);
         let file = find_program(call.program, path, call.directory)
             .ok_or_else(|| StartError::NotInstalled { program: program() })?;

@@ -6,6 +6,8 @@ use camino::Utf8PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::assembled::{CommandLine, LOOP, Program};
+use super::caller::Caller;
+use super::exit::{Exit, Failure};
 use super::help::{Group, grouped};
 use super::{chosen, color, plugin, start};
 use crate::behaviours::verify;
@@ -217,12 +219,25 @@ pub struct Time {
 }
 
 impl Time {
-    /// Returns these limits, and the usual ones where they say nothing.
-    pub fn limits(&self, usual: Limits) -> Limits {
-        Limits {
+    /// Returns these limits, or the usual ones if none are given.
+    ///
+    /// # Errors
+    /// Returns an error if an agent gives a shorter limit than the usual one: a review that is cut short counts as failed.
+    pub fn limits(&self, usual: Limits) -> Result<Limits, Failure> {
+        let limits = Limits {
             timeout: self.timeout.unwrap_or(usual.timeout),
             idle: self.idle_timeout.unwrap_or(usual.idle),
+        };
+        let is_shorter = limits.timeout < usual.timeout || limits.idle < usual.idle;
+        if is_shorter && Caller::from_env().actor(false) == Actor::Agent {
+            return Err(Failure::plain(
+                Exit::Refused,
+                "claudex::review::limits",
+                "an agent may not shorten the user’s time limits".to_owned(),
+                "leave --timeout and --idle-timeout out",
+            ));
         }
+        Ok(limits)
     }
 }
 

@@ -8,7 +8,9 @@ use jiff::Timestamp;
 
 use super::arguments::{self, Asking, Choosing, Command, Frequent, Hook, Report, Verifying};
 use super::assembled::{CommandLine, Program};
+use super::caller::Caller;
 use super::exit::{self, Exit, Failure};
+use super::settings::Settings;
 use super::stop::{self, Surroundings};
 use super::{
     answer, chosen, color, compaction, config, display, doctor, generate, hooks, import, loops,
@@ -65,6 +67,8 @@ fn speak<M: CommandLine>(wanted: &str) -> Option<Exit> {
 
 fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let info = program.info;
+    // Before anything calls git.
+    Settings::seen(info, &Caller::from_env(), None);
     let asked = matches.get_one::<String>("protocol");
     if let Some(ended) = asked.and_then(|wanted| speak::<M>(wanted)) {
         return Ok(ended);
@@ -148,7 +152,12 @@ fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Resul
             dry_run,
         } => {
             let usual = || loops::settings_here(info).map(|settings| settings.stale_after);
-            loops::sweep(info, older_than.map_or_else(usual, Ok)?, dry_run)
+            let older = match older_than {
+                Some(older) if Caller::from_env().inside => older.max(usual()?),
+                Some(older) => older,
+                None => usual()?,
+            };
+            loops::sweep(info, older, dry_run)
         }
         Command::Rollback { yes, from_prompt } => rollback::rollback(info, yes, from_prompt),
         Command::Doctor(format) => doctor::doctor(program, format.json),

@@ -189,7 +189,7 @@ pub(super) fn review<M: CommandLine>(
         spec,
         personas: &personas,
         settings: &settings,
-        limits: arguments.time.limits(chosen.limits),
+        limits: arguments.time.limits(chosen.limits)?,
     };
     let report = run(
         program,
@@ -259,7 +259,7 @@ fn of_file(
     let interrupted = interrupts();
     let mut lines = Lines::of_stdout();
     let persona = settings.personas.of_round(1);
-    let limits = arguments.time.limits(chosen.limits);
+    let limits = arguments.time.limits(chosen.limits)?;
     let reviewer = chosen.reviewer.as_ref();
     let report = file::review(&store, &path, persona, limits, reviewer, &mut |said| {
         if let Some(line) = lines.shown(said, &chosen.shown) {

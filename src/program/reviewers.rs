@@ -9,6 +9,7 @@ use camino::Utf8Path;
 use derive_more::{Display, Error};
 
 use crate::machine::Raw;
+use crate::process::environment::find_installed;
 use crate::process::limits::Limits;
 use crate::program::settings::Settings;
 use crate::program::suggest;
@@ -192,7 +193,7 @@ pub fn program(settings: &ReviewerSettings, root: &Utf8Path) -> Option<PathBuf> 
         ReviewerKind::Command => "",
     };
     let program = settings.program.as_deref().unwrap_or(usual);
-    settings.find(program, root)
+    find_installed(program, root)
 }
 
 fn build(name: &str, settings: &ReviewerSettings, usual: Limits) -> Chosen {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::reviewer::{Cause, CauseKind, Request};
 use super::settings::ReviewerSettings;
-use crate::process::environment::Environment;
+use crate::process::environment::{Environment, find_installed};
 use crate::process::{Call, Event, ProcessEnd, ProcessOutput, StartError, Watch, supervise_events};
 use crate::text;
 
@@ -68,7 +68,7 @@ impl Client<'_> {
 
     /// Returns where the program is, in the PATH that its process gets and outside of the project.
     pub(super) fn find(&self, root: &Utf8Path) -> Option<std::path::PathBuf> {
-        self.settings.find(self.program(), root)
+        find_installed(self.program(), root)
     }
 
     /// Runs it over a prompt and hands its events over as they come.
@@ -113,9 +113,7 @@ impl Client<'_> {
     fn environment(&self, request: &Request<'_>) -> Environment {
         let environment = request.environment.clone();
         let named = self.variables.iter().chain(&self.settings.environment);
-        environment
-            .and(named.cloned())
-            .pinning(self.settings.pinned.clone())
+        environment.and(named.cloned())
     }
 }
 

@@ -3,13 +3,7 @@
 //! Values only: where they are written down is the application's, what becomes of them is each reviewer's. A repository
 //! under review never supplies any of them.
 
-use std::ffi::OsString;
-use std::path::PathBuf;
 use std::time::Duration;
-
-use camino::Utf8Path;
-
-use crate::process::environment::find_by;
 
 /// Which program speaks, and in which way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Deserialize, strum::Display)]
@@ -39,8 +33,6 @@ pub struct ReviewerSettings {
     pub model: Option<String>,
     /// Names of environment variables that its process gets besides the usual ones.
     pub environment: Vec<String>,
-    /// Variables that it does not take from our own environment: an agent makes that. `None` is one that is not set.
-    pub pinned: Vec<(String, Option<String>)>,
     /// How long one review may take.
     pub timeout: Option<Duration>,
     /// How long it may be silent.
@@ -56,24 +48,8 @@ impl ReviewerSettings {
             arguments: Vec::new(),
             model: None,
             environment: Vec::new(),
-            pinned: Vec::new(),
             timeout: None,
             idle_timeout: None,
         }
-    }
-
-    /// Returns the file of a program: as its process would find it, by the pinned variables before our own, and outside of the
-    /// project.
-    pub fn find(&self, program: &str, root: &Utf8Path) -> Option<PathBuf> {
-        let variable = |name| match self.pinned.iter().find(|(pinned, _)| pinned == name) {
-            Some((_, value)) => value.as_ref().map(OsString::from),
-            None => std::env::var_os(name),
-        };
-        find_by(
-            program,
-            variable("PATH").as_deref(),
-            variable("HOME").as_deref(),
-            root,
-        )
     }
 }

@@ -1,6 +1,7 @@
 //! `demo`: the whole pipeline with coordinators that follow a script, in a folder of its own that stays. No model, no network.
 
 use std::process::Command;
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Arg, ArgMatches, value_parser};
@@ -8,7 +9,7 @@ use claudex_loop::files::Folder;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::{out, shell};
-use claudex_loop::text;
+use claudex_loop::{git, text};
 use serde_json::{Map, Value as Json, json};
 
 use crate::contract::{Stage, Status, Summary};
@@ -17,6 +18,8 @@ use crate::state::Pipeline;
 
 /// Names the state home of the demo's program, in its folder: the person's own has nothing of it.
 const STATE_HOME: &str = ".state";
+/// How long git may take.
+const GIT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The argument, and the folder where none is named.
 const FOLDER: &str = "stages-demo";
@@ -137,13 +140,8 @@ pub(crate) fn demo(_: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit
         )
     })?;
     // A project of its own, whatever lies around it.
-    let git = Command::new("git")
-        .args(["init", "--quiet"])
-        .current_dir(&root)
-        .status();
-    if !git.as_ref().is_ok_and(std::process::ExitStatus::success) {
-        return Err(failed(format!("git init in {} failed", text::shown(&root))));
-    }
+    git::call(&root, &["init", "--quiet"], GIT_TIMEOUT)
+        .map_err(|error| failed(error.to_string()))?;
     let program = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
     Demo { root, program }.run().map_err(failed)
 }

@@ -1,7 +1,6 @@
 //! What a stop does where `machine.toml` leaves it to Rust: the structure rules, and whether the agent's work is there. An advance of
 //! the agent's asks the same.
 
-use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use claudex_loop::behaviours::observe::{WaitForSeen, wait_for};
@@ -12,7 +11,7 @@ use claudex_loop::review::findings_file::bullet;
 use claudex_loop::review::findings_json::FindingsJson;
 use claudex_loop::review::{Subject, runs};
 use claudex_loop::store::{Entry, Value};
-use claudex_loop::{Refusal, Refused, Step};
+use claudex_loop::{Refusal, Refused, Step, git};
 use serde_json::{Value as Json, json};
 
 use crate::files::name::Name;
@@ -25,6 +24,9 @@ use crate::{AnyLoop, Loop, OnStop, Phase, context};
 
 /// Notes a review that a person had made by hand: its `file` is a name in the plan's directory.
 pub const BY_HAND: &str = "review-by-hand";
+
+/// How long a stop waits for git.
+const GIT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Behaves as the machine file and this file say.
 #[derive(Debug, Clone, Copy, Default)]
@@ -446,15 +448,8 @@ pub fn entered(held: &AnyLoop, _: &Settings) -> Result<Vec<String>, String> {
     Ok(Vec::new())
 }
 
-/// Returns the commit that is checked out; `None`: there is none, or no git.
+/// Returns the commit that is checked out; `None`: there is none, or git cannot tell.
 fn commit(raw: &Raw) -> Option<String> {
-    let mut git = Command::new("git");
-    git.args(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
-    let said = git
-        .current_dir(raw.root())
-        .stdin(Stdio::null())
-        .output()
-        .ok()?;
-    let commit = String::from_utf8(said.stdout).ok()?.trim().to_owned();
-    (said.status.success() && !commit.is_empty()).then_some(commit)
+    let arguments = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
+    git::call(&raw.root(), &arguments, GIT_TIMEOUT).ok()
 }

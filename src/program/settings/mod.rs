@@ -12,6 +12,7 @@ use crate::hooks::seen::Seen;
 use crate::machine::table::ModeInfo;
 use crate::machine::{Actor, Permissions};
 use crate::process::configured::ConfiguredCommand;
+use crate::process::environment::pin;
 use crate::process::limits::Limits;
 use crate::program::caller::Caller;
 use crate::program::info::ProgramInfo;
@@ -132,7 +133,7 @@ impl Settings {
     /// # Errors
     /// See [`SettingsError`]: nothing is left out silently.
     pub fn load(info: &'static ProgramInfo, root: &Utf8Path) -> Result<Self, SettingsError> {
-        Self::load_as(info, root, None)
+        Self::load_as(info, root, None, &environment::own)
     }
 
     /// Reads the settings for a command. Inside a client's session they are those of the person whose hooks run there: of the
@@ -146,11 +147,17 @@ impl Settings {
         caller: &Caller,
         session: Option<&str>,
     ) -> Result<Self, SettingsError> {
-        Self::load_as(info, root, Self::seen(info, caller, session).as_ref())
+        let seen = Self::seen(info, caller, session);
+        Self::load_as(info, root, seen.as_ref(), &|name| match &seen {
+            Some(seen) => seen.variable(name).map(str::to_owned),
+            None if caller.inside => None,
+            None => environment::own(name),
+        })
     }
 
     /// Returns what the hooks of the session saw that a command is made in; `None` outside a client, or where no hook has run.
-    fn seen(info: &ProgramInfo, caller: &Caller, session: Option<&str>) -> Option<Seen> {
+    /// Programs that the command starts get the variables that the hooks saw.
+    pub(super) fn seen(info: &ProgramInfo, caller: &Caller, session: Option<&str>) -> Option<Seen> {
         let home = Some(StateHome::of_user(info.program)).filter(|_| caller.inside)?;
         let home = home.folder()?;
         let sessions = [session, caller.session.as_deref()];
@@ -158,6 +165,7 @@ impl Settings {
             .into_iter()
             .flatten()
             .find_map(|session| Seen::of(session, home))
+            .inspect(|seen| pin(seen.pinned()))
     }
 
     /// Keeps, in a hook, what its session sees of the person's environment, for commands inside that session.
@@ -176,6 +184,7 @@ impl Settings {
         info: &'static ProgramInfo,
         root: &Utf8Path,
         seen: Option<&Seen>,
+        variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, SettingsError> {
         let mut settings = Self::usual(info);
         let path = match seen.and_then(|seen| seen.configuration.clone()) {
@@ -188,13 +197,7 @@ impl Settings {
         if let Some(text) = files::read_project(info, root)? {
             project::apply(root, &text, &mut settings)?;
         }
-        environment::apply(&mut settings, &|name| match seen {
-            Some(seen) => seen.variable(name).map(str::to_owned),
-            None => environment::own(name),
-        })?;
-        if let Some(seen) = seen {
-            settings.pin(seen);
-        }
+        environment::apply(&mut settings, variable)?;
         Ok(settings)
     }
 
@@ -226,16 +229,6 @@ impl Settings {
         .into_iter()
         .flatten()
         .collect()
-    }
-
-    /// Has every reviewer run with the variables that the hook saw.
-    fn pin(&mut self, seen: &Seen) {
-        for reviewer in self.reviewers.values_mut() {
-            reviewer.pinned = seen
-                .fixed()
-                .map(|(name, value)| (name.to_owned(), value.map(str::to_owned)))
-                .collect();
-        }
     }
 }
 

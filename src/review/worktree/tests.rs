@@ -368,6 +368,18 @@ fn a_pipe_in_the_work_tree_is_not_waited_for() {
 }
 
 #[test]
+fn index_that_is_pipe_is_error() {
+    let repo = Repo::with(&[("a", "1\n")]);
+    let index = repo.root.join(".git/index");
+    std::fs::remove_file(&index).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(&index).status();
+    assert!(made.unwrap().success());
+    let error = Snapshot::take(&repo.root, ours(&repo.root)).unwrap_err();
+    let expected = format!("could not read {index}: {index} is no regular file");
+    assert_eq!(error.to_string(), expected);
+}
+
+#[test]
 fn a_patch_is_tried_and_never_applied() {
     let repo = Repo::with(&[("a b", "1\n2\n3\n")]);
     repo.write("a b", "1\nchanged\n3\n");

@@ -5,7 +5,10 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
+use camino::Utf8Path;
+use claudex_loop::git;
 use claudex_loop::program::exit::{Exit, Failure};
 use serde_json::{Value, json};
 
@@ -13,6 +16,17 @@ use super::PLAN;
 
 /// Names the one session of the client.
 const SESSION: &str = "demo";
+/// How long git may take.
+const GIT_TIMEOUT: Duration = Duration::from_secs(60);
+/// The configuration of the agent's commits.
+const AUTHOR: [&str; 6] = [
+    "-c",
+    "user.name=The demo’s agent",
+    "-c",
+    "user.email=agent@example.org",
+    "-c",
+    "commit.gpgSign=false",
+];
 
 /// Holds where everything lies. The person's home is the demo's own: nothing outside of its folder is read or written.
 pub(super) struct World {
@@ -82,14 +96,7 @@ impl World {
             .current_dir(&self.project)
             .env_clear();
         command.envs(std::env::vars_os().filter(|(name, _)| name == "PATH"));
-        command
-            .env("HOME", &self.home)
-            .env("LC_ALL", "C")
-            .env("GIT_CONFIG_NOSYSTEM", "1");
-        for name in ["AUTHOR", "COMMITTER"] {
-            command.env(format!("GIT_{name}_NAME"), "The demo’s agent");
-            command.env(format!("GIT_{name}_EMAIL"), "agent@example.org");
-        }
+        command.env("HOME", &self.home).env("LC_ALL", "C");
         command.stdin(Stdio::null());
         command
     }
@@ -162,20 +169,17 @@ impl World {
     }
 
     fn git(&self, arguments: &[&str]) -> Result<String, Failure> {
-        said(
-            &format!("git {}", arguments.join(" ")),
-            self.command("git", arguments).output(),
-        )
+        let project = Utf8Path::from_path(&self.project)
+            .ok_or_else(|| failed("name its folder", "the path is not UTF-8"))?;
+        let arguments = [&AUTHOR, arguments].concat();
+        git::call(project, &arguments, GIT_TIMEOUT).map_err(|error| failed("call git", error))
     }
 
     /// Commits what the project has, and returns the commit.
     pub(super) fn commit(&self, message: &str) -> Result<String, Failure> {
         self.git(&["add", "--", ".", ":!.taskie"])?;
         self.git(&["commit", "--quiet", "--message", message])?;
-        Ok(self
-            .git(&["rev-parse", "--short", "HEAD"])?
-            .trim()
-            .to_owned())
+        self.git(&["rev-parse", "--short", "HEAD"])
     }
 
     /// Writes a file of the project.

@@ -11,6 +11,7 @@ mod outcomes;
 mod people;
 mod seed;
 mod seventeen;
+mod sly;
 mod support;
 mod taken_up;
 mod way;

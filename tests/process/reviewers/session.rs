@@ -133,6 +133,40 @@ fn the_agents_own_configuration_chooses_and_waives_nothing() {
 }
 
 #[test]
+fn agent_chooses_no_reviewer_before_first_hook() {
+    let (project, _) = project(&[]);
+    let project = project.configured(MINE);
+    let mut review = project.command(&["review", "--file", "PLAN.md"]);
+    review
+        .env("CLAUDECODE", "1")
+        .env("CLAUDE_CODE_SESSION_ID", "another")
+        .env("CLAUDEX_REVIEWER", "lint");
+    Ran::of(review.output().unwrap())
+        .exits(0)
+        .says("reviewer: mine");
+    let run = ["run", "PLAN.md", "--reviewer", "lint"];
+    project.answers_in("s1", &run, 1, "who reviews is a person’s choice");
+}
+
+#[test]
+fn review_by_agent_calls_users_git() {
+    let (project, id) = project(&[]);
+    project.run(&["cancel", &id]).exits(0);
+    project.git(&["add", "PLAN.md"]);
+    let ran = project.home.join("ran");
+    let fake = format!(
+        "touch {:?}; exec /usr/bin/git \"$@\"\n",
+        ran.to_str().unwrap()
+    );
+    let folder = install(&project, "the agent's", "git", &fake);
+    let path = format!("{folder}:{}", path_without_clients());
+    let review = as_agent(&project, &["start", "review"], &[("PATH", &path)]);
+    let id = crate::support::id_of(&review.exits(0));
+    as_agent(&project, &["review", &id], &[("PATH", &path)]).exits(0);
+    assert!(!ran.exists());
+}
+
+#[test]
 fn a_review_that_begins_before_the_first_stop_goes_by_the_prompt_hook() {
     let project = Project::new().with("CLAUDEX_REVIEWER", "");
     std::fs::create_dir(bin(&project)).unwrap();
