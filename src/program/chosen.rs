@@ -109,18 +109,7 @@ pub(super) fn choose<M: CommandLine>(id: Option<&str>) -> Result<Exit, Failure> 
             let why = format!("loop {id} is over");
             return Err(refused(Exit::Refused, why, &there_are(info, &caller)?));
         }
-        Some(session) if is_nobodys || *session == owner => session.clone(),
-        Some(_) => {
-            let help = format!(
-                "a person takes it over:{}",
-                info.command(&format!("adopt {id}"))
-            );
-            return Err(refused(
-                Exit::Refused,
-                format!("loop {id} belongs to another session"),
-                &help,
-            ));
-        }
+        Some(session) => session.clone(),
         None if is_nobodys => {
             let help = "nothing has to be chosen: the first session that ends a turn here takes it";
             return Err(refused(

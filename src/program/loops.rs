@@ -158,6 +158,29 @@ pub fn person_only(
     ))
 }
 
+/// Refuses an agent a change of another session's loop, and notes the attempt there.
+///
+/// # Errors
+/// Returns an error if `actor` is an agent and the loop belongs to another session.
+pub fn own_session(info: &ProgramInfo, raw: &Raw, actor: Actor) -> Result<(), Failure> {
+    let owner = raw.text(info.state.fields.session);
+    let is_own = Caller::from_env().session.as_ref() == Some(&owner);
+    if actor != Actor::Agent || is_own || [UNKNOWN, ""].contains(&owner.as_str()) {
+        return Ok(());
+    }
+    let id = raw.id();
+    attempts::note(raw.store(), id, actor, "a change", "of another session");
+    Err(Failure::plain(
+        Exit::Refused,
+        "claudex::session",
+        format!("loop {id} belongs to another session"),
+        &format!(
+            "a person takes it over:{}",
+            info.command(&format!("adopt {id}"))
+        ),
+    ))
+}
+
 /// Prints what opening a loop for a change repaired.
 pub fn tell_repairs(info: &ProgramInfo, raw: &Raw) {
     for repair in raw.repairs() {
@@ -287,6 +310,7 @@ pub(super) fn open<M: CommandLine>(
 pub(super) fn opened<M: CommandLine>(opened: Result<M::Any, OpenError>) -> Result<M::Any, Failure> {
     let held = opened.map_err(|error| incompatible::failure(M::INFO, error))?;
     tell_repairs(M::INFO, held.raw());
+    own_session(M::INFO, held.raw(), held.raw().actor())?;
     Ok(held)
 }
 

@@ -292,6 +292,7 @@ fn move_phase<M: CommandLine>(
     };
     let actor = Caller::from_env().actor(false);
     let held = M::open(&store, &id, actor).map_err(|error| incompatible::failure(info, error))?;
+    loops::own_session(info, held.raw(), actor)?;
     if held.raw().record().phase() != from {
         return Ok(Exit::Refused);
     }

@@ -331,6 +331,41 @@ fn an_agent_may_mark_done_and_cancel() {
 }
 
 #[test]
+fn agent_changes_no_loop_of_another_session() {
+    let (project, id) = Project::reviewing(&[]);
+    project.review(&id, "fake-clean").exits(0);
+    let file = project.state_path(&id);
+    let file = file.to_str().unwrap();
+    let before = (project.state(&id), project.changes(&id));
+    for command in [
+        &["mark-done", &id][..],
+        &["cancel", &id],
+        &["cancel"],
+        &["state", "move", file, "reviewing", "cancelled"],
+    ] {
+        project.answers_in("s2", command, 1, "belongs to another session");
+        let mut command = project.command(command);
+        let nameless = command.env("CLAUDECODE", "1").output().unwrap();
+        Ran::of(nameless)
+            .exits(1)
+            .says(&format!("loop {id} belongs to another session"));
+    }
+    assert_eq!((project.state(&id), project.changes(&id)), before);
+    project.run(&["cancel", &id]).exits(0);
+}
+
+#[test]
+fn agent_sweeps_no_loop_before_its_time() {
+    let (project, id) = Project::reviewing(&[]);
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    let sweep = ["sweep", "--older-than", "1s"];
+    for session in ["s1", "s2"] {
+        project.answers_in(session, &sweep, 0, "Nothing to sweep.");
+    }
+    project.answers(&sweep, 0, &format!("Loop {id} was moved"));
+}
+
+#[test]
 fn inside_a_client_without_a_session_id_nothing_is_started() {
     let project = Project::new();
     let before = tree(&project.root);

@@ -403,7 +403,10 @@ fn user_who_resumes_a_wait_takes_it_into_their_session() {
     has(&begins("session-2"), "of this session");
     has(&begins(SESSION), "another session has loop");
     // A cancelled pipeline waits for nobody.
-    project.report("needs-user-input", flags).done();
+    project.summary("needs-user-input", flags);
+    let refused = project.agent(&["report"]).refused();
+    has(&refused, "belongs to another session");
+    project.agent_of("session-2", &["report"]).done();
     project.person(&["cancel"]).done();
     assert_eq!(
         ["waiting_for_user", "pause_stage", "next_step", "can_resume"]

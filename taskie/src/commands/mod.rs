@@ -296,6 +296,7 @@ impl Call {
         let held = AnyLoop::open(&store, &id, actor)
             .map_err(|error| incompatible::failure(self.info, error))?;
         loops::tell_repairs(self.info, held.raw());
+        loops::own_session(self.info, held.raw(), self.actor)?;
         Ok(held)
     }
 

@@ -142,6 +142,20 @@ fn an_agents_own_environment_waives_nothing_and_the_persons_file_does() {
 }
 
 #[test]
+fn agent_may_not_shorten_time_limits() {
+    let (project, id) = Project::reviewing(&[]);
+    for flag in ["--timeout", "--idle-timeout"] {
+        let review = ["review", &id, flag, "1s"];
+        let said = "an agent may not shorten the user’s time limits";
+        project.answers_in("s1", &review, 1, said);
+    }
+    assert_eq!(project.runs(&id), 0);
+    project
+        .run(&["review", &id, "--timeout", "20s", "--idle-timeout", "20s"])
+        .exits(0);
+}
+
+#[test]
 fn who_reviews_is_not_the_agents_to_say() {
     let (project, id) = Project::reviewing(&[]);
     project
