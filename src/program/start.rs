@@ -21,7 +21,7 @@ use crate::files::scratch;
 use crate::machine::Actor;
 use crate::machine::begin::Beginning;
 use crate::machine::table::{Constant, FieldInfo, FieldKind, ModeInfo, Table};
-use crate::store::{IdForm, LoopId, StartError, Store, StoreError, Value};
+use crate::store::{IdForm, LoopId, MOST_COUNT, StartError, Store, StoreError, Value};
 use crate::text;
 
 /// Names the argument that takes the text without a flag; no field's name has a space.
@@ -173,7 +173,7 @@ fn flag(field: &'static FieldInfo, mode: &ModeInfo) -> Arg {
         // It is refused with the reason.
         .hide(!field.exists_in(mode.start));
     match field.kind {
-        FieldKind::Count => arg.value_parser(value_parser!(u64)),
+        FieldKind::Count => arg.value_parser(value_parser!(u64).range(..=MOST_COUNT)),
         FieldKind::Flag => arg
             .num_args(0..=1)
             .require_equals(true)

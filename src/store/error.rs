@@ -9,6 +9,7 @@ use super::id::InvalidId;
 use super::journal::counted;
 use super::lock::LockError;
 use super::storage::MOST_JOURNAL;
+use super::value::MOST_COUNT;
 use crate::files::{Distrust, UntrustedError};
 
 /// Why an operation of the store failed.
@@ -240,6 +241,18 @@ pub enum StoreError {
     FieldName {
         /// The text.
         field: String,
+    },
+    /// A number that could not be read again.
+    #[display("expected a whole number of at most {MOST_COUNT} for `{field}`, found {count}")]
+    #[diagnostic(
+        code(claudex::store::count),
+        help("give a smaller number; nothing was changed")
+    )]
+    Count {
+        /// The field.
+        field: String,
+        /// The number.
+        count: u64,
     },
     /// Another loop stands in the way.
     #[display("the loop `{id}` is already active in {folder}, in phase {phase}", folder = crate::text::shown(folder))]

@@ -128,6 +128,6 @@ pub use start::{Import, StartPlan, Started};
 pub use state_home::StateHome;
 pub use store::Store;
 pub use sweep::Swept;
-pub use value::Value;
+pub use value::{MOST_COUNT, Value};
 
 pub use crate::files::Distrust;

@@ -286,6 +286,9 @@ impl Store {
     ) -> Result<Record, StartError> {
         let spec = self.spec();
         let names = &spec.fields;
+        for (field, value) in &fields {
+            value.check_range(field)?;
+        }
         let word = |text: &str| Value::Word(text.to_owned());
         let mut put = |field: &str, value: Value, replace: bool| match fields
             .iter_mut()

@@ -5,8 +5,10 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::error::StoreError;
+
 /// Limits the numbers that are read from a file: what every reader of JSON has exactly, and nothing overflows that adds to it.
-pub(super) const MOST_COUNT: u64 = (1 << 53) - 1;
+pub const MOST_COUNT: u64 = (1 << 53) - 1;
 
 /// The value of one field.
 ///
@@ -51,6 +53,17 @@ impl Value {
                 }
             }
             Json::Object(_) => Self::Data(json),
+        }
+    }
+
+    /// Refuses a number that is too large to be read again.
+    pub(super) fn check_range(&self, field: &str) -> Result<(), StoreError> {
+        match self {
+            Self::Count(count) if *count > MOST_COUNT => Err(StoreError::Count {
+                field: field.to_owned(),
+                count: *count,
+            }),
+            _ => Ok(()),
         }
     }
 

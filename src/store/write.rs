@@ -49,6 +49,7 @@ impl Store {
                     field: field.clone(),
                 });
             }
+            value.check_range(field)?;
             if !spec.is_structural(field) {
                 document.set(field, value);
             }

@@ -3,7 +3,8 @@
 use crate::store::fault::{Point, crash_at};
 use crate::store::testing::{SPEC, change, plan, started, store_of, word};
 use crate::store::{
-    Change, CommitError, Entry, HeldFields, JsonText, Record, Repair, StateSpec, StoreError, Value,
+    Change, CommitError, Entry, HeldFields, JsonText, Record, Repair, StartPlan, StateSpec,
+    StoreError, Value,
 };
 
 #[test]
@@ -53,6 +54,41 @@ fn a_commit_moves_phase_fields_revision_and_journal_together() {
         (Some("drafting"), Some("reviewing"), Some("r1"))
     );
     assert_eq!(last.fields, record.document().fields());
+}
+
+#[test]
+fn count_above_limit_is_refused_everywhere() {
+    let large: Value = (crate::store::MOST_COUNT + 1).into();
+    let (_kept, store, record) = started();
+    let said =
+        "expected a whole number of at most 9007199254740991 for `round`, found 9007199254740992";
+    let begin = change(
+        "begin",
+        "drafting",
+        "reviewing",
+        &[("round", large.clone())],
+    );
+    assert_eq!(store.commit(&record, begin).unwrap_err().to_string(), said);
+    let set = store.set_field(record.id(), "round", large.clone(), "hook", true);
+    assert_eq!(set.unwrap_err().to_string(), said);
+    assert_eq!(store.open(record.id()).unwrap().record.revision(), 1);
+
+    let (_kept, store) = store_of(&SPEC);
+    let StartPlan { now, by, .. } = plan();
+    let start = store.start(StartPlan {
+        now,
+        by,
+        id: None,
+        stale_after: None,
+        fields: |_| {
+            vec![
+                ("phase".to_owned(), word("drafting")),
+                ("round".to_owned(), large),
+            ]
+        },
+    });
+    assert_eq!(start.unwrap_err().to_string(), said);
+    assert!(store.list().is_empty());
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use claudex_loop::store::MOST_COUNT;
+
 /// Names a file of a plan's directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Name {
@@ -123,5 +125,6 @@ impl fmt::Display for Group {
 /// Reads a number as it stands in names, tables and headings.
 pub(super) fn parse_number(text: &str) -> Option<u64> {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_digit()) && !text.starts_with('0');
-    is_plain.then(|| text.parse().ok())?
+    let number = text.parse().ok().filter(|_| is_plain)?;
+    (number <= MOST_COUNT).then_some(number)
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use claudex_testkit::{SESSION, as_agent};
 
-use crate::support::{ID, Project, coding, standalone};
+use crate::support::{ID, Project, TABLE, coding, standalone};
 
 /// Writes a program that notes in a file that it ran.
 fn program(file: &Path, says: &str) {
@@ -125,5 +125,23 @@ fn plan_of_another_session_stays_as_it_is() {
     }
     assert_eq!(project.state(ID), before);
     project.agent(&["advance", "plan-review", ID]).done();
+    project.person(&["cancel", ID]).done();
+}
+
+#[test]
+fn number_above_limit_is_refused_when_it_arrives() {
+    let project = standalone();
+    let large = "9007199254740992";
+    let table = format!("{TABLE}| {large} | pending | low | Part | by hand |\n");
+    project.write(ID, "tasks.md", &table);
+    let said = project.agent(&["check", ID]).0;
+    assert!(
+        said.out.contains(&format!("the id is “{large}”")),
+        "{said:?}"
+    );
+    let before = project.state(ID);
+    let said = project.person(&["max-reviews", large, ID]).refused();
+    assert!(said.contains("`max_reviews`"), "{said}");
+    assert_eq!(project.state(ID), before);
     project.person(&["cancel", ID]).done();
 }
