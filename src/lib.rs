@@ -22,7 +22,7 @@
 //!     mode: Mode::Plan,
 //!     topic: "move the queue to Postgres".into(),
 //!     max_rounds: Some(2),
-//!     from_draft: None, interview_used: None, max_failures: None, subject: None, subject_before: None, continues: None,
+//!     from_draft: None, interview_used: None, max_failures: None, subject: None, subject_before: None, base: None, continues: None,
 //! };
 //!
 //! // What comes off the disk is an `AnyLoop`; matching it gives the type of its phase.

@@ -8,8 +8,8 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use crate::pattern::{matches_any, words};
 
-/// The part of a plan that is read, in bytes.
-pub(crate) const MAX_BYTES: usize = 256 * 1024;
+/// The part of a plan that is read, in bytes: as much as other reviewers are shown in four parts.
+pub(crate) const MAX_BYTES: usize = 1024 * 1024;
 
 /// Titles of sections that describe something else than the work to do.
 const ASIDE_TITLES: &str = "
@@ -44,8 +44,8 @@ pub(crate) struct Document {
     /// The number of list items and table rows.
     pub(crate) entries: usize,
     pub(crate) last_line: u32,
-    /// Whether the plan is longer than [`MAX_BYTES`].
-    pub(crate) is_cut: bool,
+    /// The first line that is not read, if the plan is longer than [`MAX_BYTES`].
+    pub(crate) first_unread: Option<u32>,
 }
 
 /// A heading and what stands below it.
@@ -100,10 +100,12 @@ pub(crate) fn read(text: &str) -> Document {
         reader.read_event(&event, range);
     }
     reader.end_segment();
+    let line_number = |lines: usize| u32::try_from(lines.max(1)).unwrap_or(u32::MAX);
+    let is_cut = source.len() < text.len();
     Document {
         all_words: words(source),
-        last_line: u32::try_from(text.lines().count().max(1)).unwrap_or(u32::MAX),
-        is_cut: source.len() < text.len(),
+        last_line: line_number(text.lines().count()),
+        first_unread: is_cut.then(|| line_number(reader.line_starts.len())),
         ..reader.document
     }
 }

@@ -7,8 +7,8 @@ use crate::{Finding, PointOfView, Severity};
 
 /// Reviews a plan in Markdown from one point of view.
 ///
-/// Returns at most one finding per check, the heaviest first, then by line. Only the first 256 KiB
-/// are read. A longer plan, an empty one, and one that is not in English get a finding that says
+/// Returns at most one finding per check, the heaviest first, then by line. Only the first MiB is
+/// read. A longer plan, an empty one, and one that is not in English get a finding that says
 /// so from every point of view.
 pub fn review_document(plan: &str, view: PointOfView) -> Vec<Finding> {
     let document = markdown::read(plan);
@@ -113,12 +113,15 @@ fn find_foreign(document: &Document) -> Option<Finding> {
 }
 
 fn find_cut(document: &Document) -> Option<Finding> {
-    document.is_cut.then(|| {
+    document.first_unread.map(|first| {
+        let last = document.last_line;
         finding(
             "PLAN-LONG",
-            Severity::Medium,
-            document.last_line,
-            "the plan is longer than 256 KiB, and the rest was not reviewed",
+            Severity::High,
+            first,
+            format!(
+                "lines {first} to {last} of the plan were not reviewed: it is longer than 1 MiB"
+            ),
             "move listings and data to files of their own, or split the plan",
         )
     })

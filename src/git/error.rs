@@ -45,7 +45,7 @@ pub enum WorktreeError {
     #[display("the repository has no commit ‘{commit}’ to compare with")]
     #[diagnostic(
         code(claudex::worktree::no_commit),
-        help("fetch it, or see what the machine’s `since` names")
+        help("fetch it, or name another one that shares history with the branch")
     )]
     NoCommit {
         /// What was named, on one plain line.

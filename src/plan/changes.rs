@@ -6,6 +6,7 @@ use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::{Time, loops};
 
 use super::run::{self, Run};
+use super::start;
 use super::work::Work;
 
 /// The flag, and the argument for what of the topic stands behind the first word, which is where a loop would be named.
@@ -41,6 +42,7 @@ pub fn arguments(review: Command) -> Command {
                 .allow_hyphen_values(true)
                 .help("How many rounds at most [default: 1, or CLAUDEX_MAX_REVIEW_ROUNDS]"),
         )
+        .arg(start::base(Arg::new(start::BASE)).requires(CHANGES))
         .arg(
             Arg::new("json")
                 .long("json")
@@ -75,7 +77,7 @@ pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Fai
     };
     run::drive(
         info,
-        Work::Changes(loops::here()?, words.join(" ")),
+        Work::Changes(loops::here()?, words.join(" "), text(start::BASE)),
         &arguments,
         matches,
     )

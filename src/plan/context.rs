@@ -109,7 +109,7 @@ impl Facts {
             next_persona: personas.of_round(round + 1).label.clone(),
             outcome: outcome(held, personas, lines.last()),
             left_high: left_high(raw),
-            look: (!unseen.is_empty()).then(|| look(held, unseen.len())),
+            look: (!unseen.is_empty() && !reviews_changes(held)).then(|| look(held, unseen.len())),
             plan: text::one_line(&fields.subject(), TOPIC),
             plan_name: text::exact(fields.subject()),
             plan_path: text::one_line(raw.path("{subject}").as_str(), TOPIC),
@@ -233,7 +233,7 @@ fn quoted(line: &str) -> String {
     text::pasteable(&text::one_line(line, FINDING)).replace('"', "”")
 }
 
-/// The line with which a person has the missing personas look: in the client while the loop sums up; a loop of `run` is over by then.
+/// Returns the line with which a user has the missing personas look, which also works once the loop is over.
 fn look(held: &AnyLoop, rounds: usize) -> String {
     if held.fields().session_id() == RUN {
         // No drafter: with one, a clean round ends the rounds, whoever has not looked.

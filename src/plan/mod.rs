@@ -87,6 +87,7 @@ pub fn program() -> Program<typestate::Plan> {
         .reviewed(report::after_review)
         .answered(interview::take)
         .refused(verbs::instead)
+        .instead(verbs::start_instead)
         .taking(resume::not_a_sessions)
         .next_action(resume::next_action)
         .caveats(notes)

@@ -29,6 +29,9 @@ const PLAN_ONLY: [(&str, &str); 5] = [
     ("skip_interview", "--skip-interview"),
 ];
 
+/// The field of the base, which is for review mode alone, and its flag.
+pub(super) const BASE: &str = "base";
+
 /// Names the flags of a start as people type them, and says how far `more` may go.
 pub fn arguments(command: Command) -> Command {
     let of_count = |arg: Arg| {
@@ -44,6 +47,7 @@ pub fn arguments(command: Command) -> Command {
                     .help(format!("The plan’s file [default: {PLAN}]"))
             })
             .mut_arg("continues", |arg| arg.long("continue").value_name("LOOP"))
+            .mut_arg(BASE, base)
             // The start sets it itself.
             .mut_arg("subject_before", |arg| arg.hide(true))
             .arg(
@@ -57,10 +61,11 @@ pub fn arguments(command: Command) -> Command {
         let hidden = |mode: Command, (flag, _)| mode.mut_arg(flag, |arg| arg.hide(true));
         PLAN_ONLY.into_iter().fold(of_both(mode), hidden)
     };
+    let of_plan = move |mode: Command| of_both(mode).mut_arg(BASE, |arg| arg.hide(true));
     command
         .mut_subcommand("start", |start| {
             start
-                .mut_subcommand("plan", of_both)
+                .mut_subcommand("plan", of_plan)
                 .mut_subcommand("review", of_review)
         })
         .mut_subcommand("review", changes::arguments)
@@ -72,6 +77,12 @@ pub fn arguments(command: Command) -> Command {
                     .default_value("1")
             })
         })
+}
+
+/// Describes the flag that names the base.
+pub(super) fn base(arg: Arg) -> Arg {
+    let help = "Compare with where the branch left REV [default: the branch with the fewest commits since]";
+    arg.long(BASE).value_name("REV").help(help)
 }
 
 fn rounds(given: &str) -> Result<u64, String> {
@@ -120,12 +131,14 @@ pub enum StartRefused {
         /// Where it should be.
         path: Utf8PathBuf,
     },
-    /// A plan's flag in review mode.
-    #[display("{flag} only applies to plan mode")]
-    #[diagnostic(code(claudex::start::mode), help("leave it out, or start plan mode"))]
-    PlanOnly {
+    /// A flag of the other mode.
+    #[display("{flag} only applies to {mode} mode")]
+    #[diagnostic(code(claudex::start::mode), help("leave it out, or start {mode} mode"))]
+    OtherMode {
         /// The flag.
         flag: &'static str,
+        /// The mode that has it.
+        mode: Mode,
     },
     /// Nothing to review, or nothing that can be read.
     #[display("{_0}")]
@@ -173,6 +186,10 @@ pub fn fields(request: StartRequest<'_>) -> Result<StartFields, Failure> {
 }
 
 fn of_plan(request: &StartRequest<'_>) -> Result<StartFields, StartRefused> {
+    if request.text(BASE).is_some() {
+        let (flag, mode) = ("--base", Mode::Review);
+        return Err(StartRefused::OtherMode { flag, mode });
+    }
     let store = request.store;
     let before = request
         .text("continues")
@@ -231,13 +248,15 @@ fn of_plan(request: &StartRequest<'_>) -> Result<StartFields, StartRefused> {
 fn of_review(request: &StartRequest<'_>) -> Result<StartFields, StartRefused> {
     for (field, flag) in PLAN_ONLY {
         if request.text(field).is_some() || request.flag(field) {
-            return Err(StartRefused::PlanOnly { flag });
+            let mode = Mode::Plan;
+            return Err(StartRefused::OtherMode { flag, mode });
         }
     }
     let topic = request.text("topic").unwrap_or_default();
-    let found = changes(request.store, topic, request.now)?;
+    let found = changes(request.store, topic, request.text(BASE), request.now)?;
     Ok(StartFields {
         fields: vec![
+            (BASE, found.base.map_or(Value::Null, Value::Text)),
             ("topic", Value::Text(found.topic)),
             ("subject", Value::Word(found.subject.into_string())),
         ],
@@ -253,14 +272,22 @@ pub struct ChangesFound {
     pub id: LoopId,
     /// Where their copy will lie.
     pub subject: Utf8PathBuf,
+    /// The commit that they are compared with, if a base was named.
+    pub base: Option<String>,
 }
 
 /// Returns the changes of the work tree as they are now, under this topic, else their title.
 ///
 /// # Errors
 /// There are none, or they cannot be read.
-pub fn changes(store: &Store, topic: &str, now: Timestamp) -> Result<ChangesFound, StartRefused> {
-    let Changes { title, .. } = copy::now(store).map_err(StartRefused::Changes)?;
+pub fn changes(
+    store: &Store,
+    topic: &str,
+    base: Option<&str>,
+    now: Timestamp,
+) -> Result<ChangesFound, StartRefused> {
+    let found = copy::now(store, base).map_err(StartRefused::Changes)?;
+    let Changes { title, .. } = found;
     let id = LoopId::new_stamp(now).map_err(|source| StartRefused::Io {
         path: store.folder().to_owned(),
         source,
@@ -270,6 +297,7 @@ pub fn changes(store: &Store, topic: &str, now: Timestamp) -> Result<ChangesFoun
         topic => topic.to_owned(),
     };
     Ok(ChangesFound {
+        base: found.base.commit.filter(|_| base.is_some()),
         topic,
         subject: copy::copy_of(store, &id),
         id,

@@ -14,8 +14,8 @@ use super::{AnyLoop, INFO, Mode, Start, start};
 pub enum Work {
     /// A plan, by its absolute path.
     Plan(Utf8PathBuf),
-    /// The changes of the work tree of this folder, and what they are about, where that was said.
-    Changes(Utf8PathBuf, String),
+    /// The changes of the work tree of this folder, their topic, which may be empty, and the base that the user names, if any.
+    Changes(Utf8PathBuf, String, Option<String>),
     /// A loop that was kept when its job was interrupted.
     Kept(AnyLoop),
 }
@@ -25,7 +25,7 @@ impl Work {
     pub fn root(&self) -> Utf8PathBuf {
         match self {
             Self::Plan(plan) => locate::root(INFO.state, plan.parent().unwrap_or(plan)),
-            Self::Changes(folder, _) => locate::root(INFO.state, folder),
+            Self::Changes(folder, ..) => locate::root(INFO.state, folder),
             Self::Kept(held) => held.raw().store().root().to_owned(),
         }
     }
@@ -37,7 +37,7 @@ impl Work {
     pub fn begin(self, job: &Job<'_>) -> Result<AnyLoop, JobError> {
         match self {
             Self::Plan(plan) => of_plan(&plan, job),
-            Self::Changes(folder, topic) => of_changes(&folder, &topic, job),
+            Self::Changes(folder, topic, base) => of_changes(&folder, &topic, base.as_deref(), job),
             Self::Kept(held) => Ok(held),
         }
     }
@@ -65,11 +65,17 @@ fn of_plan(plan: &Utf8Path, job: &Job<'_>) -> Result<AnyLoop, JobError> {
 }
 
 /// Starts the loop of the work tree's changes.
-fn of_changes(folder: &Utf8Path, topic: &str, job: &Job<'_>) -> Result<AnyLoop, JobError> {
+fn of_changes(
+    folder: &Utf8Path,
+    topic: &str,
+    base: Option<&str>,
+    job: &Job<'_>,
+) -> Result<AnyLoop, JobError> {
     let store = locate::for_start(INFO.state, folder);
     let how = Beginning::now(RUN);
-    let found = start::changes(&store, topic, how.now).map_err(JobError::Changes)?;
+    let found = start::changes(&store, topic, base, how.now).map_err(JobError::Changes)?;
     let start = Start {
+        base: found.base,
         subject: Some(found.subject.into_string()),
         ..with(Mode::Review, found.topic, job)
     };
@@ -88,6 +94,7 @@ fn with(mode: Mode, topic: String, job: &Job<'_>) -> Start {
         from_draft: None,
         interview_used: None,
         subject: None,
+        base: None,
         subject_before: None,
         continues: None,
     }

@@ -179,6 +179,7 @@ pub struct Program<M: CommandLine> {
     pub(super) taking: fn(&mut M::Any, &M::Verb) -> Result<(), Failure>,
     pub(super) answered: fn(&Input, &Surroundings) -> Option<HookOutput>,
     pub(super) refused: fn(&M::Any, &str) -> Option<String>,
+    pub(super) instead: fn(&M::Any, &M::Verb) -> Option<Vec<String>>,
     pub(super) caveats: fn(&M::Any, &Settings) -> Vec<String>,
     pub(super) shows: fn(&M::Any) -> Vec<(&'static str, String)>,
     pub(super) next_action: fn(&M::Any) -> Option<NextAction>,
@@ -211,6 +212,7 @@ impl<M: CommandLine> Program<M> {
             taking: |_, _| Ok(()),
             answered: |_, _| None,
             refused: |_, _| None,
+            instead: |_, _| None,
             caveats: |_, _| Vec::new(),
             shows: |_| Vec::new(),
             next_action: |_| None,
@@ -391,6 +393,13 @@ impl<M: CommandLine> Program<M> {
     #[must_use]
     pub fn refused(mut self, help: fn(&M::Any, &str) -> Option<String>) -> Self {
         self.refused = help;
+        self
+    }
+
+    /// Names the mode and the arguments of the start that a verb of a user is instead, such as further rounds of a loop that is over.
+    #[must_use]
+    pub fn instead(mut self, start: fn(&M::Any, &M::Verb) -> Option<Vec<String>>) -> Self {
+        self.instead = start;
         self
     }
 

@@ -1,4 +1,5 @@
-//! `import FILE`: a person takes up a state document that the program did not write, at the phase that it names.
+//! `import FILE`: a user takes up a state document that the program did not write, at the phase that it names. It keeps its id, its
+//! start time and, if it lies in the state folder, the findings beside it.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
@@ -37,7 +38,17 @@ pub(super) fn import<M: CommandLine>(
     let of_path = || store.id_in(&path).or(path.file_stem());
     let named = id.or_else(of_path).unwrap_or_default();
     let id = match M::TABLE.state.ids {
-        IdForm::Stamp => None,
+        IdForm::Stamp => {
+            let document = M::TABLE.state.parse(&bytes).ok();
+            let field = |name| Some(document?.get(name)?.to_plain().into_owned());
+            let own = field(M::TABLE.state.fields.id).unwrap_or_else(|| named.to_owned());
+            // Of the copy of a loop that is here, another one is made.
+            let is_free = |id: &LoopId| {
+                let there = store.path_of(id);
+                there == path || there.symlink_metadata().is_err() && !store.has_journal(id)
+            };
+            LoopId::parse(&own, IdForm::Stamp).ok().filter(is_free)
+        }
         IdForm::Name => Some(LoopId::parse(named, IdForm::Name).map_err(|error| {
             let help = format!(
                 "name the loop:\n    {} import {file} --id NAME",

@@ -13,6 +13,7 @@ use crate::review::answer::{self, Verdict};
 use crate::review::finding_history::{self, Standing, Tally};
 use crate::review::findings::Counts;
 use crate::review::personas::Personas;
+use crate::review::portion::UNREVIEWED;
 use crate::review::runs::{self, Run, RunOutcome};
 use crate::review::worktree::CHANGED_DURING_REVIEW;
 use crate::review::{ReviewSpec, evidence, findings_json};
@@ -191,7 +192,11 @@ pub fn seconds(raw: &Raw, now: Timestamp) -> u64 {
         true => changes.next_back().unwrap_or(first),
         false => now,
     };
-    u64::try_from(until.as_second() - first.as_second()).unwrap_or_default()
+    // A loop that was imported began before its journal.
+    let began = raw.table().state.fields.started_epoch;
+    let began = began.and_then(|field| i64::try_from(raw.count(field)).ok());
+    let began = began.filter(|began| *began > 0);
+    u64::try_from(until.as_second() - began.unwrap_or(first.as_second())).unwrap_or_default()
 }
 
 /// Returns the evidence that transitions were taken with, by transition, oldest first.
@@ -248,6 +253,12 @@ pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
             info.variable("EVIDENCE"),
             listed(&rounds)
         ));
+    }
+    let history = spec(raw).and_then(|spec| evidence::history(raw, spec).ok());
+    for round in history.unwrap_or_default() {
+        let findings = round.findings.0.iter();
+        let unreviewed = findings.filter(|one| one.check.as_deref() == Some(UNREVIEWED));
+        admitted.extend(unreviewed.map(|one| format!("Round {}: {}.", round.number, one.what)));
     }
     for run in runs::read(journal)
         .iter()

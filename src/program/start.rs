@@ -290,15 +290,43 @@ pub(super) fn start<M: CommandLine>(
     program: &Program<M>,
     matches: &ArgMatches,
 ) -> Result<Exit, Failure> {
-    let info = program.info;
-    let caller = Caller::from_env();
     let (mode, matches) = mode::<M>(matches)?;
     let from_prompt = matches.get_flag(typed::FROM_PROMPT);
     let reparsed = match from_prompt {
-        true => Some(from_typed::<M>(program, mode, &caller)?),
+        true => Some(from_typed::<M>(program, mode, &Caller::from_env())?),
         false => None,
     };
-    let matches = reparsed.as_ref().unwrap_or(matches);
+    started(
+        program,
+        mode,
+        reparsed.as_ref().unwrap_or(matches),
+        from_prompt,
+    )
+}
+
+/// Starts a loop as a user decided: in this mode, with these arguments.
+pub(super) fn start_with<M: CommandLine>(
+    program: &Program<M>,
+    arguments: Vec<String>,
+) -> Result<Exit, Failure> {
+    let whole = super::arguments::command(program);
+    let start = whole.find_subcommand("start").cloned();
+    let start = start.unwrap_or_else(command::<M>).no_binary_name(true);
+    let matches = start
+        .try_get_matches_from(arguments)
+        .map_err(|error| Failure::usage(&error))?;
+    let (mode, matches) = mode::<M>(&matches)?;
+    started(program, mode, matches, true)
+}
+
+fn started<M: CommandLine>(
+    program: &Program<M>,
+    mode: &'static ModeInfo,
+    matches: &ArgMatches,
+    from_prompt: bool,
+) -> Result<Exit, Failure> {
+    let info = program.info;
+    let caller = Caller::from_env();
     if caller.inside && caller.session.is_none() {
         return Err(Failure::plain(
             Exit::Usage,
@@ -598,8 +626,8 @@ fn active(info: &ProgramInfo, id: &str, message: &str) -> Failure {
         )
     } else {
         format!(
-            "this version cannot drive it: finish it with the one that began it, or move every loop of the project aside:\n    {program} \
-             rollback"
+            "if an older version began it, a user takes it up: {program} import FILE; else finish it with the program that began it, or move \
+             every loop of the project aside:\n    {program} rollback"
         )
     };
     Failure::plain(

@@ -7,7 +7,7 @@ use super::assembled::{CommandLine, LOOP, NotTaken, OwnVerb, Program};
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::settings::Settings;
-use super::{arguments, attempts, incompatible, locate, loops, messages, out, typed};
+use super::{arguments, attempts, incompatible, loops, messages, out, start, typed};
 use crate::behaviours::ask::Answer;
 use crate::behaviours::{LoopHandle, words};
 use crate::machine::{Actor, Refusal};
@@ -27,16 +27,17 @@ pub(super) fn verb<M: CommandLine>(program: &Program<M>, verb: M::Verb) -> Resul
         }
     };
     let found = loops::find_called(info, M::id(&verb), &caller);
-    let (store, id) = found.map_err(|failure| match M::id(&verb) {
-        None => over_instead(program, M::transition(&verb)).unwrap_or(failure),
-        Some(_) => failure,
-    })?;
+    let (store, id) =
+        found.or_else(|failure| loops::find_to_look(info, M::id(&verb)).map_err(|_| failure))?;
     let settings = settings::<M>(M::transition(&verb), &store)?;
     let opened = M::open(&store, &id, actor);
     if loops::can_be_given_up(&opened, M::TABLE, M::transition(&verb)) {
         return loops::give_up(&store, &id);
     }
     let held = loops::opened::<M>(opened)?;
+    if let Some(arguments) = (program.instead)(&held, &verb).filter(|_| actor == Actor::Person) {
+        return start::start_with(program, arguments);
+    }
     program.prepare(&held, &settings, actor);
     let now = take(program, verb, held, &settings)?;
     tell(program, &name, &now, &settings);
@@ -180,28 +181,6 @@ fn from_typed<M: CommandLine>(
         .try_get_matches_from_mut(all)
         .map_err(|error| Failure::usage(&error))?;
     M::Verb::from_arg_matches(&matches).map_err(|error| Failure::usage(&error))
-}
-
-/// Says what to do where a verb was meant for a loop that is over: none is active, and the last one is.
-fn over_instead<M: CommandLine>(program: &Program<M>, transition: &str) -> Option<Failure> {
-    let info = program.info;
-    let here = loops::here().ok()?;
-    if !locate::active_loops(info.state, &here).is_empty() {
-        return None;
-    }
-    let (store, last) = locate::last_over(info.state, &here)?;
-    let held = M::open(&store, &last.id, Actor::Person).ok()?;
-    let help = (program.refused)(&held, transition)?;
-    Some(Failure::plain(
-        Exit::Refused,
-        "claudex::verb::over",
-        format!(
-            "no loop is active: the last one, {}, is over ({})",
-            last.id,
-            messages::phase(held.raw()).name
-        ),
-        &help,
-    ))
 }
 
 /// Takes a verb's transition, and says why where it is refused.

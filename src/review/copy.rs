@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use camino::Utf8PathBuf;
 
-use crate::review::changes::{self, Changes, ChangesError};
+use crate::review::changes::{self, Changes, ChangesError, base};
 use crate::review::reports;
 use crate::review::worktree::Snapshot;
 use crate::store::{LoopId, Store};
@@ -24,12 +24,16 @@ pub fn copy_of(store: &Store, id: &LoopId) -> Utf8PathBuf {
     }
 }
 
-/// Returns the changes of a store's project now, its own files left out.
+/// Returns the changes of a store's project now, its own files left out, since its branch left the base that the user names, if any.
 ///
 /// # Errors
 /// There are none, or they cannot be read.
-pub fn now(store: &Store) -> Result<Changes, ChangesError> {
-    changes::collect(store.root(), reports::ours(store, store.root()), "")
+pub fn now(store: &Store, base: Option<&str>) -> Result<Changes, ChangesError> {
+    let ours = reports::ours(store, store.root());
+    changes::collect(store.root(), ours, |snapshot| match base {
+        Some(base) => base::of_revision(snapshot, base),
+        None => base::find(snapshot),
+    })
 }
 
 /// Returns git's tree id of a store's project, our own files left out. `None`: there is no git, or the tree cannot be read by

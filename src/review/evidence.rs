@@ -14,8 +14,9 @@ use camino::Utf8PathBuf;
 use crate::machine::evidence_record::{EvidenceFields, EvidenceRecord};
 use crate::machine::{Raw, Refusal, Requirement};
 use crate::review::finding_history;
-use crate::review::findings::{Counts, Findings};
+use crate::review::findings::{Counts, Finding, Findings};
 use crate::review::findings_json::{self, FindingsJson};
+use crate::review::portion::UNREVIEWED;
 use crate::review::runs::{self, Run, RunOutcome};
 use crate::review::subject;
 use crate::review::{Blocking, Digest, ReviewSpec};
@@ -163,6 +164,14 @@ pub enum Missing {
     Open {
         /// How many.
         counts: Counts,
+    },
+    /// The subject is longer than a review takes.
+    #[display(
+        "{what}; this cannot be rejected: deal with it and end your turn, and the next round reviews it"
+    )]
+    Unreviewed {
+        /// The finding that names the lines.
+        what: String,
     },
     /// The phase has no review.
     #[display("this phase has no review that could show it")]
@@ -486,6 +495,11 @@ impl<'r> Round<'r> {
                 subject: subject::shown(self.raw, self.spec),
                 round: self.number,
             });
+        }
+        let unreviewed = |finding: &&Finding| finding.check.as_deref() == Some(UNREVIEWED);
+        if let Some(finding) = reviewed.findings.0.iter().find(unreviewed) {
+            let what = finding.what.clone();
+            return Err(Missing::Unreviewed { what });
         }
         let rejecting = rejecting
             .map(|why| why.trim().to_owned())

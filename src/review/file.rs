@@ -8,6 +8,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::findings::Findings;
 use super::opened::Opened;
 use super::personas::Persona;
+use super::portion::Portions;
 use super::reviewer::{Event, Outcome, Request, Reviewer};
 use super::round::{Listener, RoundError, RoundEvent};
 use super::subject::Part;
@@ -16,6 +17,7 @@ use crate::files::{MOST, UntrustedError, folder_of, make_all};
 use crate::process::environment::Environment;
 use crate::process::limits::Limits;
 use crate::store::Store;
+use crate::text;
 
 /// What came of it.
 #[derive(Debug)]
@@ -40,14 +42,18 @@ pub fn review(
 ) -> Result<FileReport, RoundError> {
     let root = store.root();
     let part = read(root, path)?;
-    let text = prompt::of_text(persona, &part.name, &part.text).map_err(RoundError::Prompt)?;
+    let plain = text::plain(&part.text);
+    let portions = Portions::new(&plain, reviewer, |text, portion| {
+        prompt::of_file(persona, &part.name, text, portion)
+    });
+    let portions = portions.map_err(RoundError::Prompt)?;
     let unwritten = |what: &str| {
         let what = what.to_owned();
         move |source| RoundError::Io { what, source }
     };
     let run = round::new_run(1).map_err(unwritten("could not name the run"))?;
     let request = Request {
-        prompt: &text,
+        prompt: "",
         subject: &part.text,
         parts: std::slice::from_ref(&part),
         subject_name: &part.name,
@@ -63,15 +69,17 @@ pub fn review(
     };
     let name = reviewer.name();
     let mut stopped = listener(RoundEvent::Began { reviewer: name }).is_break();
-    let outcome = reviewer.review(&request, &mut |event| {
-        stopped |= match event {
-            Event::Line { text, .. } => listener(RoundEvent::Reviewer(text)).is_break(),
-            Event::Tick => listener(RoundEvent::Tick).is_break(),
-        };
-        match stopped {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        }
+    let outcome = portions.review(&request, &mut |request| {
+        reviewer.review(request, &mut |event| {
+            stopped |= match event {
+                Event::Line { text, .. } => listener(RoundEvent::Reviewer(text)).is_break(),
+                Event::Tick => listener(RoundEvent::Tick).is_break(),
+            };
+            match stopped {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        })
     });
     let findings = match &outcome {
         Outcome::Clean => Findings::default(),
@@ -109,7 +117,7 @@ fn read(root: &Utf8Path, path: &Utf8Path) -> Result<Part, RoundError> {
         io::ErrorKind::NotFound if UntrustedError::of(&source).is_none() => RoundError::NoSubject {
             path: path.to_owned(),
         },
-        _ => round::unread(source, &crate::text::shown(path)),
+        _ => round::unread(source, &text::shown(path)),
     })?;
     round::part_of(root, path.to_owned(), bytes, Kind::Document)
 }

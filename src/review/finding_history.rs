@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use super::findings::{Counts, Finding, Findings, Severity};
+use super::findings::{Finding, Findings, Severity};
 
 /// Most bytes of a document's line by which a later round finds a place again.
 const MAX_LINE_BYTES: usize = 200;
@@ -323,23 +323,6 @@ pub fn is_stalled(rounds: &[Round]) -> bool {
     !now.is_empty() && earlier.iter().filter(same).count() >= 2
 }
 
-/// Returns what is material among those that stand.
-pub fn open(tracked: &[FindingHistory]) -> Counts {
-    let open = |tracked: &&FindingHistory| tracked.standing != Standing::Gone;
-    let of = |severity| {
-        tracked
-            .iter()
-            .filter(open)
-            .filter(|one| one.severity == severity)
-            .count()
-    };
-    Counts {
-        high: of(Severity::High),
-        medium: of(Severity::Medium),
-        low: of(Severity::Low),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -481,7 +464,6 @@ mod tests {
             tally.to_string(),
             "1 new, 1 carried, 1 back again, 1 gone, 1 not looked at again"
         );
-        assert_eq!(open(&standings(&all)).high, 4);
         assert_eq!(Tally::default().to_string(), "none");
         assert_eq!(standings(&[]), []);
     }

@@ -51,24 +51,6 @@ impl Reviewer for Lint {
         }
     }
 
-    /// Reviews the same changes for another persona: the checks of changes have nothing new to say on them.
-    fn review_again(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Outcome {
-        if request.parts.iter().any(|part| part.kind != Kind::Diff) {
-            return self.review(request, watch);
-        }
-        let said = format!(
-            "{} is as it was in an earlier round, and the checks are the same for every persona",
-            request.subject_name
-        );
-        match watch(Event::Line {
-            stream: Stream::Stderr,
-            text: &said,
-        }) {
-            ControlFlow::Continue(()) => Outcome::Clean,
-            ControlFlow::Break(()) => Outcome::CouldNotRun(Cause::new(CauseKind::Stopped, "")),
-        }
-    }
-
     fn runs_a_program(&self) -> bool {
         false
     }

@@ -30,6 +30,7 @@ mod lint;
 mod numbered;
 pub mod opened;
 pub mod personas;
+pub mod portion;
 pub mod prompt;
 pub mod reports;
 pub mod reviewer;

@@ -2,8 +2,8 @@
 //!
 //! A template has what every message has, and `round`, `persona` (its label), `who` (its prompt), `kind` (`document`
 //! or `changes`), `earlier` (the findings of earlier rounds), `known` (theirs with their ids), `verified` (what came of the commands that
-//! verify the work), `document`, `cut` (how many bytes of
-//! it are left out) and `marker`. It may include the parts in which the engine says what it relies on: `review/answer.md`,
+//! verify the work), `document`, `part` (its `first` and `last` line, if the prompt shows a part of a long document) and
+//! `marker`. It may include the parts in which the engine says what it relies on: `review/answer.md`,
 //! `review/earlier.md`, `review/verified.md` and `review/document.md`.
 
 use camino::Utf8PathBuf;
@@ -11,6 +11,8 @@ use serde_json::{Map, Value as Json, json};
 
 use super::findings::Finding;
 use super::personas::Persona;
+use super::portion::{Portion, Portions};
+use super::reviewer::Reviewer;
 use super::{Digest, ReviewSpec, evidence, finding_history, findings_json, subject};
 use crate::machine::Raw;
 use crate::machine::facts;
@@ -21,8 +23,6 @@ use crate::text;
 const EARLIER: usize = 20;
 /// Most findings that a prompt names by their id.
 const KNOWN: usize = 60;
-/// Most bytes of the document that a prompt holds.
-const DOCUMENT: usize = 256 * 1024;
 /// Most characters of a field.
 const FIELD: usize = 1000;
 
@@ -65,17 +65,21 @@ pub struct Prompt<'a> {
 }
 
 impl Prompt<'_> {
-    /// Renders the prompt for this text.
+    /// Splits a document, which must be plain text, into portions with a prompt each.
     ///
     /// # Errors
     /// The template does not render.
-    pub fn render(&self, document: &str) -> Result<String, MessageError> {
-        let own = own(
-            self.persona,
-            document,
-            &self.verified,
-            self.raw.id().as_str(),
-        );
+    pub fn portions<'t>(
+        &self,
+        document: &'t str,
+        reviewer: &dyn Reviewer,
+    ) -> Result<Portions<'t>, MessageError> {
+        Portions::new(document, reviewer, |text, part| self.render(text, part))
+    }
+
+    fn render(&self, document: &str, part: Option<&Portion<'_>>) -> Result<String, MessageError> {
+        let id = self.raw.id().as_str();
+        let own = own(self.persona, document, part, &self.verified, id);
         let kind = match subject::has_changes(self.raw, self.spec) {
             true => "changes",
             false => "document",
@@ -93,12 +97,6 @@ impl Prompt<'_> {
         all.extend(loops.map(|(name, value)| (name.to_owned(), value)));
         let template = self.spec.prompt.unwrap_or(PROMPT);
         template.render_with(&PARTS, &all)
-    }
-
-    /// Returns whether the text of the subject stands in a prompt that was rendered for it.
-    pub(super) fn shows(&self, prompt: &str, document: &str) -> bool {
-        let document = text::plain(document);
-        prompt.contains(&document[..document.floor_char_boundary(DOCUMENT)])
     }
 
     /// Returns the newest findings files, as they lie on disk.
@@ -131,12 +129,17 @@ impl Prompt<'_> {
     }
 }
 
-/// Returns the prompt of a review of one text that belongs to no loop.
+/// Returns the prompt of a review of a file that belongs to no loop.
 ///
 /// # Errors
 /// The template does not render.
-pub(super) fn of_text(persona: &Persona, name: &str, text: &str) -> Result<String, MessageError> {
-    let mut all = own(persona, text, "", name);
+pub(super) fn of_file(
+    persona: &Persona,
+    name: &str,
+    text: &str,
+    part: Option<&Portion<'_>>,
+) -> Result<String, MessageError> {
+    let mut all = own(persona, text, part, "", name);
     let file = [
         ("round", json!(1)),
         ("kind", json!("document")),
@@ -149,17 +152,21 @@ pub(super) fn of_text(persona: &Persona, name: &str, text: &str) -> Result<Strin
 }
 
 /// Returns what any prompt has: who reviews, and the text, between markers of its own.
-fn own(persona: &Persona, text: &str, verified: &str, salt: &str) -> Map<String, Json> {
-    let document = text::plain(text);
-    let end = document.floor_char_boundary(DOCUMENT);
+fn own(
+    persona: &Persona,
+    document: &str,
+    part: Option<&Portion<'_>>,
+    verified: &str,
+    salt: &str,
+) -> Map<String, Json> {
     let own = json!({
         "persona": persona.label,
         "who": persona.prompt,
         "verified": text::plain(verified),
         // A marker that neither text can know beforehand cannot be closed by one.
         "marker": Digest::of(format!("{salt}{document}{verified}").as_bytes()).as_str()[..16],
-        "document": document[..end],
-        "cut": document.len() - end,
+        "document": document,
+        "part": part,
     });
     match own {
         Json::Object(own) => own,

@@ -61,12 +61,6 @@ pub trait Reviewer {
     /// Reviews, and tells `watch` how it goes; when that answers `Break`, the review is given up.
     fn review(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Outcome;
 
-    /// Reviews a text on which it has given a verdict in an earlier round of the same loop, for another persona. Such a
-    /// one may see other things in it, so the usual way is to review it again.
-    fn review_again(&self, request: &Request<'_>, watch: &mut Watch<'_>) -> Outcome {
-        self.review(request, watch)
-    }
-
     /// Returns whether it runs a program, which could change files of the work tree.
     fn runs_a_program(&self) -> bool {
         true

@@ -22,7 +22,7 @@ use crate::process::environment::Environment;
 use crate::process::limits::Limits;
 use crate::review::Kind;
 use crate::review::cause::CauseKind;
-use crate::review::changes::{self, Changes};
+use crate::review::changes::{self, Changes, base};
 use crate::review::copy;
 use crate::review::evidence;
 use crate::review::finding_history;
@@ -36,6 +36,7 @@ use crate::review::subject::{self, Part};
 use crate::review::worktree::CHANGED_DURING_REVIEW;
 use crate::review::{Digest, ReviewSpec, findings_file, numbered, reports};
 use crate::store::{LoopId, RunLock, Store, StoreError};
+use crate::text;
 
 pub use self::error::RoundError;
 pub use self::listener::{Listener, RoundEvent};
@@ -191,9 +192,11 @@ fn perform(
         None => None,
     };
     let subject = subject::text_of(&parts);
-    let text = prompt.render(&subject).map_err(RoundError::Prompt)?;
+    let plain = text::plain(&subject);
+    let portions = prompt.portions(&plain, reviewer);
+    let portions = portions.map_err(RoundError::Prompt)?;
     // For people only: a review is not given up because its prompt cannot be kept.
-    let _ = store.write_beside(id, PROMPT_FILE, text.as_bytes());
+    let _ = store.write_beside(id, PROMPT_FILE, portions.prompts().as_bytes());
 
     let began = RunBegin {
         run: new_run(round).map_err(io_error("could not name the run"))?,
@@ -217,7 +220,7 @@ fn perform(
     let output = output_name(&began.run);
     let opened = Opened::default();
     let request = Request {
-        prompt: &text,
+        prompt: "",
         subject: &subject,
         parts: &parts,
         subject_name: &subject::shown(raw, spec),
@@ -231,7 +234,6 @@ fn perform(
         environment: brief.environment,
         output: Some((folder, &output)),
     };
-    let again = reviewed_before(raw, &began);
     let mut watch = |event: Event<'_>| {
         if touched.elapsed() >= TOUCH {
             touched = Instant::now();
@@ -252,14 +254,12 @@ fn perform(
             ControlFlow::Continue(())
         }
     };
-    let outcome = if again {
-        reviewer.review_again(&request, &mut watch)
-    } else {
-        reviewer.review(&request, &mut watch)
-    };
+    let outcome = portions.review(&request, &mut |request| {
+        reviewer.review(request, &mut watch)
+    });
     let outcome = match opened.missed(&parts) {
         // A verdict on what was neither shown nor read is none.
-        true if !prompt.shows(&text, &subject) && outcome.cause().is_none() => {
+        true if !portions.are_shown() && outcome.cause().is_none() => {
             let detail = format!("it was given without opening {}", subject::shown(raw, spec));
             Outcome::Unreadable(Cause::new(CauseKind::NotAVerdict, &detail))
         }
@@ -387,7 +387,11 @@ pub fn read(raw: &Raw, spec: &ReviewSpec) -> Result<(Vec<Part>, Option<Changes>)
         true => {
             let (store, since) = (raw.store(), raw.fill(spec.since));
             let ours = reports::ours(store, store.root());
-            Some(changes::collect(store.root(), ours, &since).map_err(RoundError::Changes)?)
+            let changes = changes::collect(store.root(), ours, |snapshot| match &*since {
+                "" => base::find(snapshot),
+                commit => base::of_commit(snapshot, commit),
+            });
+            Some(changes.map_err(RoundError::Changes)?)
         }
         false => None,
     };
@@ -481,28 +485,6 @@ fn told_to_end(outcome: &Outcome) -> bool {
         CauseKind::Failed { status } => [1, 2, 15].contains(&(status - 128)),
         _ => false,
     }
-}
-
-/// Returns whether this reviewer gave a verdict on the very same bytes in an earlier round, for another persona. What the same
-/// persona found on them it is to find again: findings are followed from round to round by that.
-fn reviewed_before(raw: &Raw, began: &RunBegin) -> bool {
-    let Ok(journal) = raw.journal() else {
-        return false;
-    };
-    let runs = runs::read(&journal);
-    let mut same = runs
-        .iter()
-        .filter(|run| {
-            run.began.round < began.round
-                && run.began.reviewer == began.reviewer
-                && run.began.subject == began.subject
-                && run.ended.as_ref().is_some_and(|how| how.digest().is_some())
-        })
-        .peekable();
-    let own = |run: &Run| {
-        run.began.persona == began.persona && matches!(run.ended, Some(RunOutcome::Findings { .. }))
-    };
-    same.peek().is_some() && !same.any(own)
 }
 
 pub(super) fn new_run(round: u64) -> io::Result<String> {

@@ -59,7 +59,10 @@ pub enum StoreError {
         folder: Utf8PathBuf,
     },
     /// A state file without a machine: made by hand or by an older tool.
-    #[display("{path} names no machine", path = crate::text::shown(path))]
+    #[display(
+        "{path} names no machine, so an older tool wrote it; a user takes it up with the command import and its path",
+        path = crate::text::shown(path)
+    )]
     #[diagnostic(
         code(claudex::store::no_machine),
         help("it can be read and edited as a document, but not driven")

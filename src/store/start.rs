@@ -13,6 +13,7 @@ use super::id::{LoopId, iso};
 use super::lock::{LockError, LockGuard, PROJECT};
 use super::record::Record;
 use super::repair::{Repair, keep};
+use super::spec::HeldFields;
 use super::storage::JOURNAL;
 use super::store::{SIDECARS, Store};
 use super::sweep::{SWEPT, Swept};
@@ -189,12 +190,21 @@ impl Store {
         let taken = taken
             .and_then(|import| import.file.file_name())
             .map(str::to_owned);
-        let is_left = match lines_left(here, &id) {
-            Some(1) => !self.has_state_file(here, &id),
-            lines => lines == Some(0),
+        let left = lines_left(here, &id);
+        let is_left = match left {
+            Some((1, true)) => !self.has_state_file(here, &id),
+            left => left == Some((0, true)),
         };
+        // What an older tool left beside its document, such as findings, stays with the loop.
+        let names_machine =
+            |import: &Import| import.document.get(self.spec().fields.machine).is_some();
+        let is_older = taken.is_some()
+            && match left {
+                Some((1, _)) => !import.as_ref().is_some_and(names_machine),
+                left => left.is_some_and(|(lines, _)| lines == 0),
+            };
         if here.has(&self.name_of(&id)) && !in_place
-            || here.has(id.as_str()) && !is_left
+            || here.has(id.as_str()) && !is_left && !is_older
             || swept_folder.is_some_and(|swept| swept.has(id.as_str()))
         {
             return Err(StoreError::Exists {
@@ -203,9 +213,14 @@ impl Store {
             }
             .into());
         }
-        if is_left {
-            here.remove_tree(id.as_str())
-                .map_err(io_error("remove", &self.loop_folder(&id)))?;
+        let clear = |id: &LoopId| match is_older {
+            true => here
+                .below(id.as_str())
+                .and_then(|folder| folder.remove(JOURNAL)),
+            false => here.remove_tree(id.as_str()),
+        };
+        if is_left || is_older {
+            if_there(clear(&id)).map_err(io_error("remove", &self.loop_folder(&id)))?;
         }
         let fields = (plan.fields)(&id);
         let (what, document) = match import {
@@ -262,7 +277,7 @@ impl Store {
             for (above, name) in parents.iter().rev() {
                 let _ = above.remove_folder(name);
             }
-            let _ = here.remove_tree(record.id.as_str());
+            let _ = clear(&record.id);
         }
         created?;
         // Its bytes are in the quarantine.
@@ -290,6 +305,7 @@ impl Store {
             value.check_range(field)?;
         }
         let word = |text: &str| Value::Word(text.to_owned());
+        let began = began(&*document, names, now);
         let mut put = |field: &str, value: Value, replace: bool| match fields
             .iter_mut()
             .find(|(name, _)| name == field)
@@ -302,12 +318,12 @@ impl Store {
         put(names.root, Value::Text(self.root().to_string()), true);
         put(names.session, word("unknown"), false);
         if let Some(field) = names.started {
-            put(field, word(&iso(now)), true);
+            put(field, word(&iso(began)), true);
         }
         if let Some(field) = names.started_epoch {
             put(
                 field,
-                Value::Count(u64::try_from(now.as_second()).unwrap_or(0)),
+                Value::Count(u64::try_from(began.as_second()).unwrap_or(0)),
                 true,
             );
         }
@@ -384,14 +400,21 @@ impl Store {
     }
 }
 
-/// Returns how many whole lines the journal of a loop has whose folder holds nothing else. None or one is what a crash leaves of a start: until the
+/// Returns when the loop of a document began: now, unless an imported one says that it was earlier.
+fn began(document: &dyn Document, names: &HeldFields, now: Timestamp) -> Timestamp {
+    let began = names.started.and_then(|field| document.get(field));
+    let began = began.and_then(|began| began.to_plain().parse().ok());
+    began.filter(|began| *began < now).unwrap_or(now)
+}
+
+/// Returns how many whole lines the journal of a loop has, and whether its folder holds nothing else. None or one is what a crash leaves of a start: until the
 /// document is there, neither a list nor a stop sees a loop, so who starts it again must not be told that there is one.
-fn lines_left(here: &Folder, id: &LoopId) -> Option<usize> {
+fn lines_left(here: &Folder, id: &LoopId) -> Option<(usize, bool)> {
     let folder = here.below(id.as_str()).ok()?;
     let others = folder.names(|name| name != JOURNAL).ok()?;
     let journal = if_there(folder.read(JOURNAL, LONGEST_LINE)).ok()?;
     let lines = |bytes: Vec<u8>| bytes.iter().filter(|byte| **byte == b'\n').count();
-    others.is_empty().then(|| journal.map_or(0, lines))
+    Some((journal.map_or(0, lines), others.is_empty()))
 }
 
 /// Takes away folders that were made for a start that failed. The lock file goes while it is held: whoever waits for

@@ -213,15 +213,7 @@ fn more_is_refused_with_the_reason_and_the_way_on() {
     project.fire().blocked();
     let ran = project.run(&["more"]).exits(1);
     has(&ran.err, "settled (no-material-findings)");
-    // Once it is over: by id, and without one.
     project.fire().approved();
-    for arguments in [&["more"][..], &["more", &id]] {
-        let ran = project.run(arguments).exits(1);
-        has(
-            &ran.err,
-            &format!("/claudex:plan --continue {id} --rounds N"),
-        );
-    }
     assert_eq!(project.field(&id, "phase"), "done");
     for wrong in ["0", "-1", "x", "1001", "99999999999999999999"] {
         project.run(&["more", &id, "--rounds", wrong]).exits(2);
@@ -238,6 +230,42 @@ fn more_is_refused_with_the_reason_and_the_way_on() {
 }
 
 // --- --continue --------------------------------------------------------------------------------------------------
+
+/// By id, without one, and after the slash command.
+#[test]
+fn more_on_a_finished_loop_starts_a_new_one() {
+    for (typed, arguments) in [
+        (false, &["more", "--rounds", "2"][..]),
+        (false, &["more", "ID", "--rounds", "2"]),
+        (true, &["more", "--from-prompt"]),
+    ] {
+        let project = Project::new();
+        let first = over(&project, &[]);
+        let arguments = arguments.iter().map(|one| one.replace("ID", &first));
+        let arguments: Vec<String> = arguments.collect();
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let started = match typed {
+            true => {
+                project.type_line("s1", "/claudex:more 2");
+                project.run_in_session("s1", &arguments)
+            }
+            false => project.run(&arguments),
+        };
+        let started = started.exits(0).says(&format!("goes on from {first}"));
+        let second = id_of(&started);
+        assert_eq!(project.field(&second, "continues"), first);
+        assert_eq!(project.field(&second, "max_rounds"), "2");
+        assert_eq!(project.field(&second, "phase"), "drafting");
+    }
+}
+
+#[test]
+fn more_on_a_finished_loop_is_not_the_agents() {
+    let project = Project::new();
+    let first = over(&project, &[]);
+    let ran = project.run_in_session("s1", &["more", &first]).exits(1);
+    has(&ran.err, &format!("--continue {first} --rounds N"));
+}
 
 #[test]
 fn a_loop_that_goes_on_has_the_topic_the_plan_and_the_findings_of_the_one_before() {

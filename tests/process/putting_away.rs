@@ -53,6 +53,49 @@ fn rollback_waits_for_a_review_that_is_running() {
     assert!(!project.state_path(&id).exists());
 }
 
+/// A state file of the bash plugin, with the findings of its first round.
+#[test]
+fn loop_of_the_bash_plugin_is_imported_with_what_it_has() {
+    let project = Project::new();
+    project.plan("# Plan\n");
+    let id = "20260426-101010-abc123";
+    let path = project.state_path(id);
+    std::fs::create_dir_all(project.folder().join(id)).unwrap();
+    let findings = "# Round 1 findings\n\n## High\n- no way back\n\n## Low\n- a nit\n";
+    std::fs::write(project.findings(id, 1), findings).unwrap();
+    let old = "mode: plan\nphase: reviewing\ntopic: \"x\"\nround: 2\nmax_rounds: 3\nstarted_at: 2026-04-26T10:10:10Z\n";
+    std::fs::write(&path, old).unwrap();
+
+    let named = "a user takes it up with the command import and its path";
+    project.run(&["status"]).exits(0).says(named);
+    has(&project.fire().approved(), named);
+    let start = project.run(&["start", "plan", "y"]).exits(1);
+    has(&start.err, "is already active");
+    has(&start.err, "claudex-loop import FILE");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), old);
+
+    project
+        .run(&["import", path.to_str().unwrap()])
+        .exits(0)
+        .says(&format!("Loop {id} was taken up in phase reviewing."));
+    assert_eq!(project.field(id, "started_at"), "2026-04-26T10:10:10Z");
+    assert_eq!(project.field(id, "started_at_epoch"), "1777198210");
+    assert_eq!(
+        std::fs::read_to_string(project.findings(id, 1)).unwrap(),
+        findings
+    );
+    project
+        .run(&["status", id])
+        .exits(0)
+        .says("Round 1 (Senior-engineer review): high=1 medium=0 low=1");
+    project.review(id, "fake-findings").exits(0);
+    project.fire().blocked();
+    // It is a loop now, and is not imported over.
+    let again = project.run(&["import", path.to_str().unwrap()]).exits(1);
+    has(&again.err, id);
+    assert!(project.findings(id, 1).exists());
+}
+
 #[test]
 fn a_start_in_the_way_of_a_loop_that_cannot_be_driven_names_a_way_that_works() {
     let project = Project::new();

@@ -326,6 +326,33 @@ fn findings_of_one_persona_are_not_forgotten_when_the_others_are_content() {
     assert_eq!(outcome["ending"], "stopped-at-max-rounds");
 }
 
+/// A review takes four parts of 256 KiB: what is beyond them is named, and nothing makes the loop complete.
+#[test]
+fn lines_beyond_four_parts_keep_a_loop_incomplete() {
+    let project = Project::new();
+    project.plan(&format!(
+        "{}\n{}",
+        thorough_plan(),
+        "It is a line.\n".repeat(80_000)
+    ));
+    let lines = std::fs::read_to_string(project.root.join("PLAN.md")).unwrap();
+    let last = lines.lines().count();
+    for reviewer in ["fake-clean", "lint"] {
+        let outcome = job(
+            &project,
+            &["PLAN.md", "--reviewer", reviewer, "--rounds", "1"],
+            4,
+        );
+        let outcome = outcome.expect("an outcome");
+        assert_eq!(outcome["ending"], "stopped-at-max-rounds");
+        let unreviewed = format!(" to {last} of ");
+        has(outcome["summary"].as_str().unwrap(), &unreviewed);
+        let id = outcome["id"].as_str().unwrap();
+        let report = project.run(&["report", id, "--format", "json"]).exits(0);
+        has(&report.out, &unreviewed);
+    }
+}
+
 #[test]
 fn a_hostile_plan_is_data() {
     let project = Project::new();

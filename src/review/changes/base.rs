@@ -1,17 +1,22 @@
-//! What a work tree is compared with: the point where its branch left the one that it will go back to, else its last
-//! commit.
+//! The base of a work tree's changes: the point where its branch left another one, else its last commit.
 //!
-//! Tried in turn: the branch's upstream, unless that is the branch's own copy on a remote; the remote's default branch;
-//! a local or remote `main` or `master`; the branch's own copy. The first one that shares history with the branch is
-//! taken.
-
-use std::collections::BTreeMap;
+//! Without a base that is given, it is the branch with the fewest commits since the merge base. Left out are the branch's own
+//! copies on a remote, and branches that contain all of its commits, such as a backup. Two kinds of branches may contain them,
+//! since the branch has no commits of its own then: a main one, and the upstream that it was made from. A main branch itself is
+//! compared with its copies alone: any other branch would bring in the work of others.
 
 use jiff::Timestamp;
 
 use crate::review::worktree::snapshot::is_id;
 use crate::review::worktree::{Snapshot, WorktreeError};
 use crate::text;
+
+/// The usual names of main branches.
+const MAIN: [&str; 4] = ["main", "master", "trunk", "develop"];
+/// The folder of the branches of remotes.
+const REMOTES: &str = "refs/remotes/";
+/// Most branches, those that changed last, that are looked at.
+const MAX_CANDIDATES: usize = 100;
 
 /// What a work tree is compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,150 +53,163 @@ impl Base {
     }
 }
 
-/// A ref of the repository.
-#[derive(Debug, Clone, Default)]
-struct Ref {
-    /// Where a symbolic one points.
-    target: String,
-    upstream: String,
-}
-
 /// Finds it.
 ///
 /// # Errors
 /// git refuses.
-pub(super) fn find(snapshot: &Snapshot) -> Result<Base, WorktreeError> {
+pub(crate) fn find(snapshot: &Snapshot) -> Result<Base, WorktreeError> {
     let git = snapshot.git();
     let head = git.maybe(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])?;
-    let current = git.maybe(&["symbolic-ref", "--quiet", "HEAD"])?;
-    let branch = current
-        .as_deref()
-        .map(|name| name.strip_prefix("refs/heads/").unwrap_or(name).to_owned());
     let Some(head) = head.filter(|id| is_id(id)) else {
         return Ok(Base {
-            branch,
+            branch: branch(snapshot)?,
             commit: None,
             tree: git.lines(&["mktree"], &[])?,
             against: None,
             date: None,
         });
     };
-    let mut found = (head.clone(), None);
-    for candidate in candidates(snapshot, current.as_deref())? {
+    let (mut found, mut fewest) = ((head, None), i32::MAX);
+    for (name, may_contain_head) in candidates(snapshot)? {
+        let limit = format!("--max-count={fewest}");
+        let without = format!("^{}", name);
+        let count = git.lines(&["rev-list", "--count", &limit, "HEAD", &without], &[])?;
+        let count = count.parse().unwrap_or(fewest);
+        if count >= fewest || count == 0 && !may_contain_head {
+            continue;
+        }
         // No answer: the two share no history, or a shallow clone has lost it.
-        if let Some(base) = git
-            .maybe(&["merge-base", "HEAD", &candidate])?
-            .filter(|id| is_id(id))
-        {
-            found = (base, Some(short(&candidate)));
-            break;
+        if let Some(base) = merge_base(snapshot, &name)? {
+            (found, fewest) = ((base, Some(short(&name))), count);
         }
     }
-    let (commit, against) = found;
-    Ok(Base {
-        branch,
-        tree: git.lines(
-            &["rev-parse", "--verify", &format!("{commit}^{{tree}}")],
-            &[],
-        )?,
-        date: date(&git.call(&["cat-file", "commit", &commit], &[])?),
-        against,
-        commit: Some(commit),
-    })
+    of(snapshot, found.0, found.1)
+}
+
+/// Returns the base that a user names: the point where the branch left that revision.
+///
+/// # Errors
+/// Returns an error if there is no such commit, it shares no history with the branch, or git refuses.
+pub(crate) fn of_revision(snapshot: &Snapshot, revision: &str) -> Result<Base, WorktreeError> {
+    let base = match commit(snapshot, revision)? {
+        Some(commit) => merge_base(snapshot, &commit)?,
+        None => None,
+    };
+    let base = base.ok_or_else(|| no_commit(revision))?;
+    of(snapshot, base, Some(revision.to_owned()))
 }
 
 /// Returns a commit that is named by its id.
 ///
 /// # Errors
 /// It is no id, the repository has no such commit, or git refuses.
-pub(super) fn of_commit(snapshot: &Snapshot, commit: &str) -> Result<Base, WorktreeError> {
-    let git = snapshot.git();
-    let known = match is_id(commit) {
-        true => git.maybe(&[
-            "rev-parse",
-            "--verify",
-            "--quiet",
-            &format!("{commit}^{{commit}}"),
-        ])?,
+pub(crate) fn of_commit(snapshot: &Snapshot, id: &str) -> Result<Base, WorktreeError> {
+    let known = match is_id(id) {
+        true => commit(snapshot, id)?,
         false => None,
     };
-    let commit = known.ok_or_else(|| WorktreeError::NoCommit {
-        commit: text::one_line(&text::shown(commit), 100),
-    })?;
-    let current = git.maybe(&["symbolic-ref", "--quiet", "HEAD"])?;
+    let commit = known.ok_or_else(|| no_commit(id))?;
+    let against = commit[..12].to_owned();
+    of(snapshot, commit, Some(against))
+}
+
+fn of(snapshot: &Snapshot, commit: String, against: Option<String>) -> Result<Base, WorktreeError> {
+    let git = snapshot.git();
+    let tree = format!("{commit}^{{tree}}");
     Ok(Base {
-        branch: current.map(|name| short(&name)),
-        tree: git.lines(
-            &["rev-parse", "--verify", &format!("{commit}^{{tree}}")],
-            &[],
-        )?,
+        branch: branch(snapshot)?,
+        tree: git.lines(&["rev-parse", "--verify", &tree], &[])?,
         date: date(&git.call(&["cat-file", "commit", &commit], &[])?),
-        against: Some(commit[..12].to_owned()),
+        against,
         commit: Some(commit),
     })
 }
 
-/// Returns the refs to compare with, best first.
-fn candidates(snapshot: &Snapshot, current: Option<&str>) -> Result<Vec<String>, WorktreeError> {
-    const MAIN: [&str; 2] = ["main", "master"];
-    let mut patterns: Vec<String> = MAIN
-        .iter()
-        .flat_map(|name| {
-            [
-                format!("refs/heads/{name}"),
-                format!("refs/remotes/origin/{name}"),
-            ]
-        })
-        .collect();
-    patterns.push("refs/remotes/*/HEAD".to_owned());
-    patterns.extend(current.map(str::to_owned));
-    let mut arguments = vec!["for-each-ref", "--format=%(refname) %(symref) %(upstream)"];
-    arguments.extend(patterns.iter().map(String::as_str));
-    let listed = snapshot.git().lines(&arguments, &[])?;
-    let refs: BTreeMap<&str, Ref> = listed
-        .lines()
-        .filter_map(|line| {
-            let mut parts = line.split(' ');
-            let name = parts.next()?;
-            let (target, upstream) = (parts.next()?.to_owned(), parts.next()?.to_owned());
-            Some((name, Ref { target, upstream }))
-        })
-        .collect();
+/// Returns the name of the branch that is checked out.
+fn branch(snapshot: &Snapshot) -> Result<Option<String>, WorktreeError> {
+    let current = snapshot.git().maybe(&["symbolic-ref", "--quiet", "HEAD"])?;
+    Ok(current.map(|name| short(&name)))
+}
 
-    let upstream = current
-        .and_then(|current| refs.get(current))
-        .map(|found| found.upstream.clone())
-        .filter(|upstream| !upstream.is_empty());
-    let branch = current.and_then(|name| name.strip_prefix("refs/heads/"));
-    let is_copy = |name: &str| {
-        let rest = name
-            .strip_prefix("refs/remotes/")
-            .and_then(|rest| rest.split_once('/'));
-        rest.is_some_and(|(_, rest)| Some(rest) == branch)
-    };
-    let remote = upstream
-        .as_deref()
-        .and_then(|name| name.strip_prefix("refs/remotes/")?.split_once('/'))
-        .map_or("origin", |(remote, _)| remote);
+/// Returns the id of the commit that a revision names.
+fn commit(snapshot: &Snapshot, revision: &str) -> Result<Option<String>, WorktreeError> {
+    let commit = format!("{revision}^{{commit}}");
+    let arguments = [
+        "rev-parse",
+        "--verify",
+        "--quiet",
+        "--end-of-options",
+        &commit,
+    ];
+    let answer = snapshot.git().ask(&arguments, &[])?;
+    let id = String::from_utf8_lossy(&answer.stdout).trim().to_owned();
+    Ok(is_id(&id).then_some(id))
+}
 
-    let mut best: Vec<String> = Vec::new();
-    best.extend(upstream.clone().filter(|name| !is_copy(name)));
-    if let Some(head) = refs.get(format!("refs/remotes/{remote}/HEAD").as_str()) {
-        best.push(head.target.clone());
+fn no_commit(revision: &str) -> WorktreeError {
+    WorktreeError::NoCommit {
+        commit: text::one_line(&text::shown(revision), 100),
     }
-    for name in MAIN {
-        for full in [
-            format!("refs/heads/{name}"),
-            format!("refs/remotes/origin/{name}"),
-        ] {
-            if refs.contains_key(full.as_str()) && Some(full.as_str()) != current {
-                best.push(full);
-            }
+}
+
+fn merge_base(snapshot: &Snapshot, with: &str) -> Result<Option<String>, WorktreeError> {
+    let base = snapshot.git().maybe(&["merge-base", "HEAD", with])?;
+    Ok(base.filter(|id| is_id(id)))
+}
+
+/// Returns the refs of the branches to compare with, each with whether it counts though it contains all commits of the one that
+/// is checked out. Of several that are as good, the first one counts. Main branches come first, and those of a remote, which are
+/// seldom out of date.
+fn candidates(snapshot: &Snapshot) -> Result<Vec<(String, bool)>, WorktreeError> {
+    let format = "--format=%(HEAD)%09%(refname)%09%(symref)%09%(upstream)";
+    let newest_first = "--sort=-committerdate";
+    let listed = [
+        "for-each-ref",
+        newest_first,
+        format,
+        "refs/heads",
+        "refs/remotes",
+    ];
+    let listed = snapshot.git().lines(&listed, &[])?;
+    let refs: Vec<[&str; 4]> = listed
+        .lines()
+        .filter_map(|line| line.split('\t').collect::<Vec<_>>().try_into().ok())
+        .collect();
+    let current = refs.iter().find(|[head, ..]| *head == "*");
+    let [_, current, _, upstream] = current.copied().unwrap_or_default();
+    let branch = name_of(current);
+    let defaults: Vec<&str> = (refs.iter())
+        .filter(|[_, name, target, _]| name.ends_with("/HEAD") && !target.is_empty())
+        .map(|[_, _, target, _]| name_of(target))
+        .collect();
+    let is_main = |name: &str| MAIN.contains(&name_of(name)) || defaults.contains(&name_of(name));
+    let last = |name: &str| name.rsplit('/').next().unwrap_or_default().to_owned();
+    let is_copy = |name: &str| {
+        let is_same = name_of(name) == branch;
+        let is_renamed = name == upstream && !is_main(name) && last(name) == last(branch);
+        name.starts_with(REMOTES) && (is_same || is_renamed)
+    };
+    let mut found: Vec<(String, bool)> = Vec::new();
+    for [_, name, target, _] in &refs {
+        let is_special = is_main(name) || *name == upstream;
+        let is_left_out = match is_main(current) {
+            true => !is_copy(name) && *name != upstream,
+            false => is_copy(name) || !is_special && found.len() >= MAX_CANDIDATES,
+        };
+        if target.is_empty() && *name != current && !is_left_out {
+            found.push(((*name).to_owned(), is_special || is_main(current)));
         }
     }
-    best.extend(upstream);
-    best.retain(|name| !name.is_empty() && Some(name.as_str()) != current);
-    Ok(best)
+    found.sort_by_key(|(name, _)| (!is_main(name), !name.starts_with(REMOTES)));
+    Ok(found)
+}
+
+/// Returns the name of a branch without its remote.
+fn name_of(name: &str) -> &str {
+    match name.strip_prefix(REMOTES) {
+        Some(rest) => rest.split_once('/').map_or(rest, |(_, name)| name),
+        None => name.strip_prefix("refs/heads/").unwrap_or(name),
+    }
 }
 
 /// Returns a ref's name for people.

@@ -56,16 +56,17 @@ pub enum ChangesError {
     Worktree(WorktreeError),
 }
 
-/// Reads the changes of the work tree whose top is `root`, since a commit; where none is named, since its branch left the main one.
+/// Reads the changes of the work tree whose top is `root`, since this base.
 ///
 /// # Errors
 /// See [`ChangesError`].
-pub fn collect(root: &Utf8Path, ours: Ours, since: &str) -> Result<Changes, ChangesError> {
+pub fn collect(
+    root: &Utf8Path,
+    ours: Ours,
+    base: impl FnOnce(&Snapshot) -> Result<Base, WorktreeError>,
+) -> Result<Changes, ChangesError> {
     let snapshot = Snapshot::take(root, ours)?;
-    let base = match since {
-        "" => base::find(&snapshot)?,
-        commit => base::of_commit(&snapshot, commit)?,
-    };
+    let base = base(&snapshot)?;
     let title = base.title();
     let changed = list::list(&snapshot, &base)?;
     let over: Vec<_> = snapshot

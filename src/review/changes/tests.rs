@@ -1,10 +1,10 @@
 use super::text::{BINARY, LEFT_OUT};
-use super::{Changes, ChangesError, MOST_BYTES, collect};
+use super::{Changes, ChangesError, MOST_BYTES, base, collect};
 use crate::review::worktree::WorktreeError;
 use crate::review::worktree::testing::{Repo, git, ours};
 
 fn changes(repo: &Repo) -> Changes {
-    collect(&repo.root, ours(&repo.root), "").unwrap()
+    collect(&repo.root, ours(&repo.root), base::find).unwrap()
 }
 
 fn head(changes: &Changes) -> Vec<&str> {
@@ -87,7 +87,7 @@ fn nothing_that_differs_is_an_answer_of_its_own() {
     let own = ours(&repo.root)
         .folder("state")
         .files("reviews/review-", ".md");
-    let error = collect(&repo.root, own.clone(), "").unwrap_err();
+    let error = collect(&repo.root, own.clone(), base::find).unwrap_err();
     assert!(matches!(&error, ChangesError::Nothing { .. }), "{error}");
     assert_eq!(
         error.to_string(),
@@ -97,17 +97,17 @@ fn nothing_that_differs_is_an_answer_of_its_own() {
     repo.commit();
     repo.write("reviews/review-1.md", "another\n");
     repo.write("b", "1\n");
-    let found = collect(&repo.root, own, "").unwrap();
+    let found = collect(&repo.root, own, base::find).unwrap();
     assert_eq!((found.files, found.text.contains("review-1")), (1, false));
 
     let empty = Repo::new();
-    let error = collect(&empty.root, ours(&empty.root), "").unwrap_err();
+    let error = collect(&empty.root, ours(&empty.root), base::find).unwrap_err();
     assert_eq!(
         error.to_string(),
         "there is nothing to review: no files of main, which has no commit yet"
     );
     std::fs::remove_dir_all(empty.root.join(".git")).unwrap();
-    let error = collect(&empty.root, ours(&empty.root), "").unwrap_err();
+    let error = collect(&empty.root, ours(&empty.root), base::find).unwrap_err();
     assert!(
         matches!(
             &error,
@@ -125,7 +125,7 @@ fn what_it_is_compared_with_follows_the_branch() {
     repo.git(&["clone", "-q", origin.root.as_str(), clone.as_str()]);
     let title = |what: &str| {
         std::fs::write(clone.join("a"), format!("{what}\n")).unwrap();
-        collect(&clone, ours(&clone), "").unwrap().title
+        collect(&clone, ours(&clone), base::find).unwrap().title
     };
     assert_eq!(title("on main"), "changes of main against origin/main");
     git(
@@ -155,6 +155,133 @@ fn what_it_is_compared_with_follows_the_branch() {
     git(&clone, &["checkout", "-q", "--orphan", "island"]);
     git(&clone, &["commit", "-qam", "y"]);
     assert_eq!(title("no other"), "uncommitted changes of island");
+}
+
+/// Commits a file of that name on a new branch.
+fn branch(repo: &Repo, name: &str) {
+    repo.git(&["checkout", "-q", "-b", name]);
+    repo.write(&format!("{}.txt", name.replace('/', "-")), "x\n");
+    repo.commit();
+}
+
+/// The files that are reviewed, and the title.
+fn reviewed(repo: &Repo) -> (Vec<String>, String) {
+    let changes = changes(repo);
+    let names = changes.text.lines();
+    let names = names.filter_map(|line| line.strip_prefix("+++ b/"));
+    (names.map(str::to_owned).collect(), changes.title)
+}
+
+#[test]
+fn stacked_branch_is_compared_with_the_one_below() {
+    let repo = Repo::with(&[("a", "1\n")]);
+    branch(&repo, "part-1");
+    branch(&repo, "part-2");
+    repo.git(&["branch", "backup"]);
+    let expected = || {
+        (
+            vec!["part-2.txt".to_owned()],
+            "changes of part-2 against part-1".to_owned(),
+        )
+    };
+    assert_eq!(reviewed(&repo), expected());
+    repo.git(&["checkout", "-q", "main"]);
+    branch(&repo, "beside");
+    repo.git(&["checkout", "-q", "part-2"]);
+    assert_eq!(reviewed(&repo), expected());
+}
+
+#[test]
+fn local_trunk_is_found_without_a_remote() {
+    let repo = Repo::with(&[("a", "1\n")]);
+    repo.git(&["branch", "-q", "-m", "trunk"]);
+    branch(&repo, "old");
+    repo.git(&["checkout", "-q", "trunk"]);
+    repo.git(&["merge", "-q", "--ff-only", "old"]);
+    repo.commit();
+    branch(&repo, "feature");
+    let title = "changes of feature against trunk";
+    assert_eq!(
+        reviewed(&repo),
+        (vec!["feature.txt".to_owned()], title.to_owned())
+    );
+    repo.git(&["checkout", "-q", "trunk"]);
+    repo.write("now", "x\n");
+    let title = "uncommitted changes of trunk";
+    assert_eq!(reviewed(&repo), (vec!["now".to_owned()], title.to_owned()));
+    // A new branch has no commits of its own, though an old one leaves some between.
+    repo.git(&["checkout", "-q", "-b", "new"]);
+    let title = "changes of new against trunk";
+    assert_eq!(reviewed(&repo), (vec!["now".to_owned()], title.to_owned()));
+}
+
+#[test]
+fn pushed_gitflow_branch_is_compared_with_develop() {
+    let origin = Repo::with(&[("a", "1\n")]);
+    let repo = Repo::with(&[("a", "1\n")]);
+    repo.git(&["remote", "add", "origin", origin.root.as_str()]);
+    branch(&repo, "develop");
+    branch(&repo, "feature/x");
+    for push in ["feature/x", "feature/x:kim/x"] {
+        repo.git(&["push", "-q", "-u", "origin", push]);
+        let title = "changes of feature/x against develop";
+        assert_eq!(
+            reviewed(&repo),
+            (vec!["feature-x.txt".to_owned()], title.to_owned())
+        );
+    }
+    repo.git(&["checkout", "-q", "develop"]);
+    repo.git(&["push", "-q", "-u", "origin", "develop"]);
+    repo.write("now", "x\n");
+    let title = "changes of develop against origin/develop";
+    assert_eq!(reviewed(&repo), (vec!["now".to_owned()], title.to_owned()));
+}
+
+#[test]
+fn stale_local_main_gives_way_to_the_remote_one() {
+    let origin = Repo::with(&[("a", "1\n")]);
+    let repo = Repo::new();
+    let root = repo.root.parent().unwrap().join("clone");
+    repo.git(&["clone", "-q", origin.root.as_str(), root.as_str()]);
+    origin.write("theirs", "1\n");
+    origin.commit();
+    git(&root, &["fetch", "-q"]);
+    git(
+        &root,
+        &["checkout", "-q", "-b", "feature", "--track", "origin/main"],
+    );
+    std::fs::write(root.join("mine"), "1\n").unwrap();
+    let found = collect(&root, ours(&root), base::find).unwrap();
+    assert_eq!(
+        (found.title.as_str(), found.files),
+        ("changes of feature against origin/main", 1)
+    );
+}
+
+#[test]
+fn given_base_is_where_the_branch_left_it() {
+    let repo = Repo::with(&[("a", "1\n")]);
+    branch(&repo, "part-1");
+    branch(&repo, "part-2");
+    repo.git(&["checkout", "-q", "main"]);
+    repo.write("later", "1\n");
+    repo.commit();
+    repo.git(&["checkout", "-q", "part-2"]);
+    let against = |base: &str| {
+        collect(&repo.root, ours(&repo.root), |snapshot| {
+            base::of_revision(snapshot, base)
+        })
+    };
+    let found = against("main").unwrap();
+    assert_eq!(
+        (found.title.as_str(), found.files),
+        ("changes of part-2 against main", 2)
+    );
+    assert_eq!(against("HEAD~1").unwrap().files, 1);
+    for none in ["nowhere", "--all", "", "HEAD^{tree}", "a\u{1b}b"] {
+        let error = against(none).unwrap_err().to_string();
+        assert!(error.starts_with("the repository has no commit"), "{error}");
+    }
 }
 
 #[test]
@@ -349,7 +476,11 @@ fn changes_since_a_commit_leave_out_what_was_before_it() {
     repo.git(&["commit", "--quiet", "--all", "--message", "second"]);
     let second = repo.git(&["rev-parse", "HEAD"]).trim().to_owned();
     repo.write("b.txt", "new\n");
-    let since = |commit: &str| collect(&repo.root, ours(&repo.root), commit);
+    let since = |commit: &str| {
+        collect(&repo.root, ours(&repo.root), |snapshot| {
+            base::of_commit(snapshot, commit)
+        })
+    };
     let all = since(&first).unwrap().text;
     assert!(
         all.contains("-one") && all.contains("+two") && all.contains("+new"),

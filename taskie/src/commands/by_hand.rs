@@ -113,11 +113,12 @@ fn findings(
         verified: String::new(),
         failed: Vec::new(),
     };
-    let prompt = prompt
-        .render(&subject)
+    let (plain, reviewer) = (text::plain(&subject), chosen.reviewer.as_ref());
+    let portions = prompt
+        .portions(&plain, reviewer)
         .map_err(|error| Failure::new(Exit::Internal, error))?;
     let request = Request {
-        prompt: &prompt,
+        prompt: "",
         subject: &subject,
         parts,
         subject_name: &call.name,
@@ -132,11 +133,14 @@ fn findings(
         output: None,
     };
     let interrupted = runner::interrupts();
-    let outcome = chosen.reviewer.review(&request, &mut |_| match interrupted
-        .load(Ordering::Relaxed)
-    {
-        true => ControlFlow::Break(()),
-        false => ControlFlow::Continue(()),
+    let outcome = portions.review(&request, &mut |request| {
+        reviewer.review(
+            request,
+            &mut |_| match interrupted.load(Ordering::Relaxed) {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            },
+        )
     });
     match outcome {
         Outcome::Clean => Ok((Findings::default(), chosen.shown)),

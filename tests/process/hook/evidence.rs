@@ -82,6 +82,18 @@ fn mark_done_over_open_findings_needs_a_reason_that_the_summary_shows() {
     has(&summary, "rejected: the table is read-only; `x` | \"y\"");
 }
 
+/// A review takes four parts of 256 KiB. What is beyond them was seen by nobody, so there is nothing to reject.
+#[test]
+fn lines_beyond_four_parts_cannot_be_rejected() {
+    let (project, id) = Project::reviewing(&[]);
+    project.plan("# Plan\n\nMove the queue.\n".repeat(60_000));
+    project.review(&id, "fake-clean").exits(0);
+    project
+        .run(&["mark-done", &id, "--rejecting", "no time"])
+        .exits(1)
+        .says("to 180000 of PLAN.md were not reviewed");
+}
+
 #[test]
 fn a_plan_edited_after_mark_done_is_admitted_in_the_summary() {
     let (project, id) = Project::reviewing(&[]);

@@ -100,7 +100,7 @@ fn mark_done_sets_the_signal_alone_and_the_next_stop_sums_up() {
     has(&summary, line);
     has(
         &summary,
-        "before this turn ends, and type:\n\n    /claudex:more 2\n",
+        "For more rounds (in a new loop once this turn has ended), type:\n\n    /claudex:more 2\n",
     );
     assert!(
         !summary.contains("**Note:**"),
