@@ -330,7 +330,7 @@ fn findings_of_one_persona_are_not_forgotten_when_the_others_are_content() {
 #[test]
 fn lines_beyond_four_parts_keep_a_loop_incomplete() {
     let project = Project::new();
-    project.plan(&format!(
+    project.plan(format!(
         "{}\n{}",
         thorough_plan(),
         "It is a line.\n".repeat(80_000)
