@@ -113,7 +113,8 @@ fn a_start_lists_the_flags_of_its_mode_with_their_values_and_defaults() {
     ];
     shows("plan", &of_plan);
     let rounds = "--rounds <N> How many rounds at most [default: 1, or as configured]";
-    shows("review", &[of_plan[0], rounds, of_plan[6]]);
+    let base = "--base <REV> Compare with where the branch left REV";
+    shows("review", &[of_plan[0], rounds, base, of_plan[6]]);
     let modes = project.run(&["start", "--help"]).exits(0).out;
     assert!(
         modes.contains("\nModes:\n  plan    The agent drafts PLAN.md"),
