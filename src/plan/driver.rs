@@ -16,13 +16,13 @@ use claudex_loop::process::environment::Environment;
 use claudex_loop::process::limits::Limits;
 use claudex_loop::process::{self, Call, Event as ProcessEvent, ProcessEnd};
 use claudex_loop::program::review;
+use claudex_loop::program::reviewers::Chosen;
 use claudex_loop::program::rounds::{self, RoundLine};
 use claudex_loop::program::settings::Settings;
 use claudex_loop::review::evidence::{self, Found};
 use claudex_loop::review::findings_json;
-use claudex_loop::review::reviewer::Reviewer;
 use claudex_loop::review::round::{Report, RoundError, RoundEvent};
-use claudex_loop::review::runs::RunOutcome;
+use claudex_loop::review::runs::{self, RunOutcome};
 use claudex_loop::store::{LoopId, StartError, Store};
 use claudex_loop::{Actor, Timestamp, text};
 use derive_more::{Display, Error};
@@ -300,7 +300,7 @@ impl OnStop for Driver {
 pub fn run(
     work: Work,
     job: &Job<'_>,
-    reviewer: &dyn Reviewer,
+    chosen: &Chosen,
     listener: &mut Listener<'_>,
 ) -> Result<Outcome, JobError> {
     let again = matches!(work, Work::Kept(_));
@@ -319,7 +319,7 @@ pub fn run(
             ControlFlow::Break(()) => Err(interrupted(&held)),
             ControlFlow::Continue(()) => {
                 let mut looked = Instant::now();
-                through(held, job, reviewer, &mut |event| {
+                through(held, job, chosen, &mut |event| {
                     let said = listener(event);
                     if said.is_continue() && looked.elapsed() >= LOOK {
                         looked = Instant::now();
@@ -376,7 +376,7 @@ fn cancel(held: AnyLoop) {
 fn through(
     mut held: AnyLoop,
     job: &Job<'_>,
-    reviewer: &dyn Reviewer,
+    chosen: &Chosen,
     listener: &mut Listener<'_>,
 ) -> Result<Outcome, JobError> {
     let driver = Driver {
@@ -407,7 +407,7 @@ fn through(
                 settings: job.settings,
                 limits: job.limits,
             };
-            let report = review::run(&program, &held, &round, reviewer, &mut |said| {
+            let report = review::run(&program, &held, &round, chosen, &mut |said| {
                 listener(Event::Review(said))
             })
             .map_err(|error| match error {
@@ -445,8 +445,8 @@ fn through(
                 });
             }
             Step::Moved { now, edge } => {
-                if edge.ends_turn {
-                    // The reviewer failed again. The loop is kept, as one that was interrupted.
+                if edge.ends_turn || runs::is_parked(now.raw()) {
+                    // The reviewer failed again, or would. The loop is kept, as one that was interrupted.
                     return Ok(Outcome {
                         waits: Some(format!("to {}", resume::go_on(&now))),
                         ..outcome(&now, job, String::new())

@@ -112,7 +112,7 @@ pub fn drive(
     let given = resume::given(matches);
     let mut display = Display::new(arguments.json);
     let interrupted = review::interrupts();
-    let outcome = driver::run(work, &job, chosen.reviewer.as_ref(), &mut |event| {
+    let outcome = driver::run(work, &job, &chosen, &mut |event| {
         if let Event::Started { held, .. } = &event {
             resume::note(held, &given);
         }

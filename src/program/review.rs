@@ -14,19 +14,20 @@ use super::caller::Caller;
 use super::display::Past;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::reviewers::Preferred;
+use super::reviewers::{Chosen, Preferred};
 use super::settings::Settings;
 use super::{Tone, attempts, incompatible, locate, loops, messages, out, reviewers, rounds};
 use crate::behaviours::LoopHandle;
 use crate::behaviours::verify::{self, Commands, Purpose, Verification};
 use crate::machine::{Actor, Raw};
 use crate::process::environment::Environment;
+use crate::review::file::{self, FileReport};
 use crate::review::personas::Personas;
 use crate::review::prompt::{self, Prompt};
 use crate::review::reviewer::Outcome;
 use crate::review::round::{self, Brief, Report, ReportSource, RoundError, RoundEvent};
 use crate::review::runs::RunOutcome;
-use crate::review::{ReviewSpec, evidence, file, findings_file};
+use crate::review::{ReviewSpec, evidence, findings_file};
 use crate::store::{LoopId, Store};
 use crate::text;
 
@@ -191,22 +192,16 @@ pub(super) fn review<M: CommandLine>(
         settings: &settings,
         limits: arguments.time.limits(chosen.limits)?,
     };
-    let report = run(
-        program,
-        &held,
-        &job,
-        chosen.reviewer.as_ref(),
-        &mut |said| {
-            if let Some(line) = lines.shown(said, &shown_as) {
-                out::line(&info.line(&line));
-            }
-            if interrupted.load(Ordering::Relaxed) {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        },
-    )
+    let report = run(program, &held, &job, &chosen, &mut |said| {
+        if let Some(line) = lines.shown(said, &shown_as) {
+            out::line(&info.line(&line));
+        }
+        if interrupted.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    })
     .map_err(failure)?;
     out::toned(&info.line(&result(&report)), NOTHING, Tone::Good);
     let output = round::output_path(&store, &id, &report.run.began.run);
@@ -260,8 +255,7 @@ fn of_file(
     let mut lines = Lines::of_stdout();
     let persona = settings.personas.of_round(1);
     let limits = arguments.time.limits(chosen.limits)?;
-    let reviewer = chosen.reviewer.as_ref();
-    let report = file::review(&store, &path, persona, limits, reviewer, &mut |said| {
+    let mut listener = |said: RoundEvent<'_>| {
         if let Some(line) = lines.shown(said, &chosen.shown) {
             out::line(&info.line(&line));
         }
@@ -269,8 +263,17 @@ fn of_file(
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
-    })
-    .map_err(failure)?;
+    };
+    let report = chosen
+        .in_turn(
+            |came: &Result<FileReport, RoundError>| came.as_ref().ok()?.outcome.cause(),
+            |next, line| {
+                let _ = line.map(|line| listener(RoundEvent::Line(line)));
+                let reviewer = next.reviewer.as_ref();
+                file::review(&store, &path, persona, limits, reviewer, &mut listener)
+            },
+        )
+        .map_err(failure)?;
     let said = match (&report.outcome, &report.path) {
         (Outcome::Findings(findings), Some(path)) => {
             format!("{}. Findings: {}", findings.counts(), text::shown(path))
@@ -331,7 +334,7 @@ pub fn run<M: CommandLine>(
     program: &Program<M>,
     held: &M::Any,
     job: &Job<'_>,
-    reviewer: &dyn crate::review::reviewer::Reviewer,
+    chosen: &Chosen,
     listener: &mut round::Listener<'_>,
 ) -> Result<Report, RoundError> {
     let raw = held.raw();
@@ -342,7 +345,13 @@ pub fn run<M: CommandLine>(
         limits: job.limits,
         environment: &environment,
     };
-    round::run(&brief, reviewer, listener)
+    chosen.in_turn(
+        |came: &Result<Report, RoundError>| came.as_ref().ok()?.how.cause(),
+        |next, line| match line.is_some_and(|line| listener(RoundEvent::Line(line)).is_break()) {
+            true => Err(RoundError::Interrupted),
+            false => round::run(&brief, next.reviewer.as_ref(), listener),
+        },
+    )
 }
 
 /// Runs the allowed commands that verify the work, unless there is a result for this work tree or the
@@ -460,6 +469,9 @@ impl Lines {
     /// Returns a line of progress, where there is one.
     pub fn shown(&mut self, said: RoundEvent<'_>, reviewer: &str) -> Option<String> {
         match said {
+            RoundEvent::Began { reviewer: name } if !reviewer.starts_with(name) => {
+                Some(format!("reviewer: {name} (auto)"))
+            }
             RoundEvent::Began { .. } => Some(format!("reviewer: {reviewer}")),
             RoundEvent::Attached => {
                 Some("this round's review is running already; following it".to_owned())

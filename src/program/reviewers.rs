@@ -1,7 +1,7 @@
 //! Which reviewer a name means: one of the settings, and `auto`.
 //!
 //! The name comes from `--reviewer`, else from the settings. `auto` is the first of [`AUTO`] that is installed, else `lint`; what it came
-//! to is always said, and so is a change in the middle of a loop.
+//! to is always said, and so is a change in the middle of a loop. If that one cannot run, the next installed client takes over.
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ use crate::review::ReviewSpec;
 use crate::review::claude::{self, Claude};
 use crate::review::codex::{self, Codex};
 use crate::review::command::Command;
-use crate::review::reviewer::Reviewer;
+use crate::review::reviewer::{Cause, Reviewer};
 use crate::review::runs;
 use crate::review::settings::{ReviewerKind, ReviewerSettings};
 use crate::text;
@@ -56,6 +56,8 @@ pub struct Chosen {
     pub shown: String,
     /// How long it may take, as the settings say.
     pub limits: Limits,
+    /// The reviewers that take over in turn if this one cannot run: those of `auto`, and never `lint`.
+    pub next: Vec<Chosen>,
 }
 
 impl std::fmt::Debug for Chosen {
@@ -68,6 +70,26 @@ impl std::fmt::Debug for Chosen {
 }
 
 impl Chosen {
+    /// Asks the reviewer, and if it cannot run, the next one, with a line that says so. `cause_of` returns why there is no verdict.
+    pub fn in_turn<T>(
+        &self,
+        cause_of: impl Fn(&T) -> Option<&Cause>,
+        mut ask: impl FnMut(&Self, Option<&str>) -> T,
+    ) -> T {
+        let mut came = ask(self, None);
+        let mut last = self;
+        for next in &self.next {
+            let Some(cause) = cause_of(&came).filter(|cause| cause.kind.falls_over()) else {
+                break;
+            };
+            let (from, to) = (last.reviewer.name(), next.reviewer.name());
+            let line = format!("{from} could not run, {to} reviews instead: {cause}");
+            came = ask(next, Some(&line));
+            last = next;
+        }
+        came
+    }
+
     /// How it is shown in a loop of which another one may have reviewed earlier rounds:
     /// `lint (auto; codex reviewed the rounds before)`.
     pub fn shown_in(&self, raw: &Raw, round: u64) -> String {
@@ -134,25 +156,33 @@ pub fn choose(
             let settings = settings.reviewers.get(*name);
             settings.is_some_and(|settings| is_installed(settings, root))
         };
-        if let Some(wanted) = preferred.filter(|wanted| installed(&wanted.reviewer.as_str())) {
-            let name = wanted.reviewer.as_str();
-            let mut found = settings.reviewers[name].clone();
-            found.model = found.model.or_else(|| wanted.model.clone());
-            let mut chosen = build(name, &found, settings.limits);
-            let model = found
-                .model
-                .map(|model| format!(", {}", text::one_line(&model, 60)));
-            chosen.shown = format!("{name} (auto{})", model.unwrap_or_default());
-            return Ok(chosen);
+        let wanted = preferred.filter(|wanted| installed(&wanted.reviewer.as_str()));
+        let names = wanted.map(|wanted| wanted.reviewer.as_str()).into_iter();
+        let clients = AUTO.into_iter().filter(installed);
+        let clients = clients.filter(|name| wanted.is_none_or(|wanted| wanted.reviewer != **name));
+        let mut all: Vec<Chosen> = names
+            .chain(clients)
+            .map(|name| {
+                let mut found = settings.reviewers[name].clone();
+                let wanted = wanted.filter(|wanted| wanted.reviewer == name);
+                let model = wanted.and_then(|wanted| wanted.model.clone());
+                found.model = found.model.or(model);
+                let mut chosen = build(name, &found, settings.limits);
+                let model = found.model.filter(|_| wanted.is_some());
+                let model = model.map(|model| format!(", {}", text::one_line(&model, 60)));
+                chosen.shown = format!("{name} (auto{})", model.unwrap_or_default());
+                chosen
+            })
+            .collect();
+        if all.is_empty() {
+            let usual = ReviewerSettings::of(ReviewerKind::Lint);
+            let found = settings.reviewers.get("lint").unwrap_or(&usual);
+            let mut lint = build("lint", found, settings.limits);
+            lint.shown = "lint (auto)".to_owned();
+            return Ok(lint);
         }
-        let found = AUTO.into_iter().find(installed).unwrap_or("lint");
-        let usual = ReviewerSettings::of(ReviewerKind::Lint);
-        let mut chosen = build(
-            found,
-            settings.reviewers.get(found).unwrap_or(&usual),
-            settings.limits,
-        );
-        chosen.shown = format!("{found} (auto)");
+        let mut chosen = all.remove(0);
+        chosen.next = all;
         return Ok(chosen);
     }
     if let Some(found) = settings.reviewers.get(name) {
@@ -164,6 +194,7 @@ pub fn choose(
             reviewer,
             shown: name.to_owned(),
             limits: settings.limits,
+            next: Vec::new(),
         });
     }
     let names = settings.reviewer_names();
@@ -210,6 +241,7 @@ fn build(name: &str, settings: &ReviewerSettings, usual: Limits) -> Chosen {
             timeout: settings.timeout.unwrap_or(usual.timeout),
             idle: settings.idle_timeout.unwrap_or(usual.idle),
         },
+        next: Vec::new(),
     }
 }
 

@@ -260,10 +260,28 @@ pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
         let unreviewed = findings.filter(|one| one.check.as_deref() == Some(UNREVIEWED));
         admitted.extend(unreviewed.map(|one| format!("Round {}: {}.", round.number, one.what)));
     }
-    for run in runs::read(journal)
-        .iter()
-        .filter(|run| run.work_tree_changed)
-    {
+    let runs = runs::read(journal);
+    for pair in runs.windows(2) {
+        let [failed, instead] = pair else { continue };
+        let cause = failed.ended.as_ref().and_then(RunOutcome::cause);
+        if let Some(cause) = cause.filter(|cause| cause.kind.falls_over())
+            && instead
+                .ended
+                .as_ref()
+                .is_some_and(|how| how.digest().is_some())
+            && instead.began.round == failed.began.round
+            && instead.began.reviewer != failed.began.reviewer
+        {
+            admitted.push(format!(
+                "Round {}: {} could not run, {} reviewed instead: {}.",
+                failed.began.round,
+                text::one_line(&failed.began.reviewer, 60),
+                text::one_line(&instead.began.reviewer, 60),
+                cause.to_string().trim_end_matches('.')
+            ));
+        }
+    }
+    for run in runs.iter().filter(|run| run.work_tree_changed) {
         admitted.push(format!(
             "Round {}: {CHANGED_DURING_REVIEW}.",
             run.began.round

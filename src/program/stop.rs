@@ -19,6 +19,7 @@ use crate::hooks::decision::Decision;
 use crate::hooks::input::Input;
 use crate::machine::{Actor, Refusal, Refused};
 use crate::process::environment::GUARD;
+use crate::review::runs;
 use crate::store::{Budget, Listed, LoopId, MOST_FOLDERS, OF_A_HOOK, Store, StoreError};
 use crate::text;
 
@@ -468,7 +469,7 @@ fn said<M: CommandLine>(
         elapsed.unwrap_or_default(),
     ));
     let caveats = (program.entered)(held, settings)?;
-    if edge.lets_turn_end(table) {
+    if edge.lets_turn_end(table) || runs::is_parked(raw) {
         messages::clear(raw);
         // Where a phase waits for the end of the turn alone, the block before it has said the rest.
         let said = table.phases[edge.from]

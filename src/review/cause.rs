@@ -80,6 +80,11 @@ pub enum CauseKind {
         "the reviewer’s quota or rate limit is used up; wait until it is reset, or choose another reviewer"
     )]
     Quota,
+    /// It reached a limit of turns or money that its own arguments set.
+    #[display(
+        "the reviewer reached a limit of its own; raise it in the configuration, or give it less to review"
+    )]
+    Limit,
     /// The service behind it failed, or could not be reached.
     #[display(
         "the reviewer’s service failed or could not be reached; see to the network, or run the review later"
@@ -97,6 +102,18 @@ pub enum CauseKind {
     /// The system was in the way.
     #[display("the reviewer could not be run; see to what the system says, then run it again")]
     Io,
+}
+
+impl CauseKind {
+    /// Returns whether the reviewer cannot run, while another one may.
+    pub fn falls_over(self) -> bool {
+        matches!(self, Self::NotInstalled | Self::Login | Self::Quota)
+    }
+
+    /// Returns whether the same review would fail again if it began at once.
+    pub fn is_lasting(self) -> bool {
+        self.falls_over() || self == Self::Limit
+    }
 }
 
 /// A duration as whole milliseconds.

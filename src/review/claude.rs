@@ -9,7 +9,7 @@ use camino::Utf8Path;
 use serde_json::{Map, Value};
 
 use super::answer::{self, CLOSING, SCHEMA};
-use super::client::{Client, Events, USUAL, of_status, said, shown, shown_path, text_of};
+use super::client::{self, Client, Events, USUAL, of_status, said, shown, shown_path, text_of};
 use super::opened::Opened;
 use super::reviewer::{self, Cause, CauseKind, Outcome, Request, Reviewer};
 use super::settings::ReviewerSettings;
@@ -84,18 +84,20 @@ impl Reviewer for Claude {
             program: PROGRAM,
             variables: &variables,
         };
-        let prompt = format!("{}\n{CLOSING}", request.prompt);
-        let mut seen = Seen::new(request.root, request.opened);
-        match client.ask(
-            request,
-            &arguments(&self.settings),
-            &prompt,
-            &mut seen,
-            watch,
-        ) {
-            Err(cause) => Outcome::CouldNotRun(cause),
-            Ok(ended) => seen.judge(&ended),
-        }
+        let arguments = arguments(&self.settings);
+        client::with_repair(request, watch, |request, watch| {
+            let prompt = format!("{}\n{CLOSING}", request.prompt);
+            let mut seen = Seen::new(request.root, request.opened);
+            let outcome = match client.ask(request, &arguments, &prompt, &mut seen, watch) {
+                Err(cause) => Outcome::CouldNotRun(cause),
+                Ok(ended) => seen.judge(&ended, &arguments),
+            };
+            (
+                outcome,
+                seen.result
+                    .map(|result| text_of(&result, "/result").to_owned()),
+            )
+        })
     }
 }
 
@@ -144,7 +146,7 @@ impl<'r> Seen<'r> {
         }
     }
 
-    fn judge(&self, ended: &ProcessOutput) -> Outcome {
+    fn judge(&self, ended: &ProcessOutput, arguments: &[String]) -> Outcome {
         let failed = reviewer::failure(ended);
         let Some(result) = &self.result else {
             return match failed {
@@ -153,6 +155,9 @@ impl<'r> Seen<'r> {
                 None => reviewer::judge_answer(""),
             };
         };
+        if let Some(cause) = limit(result, arguments) {
+            return Outcome::CouldNotRun(cause);
+        }
         let says_failed = result.get("is_error").and_then(Value::as_bool) == Some(true);
         match failed {
             None if !says_failed => answer_of(result),
@@ -194,6 +199,24 @@ impl<'r> Seen<'r> {
             other => format!("asks for {}", shown(other)),
         })
     }
+}
+
+/// Returns the limit of the session's own arguments that it reached.
+fn limit(result: &Value, arguments: &[String]) -> Option<Cause> {
+    let (option, reached) = match text_of(result, "/subtype") {
+        "error_max_turns" => ("--max-turns", "num_turns"),
+        "error_max_budget_usd" => ("--max-budget-usd", "total_cost_usd"),
+        _ => return None,
+    };
+    let value = arguments.iter().enumerate().find_map(|(index, argument)| {
+        match argument.strip_prefix(option)? {
+            "" => arguments.get(index + 1).cloned(),
+            value => value.strip_prefix('=').map(str::to_owned),
+        }
+    });
+    let value = value.or_else(|| result.get(reached).map(Value::to_string));
+    let detail = format!("Claude stopped at {option} {}", value.unwrap_or_default());
+    Some(Cause::new(CauseKind::Limit, &detail))
 }
 
 /// Returns the outcome of a session that ended well.

@@ -2,14 +2,17 @@
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
 use serde_json::{Map, Value};
 
-use super::reviewer::{Cause, CauseKind, Request};
+use super::Digest;
+use super::reviewer::{Cause, CauseKind, Outcome, Request};
 use super::settings::ReviewerSettings;
 use crate::process::environment::{Environment, find_installed};
+use crate::process::limits::Limits;
+use crate::process::output::Stream;
 use crate::process::{Call, Event, ProcessEnd, ProcessOutput, StartError, Watch, supervise_events};
 use crate::text;
 
@@ -36,6 +39,13 @@ pub(super) const USUAL: [&str; 17] = [
 
 /// The characters of a text, a path or a command that a line of progress shows.
 const SHOWN: usize = 160;
+
+/// Question that sends an unreadable answer back.
+const REPAIR: &str = include_str!("client/repair.md");
+/// How long the answer to [`REPAIR`] may take.
+const REPAIR_TIMEOUT: Duration = Duration::from_secs(120);
+/// Largest answer that is sent back, in bytes.
+const MAX_REPAIR_BYTES: usize = 256 * 1024;
 
 /// How a client is called.
 #[derive(Debug, Clone, Copy)]
@@ -114,6 +124,55 @@ impl Client<'_> {
         let environment = request.environment.clone();
         let named = self.variables.iter().chain(&self.settings.environment);
         environment.and(named.cloned())
+    }
+}
+
+/// Asks, and if the answer cannot be read, sends it back once with the wanted form. That question reviews nothing again.
+pub(super) fn with_repair(
+    request: &Request<'_>,
+    watch: &mut Watch<'_>,
+    mut ask: impl FnMut(&Request<'_>, &mut Watch<'_>) -> (Outcome, Option<String>),
+) -> Outcome {
+    let (outcome, answer) = ask(request, watch);
+    let (Outcome::Unreadable(cause), Some(answer)) = (&outcome, answer) else {
+        return outcome;
+    };
+    if cause.kind != CauseKind::NotAVerdict
+        || answer.trim().is_empty()
+        || answer.len() > MAX_REPAIR_BYTES
+        || request.repaired.replace(true)
+    {
+        return outcome;
+    }
+    let text = format!(
+        "the answer cannot be read ({}); asking once for the wanted form",
+        cause.detail
+    );
+    let line = Event::Line {
+        stream: Stream::Stderr,
+        text: &text,
+    };
+    if watch(line).is_break() {
+        return Outcome::CouldNotRun(Cause::new(CauseKind::Stopped, ""));
+    }
+    let digest = Digest::of(answer.as_bytes());
+    let marker = &digest.as_str()[..16];
+    let prompt = REPAIR
+        .replace("{marker}", marker)
+        .replace("{answer}", &text::plain(&answer));
+    let limits = Limits {
+        timeout: REPAIR_TIMEOUT.min(request.limits.timeout),
+        ..request.limits
+    };
+    let repair = Request {
+        prompt: &prompt,
+        limits,
+        output: None,
+        ..*request
+    };
+    match ask(&repair, watch).0 {
+        Outcome::CouldNotRun(cause) if cause.kind != CauseKind::Stopped => outcome,
+        repaired => repaired,
     }
 }
 

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use self::config::UserConfig;
 use super::answer::{CLOSING, SCHEMA};
-use super::client::{Client, Events, USUAL, said, shown, shown_path, text_of};
+use super::client::{self, Client, Events, USUAL, said, shown, shown_path, text_of};
 use super::opened::Opened;
 use super::reviewer::{self, Cause, CauseKind, Outcome, Request, Reviewer};
 use super::settings::ReviewerSettings;
@@ -83,12 +83,15 @@ impl Reviewer for Codex {
             program: PROGRAM,
             variables: &variables,
         };
-        let prompt = format!("{}\n{CLOSING}", request.prompt);
-        let mut seen = Seen::new(request.root, request.opened);
-        match client.ask(request, &arguments, &prompt, &mut seen, watch) {
-            Err(cause) => Outcome::CouldNotRun(cause),
-            Ok(ended) => seen.judge(&ended),
-        }
+        client::with_repair(request, watch, |request, watch| {
+            let prompt = format!("{}\n{CLOSING}", request.prompt);
+            let mut seen = Seen::new(request.root, request.opened);
+            let outcome = match client.ask(request, &arguments, &prompt, &mut seen, watch) {
+                Err(cause) => Outcome::CouldNotRun(cause),
+                Ok(ended) => seen.judge(&ended),
+            };
+            (outcome, seen.message)
+        })
     }
 }
 
@@ -167,6 +170,8 @@ struct Seen<'r> {
     events: usize,
     /// The last message, which is the answer.
     message: Option<String>,
+    /// Whether the turn said that it is over.
+    completed: bool,
     /// Why the turn failed.
     failed: Option<String>,
     retrying: Option<(Instant, String)>,
@@ -179,6 +184,7 @@ impl<'r> Seen<'r> {
             opened,
             events: 0,
             message: None,
+            completed: false,
             failed: None,
             retrying: None,
         }
@@ -195,9 +201,12 @@ impl<'r> Seen<'r> {
             (Some(said), _) => {
                 Outcome::CouldNotRun(failure::cause(said, CauseKind::Failed { status: 0 }))
             }
-            (None, Some(message)) => reviewer::judge_answer(message),
             (None, None) if self.events == 0 => reviewer::judge(ended),
-            (None, None) => reviewer::judge_answer(""),
+            (None, _) if !self.completed => {
+                let detail = "Codex ended without `turn.completed`";
+                Outcome::Unreadable(Cause::new(CauseKind::NoOutput, detail))
+            }
+            (None, message) => reviewer::judge_answer(message.as_deref().unwrap_or_default()),
         }
     }
 
@@ -253,6 +262,10 @@ impl Events for Seen<'_> {
                     None => self.retrying = Some((Instant::now(), said)),
                 }
                 Some(line)
+            }
+            "turn.completed" => {
+                self.completed = true;
+                None
             }
             "turn.failed" => {
                 self.failed = Some(text_of(&event, "/error/message").to_owned());

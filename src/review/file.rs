@@ -1,5 +1,6 @@
 //! A review of one file outside of any loop: its findings lie on disk, and count as evidence for nothing.
 
+use std::cell::Cell;
 use std::io;
 use std::ops::ControlFlow;
 
@@ -58,6 +59,7 @@ pub fn review(
         parts: std::slice::from_ref(&part),
         subject_name: &part.name,
         opened: &Opened::default(),
+        repaired: &Cell::new(false),
         round: 1,
         focus: persona.focus,
         run: &run,

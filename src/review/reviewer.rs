@@ -3,6 +3,7 @@
 //! That a reviewer failed never looks like a verdict here, and no verdict is made up. What an outcome means for a loop,
 //! and how it becomes evidence, is not known here.
 
+use std::cell::Cell;
 use std::io;
 
 use camino::Utf8Path;
@@ -35,6 +36,8 @@ pub struct Request<'a> {
     pub subject_name: &'a str,
     /// Takes what the reviewer opens, where its client tells.
     pub opened: &'a Opened,
+    /// Whether the run has asked its one question for a readable answer.
+    pub repaired: &'a Cell<bool>,
     /// The round, from 1.
     pub round: u32,
     /// The persona's point of view.

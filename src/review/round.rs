@@ -7,6 +7,7 @@ mod error;
 mod listener;
 mod progress;
 
+use std::cell::Cell;
 use std::io;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -225,6 +226,7 @@ fn perform(
         parts: &parts,
         subject_name: &subject::shown(raw, spec),
         opened: &opened,
+        repaired: &Cell::new(false),
         round: u32::try_from(round).unwrap_or(u32::MAX),
         focus: persona.focus,
         run: &began.run,

@@ -190,6 +190,18 @@ pub fn read(journal: &[Entry]) -> Vec<Run> {
     runs
 }
 
+/// Returns whether the newest change was made for a review that would fail again if it began at once.
+pub fn is_parked(raw: &Raw) -> bool {
+    let journal = raw.journal().unwrap_or_default();
+    let newest = journal.iter().rev().find_map(Entry::change);
+    let newest = newest.and_then(|change| change.run.clone());
+    read(&journal).last().is_some_and(|run| {
+        let cause = run.ended.as_ref().and_then(RunOutcome::cause);
+        newest.is_some_and(|newest| newest == run.began.run)
+            && cause.is_some_and(|cause| cause.kind.is_lasting())
+    })
+}
+
 /// Notes that a run began.
 ///
 /// # Errors

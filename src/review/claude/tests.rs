@@ -25,7 +25,7 @@ fn session(status: i32, events: &[Value]) -> (Outcome, Vec<String>) {
         stderr_tail: String::new(),
         elapsed: Duration::from_secs(1),
     };
-    (seen.judge(&ended), told)
+    (seen.judge(&ended, &[]), told)
 }
 
 fn result(extra: Value) -> Value {
@@ -183,4 +183,50 @@ fn progress_is_for_people() {
             "answers",
         ]
     );
+}
+
+#[test]
+fn limit_of_arguments_is_named_with_number() {
+    let told = |subtype: &str, arguments: &[&str]| {
+        let ended =
+            json!({"subtype": subtype, "num_turns": 40, "total_cost_usd": 1.5, "errors": []});
+        let arguments: Vec<String> = arguments.iter().map(|one| (*one).to_owned()).collect();
+        let cause = limit(&ended, &arguments).expect("a limit");
+        assert_eq!(cause.kind, CauseKind::Limit);
+        cause.detail
+    };
+    for (subtype, arguments, detail) in [
+        (
+            "error_max_turns",
+            ["--max-turns", "40"].as_slice(),
+            "Claude stopped at --max-turns 40",
+        ),
+        (
+            "error_max_turns",
+            &["--max-turns=7"],
+            "Claude stopped at --max-turns 7",
+        ),
+        ("error_max_turns", &[], "Claude stopped at --max-turns 40"),
+        (
+            "error_max_budget_usd",
+            &["--max-budget-usd", "2"],
+            "Claude stopped at --max-budget-usd 2",
+        ),
+        (
+            "error_max_budget_usd",
+            &[],
+            "Claude stopped at --max-budget-usd 1.5",
+        ),
+    ] {
+        assert_eq!(told(subtype, arguments), detail);
+    }
+    for status in [0, 1] {
+        let ended =
+            result(json!({"subtype": "error_max_turns", "result": "No substantive findings."}));
+        let (outcome, _) = session(status, &[ended]);
+        assert_eq!(
+            cause(&outcome),
+            (OutcomeName::CouldNotRun, CauseKind::Limit)
+        );
+    }
 }

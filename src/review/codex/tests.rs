@@ -7,7 +7,14 @@ use super::super::settings::ReviewerKind;
 use super::*;
 use crate::process::{ProcessEnd, ProcessOutput};
 
+/// Returns the outcome of a turn that says that it is over, and what a watcher was told.
 fn turn(status: i32, events: &[Value]) -> (Outcome, Vec<String>) {
+    let over = json!({"type": "turn.completed", "usage": {}});
+    cut_turn(status, &[events, &[over]].concat())
+}
+
+/// Returns the outcome of these events.
+fn cut_turn(status: i32, events: &[Value]) -> (Outcome, Vec<String>) {
     let opened = Opened::default();
     let mut seen = Seen::new(Utf8Path::new("/p q"), &opened);
     let mut told = Vec::new();
@@ -52,8 +59,7 @@ fn the_last_message_is_the_answer() {
 
 #[test]
 fn a_turn_without_a_message_is_unreadable() {
-    let completed = json!({"type": "turn.completed", "usage": {}});
-    let (outcome, _) = turn(0, &[json!({"type": "turn.started"}), completed]);
+    let (outcome, _) = turn(0, &[json!({"type": "turn.started"})]);
     assert_eq!(
         cause(&outcome),
         (OutcomeName::Unreadable, CauseKind::NoOutput)
@@ -198,4 +204,12 @@ fn the_call_is_read_only_unattended_and_without_servers_hooks_or_keys() {
         all[all.len() - 5..],
         ["--model", "gpt-x", "--profile", "a b", "-"]
     );
+}
+
+#[test]
+fn turn_without_end_is_no_answer() {
+    let (outcome, _) = cut_turn(0, &[json!({"type": "turn.started"}), message(CLEAN)]);
+    let cause = outcome.cause().expect("no verdict");
+    assert_eq!(cause.kind, CauseKind::NoOutput);
+    assert_eq!(cause.detail, "Codex ended without `turn.completed`");
 }

@@ -1,3 +1,4 @@
+use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -50,6 +51,7 @@ impl Bench {
             parts: &[],
             subject_name: "PLAN.md",
             opened: &Opened::default(),
+            repaired: &Cell::new(false),
             round: 1,
             focus: Focus::Engineering,
             run: "r1-0",

@@ -39,6 +39,7 @@ fn review(is_program: bool, document: &str) -> Vec<Finding> {
         parts: &[],
         subject_name: "PLAN.md",
         opened: &Opened::default(),
+        repaired: &std::cell::Cell::new(false),
         round: 1,
         focus: Focus::Engineering,
         run: "r1-0",

@@ -1,5 +1,6 @@
 //! A review by hand: by the same reviewer, into the next free file. It is a note in the journal and evidence of nothing.
 
+use std::cell::Cell;
 use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
@@ -12,7 +13,7 @@ use claudex_loop::program::{loops, out, review as runner};
 use claudex_loop::review::findings::Findings;
 use claudex_loop::review::opened::Opened;
 use claudex_loop::review::prompt::Prompt;
-use claudex_loop::review::reviewer::{Outcome, Request};
+use claudex_loop::review::reviewer::{Event, Outcome, Request};
 use claudex_loop::review::subject::{Part, text_of};
 use claudex_loop::review::{ReviewSpec, findings_file, round};
 use claudex_loop::text;
@@ -123,6 +124,7 @@ fn findings(
         parts,
         subject_name: &call.name,
         opened: &Opened::default(),
+        repaired: &Cell::new(false),
         round: 1,
         focus: persona.focus,
         run: "by-hand",
@@ -133,24 +135,24 @@ fn findings(
         output: None,
     };
     let interrupted = runner::interrupts();
-    let outcome = portions.review(&request, &mut |request| {
-        reviewer.review(
-            request,
-            &mut |_| match interrupted.load(Ordering::Relaxed) {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            },
-        )
-    });
+    let mut watch = |_: Event<'_>| match interrupted.load(Ordering::Relaxed) {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    };
+    let (outcome, shown) = chosen.in_turn(
+        |(outcome, _): &(Outcome, String)| outcome.cause(),
+        |next, _| {
+            let outcome = portions.review(&request, &mut |request| {
+                next.reviewer.review(request, &mut watch)
+            });
+            (outcome, next.shown.clone())
+        },
+    );
     match outcome {
-        Outcome::Clean => Ok((Findings::default(), chosen.shown)),
-        Outcome::Findings(findings) => Ok((findings, chosen.shown)),
+        Outcome::Clean => Ok((Findings::default(), shown)),
+        Outcome::Findings(findings) => Ok((findings, shown)),
         Outcome::CouldNotRun(cause) | Outcome::Unreadable(cause) => {
-            let why = format!(
-                "plan {}: {} gave no verdict: {cause}",
-                raw.id(),
-                chosen.shown
-            );
+            let why = format!("plan {}: {} gave no verdict: {cause}", raw.id(), shown);
             Err(call
                 .refused(why, "nothing was written")
                 .exiting(Exit::Reviewer))

@@ -150,7 +150,8 @@ fn a_person_sees_what_it_does_and_never_raw_events() {
     let done = json!({ "type": "item.completed", "item": { "id": "i1", "type": "command_execution",
         "command": "/bin/bash -lc 'cat PLAN.md'", "aggregated_output": "x".repeat(100_000), "exit_code": 0 } });
     let message = json!({ "type": "item.completed", "item": { "type": "agent_message", "text": clean().to_string() } });
-    bench.install("codex", &says(&[command, done, message], 0));
+    let over = json!({ "type": "turn.completed", "usage": {} });
+    bench.install("codex", &says(&[command, done, message, over], 0));
     let ran = bench.review("codex", &[]).exits(0);
     let lines: Vec<&str> = ran.out.lines().collect();
     assert_eq!(
@@ -280,4 +281,53 @@ fn a_plan_that_is_longer_than_a_prompt_holds_is_not_cut_in_silence() {
     bench.project.fire().blocked();
     bench.review("codex", &[]).exits(0);
     assert!(!kept(&bench, "stdin").contains("is longer than what is shown"));
+}
+
+/// Returns a script that answers by this one, and a question that sends an answer back by the other; each call leaves a line in a file.
+fn repairing(bench: &Bench, first: &str, second: &str) -> String {
+    let calls = bench.note("calls").display().to_string();
+    format!(
+        "prompt=$(cat)\necho call >>'{calls}'\ncase $prompt in\n*'----- answer '*)\n{second}\n;;\n*)\n{first}\n;;\nesac\n"
+    )
+}
+
+#[test]
+fn unreadable_answer_of_client_is_asked_once_more() {
+    let prose = "The export goes too early, and all orders of a night are lost.";
+    let count = |bench: &Bench| {
+        std::fs::read_to_string(bench.note("calls"))
+            .unwrap()
+            .lines()
+            .count()
+    };
+
+    let bench = Bench::new();
+    let repaired = codex_answers(&one_finding().to_string());
+    bench.install(
+        "codex",
+        &repairing(&bench, &codex_answers(prose), &repaired),
+    );
+    bench
+        .review("codex", &[])
+        .exits(0)
+        .says("asking once for the wanted form")
+        .says("high=1");
+    assert_eq!(count(&bench), 2);
+
+    let bench = Bench::new();
+    let again = claude_ends(json!({ "result": prose }));
+    bench.install("claude", &repairing(&bench, &again, &again));
+    bench
+        .review("claude", &[])
+        .exits(5)
+        .says("the reviewer’s answer is not a verdict");
+    assert_eq!(count(&bench), 2);
+
+    let bench = Bench::new();
+    let slow = "exec sleep 86400\n";
+    bench.install("claude", &repairing(&bench, &again, slow));
+    bench
+        .review("claude", &["--timeout", "3s"])
+        .exits(5)
+        .says("the reviewer’s answer is not a verdict");
 }

@@ -152,7 +152,7 @@ fn claude_fails(error: &str, status: Value, text: &str) -> String {
 fn what_a_client_says_at_length_reaches_agent_and_person_whole_and_with_one_full_stop() {
     let bench = Bench::new();
     let said = format!(
-        "You’ve hit your usage limit. {}Try again at 6:38 AM.",
+        "We’re currently experiencing high demand. {}Try again at 6:38 AM.",
         "Visit a page. ".repeat(14)
     );
     bench.install("codex", &codex_fails(&said));
@@ -163,7 +163,7 @@ fn what_a_client_says_at_length_reaches_agent_and_person_whole_and_with_one_full
     bench.review("codex", &[]).exits(5);
     let note = bench.project.fire().approved();
     assert!(
-        note.starts_with("claudex: the review gave no verdict: the reviewer’s quota"),
+        note.starts_with("claudex: the review gave no verdict: the reviewer’s service"),
         "{note}"
     );
     assert!(
