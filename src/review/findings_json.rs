@@ -10,10 +10,14 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::files::if_there;
+use crate::review::answer::MAX_FINDINGS;
 use crate::review::findings::Findings;
 use crate::review::runs::{Run, RunOutcome};
 use crate::review::{Digest, findings_file};
 use crate::store::{LoopId, Store};
+
+/// The most findings of a run: those of several answers, and those of failed commands. A file with more was forged.
+const MAX_FINDINGS_PER_RUN: usize = 5 * MAX_FINDINGS;
 
 /// Holds what stands in the findings JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -150,6 +154,7 @@ impl FindingsJson {
     fn at(store: &Store, path: &Utf8Path, digest: &Digest) -> io::Result<Option<Self>> {
         let bytes = if_there(store.read(path))?;
         let bytes = bytes.filter(|bytes| Digest::of(bytes) == *digest);
-        Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+        let found = bytes.and_then(|bytes| serde_json::from_slice::<Self>(&bytes).ok());
+        Ok(found.filter(|found| found.findings.0.len() <= MAX_FINDINGS_PER_RUN))
     }
 }

@@ -201,6 +201,19 @@ fn s9_a_task_has_subtasks_with_statuses() {
 }
 
 #[test]
+fn s9_files_beyond_limit_are_not_read() {
+    let table = format!("{TABLE}| 1 | pending | low | a | b |\n");
+    let large = "x".repeat(1024 * 1024);
+    let names: Vec<String> = (1..=9).map(|task| format!("task-{task}.md")).collect();
+    let mut files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), &*large)).collect();
+    files.push(("tasks.md", &table));
+    let broken = broken(&files);
+    let told = "the files of the plan are larger than 8388608 bytes together; shorten them";
+    let unread = broken.iter().filter(|line| line.ends_with(told)).count();
+    assert_eq!((unread, broken.len()), (2, 9), "{broken:?}");
+}
+
+#[test]
 fn s10_the_table_agrees_with_the_state_while_coding() {
     let (one, both) = (
         "| 1 | done | low | a | b |\n",

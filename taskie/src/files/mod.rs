@@ -27,6 +27,8 @@ use self::tasks::Tasks;
 
 /// Limits a file in bytes: more is no plan and no table of tasks.
 pub const MOST: u64 = 1024 * 1024;
+/// The most that is read of a plan's directory, in bytes: a stop reads it several times.
+const MAX_PLAN_BYTES: u64 = 8 * MOST;
 /// Counts the lines with which a plan without an overview is complete.
 const COMPLETE: usize = 50;
 
@@ -115,13 +117,25 @@ impl Directory {
     /// It cannot be listed. What is wrong with a file stands with the file.
     pub fn read(folder: &Folder) -> io::Result<Self> {
         let mut directory = Self::default();
+        let mut left = MAX_PLAN_BYTES;
         for (entry, found) in folder.list()? {
             let kind = match () {
                 () if found.is_file() => Kind::File,
                 () if found.is_folder() => Kind::Folder,
                 () => Kind::Other,
             };
-            let read = || content(folder, &entry);
+            let mut read = || match left.checked_sub(found.size()) {
+                Some(rest) => {
+                    left = rest;
+                    content(folder, &entry)
+                }
+                None => {
+                    let what = format!(
+                        "the files of the plan are larger than {MAX_PLAN_BYTES} bytes together; shorten them"
+                    );
+                    Some(Err(vec![Problem::new(&entry, None, what)]))
+                }
+            };
             match Name::parse(&entry).filter(|_| kind == Kind::File) {
                 Some(Name::Plan) => {
                     directory.plan = read().map(|text| text.map(|text| is_complete(&text)))

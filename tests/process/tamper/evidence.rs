@@ -1,6 +1,7 @@
 //! Evidence edited or made up by hand.
 
 use crate::support::Project;
+use claudex_loop::review::Digest;
 use serde_json::json;
 
 #[test]
@@ -25,6 +26,31 @@ fn findings_edited_into_a_better_verdict_are_no_evidence() {
     project.review(&id, "fake-findings").exits(0);
     assert_eq!(project.runs(&id), 2, "the round is reviewed anew");
     project.mark_done(&id, Some("on purpose"));
+}
+
+#[test]
+fn forged_findings_without_end_cost_stop_nothing() {
+    let (project, id) = Project::reviewing(&[]);
+    project.review(&id, "fake-findings").exits(0);
+    let twin = project.findings(&id, 1).with_extension("json");
+    let text = std::fs::read_to_string(&twin).unwrap();
+    let mut many: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let finding = |number| json!({"id": format!("F{number}"), "severity": "high", "what": format!("w{number}")});
+    many["findings"] = (0..60_000).map(finding).collect();
+    let forged = many.to_string();
+    std::fs::write(&twin, &forged).unwrap();
+    let journal = project.folder().join(&id).join("journal.jsonl");
+    let lines = std::fs::read_to_string(&journal).unwrap();
+    let digest = |text: &str| Digest::of(text.as_bytes()).to_string();
+    std::fs::write(&journal, lines.replace(&digest(&text), &digest(&forged))).unwrap();
+
+    let begun = std::time::Instant::now();
+    let reason = project.fire().blocked();
+    assert!(begun.elapsed().as_secs() < 15, "{:?}", begun.elapsed());
+    assert!(
+        reason.contains("round 1 of 3 is waiting for its review"),
+        "{reason}"
+    );
 }
 
 #[test]
