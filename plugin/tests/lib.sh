@@ -150,12 +150,17 @@ field() { sed -n "s/^$1: //p" "$state" 2>/dev/null; }
 # How many loops the project's state folder holds.
 count_states() { find "$states" -maxdepth 1 -name '*.state' 2>/dev/null | wc -l | tr -d ' '; }
 
-# hook JSON: one Stop hook, as the client runs it. $decision, $reason, $note (the systemMessage), $status.
+# hook JSON: one Stop hook, as the client runs it. $decision (block, approve or remind), $reason, $note (the systemMessage), $status.
 hook() {
     printf '%s' "$1" | CLAUDE_PLUGIN_ROOT="$PLUGIN" "$PLUGIN/hooks/stop-hook.sh" >"$work/out.json" 2>"$work/err.txt"
     status=$?
     decision=$(json_get "$work/out.json" decision)
-    reason=$(json_get "$work/out.json" reason)
+    reason=$(json_get "$work/out.json" hookSpecificOutput additionalContext)
+    if [ -n "$reason" ]; then
+        decision=remind
+    else
+        reason=$(json_get "$work/out.json" reason)
+    fi
     note=$(json_get "$work/out.json" systemMessage)
 }
 

@@ -69,8 +69,10 @@ to_reviewing() {
     fire
 }
 
-blocks() {
-    is "$1" "0 block" "$status $decision"
+blocks() { goes_on "$1" block; }
+reminds() { goes_on "$1" remind; }
+goes_on() {
+    is "$1" "0 $2" "$status $decision"
     yes "$1: is JSON that python3 (or jq) loads" json_valid "$work/out.json"
     if [ "$(printf '%s' "$reason" | wc -m)" -lt 9000 ] && [ -n "$reason" ]; then
         ok "$1: stays under 9,000 characters"
@@ -253,7 +255,7 @@ for v in optional reviewed; do
     project "$v done"
     start plan --rounds 3 "the way of a plan"
     fire
-    blocks "$v: a stop without PLAN.md reminds"
+    reminds "$v: a stop without PLAN.md reminds"
     has "$v: the reminder names PLAN.md" "$reason" PLAN.md
     is "$v: the reminder leaves the phase" "drafting 1" "$(field phase) $(field round)"
     fire
@@ -423,7 +425,7 @@ project "old plan"
 write_plan "a plan of last week"
 start plan "a new plan beside an old one"
 fire
-is "draft: a PLAN.md from before the start is no draft" "block drafting" "$decision $(field phase)"
+is "draft: a PLAN.md from before the start is no draft" "remind drafting" "$decision $(field phase)"
 write_plan "the plan of this week"
 fire
 is "draft: one that was written since is" "block reviewing" "$decision $(field phase)"
@@ -468,7 +470,7 @@ variant reviewed
 project "defect 1"
 to_reviewing "no review is run"
 fire
-blocks "defect 1: a bare stop reminds once"
+reminds "defect 1: a bare stop reminds once"
 is "defect 1: and does not advance" "reviewing 1" "$(field phase) $(field round)"
 for n in 1 2 3; do
     fire
@@ -500,7 +502,7 @@ approves "defect 2: no session drives no one's loop"
 hook "{\"session_id\":\"\",\"cwd\":$(json_text "$project"),\"hook_event_name\":\"Stop\"}"
 approves "defect 2: an empty session is not the owner"
 fire s1
-is "defect 2: the owner is still driven" block "$decision"
+is "defect 2: the owner is still driven" remind "$decision"
 project "defect 2 client"
 run env CLAUDECODE=1 CLAUDE_CODE_SESSION_ID=s9 "$PLUGIN/scripts/start-loop.sh" plan "started inside a client"
 state=$(find "$states" -maxdepth 1 -name '*.state')
@@ -519,7 +521,7 @@ to_reviewing "from below"
 mkdir -p "sub folder/deeper"
 cd "sub folder/deeper" || exit 1
 fire
-is "defect 3: fired from a subdirectory the loop is found" block "$decision"
+is "defect 3: fired from a subdirectory the loop is found" remind "$decision"
 gone "defect 3: and nothing is created there" "$project/sub folder/deeper/.claude"
 review_from_below=$("$PLUGIN/scripts/status.sh")
 has "defect 3: status finds it from there" "$review_from_below" "$id"
@@ -553,7 +555,7 @@ for topic in 'a|b' 'a & b' 'a/b/c' 'back\slash \n \1' 'double "quotes" and '"'si
     found=$("$PLUGIN/bin/claudex-loop" state get "$state" topic)
     is "defect 5: [$shown] comes back" "$(printf '%s' "$topic" | tr '\n' ' ')" "$(printf '%s' "$found" | tr '\n' ' ')"
     fire
-    is "defect 5: [$shown] drafting blocks" "block true" "$decision $(json_valid "$work/out.json" && echo true)"
+    is "defect 5: [$shown] drafting reminds" "remind true" "$decision $(json_valid "$work/out.json" && echo true)"
     write_plan x
     fire
     yes "defect 5: [$shown] the runner parses" bash -n "$states/$id-runner.sh"
@@ -690,7 +692,7 @@ approves "hook: a subagent's stop drives nothing"
 is "hook: and binds nothing" unknown "$(field session_id)"
 cd / || exit 1
 hook "{\"session_id\":\"s1\",\"cwd\":$(json_text "$project"),\"hook_event_name\":\"Stop\"}"
-is "hook: the cwd of its input counts, not the process's" block "$decision"
+is "hook: the cwd of its input counts, not the process's" remind "$decision"
 
 section "arguments through the prompt hook"
 

@@ -30,6 +30,13 @@ pub enum Decision {
         /// A note for the person: see [`text::note`].
         note: Option<String>,
     },
+    /// The agent goes on, and the client does not show that as an error.
+    Remind {
+        /// What the agent is told.
+        reason: String,
+        /// A note for the user: see [`text::note`].
+        note: Option<String>,
+    },
 }
 
 impl Decision {
@@ -37,41 +44,58 @@ impl Decision {
     ///
     /// Where the reason is too long, its last line says so and that the rest is in `rest`, such as a file's path.
     pub fn to_json(&self, rest: Option<&str>) -> String {
-        let (decision, reason, note) = match self {
-            Self::Approve { note } => ("approve", None, note),
+        // The client would fill a missing reason with a word that helps nobody.
+        let words = |reason: &str| match shorten(&text::plain(reason), rest) {
+            reason if reason.trim().is_empty() => "The loop is not finished.".to_owned(),
+            reason => reason,
+        };
+        let mut answer = Answer::default();
+        let note = match self {
+            Self::Approve { note } => {
+                answer.decision = Some("approve");
+                note
+            }
             Self::Block { reason, note } => {
-                let reason = shorten(&text::plain(reason), rest);
-                // The client would fill a missing reason with a word that helps nobody.
-                let reason = if reason.trim().is_empty() {
-                    "The loop is not finished.".to_owned()
-                } else {
-                    reason
-                };
-                ("block", Some(reason), note)
+                answer.decision = Some("block");
+                answer.reason = Some(words(reason));
+                note
+            }
+            Self::Remind { reason, note } => {
+                answer.hook_specific_output = Some(Context {
+                    hook_event_name: "Stop",
+                    additional_context: words(reason),
+                });
+                note
             }
         };
         let note = note
             .as_deref()
             .map(|note| text::pasteable(&text::note(note, NOTE_LIMIT)));
-        let system_message = note.filter(|note| !note.is_empty());
-        let answer = serde_json::to_string(&Answer {
-            decision,
-            reason,
-            system_message,
-        });
-        answer.expect("texts are always JSON") + "\n"
+        answer.system_message = note.filter(|note| !note.is_empty());
+        serde_json::to_string(&answer).expect("texts are always JSON") + "\n"
     }
 }
 
 /// The answer's fields. Not a map of values: each stop would read the code of one, too.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Answer {
-    decision: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    hook_specific_output: Option<Context>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     system_message: Option<String>,
+}
+
+/// The text of a reminder.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Context {
+    hook_event_name: &'static str,
+    additional_context: String,
 }
 
 /// Returns how long the client takes a text to be.
@@ -212,6 +236,14 @@ mod tests {
             }
             .to_json(None),
             "{\"decision\":\"block\",\"reason\":\"a \\\"b\\\"\\n\\tc\"}\n"
+        );
+        assert_eq!(
+            Decision::Remind {
+                reason: "a".into(),
+                note: Some("b".into())
+            }
+            .to_json(None),
+            "{\"hookSpecificOutput\":{\"hookEventName\":\"Stop\",\"additionalContext\":\"a\"},\"systemMessage\":\"b\"}\n"
         );
     }
 

@@ -226,6 +226,8 @@ pub struct BehaviourInfo {
     pub name: &'static str,
     /// The parameters that `machine.toml` gives, as they stand there.
     pub parameters: &'static [(&'static str, &'static str)],
+    /// The transitions of its outcomes at which nothing has happened since the last stop.
+    pub reminds: &'static [&'static str],
 }
 
 impl BehaviourInfo {
@@ -470,6 +472,12 @@ impl EdgeInfo {
     /// Returns whether it has a verb.
     pub fn is_verb(&self) -> bool {
         !self.by.is_empty() && !self.own
+    }
+
+    /// Returns whether this edge only says again what the loop waits for.
+    pub fn reminds(&self, table: &Table) -> bool {
+        let behaviour = table.phases[self.from].on_stop;
+        self.from == self.to && behaviour.is_some_and(|one| one.reminds.contains(&self.transition))
     }
 
     /// Returns whether the turn may end after this edge.

@@ -491,6 +491,17 @@ fn said<M: CommandLine>(
     let own = program.words(held, settings, now)?;
     Ok(match words::of(raw, edge, own) {
         Ok(None) => Decision::Approve { note: None },
+        Ok(Some(reason)) if edge.reminds(table) => {
+            let waits_for = text::one_line(&next_action::of(program, held).waits_for, 150);
+            let note = format!(
+                "reminded the agent: loop {} waits for {waits_for}",
+                raw.id()
+            );
+            Decision::Remind {
+                reason,
+                note: Some(info.line(&note)),
+            }
+        }
         Ok(Some(reason)) => Decision::Block { reason, note: None },
         // The loop has moved on: the agent has to know what it waits for, whatever became of its words.
         Err(error) => Decision::Block {
@@ -504,20 +515,17 @@ fn note_of(info: &ProgramInfo, repairs: &[String]) -> Option<String> {
     (!repairs.is_empty()).then(|| info.line(&repairs.join("; ")))
 }
 
-fn with_repairs(info: &ProgramInfo, decision: Decision, repairs: &[String]) -> Decision {
+fn with_repairs(info: &ProgramInfo, mut decision: Decision, repairs: &[String]) -> Decision {
     let Some(repaired) = note_of(info, repairs) else {
         return decision;
     };
-    let join = |note: Option<String>| {
-        Some(note.map_or(repaired.clone(), |note| format!("{repaired}\n{note}")))
-    };
-    match decision {
-        Decision::Approve { note } => Decision::Approve { note: join(note) },
-        Decision::Block { reason, note } => Decision::Block {
-            reason,
-            note: join(note),
-        },
-    }
+    let (Decision::Approve { note } | Decision::Block { note, .. } | Decision::Remind { note, .. }) =
+        &mut decision;
+    *note = Some(match note.take() {
+        Some(note) => format!("{repaired}\n{note}"),
+        None => repaired,
+    });
+    decision
 }
 
 fn refusal<L>(refused: &Refused<L>) -> Result<Decision, String> {

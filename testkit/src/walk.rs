@@ -10,7 +10,7 @@ use crate::kit::Setup;
 use crate::machine::Actor;
 use crate::report::Report;
 use crate::run::{Journal, Loop, Move};
-use crate::suites::input::answer;
+use crate::suites::input::{answer, holds};
 use crate::suites::refusals;
 
 /// How many calls a walk makes at most. What is refused is tried besides.
@@ -158,7 +158,7 @@ impl Walker<'_> {
             match &one {
                 Move::Verb { transition, by } => verb(taken, transition, *by, said.code)?,
                 Move::Review => {}
-                _ if answer(&said)?["decision"] == "block" && !is_taken => {
+                _ if holds(&answer(&said)?) && !is_taken => {
                     let said = said.short();
                     return Err(format!("the agent is held, and no edge was taken: {said}").into());
                 }

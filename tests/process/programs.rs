@@ -215,7 +215,7 @@ fn no_path_leads_the_plugins_scripts_into_the_project() {
                 let ran = run(&[script.as_os_str()], &[]);
                 if script.ends_with("stop-hook.sh") {
                     let decision: Value = serde_json::from_str(&ran.out).unwrap();
-                    assert!(decision["decision"].is_string(), "{ran:?}");
+                    assert!(decision.is_object(), "{ran:?}");
                     assert!(!ran.out.contains("was not found"), "{ran:?}");
                 }
                 for homes in [

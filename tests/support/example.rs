@@ -63,7 +63,10 @@ impl Project {
         let answer: Value =
             serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
         let text = |key: &str| answer[key].as_str().unwrap_or_default().to_owned();
-        (text("decision"), text("reason") + &text("systemMessage"))
+        match answer["hookSpecificOutput"]["additionalContext"].as_str() {
+            Some(reminder) => ("remind".to_owned(), reminder.to_owned()),
+            None => (text("decision"), text("reason") + &text("systemMessage")),
+        }
     }
 
     pub(crate) fn stop(&self) -> (String, String) {

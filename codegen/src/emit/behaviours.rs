@@ -4,6 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
 use super::{Context, table};
+use crate::catalogue;
 use crate::model::{Argument, At, Behaviour, Choice, Constant, Options, Phase};
 
 /// The behaviour of a phase that goes on, as an `Option`.
@@ -21,7 +22,24 @@ pub(super) fn on_stop(phase: &Phase) -> TokenStream {
         let (key, value) = (&key.value, &value.value);
         quote! { (#key, #value) }
     });
-    quote! { Some(rt::BehaviourInfo { name: #name, parameters: &[#(#parameters),*] }) }
+    let reminds = reminds(behaviour);
+    quote! {
+        Some(rt::BehaviourInfo { name: #name, parameters: &[#(#parameters),*], reminds: &[#(#reminds),*] })
+    }
+}
+
+/// Returns the transitions of the outcomes that the loop could also wait at: nothing has happened since the last stop.
+fn reminds(behaviour: &Behaviour) -> impl Iterator<Item = &str> {
+    let entry = catalogue::find(&behaviour.name.value);
+    let can_wait = move |name: &str| {
+        let outcome = entry.and_then(|entry| entry.outcome(name));
+        outcome.is_some_and(|outcome| !outcome.required && outcome.evidence.is_none())
+    };
+    let outcomes = behaviour.outcomes.iter();
+    outcomes
+        .filter(move |(name, _)| can_wait(name))
+        .flat_map(|(_, calls)| calls)
+        .map(|call| call.then.value.as_str())
 }
 
 /// `Option<Question>`

@@ -110,7 +110,10 @@ impl Project {
         }
         let decision: Value = serde_json::from_str(&self.hook("stop", &input)).unwrap();
         let text = |key: &str| decision[key].as_str().unwrap_or_default().to_owned();
-        (text("decision"), text("reason") + &text("systemMessage"))
+        match decision["hookSpecificOutput"]["additionalContext"].as_str() {
+            Some(reminder) => ("remind".to_owned(), reminder.to_owned()),
+            None => (text("decision"), text("reason") + &text("systemMessage")),
+        }
     }
 
     /// Has the person choose this in the client's dialog, in which the agent has put these questions.

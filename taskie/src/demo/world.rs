@@ -138,9 +138,10 @@ impl World {
         }))?;
         let said: Value =
             serde_json::from_str(&said).map_err(|error| failed("read the Stop hook", error))?;
-        Ok(match (said["decision"].as_str(), said["reason"].as_str()) {
-            (Some("block"), Some(reason)) => Stopped::Blocked(reason.to_owned()),
-            _ => Stopped::Ended,
+        let reminder = &said["hookSpecificOutput"]["additionalContext"];
+        Ok(match said["reason"].as_str().or(reminder.as_str()) {
+            Some(reason) => Stopped::Blocked(reason.to_owned()),
+            None => Stopped::Ended,
         })
     }
 

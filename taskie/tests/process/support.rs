@@ -110,7 +110,10 @@ impl Project {
         let said = Said(self.folder.stop().unwrap()).done();
         let decision: Value = serde_json::from_str(&said).unwrap();
         let text = |key: &str| decision[key].as_str().unwrap_or_default().to_owned();
-        (text("decision"), text("reason") + &text("systemMessage"))
+        match decision["hookSpecificOutput"]["additionalContext"].as_str() {
+            Some(reminder) => ("remind".to_owned(), reminder.to_owned()),
+            None => (text("decision"), text("reason") + &text("systemMessage")),
+        }
     }
 
     pub(crate) fn blocks(&self) -> String {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::input::answer;
+use super::input::{answer, holds};
 use crate::error::Wrong;
 use crate::project::Output;
 use crate::run::{Loop, Move};
@@ -22,7 +22,7 @@ pub(crate) fn run(held: &mut Loop<'_>) -> Result<Option<String>, Wrong> {
 fn stops(held: &Loop<'_>) -> Result<usize, Wrong> {
     let mut blocks = 0;
     for said in &at_once(|| held.project.stop())? {
-        blocks += usize::from(answer(said)?["decision"] == "block");
+        blocks += usize::from(holds(&answer(said)?));
     }
     let journal = held.journal()?;
     let edges = journal.edges(1).len();

@@ -7,7 +7,7 @@ use std::os::unix::fs::{FileTypeExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::input::answer;
+use super::input::{answer, holds};
 use crate::error::{Failure, Suite, Wrong};
 use crate::kit::Setup;
 use crate::project::{SESSION, done, feed, files, remove};
@@ -130,8 +130,8 @@ fn stop(held: &Loop<'_>, place: &Path, put: Content) -> Result<(), Wrong> {
     let event = held.project.event(SESSION).to_string();
     let said = feed(command, event.as_bytes())?;
 
-    let decision = &answer(&said)?["decision"];
-    if *decision != "approve" && *decision != "block" {
+    let answer = answer(&said)?;
+    if answer["decision"] != "approve" && !holds(&answer) {
         return Err(format!("expected a decision, found {}", said.short()).into());
     }
     if is_special(place) != special || files(&outside) != before {

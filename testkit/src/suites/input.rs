@@ -48,6 +48,11 @@ fn inputs() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
+/// Returns whether a Stop hook's answer has the agent go on: a block, or a reminder.
+pub(crate) fn holds(answer: &Json) -> bool {
+    answer["decision"] == "block" || answer["hookSpecificOutput"]["additionalContext"].is_string()
+}
+
 /// Returns a hook's answer: nothing, or one JSON object. Another exit code than 0 would be ignored or block.
 pub(crate) fn answer(said: &Output) -> Result<Json, Wrong> {
     if said.code != Some(0) || said.err.contains("panicked") {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fs;
 use std::io;
 
-use super::input::answer;
+use super::input::{answer, holds};
 use crate::error::Wrong;
 use crate::machine::Actor;
 use crate::project::{Output, SESSION, feed};
@@ -67,7 +67,7 @@ pub(crate) fn run(held: &Loop<'_>, is_reviewed: bool) -> Result<usize, Wrong> {
         let mut command = held.project.command(&["hook", "stop"]);
         command.envs(variable.map(|name| (name, "1")));
         let said = unchanged(held, &what, || feed(command, event.to_string().as_bytes()))?;
-        if answer(&said)?["decision"] == "block" {
+        if holds(&answer(&said)?) {
             return Err(format!("{what} was held: {}", said.short()).into());
         }
         tried += 1;

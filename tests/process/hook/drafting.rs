@@ -110,7 +110,10 @@ fn stop_hook_active_is_no_brake() {
 #[test]
 fn a_round_without_a_review_is_reminded_of_once_and_then_waits() {
     let (project, id) = Project::reviewing(&["--rounds", "2"]);
-    let reason = project.fire().blocked();
+    let stop = project.fire();
+    let note = format!("claudex: reminded the agent: loop {id} waits for the review of round 1");
+    assert_eq!(stop.note, Some(note));
+    let reason = stop.reminded();
     assert!(
         reason.starts_with("### Claudex round 1 of 2 is waiting for its review\n"),
         "{reason}"

@@ -7,8 +7,10 @@ use super::{Ran, is_id};
 /// What the Stop hook answered.
 #[derive(Debug)]
 pub(crate) struct Stop {
-    /// The reason of a block; None: the turn may end.
+    /// The reason of a block, or the text of a reminder; None: the turn may end.
     pub(crate) reason: Option<String>,
+    /// Whether it is a reminder.
+    pub(crate) reminds: bool,
     /// The line for the person.
     pub(crate) note: Option<String>,
 }
@@ -29,7 +31,8 @@ impl Stop {
         let answer = answer.as_object().expect("an object");
         for key in answer.keys() {
             assert!(
-                ["decision", "reason", "systemMessage"].contains(&key.as_str()),
+                ["decision", "reason", "hookSpecificOutput", "systemMessage"]
+                    .contains(&key.as_str()),
                 "{ran:?}"
             );
         }
@@ -38,16 +41,45 @@ impl Stop {
                 .get(key)
                 .map(|value| value.as_str().expect("text").to_owned())
         };
-        let (reason, note) = (text("reason"), text("systemMessage"));
+        let note = text("systemMessage");
+        if let Some(context) = answer.get("hookSpecificOutput") {
+            assert!(
+                !answer.contains_key("decision") && !answer.contains_key("reason"),
+                "{ran:?}"
+            );
+            assert_eq!(context["hookEventName"], "Stop");
+            let reason = context["additionalContext"]
+                .as_str()
+                .expect("text")
+                .to_owned();
+            check_reason(&reason);
+            return Self {
+                reason: Some(reason),
+                reminds: true,
+                note,
+            };
+        }
+        let reason = text("reason");
         match text("decision").as_deref() {
             Some("block") => check_reason(reason.as_deref().expect("a block has a reason")),
             Some("approve") => assert_eq!(reason, None, "{ran:?}"),
             _ => panic!("no decision: {ran:?}"),
         }
-        Self { reason, note }
+        Self {
+            reason,
+            reminds: false,
+            note,
+        }
     }
 
-    /// The reason of what must be a block.
+    /// The text of what must be a reminder.
+    #[track_caller]
+    pub(crate) fn reminded(self) -> String {
+        assert!(self.reminds, "expected a reminder: {self:?}");
+        self.reason.unwrap_or_default()
+    }
+
+    /// The text that has the agent go on: the reason of a block, or a reminder.
     #[track_caller]
     pub(crate) fn blocked(self) -> String {
         match self.reason {

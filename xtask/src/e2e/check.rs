@@ -207,7 +207,13 @@ fn stop_decision(event: &Value) -> Option<String> {
         return None;
     }
     let output: Value = serde_json::from_str(event["stdout"].as_str()?).ok()?;
-    Some(output["decision"].as_str()?.to_owned())
+    let is_reminder = output["hookSpecificOutput"]["additionalContext"].is_string();
+    let decision = if is_reminder {
+        Some("remind")
+    } else {
+        output["decision"].as_str()
+    };
+    decision.map(str::to_owned)
 }
 
 /// Returns the transitions in a journal, without the loop's start.

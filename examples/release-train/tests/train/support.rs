@@ -234,6 +234,9 @@ pub(crate) fn feed(mut command: Command, input: &[u8]) -> String {
 pub(crate) fn decision(printed: &str) -> (String, String) {
     let answer: Value = serde_json::from_str(printed).unwrap();
     let text = |key: &str| answer.get(key).and_then(Value::as_str).map(str::to_owned);
+    if let Some(reminder) = answer.pointer("/hookSpecificOutput/additionalContext") {
+        return ("remind".to_owned(), reminder.as_str().unwrap().to_owned());
+    }
     let said = text("reason").or_else(|| text("systemMessage"));
     (text("decision").unwrap(), said.unwrap_or_default())
 }
