@@ -191,6 +191,30 @@ pub fn near_id(state: &'static StateSpec, from: &Utf8Path, given: &str) -> Optio
     suggest::id(given, known.iter().map(LoopId::as_str)).map(str::to_owned)
 }
 
+/// Says where loops are if none is active: one that was not started here, one that was swept, those that are over.
+fn none_active(info: &ProgramInfo, from: &Utf8Path) -> String {
+    let not_started_here = active_loops(info.state, from)
+        .into_iter()
+        .find(|(store, listed)| listed.left_alone && store.has_journal(&listed.id));
+    if let Some((_, listed)) = not_started_here {
+        let id = listed.id.as_str();
+        let take_up = incompatible::take_up(info, id);
+        return format!("loop {id} is there, but it was not started here; {take_up}");
+    }
+    match (swept(info.state, from).first(), info.plugin) {
+        (Some((_, swept)), _) => format!(
+            "loop {} was put aside; {}",
+            swept.id,
+            incompatible::bring_back(info, swept.id.as_str())
+        ),
+        (None, Some(plugin)) => format!(
+            "those that are over: /{plugin}:history, in a terminal `{} list`",
+            info.program
+        ),
+        (None, None) => format!("those that are over: `{} list`", info.program),
+    }
+}
+
 /// The one active loop above a folder.
 ///
 /// # Errors
@@ -203,20 +227,7 @@ pub fn active(info: &ProgramInfo, from: &Utf8Path) -> Result<(Store, LoopId), No
     match active.len() {
         0 => Err(NotFound::NoneActive {
             from: from.to_owned(),
-            help: match (swept(info.state, from).first(), info.plugin) {
-                (Some((_, swept)), _) => format!(
-                    "loop {} was put aside; {}",
-                    swept.id,
-                    incompatible::bring_back(info, swept.id.as_str())
-                ),
-                (None, Some(plugin)) => {
-                    format!(
-                        "those that are over: /{plugin}:history, in a terminal `{} list`",
-                        info.program
-                    )
-                }
-                (None, None) => format!("those that are over: `{} list`", info.program),
-            },
+            help: none_active(info, from),
         }),
         1 => {
             let (store, listed) = active.remove(0);

@@ -13,6 +13,7 @@ use crate::machine::table::{Constant, FieldKind};
 use crate::machine::{Actor, Raw};
 use crate::program::arguments::Look;
 use crate::program::assembled::{CommandLine, Program};
+use crate::program::caller::{Caller, UNKNOWN};
 use crate::program::exit::{Exit, Failure};
 use crate::program::info::ProgramInfo;
 use crate::program::messages::{self, Way};
@@ -193,7 +194,17 @@ pub(super) fn shown<M: CommandLine>(
     {
         notes.push(format!("the last review gave no verdict: {cause}"));
     }
-    let NextAction { waits_for, next } = next_action::of(program, held);
+    let NextAction {
+        waits_for,
+        mut next,
+    } = next_action::of(program, held);
+    let id = raw.id();
+    if !phase.terminal && is_of_another_session(raw) {
+        next = format!(
+            "another session has this loop; to take it over into this one:{}",
+            info.command(&format!("adopt {id}"))
+        );
+    }
     Shown {
         id: raw.id().to_string(),
         machine: table.name,
@@ -223,6 +234,16 @@ pub(super) fn shown<M: CommandLine>(
         ways_on: messages::ways(info, raw),
         state: raw.store().path_of(raw.id()).to_string(),
     }
+}
+
+/// Returns whether a session has the loop, and this call comes from another one.
+fn is_of_another_session(raw: &Raw) -> bool {
+    let owner = raw.text(raw.table().state.fields.session);
+    let is_owned = ![UNKNOWN, ""].contains(&owner.as_str());
+    let caller = Caller::from_env().session;
+    is_owned
+        && !messages::is_nobodys(raw.table(), raw.phase())
+        && caller.is_some_and(|session| session != owner)
 }
 
 fn review(raw: &Raw, past: &Past, settings: &Settings) -> Option<Review> {
