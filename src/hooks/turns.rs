@@ -18,6 +18,12 @@ const MAX_WAITS: u32 = 3;
 pub struct Turns {
     /// How many stops in a row have found each background task, by the task's id.
     waits: BTreeMap<String, u32>,
+    /// Whether the newest prompt, or the newest block, has not been followed by a stop.
+    is_open: bool,
+    /// Whether the newest prompt is a command that only looks at the loop.
+    only_looks: bool,
+    /// Whether the newest turn that does more than look was interrupted.
+    is_interrupted: bool,
 }
 
 /// What a stop does about the background tasks that its agent waits for.
@@ -45,6 +51,25 @@ impl Turns {
         save(&file_of(session), self, home)
     }
 
+    /// Notes that a prompt came. A turn was interrupted if no stop has followed its prompt.
+    pub fn begin(&mut self, only_looks: bool) {
+        if !self.only_looks {
+            self.is_interrupted = self.is_open;
+        }
+        self.is_open = true;
+        self.only_looks = only_looks;
+    }
+
+    /// Notes a stop. `goes_on`: the agent was told to go on.
+    pub fn end(&mut self, goes_on: bool) {
+        self.is_open = goes_on;
+    }
+
+    /// Returns whether this turn only looks at the loop, after one that was interrupted.
+    pub fn looks_after_interruption(&self) -> bool {
+        self.only_looks && self.is_interrupted
+    }
+
     /// Counts a stop that found these background tasks.
     pub fn wait(&mut self, tasks: &[&str]) -> Wait {
         let counted = |id: &&str| {
@@ -68,6 +93,28 @@ fn file_of(session: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn look_after_interruption_is_known_until_another_prompt() {
+        let mut turns = Turns::default();
+        turns.begin(true);
+        assert!(!turns.looks_after_interruption(), "nothing came before it");
+        turns.end(false);
+
+        // A prompt, a block, and Esc.
+        turns.begin(false);
+        turns.end(true);
+        for _ in 0..2 {
+            turns.begin(true);
+            assert!(turns.looks_after_interruption());
+            turns.end(false);
+        }
+        turns.begin(false);
+        assert!(!turns.looks_after_interruption());
+        turns.end(false);
+        turns.begin(true);
+        assert!(!turns.looks_after_interruption());
+    }
 
     #[test]
     fn fourth_stop_for_the_same_task_gives_up_once() {

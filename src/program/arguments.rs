@@ -50,6 +50,9 @@ pub(super) enum Command {
         #[arg(long, requires = "adopt")]
         yes: bool,
     },
+    /// Hold a loop: no stop drives it until `resume`
+    #[command(display_order = Group::Person.place())]
+    Pause(Target),
     /// Take a loop over into this session
     #[command(display_order = Group::Person.place())]
     Adopt {

@@ -14,7 +14,7 @@ use super::settings::Settings;
 use super::stop::{self, Surroundings};
 use super::{
     answer, chosen, color, compaction, config, display, doctor, generate, hooks, import, loops,
-    out, plugin, review, rollback, session_start, start, state, verbs, verify,
+    out, pause, plugin, review, rollback, session_start, start, state, verbs, verify,
 };
 use crate::behaviours::verify::is_used;
 use crate::hooks::answers::HookOutput;
@@ -122,7 +122,7 @@ fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Resul
         loops::all_usable(info)?;
         return chosen::choose::<M>(id.as_deref());
     }
-    if !Command::has_subcommand(name) {
+    if !Command::has_subcommand(name) || pause::is_own_verb(M::TABLE, name) {
         not_inside_a_reviewer(name)?;
         loops::all_usable(info)?;
         return verbs::verb(
@@ -144,6 +144,7 @@ fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Resul
         Command::Report(report) => display::report(program, &report),
         Command::Review(arguments) => review::review(program, &arguments),
         Command::Resume { target, adopt, yes } => loops::resume(program, &target, adopt, yes),
+        Command::Pause(target) => pause::pause(program, &target),
         Command::Adopt { target, yes } => loops::adopt(program, &target, yes),
         Command::Import { file, id } => import::import(program, &file, id.as_deref()),
         Command::Personas => display::personas(info),
@@ -204,6 +205,7 @@ fn changes_loops(command: &Command) -> bool {
     match command {
         Command::Review(_)
         | Command::Resume { .. }
+        | Command::Pause(_)
         | Command::Adopt { .. }
         | Command::Import { .. }
         | Command::Sweep { dry_run: false, .. }

@@ -12,7 +12,8 @@ use super::locate;
 use super::out;
 use super::settings::Settings;
 use super::shell::quoted;
-use super::stop::Surroundings;
+use super::stop::{Surroundings, stores_of};
+use super::turn;
 use crate::hooks::answers::HookOutput;
 use crate::hooks::decision::Decision;
 use crate::hooks::input::{self, Input, InputError, ReadLimits};
@@ -61,7 +62,12 @@ pub fn prompt(info: &'static ProgramInfo, surroundings: &Surroundings) -> Exit {
         let failed = |error: &dyn std::fmt::Display| {
             out::note(&info.line(&text::one_line(&error.to_string(), 300)));
         };
-        match prompt::store(&input, plugin, Timestamp::now(), home) {
+        let stored = prompt::store(&input, plugin, Timestamp::now(), home);
+        // A session without a loop leaves no trace.
+        if matches!(stored, Ok(true)) || !stores_of(info, &input, surroundings).is_empty() {
+            turn::begin(info, &input);
+        }
+        match stored {
             Ok(true) => {}
             Ok(false) => return,
             Err(error) => return failed(&error),

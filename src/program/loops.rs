@@ -14,8 +14,8 @@ use super::incompatible::{self, ends_anywhere};
 use super::info::ProgramInfo;
 use super::settings::Settings;
 use super::{
-    attempts, chosen, consent, locate, messages, next_action, out, rounds, session_start, typed,
-    verbs,
+    attempts, chosen, consent, locate, messages, next_action, out, pause, rounds, session_start,
+    typed, verbs,
 };
 use crate::behaviours::{LoopHandle, words};
 use crate::machine::raw::OpenError;
@@ -468,6 +468,7 @@ pub(super) fn resume<M: CommandLine>(
     let settings = settings(info, store.root(), None)?;
     bring_back(&store, &id)?;
     let mut held = open::<M>(&store, &id, actor)?;
+    pause::end(&store, &id)?;
     program.prepare(&held, &settings, actor);
     let phase = messages::phase(held.raw());
     let adopt = adopt || messages::is_nobodys(M::TABLE, held.raw().phase());

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `assembled` | a generated machine as a program, and what a program adds to it |
 //! | `arguments`, `dispatch`, `typed` | its command line, and what was typed after a slash command |
-//! | `start`, `verbs`, `loops`, `rollback`, `review`, `display`, `config`, `state`, `generate` | its commands |
+//! | `start`, `verbs`, `loops`, `pause`, `rollback`, `review`, `display`, `config`, `state`, `generate` | its commands |
 //! | `hooks`, `stop`, `turn`, `session_start`, `compaction`, `answer` | what a client's hooks call |
 //! | `doctor`, `client_files` | checks of the installation, and what the client's files say |
 //! | `settings`, `reviewers` | the person's configuration, and who reviews |
@@ -45,6 +45,7 @@ pub mod loops;
 pub mod messages;
 mod next_action;
 pub mod out;
+mod pause;
 pub mod plugin;
 pub mod review;
 pub mod reviewers;

@@ -41,6 +41,13 @@ pub(super) fn of<M: CommandLine>(program: &Program<M>, held: &M::Any) -> NextAct
     if phase.terminal {
         return NextAction::new("nothing", "nothing: the loop is over");
     }
+    if raw.store().is_paused(raw.id()) {
+        let resume = info.command(&format!("resume {}", raw.id()));
+        return NextAction::new(
+            "the person, who paused it",
+            format!("a person goes on with it:{resume}"),
+        );
+    }
     if let Some(own) = (program.next_action)(held) {
         return own;
     }

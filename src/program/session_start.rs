@@ -221,7 +221,7 @@ fn own<M: CommandLine>(
         text::note(&next.next, PART),
     );
     let resume = info.table.edges_at("resume", raw.phase()).next();
-    let resume = resume.map(|_| format!("resume {id}"));
+    let resume = (resume.is_some() || store.is_paused(id)).then(|| format!("resume {id}"));
     let agent = match (compacted, &resume, info.plugin) {
         (true, ..) => format!(
             "this session drives loop {id}, which is in phase {phase} and waits for {waits_for}. Go on with it: {next}"

@@ -75,7 +75,11 @@ pub(super) fn decide<M: CommandLine>(
     let choice = choose(info, &stores, input.session_id.as_deref(), &mut repairs);
     let decision = match choice {
         _ if surroundings.budget.is_over() => noted(info.line(&out_of_time(info, &stores[0]))),
-        Choice::Drive { store, id } => drive(program, &store, &id, input, now),
+        Choice::Drive { store, id } => {
+            let decision = drive(program, &store, &id, input, now);
+            turn::end(info, input, &decision);
+            decision
+        }
         Choice::Swept { id } => noted(info.line(&format!(
             "loop {id} was put aside after it had been idle for too long. To take it up:{}",
             info.command(&format!("resume {id}"))
@@ -384,9 +388,10 @@ fn drive<M: CommandLine>(
     }
     match turn::look(info, input, held.raw()) {
         Turn::GoesOn { note } => repairs.extend(note),
-        Turn::Ends { why } => {
+        Turn::Ends { why, note } => {
             store.log(&format!("{id} {LET_END}{why}"));
-            return with_repairs(info, Decision::Approve { note: None }, &repairs);
+            let note = note.map(|note| info.line(&note));
+            return with_repairs(info, Decision::Approve { note }, &repairs);
         }
     }
     let settings = match settings(info, store, input) {

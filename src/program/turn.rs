@@ -2,10 +2,14 @@
 
 use super::caller::UNKNOWN;
 use super::info::ProgramInfo;
+use crate::hooks::decision::Decision;
 use crate::hooks::input::Input;
 use crate::hooks::turns::{Turns, Wait};
 use crate::machine::{Actor, Raw};
 use crate::store::{Entry, StateHome};
+
+/// The slash commands that only look at a loop.
+const LOOKS: [&str; 3] = ["status", "history", "doctor"];
 
 /// What a turn's end means for the loop.
 pub(super) enum Turn {
@@ -18,42 +22,94 @@ pub(super) enum Turn {
     Ends {
         /// The reason for the folder's log.
         why: &'static str,
+        /// A sentence for the user.
+        note: Option<String>,
     },
 }
 
 /// Returns what the end of this turn means for a loop.
 pub(super) fn look(info: &ProgramInfo, input: &Input, raw: &Raw) -> Turn {
-    let home = StateHome::of_user(info.program);
-    let session = input.session_id.as_deref().unwrap_or(UNKNOWN);
-    let before = home.folder().and_then(|home| Turns::of(session, home));
-    let mut turns = before.clone().unwrap_or_default();
-    let wait = turns.wait(&awaited_tasks(info, input, raw));
-    if let Some(home) = home.folder()
-        && before.as_ref() != Some(&turns)
-        && let Err(error) = turns.keep(session, home)
-    {
-        let id = raw.id();
+    let mut wait = Wait::GoesOn;
+    let tasks = awaited_tasks(info, input, raw);
+    let noted = note(info, input, |turns| wait = turns.wait(&tasks));
+    let id = raw.id();
+    let turns = noted.unwrap_or_else(|error| {
         raw.store()
             .log(&format!("{id} cannot note the turn: {error}"));
-    }
+        Turns::default()
+    });
 
     match wait {
+        _ if raw.store().is_paused(raw.id()) => Turn::Ends {
+            why: "it is paused",
+            note: Some(format!(
+                "loop {id} is paused. To go on with it:{}",
+                info.command(&format!("resume {id}"))
+            )),
+        },
+        _ if turns.looks_after_interruption() => Turn::Ends {
+            why: "the turn only looked at it, after one that was interrupted",
+            note: Some(format!(
+                "loop {id} stays as it is, since the turn before was interrupted. Your next prompt goes on with it"
+            )),
+        },
         Wait::Waits => Turn::Ends {
             why: "its review or a helper of the agent is at work",
+            note: None,
         },
         // The turn was let end, and another Stop hook held it. Its blocks are none of our loop's: a reminder, or the
         // next try of what has just failed twice, is for a turn of the user's.
         _ if input.stop_hook_active == Some(true) && has_let_turn_end(raw) => Turn::Ends {
             why: "it was let end before, and another hook held it",
+            note: None,
         },
         Wait::GivesUp => Turn::GoesOn {
             note: Some(format!(
-                "three stops have waited for the same background task, so loop {} goes on while that runs",
-                raw.id()
+                "three stops have waited for the same background task, so loop {id} goes on while that runs"
             )),
         },
         Wait::GoesOn => Turn::GoesOn { note: None },
     }
+}
+
+/// Notes that a prompt came.
+pub(super) fn begin(info: &ProgramInfo, input: &Input) {
+    // UserPromptExpansion is about the same prompt as a UserPromptSubmit.
+    if input.hook_event_name.as_deref() != Some("UserPromptSubmit") || input.is_subagent() {
+        return;
+    }
+    let prompt = input.prompt.as_deref().unwrap_or_default();
+    let command = info
+        .plugin
+        .and_then(|plugin| prompt.strip_prefix(&format!("/{plugin}:")))
+        .and_then(|rest| rest.split_whitespace().next());
+    let only_looks = command.is_some_and(|command| LOOKS.contains(&command));
+    let _ = note(info, input, |turns| turns.begin(only_looks));
+}
+
+/// Notes a stop that a loop has answered.
+pub(super) fn end(info: &ProgramInfo, input: &Input, decision: &Decision) {
+    let goes_on = !matches!(decision, Decision::Approve { .. });
+    let _ = note(info, input, |turns| turns.end(goes_on));
+}
+
+/// Changes what is noted about the turns of the input's session, and returns it.
+fn note(
+    info: &ProgramInfo,
+    input: &Input,
+    change: impl FnOnce(&mut Turns),
+) -> std::io::Result<Turns> {
+    let home = StateHome::of_user(info.program);
+    let session = input.session_id.as_deref().unwrap_or(UNKNOWN);
+    let before = home.folder().and_then(|home| Turns::of(session, home));
+    let mut turns = before.clone().unwrap_or_default();
+    change(&mut turns);
+    if let Some(home) = home.folder()
+        && before.as_ref() != Some(&turns)
+    {
+        turns.keep(session, home)?;
+    }
+    Ok(turns)
 }
 
 /// Returns whether no hook has noted anything about the session before. It is noted now.

@@ -37,6 +37,9 @@ pub(super) struct Ownership {
     at: Timestamp,
     /// The versions of the machine with which programs of this user began or changed the loop.
     pub(super) graphs: Vec<String>,
+    /// Whether the user holds the loop: no stop drives it.
+    #[serde(default)]
+    paused: bool,
 }
 
 impl Store {
@@ -89,6 +92,29 @@ impl Store {
         self.save(&found)
     }
 
+    /// Returns whether the user holds a loop, so that no stop drives it.
+    pub fn is_paused(&self, id: &LoopId) -> bool {
+        let found = self.ownership(id).ok().flatten();
+        found.is_some_and(|found| found.paused)
+    }
+
+    /// Holds a loop, or lets it go. Returns whether that changed anything.
+    ///
+    /// # Errors
+    /// Returns an error if the loop was not started here, or the record cannot be written.
+    pub fn pause(&self, id: &LoopId, paused: bool) -> Result<bool, StoreError> {
+        let found = self.ownership(id)?;
+        let Some(mut found) = found else {
+            return Err(self.not_started_here(id));
+        };
+        let is_new = found.paused != paused;
+        found.paused = paused;
+        if is_new {
+            self.save(&found)?;
+        }
+        Ok(is_new)
+    }
+
     /// Removes the record of a loop that is gone. What cannot be removed names a loop that is not there.
     pub(super) fn disown(&self, id: &LoopId) {
         if let Some(home) = self.home().folder()
@@ -131,6 +157,7 @@ impl Store {
             root: self.root().to_string(),
             at: Timestamp::now(),
             graphs: Vec::new(),
+            paused: false,
         }
     }
 }

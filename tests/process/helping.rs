@@ -144,7 +144,9 @@ fn the_help_fits_a_screen_and_lists_each_command_once_in_the_group_that_its_defi
     let of_person = commands("A person decides");
     assert_eq!(
         of_person,
-        ["resume", "adopt", "import", "rollback", "answer", "more"]
+        [
+            "resume", "pause", "adopt", "import", "rollback", "answer", "more"
+        ]
     );
     assert_eq!(
         commands("Look"),

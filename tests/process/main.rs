@@ -31,6 +31,7 @@ mod support;
 mod tamper;
 mod terminal;
 mod text;
+mod turns;
 mod typed;
 mod untouched;
 mod updating;

@@ -53,7 +53,9 @@ pub enum Does<'m> {
 }
 
 /// Lists the slash commands that every program has, but for those that start.
-const OWN: [&str; 6] = ["status", "history", "resume", "adopt", "rollback", "doctor"];
+const OWN: [&str; 7] = [
+    "status", "history", "resume", "pause", "adopt", "rollback", "doctor",
+];
 
 impl Machine {
     /// Returns the slash commands that the plugin can have: one for each mode, the engine's own, and one for each transition that a
@@ -68,8 +70,12 @@ impl Machine {
             };
             (name, Does::Start(mode))
         });
-        let own = OWN.map(|name| (name, Does::Own));
         let persons = self.open_to(Actor::Person);
+        let has_pause = persons.contains("pause");
+        let own = OWN
+            .into_iter()
+            .filter(move |name| *name != "pause" || !has_pause);
+        let own = own.map(|name| (name, Does::Own));
         let taken = self.transition_names().into_iter();
         let taken = taken
             .filter(|name| *name != "resume" && persons.contains(name))

@@ -195,6 +195,13 @@ fn own<M: CommandLine>(name: &str) -> Known {
             "Let a waiting or swept loop go on, its counters begun anew",
             body!("goes-on.md"),
         ),
+        "pause" => (
+            "pause",
+            true,
+            Further::Nothing,
+            "Hold a loop: no stop drives it until it is resumed",
+            body!("ends.md"),
+        ),
         "adopt" => (
             "adopt",
             true,
@@ -224,7 +231,7 @@ fn own<M: CommandLine>(name: &str) -> Known {
             body!("status.md"),
         ),
     };
-    let takes_id = matches!(name, "history" | "resume" | "adopt");
+    let takes_id = matches!(name, "history" | "resume" | "pause" | "adopt");
     Known {
         call: call.to_owned(),
         of_person,

@@ -1,0 +1,87 @@
+//! Turns in which the loop is to stay as it is: a look after Esc, and a loop that the user holds.
+
+use crate::support::Project;
+
+#[test]
+fn look_after_interruption_leaves_the_loop_as_it_is() {
+    let (project, id) = Project::reviewing(&[]);
+    let before = project.changes(&id);
+    // The block of the first round was not followed by a stop: Esc.
+    for _ in 0..2 {
+        project.type_line("s1", "/claudex:status");
+        assert_eq!(
+            project.fire().approved(),
+            format!(
+                "claudex: loop {id} stays as it is, since the turn before was interrupted. Your next prompt goes on with it"
+            )
+        );
+    }
+    assert_eq!(project.changes(&id), before);
+
+    project.type_line("s1", "go on");
+    project.fire().blocked();
+}
+
+#[test]
+fn paused_loop_is_driven_by_no_stop_until_resumed() {
+    let (project, id) = Project::reviewing(&[]);
+    project.review(&id, "fake-findings").exits(0);
+    project.run(&["pause"]).exits(0).says("is paused");
+    let before = project.changes(&id);
+    for _ in 0..2 {
+        let note = project.fire().approved();
+        assert!(
+            note.starts_with(&format!("claudex: loop {id} is paused. To go on with it:"))
+                && note.contains(&format!("/claudex:resume {id}")),
+            "{note}"
+        );
+    }
+    assert_eq!(project.changes(&id), before);
+    let status = project.run(&["status"]).exits(0);
+    assert!(
+        status.out.contains("the person, who paused it"),
+        "{status:?}"
+    );
+
+    project.run(&["resume"]).exits(0).says("no longer paused");
+    let reason = project.fire().blocked();
+    assert!(reason.starts_with("### Claudex round 2 of 3"), "{reason}");
+}
+
+#[test]
+fn agent_may_not_pause_a_loop() {
+    let (project, id) = Project::reviewing(&[]);
+    project.run_in_session("s1", &["pause", &id]).exits(1);
+    project.fire().blocked();
+}
+
+#[test]
+fn status_in_another_session_names_adopt() {
+    let (project, id) = Project::reviewing(&[]);
+    let own = project.run_in_session("s1", &["status"]).exits(0);
+    assert!(own.out.contains("claudex-loop review"), "{own:?}");
+    let other = project.run_in_session("s2", &["status"]).exits(0);
+    assert!(
+        other
+            .out
+            .contains("another session has this loop; to take it over into this one:")
+            && other.out.contains(&format!("/claudex:adopt {id}"))
+            && !other.out.contains("run the review"),
+        "{other:?}"
+    );
+}
+
+#[test]
+fn cancel_without_id_names_a_loop_not_started_here() {
+    let (project, id) = Project::reviewing(&[]);
+    let elsewhere = project.root.join("another-home");
+    let project = project.with("XDG_STATE_HOME", elsewhere.to_str().unwrap());
+    let refused = project.run(&["cancel"]).exits(1);
+    assert!(
+        refused
+            .err
+            .contains(&format!("loop {id} is there, but it was not started here"))
+            && refused.err.contains(&format!("claudex-loop adopt {id}")),
+        "{refused:?}"
+    );
+}
