@@ -260,29 +260,6 @@ fn a_reviewer_that_floods_its_stderr_fills_neither_the_disk_nor_the_client() {
     assert!(ran.out.len() < 50_000, "{}", ran.out.len());
 }
 
-#[test]
-fn a_plan_that_is_longer_than_a_prompt_holds_is_not_cut_in_silence() {
-    let bench = Bench::new();
-    let plan = "# Plan\n\n".to_owned() + &"words of a plan\n".repeat(16 * 1024) + "THE END\n";
-    bench.project.plan(&plan);
-    bench.install("codex", &format!("{}{}", keeping(&bench), codex_clean()));
-    bench.review("codex", &[]).exits(0);
-    let prompt = kept(&bench, "stdin");
-    let cut = plan.len() - 256 * 1024;
-    assert!(!prompt.contains("THE END"));
-    assert!(
-        prompt.contains(&format!(
-            " ends -----\n\nThe document is longer than what is shown: its last {cut} bytes are left out."
-        )),
-        "{}",
-        &prompt[prompt.len() - 2_000..]
-    );
-    bench.project.plan("# Plan\n");
-    bench.project.fire().blocked();
-    bench.review("codex", &[]).exits(0);
-    assert!(!kept(&bench, "stdin").contains("is longer than what is shown"));
-}
-
 /// Returns a script that answers by this one, and a question that sends an answer back by the other; each call leaves a line in a file.
 fn repairing(bench: &Bench, first: &str, second: &str) -> String {
     let calls = bench.note("calls").display().to_string();
