@@ -73,7 +73,7 @@ pub fn diagram(machine: &Machine) -> String {
     for (at, phase) in machine.phases.iter().enumerate() {
         let mut lines = vec![escaped(&phase.name.value)];
         if !phase.terminal {
-            let behaviour = phase.on_stop.as_ref().map(|on_stop| &*on_stop.name.value);
+            let behaviour = phase.on_stop.as_ref().map(Behaviour::name);
             let behaviour = behaviour.unwrap_or("written in Rust");
             lines.push(format!("<i>{}</i>", escaped(behaviour)));
         }

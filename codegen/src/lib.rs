@@ -52,7 +52,6 @@
 //! );
 //! ```
 
-pub mod catalogue;
 pub mod diagnostic;
 pub mod model;
 
@@ -60,8 +59,6 @@ mod check;
 mod config;
 mod diagram;
 mod emit;
-mod format;
-mod source;
 pub mod templates;
 
 pub use check::check;
@@ -69,7 +66,6 @@ pub use config::Config;
 pub use diagnostic::{Diagnostic, Diagnostics, Place, line_of};
 pub use diagram::diagram;
 pub use emit::Options;
-pub use source::parse;
 
 use model::Machine;
 
@@ -82,24 +78,20 @@ pub struct Generated {
     pub messages: Vec<String>,
 }
 
-/// Reads a machine and checks it. `name` is the file's name in messages.
+/// Parses a machine and checks it. `name` is the name of the file in messages.
 ///
 /// # Errors
-/// Everything that is wrong with it, in the order of the file.
+/// Returns the first problem of the file's form alone, else all problems of its meaning, in the order of the file.
 pub fn check_source(name: &str, source: &str) -> Result<Machine, Diagnostics> {
-    let (machine, mut found) = source::read(source);
-    if let Some(machine) = &machine {
-        // What could not be read has been replaced by something harmless, whose meaning is not worth a finding.
-        found.extend(if found.is_empty() {
-            check(machine)
+    let checked = model::parse(source).and_then(|machine| {
+        let found = check(&machine);
+        if found.is_empty() {
+            Ok(machine)
         } else {
-            check::references(machine)
-        });
-    }
-    match machine {
-        Some(machine) if found.is_empty() => Ok(machine),
-        _ => Err(Diagnostics::new(name, source, found)),
-    }
+            Err(found)
+        }
+    });
+    checked.map_err(|found| Diagnostics::new(name, source, found))
 }
 
 /// Reads a machine, checks it and writes its Rust, with the subcommands of a command line. `name` is the file's name.

@@ -1,153 +1,103 @@
-//! A machine as its `machine.toml` declares it: names, fields, phases, edges, and where each stands in the file.
+//! A machine as its `machine.toml` declares it: serde types with the place of each value.
 //!
-//! This is what `source` produces, what `check` examines and what `emit` turns into Rust. It knows nothing of TOML
-//! syntax beyond byte spans, and nothing of Rust beyond the text of a guard.
+//! [`parse`] reads it, `check` examines it and `emit` turns it into Rust.
 
+mod at;
+mod behaviour;
 mod field;
 mod graph;
+mod guard;
+mod parse;
 mod phase;
 mod plugin;
+mod problem;
+mod state;
+mod tables;
 mod text;
+mod texts;
 mod transition;
-mod words;
 
-use std::ops::Range;
+use serde::{Deserialize, Deserializer};
 
+pub use at::At;
+pub use behaviour::{
+    Behaviour, Blocking, Call, Calls, Choice, Earlier, Outcome, Parameter, Review,
+};
 pub use field::{AtStart, Constant, Field, FieldKind, Held};
 pub use graph::Edge;
-pub use phase::{Behaviour, Call, Choice, Focus, Options, Persona, Phase};
+pub(crate) use parse::{MAX_PHASES, parse};
+pub use phase::{Focus, Mode, Persona, Phase};
 pub use plugin::{Does, Plugin, PluginCommand, SlashCommand};
+pub use state::{Active, Form, IdForm, State};
+pub use tables::Many;
 pub use text::{call_text, guard_text, kind_text, update_text};
 pub(crate) use text::{constant_text, guard_fields};
-pub use transition::{
-    Actor, Argument, ArgumentKind, Evidence, From, Guard, Operand, Sign, To, Transition, Update,
+pub(crate) use texts::interpolated;
+pub use texts::{
+    CommandName, Extension, FindingsFile, FolderPath, FromProgram, Name, Path, PluginName,
+    StoredWord, Subject, Template, Variable, VerdictWord, Word,
 };
-pub use words::word_of;
-
-/// A value and the bytes of `machine.toml` that said it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct At<T> {
-    /// What was said.
-    pub value: T,
-    /// Where, as byte offsets into the source.
-    pub span: Range<usize>,
-}
-
-impl<T> At<T> {
-    /// Pairs a value with its place.
-    pub fn new(value: T, span: Range<usize>) -> Self {
-        Self { value, span }
-    }
-}
+pub use transition::{
+    Actor, Argument, ArgumentKind, Evidence, From, Guard, Operand, Sign, To, Transition, Turn,
+    Update,
+};
 
 /// A whole machine.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Machine {
-    /// `name = "plan"`: the module's and the marker type's name, and what the state file's machine field holds.
+    /// The name of the module and the marker type, and the value of the state document's machine field.
+    #[serde(deserialize_with = "name")]
     pub name: At<String>,
-    /// `doc`, or empty.
+    /// The documentation, or an empty text.
+    #[serde(default)]
     pub doc: String,
-    /// `messages = "src/plan/messages"`: folder of the templates, relative to the crate. Empty: the crate's root.
-    pub messages: String,
-    /// `context = ["persona"]`: what the program gives to message templates besides the fields.
-    pub context: Vec<At<String>>,
-    /// `before_stop = "mend"`: the transitions to try where the program finds violations.
-    pub before_stop: Vec<At<String>>,
-    /// `[plugin]`.
+    /// The folder of the templates, relative to the crate. Absent: the crate's root.
+    pub messages: Option<FolderPath>,
+    /// The names that the program gives to templates in addition to the fields.
+    #[serde(default)]
+    pub context: Many<At<Name>>,
+    /// The transitions to try if the program finds violations.
+    #[serde(default)]
+    pub before_stop: Many<At<String>>,
+    /// The plugin of a client.
     pub plugin: Option<Plugin>,
-    /// `[state]`.
+    /// The location and the form of state documents.
+    #[serde(default)]
     pub state: State,
-    /// `[modes.*]`, in the order of the file.
+    /// The modes, in the order of the file.
+    #[serde(deserialize_with = "tables::table")]
     pub modes: Vec<Mode>,
-    /// `[fields]`, in the order of the file, which is the order of the state file.
+    /// The fields, in the order of the file, which is the order of the state document.
+    #[serde(deserialize_with = "tables::table")]
     pub fields: Vec<Field>,
-    /// `[phases.*]`, in the order of the file.
+    /// The phases, in the order of the file.
+    #[serde(deserialize_with = "tables::table")]
     pub phases: Vec<Phase>,
-    /// `[personas.*]`, in the order of the file, which is the order of the rounds.
+    /// The reviewers, in the order of the file, which is the order of the rounds.
+    #[serde(default, deserialize_with = "tables::table")]
     pub personas: Vec<Persona>,
-    /// Every `[[transitions.*]]` entry, in the order of the file; still with its declared sources.
+    /// The entries of `[[transitions.*]]`, in the order of the file, with their declared sources.
+    #[serde(deserialize_with = "transition::transitions")]
     pub transitions: Vec<Transition>,
 }
 
-/// Old names with the new ones, in the order of the file.
-pub type Renames = Vec<(At<String>, At<String>)>;
+impl Machine {
+    /// Returns the folder of the templates, relative to the crate, without `/` at its ends.
+    pub fn messages(&self) -> &str {
+        self.messages.as_deref().unwrap_or("").trim_matches('/')
+    }
 
-/// `[state]`: where documents live and in which form.
-#[derive(Debug, Clone)]
-pub struct State {
-    /// `folder = ".claude/claudex"`, relative to the loop's root.
-    pub folder: At<String>,
-    /// `folder_env = "CLAUDEX_STATE_DIR"`: the variable that overrides `folder`.
-    pub folder_env: Option<At<String>>,
-    /// `file = "plans/{id}/state.json"`, relative to the loop's root: where a document is that is the user's own.
-    pub file: Option<At<String>>,
-    /// `extension = "state"`: a document in the folder is `<id>.<extension>`.
-    pub extension: At<String>,
-    /// `form = "lines"`.
-    pub form: At<Form>,
-    /// `ids = "stamp"` or `"name"`.
-    pub ids: At<IdForm>,
-    /// `edits`: the fields that an edit by hand may change.
-    pub edits: Vec<At<String>>,
-    /// `active = "one"`.
-    pub active: At<Active>,
-}
-
-/// How many loops may be under way in one project.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Active {
-    /// One.
-    One,
-    /// One of each session.
-    Session,
-    /// Any number.
-    Many,
-}
-
-/// How a state document is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    /// `key: value` lines that are also valid YAML.
-    Lines,
-    /// One JSON object.
-    Json,
-    /// Markdown below YAML.
-    Frontmatter,
-}
-
-impl Form {
-    /// The extension of a document where the machine names none.
-    pub fn extension(self) -> &'static str {
-        match self {
-            Form::Lines => "state",
-            Form::Json => "json",
-            Form::Frontmatter => "md",
+    /// Returns the folder of state documents, relative to the loop's root.
+    pub fn folder(&self) -> String {
+        match &self.state.folder {
+            Some(folder) => folder.to_string(),
+            None => format!(".{}", self.name.value),
         }
     }
 }
 
-/// What names a loop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IdForm {
-    /// `YYYYMMDD-HHMMSS-xxxxxx`, made by the engine.
-    Stamp,
-    /// `[A-Za-z0-9_-]+`, given by the caller.
-    Name,
-}
-
-/// `[modes.x]`.
-#[derive(Debug, Clone)]
-pub struct Mode {
-    /// The table's name.
-    pub name: At<String>,
-    /// `start`: the first phase.
-    pub start: At<String>,
-    /// `initial = { field = value }`: initial values of this mode's own.
-    pub initial: Vec<(At<String>, At<Constant>)>,
-    /// `by = ["person"]`: who may start a loop in it; empty: both.
-    pub by: Vec<At<Actor>>,
-    /// `message`: the template of what a start prints, unless it is that of the first phase.
-    pub message: Option<At<String>>,
-    /// `doc`, or empty.
-    pub doc: String,
+fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<At<String>, D::Error> {
+    let name = At::<Name>::deserialize(deserializer)?;
+    Ok(name.map(|name| name.to_string()))
 }

@@ -78,11 +78,7 @@ pub(crate) fn check(
     text: &str,
 ) -> Option<Diagnostics> {
     // What the parts of the program's own are, only the program knows.
-    let context: Vec<&str> = machine
-        .context
-        .iter()
-        .map(|name| name.value.as_str())
-        .collect();
+    let context: Vec<&str> = machine.context.iter().map(|name| &*name.value).collect();
     let (engine, context) = match kind {
         TemplateKind::Start => ([&ANY[..], &MESSAGE, &START].concat(), context),
         TemplateKind::Message => ([&ANY[..], &MESSAGE].concat(), context),

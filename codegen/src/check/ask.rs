@@ -1,13 +1,14 @@
 //! Questions: what the client's dialog takes, and options that a person may take.
 
 use std::collections::{HashMap, HashSet};
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use super::Index;
 use super::behaviours::{constants, no_edge, open};
 use crate::diagnostic::Diagnostic;
-use crate::model::{Actor, Argument, ArgumentKind, At, Behaviour, Call, Edge, Phase};
-use crate::source::template;
+use crate::model::{
+    Actor, Argument, ArgumentKind, At, Behaviour, Call, Edge, Phase, Template, interpolated,
+};
 
 /// The longest header of the client's dialog, in characters.
 const HEADER: usize = 12;
@@ -31,7 +32,7 @@ pub(super) fn questions(
             behaviour.asks().then_some((source, phase, behaviour))
         });
     for (source, phase, behaviour) in asking {
-        words(behaviour, found);
+        words(phase, behaviour, found);
         for then in behaviour.answers() {
             let name = then.value.as_str();
             if !index.transitions.contains_key(name) || adrift.contains(name) {
@@ -43,10 +44,7 @@ pub(super) fn questions(
             match edge {
                 None => found.push(no_edge(index, name, &phase.name.value, then.span.clone())),
                 Some(edge) => {
-                    let typed = behaviour
-                        .text
-                        .as_ref()
-                        .is_some_and(|text| text.span == then.span);
+                    let typed = behaviour.text().is_some_and(|text| text.span == then.span);
                     let mut choices = behaviour.choices().iter().map(|choice| &choice.call);
                     let call = choices.find(|call| call.then.span == then.span);
                     let call = call.cloned().unwrap_or_else(|| Call {
@@ -64,14 +62,48 @@ fn finding(span: &Range<usize>, message: String) -> Diagnostic {
     Diagnostic::new("claudex::machine::question", span.clone(), message)
 }
 
-/// The texts of a question.
-fn words(behaviour: &Behaviour, found: &mut Vec<Diagnostic>) {
-    if let Some(question) = behaviour.parameter("question") {
-        text("question", question, found);
+/// How many options a question of the client's dialog has.
+const OPTIONS: RangeInclusive<usize> = 2..=4;
+
+/// Checks the texts and the number of options of a question that the machine file asks.
+fn words(phase: &Phase, behaviour: &Behaviour, found: &mut Vec<Diagnostic>) {
+    let Behaviour::Ask {
+        question,
+        header,
+        options,
+        ..
+    } = behaviour
+    else {
+        return;
+    };
+    for (key, is_missing) in [
+        ("question", question.is_none()),
+        ("header", header.is_none()),
+        ("options", options.is_none()),
+    ] {
+        if is_missing && !behaviour.asks_in_rust() {
+            let message = format!("the question of `{}` has no `{key}`", phase.name.value);
+            found.push(finding(&phase.name.span, message).help(format!(
+                "add `{key}`; or remove `question`, `header` and `options`, and the program asks, in Rust"
+            )));
+        }
     }
-    if let Some(header) = behaviour.parameter("header") {
-        text("header", header, found);
-        let names = template::interpolated(&header.value).unwrap_or_default();
+    if let Some(options) = options
+        .as_ref()
+        .filter(|all| !OPTIONS.contains(&all.value.len()))
+    {
+        let message = format!("the number of options is {}", options.value.len());
+        found
+            .push(finding(&options.span, message).help(
+                "a question has 2 to 4 options; a user can always answer in their own words",
+            ));
+    }
+    if let Some(question) = question {
+        template("question", question, found);
+    }
+    if let Some(header) = header {
+        template("header", header, found);
+        let names = interpolated(&header.value).unwrap_or_default();
         let filled: usize = names.iter().map(|(name, _)| name.chars().count() + 2).sum();
         let length = header.value.chars().count() - filled;
         if length > HEADER {
@@ -94,6 +126,11 @@ fn words(behaviour: &Behaviour, found: &mut Vec<Diagnostic>) {
                 .push(one.help("an answer is known by its label: give each option one of its own"));
         }
     }
+}
+
+fn template(key: &str, template: &At<Template>, found: &mut Vec<Diagnostic>) {
+    let value = template.value.to_string();
+    text(key, &At::new(value, template.span.clone()), found);
 }
 
 /// A text that people read in a dialog: something, not endless, on one line.
@@ -155,7 +192,7 @@ fn open_to_persons(
             wrong(&declared.name.span, message, "declared here", help);
         }
         [] => {}
-        [only] if only.kind.value == ArgumentKind::Text => {}
+        [only] if only.kind == ArgumentKind::Text => {}
         [.., argument] => {
             let message = format!("`{name}` takes more than an answer, which is one text");
             let help = format!(

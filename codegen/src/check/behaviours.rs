@@ -5,9 +5,8 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::{Index, types};
-use crate::catalogue;
 use crate::diagnostic::{Diagnostic, list, suggest};
-use crate::model::{Argument, Behaviour, Call, Edge, Evidence, From, Phase, word_of};
+use crate::model::{Argument, Behaviour, Call, Edge, From, Phase};
 
 /// Says nothing of transitions that are adrift: where they lead has been reported.
 pub(super) fn behaviours(
@@ -27,19 +26,15 @@ pub(super) fn behaviours(
         let Some(behaviour) = phase.on_stop.as_ref().filter(|_| !phase.terminal) else {
             continue;
         };
-        let given = |outcome: &str| {
-            catalogue::find(&behaviour.name.value)?
-                .outcome(outcome)?
-                .evidence
-        };
         named.extend(
             behaviour
                 .answers()
                 .map(|then| (source, then.value.as_str())),
         );
-        for (outcome, names) in &behaviour.outcomes {
+        for outcome in behaviour.outcomes() {
+            let (given, calls, outcome) = (outcome.evidence, outcome.calls, outcome.name);
             let known = |call: &&Call| index.transitions.contains_key(call.then.value.as_str());
-            for call in names.iter().filter(known) {
+            for call in calls.iter().filter(known) {
                 let name = &call.then;
                 named.insert((source, &name.value));
                 let Some(edge) = at_phase.get(&(source, name.value.as_str())) else {
@@ -67,11 +62,10 @@ pub(super) fn behaviours(
                     );
                 }
                 let needs = edge.declared.requires.as_ref();
-                let given = given(outcome);
                 if let Some(needs) =
                     needs.filter(|needs| !given.is_some_and(|given| given.suffices(needs.value)))
                 {
-                    let word = word_of(&Evidence::ALL, &needs.value);
+                    let word = needs.value.word();
                     let message = format!(
                         "`{outcome}` has no evidence for `{}`, which requires {word}",
                         name.value

@@ -39,7 +39,7 @@ pub(super) fn bounds(
     let hook = |edge: &Edge<'_>| {
         let behaviour = index.machine.phases[edge.from].on_stop.as_ref();
         behaviour.is_some_and(|behaviour| {
-            let mut named = behaviour.outcomes.iter().flat_map(|(_, names)| names);
+            let mut named = behaviour.calls();
             named.any(|call| call.then.value == edge.declared.name.value)
         })
     };
@@ -215,7 +215,7 @@ fn leaves(index: &Index<'_>, guard: &Guard, field: &str) -> Option<BTreeSet<Stri
         _ => return None,
     };
     let all: BTreeSet<String> = match &index.fields.get(field)?.kind {
-        FieldKind::OneOf(words) => words.iter().map(|word| word.value.clone()).collect(),
+        FieldKind::OneOf(words) => words.iter().map(|word| word.value.to_string()).collect(),
         FieldKind::Flag => ["false", "true"].map(str::to_owned).into(),
         FieldKind::Text | FieldKind::Path if sign == Sign::Equal => BTreeSet::from([said.clone()]),
         _ => return None,

@@ -34,7 +34,7 @@ pub(super) fn edits(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
                 "leave it out: an edit of a field that no guard reads and no edge sets stays without this",
             ),
         }
-        if field.kind == FieldKind::Count && field.range.1.is_none() && read.contains(shown) {
+        if field.kind == FieldKind::Count && field.max.is_none() && read.contains(shown) {
             bad(
                 name,
                 format!("a guard reads `{shown}`, and an edit could make it any count"),
@@ -50,7 +50,7 @@ pub(super) fn edits(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
         }
     }
     for field in &machine.fields {
-        let Some(bound) = field.range.0.as_ref().or(field.range.1.as_ref()) else {
+        let Some(bound) = field.min.as_ref().or(field.max.as_ref()) else {
             continue;
         };
         let at = At::new(field.name.value.clone(), bound.span.clone());

@@ -9,6 +9,16 @@ pub(super) fn file(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
     let Some(file) = &state.file else {
         return;
     };
+    if let Some(extension) = &state.extension {
+        let message =
+            "`extension` is for documents in the engine's folder, and `file` is another place";
+        let one = Diagnostic::new(
+            "claudex::machine::bad_file",
+            extension.span.clone(),
+            message,
+        );
+        found.push(one.help("remove one of them"));
+    }
     let mut bad = |message: String, help: String| {
         let one = Diagnostic::new("claudex::machine::bad_file", file.span.clone(), message);
         found.push(one.help(help));
@@ -29,24 +39,22 @@ pub(super) fn file(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
             format!("{shown:?} has something else than one `{id}` in braces"),
             format!("the id is all that may be filled in, once: `plans/{id}/state.json`"),
         );
-    } else if places == 0 && state.active.value != Active::One {
+    } else if places == 0 && state.active != Active::One {
         bad(
             format!("two loops could share {shown:?}"),
             format!("let `{id}` stand in it, or leave `active` out: one loop at a time"),
         );
-    } else if places == 0 && state.ids.value == IdForm::Name {
+    } else if places == 0 && state.ids == IdForm::Name {
         bad(
             format!("{shown:?} is every loop's, whatever its name"),
             format!("let `{id}` stand in it, or leave `ids` out: a loop gets a stamp"),
         );
     }
-    let mut folder = state.folder.value.split('/').enumerate();
+    let engine_folder = machine.folder();
+    let mut folder = engine_folder.split('/').enumerate();
     if folder.all(|(at, part)| (parts.get(at)).is_some_and(|found| may_be(found, &id, part))) {
         bad(
-            format!(
-                "{shown:?} may lie in the engine's own folder `{}`",
-                state.folder.value
-            ),
+            format!("{shown:?} may lie in the engine's own folder `{engine_folder}`"),
             "put one of them elsewhere; a document there needs no `file`".to_owned(),
         );
     }

@@ -19,6 +19,14 @@ pub(super) fn shape(index: &Index<'_>, edges: &[Edge<'_>], found: &mut Vec<Diagn
             one.help("add `[modes.plan]` with `start = \"...\"`: it says where a loop begins"),
         );
     }
+    for entry in machine.transitions.iter().filter(|entry| entry.own) {
+        if entry.by.is_empty() {
+            let message = format!("`{}` has `own` and no actor", entry.name.value);
+            let span = entry.name.span.clone();
+            let one = Diagnostic::new("claudex::machine::bad_own", span, message);
+            found.push(one.help("add who may take it: `by = [\"agent\", \"person\"]`"));
+        }
+    }
     if !machine.phases.iter().any(|phase| phase.terminal) {
         let one = Diagnostic::new(
             "claudex::machine::no_end",
@@ -49,11 +57,11 @@ pub(super) fn shape(index: &Index<'_>, edges: &[Edge<'_>], found: &mut Vec<Diagn
         }
     }
     for phase in &machine.phases {
-        if let Some(behaviour) = phase.on_stop.as_ref().filter(|_| phase.terminal) {
+        if phase.terminal && phase.on_stop.is_some() {
             let message = format!("`{}` is terminal and has an `on_stop`", phase.name.value);
             let one = Diagnostic::new(
                 "claudex::machine::end_goes_on",
-                behaviour.name.span.clone(),
+                phase.name.span.clone(),
                 message,
             );
             found.push(
@@ -121,7 +129,7 @@ fn agreement(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
                     .map(|argument| {
                         (
                             argument.name.value.clone(),
-                            argument.kind.value.clone(),
+                            argument.kind.clone(),
                             argument.optional,
                         )
                     })

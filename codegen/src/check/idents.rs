@@ -6,7 +6,9 @@ use std::ops::Range;
 use super::Index;
 use crate::diagnostic::{Diagnostic, list};
 use crate::emit::ident::{TYPES, camel, type_of_words};
-use crate::model::{Actor, ArgumentKind, At, AtStart, Behaviour, FieldKind, From, Machine, Phase};
+use crate::model::{
+    Actor, ArgumentKind, At, AtStart, Behaviour, FieldKind, From, Machine, Phase, Word,
+};
 
 const CODE: &str = "claudex::machine::name_collision";
 
@@ -182,16 +184,11 @@ pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
     branches(index, &mut types, found);
     for entry in &transitions {
         for argument in &entry.args {
-            if let ArgumentKind::OneOf(words) = &argument.kind.value {
+            if let ArgumentKind::OneOf(words) = &argument.kind {
                 let name = camel(&entry.name.value) + &camel(&argument.name.value);
                 types.add(format!("{name}Iter"), "argument", &argument.name, found);
                 types.add(name, "argument", &argument.name, found);
-                let place = &argument.kind.span;
-                let words: Vec<_> = words
-                    .iter()
-                    .map(|word| At::new(word.clone(), place.clone()))
-                    .collect();
-                variants(&words, &argument.name.value, found);
+                variants(words, &argument.name.value, found);
             }
         }
     }
@@ -225,7 +222,7 @@ pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-fn variants(words: &[At<String>], field: &str, found: &mut Vec<Diagnostic>) {
+fn variants(words: &[At<Word>], field: &str, found: &mut Vec<Diagnostic>) {
     let mut space = Space::new("variant", &[]);
     for word in words {
         let variant = camel(&word.value);
@@ -239,7 +236,8 @@ fn variants(words: &[At<String>], field: &str, found: &mut Vec<Diagnostic>) {
                     .help("write a word with a letter, and not `self`"),
             );
         } else {
-            space.add(variant, "word", word, found);
+            let name = At::new(word.value.to_string(), word.span.clone());
+            space.add(variant, "word", &name, found);
         }
     }
 }
@@ -247,13 +245,17 @@ fn variants(words: &[At<String>], field: &str, found: &mut Vec<Diagnostic>) {
 fn stored_forms(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
     let mut stored: HashMap<&str, &At<String>> = HashMap::new();
     for phase in &index.machine.phases {
-        let form = phase.stored.as_ref().unwrap_or(&phase.name);
-        if let Some(other) = stored.insert(&form.value, &phase.name) {
+        let form = phase.stored();
+        if let Some(other) = stored.insert(form, &phase.name) {
             let message = format!(
                 "the phases `{}` and `{}` are both stored as `{}`",
-                other.value, phase.name.value, form.value
+                other.value, phase.name.value, form
             );
-            let one = Diagnostic::new("claudex::machine::stored_twice", form.span.clone(), message);
+            let span = phase
+                .stored
+                .as_ref()
+                .map_or(&phase.name.span, |stored| &stored.span);
+            let one = Diagnostic::new("claudex::machine::stored_twice", span.clone(), message);
             let one = one.related(other.span.clone(), "the other one");
             found.push(one.help("give one of them another `stored`"));
         }
@@ -332,7 +334,7 @@ fn method(machine: &Machine, name: &str) -> Option<&'static str> {
         .phases
         .iter()
         .filter_map(|phase| phase.on_stop.as_ref());
-    if name == "verifies" && behaviours.any(Behaviour::verifies_in_rust) {
+    if name == "verifies" && behaviours.any(Behaviour::verifies) {
         return Some("gives the commands");
     }
     if name == "subjects"
@@ -377,9 +379,7 @@ fn verb(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
                 .phases
                 .iter()
                 .filter_map(|phase| phase.on_stop.as_ref());
-            let verify = on_stops
-                .any(|one| one.commands().is_some())
-                .then_some("verify");
+            let verify = on_stops.any(Behaviour::verifies).then_some("verify");
             let verbs: Vec<&str> = VERBS.into_iter().chain(verify).chain(["resume"]).collect();
             let help = format!("rename it, or leave `by` out; taken are {}", list(&verbs));
             (verbs.contains(&other), help)

@@ -71,13 +71,6 @@ pub fn check(machine: &Machine) -> Vec<Diagnostic> {
     found
 }
 
-/// What can be said of a machine some parts of which could not be read: names that nothing has.
-pub(crate) fn references(machine: &Machine) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
-    names::references(&Index::new(machine), &mut found);
-    found
-}
-
 /// Names to places, so that nothing is searched for twice.
 struct Index<'m> {
     machine: &'m Machine,

@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{ENOUGH, Index};
-use crate::catalogue;
 use crate::diagnostic::{Diagnostic, suggest};
-use crate::model::{At, Field, FieldKind, Form, From, Guard, Held, To, Transition, Update};
-use crate::source::{MOST_PHASES, template};
+use crate::model::{
+    At, Field, FieldKind, Form, From, Guard, Held, MAX_PHASES, To, Transition, Update, interpolated,
+};
 
 /// What refers to nothing.
 #[derive(Default)]
@@ -26,7 +26,7 @@ pub(super) fn references(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> Unkn
         .fields
         .iter()
         .filter_map(|field| field.within.as_ref())
-        .flatten()
+        .flat_map(|within| within.iter())
     {
         if found.len() > ENOUGH {
             break;
@@ -52,26 +52,24 @@ pub(super) fn references(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> Unkn
         if found.len() > ENOUGH {
             break;
         }
-        let entry = catalogue::find(&behaviour.name.value);
-        for (key, value) in &behaviour.parameters {
-            let known =
-                entry.and_then(|entry| entry.parameters().find(|known| known.name == key.value));
-            let engines = known.map_or::<&[&str], _>(&[], |known| known.names);
-            for (name, _) in template::interpolated(&value.value).unwrap_or_default() {
-                let at = At::new(name.to_owned(), value.span.clone());
-                match (engines.contains(&name), index.fields.get(name)) {
+        for parameter in behaviour.parameters() {
+            let engine_names = parameter.engine_names();
+            for (name, _) in interpolated(parameter.value).unwrap_or_default() {
+                let at = At::new(name.to_owned(), parameter.span.clone());
+                match (engine_names.contains(&name), index.fields.get(name)) {
                     (false, _) => {
                         field(index, &at, found);
                     }
-                    (true, Some(field)) => found.push(two_meanings(&key.value, &at, field)),
+                    (true, Some(field)) => found.push(two_meanings(parameter.key, &at, field)),
                     (true, None) => {}
                 }
             }
         }
-        for name in &behaviour.personas {
+        let personas = behaviour.review().into_iter();
+        for name in personas.flat_map(|review| &review.personas) {
             persona(index, name, found);
         }
-        for name in behaviour.transitions().take(MOST_PHASES) {
+        for name in behaviour.transitions().take(MAX_PHASES) {
             transition(index, name, found);
         }
     }
@@ -81,7 +79,7 @@ pub(super) fn references(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> Unkn
         }
         let mut adrift = false;
         if let From::Phases(names) = &entry.from {
-            let names = names.iter().take(MOST_PHASES);
+            let names = names.iter().take(MAX_PHASES);
             adrift |= names.filter(|name| !phase(index, name, found)).count() > 0;
         }
         if let To::Phase(name) = &entry.to {
@@ -255,40 +253,33 @@ fn transition(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>)
 
 /// What the engine keeps has to have a field, and one only.
 pub(super) fn holders(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
-    for (word, held) in Held::ALL {
-        let mut holders = index
-            .machine
-            .fields
-            .iter()
-            .filter(|field| field.kind == FieldKind::Held(held));
-        let Some(first) = holders.next() else {
-            if held.is_required() {
-                let message = format!("no field holds the {word}");
-                let one = Diagnostic::new(
-                    "claudex::machine::no_holder",
-                    index.machine.name.span.clone(),
-                    message,
-                );
-                let name = word.replace('-', "_");
-                found.push(one.help(format!(
-                    "add `{name} = {{ holds = \"{word}\" }}` to [fields]"
-                )));
-            }
+    let machine = index.machine;
+    let mut holders: HashMap<Held, &At<String>> = HashMap::new();
+    for field in &machine.fields {
+        let FieldKind::Held(held) = field.kind else {
             continue;
         };
-        for again in holders {
-            let message = format!("`{}` holds the {word} a second time", again.name.value);
-            let one = Diagnostic::new(
-                "claudex::machine::held_twice",
-                again.name.span.clone(),
-                message,
-            );
-            let one = one.related(first.name.span.clone(), "the first");
-            found.push(one.help(format!(
-                "it is in `{}`; leave one of them out",
-                first.name.value
-            )));
-        }
+        let Some(first) = holders.get(&held) else {
+            holders.insert(held, &field.name);
+            continue;
+        };
+        let (name, word) = (&field.name, held.word());
+        let message = format!("`{}` holds the {word} a second time", name.value);
+        let one = Diagnostic::new("claudex::machine::held_twice", name.span.clone(), message);
+        let one = one.related(first.span.clone(), "the first");
+        found.push(one.help(format!("it is in `{}`; leave one of them out", first.value)));
+    }
+    let missing = Held::REQUIRED.into_iter();
+    for word in missing
+        .filter(|held| !holders.contains_key(held))
+        .map(Held::word)
+    {
+        let message = format!("no field holds the {word}");
+        let span = machine.name.span.clone();
+        let one = Diagnostic::new("claudex::machine::no_holder", span, message);
+        found.push(one.help(format!(
+            "add `{word} = {{ holds = \"{word}\" }}` to [fields]"
+        )));
     }
 }
 
@@ -303,7 +294,7 @@ pub(super) fn places(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
     for field in &machine.fields {
         let at = place(field);
         let name = &field.name.value;
-        if matches!(field.kind, FieldKind::Data(_)) && machine.state.form.value == Form::Lines {
+        if matches!(field.kind, FieldKind::Data(_)) && machine.state.form == Form::Lines {
             let message =
                 format!("`{name}` holds data, and a document of lines has no place for it");
             let one = Diagnostic::new(
@@ -315,7 +306,7 @@ pub(super) fn places(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
                 .push(one.help("write `form = \"json\"` or `form = \"frontmatter\"` into [state]"));
         }
         if field.key.is_some() {
-            if machine.state.form.value != Form::Frontmatter {
+            if machine.state.form != Form::Frontmatter {
                 let message = format!(
                     "`{name}` has a `key`, and only a document of frontmatter has keys below keys"
                 );

@@ -4,10 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
 use super::{ENOUGH, Index};
-use crate::catalogue::{self, ParameterKind};
 use crate::diagnostic::{Diagnostic, list};
-use crate::model::{At, AtStart, Edge, Field, Guard};
-use crate::source::template;
+use crate::model::{At, AtStart, Edge, Field, Guard, interpolated};
 
 const CODE: &str = "claudex::machine::field_absent";
 
@@ -187,27 +185,19 @@ fn behaviours(index: &Index<'_>, within: &Within<'_>, found: &mut Vec<Diagnostic
         let Some(behaviour) = &phase.on_stop else {
             continue;
         };
-        let entry = catalogue::find(&behaviour.name.value);
-        let is_name = |key: &str| {
-            let mut known = entry.iter().flat_map(|entry| entry.parameters());
-            known.any(|one| {
-                one.name == key && matches!(one.kind, ParameterKind::Count | ParameterKind::Field)
-            })
-        };
-        for (key, value) in &behaviour.parameters {
-            let in_braces = template::interpolated(&value.value).unwrap_or_default();
-            let whole = is_name(&key.value);
+        for parameter in behaviour.parameters() {
+            let in_braces = interpolated(parameter.value).unwrap_or_default();
             let named = in_braces
                 .into_iter()
                 .map(|(name, _)| name)
-                .chain(whole.then_some(value.value.as_str()));
+                .chain(parameter.is_field().then_some(parameter.value));
             for name in named {
                 if let Some((field, _)) = within.absent(name, std::iter::once(at)) {
                     let what = format!(
                         "`{}` of `{}` reads `{name}`, which does not exist there",
-                        key.value, phase.name.value
+                        parameter.key, phase.name.value
                     );
-                    found.push(absence(field, value.span.clone(), what));
+                    found.push(absence(field, parameter.span.clone(), what));
                 }
             }
         }

@@ -187,7 +187,7 @@ impl<'g> Search<'g, '_> {
         for (name, domain) in &mut domains {
             *domain = match self.kind(*name) {
                 Some(FieldKind::OneOf(words)) => {
-                    words.iter().map(|word| word.value.clone()).collect()
+                    words.iter().map(|word| word.value.to_string()).collect()
                 }
                 Some(FieldKind::Flag) => vec!["false".to_owned(), "true".to_owned()],
                 _ => texts.clone(),

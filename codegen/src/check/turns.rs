@@ -1,7 +1,6 @@
 //! Behaviours that end the turn or go on: what their transitions do with it has to agree, and who blocks has to say something.
 
 use super::Index;
-use crate::catalogue::{self, Turn};
 use crate::diagnostic::Diagnostic;
 use crate::model::{At, Behaviour, Edge, Phase};
 
@@ -10,19 +9,17 @@ pub(super) fn turns(index: &Index<'_>, edges: &[Edge<'_>], found: &mut Vec<Diagn
         let Some(behaviour) = phase.on_stop.as_ref().filter(|_| !phase.terminal) else {
             continue;
         };
-        let turn = catalogue::find(&behaviour.name.value).map_or(Turn::Free, |entry| entry.turn);
-        for call in behaviour.outcomes.iter().flat_map(|(_, calls)| calls) {
+        for call in behaviour.calls() {
             let name = &call.then;
             let mut taken = edges
                 .iter()
                 .filter(|edge| edge.from == source && edge.declared.name.value == name.value);
-            let wrong = match turn {
-                Turn::Free => continue,
-                Turn::Ends => taken.find_map(|edge| goes_on(index, name, edge)),
-                Turn::GoesOn => taken
+            found.extend(match behaviour {
+                Behaviour::Approve { .. } => taken.find_map(|edge| goes_on(index, name, edge)),
+                Behaviour::Announce { .. } => taken
                     .find_map(|edge| ends(index, name, edge).or_else(|| silent(index, name, edge))),
-            };
-            found.extend(wrong);
+                _ => None,
+            });
         }
     }
 }
@@ -33,7 +30,7 @@ fn finding(name: &At<String>, edge: &Edge<'_>, message: String) -> Diagnostic {
 }
 
 fn lets_end(index: &Index<'_>, edge: &Edge<'_>) -> bool {
-    edge.declared.ends_turn || index.machine.phases[edge.to].terminal
+    edge.declared.ends_turn() || index.machine.phases[edge.to].terminal
 }
 
 /// What is wrong with an edge of `approve`.
@@ -57,7 +54,7 @@ fn ends(index: &Index<'_>, name: &At<String>, edge: &Edge<'_>) -> Option<Diagnos
         return None;
     }
     let message = format!("`announce` blocks, and `{}` lets the turn end", name.value);
-    let help = if edge.declared.ends_turn {
+    let help = if edge.declared.ends_turn() {
         "take `turn = \"end\"` out of the transition, or write `approve`, which lets the turn end"
     } else {
         "lead it to a phase that is not terminal, or write `approve`, which lets the turn end"

@@ -34,8 +34,8 @@ pub(super) fn types(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> HashSet<u
         .iter()
         .filter_map(|phase| phase.on_stop.as_ref())
     {
-        if let Some(round) = behaviour.parameter("round") {
-            round_parameter(index, round, found);
+        if let Some(review) = behaviour.review() {
+            round_parameter(index, &review.round, found);
         }
     }
     let mut broken = HashSet::new();
@@ -104,10 +104,10 @@ fn misfit(name: &str, kind: &FieldKind, constant: &Constant) -> Option<(String, 
         | (FieldKind::Flag, Constant::Flag(_))
         | (FieldKind::Text | FieldKind::Path, Constant::Text(_)) => None,
         (FieldKind::OneOf(words), Constant::Text(word)) => {
-            if words.iter().any(|known| known.value == *word) {
+            if words.iter().any(|known| *known.value == **word) {
                 return None;
             }
-            let known: Vec<&str> = words.iter().map(|word| word.value.as_str()).collect();
+            let known: Vec<&str> = words.iter().map(|word| &*word.value).collect();
             let help = suggest(word, known.iter().copied())
                 .unwrap_or_else(|| format!("its words are {}", list(&known)));
             Some((format!("`{name}` has no word {word:?}"), help))
@@ -118,7 +118,7 @@ fn misfit(name: &str, kind: &FieldKind, constant: &Constant) -> Option<(String, 
                 FieldKind::Flag => "give true or false, without quotes".to_owned(),
                 FieldKind::Text | FieldKind::Path => "give a text in quotes".to_owned(),
                 FieldKind::OneOf(words) => {
-                    let known: Vec<&str> = words.iter().map(|word| word.value.as_str()).collect();
+                    let known: Vec<&str> = words.iter().map(|word| &*word.value).collect();
                     format!("its words are {}", list(&known))
                 }
                 FieldKind::Data(_) => format!("leave it out: Rust sets it, with `set_{name}`"),
@@ -136,23 +136,9 @@ fn misfit(name: &str, kind: &FieldKind, constant: &Constant) -> Option<(String, 
     }
 }
 
-/// Returns what a field of an argument's kind would be.
+/// Returns what a field of an argument's type would hold.
 pub(super) fn kind_of(argument: &Argument) -> FieldKind {
-    match &argument.kind.value {
-        ArgumentKind::Text => FieldKind::Text,
-        ArgumentKind::Count => FieldKind::Count,
-        ArgumentKind::Flag => FieldKind::Flag,
-        ArgumentKind::Path => FieldKind::Path,
-        ArgumentKind::OneOf(words) => {
-            let place = &argument.kind.span;
-            FieldKind::OneOf(
-                words
-                    .iter()
-                    .map(|word| At::new(word.clone(), place.clone()))
-                    .collect(),
-            )
-        }
-    }
+    argument.kind.clone().into()
 }
 
 /// Returns what is wrong with a constant for an argument: the message and the help.
@@ -173,10 +159,6 @@ pub(super) fn constant(field: &Field, value: &At<Constant>, found: &mut Vec<Diag
 
 fn same_kind(a: &FieldKind, b: &FieldKind) -> bool {
     match (a, b) {
-        (FieldKind::OneOf(a), FieldKind::OneOf(b)) => a
-            .iter()
-            .map(|word| &word.value)
-            .eq(b.iter().map(|word| &word.value)),
         (FieldKind::Text | FieldKind::Path, FieldKind::Text | FieldKind::Path) => true,
         (a, b) => a == b,
     }
@@ -328,9 +310,11 @@ fn guard(
 /// Returns what is wrong with an argument for a field: the message and the help.
 fn misfit_into(field: &Field, argument: &Argument) -> Option<(String, String)> {
     let (target, known) = (&field.name.value, &argument.name.value);
-    let fits = match (&argument.kind.value, &field.kind) {
+    let fits = match (&argument.kind, &field.kind) {
         (ArgumentKind::OneOf(words), FieldKind::OneOf(_)) => {
-            let words = words.iter().map(|word| Constant::Text(word.clone()));
+            let words = words
+                .iter()
+                .map(|word| Constant::Text(word.value.to_string()));
             let mut wrong = words.filter_map(|word| misfit(target, &field.kind, &word));
             return wrong
                 .next()
@@ -418,7 +402,7 @@ fn set(
             else {
                 return;
             };
-            let fits = (&field.kind, &source.kind, &kind.value)
+            let fits = (&field.kind, &source.kind, kind)
                 == (&FieldKind::Count, &FieldKind::Count, &ArgumentKind::Count);
             (!fits).then(|| {
                 let of = describe(&field.kind);

@@ -4,8 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
 use super::{Context, table};
-use crate::catalogue;
-use crate::model::{Argument, At, Behaviour, Choice, Constant, Options, Phase};
+use crate::model::{Argument, At, Behaviour, Choice, Constant, Parameter, Phase};
 
 /// The behaviour of a phase that goes on, as an `Option`.
 fn of(phase: &Phase) -> Option<&Behaviour> {
@@ -17,11 +16,9 @@ pub(super) fn on_stop(phase: &Phase) -> TokenStream {
     let Some(behaviour) = of(phase) else {
         return quote! { None };
     };
-    let name = &behaviour.name.value;
-    let parameters = behaviour.parameters.iter().map(|(key, value)| {
-        let (key, value) = (&key.value, &value.value);
-        quote! { (#key, #value) }
-    });
+    let name = behaviour.name();
+    let parameters = behaviour.parameters().into_iter();
+    let parameters = parameters.map(|Parameter { key, value, .. }| quote! { (#key, #value) });
     let reminds = reminds(behaviour);
     quote! {
         Some(rt::BehaviourInfo { name: #name, parameters: &[#(#parameters),*], reminds: &[#(#reminds),*] })
@@ -30,30 +27,32 @@ pub(super) fn on_stop(phase: &Phase) -> TokenStream {
 
 /// Returns the transitions of the outcomes that the loop could also wait at: nothing has happened since the last stop.
 fn reminds(behaviour: &Behaviour) -> impl Iterator<Item = &str> {
-    let entry = catalogue::find(&behaviour.name.value);
-    let can_wait = move |name: &str| {
-        let outcome = entry.and_then(|entry| entry.outcome(name));
-        outcome.is_some_and(|outcome| !outcome.required && outcome.evidence.is_none())
-    };
-    let outcomes = behaviour.outcomes.iter();
+    let outcomes = behaviour.outcomes().into_iter();
     outcomes
-        .filter(move |(name, _)| can_wait(name))
-        .flat_map(|(_, calls)| calls)
+        .filter(|outcome| !outcome.is_required && outcome.evidence.is_none())
+        .flat_map(|outcome| outcome.calls)
         .map(|call| call.then.value.as_str())
 }
 
 /// `Option<Question>`
 pub(super) fn question(context: &Context<'_>, phase: &Phase) -> TokenStream {
-    let Some(behaviour) = of(phase).filter(|behaviour| behaviour.asks()) else {
+    let Some(Behaviour::Ask {
+        question,
+        header,
+        options,
+        text,
+        ..
+    }) = of(phase)
+    else {
         return quote! { None };
     };
-    let parameter = |key: &str| behaviour.parameter(key).map_or("", |value| &value.value);
-    let (question, header) = (parameter("question"), parameter("header"));
+    let question = question.as_ref().map_or("", |question| &*question.value);
+    let header = header.as_ref().map_or("", |header| &*header.value);
     let options =
-        match &behaviour.options {
-            Options::None | Options::Program => quote! { Program },
-            Options::These(choices) => {
-                let choices = choices.iter().map(|choice| {
+        match options {
+            None => quote! { Program },
+            Some(choices) => {
+                let choices = choices.value.iter().map(|choice| {
                 let (label, taker) =
                     (&choice.label.value, taker(context, &choice.call.then, &choice.call.with));
                 let description = description(context, choice);
@@ -62,12 +61,7 @@ pub(super) fn question(context: &Context<'_>, phase: &Phase) -> TokenStream {
                 quote! { These(&[#(#choices),*]) }
             }
         };
-    let text = option(
-        behaviour
-            .text
-            .as_ref()
-            .map(|then| taker(context, then, &[])),
-    );
+    let text = option(text.as_ref().map(|then| taker(context, then, &[])));
     quote! {
         Some(rt::Question { question: #question, header: #header, options: rt::Options::#options, text: #text })
     }

@@ -158,10 +158,11 @@ fn variant(context: &Context<'_>, transition: &str) -> TokenStream {
         let name = &argument.name.value;
         let (ident, flag) = (value_of(name), kebab(name));
         let kind = type_of_argument(transition, argument);
-        let attribute = match (clap, &argument.kind.value, argument.optional) {
+        let attribute = match (clap, &argument.kind, argument.optional) {
             (false, ..) => quote! {},
             (true, ArgumentKind::OneOf(words), _) => {
                 let kind = words_of_argument(transition, argument);
+                let words = words.iter().map(|word| &*word.value);
                 quote! { #[arg(long = #flag, value_parser = rt::word_parser::<#kind>(&[#(#words),*]))] }
             }
             (true, ArgumentKind::Flag, false) => quote! { #[arg(long = #flag)] },

@@ -10,7 +10,7 @@ use quote::{format_ident, quote};
 use super::Context;
 use super::ident::{camel, type_of, type_of_words, value_of};
 use super::prose::doc_of;
-use crate::model::{Field, FieldKind, Form};
+use crate::model::{At, Field, FieldKind, Form, Many, Word};
 
 /// Whether the machine has fields that exist in some phases only.
 fn is_divided(context: &Context<'_>) -> bool {
@@ -59,7 +59,7 @@ pub(super) fn setters(context: &Context<'_>, raw: &TokenStream) -> TokenStream {
             }
         }
     });
-    let text = (context.machine.state.form.value == Form::Frontmatter).then(|| {
+    let text = (context.machine.state.form == Form::Frontmatter).then(|| {
         quote! {
             /// Has the next transition add lines to the text below the fields, in the same commit.
             pub fn add_text(&mut self, text: &str) {
@@ -77,7 +77,6 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         let (ident, name) = (value_of(&field.name.value), &field.name.value);
         let doc = doc_of(&field.doc, name);
         if let FieldKind::OneOf(list) = &field.kind {
-            let list = list.iter().map(|word| &word.value);
             words.push(word_enum(&type_of_field(field), name, &field.doc, list));
         }
         let kind = type_of_field(field);
@@ -265,14 +264,15 @@ fn reading(field: &Field, raw: &TokenStream) -> TokenStream {
 }
 
 /// The enum of the words that a field or an argument can be.
-pub(super) fn word_enum<'w>(
+pub(super) fn word_enum(
     kind: &TokenStream,
     name: &str,
     doc: &str,
-    words: impl Iterator<Item = &'w String>,
+    words: &Many<At<Word>>,
 ) -> TokenStream {
     let doc = doc_of(doc, name);
-    let variants = words.map(|text| {
+    let variants = words.iter().map(|word| {
+        let text = &*word.value;
         let ident = type_of(text);
         let doc = format!(" `{text}`");
         quote! { #[doc = #doc] #[strum(serialize = #text)] #ident }

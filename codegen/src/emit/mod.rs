@@ -22,8 +22,9 @@ use std::collections::{HashMap, HashSet};
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use crate::catalogue::{self, ParameterKind};
-use crate::model::{At, Edge, FieldKind, Held, Machine, Transition, guard_fields};
+use crate::model::{
+    At, Edge, FieldKind, Held, Machine, Path, Transition, guard_fields, interpolated,
+};
 use crate::templates::TemplateKind;
 
 /// The shape of generated code. The runtime refuses, at compile time, what it was not written for: the number stands in
@@ -131,10 +132,9 @@ impl<'m> Context<'m> {
 
     /// Where each message template lies, from the crate's root.
     fn template(&self, name: &str) -> String {
-        if self.machine.messages.is_empty() {
-            format!("/{name}")
-        } else {
-            format!("/{}/{name}", self.machine.messages.trim_matches('/'))
+        match self.machine.messages() {
+            "" => format!("/{name}"),
+            folder => format!("/{folder}/{name}"),
         }
     }
 }
@@ -186,13 +186,10 @@ pub(crate) fn templates(
         .transitions
         .iter()
         .filter_map(|transition| transition.message.as_ref());
-    let prompts = machine.phases.iter().filter_map(|phase| {
-        let behaviour = phase.on_stop.as_ref()?;
-        let entry = catalogue::find(&behaviour.name.value)?;
-        let of_messages = |known: &&catalogue::Parameter| known.kind == ParameterKind::Message;
-        let parameter = entry.parameters().find(of_messages)?;
-        behaviour.parameter(parameter.name)
-    });
+    let prompts = machine
+        .phases
+        .iter()
+        .filter_map(|phase| phase.on_stop.as_ref()?.review()?.prompt.as_ref());
     let personas = machine.personas.iter().map(|persona| &persona.prompt);
     let commands = machine.plugin.iter().flat_map(|plugin| &plugin.commands);
     let texts = commands.filter_map(|command| command.text.as_ref());
@@ -208,16 +205,14 @@ pub(crate) fn templates(
 /// Paths below the messages' folder, each once, relative to the crate's root.
 fn below_messages<'m>(
     machine: &Machine,
-    paths: impl Iterator<Item = &'m At<String>>,
+    paths: impl Iterator<Item = &'m At<Path>>,
 ) -> Vec<(String, std::ops::Range<usize>)> {
     let mut found: Vec<(String, std::ops::Range<usize>)> = Vec::new();
     let mut seen = HashSet::new();
     for message in paths {
-        let folder = machine.messages.trim_matches('/');
-        let path = if folder.is_empty() {
-            message.value.clone()
-        } else {
-            format!("{folder}/{}", message.value)
+        let path = match machine.messages() {
+            "" => message.value.to_string(),
+            folder => format!("{folder}/{}", message.value),
         };
         if seen.insert(path.clone()) {
             found.push((path, message.span.clone()));
@@ -297,21 +292,13 @@ fn owned(machine: &Machine) -> Vec<String> {
         .iter()
         .filter_map(|phase| phase.on_stop.as_ref());
     for behaviour in behaviours {
-        let known = catalogue::find(&behaviour.name.value);
-        for (key, value) in &behaviour.parameters {
-            let known =
-                known.and_then(|entry| entry.parameters().find(|known| known.name == key.value));
-            if known.is_some_and(|known| {
-                matches!(known.kind, ParameterKind::Field | ParameterKind::Count)
-            }) {
-                add(&value.value);
+        for parameter in behaviour.parameters() {
+            if parameter.is_field() {
+                add(parameter.value);
             }
-            let engines = known.map_or::<&[&str], _>(&[], |known| known.names);
-            for part in value.value.split('{').skip(1) {
-                if let Some((name, _)) = part
-                    .split_once('}')
-                    .filter(|(name, _)| !engines.contains(name))
-                {
+            let engine_names = parameter.engine_names();
+            for (name, _) in interpolated(parameter.value).unwrap_or_default() {
+                if !engine_names.contains(&name) {
                     add(name);
                 }
             }

@@ -11,8 +11,10 @@ use quote::{format_ident, quote};
 use super::ident::{camel, constant_of, type_of, value_of};
 use super::transitions::words_of_argument;
 use super::{Context, table};
-use crate::catalogue::{self, ParameterKind};
-use crate::model::{Argument, ArgumentKind, Behaviour, Call, Constant, Evidence, Phase};
+use crate::model::{
+    Argument, ArgumentKind, At, Behaviour, Blocking, Call, Constant, Earlier, Evidence, Phase,
+    Template,
+};
 
 pub(super) fn emit(context: &Context<'_>) -> TokenStream {
     let open: Vec<_> = context
@@ -32,37 +34,37 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
     });
     let reviews: Vec<_> = open
         .iter()
-        .filter_map(|phase| phase.on_stop.as_ref().map(|behaviour| (phase, behaviour)))
-        .filter(|(_, behaviour)| behaviour.name.value == "review")
+        .filter_map(|phase| Some((phase, phase.on_stop.as_ref()?.review()?)))
         .collect();
-    let specs = reviews.iter().map(|(phase, behaviour)| {
+    let specs = reviews.iter().map(|(phase, review)| {
         let name = constant_of(&format!("{}_review", phase.name.value));
-        let parameter = |key: &str| behaviour.parameter(key).map_or("", |value| &value.value);
-        let list = |key| behaviour.list(key).map(|value| value.value.as_str());
-        let (subject, reviewers, models) = (list("subject"), list("reviewer"), list("model"));
-        let (round, since, findings_file) = (
-            parameter("round"),
-            parameter("since"),
-            parameter("findings_file"),
-        );
-        let verdicts = match list("verdicts").collect::<Vec<_>>().as_slice() {
-            [clean, not] => quote! { Some((#clean, #not)) },
+        let subject = review.subject.iter().map(|one| &*one.value);
+        let reviewers = review.reviewer.iter().map(|one| &*one.value);
+        let models = review.model.iter().map(|one| &*one.value);
+        let round = &review.round.value;
+        let since = review.since.as_ref().map_or("", |since| &*since.value);
+        let findings_file = review.findings_file.as_ref();
+        let findings_file = findings_file.map_or("", |file| &*file.value);
+        let verdicts = match &*review.verdicts {
+            [clean, not] => {
+                let (clean, not) = (&*clean.value, &*not.value);
+                quote! { Some((#clean, #not)) }
+            }
             _ => quote! { None },
         };
-        let personas = behaviour.personas.iter().filter_map(|name| {
+        let personas = review.personas.iter().filter_map(|name| {
             let mut known = context.machine.personas.iter();
             known.position(|persona| persona.name.value == name.value)
         });
-        let prompt = behaviour
-            .parameter("prompt")
-            .map(|path| path.value.as_str());
+        let prompt = review.prompt.as_ref().map(|path| &*path.value);
         let prompt = table::message(context, prompt);
-        let blocking = match parameter("blocking") {
-            "medium" => quote! { Medium },
-            "high" => quote! { High },
-            _ => quote! { Low },
+        let blocking = match review.blocking.as_ref().map(|blocking| blocking.value) {
+            None | Some(Blocking::Low) => quote! { Low },
+            Some(Blocking::Medium) => quote! { Medium },
+            Some(Blocking::High) => quote! { High },
         };
-        let fresh = parameter("earlier") == "fresh";
+        let earlier = review.earlier.as_ref();
+        let fresh = earlier.is_some_and(|earlier| earlier.value == Earlier::Fresh);
         let doc = format!(" What a review in phase `{}` looks at.", phase.name.value);
         quote! {
             #[doc = #doc]
@@ -195,12 +197,7 @@ fn before_stop(context: &Context<'_>, open: &[&Phase]) -> (TokenStream, TokenStr
 
 /// By what the program gives the commands that verify the work: a method to write, and where a stop tells the loop of them.
 fn verifies(open: &[&Phase]) -> (TokenStream, TokenStream) {
-    let in_rust = |phase: &&Phase| {
-        phase
-            .on_stop
-            .as_ref()
-            .is_some_and(Behaviour::verifies_in_rust)
-    };
+    let in_rust = |phase: &&Phase| phase.on_stop.as_ref().is_some_and(Behaviour::verifies);
     if !open.iter().any(in_rust) {
         return Default::default();
     }
@@ -331,7 +328,7 @@ fn given(call: &Call, argument: &Argument) -> TokenStream {
     let mut with = call.with.iter();
     let value = with.find(|(name, _)| name.value == argument.name.value);
     let value = value.map(|(_, value)| match &value.value {
-        Constant::Text(word) if matches!(argument.kind.value, ArgumentKind::OneOf(_)) => {
+        Constant::Text(word) if matches!(argument.kind, ArgumentKind::OneOf(_)) => {
             let (kind, word) = (words_of_argument(&call.then.value, argument), type_of(word));
             quote! { #kind::#word }
         }
@@ -350,42 +347,43 @@ fn given(call: &Call, argument: &Argument) -> TokenStream {
 }
 
 fn adapter(context: &Context<'_>, phase: &Phase, behaviour: &Behaviour) -> TokenStream {
-    let entry = catalogue::find(&behaviour.name.value)
-        .expect("source takes behaviours of the catalogue only");
-    let function = value_of(entry.name);
-    let seen = format_ident!("{}Seen", camel(entry.name));
-    let parameters = if entry.name == "review" {
-        let spec = constant_of(&format!("{}_review", phase.name.value));
-        quote! { &#spec }
-    } else {
-        // Which commands there are, the table says, for verbs and reviews too.
-        let looked_by = entry.parameters().filter(|parameter| {
-            !matches!(
-                parameter.kind,
-                ParameterKind::Words | ParameterKind::Commands
-            )
-        });
-        let values = looked_by.map(|parameter| {
-            let value = behaviour
-                .parameter(parameter.name)
-                .map_or("", |value| &value.value);
-            quote! { #value }
-        });
-        quote! { #(#values),* }
+    let function = value_of(behaviour.name());
+    let seen = format_ident!("{}Seen", camel(behaviour.name()));
+    let text = |value: &Option<At<Template>>| {
+        let value = value.as_ref().map_or("", |value| &*value.value);
+        quote! { #value }
+    };
+    // The table has the words of a question and the commands that verify, for verbs and reviews too.
+    let parameters = match behaviour {
+        Behaviour::Review(_) => {
+            let spec = constant_of(&format!("{}_review", phase.name.value));
+            quote! { &#spec }
+        }
+        Behaviour::RequireFile { path, before, .. } => {
+            let (path, before) = (&*path.value, text(before));
+            quote! { #path, #before }
+        }
+        Behaviour::Run { command, .. } => {
+            let command = &*command.value;
+            quote! { #command }
+        }
+        Behaviour::WaitFor { file, field, .. } => {
+            let file = text(file);
+            let field = field.as_ref().map_or("", |field| &*field.value);
+            quote! { #file, #field }
+        }
+        Behaviour::Approve { .. }
+        | Behaviour::Announce { .. }
+        | Behaviour::Ask { .. }
+        | Behaviour::Verify { .. } => quote! {},
     };
     // Outcomes that do the same share an arm.
     let mut arms: Vec<Arm> = Vec::new();
-    for outcome in entry.outcomes {
+    for outcome in behaviour.outcomes() {
         let variant = type_of(outcome.name);
-        let of = |wanted: &str| {
-            let named = behaviour.outcomes.iter().find(|(name, _)| name == wanted);
-            named
-                .map(|(_, transitions)| transitions.as_slice())
-                .unwrap_or_default()
-        };
-        let transitions = match (of(outcome.name), outcome.instead) {
-            ([], Some(instead)) => of(instead),
-            (transitions, _) => transitions,
+        let transitions = match outcome.calls {
+            [] => outcome.fallback,
+            calls => calls,
         };
         let uses = transitions
             .iter()

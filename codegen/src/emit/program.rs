@@ -34,10 +34,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
             .filter_map(|phase| phase.on_stop.as_ref());
         phases.any(is)
     };
-    let (asks, verifies) = (
-        any(Behaviour::asks_in_rust),
-        any(Behaviour::verifies_in_rust),
-    );
+    let (asks, verifies) = (any(Behaviour::asks_in_rust), any(Behaviour::verifies));
     let subjects = any(Behaviour::reviews_in_rust);
     let shared = |method: TokenStream| {
         quote! { { let on_stop = std::rc::Rc::clone(&on_stop); move |held| on_stop.#method(held) } }
@@ -169,12 +166,7 @@ fn declared(context: &Context<'_>) -> TokenStream {
         (!phases.is_empty()).then(|| format!("{what} in {noun} {}", names.join(", ")))
     };
     let verifying: Vec<&Phase> = open()
-        .filter(|phase| {
-            phase
-                .on_stop
-                .as_ref()
-                .is_some_and(Behaviour::verifies_in_rust)
-        })
+        .filter(|phase| phase.on_stop.as_ref().is_some_and(Behaviour::verifies))
         .collect();
     let reviewing: Vec<&Phase> = open()
         .filter(|phase| {

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use super::Context;
 use crate::diagnostic::{list, one_line};
 use crate::model::{
-    Actor, AtStart, Evidence, Field, FieldKind, Form, Machine, Options, call_text, constant_text,
-    guard_text, kind_text, update_text,
+    Actor, AtStart, Field, FieldKind, Form, Machine, call_text, constant_text, guard_text,
+    kind_text, update_text,
 };
 
 /// Says which value a document has as null.
@@ -44,13 +44,13 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
     );
     let state = &machine.state;
     let file = match &state.file {
-        Some(file) => file.value.clone(),
-        None => format!("{}/<id>.{}", state.folder.value, state.extension.value),
+        Some(file) => file.value.to_string(),
+        None => format!("{}/<id>.{}", machine.folder(), state.extension()),
     };
     let _ = writeln!(
         text,
         "A loop is the file `{file}` below its root, {}.\n",
-        match machine.state.form.value {
+        match machine.state.form {
             Form::Lines => "one `key: value` a line",
             Form::Json => "one JSON object",
             Form::Frontmatter => "Markdown below YAML",
@@ -106,28 +106,23 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
                         cell(&call_text(&choice.call))
                     )
                 });
-                let others = match &behaviour.options {
-                    Options::Program => Some("options of the program".to_owned()),
-                    Options::None | Options::These(_) => None,
-                };
+                let others = behaviour.asks_in_rust();
+                let others = others.then(|| "options of the program".to_owned());
                 let typed = behaviour
-                    .text
-                    .as_ref()
+                    .text()
                     .map(|then| format!("another text: `{}`", then.value));
                 let options = options.chain(others).chain(typed);
                 let outcomes = behaviour
-                    .outcomes
-                    .iter()
-                    .filter(|(_, transitions)| !transitions.is_empty())
-                    .map(|(outcome, transitions)| {
-                        let names: Vec<_> = transitions
-                            .iter()
-                            .map(|call| cell(&call_text(call)))
-                            .collect();
-                        format!("{outcome}: {}", names.join(", else "))
+                    .outcomes()
+                    .into_iter()
+                    .filter(|outcome| !outcome.calls.is_empty())
+                    .map(|outcome| {
+                        let calls = outcome.calls.iter();
+                        let names: Vec<_> = calls.map(|call| cell(&call_text(call))).collect();
+                        format!("{}: {}", outcome.name, names.join(", else "))
                     });
                 let ways: Vec<_> = options.chain(outcomes).collect();
-                format!("{}: {}", behaviour.name.value, ways.join("; "))
+                format!("{}: {}", behaviour.name(), ways.join("; "))
             }
         };
         let _ = writeln!(
@@ -150,12 +145,8 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
             .as_ref()
             .map(|when| format!("`{}`", cell(&guard_text(&when.value))))
             .unwrap_or_default();
-        let needs = match declared.requires.as_ref().map(|evidence| evidence.value) {
-            None => "",
-            Some(Evidence::Reviewed) => "reviewed",
-            Some(Evidence::Settled) => "settled",
-            Some(Evidence::Verified) => "verified",
-        };
+        let needs = declared.requires.as_ref();
+        let needs = needs.map_or("", |evidence| evidence.value.word());
         let by: Vec<_> = declared
             .by
             .iter()

@@ -7,8 +7,8 @@ use sha2::{Digest as _, Sha256};
 use super::ident::{constant_of, kebab, type_of};
 use super::{Context, behaviours, document, holder, owned, placed};
 use crate::model::{
-    Active, Actor, ArgumentKind, At, AtStart, Constant, Evidence, FieldKind, Focus, Form, Guard,
-    Held, IdForm, Operand, Phase, Sign, Update, constant_text, guard_text,
+    Active, Actor, ArgumentKind, At, AtStart, Behaviour, Constant, Evidence, FieldKind, Focus,
+    Form, Guard, Held, IdForm, Operand, Phase, Sign, Update, constant_text, guard_text,
 };
 
 pub(super) fn emit(context: &Context<'_>) -> TokenStream {
@@ -17,7 +17,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
     let state = state(context);
     let plugin = match &machine.plugin {
         Some(plugin) => {
-            let name = &plugin.name.value;
+            let name = &*plugin.name.value;
             quote! { Some(#name) }
         }
         None => quote! { None },
@@ -36,7 +36,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         let by = actors(&mode.by);
         let message = message(
             context,
-            mode.message.as_ref().map(|message| message.value.as_str()),
+            mode.message.as_ref().map(|message| &*message.value),
         );
         quote! {
             rt::ModeInfo {
@@ -47,10 +47,10 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
     let fields = machine.fields.iter().map(|one| field(context, one));
     let phases = machine.phases.iter().map(|phase| {
         let (name, doc, terminal) = (&phase.name.value, &phase.doc, phase.terminal);
-        let stored = stored(phase);
+        let stored = phase.stored();
         let message = message(
             context,
-            phase.message.as_ref().map(|message| message.value.as_str()),
+            phase.message.as_ref().map(|message| &*message.value),
         );
         let line = context.line(&phase.span);
         let (on_stop, question) = (
@@ -58,7 +58,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
             behaviours::question(context, phase),
         );
         let review = match &phase.on_stop {
-            Some(behaviour) if behaviour.name.value == "review" && !phase.terminal => {
+            Some(Behaviour::Review(_)) if !phase.terminal => {
                 let name = constant_of(&format!("{}_review", phase.name.value));
                 quote! { Some(&#name) }
             }
@@ -72,11 +72,13 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         }
     });
     let personas = machine.personas.iter().map(|persona| {
-        let (name, label) = (&persona.name.value, &persona.label.value);
+        let (name, label) = (&persona.name.value, &persona.label);
         let prompt = template(context, &persona.prompt.value);
-        let focus = type_of(
-            Focus::ALL.iter().find(|(_, focus)| *focus == persona.focus).map_or("", |(word, _)| word),
-        );
+        let focus = match persona.focus {
+            Focus::Engineering => quote! { Engineering },
+            Focus::Security => quote! { Security },
+            Focus::Operations => quote! { Operations },
+        };
         quote! {
             rt::PersonaInfo { name: #name, label: #label, prompt: #prompt, focus: rt::Focus::#focus }
         }
@@ -84,7 +86,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
     let transitions = &context.names;
     let edges = context.edges.iter().map(|edge| {
         let declared = edge.declared;
-        let (transition, doc, ends_turn) = (&declared.name.value, &declared.doc, declared.ends_turn);
+        let (transition, doc, ends_turn) = (&declared.name.value, &declared.doc, declared.ends_turn());
         let (from, to) = (edge.from, edge.to);
         let when = match &declared.when {
             Some(guard) => {
@@ -103,8 +105,11 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         let own = declared.own;
         let args = declared.args.iter().map(|argument| {
             let name = &argument.name.value;
-            let takes = match &argument.kind.value {
-                ArgumentKind::OneOf(words) => words.join("|"),
+            let takes = match &argument.kind {
+                ArgumentKind::OneOf(words) => {
+                    let words: Vec<&str> = words.iter().map(|word| &*word.value).collect();
+                    words.join("|")
+                }
                 ArgumentKind::Flag if !argument.optional => String::new(),
                 _ => name.clone(),
             };
@@ -116,7 +121,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         });
         let message = message(
             context,
-            declared.message.as_ref().map(|message| message.value.as_str()),
+            declared.message.as_ref().map(|message| &*message.value),
         );
         let line = context.line(&declared.span);
         quote! {
@@ -169,10 +174,10 @@ fn state(context: &Context<'_>) -> TokenStream {
     let machine = context.machine;
     let name = &machine.name.value;
     let hash = graph_hash(context.source);
-    let (folder, extension) = (&machine.state.folder.value, &machine.state.extension.value);
+    let (folder, extension) = (machine.folder(), machine.state.extension());
     let folder_env = match &machine.state.folder_env {
         Some(variable) => {
-            let variable = &variable.value;
+            let variable = &*variable.value;
             quote! { Some(#variable) }
         }
         None => quote! { None },
@@ -182,7 +187,7 @@ fn state(context: &Context<'_>) -> TokenStream {
         None => quote! { None },
     };
     let data = machine.data().map(|(name, _)| name);
-    let form = match machine.state.form.value {
+    let form = match machine.state.form {
         Form::Lines => quote! { rt::Form::Lines },
         Form::Json => quote! { rt::Form::Json(&[#(#data),*]) },
         Form::Frontmatter => {
@@ -190,11 +195,11 @@ fn state(context: &Context<'_>) -> TokenStream {
             quote! { rt::Form::Frontmatter(&[#(#keys),*], &[#(#data),*]) }
         }
     };
-    let ids = match machine.state.ids.value {
+    let ids = match machine.state.ids {
         IdForm::Stamp => quote! { rt::IdForm::Stamp },
         IdForm::Name => quote! { rt::IdForm::Name },
     };
-    let active = match machine.state.active.value {
+    let active = match machine.state.active {
         Active::One => quote! { rt::Active::One },
         Active::Session => quote! { rt::Active::Session },
         Active::Many => quote! { rt::Active::Many },
@@ -207,7 +212,7 @@ fn state(context: &Context<'_>) -> TokenStream {
         let name = &field.name.value;
         let takes = match &field.kind {
             FieldKind::OneOf(words) => {
-                let words = words.iter().map(|word| &word.value);
+                let words = words.iter().map(|word| &*word.value);
                 quote! { Word(&[#(#words),*]) }
             }
             FieldKind::Flag => quote! { Flag },
@@ -252,8 +257,8 @@ fn state(context: &Context<'_>) -> TokenStream {
     let edges = machine.edges();
     let edges = edges.iter().map(|edge| {
         let what = &edge.declared.name.value;
-        let from = stored(&machine.phases[edge.from]);
-        let to = stored(&machine.phases[edge.to]);
+        let from = machine.phases[edge.from].stored();
+        let to = machine.phases[edge.to].stored();
         let needs_evidence = edge.declared.requires.is_some();
         quote! { rt::StoredEdge { what: #what, from: #from, to: #to, needs_evidence: #needs_evidence } }
     });
@@ -261,7 +266,7 @@ fn state(context: &Context<'_>) -> TokenStream {
         .phases
         .iter()
         .filter(|phase| phase.terminal)
-        .map(stored);
+        .map(Phase::stored);
     quote! {
         /// The program: the binary that is compiled, else the package.
         const PROGRAM: &str = match option_env!("CARGO_BIN_NAME") {
@@ -296,7 +301,7 @@ fn field(context: &Context<'_>, field: &crate::model::Field) -> TokenStream {
         FieldKind::Path => quote! { rt::FieldKind::Path },
         FieldKind::Flag => quote! { rt::FieldKind::Flag },
         FieldKind::OneOf(words) => {
-            let words = words.iter().map(|word| &word.value);
+            let words = words.iter().map(|word| &*word.value);
             quote! { rt::FieldKind::OneOf(&[#(#words),*]) }
         }
         FieldKind::Data(kind) => {
@@ -346,13 +351,6 @@ pub(super) fn template(context: &Context<'_>, name: &str) -> TokenStream {
     quote! {
         rt::Message { name: #name, text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), #path)) }
     }
-}
-
-fn stored(phase: &Phase) -> &str {
-    phase
-        .stored
-        .as_ref()
-        .map_or(&phase.name.value, |stored| &stored.value)
 }
 
 fn index(position: Option<usize>) -> usize {

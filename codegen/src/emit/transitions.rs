@@ -142,7 +142,7 @@ fn transition(context: &Context<'_>, name: &str) -> TokenStream {
         .collect();
     let arguments = declared.args.iter().map(|argument| {
         let (ident, text) = (value_of(&argument.name.value), &argument.name.value);
-        let value = match &argument.kind.value {
+        let value = match &argument.kind {
             ArgumentKind::OneOf(_) => quote! { rt::word_value },
             ArgumentKind::Text => quote! { rt::Value::Text },
             ArgumentKind::Count => quote! { rt::Value::Count },
@@ -194,14 +194,14 @@ fn transition(context: &Context<'_>, name: &str) -> TokenStream {
     let words = declared
         .args
         .iter()
-        .filter_map(|argument| match &argument.kind.value {
+        .filter_map(|argument| match &argument.kind {
             ArgumentKind::OneOf(words) => {
                 let (kind, of) = (words_of_argument(name, argument), &argument.name.value);
                 Some(fields::word_enum(
                     &quote! { #kind },
                     of,
                     &argument.doc,
-                    words.iter(),
+                    words,
                 ))
             }
             _ => None,
@@ -242,7 +242,7 @@ fn transition(context: &Context<'_>, name: &str) -> TokenStream {
 
 /// What a method takes for an argument.
 pub(super) fn type_of_argument(transition: &str, argument: &Argument) -> TokenStream {
-    let kind = match &argument.kind.value {
+    let kind = match &argument.kind {
         ArgumentKind::OneOf(_) => {
             let kind = words_of_argument(transition, argument);
             quote! { #kind }

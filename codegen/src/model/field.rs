@@ -1,176 +1,300 @@
 //! Fields: what each holds, and its value at the start.
 
-use super::{At, Machine};
+use serde::Deserialize;
+
+use super::tables::named;
+use super::texts::{TypeName, Word};
+use super::{ArgumentKind, At, Machine, Many};
 
 /// `fields.x`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(try_from = "FieldTable")]
 pub struct Field {
     /// The key.
     pub name: At<String>,
-    /// Says what it holds.
+    /// What the field holds.
     pub kind: FieldKind,
-    /// `initial`: the value at the start. Absent: 0, false, the first word of a `one_of`, empty text.
+    /// The value at the start. Absent: 0, false, the first word of a `one_of`, or an empty text.
     pub initial: Option<At<Constant>>,
-    /// `null`: the value that the document writes as null.
+    /// The value that the document writes as null.
     pub null: Option<At<Constant>>,
-    /// `at_start`.
+    /// Whether a start takes it.
     pub at_start: AtStart,
-    /// `key = "loop.phase"`: where it stands in a document of frontmatter; None: under its name.
+    /// The keys in a document of frontmatter, such as `loop.phase`. Absent: the name.
     pub key: Option<At<String>>,
-    /// `min` and `max`: the counts that an edit by hand may give.
-    pub range: (Option<At<u64>>, Option<At<u64>>),
-    /// `in`: the phases in which the field exists; None: in all of them.
-    pub within: Option<Vec<At<String>>>,
-    /// `doc`, or empty.
+    /// The smallest count that an edit by hand may set.
+    pub min: Option<At<u64>>,
+    /// The largest count that an edit by hand may set.
+    pub max: Option<At<u64>>,
+    /// The phases in which the field exists. Absent: all.
+    pub within: Option<Many<At<String>>>,
+    /// The documentation, or an empty text.
     pub doc: String,
 }
 
-/// Says what a field holds.
+named!(Field);
+
+/// A field as the file has it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FieldTable {
+    r#type: Option<ArgumentKind>,
+    one_of: Option<Many<At<Word>>>,
+    data: Option<TypeName>,
+    holds: Option<Held>,
+    initial: Option<At<Constant>>,
+    null: Option<At<Constant>>,
+    #[serde(default)]
+    at_start: AtStart,
+    key: Option<At<String>>,
+    min: Option<At<Count>>,
+    max: Option<At<Count>>,
+    r#in: Option<Many<At<String>>>,
+    #[serde(default)]
+    doc: String,
+}
+
+impl TryFrom<FieldTable> for Field {
+    type Error = String;
+
+    fn try_from(table: FieldTable) -> Result<Self, String> {
+        let takes_no_value = [
+            ("initial", table.initial.is_some()),
+            ("at_start", table.at_start != AtStart::Never),
+            ("in", table.r#in.is_some()),
+            ("min", table.min.is_some()),
+            ("max", table.max.is_some()),
+        ];
+        let takes_no_null = [("null", table.null.is_some() && table.data.is_some())];
+        let kind = match (table.r#type, table.one_of, table.data, table.holds) {
+            (Some(kind), None, None, None) => kind.into(),
+            (None, Some(words), None, None) => FieldKind::OneOf(words),
+            (None, None, Some(name), None) => FieldKind::Data(name.to_string()),
+            (None, None, None, Some(held)) => FieldKind::Held(held),
+            (None, None, None, None) => {
+                return Err(
+                    "{key} has no type\nadd one of `type`, `one_of`, `data` and `holds`".to_owned(),
+                );
+            }
+            _ => {
+                return Err(
+                    "{key} has two types\nkeep one of `type`, `one_of`, `data` and `holds`"
+                        .to_owned(),
+                );
+            }
+        };
+        let owner = match kind {
+            FieldKind::Held(_) => Some("the engine sets it"),
+            FieldKind::Data(_) => Some("it is data, which starts as the default of its type"),
+            _ => None,
+        };
+        let mut set = takes_no_value.into_iter().chain(takes_no_null);
+        if let Some(owner) = owner
+            && let Some((key, _)) = set.find(|(_, is_set)| *is_set)
+        {
+            return Err(format!(
+                "{{key}} cannot have `{key}`: {owner}\nremove `{key}`"
+            ));
+        }
+        Ok(Self {
+            name: At::default(),
+            kind,
+            initial: table.initial,
+            null: table.null,
+            at_start: table.at_start,
+            key: table.key,
+            min: table.min.map(|min| min.map(|count| count.0)),
+            max: table.max.map(|max| max.map(|count| count.0)),
+            within: table.r#in,
+            doc: table.doc,
+        })
+    }
+}
+
+/// What a field holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldKind {
-    /// `type = "count"`: a whole number from 0.
+    /// A whole number from 0.
     Count,
-    /// `type = "text"`: any text.
+    /// Any text.
     Text,
-    /// `type = "path"`: a path relative to the root, or absolute.
+    /// A path relative to the root, or absolute.
     Path,
-    /// `type = "flag"`.
+    /// true or false.
     Flag,
-    /// `one_of = [..]`: one of some words, the first being the initial one.
-    OneOf(Vec<At<String>>),
-    /// `data = "Decisions"`: data of this type, which stands in scope where `machine!` does; set by Rust.
+    /// One of some words. The first is the initial one.
+    OneOf(Many<At<Word>>),
+    /// Data of this type, which is in scope where `machine!` is. Rust sets it.
     Data(String),
-    /// `holds = "phase"` and the like: written by the engine, never by a transition.
+    /// A value that the engine sets, never a transition.
     Held(Held),
 }
 
-/// Names what the engine itself keeps in a state document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+impl From<ArgumentKind> for FieldKind {
+    fn from(kind: ArgumentKind) -> Self {
+        match kind {
+            ArgumentKind::Count => Self::Count,
+            ArgumentKind::Text => Self::Text,
+            ArgumentKind::Path => Self::Path,
+            ArgumentKind::Flag => Self::Flag,
+            ArgumentKind::OneOf(words) => Self::OneOf(words),
+        }
+    }
+}
+
+/// What the engine keeps in a state document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Held {
-    /// The mode's name.
+    /// The name of the mode.
     Mode,
     /// The phase, in its stored form.
     Phase,
-    /// The loop's id.
+    /// The id of the loop.
     Id,
     /// The absolute path of the loop's root.
     Root,
     /// The session that owns the loop, or `unknown`.
     Session,
-    /// Says when it was started, ISO 8601 UTC.
+    /// The time of the start, ISO 8601 UTC.
     Started,
-    /// Says when it was started, seconds since 1970.
+    /// The time of the start, in seconds since 1970.
     StartedEpoch,
-    /// Says when it was last changed, ISO 8601 UTC.
+    /// The time of the last change, ISO 8601 UTC.
     Updated,
-    /// How many changes the journal holds.
+    /// The number of changes in the journal.
     Revision,
-    /// The change with which the visit of the phase began, by its revision.
+    /// The revision with which the visit of the phase began.
     Visit,
     /// The number of the findings file of the last review that a change rests on.
     Findings,
     /// The last run of the visit that a change rests on.
     Run,
-    /// The machine's name.
+    /// The name of the machine.
     Machine,
-    /// The machine's graph hash.
+    /// The graph hash of the machine.
     GraphHash,
 }
 
 impl Held {
-    /// Every kind, with the word that `holds` takes for it.
-    pub const ALL: [(&'static str, Held); 14] = [
-        ("mode", Held::Mode),
-        ("phase", Held::Phase),
-        ("id", Held::Id),
-        ("root", Held::Root),
-        ("session", Held::Session),
-        ("started", Held::Started),
-        ("started-epoch", Held::StartedEpoch),
-        ("updated", Held::Updated),
-        ("revision", Held::Revision),
-        ("visit", Held::Visit),
-        ("findings", Held::Findings),
-        ("run", Held::Run),
-        ("machine", Held::Machine),
-        ("graph-hash", Held::GraphHash),
+    /// What every machine needs a field for.
+    pub const REQUIRED: [Self; 6] = [
+        Self::Phase,
+        Self::Id,
+        Self::Root,
+        Self::Session,
+        Self::Revision,
+        Self::Machine,
     ];
 
-    /// Whether a machine has to declare a field that holds it.
-    pub fn is_required(self) -> bool {
-        matches!(
-            self,
-            Held::Phase | Held::Id | Held::Revision | Held::Machine | Held::Session | Held::Root
-        )
+    /// Returns the word in `holds`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Mode => "mode",
+            Self::Phase => "phase",
+            Self::Id => "id",
+            Self::Root => "root",
+            Self::Session => "session",
+            Self::Started => "started",
+            Self::StartedEpoch => "started-epoch",
+            Self::Updated => "updated",
+            Self::Revision => "revision",
+            Self::Visit => "visit",
+            Self::Findings => "findings",
+            Self::Run => "run",
+            Self::Machine => "machine",
+            Self::GraphHash => "graph-hash",
+        }
     }
 }
 
-/// Whether a start takes the field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// Whether a start takes a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum AtStart {
-    /// Not given at the start.
+    /// It does not.
     #[default]
+    #[serde(skip)]
     Never,
-    /// `at_start = "optional"`.
+    /// It may.
     Optional,
-    /// `at_start = "required"`.
+    /// It must.
     Required,
 }
 
 /// A constant of `machine.toml`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "{key} must be a string, true, false, or a whole number from 0 to 9223372036854775807\n\
+                 correct the value, or remove the key"
+)]
 pub enum Constant {
     /// A whole number.
-    Count(u64),
+    Count(#[serde(deserialize_with = "count")] u64),
     /// A text, or a word of a `one_of`.
     Text(String),
     /// true or false.
     Flag(bool),
 }
 
+/// A whole number from 0 that TOML can write.
+#[derive(Deserialize)]
+#[serde(try_from = "u64")]
+struct Count(u64);
+
+impl TryFrom<u64> for Count {
+    type Error = &'static str;
+
+    fn try_from(count: u64) -> Result<Self, Self::Error> {
+        if i64::try_from(count).is_err() {
+            return Err("{key} is too large\nuse a whole number from 0 to 9223372036854775807");
+        }
+        Ok(Self(count))
+    }
+}
+
+fn count<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    Count::deserialize(deserializer).map(|count| count.0)
+}
+
 impl Field {
-    /// The smallest and the largest count that an edit by hand may give.
+    /// Returns the smallest and the largest count that an edit by hand may set.
     pub fn counts(&self) -> (u64, u64) {
-        let of = |bound: &Option<At<u64>>| bound.as_ref().map(|bound| bound.value);
-        (
-            of(&self.range.0).unwrap_or(0),
-            of(&self.range.1).unwrap_or(i64::MAX.unsigned_abs()),
-        )
+        let min = self.min.as_ref().map_or(0, |min| min.value);
+        let max = self.max.as_ref();
+        (min, max.map_or(i64::MAX.unsigned_abs(), |max| max.value))
     }
 
-    /// Whether it exists in a phase.
+    /// Returns whether the field exists in a phase.
     pub fn exists_in(&self, phase: &str) -> bool {
         let within = self.within.as_ref();
         within.is_none_or(|phases| phases.iter().any(|known| known.value == phase))
     }
 
-    /// The value that a document has as null, with the field's name. `None` for a field without `null`.
+    /// Returns the name, and the value that a document has as null. `None` for a field without `null`.
     pub(crate) fn null(&self, machine: &Machine) -> Option<(&str, Constant)> {
         let value = &self.null.as_ref()?.value;
         let value = match (&self.kind, value) {
             (FieldKind::Held(_), Constant::Text(name)) => {
-                let phase = machine
-                    .phases
-                    .iter()
-                    .find(|phase| phase.name.value == *name)?;
-                Constant::Text(phase.stored.as_ref().unwrap_or(&phase.name).value.clone())
+                Constant::Text(machine.phase(name)?.stored().to_owned())
             }
             _ => value.clone(),
         };
         Some((&self.name.value, value))
     }
 
-    /// The value at the start, where the machine file says none either. None: the engine's, data, or a `one_of` without words.
+    /// Returns the value at the start. `None` for data and for what the engine sets.
     pub fn initial(&self) -> Option<Constant> {
-        let own = self.initial.as_ref().map(|initial| initial.value.clone());
-        own.or_else(|| {
-            Some(match &self.kind {
-                FieldKind::Count => Constant::Count(0),
-                FieldKind::Flag => Constant::Flag(false),
-                FieldKind::Text | FieldKind::Path => Constant::Text(String::new()),
-                FieldKind::OneOf(words) => Constant::Text(words.first()?.value.clone()),
-                FieldKind::Data(_) | FieldKind::Held(_) => return None,
-            })
-        })
+        if let Some(initial) = &self.initial {
+            return Some(initial.value.clone());
+        }
+        match &self.kind {
+            FieldKind::Count => Some(Constant::Count(0)),
+            FieldKind::Flag => Some(Constant::Flag(false)),
+            FieldKind::Text | FieldKind::Path => Some(Constant::Text(String::new())),
+            FieldKind::OneOf(words) => Some(Constant::Text(words.first()?.value.to_string())),
+            FieldKind::Data(_) | FieldKind::Held(_) => None,
+        }
     }
 }

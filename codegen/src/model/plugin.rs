@@ -1,34 +1,47 @@
-//! `[plugin]`, and which slash commands a machine's plugin has.
+//! `[plugin]`, and the slash commands of a machine's plugin.
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Actor, At, Machine, Mode};
+use serde::Deserialize;
+
+use super::tables::{self, named};
+use super::texts::{Path, PluginName};
+use super::{Actor, At, Machine, Many, Mode};
 
 /// `[plugin]`: the plugin of a client whose hooks and slash commands call the machine's program.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Plugin {
-    /// `name`: what slash commands and lines for people begin with.
-    pub name: At<String>,
+    /// The name that slash commands and lines for users begin with.
+    pub name: At<PluginName>,
     /// `[plugin.commands.x]`, in the order of the file.
+    #[serde(default, deserialize_with = "tables::table")]
     pub commands: Vec<PluginCommand>,
-    /// `files`: what the plugin's folder has besides, as it lies among the messages.
-    pub files: Vec<At<String>>,
-    /// `permits`: what a command permits besides, where the loop can go on after it.
-    pub permits: Vec<At<String>>,
+    /// The other files of the plugin's folder, as paths below the messages' folder.
+    #[serde(default)]
+    pub files: Many<At<Path>>,
+    /// What a command also permits if the loop can go on after it.
+    #[serde(default)]
+    pub permits: Many<At<String>>,
 }
 
-/// `[plugin.commands.x]`: what a slash command says.
-#[derive(Debug, Clone)]
+/// `[plugin.commands.x]`: the text of a slash command.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PluginCommand {
-    /// Holds the table's name.
+    /// The name of the table.
+    #[serde(skip)]
     pub name: At<String>,
-    /// `doc`, or empty.
+    /// The documentation, or an empty text.
+    #[serde(default)]
     pub doc: String,
-    /// `arguments`: what the menu says of them.
+    /// The hint for the arguments in the menu.
     pub arguments: Option<String>,
-    /// `text`: the file of what the agent is told.
-    pub text: Option<At<String>>,
+    /// The file of the instructions for the agent.
+    pub text: Option<At<Path>>,
 }
+
+named!(PluginCommand);
 
 /// Describes a slash command that a machine's plugin can have.
 #[derive(Debug, Clone, Copy)]

@@ -1,6 +1,6 @@
 //! Guards, updates and kinds of fields as text, as `machine.toml` writes them.
 
-use super::{Call, Constant, FieldKind, Guard, Held, Operand, Sign, Update};
+use super::{Call, Constant, FieldKind, Guard, Operand, Sign, Update};
 
 /// A guard as `machine.toml` would write it.
 pub fn guard_text(guard: &Guard) -> String {
@@ -95,19 +95,10 @@ pub fn kind_text(kind: &FieldKind) -> String {
         FieldKind::Path => "a path".to_owned(),
         FieldKind::Flag => "true or false".to_owned(),
         FieldKind::OneOf(words) => {
-            let words: Vec<_> = words
-                .iter()
-                .map(|word| format!("`{}`", word.value))
-                .collect();
-            words.join(", ")
+            let words = words.iter().map(|word| format!("`{}`", word.value));
+            words.collect::<Vec<_>>().join(", ")
         }
         FieldKind::Data(kind) => format!("data, a `{kind}`"),
-        FieldKind::Held(held) => {
-            let word = Held::ALL
-                .iter()
-                .find(|(_, known)| known == held)
-                .map_or("", |(word, _)| word);
-            format!("kept by the engine ({word})")
-        }
+        FieldKind::Held(held) => format!("kept by the engine ({})", held.word()),
     }
 }

@@ -1,111 +1,248 @@
-//! Transitions: from where to where, when, by whom, and what each sets.
+//! Transitions: sources, target, guard, actors and updates.
 
 use std::ops::Range;
 
-use super::{At, Constant};
+use serde::de::IntoDeserializer;
+use serde::de::value::Error;
+use serde::{Deserialize, Deserializer};
+
+use super::tables::{self, TextOr, entries, named};
+use super::texts::{Name, Path, Word};
+use super::{At, Constant, Many};
 
 /// One `[[transitions.x]]` entry.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Transition {
-    /// `x`.
+    /// The name of the entry, at its place in this entry's header.
+    #[serde(skip)]
     pub name: At<String>,
-    /// `from`.
+    /// The sources.
     pub from: From,
-    /// `to`.
+    /// The target.
     pub to: To,
-    /// `when`, parsed; absent: always.
+    /// The text of the guard.
+    #[serde(rename = "when")]
+    pub(super) guard_source: Option<At<String>>,
+    /// The guard. Absent: the transition is always open.
+    #[serde(skip)]
     pub when: Option<At<Guard>>,
-    /// `requires`.
+    /// The evidence that the caller must have.
     pub requires: Option<At<Evidence>>,
-    /// `by`, without duplicates; empty: the hook only.
-    pub by: Vec<At<Actor>>,
-    /// `own = true`: a verb of the program's own or an answer takes it, and it has none itself.
+    /// The actors that may take it by a verb. Empty: the hook only.
+    #[serde(default)]
+    pub by: Many<At<Actor>>,
+    /// Whether a verb of the program or an answer takes it, so that it has no verb of its own.
+    #[serde(default)]
     pub own: bool,
-    /// `args = { why = "text" }`: arguments, in order, that become parameters and flags.
+    /// The arguments, in the order of the file. They become parameters and flags.
+    #[serde(default, deserialize_with = "tables::table")]
     pub args: Vec<Argument>,
-    /// `set`, in order.
+    /// The updates as the file has them.
+    #[serde(rename = "set", default, deserialize_with = "tables::pairs")]
+    pub(super) update_sources: Vec<(At<String>, At<Constant>)>,
+    /// The updates of fields, in the order of the file.
+    #[serde(skip)]
     pub set: Vec<(At<String>, At<Update>)>,
-    /// `message`: a template.
-    pub message: Option<At<String>>,
-    /// `turn = "end"`: the turn may end although the phase entered is not terminal.
-    pub ends_turn: bool,
-    /// `doc`, or empty.
+    /// The template of the message.
+    pub message: Option<At<Path>>,
+    /// What the transition does with the turn.
+    turn: Option<Turn>,
+    /// The documentation, or an empty text.
+    #[serde(default)]
     pub doc: String,
-    /// The whole entry; its first line is the line that messages name.
+    /// The start of the entry. Its line is the one that messages name.
+    #[serde(skip)]
     pub span: Range<usize>,
 }
 
+/// Reads the tables of `[[transitions.x]]`.
+pub(super) fn transitions<'de, D>(deserializer: D) -> Result<Vec<Transition>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    let lists = entries::<D, Name, Vec<At<Transition>>>(deserializer)?;
+    let transitions = lists.into_iter().flat_map(|(name, list)| {
+        list.into_iter().map(move |entry| Transition {
+            name: name.clone().map(|name| name.to_string()),
+            span: entry.span,
+            ..entry.value
+        })
+    });
+    Ok(transitions.collect())
+}
+
+/// What a transition does with the turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Turn {
+    /// The turn may end although the phase that is entered is not terminal.
+    End,
+}
+
 /// The sources of a transition.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Many<At<String>>")]
 pub enum From {
-    /// `from = "*"`: every phase that is not terminal and has no explicit edge of this transition.
+    /// `*`: every phase that is not terminal and has no explicit edge of this transition.
     Any(Range<usize>),
     /// One or more phases.
-    Phases(Vec<At<String>>),
+    Phases(Many<At<String>>),
+}
+
+impl TryFrom<Many<At<String>>> for From {
+    type Error = &'static str;
+
+    fn try_from(names: Many<At<String>>) -> Result<Self, Self::Error> {
+        match &*names {
+            [only] if only.value == "*" => Ok(Self::Any(only.span.clone())),
+            all if all.iter().any(|name| name.value == "*") => {
+                Err("{key} has `*` and phases\nwrite `from = \"*\"`, or the phases")
+            }
+            _ => Ok(Self::Phases(names)),
+        }
+    }
 }
 
 /// The target of a transition.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(from = "At<String>")]
 pub enum To {
-    /// `to = "same"`.
+    /// `same`: the source.
     Same(Range<usize>),
     /// A phase.
     Phase(At<String>),
 }
 
-/// Which evidence an edge needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+impl std::convert::From<At<String>> for To {
+    fn from(name: At<String>) -> Self {
+        if name.value == "same" {
+            Self::Same(name.span)
+        } else {
+            Self::Phase(name)
+        }
+    }
+}
+
+/// The evidence that an edge needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Evidence {
-    /// `requires = "reviewed"`.
+    /// A review.
     Reviewed,
-    /// `requires = "settled"`.
+    /// A review without findings.
     Settled,
-    /// `requires = "verified"`.
+    /// A run of the commands that verify the work.
     Verified,
 }
 
 impl Evidence {
-    /// Returns whether who has it has what is needed: what is settled is reviewed too, and what is verified is neither.
+    /// Returns whether this evidence is enough. What is settled is also reviewed; what is verified is neither.
     pub fn suffices(self, needed: Evidence) -> bool {
         self == needed || (self, needed) == (Evidence::Settled, Evidence::Reviewed)
     }
+
+    /// Returns the word in `requires`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Reviewed => "reviewed",
+            Self::Settled => "settled",
+            Self::Verified => "verified",
+        }
+    }
 }
 
-/// Who may take an edge besides the hook.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// An actor that may take an edge by a verb.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Actor {
-    /// The coding agent, through a verb.
+    /// The coding agent.
     Agent,
-    /// A person, through a verb.
+    /// The user.
     Person,
 }
 
 /// One argument of a transition.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "TextOr<ArgumentTable>")]
 pub struct Argument {
-    /// Its name.
+    /// The name.
     pub name: At<String>,
-    /// What it is.
-    pub kind: At<ArgumentKind>,
-    /// `doc`, or empty.
+    /// The type.
+    pub kind: ArgumentKind,
+    /// The documentation, or an empty text.
     pub doc: String,
-    /// `optional = true`: an update from it leaves the field as it is where it is not given.
+    /// Whether a caller may leave it out. An update from it then leaves the field as it is.
     pub optional: bool,
 }
 
-/// What an argument is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+named!(Argument);
+
+/// An argument with more than its type, as the file has it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ArgumentTable {
+    r#type: Option<ArgumentKind>,
+    one_of: Option<Many<At<Word>>>,
+    #[serde(default)]
+    doc: String,
+    #[serde(default)]
+    optional: bool,
+}
+
+impl TryFrom<TextOr<ArgumentTable>> for Argument {
+    type Error = String;
+
+    fn try_from(form: TextOr<ArgumentTable>) -> Result<Self, String> {
+        let (kind, doc, optional) = match form {
+            TextOr::Text(word) => {
+                let kind = ArgumentKind::deserialize(word.as_str().into_deserializer());
+                (
+                    kind.map_err(|error: Error| error.to_string())?,
+                    String::new(),
+                    false,
+                )
+            }
+            TextOr::Table(table) => {
+                let kind = match (table.r#type, table.one_of) {
+                    (Some(kind), None) => kind,
+                    (None, Some(words)) => ArgumentKind::OneOf(words),
+                    (None, None) => {
+                        return Err("{key} has no type\nadd `type` or `one_of`".to_owned());
+                    }
+                    (Some(_), Some(_)) => {
+                        return Err(
+                            "{key} has two types\nkeep one of `type` and `one_of`".to_owned()
+                        );
+                    }
+                };
+                (kind, table.doc, table.optional)
+            }
+        };
+        Ok(Self {
+            name: At::default(),
+            kind,
+            doc,
+            optional,
+        })
+    }
+}
+
+/// The type of an argument.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ArgumentKind {
-    /// Any text.
-    Text,
     /// A whole number.
     Count,
-    /// true or false; a flag of the command line without a value.
-    Flag,
+    /// Any text.
+    Text,
     /// A path.
     Path,
-    /// `one_of = [..]`: one of some words.
-    OneOf(Vec<String>),
+    /// true or false; a flag of the command line without a value.
+    Flag,
+    /// One of some words.
+    #[serde(skip)]
+    OneOf(Many<At<Word>>),
 }
 
 /// A guard: what `when` says.
@@ -231,5 +368,10 @@ impl Transition {
     /// Returns whether it has a verb of the command line.
     pub fn is_verb(&self) -> bool {
         !self.by.is_empty() && !self.own
+    }
+
+    /// Returns whether the turn may end although the phase that is entered is not terminal.
+    pub fn ends_turn(&self) -> bool {
+        self.turn == Some(Turn::End)
     }
 }

@@ -1,7 +1,7 @@
 //! Guards and updates: the two little languages inside strings of a machine file.
 //!
 //! `when` is read by recursive descent (`or` binds weakest, then `and`, then a comparison); an update is one operand.
-//! Positions are bytes of the string's value; the caller maps them to the file. Which fields exist is not known here.
+//! Places are bytes of the string’s value; the caller maps them to the file. Which fields exist is not known here.
 
 use std::ops::Range;
 
@@ -253,7 +253,7 @@ impl<'t> Parser<'t> {
             Token::Word("not") => {
                 return fault(part, "there is no `not`", "use != or the opposite sign");
             }
-            Token::Word(name) if super::read::is_name(name) => {
+            Token::Word(name) if super::texts::is_name(name) => {
                 let name = At::new(name.to_owned(), (self.place)(part));
                 return Ok(Operand::Field {
                     name,
@@ -263,7 +263,7 @@ impl<'t> Parser<'t> {
             Token::Word(text) if text.starts_with("args.") => {
                 let Some(name) = text
                     .strip_prefix("args.")
-                    .filter(|name| super::read::is_name(name))
+                    .filter(|name| super::texts::is_name(name))
                 else {
                     let help = "name an argument of the transition: `args.score`";
                     return fault(part, format!("`{text}` names no argument"), help);
@@ -377,7 +377,7 @@ pub(super) fn call_or_argument(text: &str) -> Option<Result<Update, Fault>> {
         && let Some(argument) = argument.trim().strip_prefix("args.")
     {
         let name = name.trim();
-        let known = super::read::is_name(name) && super::read::is_name(argument);
+        let known = super::texts::is_name(name) && super::texts::is_name(argument);
         let plus = || Update::Plus {
             name: name.to_owned(),
             argument: argument.to_owned(),
@@ -395,7 +395,7 @@ pub(super) fn call_or_argument(text: &str) -> Option<Result<Update, Fault>> {
         ));
     }
     if let Some(name) = trimmed.strip_prefix("args.") {
-        let known = super::read::is_name(name).then(|| Update::Argument(name.to_owned()));
+        let known = super::texts::is_name(name).then(|| Update::Argument(name.to_owned()));
         let help = "name an argument: `args.why`, with args = { why = \"text\" }";
         return Some(known.map_or_else(
             || fault(0..text.len(), format!("`{name}` names no argument"), help),
@@ -403,7 +403,7 @@ pub(super) fn call_or_argument(text: &str) -> Option<Result<Update, Fault>> {
         ));
     }
     let inner = trimmed.strip_prefix("next(")?.strip_suffix(')')?.trim();
-    let known = super::read::is_name(inner).then(|| Update::Next(inner.to_owned()));
+    let known = super::texts::is_name(inner).then(|| Update::Next(inner.to_owned()));
     let help = "name a field with one_of: `next(field)`";
     Some(known.map_or_else(
         || {

@@ -1,0 +1,71 @@
+//! Values with their places in the machine file.
+
+use std::hash::{Hash, Hasher};
+use std::ops::Range;
+
+use serde::{Deserialize, Deserializer};
+use toml::Spanned;
+
+/// A value with its place in `machine.toml`. Two are equal if their values are.
+#[derive(Debug, Clone, Default)]
+pub struct At<T> {
+    /// The value.
+    pub value: T,
+    /// The place, as byte offsets into the source.
+    pub span: Range<usize>,
+}
+
+impl<T> At<T> {
+    /// Pairs a value with its place.
+    pub fn new(value: T, span: Range<usize>) -> Self {
+        Self { value, span }
+    }
+
+    /// Converts the value and keeps the place.
+    pub(crate) fn map<U>(self, convert: impl FnOnce(T) -> U) -> At<U> {
+        At::new(convert(self.value), self.span)
+    }
+}
+
+impl<T: PartialEq> PartialEq for At<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}
+
+impl<T: Eq> Eq for At<T> {}
+
+impl<T: Hash> Hash for At<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.value.hash(state);
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for At<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        /// A newtype, because the parser gives an error inside of one the place of the value. An error inside of a plain
+        /// `Spanned` gets the place of the list around it.
+        #[derive(Deserialize)]
+        struct Placed<T>(Spanned<T>);
+
+        let Placed(spanned) = Placed::deserialize(deserializer)?;
+        let span = spanned.span();
+        Ok(Self::new(spanned.into_inner(), span))
+    }
+}
+
+/// Returns the place of a part of a string, given the part's bytes in the value. If the file writes the value with
+/// escapes, returns the start of the string.
+pub(crate) fn place_in_string(
+    source: &str,
+    string: &At<String>,
+    part: &Range<usize>,
+) -> Range<usize> {
+    let literal = &source[string.span.clone()];
+    let inner = literal.trim_start_matches(|c| literal.starts_with(c));
+    if !inner.starts_with(&string.value) {
+        return string.span.start..string.span.start;
+    }
+    let start = string.span.end - inner.len();
+    start + part.start..start + part.end
+}

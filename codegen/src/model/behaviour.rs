@@ -1,0 +1,510 @@
+//! `on_stop`: the behaviours with their parameters and their outcomes.
+//!
+//! A behaviour is a variant, and its keys are its parameters and outcomes. `claudex_loop::behaviours` has an enum of the
+//! outcomes of each. If the two differ, generated code does not compile.
+
+use std::ops::Range;
+
+use serde::Deserialize;
+
+use super::tables::{self, Entry, TextOr};
+use super::texts::VerdictWord;
+use super::texts::{CommandName, FindingsFile, FromProgram, PROGRAM, Path, Subject, Template};
+use super::{At, Constant, Evidence, Many};
+
+/// What a stop does in a phase.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Behaviour {
+    /// Waits until a file is written.
+    RequireFile {
+        /// The file.
+        path: At<Template>,
+        /// The text that the file must have after this one, if any.
+        before: Option<At<Template>>,
+        /// The file is there.
+        written: Calls,
+        /// The file is not there.
+        #[serde(default)]
+        missing: Calls,
+    },
+    /// Has something reviewed.
+    Review(Box<Review>),
+    /// Lets the turn end.
+    Approve {
+        /// The transitions to try.
+        #[serde(default)]
+        then: Calls,
+    },
+    /// Blocks with the message of a transition.
+    Announce {
+        /// The transitions to try.
+        then: Calls,
+    },
+    /// Asks the user. Without `question`, `header` and `options` the program asks, in Rust.
+    Ask {
+        /// The question.
+        question: Option<At<Template>>,
+        /// The header of the dialog.
+        header: Option<At<Template>>,
+        /// The answers to choose from.
+        options: Option<At<Vec<Choice>>>,
+        /// The transition that takes an answer in the user's own words.
+        text: Option<At<String>>,
+        /// The user has not answered.
+        #[serde(default)]
+        unanswered: Calls,
+    },
+    /// Runs a command of the user's configuration.
+    Run {
+        /// The name of the command.
+        command: At<CommandName>,
+        /// The command succeeded.
+        passed: Calls,
+        /// The command failed.
+        failed: Calls,
+        /// The configuration does not have the command.
+        #[serde(default)]
+        missing: Calls,
+    },
+    /// Runs the commands that verify the work.
+    Verify {
+        /// Who gives the commands.
+        commands: At<FromProgram>,
+        /// All commands succeeded.
+        passed: Calls,
+        /// A command failed.
+        failed: Calls,
+        /// There are no commands.
+        #[serde(default)]
+        missing: Calls,
+    },
+    /// Waits until a file is there or a field says yes.
+    WaitFor {
+        /// The file.
+        file: Option<At<Template>>,
+        /// The field.
+        field: Option<At<String>>,
+        /// The wait is over.
+        there: Calls,
+        /// The loop still waits.
+        #[serde(default)]
+        waiting: Calls,
+    },
+}
+
+/// The behaviour `review`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Review {
+    /// The files under review, `{changes}`, or `{program}`.
+    pub subject: Many<At<Subject>>,
+    /// The count field of the round.
+    pub round: At<String>,
+    /// The revision with which the changes begin.
+    pub since: Option<At<Template>>,
+    /// The reviewers.
+    #[serde(default)]
+    pub reviewer: Many<At<Template>>,
+    /// The models of the reviewers.
+    #[serde(default)]
+    pub model: Many<At<Template>>,
+    /// The template of the prompt.
+    pub prompt: Option<At<Path>>,
+    /// The file of the findings.
+    pub findings_file: Option<At<FindingsFile>>,
+    /// The words for a review without and with findings.
+    #[serde(default)]
+    pub verdicts: Many<At<VerdictWord>>,
+    /// The lowest severity that blocks.
+    pub blocking: Option<At<Blocking>>,
+    /// What becomes of earlier findings.
+    pub earlier: Option<At<Earlier>>,
+    /// Who gives the commands that verify the work.
+    pub verify: Option<At<FromProgram>>,
+    /// The personas that review here, in this order. Empty: all of the machine's.
+    #[serde(default)]
+    pub personas: Many<At<String>>,
+    /// The review has no findings.
+    pub clean: Calls,
+    /// The review has findings.
+    pub findings: Calls,
+    /// The review has the findings of the round before. Empty: the same as `findings`.
+    #[serde(default)]
+    pub stalled: Calls,
+    /// There is nothing to review.
+    #[serde(default)]
+    pub nothing: Calls,
+    /// The review runs.
+    #[serde(default)]
+    pub running: Calls,
+    /// The review failed.
+    pub failed: Calls,
+}
+
+/// The lowest severity of a finding that blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Blocking {
+    /// Every finding blocks.
+    Low,
+    /// Medium and high findings block.
+    Medium,
+    /// High findings block.
+    High,
+}
+
+impl AsRef<str> for Blocking {
+    fn as_ref(&self) -> &str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+}
+
+/// What becomes of the findings of earlier rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Earlier {
+    /// The next round gets them.
+    Carry,
+    /// Each round starts without them.
+    Fresh,
+}
+
+impl AsRef<str> for Earlier {
+    fn as_ref(&self) -> &str {
+        match self {
+            Self::Carry => "carry",
+            Self::Fresh => "fresh",
+        }
+    }
+}
+
+/// The transitions of an outcome, to be tried in turn. Empty: the loop waits.
+pub type Calls = Many<Call>;
+
+/// A transition that an outcome or an answer takes.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Call {
+    /// The transition.
+    pub then: At<String>,
+    /// Constants for its arguments.
+    pub with: Vec<(At<String>, At<Constant>)>,
+}
+
+/// A call with constants as the file has it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CallTable {
+    then: At<String>,
+    #[serde(default, deserialize_with = "tables::pairs")]
+    with: Vec<(At<String>, At<Constant>)>,
+}
+
+impl Entry for Call {
+    type Form = TextOr<CallTable>;
+}
+
+impl From<At<TextOr<CallTable>>> for Call {
+    fn from(call: At<TextOr<CallTable>>) -> Self {
+        match call.value {
+            TextOr::Text(then) => Self {
+                then: At::new(then, call.span),
+                with: Vec::new(),
+            },
+            TextOr::Table(CallTable { then, with }) => Self { then, with },
+        }
+    }
+}
+
+/// One of a question's `options`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(from = "ChoiceTable")]
+pub struct Choice {
+    /// The words of the answer.
+    pub label: At<String>,
+    /// The description, if there is one.
+    pub description: Option<At<String>>,
+    /// The transition that the answer takes for the user.
+    pub call: Call,
+}
+
+/// An option as the file has it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ChoiceTable {
+    label: At<String>,
+    description: Option<At<String>>,
+    then: At<String>,
+    #[serde(default, deserialize_with = "tables::pairs")]
+    with: Vec<(At<String>, At<Constant>)>,
+}
+
+impl From<ChoiceTable> for Choice {
+    fn from(table: ChoiceTable) -> Self {
+        Self {
+            label: table.label,
+            description: table.description,
+            call: Call {
+                then: table.then,
+                with: table.with,
+            },
+        }
+    }
+}
+
+/// A parameter of a behaviour. A list is one parameter for each of its texts.
+#[derive(Debug, Clone)]
+pub struct Parameter<'m> {
+    /// The key.
+    pub key: &'static str,
+    /// The text.
+    pub value: &'m str,
+    /// The place of the text.
+    pub span: &'m Range<usize>,
+}
+
+impl Parameter<'_> {
+    /// Returns whether the text is the name of a field.
+    pub fn is_field(&self) -> bool {
+        matches!(self.key, "round" | "field")
+    }
+
+    /// Returns the names that the engine fills in between braces. No field may have one of them.
+    pub fn engine_names(&self) -> &'static [&'static str] {
+        match self.key {
+            "subject" => &["changes", "n", "program"],
+            "findings_file" => &["n"],
+            "verify" | "commands" => &["program"],
+            _ => &[],
+        }
+    }
+}
+
+/// An outcome of a behaviour.
+#[derive(Debug, Clone)]
+pub struct Outcome<'m> {
+    /// The key.
+    pub name: &'static str,
+    /// Whether the file must have it. The loop waits at an outcome that the file leaves out.
+    pub is_required: bool,
+    /// The evidence that its transitions may require.
+    pub evidence: Option<Evidence>,
+    /// The transitions to try.
+    pub calls: &'m [Call],
+    /// The transitions to try if `calls` is empty.
+    pub fallback: &'m [Call],
+}
+
+impl Behaviour {
+    /// Returns the name in `on_stop`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::RequireFile { .. } => "require-file",
+            Self::Review(_) => "review",
+            Self::Approve { .. } => "approve",
+            Self::Announce { .. } => "announce",
+            Self::Ask { .. } => "ask",
+            Self::Run { .. } => "run",
+            Self::Verify { .. } => "verify",
+            Self::WaitFor { .. } => "wait-for",
+        }
+    }
+
+    /// Returns the parameters that the file has, without outcomes, options and personas.
+    pub fn parameters(&self) -> Vec<Parameter<'_>> {
+        fn add<'m, T: AsRef<str> + 'm>(
+            parameters: &mut Vec<Parameter<'m>>,
+            key: &'static str,
+            values: impl IntoIterator<Item = &'m At<T>>,
+        ) {
+            parameters.extend(values.into_iter().map(|value| Parameter {
+                key,
+                value: value.value.as_ref(),
+                span: &value.span,
+            }));
+        }
+
+        let mut all = Vec::new();
+        match self {
+            Self::RequireFile { path, before, .. } => {
+                add(&mut all, "path", [path]);
+                add(&mut all, "before", before);
+            }
+            Self::Review(review) => {
+                add(&mut all, "subject", &review.subject);
+                add(&mut all, "round", [&review.round]);
+                add(&mut all, "since", &review.since);
+                add(&mut all, "reviewer", &review.reviewer);
+                add(&mut all, "model", &review.model);
+                add(&mut all, "prompt", &review.prompt);
+                add(&mut all, "findings_file", &review.findings_file);
+                add(&mut all, "verdicts", &review.verdicts);
+                add(&mut all, "blocking", &review.blocking);
+                add(&mut all, "earlier", &review.earlier);
+                add(&mut all, "verify", &review.verify);
+            }
+            Self::Approve { .. } | Self::Announce { .. } => {}
+            Self::Ask {
+                question, header, ..
+            } => {
+                add(&mut all, "question", question);
+                add(&mut all, "header", header);
+            }
+            Self::Run { command, .. } => add(&mut all, "command", [command]),
+            Self::Verify { commands, .. } => add(&mut all, "commands", [commands]),
+            Self::WaitFor { file, field, .. } => {
+                add(&mut all, "file", file);
+                add(&mut all, "field", field);
+            }
+        }
+        all
+    }
+
+    /// Returns the outcomes in the order of the generated code.
+    pub fn outcomes(&self) -> Vec<Outcome<'_>> {
+        use Evidence::{Reviewed, Settled, Verified};
+
+        let outcome = |name, evidence, calls| Outcome {
+            name,
+            is_required: true,
+            evidence,
+            calls,
+            fallback: &[],
+        };
+        let optional = |name, calls| Outcome {
+            is_required: false,
+            ..outcome(name, None, calls)
+        };
+        // A loop always waits while its command runs.
+        let running = optional("running", &[]);
+        match self {
+            Self::RequireFile {
+                written, missing, ..
+            } => vec![
+                outcome("written", None, written),
+                optional("missing", missing),
+            ],
+            Self::Review(review) => vec![
+                outcome("clean", Some(Settled), &review.clean),
+                outcome("findings", Some(Reviewed), &review.findings),
+                Outcome {
+                    evidence: Some(Reviewed),
+                    fallback: &review.findings,
+                    ..optional("stalled", &review.stalled)
+                },
+                optional("nothing", &review.nothing),
+                optional("running", &review.running),
+                outcome("failed", None, &review.failed),
+            ],
+            Self::Approve { then } => vec![optional("then", then)],
+            Self::Announce { then } => vec![outcome("then", None, then)],
+            Self::Ask { unanswered, .. } => vec![optional("unanswered", unanswered)],
+            Self::Run {
+                passed,
+                failed,
+                missing,
+                ..
+            } => vec![
+                outcome("passed", None, passed),
+                outcome("failed", None, failed),
+                optional("missing", missing),
+                running,
+            ],
+            Self::Verify {
+                passed,
+                failed,
+                missing,
+                ..
+            } => vec![
+                outcome("passed", Some(Verified), passed),
+                outcome("failed", None, failed),
+                optional("missing", missing),
+                running,
+            ],
+            Self::WaitFor { there, waiting, .. } => vec![
+                outcome("there", None, there),
+                optional("waiting", waiting),
+            ],
+        }
+    }
+
+    /// Returns the calls of all outcomes.
+    pub fn calls(&self) -> impl Iterator<Item = &Call> {
+        let outcomes = self.outcomes().into_iter();
+        outcomes.flat_map(|outcome| outcome.calls)
+    }
+
+    /// Returns every transition that it names, in outcomes and answers.
+    pub fn transitions(&self) -> impl Iterator<Item = &At<String>> {
+        self.calls().map(|call| &call.then).chain(self.answers())
+    }
+
+    /// Returns every transition that an answer takes: those of the options, then that of a text.
+    pub fn answers(&self) -> impl Iterator<Item = &At<String>> {
+        let choices = self.choices().iter().map(|choice| &choice.call.then);
+        choices.chain(self.text())
+    }
+
+    /// Returns the options of the machine file.
+    pub fn choices(&self) -> &[Choice] {
+        match self {
+            Self::Ask {
+                options: Some(options),
+                ..
+            } => &options.value,
+            _ => &[],
+        }
+    }
+
+    /// Returns the transition that takes an answer in the user's own words.
+    pub fn text(&self) -> Option<&At<String>> {
+        match self {
+            Self::Ask { text, .. } => text.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Returns the review, if it is one.
+    pub fn review(&self) -> Option<&Review> {
+        match self {
+            Self::Review(review) => Some(review),
+            _ => None,
+        }
+    }
+
+    /// Returns whether it asks the user.
+    pub fn asks(&self) -> bool {
+        matches!(self, Self::Ask { .. })
+    }
+
+    /// Returns whether the program asks, in Rust.
+    pub fn asks_in_rust(&self) -> bool {
+        matches!(
+            self,
+            Self::Ask {
+                question: None,
+                header: None,
+                options: None,
+                ..
+            }
+        )
+    }
+
+    /// Returns whether the program gives the subject of a review, or a part of it, in Rust.
+    pub fn reviews_in_rust(&self) -> bool {
+        let mut subjects = self.review().into_iter().flat_map(|review| &review.subject);
+        subjects.any(|subject| &*subject.value == PROGRAM)
+    }
+
+    /// Returns whether it runs the commands that verify the work, which the program gives, in Rust.
+    pub fn verifies(&self) -> bool {
+        match self {
+            Self::Review(review) => review.verify.is_some(),
+            other => matches!(other, Self::Verify { .. }),
+        }
+    }
+}
