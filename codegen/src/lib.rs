@@ -7,8 +7,8 @@
 //! and in the crate `claudex_loop::machine!(door);`, with the name that the machine gives itself. From then on an edge
 //! that the file does not declare does not compile.
 //!
-//! The work is done by two pure functions, which [`Config`] surrounds with files: [`check_source`] reads a machine and
-//! says everything that is wrong with it, [`generate`] turns it into Rust as well.
+//! The work is done by two pure functions, and [`Config`] adds the files: [`check_source`] parses a machine and checks it,
+//! and [`generate`] also turns it into Rust.
 //! ```
 //! let source = r#"
 //! name = "door"

@@ -14,10 +14,11 @@ mod problem;
 mod state;
 mod tables;
 mod text;
-mod texts;
+pub mod texts;
 mod transition;
 
 use serde::{Deserialize, Deserializer};
+use texts::{FolderPath, Name};
 
 pub use at::At;
 pub use behaviour::{
@@ -32,11 +33,6 @@ pub use state::{Active, Form, IdForm, State};
 pub use tables::Many;
 pub use text::{call_text, guard_text, kind_text, update_text};
 pub(crate) use text::{constant_text, guard_fields};
-pub(crate) use texts::interpolated;
-pub use texts::{
-    CommandName, Extension, FindingsFile, FolderPath, FromProgram, Name, Path, PluginName,
-    StoredWord, Subject, Template, Variable, VerdictWord, Word,
-};
 pub use transition::{
     Actor, Argument, ArgumentKind, Evidence, From, Guard, Operand, Sign, To, Transition, Turn,
     Update,

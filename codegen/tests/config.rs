@@ -166,13 +166,10 @@ fn each_finding_is_one_line_and_nothing_is_written() {
     let folder = Crate::new();
     let wrong = PLAN
         .replacen("written = \"begin\"", "written = \"begn\"", 1)
-        .replacen("terminal = true", "terminal = 1", 1);
+        .replacen("findings = [\"close\"", "findings = [\"clsoe\"", 1);
     fs::write(folder.path().join("machine.toml"), &wrong).unwrap();
     let lines = folder.compile();
-    let (first, second) = (
-        place(&wrong, "\"begn\""),
-        place(&wrong, "1\ndoc      = \"The summary"),
-    );
+    let (first, second) = (place(&wrong, "\"begn\""), place(&wrong, "\"clsoe\""));
     assert_eq!(
         errors(&lines),
         [
@@ -181,8 +178,8 @@ fn each_finding_is_one_line_and_nothing_is_written() {
                  `begn`; did you mean `begin`?"
             ),
             format!(
-                "cargo::error=machine.toml:{second}: error[claudex::machine::wrong_type]: `terminal` takes true or \
-                 false, not an integer"
+                "cargo::error=machine.toml:{second}: error[claudex::machine::unknown_transition]: no transition is named \
+                 `clsoe`; did you mean `close`?"
             ),
         ]
     );

@@ -58,7 +58,7 @@ fn oversized_file_is_refused() {
         ("#\n".repeat(5_000_000), "m.toml:1:1: "),
         (
             format!("{PLAN}{many_phases}"),
-            "there are 5006 phases (4096 are the most)",
+            "there are 5006 phases (use 4096 at most)",
         ),
         ("name = \"a\"\n".repeat(90_000), "duplicate key"),
         (
@@ -73,11 +73,13 @@ fn oversized_file_is_refused() {
 
 #[test]
 fn findings_beyond_a_hundred_are_counted() {
-    let junk: String = (0..20_000).map(|at| format!("[junk{at}]\n")).collect();
-    let found = check(&format!("{PLAN}\n{junk}")).expect_err("the file is refused");
+    let edges: String = (0..20_000)
+        .map(|at| format!("[[transitions.t{at}]]\nfrom = \"p{at}\"\nto = \"same\"\n"))
+        .collect();
+    let found = check(&format!("{PLAN}\n{edges}")).expect_err("the file is refused");
 
     assert_eq!(found.list.len(), 101);
-    assert_eq!(found.list[100].message, "19900 more findings are not shown");
+    assert_eq!(found.list[100].message, "401 more findings are not shown");
 }
 
 /// On the small stack of a build's thread.
@@ -128,7 +130,7 @@ fn control_characters_are_escaped_in_messages() {
 fn columns_count_characters() {
     let source = PLAN.replace('\n', "\r\n").replace(
         "{ holds = \"mode\", doc",
-        "{ doc = \"größe 漢字\", hold = \"mode\", dco",
+        "{ doc = \"größe 漢字\", hold = \"mode\", null",
     );
     let line = line_of(&source, source.find("hold = ").unwrap());
     let found = refused(&source);

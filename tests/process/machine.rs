@@ -168,7 +168,7 @@ fn check_of_hostile_files_ends_soon() {
         (
             "a book as a name",
             format!("name = \"{long}\"").into(),
-            "bad_name",
+            "bad_value",
         ),
         (
             "a mistake behind a book",
@@ -178,7 +178,7 @@ fn check_of_hostile_files_ends_soon() {
         (
             "control characters",
             b"name = \"\\u001b[31m\\u202e\"".to_vec(),
-            "bad_name",
+            "bad_value",
         ),
     ] {
         let code = format!("claudex::machine::{code}");

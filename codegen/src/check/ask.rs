@@ -6,9 +6,8 @@ use std::ops::{Range, RangeInclusive};
 use super::Index;
 use super::behaviours::{constants, no_edge, open};
 use crate::diagnostic::Diagnostic;
-use crate::model::{
-    Actor, Argument, ArgumentKind, At, Behaviour, Call, Edge, Phase, Template, interpolated,
-};
+use crate::model::texts::{Template, interpolated};
+use crate::model::{Actor, Argument, ArgumentKind, At, Behaviour, Call, Edge, Phase};
 
 /// The longest header of the client's dialog, in characters.
 const HEADER: usize = 12;

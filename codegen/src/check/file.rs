@@ -23,7 +23,7 @@ pub(super) fn file(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
         let one = Diagnostic::new("claudex::machine::bad_file", file.span.clone(), message);
         found.push(one.help(help));
     };
-    let shown = &file.value;
+    let shown = &*file.value;
     let parts: Vec<&str> = shown.split('/').collect();
     if parts.iter().any(|part| matches!(*part, "" | ".")) {
         bad(

@@ -6,9 +6,8 @@ use std::ops::Range;
 use super::Index;
 use crate::diagnostic::{Diagnostic, list};
 use crate::emit::ident::{TYPES, camel, type_of_words};
-use crate::model::{
-    Actor, ArgumentKind, At, AtStart, Behaviour, FieldKind, From, Machine, Phase, Word,
-};
+use crate::model::texts::Word;
+use crate::model::{Actor, ArgumentKind, At, AtStart, Behaviour, FieldKind, From, Machine, Phase};
 
 const CODE: &str = "claudex::machine::name_collision";
 

@@ -4,8 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use super::{ENOUGH, Index};
 use crate::diagnostic::{Diagnostic, suggest};
+use crate::model::texts::interpolated;
 use crate::model::{
-    At, Field, FieldKind, Form, From, Guard, Held, MAX_PHASES, To, Transition, Update, interpolated,
+    At, Field, FieldKind, Form, From, Guard, Held, MAX_PHASES, To, Transition, Update,
 };
 
 /// What refers to nothing.

@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use super::{ENOUGH, Index};
 use crate::diagnostic::{Diagnostic, list};
-use crate::model::{At, AtStart, Edge, Field, Guard, interpolated};
+use crate::model::texts::interpolated;
+use crate::model::{At, AtStart, Edge, Field, Guard};
 
 const CODE: &str = "claudex::machine::field_absent";
 

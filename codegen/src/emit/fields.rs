@@ -10,7 +10,8 @@ use quote::{format_ident, quote};
 use super::Context;
 use super::ident::{camel, type_of, type_of_words, value_of};
 use super::prose::doc_of;
-use crate::model::{At, Field, FieldKind, Form, Many, Word};
+use crate::model::texts::Word;
+use crate::model::{At, Field, FieldKind, Form, Many};
 
 /// Whether the machine has fields that exist in some phases only.
 fn is_divided(context: &Context<'_>) -> bool {

@@ -22,9 +22,8 @@ use std::collections::{HashMap, HashSet};
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use crate::model::{
-    At, Edge, FieldKind, Held, Machine, Path, Transition, guard_fields, interpolated,
-};
+use crate::model::texts::{Path, interpolated};
+use crate::model::{At, Edge, FieldKind, Held, Machine, Transition, guard_fields};
 use crate::templates::TemplateKind;
 
 /// The shape of generated code. The runtime refuses, at compile time, what it was not written for: the number stands in

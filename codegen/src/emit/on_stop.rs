@@ -11,9 +11,9 @@ use quote::{format_ident, quote};
 use super::ident::{camel, constant_of, type_of, value_of};
 use super::transitions::words_of_argument;
 use super::{Context, table};
+use crate::model::texts::Template;
 use crate::model::{
     Argument, ArgumentKind, At, Behaviour, Blocking, Call, Constant, Earlier, Evidence, Phase,
-    Template,
 };
 
 pub(super) fn emit(context: &Context<'_>) -> TokenStream {

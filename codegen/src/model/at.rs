@@ -62,7 +62,10 @@ pub(crate) fn place_in_string(
     part: &Range<usize>,
 ) -> Range<usize> {
     let literal = &source[string.span.clone()];
-    let inner = literal.trim_start_matches(|c| literal.starts_with(c));
+    let is_long = literal.starts_with("\"\"\"") || literal.starts_with("'''");
+    let inner = literal
+        .get(if is_long { 3 } else { 1 }..)
+        .unwrap_or_default();
     if !inner.starts_with(&string.value) {
         return string.span.start..string.span.start;
     }

@@ -226,8 +226,7 @@ pub enum AtStart {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
 #[serde(
     untagged,
-    expecting = "{key} must be a string, true, false, or a whole number from 0 to 9223372036854775807\n\
-                 correct the value, or remove the key"
+    expecting = "{key} must be a string, true, false, or a whole number from 0 to 9223372036854775807"
 )]
 pub enum Constant {
     /// A whole number.

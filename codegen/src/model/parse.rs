@@ -65,7 +65,11 @@ fn parse_form(source: &str) -> Result<Machine, Diagnostic> {
         );
         return Err(found.help(format!("use {MAX_KEY_PARTS} at most")));
     }
-    let table = DeTable::parse(source).map_err(|error| syntax_problem(&error, source))?;
+    let (table, errors) = DeTable::parse_recoverable(source);
+    let first = |error: &&toml::de::Error| error.span().map(|span| span.start);
+    if let Some(error) = errors.iter().min_by_key(first) {
+        return Err(syntax_problem(error, source));
+    }
     let machine = Machine::deserialize(Deserializer::from(table))
         .map_err(|error| form_problem(&error, source))?;
     match oversized_section(&machine) {

@@ -80,7 +80,8 @@ fn describe(message: &str, path: &str) -> Problem {
         let message = format!("missing key `{key}`{}", in_path(path));
         return Problem::new("claudex::machine::missing_key", message, example(key));
     }
-    if let Some((problem, help)) = message.split_once('\n') {
+    if message.contains('\n') || message.starts_with("{key}") {
+        let (problem, help) = message.split_once('\n').unwrap_or((message, ""));
         let message = problem.replacen("{key}", &format!("`{path}`"), 1);
         return Problem::new("claudex::machine::bad_value", message, help);
     }
@@ -133,6 +134,11 @@ fn on_stop(message: &str, path: &str) -> Problem {
             "names no behaviour",
             "name one, or remove `on_stop`: the phase is then written in Rust",
         )
+    } else if message.contains("expected struct ") {
+        (
+            "names a behaviour that is not a table",
+            "write `on_stop = { BEHAVIOUR = { ... } }`",
+        )
     } else {
         (
             "must be a table",
@@ -158,13 +164,12 @@ fn wrong_type(message: &str, path: &str) -> Problem {
         other if other.starts_with("struct ") => "a table",
         other => other,
     };
-    let found = match found {
-        "sequence" => ", not a list",
-        "map" => ", not a table",
-        text if text.starts_with("string ") => ", not a string",
-        number if number.starts_with("integer ") => ", not an integer",
-        flag if flag.starts_with("boolean ") => ", not a boolean",
-        _ => "",
+    let found = match found.split_once(' ').map_or((found, ""), |found| found) {
+        ("sequence", _) => ", not a list".to_owned(),
+        ("map", _) => ", not a table".to_owned(),
+        ("string", _) => ", not a string".to_owned(),
+        ("integer" | "boolean", value) => format!(", not {}", value.trim_matches('`')),
+        _ => String::new(),
     };
     let help = match path.strip_prefix("transitions.") {
         Some(name) if !name.contains('.') => {

@@ -124,7 +124,7 @@ texts! {
 }
 
 /// The text that stands for something that the program gives, in Rust.
-pub const PROGRAM: &str = "{program}";
+pub(super) const PROGRAM: &str = "{program}";
 /// The place of a number in the name of a file.
 const NUMBER: &str = "{n}";
 
@@ -166,7 +166,7 @@ fn check_name(text: &str) -> Result<(), String> {
         return Ok(());
     }
     let help = "a name is a-z, then a-z, 0-9 and single _ between them, at most 64 characters";
-    let similar = similar_name(text).map_or_else(String::new, |name| format!(": `{name}`"));
+    let similar = similar_name(text).map_or_else(String::new, |name| format!(", such as `{name}`"));
     Err(format!("{text:?} cannot be a name\n{help}{similar}"))
 }
 

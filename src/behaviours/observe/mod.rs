@@ -1,6 +1,6 @@
 //! The behaviours of the catalogue: what each looks at, and what it can see there.
 //!
-//! One file, one function and one enum per behaviour; `claudex_build::catalogue` lists the same names, and generated code
+//! One file, one function and one enum per behaviour. `claudex_build::model::Behaviour` has the same names, and generated code
 //! matches the enums exhaustively, so that the two cannot drift apart. Nothing here changes a loop.
 
 mod announce;

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::{ArgumentKind, At, AtStart};
+use crate::model::texts::Word;
+use crate::model::{ArgumentKind, At, AtStart, Many};
 
 fn field(name: &str, kind: FieldKind) -> Field {
     let name = At::new(name.to_owned(), 0..0);
@@ -14,31 +15,35 @@ fn field(name: &str, kind: FieldKind) -> Field {
         null: None,
         at_start: AtStart::Never,
         key: None,
-        range: (None, None),
+        min: None,
+        max: None,
         within: None,
         doc: String::new(),
     }
 }
 
+fn words() -> Many<At<Word>> {
+    let words = ["x", "y", "z"].map(|word| Word::try_from(word.to_owned()).expect("a word"));
+    words.map(|word| At::new(word, 0..0)).into_iter().collect()
+}
+
 fn fields() -> Vec<Field> {
-    let words = ["x", "y", "z"]
-        .map(|word| At::new(word.to_owned(), 0..0))
-        .to_vec();
-    let one_of = || FieldKind::OneOf(words.clone());
-    vec![field("i", FieldKind::Count), field("v", one_of())]
+    vec![
+        field("i", FieldKind::Count),
+        field("v", FieldKind::OneOf(words())),
+    ]
 }
 
 fn arguments() -> Vec<Argument> {
     let argument = |name: &str, kind| Argument {
         name: At::new(name.to_owned(), 0..0),
-        kind: At::new(kind, 0..0),
+        kind,
         doc: String::new(),
         optional: false,
     };
-    let words = ["x", "y", "z"].map(str::to_owned).to_vec();
     vec![
         argument("j", ArgumentKind::Count),
-        argument("w", ArgumentKind::OneOf(words)),
+        argument("w", ArgumentKind::OneOf(words())),
     ]
 }
 
