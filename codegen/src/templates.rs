@@ -85,7 +85,7 @@ pub(crate) fn check(
         TemplateKind::Prompt => ([&ANY[..], &PROMPT].concat(), context),
         TemplateKind::Plain => return None,
     };
-    let fields = machine.fields.iter().map(|field| field.name.value.as_str());
+    let fields = machine.field_names();
     let known: Vec<&str> = fields.chain(engine).chain(FUNCTIONS).collect();
     let found = match names(text) {
         Ok(names) => names

@@ -33,7 +33,7 @@ pub(super) fn questions(
     for (source, phase, behaviour) in asking {
         words(phase, behaviour, found);
         for then in behaviour.answers() {
-            let name = then.value.as_str();
+            let name = then.as_str();
             if !index.transitions.contains_key(name) || adrift.contains(name) {
                 continue;
             }

@@ -17,7 +17,7 @@ pub(super) fn before_stop<'m>(
             .iter()
             .filter(|edge| edge.declared.name.value == name.value);
         let of_name: Vec<_> = of_name.collect();
-        named.extend(of_name.iter().map(|edge| (edge.from, name.value.as_str())));
+        named.extend(of_name.iter().map(|edge| (edge.from, name.as_str())));
         let Some(declared) = of_name.first().map(|edge| edge.declared) else {
             continue;
         };
@@ -41,7 +41,7 @@ pub(super) fn before_stop<'m>(
         for (span, why) in wrong {
             let Some(span) = span else { continue };
             let message = format!("`before_stop` cannot take `{}`", name.value);
-            let one = Diagnostic::new("claudex::machine::before_stop", name.span.clone(), message);
+            let one = name.problem("claudex::machine::before_stop", message);
             let help = "name a transition without `by`, `requires` and `args`; its message has what was found as `violations`";
             found.push(one.related(span, why).help(help));
         }

@@ -26,18 +26,14 @@ pub(super) fn behaviours(
         let Some(behaviour) = phase.on_stop.as_ref().filter(|_| !phase.terminal) else {
             continue;
         };
-        named.extend(
-            behaviour
-                .answers()
-                .map(|then| (source, then.value.as_str())),
-        );
+        named.extend(behaviour.answers().map(|then| (source, then.as_str())));
         for outcome in behaviour.outcomes() {
             let (given, calls, outcome) = (outcome.evidence, outcome.calls, outcome.name);
-            let known = |call: &&Call| index.transitions.contains_key(call.then.value.as_str());
+            let known = |call: &&Call| index.transitions.contains_key(call.then.as_str());
             for call in calls.iter().filter(known) {
                 let name = &call.then;
                 named.insert((source, &name.value));
-                let Some(edge) = at_phase.get(&(source, name.value.as_str())) else {
+                let Some(edge) = at_phase.get(&(source, name.as_str())) else {
                     if adrift.contains(&name.value) {
                         continue;
                     }
@@ -51,11 +47,7 @@ pub(super) fn behaviours(
                 };
                 if let Some(actor) = edge.declared.by.first() {
                     let message = format!("`{name}` is not the hook's to take", name = name.value);
-                    let one = Diagnostic::new(
-                        "claudex::machine::behaviour_by",
-                        name.span.clone(),
-                        message,
-                    );
+                    let one = name.problem("claudex::machine::behaviour_by", message);
                     let one = one.related(actor.span.clone(), "only agents or persons take it");
                     found.push(
                         one.help("name a transition without `by`, or take `by` off this one"),
@@ -70,8 +62,7 @@ pub(super) fn behaviours(
                         "`{outcome}` has no evidence for `{}`, which requires {word}",
                         name.value
                     );
-                    let one =
-                        Diagnostic::new("claudex::machine::evidence", name.span.clone(), message);
+                    let one = name.problem("claudex::machine::evidence", message);
                     let one = one.related(needs.span.clone(), "required here");
                     let help = "of `review`, `clean` gives settled and reviewed, `findings` and `stalled` give reviewed; of `verify`, \
                                 `passed` gives verified; other outcomes give nothing";
@@ -106,7 +97,7 @@ pub(super) fn constants(call: &Call, args: &[Argument], found: &mut Vec<Diagnost
     let then = &call.then.value;
     for (name, value) in &call.with {
         let Some(argument) = args.iter().find(|known| known.name.value == name.value) else {
-            let known = args.iter().map(|known| known.name.value.as_str());
+            let known = args.iter().map(|known| known.name.as_str());
             let help = match args {
                 [] => Some("leave `with` out".to_owned()),
                 _ => suggest(&name.value, known),
@@ -149,7 +140,7 @@ pub(super) fn no_edge(
         .map(|&at| &index.machine.transitions[at]);
     let sources: Vec<&str> = entries
         .filter_map(|entry| match &entry.from {
-            From::Phases(names) => Some(names.iter().map(|name| name.value.as_str())),
+            From::Phases(names) => Some(names.iter().map(|name| name.as_str())),
             From::Any(_) => None,
         })
         .flatten()
@@ -177,7 +168,7 @@ fn unused(
     // Where an outcome is misspelt, what it was meant to name is not known.
     let misspelt = |phase: &Phase| {
         let mut names = phase.on_stop.iter().flat_map(Behaviour::transitions);
-        names.any(|name| !index.transitions.contains_key(name.value.as_str()))
+        names.any(|name| !index.transitions.contains_key(name.as_str()))
     };
     let misspelt: Vec<bool> = index.machine.phases.iter().map(misspelt).collect();
     for edge in edges
@@ -185,7 +176,7 @@ fn unused(
         .filter(|edge| edge.declared.by.is_empty() && !misspelt[edge.from])
     {
         let source = &index.machine.phases[edge.from];
-        let name = edge.declared.name.value.as_str();
+        let name = edge.declared.name.as_str();
         if source.terminal {
             continue;
         }

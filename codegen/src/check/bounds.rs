@@ -79,7 +79,7 @@ fn effects<'m>(
     let mut all: HashMap<usize, Effects<'m>> = HashMap::new();
     for edge in live {
         let effects = all.entry(component[edge.from]).or_default();
-        let name = edge.declared.name.value.as_str();
+        let name = edge.declared.name.as_str();
         // A field that begins to exist has its initial value, whatever it was before.
         for field in crossings.at(edge) {
             let effect = effects.entry(field).or_default();
@@ -135,7 +135,7 @@ fn is_bounded(index: &Index<'_>, edge: &Edge<'_>, effects: &Effects<'_>) -> bool
         return false;
     };
     edge.declared.set.iter().any(|(field, update)| {
-        let field = field.value.as_str();
+        let field = field.as_str();
         let effect = &effects[field];
         if effect.lowered_by.is_some() {
             return false;
@@ -164,7 +164,7 @@ fn has_ceiling(guard: &Guard, field: &str, effects: &Effects<'_>) -> bool {
                 // An argument may be another one each time.
                 Operand::Argument { .. } => false,
                 Operand::Field { name, .. } => !effects
-                    .get(name.value.as_str())
+                    .get(name.as_str())
                     .is_some_and(|effect| effect.changed),
             })
         }
@@ -363,7 +363,7 @@ fn unbounded(
     let names: Vec<&str> = cycle
         .iter()
         .take(SHOWN)
-        .map(|edge| edge.declared.name.value.as_str())
+        .map(|edge| edge.declared.name.as_str())
         .collect();
     let more = match more {
         0 => String::new(),
@@ -375,11 +375,10 @@ fn unbounded(
         way.join(" -> "),
         names.join(", ")
     );
-    let mut one = Diagnostic::new(
-        "claudex::machine::unbounded_cycle",
-        cycle[0].declared.name.span.clone(),
-        message,
-    );
+    let mut one = cycle[0]
+        .declared
+        .name
+        .problem("claudex::machine::unbounded_cycle", message);
     for edge in cycle.iter().take(SHOWN).skip(1) {
         one = one.related(edge.declared.name.span.clone(), "then this one");
     }
@@ -408,7 +407,7 @@ fn nearly(edge: &Edge<'_>, effects: &Effects<'_>) -> Vec<String> {
         if !raises {
             continue;
         }
-        let field = field.value.as_str();
+        let field = field.as_str();
         let guarded = edge
             .declared
             .when

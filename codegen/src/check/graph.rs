@@ -10,11 +10,9 @@ use crate::model::{Actor, Edge, From, Guard, Transition};
 pub(super) fn shape(index: &Index<'_>, edges: &[Edge<'_>], found: &mut Vec<Diagnostic>) {
     let machine = index.machine;
     if machine.modes.is_empty() {
-        let one = Diagnostic::new(
-            "claudex::machine::no_mode",
-            machine.name.span.clone(),
-            "the machine has no mode",
-        );
+        let one = machine
+            .name
+            .problem("claudex::machine::no_mode", "the machine has no mode");
         found.push(
             one.help("add `[modes.plan]` with `start = \"...\"`: it says where a loop begins"),
         );
@@ -28,28 +26,24 @@ pub(super) fn shape(index: &Index<'_>, edges: &[Edge<'_>], found: &mut Vec<Diagn
         }
     }
     if !machine.phases.iter().any(|phase| phase.terminal) {
-        let one = Diagnostic::new(
-            "claudex::machine::no_end",
-            machine.name.span.clone(),
-            "no phase is terminal",
-        );
+        let one = machine
+            .name
+            .problem("claudex::machine::no_end", "no phase is terminal");
         found.push(one.help("add a phase with `terminal = true`, and an edge to it"));
     }
     for mode in &machine.modes {
         let start = index
             .phases
-            .get(mode.start.value.as_str())
+            .get(mode.start.as_str())
             .map(|&at| &machine.phases[at]);
         if let Some(start) = start.filter(|start| start.terminal) {
             let message = format!(
                 "the mode `{}` starts in `{}`, which is terminal",
                 mode.name.value, start.name.value
             );
-            let one = Diagnostic::new(
-                "claudex::machine::starts_at_end",
-                mode.start.span.clone(),
-                message,
-            );
+            let one = mode
+                .start
+                .problem("claudex::machine::starts_at_end", message);
             found.push(
                 one.related(start.name.span.clone(), "terminal")
                     .help("start in a phase that goes on"),
@@ -59,11 +53,7 @@ pub(super) fn shape(index: &Index<'_>, edges: &[Edge<'_>], found: &mut Vec<Diagn
     for phase in &machine.phases {
         if phase.terminal && phase.on_stop.is_some() {
             let message = format!("`{}` is terminal and has an `on_stop`", phase.name.value);
-            let one = Diagnostic::new(
-                "claudex::machine::end_goes_on",
-                phase.name.span.clone(),
-                message,
-            );
+            let one = phase.name.problem("claudex::machine::end_goes_on", message);
             found.push(
                 one.help("no stop reaches a loop that is over: leave `on_stop` or `terminal` out"),
             );
@@ -76,18 +66,14 @@ pub(super) fn shape(index: &Index<'_>, edges: &[Edge<'_>], found: &mut Vec<Diagn
         for name in names {
             let source = index
                 .phases
-                .get(name.value.as_str())
+                .get(name.as_str())
                 .map(|&at| &machine.phases[at]);
             if source.is_some_and(|source| source.terminal) {
                 let message = format!(
                     "`{}` leaves `{}`, which is terminal",
                     entry.name.value, name.value
                 );
-                let one = Diagnostic::new(
-                    "claudex::machine::edge_from_end",
-                    name.span.clone(),
-                    message,
-                );
+                let one = name.problem("claudex::machine::edge_from_end", message);
                 found.push(one.help("a loop that is over stays so: take it out of `from`"));
             }
         }
@@ -144,11 +130,9 @@ fn agreement(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
             ];
             for (key, _) in differ.into_iter().filter(|(_, differ)| *differ) {
                 let message = format!("the entries of `{}` differ in `{key}`", entry.name.value);
-                let one = Diagnostic::new(
-                    "claudex::machine::entries_differ",
-                    entry.name.span.clone(),
-                    message,
-                );
+                let one = entry
+                    .name
+                    .problem("claudex::machine::entries_differ", message);
                 let one = one.related(first.name.span.clone(), "the first entry");
                 found.push(one.help(format!(
                     "one transition is one method: write the same `{key}` in each"
@@ -172,7 +156,7 @@ pub(super) fn reach(index: &Index<'_>, edges: &[Edge<'_>], found: &mut Vec<Diagn
     let starts = machine
         .modes
         .iter()
-        .filter_map(|mode| index.phases.get(mode.start.value.as_str()).copied());
+        .filter_map(|mode| index.phases.get(mode.start.as_str()).copied());
     let starts: Vec<usize> = starts.collect();
     let ends: Vec<usize> = (0..machine.phases.len())
         .filter(|&at| machine.phases[at].terminal)
@@ -183,21 +167,13 @@ pub(super) fn reach(index: &Index<'_>, edges: &[Edge<'_>], found: &mut Vec<Diagn
         let name = &phase.name.value;
         if !reached[at] && !starts.is_empty() && name != "same" {
             let message = format!("no loop reaches `{name}`");
-            let one = Diagnostic::new(
-                "claudex::machine::unreachable",
-                phase.name.span.clone(),
-                message,
-            );
+            let one = phase.name.problem("claudex::machine::unreachable", message);
             found.push(one.help(format!(
                 "add a transition with `to = \"{name}\"`, or take the phase out"
             )));
         } else if !ending[at] && !ends.is_empty() {
             let message = format!("nothing leads from `{name}` to a terminal phase");
-            let one = Diagnostic::new(
-                "claudex::machine::no_way_out",
-                phase.name.span.clone(),
-                message,
-            );
+            let one = phase.name.problem("claudex::machine::no_way_out", message);
             let ends: Vec<&str> = ends.iter().take(4).map(|&end| index.phase(end)).collect();
             found.push(one.help(format!(
                 "add a transition from `{name}` that leads to {}",
@@ -246,11 +222,10 @@ pub(super) fn duplicates(
                 "without a guard"
             };
             let message = format!("`{name}` leaves `{}` twice {why}", index.phase(source));
-            let one = Diagnostic::new(
-                "claudex::machine::duplicate_edge",
-                edge.declared.name.span.clone(),
-                message,
-            );
+            let one = edge
+                .declared
+                .name
+                .problem("claudex::machine::duplicate_edge", message);
             let one = one.related(first.declared.name.span.clone(), "the other edge");
             found.push(one.help("give each a `when` of its own, or take one out"));
         }

@@ -33,11 +33,7 @@ pub(super) fn guards(
                     never.insert(at);
                     let message =
                         format!("no values make this guard of `{}` hold", entry.name.value);
-                    let one = Diagnostic::new(
-                        "claudex::machine::guard_never",
-                        when.span.clone(),
-                        message,
-                    );
+                    let one = when.problem("claudex::machine::guard_never", message);
                     found.push(
                         one.help("counts begin at 0; loosen the guard, or take the edge out"),
                     );
@@ -61,11 +57,10 @@ pub(super) fn guards(
                 group.len(),
                 index.phase(source)
             );
-            let one = Diagnostic::new(
-                "claudex::machine::too_large",
-                beyond.declared.name.span.clone(),
-                message,
-            );
+            let one = beyond
+                .declared
+                .name
+                .problem("claudex::machine::too_large", message);
             found.push(one.help(format!(
                 "{MOST_EDGES} are the most: give some of them a name of their own"
             )));
@@ -152,8 +147,7 @@ fn gap<'m>(
                 name.value,
                 shown(&values)
             );
-            let mut one =
-                Diagnostic::new("claudex::machine::guards_gap", name.span.clone(), message);
+            let mut one = name.problem("claudex::machine::guards_gap", message);
             for edge in &group[1..] {
                 one = one.related(edge.declared.name.span.clone(), "nor is this one");
             }

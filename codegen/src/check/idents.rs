@@ -86,8 +86,9 @@ impl Space {
             "{this} and {other} both give the Rust {} `{identifier}`",
             self.what
         );
-        let mut one =
-            Diagnostic::new(CODE, name.span.clone(), message).help(format!("rename the {kind}"));
+        let mut one = name
+            .problem(CODE, message)
+            .help(format!("rename the {kind}"));
         if let Some(place) = place {
             one = one.related(place.clone(), "the other one");
         }
@@ -109,15 +110,13 @@ pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
     types.add(camel(&machine.name.value), "machine", &machine.name, found);
     for phase in &machine.phases {
         if phase.name.value == "same" {
-            let one = Diagnostic::new(CODE, phase.name.span.clone(), "a phase is named `same`");
+            let one = phase.name.problem(CODE, "a phase is named `same`");
             found.push(one.help("`to = \"same\"` means the source; rename the phase"));
         }
         if phase.name.value == "stop" && !phase.terminal {
             let message =
                 "the phase `stop` would be the method `OnStop::stop`, which every machine has";
-            found.push(
-                Diagnostic::new(CODE, phase.name.span.clone(), message).help("rename the phase"),
-            );
+            found.push(phase.name.problem(CODE, message).help("rename the phase"));
         }
         if !phase.terminal
             && let Some(does) = method(machine, &phase.name.value)
@@ -126,9 +125,7 @@ pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
             let message = format!(
                 "the phase `{name}` would be the method `OnStop::{name}`, by which the program {does}"
             );
-            found.push(
-                Diagnostic::new(CODE, phase.name.span.clone(), message).help("rename the phase"),
-            );
+            found.push(phase.name.problem(CODE, message).help("rename the phase"));
         }
         types.add(camel(&phase.name.value), "phase", &phase.name, found);
     }
@@ -151,31 +148,25 @@ pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
             );
         }
         if field.name.value == "mode" && field.at_start != AtStart::Never {
-            let one = Diagnostic::new(
-                CODE,
-                field.name.span.clone(),
-                "a start takes a `mode` already",
-            );
+            let one = field.name.problem(CODE, "a start takes a `mode` already");
             found.push(one.help("rename the field, or leave `at_start` out"));
         }
         if field.name.value == "help" && field.at_start != AtStart::Never {
-            let one = Diagnostic::new(
-                CODE,
-                field.name.span.clone(),
-                "`start --help` shows its help already",
-            );
+            let one = field
+                .name
+                .problem(CODE, "`start --help` shows its help already");
             found.push(one.help("rename the field, or leave `at_start` out"));
         }
     }
     // Fields are read through a type of their own, but one name for two things of a loop would mislead.
     let mut methods = Space::new("method", &METHODS);
     for entry in &transitions {
-        if let Some(field) = index.fields.get(entry.name.value.as_str()) {
+        if let Some(field) = index.fields.get(entry.name.as_str()) {
             let message = format!(
                 "the transition `{0}` and the field `{0}` have one name",
                 entry.name.value
             );
-            let one = Diagnostic::new(CODE, entry.name.span.clone(), message);
+            let one = entry.name.problem(CODE, message);
             let one = one.related(field.name.span.clone(), "the field");
             found.push(one.help("rename the transition"));
         }
@@ -213,7 +204,7 @@ pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
     for (at, entry) in machine.transitions.iter().enumerate() {
         if index
             .transitions
-            .get(entry.name.value.as_str())
+            .get(entry.name.as_str())
             .is_some_and(|entries| entries[0] == at)
         {
             verb(index, &entry.name, found);
@@ -231,7 +222,7 @@ fn variants(words: &[At<Word>], field: &str, found: &mut Vec<Diagnostic>) {
                 word.value
             );
             found.push(
-                Diagnostic::new(CODE, word.span.clone(), message)
+                word.problem(CODE, message)
                     .help("write a word with a letter, and not `self`"),
             );
         } else {
@@ -280,23 +271,23 @@ fn reserved_words(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
         )
         .chain(args.clone());
     for (kind, name) in names {
-        if WORDS.contains(&name.value.as_str()) {
+        if WORDS.contains(&name.as_str()) {
             let message = format!(
                 "the {kind} `{}` is a word of Rust that nothing can be named",
                 name.value
             );
             found.push(
-                Diagnostic::new(CODE, name.span.clone(), message)
+                name.problem(CODE, message)
                     .help(format!("rename the {kind}")),
             );
         }
     }
-    for (_, name) in args.filter(|(_, name)| ARGUMENTS.contains(&name.value.as_str())) {
+    for (_, name) in args.filter(|(_, name)| ARGUMENTS.contains(&name.as_str())) {
         let message = format!(
             "the argument `{}` is one that verbs have already",
             name.value
         );
-        found.push(Diagnostic::new(CODE, name.span.clone(), message).help("rename the argument"));
+        found.push(name.problem(CODE, message).help("rename the argument"));
     }
 }
 
@@ -313,7 +304,7 @@ fn branches(index: &Index<'_>, types: &mut Space, found: &mut Vec<Diagnostic>) {
         let mut sources = BTreeSet::new();
         for at in entries {
             if let From::Phases(names) = &index.machine.transitions[*at].from {
-                sources.extend(names.iter().map(|name| name.value.as_str()));
+                sources.extend(names.iter().map(|name| name.as_str()));
             }
         }
         for source in sources {
@@ -329,33 +320,23 @@ fn branches(index: &Index<'_>, types: &mut Space, found: &mut Vec<Diagnostic>) {
 
 /// Returns what a method of this name does that the generated `OnStop` has besides those of the phases.
 fn method(machine: &Machine, name: &str) -> Option<&'static str> {
-    let mut behaviours = machine
-        .phases
-        .iter()
-        .filter_map(|phase| phase.on_stop.as_ref());
+    let mut behaviours = machine.behaviours();
     if name == "verifies" && behaviours.any(Behaviour::verifies) {
         return Some("gives the commands");
     }
-    if name == "subjects"
-        && machine
-            .phases
-            .iter()
-            .filter_map(|phase| phase.on_stop.as_ref())
-            .any(Behaviour::reviews_in_rust)
-    {
+    if name == "subjects" && machine.behaviours().any(Behaviour::reviews_in_rust) {
         return Some("gives what is reviewed");
     }
     let asking = |phase: &&Phase| phase.on_stop.as_ref().is_some_and(Behaviour::asks_in_rust);
     let mut asking = machine.phases.iter().filter(asking);
-    let asks = asking.any(|phase| {
-        name == "asks" || name.strip_suffix("_asks") == Some(phase.name.value.as_str())
-    });
+    let asks = asking
+        .any(|phase| name == "asks" || name.strip_suffix("_asks") == Some(phase.name.as_str()));
     asks.then_some("asks")
 }
 
 /// A transition that is open to agents or people is a verb, and the command line has verbs of its own.
 fn verb(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
-    let entries = &index.transitions[name.value.as_str()];
+    let entries = &index.transitions[name.as_str()];
     let mut actors = entries
         .iter()
         .map(|&at| &index.machine.transitions[at])
@@ -373,11 +354,7 @@ fn verb(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
                 .to_owned(),
         ),
         other => {
-            let mut on_stops = index
-                .machine
-                .phases
-                .iter()
-                .filter_map(|phase| phase.on_stop.as_ref());
+            let mut on_stops = index.machine.behaviours();
             let verify = on_stops.any(Behaviour::verifies).then_some("verify");
             let verbs: Vec<&str> = VERBS.into_iter().chain(verify).chain(["resume"]).collect();
             let help = format!("rename it, or leave `by` out; taken are {}", list(&verbs));
@@ -390,12 +367,8 @@ fn verb(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
             name.value
         );
         found.push(
-            Diagnostic::new(
-                "claudex::machine::reserved_verb",
-                name.span.clone(),
-                message,
-            )
-            .help(help),
+            name.problem("claudex::machine::reserved_verb", message)
+                .help(help),
         );
     }
 }

@@ -90,12 +90,12 @@ impl<'m> Index<'m> {
         Self {
             machine,
             phases: phases
-                .map(|(at, phase)| (phase.name.value.as_str(), at))
+                .map(|(at, phase)| (phase.name.as_str(), at))
                 .collect(),
             fields: machine
                 .fields
                 .iter()
-                .map(|field| (field.name.value.as_str(), field))
+                .map(|field| (field.name.as_str(), field))
                 .collect(),
             transitions,
         }
@@ -138,7 +138,7 @@ fn too_many_edges(machine: &Machine) -> Option<Diagnostic> {
         if weight > MOST_EDGES {
             let message =
                 format!("with this entry the machine has more than {MOST_EDGES} edges and updates");
-            let found = Diagnostic::new("claudex::machine::too_large", entry.span.clone(), message);
+            let found = entry.name.problem("claudex::machine::too_large", message);
             return Some(found.help("split the machine"));
         }
     }

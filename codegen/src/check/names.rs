@@ -121,7 +121,7 @@ pub(super) fn references(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> Unkn
 fn persona(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
     let known = || {
         let personas = index.machine.personas.iter();
-        personas.map(|persona| persona.name.value.as_str())
+        personas.map(|persona| persona.name.as_str())
     };
     if known().any(|known| known == name.value) {
         return;
@@ -130,25 +130,18 @@ fn persona(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
     let hint =
         hint.unwrap_or_else(|| format!("add [personas.{}] with a label and a prompt", name.value));
     let message = format!("no persona is named `{}`", name.value);
-    let one = Diagnostic::new(
-        "claudex::machine::unknown_persona",
-        name.span.clone(),
-        message,
-    );
+    let one = name.problem("claudex::machine::unknown_persona", message);
     found.push(one.help(hint));
 }
 
 /// An argument that an update or a guard names; `kind`: what it would have to be.
 fn argument(entry: &Transition, argument: &At<String>, kind: &str, found: &mut Vec<Diagnostic>) {
-    let name = argument.value.as_str();
+    let name = argument.as_str();
     if entry.args.iter().any(|known| known.name.value == name) {
         return;
     }
     let message = format!("`{}` has no argument `{name}`", entry.name.value);
-    let hint = suggest(
-        name,
-        entry.args.iter().map(|known| known.name.value.as_str()),
-    );
+    let hint = suggest(name, entry.args.iter().map(|known| known.name.as_str()));
     let hint = hint.unwrap_or_else(|| format!("add `args = {{ {name} = \"{kind}\" }}`"));
     let code = "claudex::machine::unknown_argument";
     found.push(Diagnostic::new(code, argument.span.clone(), message).help(hint));
@@ -186,43 +179,27 @@ fn near<'a>(
 }
 
 fn phase(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) -> bool {
-    let known = index.phases.contains_key(name.value.as_str());
+    let known = index.phases.contains_key(name.as_str());
     if !known {
-        let names = index
-            .machine
-            .phases
-            .iter()
-            .map(|phase| phase.name.value.as_str());
+        let names = index.machine.phases.iter().map(|phase| phase.name.as_str());
         let hint = near(found, &name.value, names)
             .unwrap_or_else(|| format!("add `[phases.{}]`", name.value));
         let message = format!("no phase is named `{}`", name.value);
-        let one = Diagnostic::new(
-            "claudex::machine::unknown_phase",
-            name.span.clone(),
-            message,
-        );
+        let one = name.problem("claudex::machine::unknown_phase", message);
         found.push(one.help(hint));
     }
     known
 }
 
 fn field(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
-    if !index.fields.contains_key(name.value.as_str()) {
-        let names = index
-            .machine
-            .fields
-            .iter()
-            .map(|field| field.name.value.as_str());
+    if !index.fields.contains_key(name.as_str()) {
+        let names = index.machine.field_names();
         let hint = near(found, &name.value, names);
         let hint = hint.unwrap_or_else(|| {
             format!("add `{} = {{ type = \"count\" }}` to [fields]", name.value)
         });
         let message = format!("no field is named `{}`", name.value);
-        let one = Diagnostic::new(
-            "claudex::machine::unknown_field",
-            name.span.clone(),
-            message,
-        );
+        let one = name.problem("claudex::machine::unknown_field", message);
         found.push(one.help(hint));
     }
 }
@@ -233,21 +210,17 @@ fn two_meanings(parameter: &str, name: &At<String>, field: &Field) -> Diagnostic
         "`{{{}}}` has a meaning of its own in `{parameter}`, and is a field, too",
         name.value
     );
-    let one = Diagnostic::new("claudex::machine::two_meanings", name.span.clone(), message);
+    let one = name.problem("claudex::machine::two_meanings", message);
     let one = one.related(field.name.span.clone(), "the field");
     one.help("give the field another name")
 }
 
 fn transition(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
-    if !index.transitions.contains_key(name.value.as_str()) {
+    if !index.transitions.contains_key(name.as_str()) {
         let hint = near(found, &name.value, index.transitions.keys().copied());
         let hint = hint.unwrap_or_else(|| format!("add `[[transitions.{}]]`", name.value));
         let message = format!("no transition is named `{}`", name.value);
-        let one = Diagnostic::new(
-            "claudex::machine::unknown_transition",
-            name.span.clone(),
-            message,
-        );
+        let one = name.problem("claudex::machine::unknown_transition", message);
         found.push(one.help(hint));
     }
 }
@@ -266,7 +239,7 @@ pub(super) fn holders(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
         };
         let (name, word) = (&field.name, held.word());
         let message = format!("`{}` holds the {word} a second time", name.value);
-        let one = Diagnostic::new("claudex::machine::held_twice", name.span.clone(), message);
+        let one = name.problem("claudex::machine::held_twice", message);
         let one = one.related(first.span.clone(), "the first");
         found.push(one.help(format!("it is in `{}`; leave one of them out", first.value)));
     }
@@ -298,11 +271,7 @@ pub(super) fn places(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
         if matches!(field.kind, FieldKind::Data(_)) && machine.state.form == Form::Lines {
             let message =
                 format!("`{name}` holds data, and a document of lines has no place for it");
-            let one = Diagnostic::new(
-                "claudex::machine::bad_data",
-                field.name.span.clone(),
-                message,
-            );
+            let one = field.name.problem("claudex::machine::bad_data", message);
             found
                 .push(one.help("write `form = \"json\"` or `form = \"frontmatter\"` into [state]"));
         }
@@ -311,7 +280,7 @@ pub(super) fn places(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
                 let message = format!(
                     "`{name}` has a `key`, and only a document of frontmatter has keys below keys"
                 );
-                let one = Diagnostic::new("claudex::machine::bad_key", at.span.clone(), message);
+                let one = at.problem("claudex::machine::bad_key", message);
                 found.push(
                     one.help("leave `key` out, or write `form = \"frontmatter\"` into [state]"),
                 );
@@ -319,7 +288,7 @@ pub(super) fn places(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
             let parts = at.value.split('.');
             if parts.clone().count() > MOST_PARTS || !parts.clone().all(is_key) {
                 let message = format!("`key` cannot be {:?}", at.value);
-                let one = Diagnostic::new("claudex::machine::bad_key", at.span.clone(), message);
+                let one = at.problem("claudex::machine::bad_key", message);
                 found.push(one.help(format!(
                     "it is keys with `.` between them, at most {MOST_PARTS}: `loop.phase`. A key is A-Z, a-z, 0-9, - and _, \
                      begins with no digit and no -, and is not null, true or false"
@@ -327,15 +296,13 @@ pub(super) fn places(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
             }
         }
         let above = at.value.match_indices('.').map(|(end, _)| &at.value[..end]);
-        let other = above
-            .chain([at.value.as_str()])
-            .find_map(|key| taken.get(key));
+        let other = above.chain([at.as_str()]).find_map(|key| taken.get(key));
         if let Some(other) = other.filter(|other| other.value != *name) {
             let message = format!(
                 "`{name}` and `{}` stand in the same place of a document",
                 other.value
             );
-            let one = Diagnostic::new("claudex::machine::bad_key", at.span.clone(), message);
+            let one = at.problem("claudex::machine::bad_key", message);
             let one = one.related(other.span.clone(), "the other");
             found.push(one.help("give one of them another `key`"));
         }

@@ -35,7 +35,7 @@ fn review(review: &Review, found: &mut Vec<Diagnostic>) {
     }
     if review.verdicts.len() != 2 {
         let message = format!("the number of `verdicts` is {}", review.verdicts.len());
-        let one = Diagnostic::new("claudex::machine::verdicts", verdict.span.clone(), message);
+        let one = verdict.problem("claudex::machine::verdicts", message);
         found.push(
             one.help("write two words: for a review without findings and for one with findings"),
         );
@@ -44,29 +44,21 @@ fn review(review: &Review, found: &mut Vec<Diagnostic>) {
 
 fn no_wait(phase: &Phase) -> Diagnostic {
     let message = format!("`wait-for` of `{}` waits for nothing", phase.name.value);
-    let one = Diagnostic::new(
-        "claudex::machine::missing_key",
-        phase.name.span.clone(),
-        message,
-    );
+    let one = phase.name.problem("claudex::machine::missing_key", message);
     one.help("add `file = \"...\"` or `field = \"...\"`")
 }
 
 fn two_waits(field: &At<String>) -> Diagnostic {
     let message = "`wait-for` has both `file` and `field`";
-    let one = Diagnostic::new("claudex::machine::either", field.span.clone(), message);
+    let one = field.problem("claudex::machine::either", message);
     one.help("keep one; to wait for both, use two phases")
 }
 
 /// A field that can say yes.
 fn field(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
     let finding = |code, message: String| Diagnostic::new(code, name.span.clone(), message);
-    let Some(field) = index.fields.get(name.value.as_str()) else {
-        let names = index
-            .machine
-            .fields
-            .iter()
-            .map(|field| field.name.value.as_str());
+    let Some(field) = index.fields.get(name.as_str()) else {
+        let names = index.machine.field_names();
         let hint = suggest(&name.value, names);
         let hint = hint
             .unwrap_or_else(|| format!("add `{} = {{ type = \"flag\" }}` to [fields]", name.value));

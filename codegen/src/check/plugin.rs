@@ -25,11 +25,7 @@ pub(super) fn commands(machine: &Machine, found: &mut Vec<Diagnostic>) {
                 .to_owned()
         });
         let message = format!("no slash command is named `{}`", name.value);
-        let one = Diagnostic::new(
-            "claudex::machine::unknown_command",
-            name.span.clone(),
-            message,
-        );
+        let one = name.problem("claudex::machine::unknown_command", message);
         found.push(one.help(hint));
     }
     let mut seen = HashSet::new();

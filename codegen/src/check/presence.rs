@@ -22,10 +22,10 @@ impl<'m> Within<'m> {
             let phases = field.within.as_ref()?.iter();
             // Where a phase is misspelt, or none is named, it is not known where the field exists.
             let phases: Option<HashSet<usize>> = phases
-                .map(|phase| index.phases.get(phase.value.as_str()).copied())
+                .map(|phase| index.phases.get(phase.as_str()).copied())
                 .collect();
             let phases = phases.filter(|phases| !phases.is_empty())?;
-            Some((field.name.value.as_str(), (field, phases)))
+            Some((field.name.as_str(), (field, phases)))
         });
         Self(fields.collect())
     }
@@ -153,7 +153,7 @@ pub(super) fn presence(index: &Index<'_>, edges: &[Edge<'_>], found: &mut Vec<Di
 /// What a start gives a field has to have a place in the first phase of each mode.
 fn starts(index: &Index<'_>, within: &Within<'_>, found: &mut Vec<Diagnostic>) {
     for mode in &index.machine.modes {
-        let Some(&start) = index.phases.get(mode.start.value.as_str()) else {
+        let Some(&start) = index.phases.get(mode.start.as_str()) else {
             continue;
         };
         let begins = format!(
@@ -230,7 +230,7 @@ fn absence(field: &Field, span: Range<usize>, what: String) -> Diagnostic {
         .within
         .iter()
         .flatten()
-        .map(|phase| phase.value.as_str())
+        .map(|phase| phase.as_str())
         .collect();
     let one = Diagnostic::new(CODE, span, what).related(field.name.span.clone(), "declared here");
     one.help(format!(

@@ -106,7 +106,7 @@ impl<'m> Solver<'m, '_> {
         let mut search = Search {
             fields: self.fields,
             arguments: arguments
-                .map(|argument| (argument.name.value.as_str(), kind_of(argument)))
+                .map(|argument| (argument.name.as_str(), kind_of(argument)))
                 .collect(),
             counts: vec![Variable::Zero],
             domains: BTreeMap::new(),

@@ -25,7 +25,7 @@ pub(super) fn turns(index: &Index<'_>, edges: &[Edge<'_>], found: &mut Vec<Diagn
 }
 
 fn finding(name: &At<String>, edge: &Edge<'_>, message: String) -> Diagnostic {
-    Diagnostic::new("claudex::machine::turn", name.span.clone(), message)
+    name.problem("claudex::machine::turn", message)
         .related(edge.declared.name.span.clone(), "declared here")
 }
 

@@ -21,7 +21,7 @@ pub(super) fn types(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> HashSet<u
         }
     }
     for (name, value) in machine.modes.iter().flat_map(|mode| &mode.initial) {
-        if let Some(field) = index.fields.get(name.value.as_str()) {
+        if let Some(field) = index.fields.get(name.as_str()) {
             if matches!(field.kind, FieldKind::Held(_)) {
                 found.push(held(field, name.span.clone()));
             } else {
@@ -29,11 +29,7 @@ pub(super) fn types(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> HashSet<u
             }
         }
     }
-    for behaviour in machine
-        .phases
-        .iter()
-        .filter_map(|phase| phase.on_stop.as_ref())
-    {
+    for behaviour in machine.behaviours() {
         if let Some(review) = behaviour.review() {
             round_parameter(index, &review.round, found);
         }
@@ -48,7 +44,7 @@ pub(super) fn types(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> HashSet<u
             guard(index, entry, &when.value, &when.span, found);
         }
         for (name, update) in &entry.set {
-            if let Some(field) = index.fields.get(name.value.as_str()) {
+            if let Some(field) = index.fields.get(name.as_str()) {
                 set(index, entry, field, name, update, found);
             }
         }
@@ -61,7 +57,7 @@ pub(super) fn types(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> HashSet<u
 
 /// A review's round is the value of a count, so it names a field and is no text.
 fn round_parameter(index: &Index<'_>, round: &At<String>, found: &mut Vec<Diagnostic>) {
-    let field = index.fields.get(round.value.as_str());
+    let field = index.fields.get(round.as_str());
     if field.is_some_and(|field| field.kind == FieldKind::Count) {
         return;
     }
@@ -70,9 +66,9 @@ fn round_parameter(index: &Index<'_>, round: &At<String>, found: &mut Vec<Diagno
         .fields
         .iter()
         .filter(|field| field.kind == FieldKind::Count);
-    let hint = suggest(&round.value, counts.map(|field| field.name.value.as_str()));
+    let hint = suggest(&round.value, counts.map(|field| field.name.as_str()));
     let message = format!("`round` names a count, and `{}` is none", round.value);
-    let one = Diagnostic::new(CODE, round.span.clone(), message);
+    let one = round.problem(CODE, message);
     found.push(one.help(hint.unwrap_or_else(|| "name a field of `type = \"count\"`".to_owned())));
 }
 
@@ -153,7 +149,7 @@ pub(super) fn constant(field: &Field, value: &At<Constant>, found: &mut Vec<Diag
     if matches!(field.kind, FieldKind::Held(_)) {
         found.push(held(field, value.span.clone()));
     } else if let Some((message, help)) = misfit(&field.name.value, &field.kind, &value.value) {
-        found.push(Diagnostic::new(CODE, value.span.clone(), message).help(help));
+        found.push(value.problem(CODE, message).help(help));
     }
 }
 
@@ -192,7 +188,7 @@ fn side(
                     "`args.{}` may be left out, and a guard has to know it",
                     name.value
                 );
-                let one = Diagnostic::new(CODE, name.span.clone(), message);
+                let one = name.problem(CODE, message);
                 found.push(one.help(
                     "take `optional` off the argument, or keep what the guard reads in a field",
                 ));
@@ -207,9 +203,8 @@ fn side(
         }
         Operand::Field { name, .. } => name,
     };
-    let field = *index.fields.get(name.value.as_str())?;
-    let refused =
-        |message, help: &str| Diagnostic::new(CODE, name.span.clone(), message).help(help);
+    let field = *index.fields.get(name.as_str())?;
+    let refused = |message, help: &str| name.problem(CODE, message).help(help);
     let is = describe(&field.kind);
     match (operand, &field.kind) {
         (_, FieldKind::Held(_)) => found.push(held(field, name.span.clone())),
@@ -425,6 +420,6 @@ fn set(
         }
     };
     if let Some((message, help)) = wrong {
-        found.push(Diagnostic::new(CODE, update.span.clone(), message).help(help));
+        found.push(update.problem(CODE, message).help(help));
     }
 }

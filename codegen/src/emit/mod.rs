@@ -77,7 +77,7 @@ impl<'m> Context<'m> {
                 .or_insert((declared, Vec::new()));
         }
         for (at, edge) in edges.iter().enumerate() {
-            if let Some((_, its)) = transitions.get_mut(edge.declared.name.value.as_str()) {
+            if let Some((_, its)) = transitions.get_mut(edge.declared.name.as_str()) {
                 its.push(at);
             }
         }
@@ -88,7 +88,7 @@ impl<'m> Context<'m> {
             edges,
             lines: source.match_indices('\n').map(|(at, _)| at).collect(),
             phases: phases
-                .map(|(at, phase)| (phase.name.value.as_str(), at))
+                .map(|(at, phase)| (phase.name.as_str(), at))
                 .collect(),
             names,
             transitions,
@@ -255,12 +255,7 @@ fn holder(machine: &Machine, held: Held) -> TokenStream {
 /// The fields that stand below other keys of their document, each with where.
 fn placed(machine: &Machine) -> impl Iterator<Item = (&str, &str)> {
     let fields = machine.fields.iter();
-    fields.filter_map(|field| {
-        Some((
-            field.name.value.as_str(),
-            field.key.as_ref()?.value.as_str(),
-        ))
-    })
+    fields.filter_map(|field| Some((field.name.as_str(), field.key.as_ref()?.as_str())))
 }
 
 /// The fields that the machine itself owns: those that a guard reads, an edge sets or a behaviour looks or asks by, and those
@@ -271,7 +266,7 @@ fn owned(machine: &Machine) -> Vec<String> {
         .fields
         .iter()
         .filter(|field| matches!(field.kind, FieldKind::Held(_)))
-        .map(|field| field.name.value.as_str())
+        .map(|field| field.name.as_str())
         .collect();
     let mut owned: Vec<String> = Vec::new();
     let mut seen: HashSet<String> = HashSet::new();
@@ -286,10 +281,7 @@ fn owned(machine: &Machine) -> Vec<String> {
         }
         transition.set.iter().for_each(|(name, _)| add(&name.value));
     }
-    let behaviours = machine
-        .phases
-        .iter()
-        .filter_map(|phase| phase.on_stop.as_ref());
+    let behaviours = machine.behaviours();
     for behaviour in behaviours {
         for parameter in behaviour.parameters() {
             if parameter.is_field() {

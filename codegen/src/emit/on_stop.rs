@@ -89,13 +89,13 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
     } else {
         let known: HashSet<&str> = reviews
             .iter()
-            .map(|(phase, _)| phase.name.value.as_str())
+            .map(|(phase, _)| phase.name.as_str())
             .collect();
         let others: Vec<_> = context
             .machine
             .phases
             .iter()
-            .filter(|phase| !known.contains(phase.name.value.as_str()))
+            .filter(|phase| !known.contains(phase.name.as_str()))
             .map(|phase| type_of(&phase.name.value))
             .collect();
         let otherwise = match others.as_slice() {
@@ -158,13 +158,13 @@ fn before_stop(context: &Context<'_>, open: &[&Phase]) -> (TokenStream, TokenStr
     let from = |name: &str| -> HashSet<&str> {
         let edges = context.edges_of(name).into_iter();
         edges
-            .map(|edge| context.machine.phases[edge.from].name.value.as_str())
+            .map(|edge| context.machine.phases[edge.from].name.as_str())
             .collect()
     };
     let arms = open.iter().filter_map(|phase| {
         let leaving = names
             .iter()
-            .filter(|name| from(&name.value).contains(phase.name.value.as_str()));
+            .filter(|name| from(&name.value).contains(phase.name.as_str()));
         let attempts = leaving.fold(None, |before, name| {
             let before = before.unwrap_or(quote! { attempt });
             let method = value_of(&name.value);

@@ -28,10 +28,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         .then(empty_verb);
     let declared = declared(context);
     let any = |is: fn(&Behaviour) -> bool| {
-        let mut phases = machine
-            .phases
-            .iter()
-            .filter_map(|phase| phase.on_stop.as_ref());
+        let mut phases = machine.behaviours();
         phases.any(is)
     };
     let (asks, verifies) = (any(Behaviour::asks_in_rust), any(Behaviour::verifies));

@@ -20,7 +20,7 @@ fn null(machine: &Machine, field: &Field) -> String {
 /// `; only in canary and rollout, else null`, or nothing.
 fn within(field: &Field) -> String {
     let phases = field.within.as_ref().map(|phases| {
-        let names: Vec<&str> = phases.iter().map(|phase| phase.value.as_str()).collect();
+        let names: Vec<&str> = phases.iter().map(|phase| phase.as_str()).collect();
         format!("; only in {}, else null", list(&names))
     });
     phases.unwrap_or_default()

@@ -1,10 +1,12 @@
 //! Values with their places in the machine file.
 
 use std::hash::{Hash, Hasher};
-use std::ops::Range;
+use std::ops::{Deref, Range};
 
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
+
+use crate::diagnostic::Diagnostic;
 
 /// A value with its place in `machine.toml`. Two are equal if their values are.
 #[derive(Debug, Clone, Default)]
@@ -21,9 +23,22 @@ impl<T> At<T> {
         Self { value, span }
     }
 
+    /// Describes a problem at this place.
+    pub(crate) fn problem(&self, code: &'static str, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(code, self.span.clone(), message)
+    }
+
     /// Converts the value and keeps the place.
     pub(crate) fn map<U>(self, convert: impl FnOnce(T) -> U) -> At<U> {
         At::new(convert(self.value), self.span)
+    }
+}
+
+impl<T> Deref for At<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{At, Field, FieldKind, From, Held, Machine, Phase, To, Transition};
+use super::{At, Behaviour, Field, FieldKind, From, Held, Machine, Phase, To, Transition};
 
 impl Machine {
     /// The phase of this name.
@@ -15,19 +15,31 @@ impl Machine {
         self.fields.iter().find(|field| field.name.value == name)
     }
 
+    /// Returns the names of the fields, in the order of the file.
+    pub fn field_names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.fields.iter().map(|field| field.name.as_str())
+    }
+
+    /// Returns the behaviours of all phases, in the order of the file.
+    pub fn behaviours(&self) -> impl Iterator<Item = &Behaviour> + Clone {
+        self.phases
+            .iter()
+            .filter_map(|phase| phase.on_stop.as_ref())
+    }
+
     /// The name of the field that holds something of the engine's.
     pub fn holder(&self, held: Held) -> Option<&str> {
         let field = self
             .fields
             .iter()
             .find(|field| field.kind == FieldKind::Held(held));
-        field.map(|field| field.name.value.as_str())
+        field.map(|field| field.name.as_str())
     }
 
     /// The fields that hold data, each with its type.
     pub fn data(&self) -> impl Iterator<Item = (&str, &str)> {
         self.fields.iter().filter_map(|field| match &field.kind {
-            FieldKind::Data(kind) => Some((field.name.value.as_str(), kind.as_str())),
+            FieldKind::Data(kind) => Some((field.name.as_str(), kind.as_str())),
             _ => None,
         })
     }
@@ -37,7 +49,7 @@ impl Machine {
         let names = self
             .transitions
             .iter()
-            .map(|transition| transition.name.value.as_str());
+            .map(|transition| transition.name.as_str());
         let mut seen = HashSet::new();
         names.filter(|name| seen.insert(*name)).collect()
     }
@@ -49,9 +61,9 @@ impl Machine {
             .phases
             .iter()
             .enumerate()
-            .map(|(at, phase)| (phase.name.value.as_str(), at));
+            .map(|(at, phase)| (phase.name.as_str(), at));
         let index: HashMap<&str, usize> = names.collect();
-        let index = |name: &At<String>| index.get(name.value.as_str()).copied();
+        let index = |name: &At<String>| index.get(name.as_str()).copied();
         let mut explicit: HashSet<(&str, usize)> = HashSet::new();
         for declared in &self.transitions {
             if let From::Phases(names) = &declared.from {
@@ -59,7 +71,7 @@ impl Machine {
                     names
                         .iter()
                         .filter_map(index)
-                        .map(|at| (declared.name.value.as_str(), at)),
+                        .map(|at| (declared.name.as_str(), at)),
                 );
             }
         }
@@ -70,7 +82,7 @@ impl Machine {
                 From::Any(_) => {
                     let open = |at: &usize| {
                         !self.phases[*at].terminal
-                            && !explicit.contains(&(declared.name.value.as_str(), *at))
+                            && !explicit.contains(&(declared.name.as_str(), *at))
                     };
                     (0..self.phases.len()).filter(open).collect()
                 }

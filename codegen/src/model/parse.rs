@@ -173,12 +173,12 @@ fn parse_updates(source: &str, machine: &mut Machine, found: &mut Vec<Diagnostic
     let kinds: HashMap<&str, &FieldKind> = machine
         .fields
         .iter()
-        .map(|field| (field.name.value.as_str(), &field.kind))
+        .map(|field| (field.name.as_str(), &field.kind))
         .collect();
     for transition in &mut machine.transitions {
         for (field, value) in std::mem::take(&mut transition.update_sources) {
             let span = value.span.clone();
-            let kind = kinds.get(field.value.as_str()).copied();
+            let kind = kinds.get(field.as_str()).copied();
             match update(kind, &value.value) {
                 Ok(update) => transition.set.push((field, At::new(update, span))),
                 Err(fault) => {

@@ -76,11 +76,7 @@ impl Machine {
     pub fn possible_slash_commands(&self) -> Vec<SlashCommand<'_>> {
         let is_only = self.modes.len() == 1;
         let starts = self.modes.iter().map(|mode| {
-            let name = if is_only {
-                "start"
-            } else {
-                mode.name.value.as_str()
-            };
+            let name = if is_only { "start" } else { mode.name.as_str() };
             (name, Does::Start(mode))
         });
         let persons = self.open_to(Actor::Person);
@@ -97,7 +93,7 @@ impl Machine {
             .plugin
             .iter()
             .flat_map(|plugin| &plugin.commands)
-            .map(|command| (command.name.value.as_str(), command))
+            .map(|command| (command.name.as_str(), command))
             .collect();
         let all = starts.chain(own).chain(taken);
         all.map(|(name, does)| SlashCommand {
@@ -125,6 +121,6 @@ impl Machine {
         let entries = self.transitions.iter();
         let entries =
             entries.filter(|entry| entry.is_verb() && entry.by.iter().any(|by| by.value == actor));
-        entries.map(|entry| entry.name.value.as_str()).collect()
+        entries.map(|entry| entry.name.as_str()).collect()
     }
 }
