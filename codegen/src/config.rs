@@ -127,7 +127,7 @@ impl Config {
                     Ok(text) => wrong.extend(templates::check(&machine, kind, &path, &text)),
                     Err(reason) => {
                         let message = format!("{kind} {path}: {reason}");
-                        let found = Diagnostic::new("claudex::machine::template", span, message);
+                        let found = Diagnostic::new("template", span, message);
                         missing.push(found.help(format!("write the {kind}, or name another")));
                     }
                 }

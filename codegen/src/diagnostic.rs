@@ -5,10 +5,13 @@
 use std::fmt;
 use std::ops::Range;
 
+/// The start of every code in messages.
+pub const CODE_PREFIX: &str = "claudex::machine::";
+
 /// One finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// What kind it is, such as `claudex::machine::unknown_phase`.
+    /// What kind it is, such as `unknown_phase`. In messages [`CODE_PREFIX`] stands before it.
     pub code: &'static str,
     /// What is wrong, as a lowercase fragment.
     pub message: String,
@@ -100,10 +103,7 @@ impl Diagnostics {
             list.truncate(KEPT);
             let span = list.last().map_or(0..0, |last| last.span.clone());
             let message = format!("{more} more findings are not shown");
-            list.push(
-                Diagnostic::new("claudex::machine::too_many", span, message)
-                    .help("mend these first"),
-            );
+            list.push(Diagnostic::new("too_many", span, message).help("mend these first"));
         }
         let source = shown(source);
         for found in &mut list {
@@ -140,7 +140,7 @@ impl Diagnostics {
                 .unwrap_or_default();
             let (name, code, message) = (&self.name, found.code, &found.message);
             one_line(&format!(
-                "{name}:{line}:{column}: error[{code}]: {message}{help}"
+                "{name}:{line}:{column}: error[{CODE_PREFIX}{code}]: {message}{help}"
             ))
         })
     }

@@ -105,7 +105,7 @@ fn names(text: &str) -> Result<Vec<String>, Box<Diagnostic>> {
             "not a template: {}",
             error.detail().unwrap_or("it cannot be read")
         );
-        Box::new(Diagnostic::new("claudex::machine::template", span, message))
+        Box::new(Diagnostic::new("template", span, message))
     };
     let mut environment = Environment::new();
     environment.set_debug(true);
@@ -125,7 +125,7 @@ fn unknown(known: &[&str], context: &[&str], text: &str, name: &str) -> Option<D
         return None;
     }
     let message = format!("the template names `{name}`, which no loop has");
-    let found = Diagnostic::new("claudex::machine::variable", place(text, name), message);
+    let found = Diagnostic::new("variable", place(text, name), message);
     let near = suggest(name, known.iter().chain(context).copied());
     Some(found.help(near.unwrap_or_else(|| {
         "it can name the machine's fields, what docs/behaviours.md lists under Words, and what `context` declares".to_owned()

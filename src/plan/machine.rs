@@ -5,7 +5,7 @@ use std::io::{self, Read as _};
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{ArgMatches, Command, FromArgMatches, Subcommand};
 use claudex_build::model::Machine;
-use claudex_build::{Diagnostic, Diagnostics, diagnostic};
+use claudex_build::diagnostic::{self, CODE_PREFIX, Diagnostic, Diagnostics};
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::{Group, out};
@@ -128,7 +128,7 @@ struct Finding {
     column: usize,
     end_line: usize,
     end_column: usize,
-    code: &'static str,
+    code: String,
     message: String,
     help: Option<String>,
 }
@@ -169,7 +169,7 @@ impl LoadError {
                     column: 1,
                     end_line: 1,
                     end_column: 1,
-                    code: "claudex::machine::read",
+                    code: format!("{CODE_PREFIX}read"),
                     message: reason,
                     help: None,
                 }];
@@ -182,7 +182,7 @@ impl LoadError {
             column: start.column,
             end_line: end.line,
             end_column: end.column,
-            code: found.code,
+            code: format!("{CODE_PREFIX}{}", found.code),
             message: found.to_string(),
             help: found.help.as_deref().map(diagnostic::one_line),
         });
@@ -212,7 +212,7 @@ fn load(file: &Utf8Path) -> Result<Machine, LoadError> {
 fn not_utf8(name: &str, error: &std::string::FromUtf8Error) -> LoadError {
     let start = error.utf8_error().valid_up_to();
     let span = start..start + char::REPLACEMENT_CHARACTER.len_utf8();
-    let found = Diagnostic::new("claudex::machine::encoding", span, "not UTF-8");
+    let found = Diagnostic::new("encoding", span, "not UTF-8");
     LoadError::Invalid(Diagnostics {
         name: name.to_owned(),
         source: diagnostic::shown(&String::from_utf8_lossy(error.as_bytes())),

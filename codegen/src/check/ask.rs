@@ -58,7 +58,7 @@ pub(super) fn questions(
 }
 
 fn finding(span: &Range<usize>, message: String) -> Diagnostic {
-    Diagnostic::new("claudex::machine::question", span.clone(), message)
+    Diagnostic::new("question", span.clone(), message)
 }
 
 /// How many options a question of the client's dialog has.
@@ -81,7 +81,7 @@ fn words(phase: &Phase, behaviour: &Behaviour, found: &mut Vec<Diagnostic>) {
         ("options", options.is_none()),
     ] {
         if is_missing && !behaviour.asks_in_rust() {
-            let message = format!("the question of `{}` has no `{key}`", phase.name.value);
+            let message = format!("the question of `{}` has no `{key}`", phase.name);
             found.push(finding(&phase.name.span, message).help(format!(
                 "add `{key}`; or remove `question`, `header` and `options`, and the program asks, in Rust"
             )));
@@ -163,7 +163,7 @@ fn open_to_persons(
     let declared = edge.declared;
     constants(call, &declared.args, found);
     let mut wrong = |place: &Range<usize>, message: String, label: &str, help: String| {
-        let one = Diagnostic::new("claudex::machine::option", span.clone(), message);
+        let one = Diagnostic::new("option", span.clone(), message);
         found.push(one.related(place.clone(), label).help(help));
     };
     if !declared.by.iter().any(|actor| actor.value == Actor::Person) {
@@ -173,15 +173,12 @@ fn open_to_persons(
     }
     if let Some(needs) = &declared.requires {
         let message = format!("`{name}` requires evidence, and an answer gives none");
-        let help = format!(
-            "name a transition of `{}` without `requires`",
-            phase.name.value
-        );
+        let help = format!("name a transition of `{}` without `requires`", phase.name);
         wrong(&needs.span, message, "required here", help);
     }
     let help = format!(
         "name a transition of `{}` with one argument of the type text{}",
-        phase.name.value,
+        phase.name,
         if typed { "" } else { ", or without `args`" }
     );
     let rest: Vec<&Argument> = open(call, &declared.args).collect();
@@ -196,7 +193,7 @@ fn open_to_persons(
             let message = format!("`{name}` takes more than an answer, which is one text");
             let help = format!(
                 "{help}; one of a list of options may give the rest: `with = {{ {} = ... }}`",
-                argument.name.value
+                argument.name
             );
             wrong(&argument.name.span, message, "the argument", help);
         }

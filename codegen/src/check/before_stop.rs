@@ -40,8 +40,8 @@ pub(super) fn before_stop<'m>(
         ];
         for (span, why) in wrong {
             let Some(span) = span else { continue };
-            let message = format!("`before_stop` cannot take `{}`", name.value);
-            let one = name.problem("claudex::machine::before_stop", message);
+            let message = format!("`before_stop` cannot take `{}`", name);
+            let one = name.problem("before_stop", message);
             let help = "name a transition without `by`, `requires` and `args`; its message has what was found as `violations`";
             found.push(one.related(span, why).help(help));
         }

@@ -46,8 +46,8 @@ pub(super) fn behaviours(
                     continue;
                 };
                 if let Some(actor) = edge.declared.by.first() {
-                    let message = format!("`{name}` is not the hook's to take", name = name.value);
-                    let one = name.problem("claudex::machine::behaviour_by", message);
+                    let message = format!("`{name}` is not the hook's to take", name = name);
+                    let one = name.problem("behaviour_by", message);
                     let one = one.related(actor.span.clone(), "only agents or persons take it");
                     found.push(
                         one.help("name a transition without `by`, or take `by` off this one"),
@@ -60,9 +60,9 @@ pub(super) fn behaviours(
                     let word = needs.value.word();
                     let message = format!(
                         "`{outcome}` has no evidence for `{}`, which requires {word}",
-                        name.value
+                        name
                     );
-                    let one = name.problem("claudex::machine::evidence", message);
+                    let one = name.problem("evidence", message);
                     let one = one.related(needs.span.clone(), "required here");
                     let help = "of `review`, `clean` gives settled and reviewed, `findings` and `stalled` give reviewed; of `verify`, \
                                 `passed` gives verified; other outcomes give nothing";
@@ -102,7 +102,7 @@ pub(super) fn constants(call: &Call, args: &[Argument], found: &mut Vec<Diagnost
                 [] => Some("leave `with` out".to_owned()),
                 _ => suggest(&name.value, known),
             };
-            let message = format!("`{then}` takes no argument `{}`", name.value);
+            let message = format!("`{then}` takes no argument `{}`", name);
             let help = help
                 .unwrap_or_else(|| format!("declare it in `args` of `{then}`, or leave it out"));
             found.push(finding(&name.span, message).help(help));
@@ -125,7 +125,7 @@ pub(super) fn open<'a>(call: &Call, args: &'a [Argument]) -> impl Iterator<Item 
 }
 
 fn finding(span: &Range<usize>, message: String) -> Diagnostic {
-    Diagnostic::new("claudex::machine::behaviour_args", span.clone(), message)
+    Diagnostic::new("behaviour_args", span.clone(), message)
 }
 
 pub(super) fn no_edge(
@@ -153,7 +153,7 @@ pub(super) fn no_edge(
             list(some)
         ),
     };
-    Diagnostic::new("claudex::machine::no_edge", span, message).help(help)
+    Diagnostic::new("no_edge", span, message).help(help)
 }
 
 /// Edges of the hook's that no behaviour names. In a phase without `on_stop` the hook is Rust that cannot be seen here.
@@ -202,12 +202,8 @@ fn unused(
                 Some(span.clone())
             }
         };
-        let message = format!("nothing takes `{}` from `{source}`", name.value);
-        let one = Diagnostic::new(
-            "claudex::machine::unused_edge",
-            span.unwrap_or(name.span.clone()),
-            message,
-        );
+        let message = format!("nothing takes `{}` from `{source}`", name);
+        let one = Diagnostic::new("unused_edge", span.unwrap_or(name.span.clone()), message);
         let help = format!(
             "name it in an outcome of `{source}`'s `on_stop`, open it with `by`, or take it out"
         );

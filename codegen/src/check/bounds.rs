@@ -375,10 +375,7 @@ fn unbounded(
         way.join(" -> "),
         names.join(", ")
     );
-    let mut one = cycle[0]
-        .declared
-        .name
-        .problem("claudex::machine::unbounded_cycle", message);
+    let mut one = cycle[0].declared.name.problem("unbounded_cycle", message);
     for edge in cycle.iter().take(SHOWN).skip(1) {
         one = one.related(edge.declared.name.span.clone(), "then this one");
     }

@@ -17,7 +17,7 @@ pub(super) fn edits(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
         guard_fields(&guard.value, &mut |name| _ = read.insert(name.to_owned()));
     }
     let mut bad = |name: &At<String>, message: String, help: &str| {
-        let one = name.problem("claudex::machine::bad_edit", message);
+        let one = name.problem("bad_edit", message);
         found.push(one.help(help.to_owned()));
     };
     for name in &machine.state.edits {

@@ -12,11 +12,11 @@ pub(super) fn file(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
     if let Some(extension) = &state.extension {
         let message =
             "`extension` is for documents in the engine's folder, and `file` is another place";
-        let one = extension.problem("claudex::machine::bad_file", message);
+        let one = extension.problem("bad_file", message);
         found.push(one.help("remove one of them"));
     }
     let mut bad = |message: String, help: String| {
-        let one = file.problem("claudex::machine::bad_file", message);
+        let one = file.problem("bad_file", message);
         found.push(one.help(help));
     };
     let shown = &*file.value;

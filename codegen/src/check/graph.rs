@@ -10,25 +10,20 @@ use crate::model::{Actor, Edge, From, Guard, Transition};
 pub(super) fn shape(index: &Index<'_>, edges: &[Edge<'_>], found: &mut Vec<Diagnostic>) {
     let machine = index.machine;
     if machine.modes.is_empty() {
-        let one = machine
-            .name
-            .problem("claudex::machine::no_mode", "the machine has no mode");
+        let one = machine.name.problem("no_mode", "the machine has no mode");
         found.push(
             one.help("add `[modes.plan]` with `start = \"...\"`: it says where a loop begins"),
         );
     }
     for entry in machine.transitions.iter().filter(|entry| entry.own) {
         if entry.by.is_empty() {
-            let message = format!("`{}` has `own` and no actor", entry.name.value);
-            let span = entry.name.span.clone();
-            let one = Diagnostic::new("claudex::machine::bad_own", span, message);
+            let message = format!("`{}` has `own` and no actor", entry.name);
+            let one = entry.name.problem("bad_own", message);
             found.push(one.help("add who may take it: `by = [\"agent\", \"person\"]`"));
         }
     }
     if !machine.phases.iter().any(|phase| phase.terminal) {
-        let one = machine
-            .name
-            .problem("claudex::machine::no_end", "no phase is terminal");
+        let one = machine.name.problem("no_end", "no phase is terminal");
         found.push(one.help("add a phase with `terminal = true`, and an edge to it"));
     }
     for mode in &machine.modes {
@@ -39,11 +34,9 @@ pub(super) fn shape(index: &Index<'_>, edges: &[Edge<'_>], found: &mut Vec<Diagn
         if let Some(start) = start.filter(|start| start.terminal) {
             let message = format!(
                 "the mode `{}` starts in `{}`, which is terminal",
-                mode.name.value, start.name.value
+                mode.name, start.name
             );
-            let one = mode
-                .start
-                .problem("claudex::machine::starts_at_end", message);
+            let one = mode.start.problem("starts_at_end", message);
             found.push(
                 one.related(start.name.span.clone(), "terminal")
                     .help("start in a phase that goes on"),
@@ -52,8 +45,8 @@ pub(super) fn shape(index: &Index<'_>, edges: &[Edge<'_>], found: &mut Vec<Diagn
     }
     for phase in &machine.phases {
         if phase.terminal && phase.on_stop.is_some() {
-            let message = format!("`{}` is terminal and has an `on_stop`", phase.name.value);
-            let one = phase.name.problem("claudex::machine::end_goes_on", message);
+            let message = format!("`{}` is terminal and has an `on_stop`", phase.name);
+            let one = phase.name.problem("end_goes_on", message);
             found.push(
                 one.help("no stop reaches a loop that is over: leave `on_stop` or `terminal` out"),
             );
@@ -69,11 +62,8 @@ pub(super) fn shape(index: &Index<'_>, edges: &[Edge<'_>], found: &mut Vec<Diagn
                 .get(name.as_str())
                 .map(|&at| &machine.phases[at]);
             if source.is_some_and(|source| source.terminal) {
-                let message = format!(
-                    "`{}` leaves `{}`, which is terminal",
-                    entry.name.value, name.value
-                );
-                let one = name.problem("claudex::machine::edge_from_end", message);
+                let message = format!("`{}` leaves `{}`, which is terminal", entry.name, name);
+                let one = name.problem("edge_from_end", message);
                 found.push(one.help("a loop that is over stays so: take it out of `from`"));
             }
         }
@@ -88,8 +78,8 @@ pub(super) fn shape(index: &Index<'_>, edges: &[Edge<'_>], found: &mut Vec<Diagn
                 .values()
                 .any(|&at| !machine.phases[at].terminal)
         {
-            let message = format!("`*` leaves `{}` no source", entry.name.value);
-            let one = Diagnostic::new("claudex::machine::no_source", span.clone(), message);
+            let message = format!("`*` leaves `{}` no source", entry.name);
+            let one = Diagnostic::new("no_source", span.clone(), message);
             found.push(one.help(
                 "every phase has an edge of its own of this transition: take this entry out",
             ));
@@ -109,30 +99,25 @@ fn agreement(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
                 actors
             };
             let args = |entry: &Transition| -> Vec<_> {
-                entry
-                    .args
-                    .iter()
-                    .map(|argument| {
-                        (
-                            argument.name.value.clone(),
-                            argument.kind.clone(),
-                            argument.optional,
-                        )
-                    })
-                    .collect()
+                let args = entry.args.iter();
+                args.map(|argument| {
+                    (
+                        argument.name.clone(),
+                        argument.kind.clone(),
+                        argument.optional,
+                    )
+                })
+                .collect()
             };
-            let evidence = |entry: &Transition| entry.requires.as_ref().map(|at| at.value);
             let differ = [
-                ("requires", evidence(first) != evidence(entry)),
+                ("requires", first.requires != entry.requires),
                 ("by", actors(first) != actors(entry)),
                 ("own", first.own != entry.own),
                 ("args", args(first) != args(entry)),
             ];
             for (key, _) in differ.into_iter().filter(|(_, differ)| *differ) {
-                let message = format!("the entries of `{}` differ in `{key}`", entry.name.value);
-                let one = entry
-                    .name
-                    .problem("claudex::machine::entries_differ", message);
+                let message = format!("the entries of `{}` differ in `{key}`", entry.name);
+                let one = entry.name.problem("entries_differ", message);
                 let one = one.related(first.name.span.clone(), "the first entry");
                 found.push(one.help(format!(
                     "one transition is one method: write the same `{key}` in each"
@@ -167,13 +152,13 @@ pub(super) fn reach(index: &Index<'_>, edges: &[Edge<'_>], found: &mut Vec<Diagn
         let name = &phase.name.value;
         if !reached[at] && !starts.is_empty() && name != "same" {
             let message = format!("no loop reaches `{name}`");
-            let one = phase.name.problem("claudex::machine::unreachable", message);
+            let one = phase.name.problem("unreachable", message);
             found.push(one.help(format!(
                 "add a transition with `to = \"{name}\"`, or take the phase out"
             )));
         } else if !ending[at] && !ends.is_empty() {
             let message = format!("nothing leads from `{name}` to a terminal phase");
-            let one = phase.name.problem("claudex::machine::no_way_out", message);
+            let one = phase.name.problem("no_way_out", message);
             let ends: Vec<&str> = ends.iter().take(4).map(|&end| index.phase(end)).collect();
             found.push(one.help(format!(
                 "add a transition from `{name}` that leads to {}",
@@ -222,10 +207,7 @@ pub(super) fn duplicates(
                 "without a guard"
             };
             let message = format!("`{name}` leaves `{}` twice {why}", index.phase(source));
-            let one = edge
-                .declared
-                .name
-                .problem("claudex::machine::duplicate_edge", message);
+            let one = edge.declared.name.problem("duplicate_edge", message);
             let one = one.related(first.declared.name.span.clone(), "the other edge");
             found.push(one.help("give each a `when` of its own, or take one out"));
         }
@@ -249,8 +231,8 @@ fn text(guard: &Guard) -> String {
         Guard::Compare { left, sign, right } => {
             use crate::model::Operand;
             let side = |operand: &Operand| match operand {
-                Operand::Field { name, offset } => format!("{}{offset:+}", name.value),
-                Operand::Argument { name, offset } => format!("args.{}{offset:+}", name.value),
+                Operand::Field { name, offset } => format!("{}{offset:+}", name),
+                Operand::Argument { name, offset } => format!("args.{}{offset:+}", name),
                 Operand::Constant(constant) => format!("{constant:?}"),
             };
             format!("{} {sign:?} {}", side(left), side(right))

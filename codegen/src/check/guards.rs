@@ -31,9 +31,8 @@ pub(super) fn guards(
                 Answer::Example(_) => {}
                 Answer::Never => {
                     never.insert(at);
-                    let message =
-                        format!("no values make this guard of `{}` hold", entry.name.value);
-                    let one = when.problem("claudex::machine::guard_never", message);
+                    let message = format!("no values make this guard of `{}` hold", entry.name);
+                    let one = when.problem("guard_never", message);
                     found.push(
                         one.help("counts begin at 0; loosen the guard, or take the edge out"),
                     );
@@ -57,10 +56,7 @@ pub(super) fn guards(
                 group.len(),
                 index.phase(source)
             );
-            let one = beyond
-                .declared
-                .name
-                .problem("claudex::machine::too_large", message);
+            let one = beyond.declared.name.problem("too_large", message);
             found.push(one.help(format!(
                 "{MOST_EDGES} are the most: give some of them a name of their own"
             )));
@@ -92,21 +88,12 @@ fn overlaps<'m>(
                     return;
                 }
                 Answer::Example(values) => {
-                    let span = second
-                        .when
-                        .as_ref()
-                        .map_or(&second.name.span, |when| &when.span);
                     let message = format!(
                         "two edges of `{name}` from `{source}` are open at once{}",
                         shown(&values)
                     );
-                    let one =
-                        Diagnostic::new("claudex::machine::guards_overlap", span.clone(), message);
-                    let place = first
-                        .when
-                        .as_ref()
-                        .map_or(&first.name.span, |when| &when.span);
-                    let one = one.related(place.clone(), "open at once with this one");
+                    let one = Diagnostic::new("guards_overlap", second.guard_span(), message);
+                    let one = one.related(first.guard_span(), "open at once with this one");
                     found.push(one.help("let one guard be the opposite of the other"));
                 }
             }
@@ -144,10 +131,10 @@ fn gap<'m>(
             let name = &first.declared.name;
             let message = format!(
                 "no edge of `{}` from `{source}` is open{}",
-                name.value,
+                name,
                 shown(&values)
             );
-            let mut one = name.problem("claudex::machine::guards_gap", message);
+            let mut one = name.problem("guards_gap", message);
             for edge in &group[1..] {
                 one = one.related(edge.declared.name.span.clone(), "nor is this one");
             }
@@ -173,18 +160,10 @@ fn shown(values: &[String]) -> String {
 }
 
 fn gave_up(entry: &Transition) -> Diagnostic {
-    let span = entry
-        .when
-        .as_ref()
-        .map_or(&entry.name.span, |when| &when.span);
     let message = format!(
         "the guards of `{}` are too complicated to be checked",
-        entry.name.value
+        entry.name
     );
-    let one = Diagnostic::new(
-        "claudex::machine::guards_too_complicated",
-        span.clone(),
-        message,
-    );
+    let one = Diagnostic::new("guards_too_complicated", entry.guard_span(), message);
     one.help("use fewer `or`s and fields, or keep a field that says it shorter")
 }

@@ -9,7 +9,7 @@ use crate::emit::ident::{TYPES, camel, type_of_words};
 use crate::model::texts::Word;
 use crate::model::{Actor, ArgumentKind, At, AtStart, Behaviour, FieldKind, From, Machine, Phase};
 
-const CODE: &str = "claudex::machine::name_collision";
+const CODE: &str = "name_collision";
 
 /// Methods that every loop has.
 const METHODS: [&str; 9] = [
@@ -76,7 +76,7 @@ impl Space {
         name: &At<String>,
         found: &mut Vec<Diagnostic>,
     ) {
-        let this = format!("the {kind} `{}`", name.value);
+        let this = format!("the {kind} `{}`", name);
         let Some((other, place)) = self.taken.get(&identifier) else {
             self.taken
                 .insert(identifier, (this, Some(name.span.clone())));
@@ -164,7 +164,7 @@ pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
         if let Some(field) = index.fields.get(entry.name.as_str()) {
             let message = format!(
                 "the transition `{0}` and the field `{0}` have one name",
-                entry.name.value
+                entry.name
             );
             let one = entry.name.problem(CODE, message);
             let one = one.related(field.name.span.clone(), "the field");
@@ -184,12 +184,7 @@ pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
     }
     for field in &machine.fields {
         if matches!(field.kind, FieldKind::Data(_)) {
-            methods.add(
-                format!("set_{}", field.name.value),
-                "field",
-                &field.name,
-                found,
-            );
+            methods.add(format!("set_{}", field.name), "field", &field.name, found);
         }
     }
     for entry in &transitions {
@@ -239,13 +234,13 @@ fn stored_forms(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
         if let Some(other) = stored.insert(form, &phase.name) {
             let message = format!(
                 "the phases `{}` and `{}` are both stored as `{}`",
-                other.value, phase.name.value, form
+                other, phase.name, form
             );
             let span = phase
                 .stored
                 .as_ref()
                 .map_or(&phase.name.span, |stored| &stored.span);
-            let one = Diagnostic::new("claudex::machine::stored_twice", span.clone(), message);
+            let one = Diagnostic::new("stored_twice", span.clone(), message);
             let one = one.related(other.span.clone(), "the other one");
             found.push(one.help("give one of them another `stored`"));
         }
@@ -274,7 +269,7 @@ fn reserved_words(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
         if WORDS.contains(&name.as_str()) {
             let message = format!(
                 "the {kind} `{}` is a word of Rust that nothing can be named",
-                name.value
+                name
             );
             found.push(
                 name.problem(CODE, message)
@@ -283,10 +278,7 @@ fn reserved_words(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
         }
     }
     for (_, name) in args.filter(|(_, name)| ARGUMENTS.contains(&name.as_str())) {
-        let message = format!(
-            "the argument `{}` is one that verbs have already",
-            name.value
-        );
+        let message = format!("the argument `{}` is one that verbs have already", name);
         found.push(name.problem(CODE, message).help("rename the argument"));
     }
 }
@@ -364,11 +356,8 @@ fn verb(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
     if taken {
         let message = format!(
             "the transition `{}` would be the verb `{verb}`, which the command line has",
-            name.value
+            name
         );
-        found.push(
-            name.problem("claudex::machine::reserved_verb", message)
-                .help(help),
-        );
+        found.push(name.problem("reserved_verb", message).help(help));
     }
 }

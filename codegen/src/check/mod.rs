@@ -138,7 +138,7 @@ fn too_many_edges(machine: &Machine) -> Option<Diagnostic> {
         if weight > MOST_EDGES {
             let message =
                 format!("with this entry the machine has more than {MOST_EDGES} edges and updates");
-            let found = entry.name.problem("claudex::machine::too_large", message);
+            let found = entry.name.problem("too_large", message);
             return Some(found.help("split the machine"));
         }
     }

@@ -117,34 +117,16 @@ pub(super) fn references(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> Unkn
     unknown
 }
 
-/// A persona that a phase names.
-fn persona(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
-    let known = || {
-        let personas = index.machine.personas.iter();
-        personas.map(|persona| persona.name.as_str())
-    };
-    if known().any(|known| known == name.value) {
-        return;
-    }
-    let hint = near(found, &name.value, known());
-    let hint =
-        hint.unwrap_or_else(|| format!("add [personas.{}] with a label and a prompt", name.value));
-    let message = format!("no persona is named `{}`", name.value);
-    let one = name.problem("claudex::machine::unknown_persona", message);
-    found.push(one.help(hint));
-}
-
 /// An argument that an update or a guard names; `kind`: what it would have to be.
 fn argument(entry: &Transition, argument: &At<String>, kind: &str, found: &mut Vec<Diagnostic>) {
     let name = argument.as_str();
     if entry.args.iter().any(|known| known.name.value == name) {
         return;
     }
-    let message = format!("`{}` has no argument `{name}`", entry.name.value);
+    let message = format!("`{}` has no argument `{name}`", entry.name);
     let hint = suggest(name, entry.args.iter().map(|known| known.name.as_str()));
     let hint = hint.unwrap_or_else(|| format!("add `args = {{ {name} = \"{kind}\" }}`"));
-    let code = "claudex::machine::unknown_argument";
-    found.push(Diagnostic::new(code, argument.span.clone(), message).help(hint));
+    found.push(argument.problem("unknown_argument", message).help(hint));
 }
 
 fn guard(index: &Index<'_>, entry: &Transition, guard: &Guard, found: &mut Vec<Diagnostic>) {
@@ -165,42 +147,61 @@ fn guard(index: &Index<'_>, entry: &Transition, guard: &Guard, found: &mut Vec<D
     }
 }
 
-/// The name that was probably meant, while few have been misspelt: comparing names takes time.
-fn near<'a>(
-    found: &[Diagnostic],
-    word: &str,
+/// Reports a name that nothing has. `otherwise` is the help if no name is near.
+fn unknown<'a>(
+    what: (&'static str, &str),
+    name: &At<String>,
     known: impl Iterator<Item = &'a str>,
-) -> Option<String> {
-    if found.len() > ENOUGH / 5 {
-        None
-    } else {
-        suggest(word, known)
-    }
+    otherwise: String,
+    found: &mut Vec<Diagnostic>,
+) {
+    // Comparing names takes time.
+    let few = found.len() <= ENOUGH / 5;
+    let near = few.then(|| suggest(name, known)).flatten();
+    let (code, what) = what;
+    let one = name.problem(code, format!("no {what} is named `{}`", name));
+    found.push(one.help(near.unwrap_or(otherwise)));
 }
 
 fn phase(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) -> bool {
-    let known = index.phases.contains_key(name.as_str());
-    if !known {
-        let names = index.machine.phases.iter().map(|phase| phase.name.as_str());
-        let hint = near(found, &name.value, names)
-            .unwrap_or_else(|| format!("add `[phases.{}]`", name.value));
-        let message = format!("no phase is named `{}`", name.value);
-        let one = name.problem("claudex::machine::unknown_phase", message);
-        found.push(one.help(hint));
+    let is_known = index.phases.contains_key(name.as_str());
+    if !is_known {
+        let known = index.machine.phases.iter().map(|phase| phase.name.as_str());
+        let otherwise = format!("add `[phases.{}]`", name);
+        unknown(("unknown_phase", "phase"), name, known, otherwise, found);
     }
-    known
+    is_known
 }
 
-fn field(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
+pub(super) fn field(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
     if !index.fields.contains_key(name.as_str()) {
-        let names = index.machine.field_names();
-        let hint = near(found, &name.value, names);
-        let hint = hint.unwrap_or_else(|| {
-            format!("add `{} = {{ type = \"count\" }}` to [fields]", name.value)
-        });
-        let message = format!("no field is named `{}`", name.value);
-        let one = name.problem("claudex::machine::unknown_field", message);
-        found.push(one.help(hint));
+        let known = index.machine.field_names();
+        let otherwise = format!("add `{} = {{ type = \"count\" }}` to [fields]", name);
+        unknown(("unknown_field", "field"), name, known, otherwise, found);
+    }
+}
+
+fn transition(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
+    if !index.transitions.contains_key(name.as_str()) {
+        let known = index.transitions.keys().copied();
+        let otherwise = format!("add `[[transitions.{}]]`", name);
+        let what = ("unknown_transition", "transition");
+        unknown(what, name, known, otherwise, found);
+    }
+}
+
+fn persona(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
+    let personas = index.machine.personas.iter();
+    let mut known = personas.map(|persona| persona.name.as_str());
+    if !known.clone().any(|known| known == name.value) {
+        let otherwise = format!("add [personas.{}] with a label and a prompt", name);
+        unknown(
+            ("unknown_persona", "persona"),
+            name,
+            known.by_ref(),
+            otherwise,
+            found,
+        );
     }
 }
 
@@ -208,21 +209,11 @@ fn field(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
 fn two_meanings(parameter: &str, name: &At<String>, field: &Field) -> Diagnostic {
     let message = format!(
         "`{{{}}}` has a meaning of its own in `{parameter}`, and is a field, too",
-        name.value
+        name
     );
-    let one = name.problem("claudex::machine::two_meanings", message);
+    let one = name.problem("two_meanings", message);
     let one = one.related(field.name.span.clone(), "the field");
     one.help("give the field another name")
-}
-
-fn transition(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
-    if !index.transitions.contains_key(name.as_str()) {
-        let hint = near(found, &name.value, index.transitions.keys().copied());
-        let hint = hint.unwrap_or_else(|| format!("add `[[transitions.{}]]`", name.value));
-        let message = format!("no transition is named `{}`", name.value);
-        let one = name.problem("claudex::machine::unknown_transition", message);
-        found.push(one.help(hint));
-    }
 }
 
 /// What the engine keeps has to have a field, and one only.
@@ -238,8 +229,8 @@ pub(super) fn holders(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
             continue;
         };
         let (name, word) = (&field.name, held.word());
-        let message = format!("`{}` holds the {word} a second time", name.value);
-        let one = name.problem("claudex::machine::held_twice", message);
+        let message = format!("`{}` holds the {word} a second time", name);
+        let one = name.problem("held_twice", message);
         let one = one.related(first.span.clone(), "the first");
         found.push(one.help(format!("it is in `{}`; leave one of them out", first.value)));
     }
@@ -249,8 +240,7 @@ pub(super) fn holders(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
         .map(Held::word)
     {
         let message = format!("no field holds the {word}");
-        let span = machine.name.span.clone();
-        let one = Diagnostic::new("claudex::machine::no_holder", span, message);
+        let one = machine.name.problem("no_holder", message);
         found.push(one.help(format!(
             "add `{word} = {{ holds = \"{word}\" }}` to [fields]"
         )));
@@ -271,7 +261,7 @@ pub(super) fn places(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
         if matches!(field.kind, FieldKind::Data(_)) && machine.state.form == Form::Lines {
             let message =
                 format!("`{name}` holds data, and a document of lines has no place for it");
-            let one = field.name.problem("claudex::machine::bad_data", message);
+            let one = field.name.problem("bad_data", message);
             found
                 .push(one.help("write `form = \"json\"` or `form = \"frontmatter\"` into [state]"));
         }
@@ -280,7 +270,7 @@ pub(super) fn places(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
                 let message = format!(
                     "`{name}` has a `key`, and only a document of frontmatter has keys below keys"
                 );
-                let one = at.problem("claudex::machine::bad_key", message);
+                let one = at.problem("bad_key", message);
                 found.push(
                     one.help("leave `key` out, or write `form = \"frontmatter\"` into [state]"),
                 );
@@ -288,7 +278,7 @@ pub(super) fn places(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
             let parts = at.value.split('.');
             if parts.clone().count() > MOST_PARTS || !parts.clone().all(is_key) {
                 let message = format!("`key` cannot be {:?}", at.value);
-                let one = at.problem("claudex::machine::bad_key", message);
+                let one = at.problem("bad_key", message);
                 found.push(one.help(format!(
                     "it is keys with `.` between them, at most {MOST_PARTS}: `loop.phase`. A key is A-Z, a-z, 0-9, - and _, \
                      begins with no digit and no -, and is not null, true or false"
@@ -300,9 +290,9 @@ pub(super) fn places(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
         if let Some(other) = other.filter(|other| other.value != *name) {
             let message = format!(
                 "`{name}` and `{}` stand in the same place of a document",
-                other.value
+                other
             );
-            let one = at.problem("claudex::machine::bad_key", message);
+            let one = at.problem("bad_key", message);
             let one = one.related(other.span.clone(), "the other");
             found.push(one.help("give one of them another `key`"));
         }

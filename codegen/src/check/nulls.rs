@@ -15,7 +15,7 @@ pub(super) fn nulls(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
 fn check(index: &Index<'_>, field: &Field, null: &At<Constant>, found: &mut Vec<Diagnostic>) {
     let name = &field.name.value;
     let mut bad = |message: String, help: String| {
-        let one = null.problem("claudex::machine::bad_null", message);
+        let one = null.problem("bad_null", message);
         found.push(one.help(help));
     };
     if field.within.is_some() {

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::Index;
-use crate::diagnostic::{Diagnostic, suggest};
+use super::{Index, names};
+use crate::diagnostic::Diagnostic;
 use crate::model::{At, Behaviour, FieldKind, Phase, Review};
 
 pub(super) fn parameters(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
@@ -35,7 +35,7 @@ fn review(review: &Review, found: &mut Vec<Diagnostic>) {
     }
     if review.verdicts.len() != 2 {
         let message = format!("the number of `verdicts` is {}", review.verdicts.len());
-        let one = verdict.problem("claudex::machine::verdicts", message);
+        let one = verdict.problem("verdicts", message);
         found.push(
             one.help("write two words: for a review without findings and for one with findings"),
         );
@@ -43,59 +43,46 @@ fn review(review: &Review, found: &mut Vec<Diagnostic>) {
 }
 
 fn no_wait(phase: &Phase) -> Diagnostic {
-    let message = format!("`wait-for` of `{}` waits for nothing", phase.name.value);
-    let one = phase.name.problem("claudex::machine::missing_key", message);
+    let message = format!("`wait-for` of `{}` waits for nothing", phase.name);
+    let one = phase.name.problem("missing_key", message);
     one.help("add `file = \"...\"` or `field = \"...\"`")
 }
 
 fn two_waits(field: &At<String>) -> Diagnostic {
     let message = "`wait-for` has both `file` and `field`";
-    let one = field.problem("claudex::machine::either", message);
+    let one = field.problem("either", message);
     one.help("keep one; to wait for both, use two phases")
 }
 
 /// A field that can say yes.
 fn field(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
-    let finding = |code, message: String| Diagnostic::new(code, name.span.clone(), message);
     let Some(field) = index.fields.get(name.as_str()) else {
-        let names = index.machine.field_names();
-        let hint = suggest(&name.value, names);
-        let hint = hint
-            .unwrap_or_else(|| format!("add `{} = {{ type = \"flag\" }}` to [fields]", name.value));
-        let one = finding(
-            "claudex::machine::unknown_field",
-            format!("no field is named `{}`", name.value),
-        );
-        found.push(one.help(hint));
-        return;
+        return names::field(index, name, found);
     };
     let (message, help) = match &field.kind {
         FieldKind::OneOf(_) => (
             format!(
                 "`{}` is one of some words, and none of them means yes",
-                name.value
+                name
             ),
             "wait for a flag, or tell the words apart by a guard (`when`) on the transition",
         ),
         FieldKind::Data(_) => (
-            format!("`{}` is data, which is no yes and no no", name.value),
+            format!("`{}` is data, which is no yes and no no", name),
             "name a flag, a count, a text, a list or a time",
         ),
         FieldKind::Held(_) => (
-            format!(
-                "`{}` is the engine's, and says nothing to wait for",
-                name.value
-            ),
+            format!("`{}` is the engine's, and says nothing to wait for", name),
             "wait for a field of the machine's own",
         ),
         _ => return,
     };
-    found.push(finding("claudex::machine::type", message).help(help));
+    found.push(name.problem("type", message).help(help));
 }
 
 /// A key that says nothing without another one.
 fn alone(key: &str, span: &Range<usize>, needed: &str) -> Diagnostic {
     let message = format!("`{key}` says nothing without `{needed}`");
-    let one = Diagnostic::new("claudex::machine::missing_key", span.clone(), message);
+    let one = Diagnostic::new("missing_key", span.clone(), message);
     one.help(format!("add `{needed}`, or take `{key}` out"))
 }

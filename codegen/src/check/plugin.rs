@@ -24,8 +24,8 @@ pub(super) fn commands(machine: &Machine, found: &mut Vec<Diagnostic>) {
             "it is a mode, a transition of a person, or one of the engine’s: status, history, resume, adopt, rollback, doctor"
                 .to_owned()
         });
-        let message = format!("no slash command is named `{}`", name.value);
-        let one = name.problem("claudex::machine::unknown_command", message);
+        let message = format!("no slash command is named `{}`", name);
+        let one = name.problem("unknown_command", message);
         found.push(one.help(hint));
     }
     let mut seen = HashSet::new();
@@ -47,7 +47,7 @@ pub(super) fn commands(machine: &Machine, found: &mut Vec<Diagnostic>) {
             "the slash command `{}` would be this mode’s and that of {other}",
             command.name
         );
-        let one = Diagnostic::new("claudex::machine::command_twice", span.clone(), message);
+        let one = Diagnostic::new("command_twice", span.clone(), message);
         found.push(one.help("rename one of them"));
     }
 }

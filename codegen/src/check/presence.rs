@@ -8,7 +8,7 @@ use crate::diagnostic::{Diagnostic, list};
 use crate::model::texts::interpolated;
 use crate::model::{At, AtStart, Edge, Field, Guard};
 
-const CODE: &str = "claudex::machine::field_absent";
+const CODE: &str = "field_absent";
 
 /// The most that looking for crossings may cost, in fields looked at.
 const MOST_CROSSINGS: usize = 1 << 22;
@@ -70,7 +70,7 @@ impl<'m> Crossings<'m> {
             if cost > MOST_CROSSINGS {
                 let message = "with this entry too many fields begin and cease to exist";
                 let span = edge.declared.span.clone();
-                let found = Diagnostic::new("claudex::machine::too_large", span, message);
+                let found = Diagnostic::new("too_large", span, message);
                 return Err(Box::new(
                     found.help("give fewer fields an `in`, or split the machine"),
                 ));
@@ -156,13 +156,10 @@ fn starts(index: &Index<'_>, within: &Within<'_>, found: &mut Vec<Diagnostic>) {
         let Some(&start) = index.phases.get(mode.start.as_str()) else {
             continue;
         };
-        let begins = format!(
-            "the mode `{}` begins in `{}`",
-            mode.name.value, mode.start.value
-        );
+        let begins = format!("the mode `{}` begins in `{}`", mode.name, mode.start.value);
         for (name, _) in &mode.initial {
             if let Some((field, _)) = within.absent(&name.value, std::iter::once(start)) {
-                let what = format!("{begins}, where `{}` does not exist", name.value);
+                let what = format!("{begins}, where `{}` does not exist", name);
                 found.push(absence(field, name.span.clone(), what));
             }
         }
@@ -173,7 +170,7 @@ fn starts(index: &Index<'_>, within: &Within<'_>, found: &mut Vec<Diagnostic>) {
             {
                 let what = format!(
                     "a start takes `{}`, and {begins}, where it does not exist",
-                    field.name.value
+                    field.name
                 );
                 found.push(absence(field, field.name.span.clone(), what));
             }
@@ -196,7 +193,7 @@ fn behaviours(index: &Index<'_>, within: &Within<'_>, found: &mut Vec<Diagnostic
                 if let Some((field, _)) = within.absent(name, std::iter::once(at)) {
                     let what = format!(
                         "`{}` of `{}` reads `{name}`, which does not exist there",
-                        parameter.key, phase.name.value
+                        parameter.key, phase.name
                     );
                     found.push(absence(field, parameter.span.clone(), what));
                 }

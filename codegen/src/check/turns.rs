@@ -25,7 +25,7 @@ pub(super) fn turns(index: &Index<'_>, edges: &[Edge<'_>], found: &mut Vec<Diagn
 }
 
 fn finding(name: &At<String>, edge: &Edge<'_>, message: String) -> Diagnostic {
-    name.problem("claudex::machine::turn", message)
+    name.problem("turn", message)
         .related(edge.declared.name.span.clone(), "declared here")
 }
 
@@ -40,7 +40,7 @@ fn goes_on(index: &Index<'_>, name: &At<String>, edge: &Edge<'_>) -> Option<Diag
     }
     let message = format!(
         "`approve` lets the turn end, and `{}` goes on in `{}`",
-        name.value,
+        name,
         index.phase(edge.to)
     );
     let help = "lead it to a terminal phase, or say `turn = \"end\"` in the transition; where the agent is to go on, write \
@@ -53,7 +53,7 @@ fn ends(index: &Index<'_>, name: &At<String>, edge: &Edge<'_>) -> Option<Diagnos
     if !lets_end(index, edge) {
         return None;
     }
-    let message = format!("`announce` blocks, and `{}` lets the turn end", name.value);
+    let message = format!("`announce` blocks, and `{}` lets the turn end", name);
     let help = if edge.declared.ends_turn() {
         "take `turn = \"end\"` out of the transition, or write `approve`, which lets the turn end"
     } else {
@@ -70,11 +70,11 @@ fn silent(index: &Index<'_>, name: &At<String>, edge: &Edge<'_>) -> Option<Diagn
     }
     let message = format!(
         "`announce` has nothing to say: neither `{}` nor `{}` has a `message`",
-        name.value, target.name.value
+        name, target.name
     );
     let help = format!(
         "add `message = \"{}.md\"` to the transition or to the phase, and write that template",
-        name.value
+        name
     );
     Some(finding(name, edge, message).help(help))
 }

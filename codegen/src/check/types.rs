@@ -10,7 +10,7 @@ use crate::model::{
     Update, constant_text,
 };
 
-const CODE: &str = "claudex::machine::type";
+const CODE: &str = "type";
 
 /// Notes what does not fit, and returns the entries in whose guard or updates it is.
 pub(super) fn types(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> HashSet<usize> {
@@ -87,10 +87,9 @@ fn describe(kind: &FieldKind) -> &'static str {
 pub(super) fn held(field: &Field, span: Range<usize>) -> Diagnostic {
     let message = format!(
         "`{}` is the engine's: only the engine writes it, and no guard reads it",
-        field.name.value
+        field.name
     );
-    Diagnostic::new("claudex::machine::held_field", span, message)
-        .help("use a field of the machine's own")
+    Diagnostic::new("held_field", span, message).help("use a field of the machine's own")
 }
 
 /// What is wrong with a constant for a field, or for what a guard compares it with: the message and the help.
@@ -186,7 +185,7 @@ fn side(
             if argument.optional {
                 let message = format!(
                     "`args.{}` may be left out, and a guard has to know it",
-                    name.value
+                    name
                 );
                 let one = name.problem(CODE, message);
                 found.push(one.help(
@@ -195,7 +194,7 @@ fn side(
                 return None;
             }
             return Some(Side {
-                name: format!("args.{}", name.value),
+                name: format!("args.{}", name),
                 kind: kind_of(argument),
                 offset: *offset,
                 span: name.span.clone(),
@@ -209,7 +208,7 @@ fn side(
     match (operand, &field.kind) {
         (_, FieldKind::Held(_)) => found.push(held(field, name.span.clone())),
         (_, FieldKind::Data(_)) => found.push(refused(
-            format!("`{}` is {is}, and no guard reads it", name.value),
+            format!("`{}` is {is}, and no guard reads it", name),
             "keep what the guard reads in a field of its own",
         )),
         (Operand::Field { offset, .. }, kind) => {
@@ -348,76 +347,44 @@ fn set(
         return;
     }
     let target = &field.name.value;
-    let wrong = match &update.value {
-        Update::Constant(constant) => misfit(target, &field.kind, constant),
-        Update::Field { name: source, .. } => {
-            let Some(source) = index.fields.get(source.as_str()) else {
-                return;
-            };
-            (!is_number(&field.kind) || field.kind != source.kind).then(|| {
-                let (of, from) = (describe(&field.kind), describe(&source.kind));
-                let message = format!("`{target}` is {of} and `{}` is {from}", source.name.value);
-                (
-                    message,
-                    "only a count takes the value of a field, which must be a count".to_owned(),
-                )
-            })
+    let is = describe(&field.kind);
+    let source = update.field().and_then(|name| index.fields.get(name));
+    let mut args = entry.args.iter();
+    let argument = args.find(|known| update.argument() == Some(known.name.as_str()));
+    let wrong = match (&update.value, source, argument) {
+        (Update::Constant(constant), ..) => misfit(target, &field.kind, constant),
+        (Update::Field { .. }, Some(source), _)
+            if !is_number(&field.kind) || field.kind != source.kind =>
+        {
+            let from = describe(&source.kind);
+            Some((
+                format!("`{target}` is {is} and `{}` is {from}", source.name),
+                "only a count takes the value of a field, which must be a count".to_owned(),
+            ))
         }
-        Update::Next(source) => {
-            let Some(source) = index.fields.get(source.as_str()) else {
-                return;
-            };
-            let words = matches!(field.kind, FieldKind::OneOf(_));
-            (!words || !same_kind(&field.kind, &source.kind)).then(|| {
-                let message = format!(
-                    "`{target}` cannot take the next word of `{}`",
-                    source.name.value
-                );
-                (
-                    message,
-                    "next() goes from a one_of to a field with the same words".to_owned(),
-                )
-            })
+        (Update::Next(_), Some(source), _)
+            if !matches!(field.kind, FieldKind::OneOf(_)) || field.kind != source.kind =>
+        {
+            let source = &source.name.value;
+            Some((
+                format!("`{target}` cannot take the next word of `{source}`"),
+                "next() goes from a one_of to a field with the same words".to_owned(),
+            ))
         }
-        Update::Plus {
-            name: source,
-            argument,
-        } => {
-            let source = index.fields.get(source.as_str());
-            let argument = entry
-                .args
-                .iter()
-                .find(|known| known.name.value == *argument);
-            let (
-                Some(source),
-                Some(Argument {
-                    name: known, kind, ..
-                }),
-            ) = (source, argument)
-            else {
-                return;
-            };
-            let fits = (&field.kind, &source.kind, kind)
-                == (&FieldKind::Count, &FieldKind::Count, &ArgumentKind::Count);
-            (!fits).then(|| {
-                let of = describe(&field.kind);
-                let message = format!(
-                    "`{target}` is {of}, and takes the sum of `{}` and the argument `{}`",
-                    source.name.value, known.value
-                );
-                (
-                    message,
-                    "field, source and argument of a sum are counts, all three".to_owned(),
-                )
-            })
+        (Update::Plus { .. }, Some(source), Some(argument))
+            if (&field.kind, &source.kind, &argument.kind)
+                != (&FieldKind::Count, &FieldKind::Count, &ArgumentKind::Count) =>
+        {
+            let (source, argument) = (&source.name.value, &argument.name.value);
+            Some((
+                format!(
+                    "`{target}` is {is}, and takes the sum of `{source}` and the argument `{argument}`"
+                ),
+                "field, source and argument of a sum are counts, all three".to_owned(),
+            ))
         }
-        Update::Argument(argument) => {
-            let argument = entry
-                .args
-                .iter()
-                .find(|known| known.name.value == *argument);
-            argument.and_then(|argument| misfit_into(field, argument))
-        }
+        (Update::Argument(_), _, Some(argument)) => misfit_into(field, argument),
+        _ => None,
     };
     if let Some((message, help)) = wrong {
         found.push(update.problem(CODE, message).help(help));

@@ -1,5 +1,6 @@
 //! Values with their places in the machine file.
 
+use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::{Deref, Range};
 
@@ -39,6 +40,12 @@ impl<T> Deref for At<T> {
 
     fn deref(&self) -> &T {
         &self.value
+    }
+}
+
+impl<T: fmt::Display> fmt::Display for At<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value.fmt(f)
     }
 }
 

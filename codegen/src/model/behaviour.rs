@@ -20,7 +20,7 @@ pub enum Behaviour {
     RequireFile {
         /// The file.
         path: At<Template>,
-        /// The text that the file must have after this one, if any.
+        /// The digest of the file at the start. Empty: there was no file.
         before: Option<At<Template>>,
         /// The file is there.
         written: Calls,

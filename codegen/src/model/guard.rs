@@ -5,7 +5,8 @@
 
 use std::ops::Range;
 
-use crate::model::{At, Constant, Guard, Operand, Sign, Update};
+use super::texts::is_name;
+use super::{At, Constant, Guard, Operand, Sign, Update};
 
 /// What is wrong, and at which bytes of the string's value.
 #[derive(Debug)]
@@ -253,7 +254,7 @@ impl<'t> Parser<'t> {
             Token::Word("not") => {
                 return fault(part, "there is no `not`", "use != or the opposite sign");
             }
-            Token::Word(name) if super::texts::is_name(name) => {
+            Token::Word(name) if is_name(name) => {
                 let name = At::new(name.to_owned(), (self.place)(part));
                 return Ok(Operand::Field {
                     name,
@@ -261,10 +262,7 @@ impl<'t> Parser<'t> {
                 });
             }
             Token::Word(text) if text.starts_with("args.") => {
-                let Some(name) = text
-                    .strip_prefix("args.")
-                    .filter(|name| super::texts::is_name(name))
-                else {
+                let Some(name) = text.strip_prefix("args.").filter(|name| is_name(name)) else {
                     let help = "name an argument of the transition: `args.score`";
                     return fault(part, format!("`{text}` names no argument"), help);
                 };
@@ -370,49 +368,36 @@ pub(super) fn update(text: &str) -> Result<Update, Fault> {
     }
 }
 
-/// `next(field)`, `args.name` or `field + args.name`; None where it is none of them.
+/// Parses `next(field)`, `args.name` or `field + args.name`. Returns `None` if it is none of them.
 pub(super) fn call_or_argument(text: &str) -> Option<Result<Update, Fault>> {
+    let whole = 0..text.len();
     let trimmed = text.trim();
     if let Some((name, argument)) = trimmed.split_once('+')
         && let Some(argument) = argument.trim().strip_prefix("args.")
     {
-        let name = name.trim();
-        let known = super::texts::is_name(name) && super::texts::is_name(argument);
-        let plus = || Update::Plus {
-            name: name.to_owned(),
-            argument: argument.to_owned(),
-        };
+        let (name, argument) = (name.trim().to_owned(), argument.to_owned());
+        if is_name(&name) && is_name(&argument) {
+            return Some(Ok(Update::Plus { name, argument }));
+        }
+        let message = format!("`{trimmed}` adds no argument to a field");
         let help = "name a field and an argument: `field + args.more`";
-        return Some(known.then(plus).map_or_else(
-            || {
-                fault(
-                    0..text.len(),
-                    format!("`{trimmed}` adds no argument to a field"),
-                    help,
-                )
-            },
-            Ok,
-        ));
+        return Some(fault(whole, message, help));
     }
     if let Some(name) = trimmed.strip_prefix("args.") {
-        let known = super::texts::is_name(name).then(|| Update::Argument(name.to_owned()));
+        if is_name(name) {
+            return Some(Ok(Update::Argument(name.to_owned())));
+        }
         let help = "name an argument: `args.why`, with args = { why = \"text\" }";
-        return Some(known.map_or_else(
-            || fault(0..text.len(), format!("`{name}` names no argument"), help),
-            Ok,
-        ));
+        return Some(fault(whole, format!("`{name}` names no argument"), help));
     }
-    let inner = trimmed.strip_prefix("next(")?.strip_suffix(')')?.trim();
-    let known = super::texts::is_name(inner).then(|| Update::Next(inner.to_owned()));
+    let name = trimmed.strip_prefix("next(")?.strip_suffix(')')?.trim();
+    if is_name(name) {
+        return Some(Ok(Update::Next(name.to_owned())));
+    }
     let help = "name a field with one_of: `next(field)`";
-    Some(known.map_or_else(
-        || {
-            fault(
-                0..text.len(),
-                format!("`{inner}` is not a field's name"),
-                help,
-            )
-        },
-        Ok,
+    Some(fault(
+        whole,
+        format!("`{name}` is not a field's name"),
+        help,
     ))
 }

@@ -58,11 +58,7 @@ fn parse_form(source: &str) -> Result<Machine, Diagnostic> {
         return Err(too_large(0..0, message, MAX_FILE_BYTES));
     }
     if let Some(span) = deep_key(source) {
-        let found = Diagnostic::new(
-            "claudex::machine::too_deep",
-            span,
-            "a key has too many parts",
-        );
+        let found = Diagnostic::new("too_deep", span, "a key has too many parts");
         return Err(found.help(format!("use {MAX_KEY_PARTS} at most")));
     }
     let (table, errors) = DeTable::parse_recoverable(source);
@@ -127,7 +123,7 @@ fn oversized_section(machine: &Machine) -> Option<Diagnostic> {
 }
 
 fn too_large(span: Range<usize>, message: String, max: usize) -> Diagnostic {
-    Diagnostic::new("claudex::machine::too_large", span, message).help(format!("use {max} at most"))
+    Diagnostic::new("too_large", span, message).help(format!("use {max} at most"))
 }
 
 /// Gives entries without a `doc` that of the first entry of their transition.
@@ -163,7 +159,7 @@ fn parse_guard(source: &str, transition: &mut Transition, found: &mut Vec<Diagno
         Ok(guard) => transition.when = Some(At::new(guard, text.span)),
         Err(fault) => {
             let span = place(fault.part);
-            let one = Diagnostic::new("claudex::machine::guard", span, fault.message);
+            let one = Diagnostic::new("guard", span, fault.message);
             found.push(one.help(fault.help));
         }
     }
@@ -188,7 +184,7 @@ fn parse_updates(source: &str, machine: &mut Machine, found: &mut Vec<Diagnostic
                     };
                     let span = place_in_string(source, &At::new(text, span), &fault.part);
                     let message = format!("`{}`: {}", field.value, fault.message);
-                    let one = Diagnostic::new("claudex::machine::set", span, message);
+                    let one = Diagnostic::new("set", span, message);
                     found.push(one.help(fault.help));
                 }
             }

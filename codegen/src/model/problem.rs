@@ -6,7 +6,7 @@ use crate::diagnostic::{Diagnostic, list, suggest};
 pub(super) fn syntax_problem(error: &toml::de::Error, source: &str) -> Diagnostic {
     let span = error.span().unwrap_or(source.len()..source.len());
     let message = format!("not TOML: {}", error.message());
-    let found = Diagnostic::new("claudex::machine::syntax", span, message);
+    let found = Diagnostic::new("syntax", span, message);
     match error.message() {
         "duplicate key" => found.help("the key is already set above; remove one of them"),
         _ => found,
@@ -71,19 +71,19 @@ fn describe(message: &str, path: &str) -> Problem {
         let message = format!("`{path}` cannot be {word:?}");
         let help = suggest(word, known.iter().copied());
         let help = help.unwrap_or_else(|| format!("use one of {}", list(&known)));
-        return Problem::new("claudex::machine::unknown_word", message, help);
+        return Problem::new("unknown_word", message, help);
     }
     if let Some(key) = message
         .strip_prefix("missing field `")
         .and_then(|rest| rest.strip_suffix('`'))
     {
         let message = format!("missing key `{key}`{}", in_path(path));
-        return Problem::new("claudex::machine::missing_key", message, example(key));
+        return Problem::new("missing_key", message, example(key));
     }
     if message.contains('\n') || message.starts_with("{key}") {
         let (problem, help) = message.split_once('\n').unwrap_or((message, ""));
         let message = problem.replacen("{key}", &format!("`{path}`"), 1);
-        return Problem::new("claudex::machine::bad_value", message, help);
+        return Problem::new("bad_value", message, help);
     }
     if path.ends_with(".on_stop") {
         return on_stop(message, path);
@@ -101,7 +101,7 @@ fn unknown_key(key: &str, known: &[&str], path: &str) -> Problem {
     let message = format!("unknown key `{key}`{}", in_path(path));
     let help = suggest(key, known.iter().copied());
     let help = help.unwrap_or_else(|| format!("there are {}", list(known)));
-    Problem::new("claudex::machine::unknown_key", message, help)
+    Problem::new("unknown_key", message, help)
 }
 
 fn in_path(path: &str) -> String {
@@ -145,11 +145,7 @@ fn on_stop(message: &str, path: &str) -> Problem {
             "write `on_stop = { BEHAVIOUR = { ... } }`; without `on_stop` the phase is written in Rust",
         )
     };
-    Problem::new(
-        "claudex::machine::behaviour",
-        format!("`{path}` {problem}"),
-        help,
-    )
+    Problem::new("behaviour", format!("`{path}` {problem}"), help)
 }
 
 fn wrong_type(message: &str, path: &str) -> Problem {
@@ -178,5 +174,5 @@ fn wrong_type(message: &str, path: &str) -> Problem {
         _ => String::new(),
     };
     let message = format!("`{path}` must be {expected}{found}");
-    Problem::new("claudex::machine::wrong_type", message, help)
+    Problem::new("wrong_type", message, help)
 }

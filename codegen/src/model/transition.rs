@@ -370,6 +370,12 @@ impl Transition {
         !self.by.is_empty() && !self.own
     }
 
+    /// Returns the place of the guard, or of the name if there is none.
+    pub(crate) fn guard_span(&self) -> Range<usize> {
+        let guard = self.when.as_ref();
+        guard.map_or(&self.name.span, |guard| &guard.span).clone()
+    }
+
     /// Returns whether the turn may end although the phase that is entered is not terminal.
     pub fn ends_turn(&self) -> bool {
         self.turn == Some(Turn::End)
