@@ -7,7 +7,7 @@ use super::Index;
 use super::behaviours::{constants, no_edge, open};
 use crate::diagnostic::Diagnostic;
 use crate::model::texts::{Template, interpolated};
-use crate::model::{Actor, Argument, ArgumentKind, At, Behaviour, Call, Edge, Phase};
+use crate::model::{Actor, Argument, ArgumentKind, At, Behaviour, Call, Choice, Edge, Phase};
 
 /// The longest header of the client's dialog, in characters.
 const HEADER: usize = 12;
@@ -44,9 +44,9 @@ pub(super) fn questions(
                 None => found.push(no_edge(index, name, &phase.name.value, then.span.clone())),
                 Some(edge) => {
                     let typed = behaviour.text().is_some_and(|text| text.span == then.span);
-                    let mut choices = behaviour.choices().iter().map(|choice| &choice.call);
+                    let mut choices = behaviour.choices().iter().map(Choice::call);
                     let call = choices.find(|call| call.then.span == then.span);
-                    let call = call.cloned().unwrap_or_else(|| Call {
+                    let call = call.unwrap_or_else(|| Call {
                         then: then.clone(),
                         with: Vec::new(),
                     });

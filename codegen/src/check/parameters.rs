@@ -54,7 +54,7 @@ fn two_waits(field: &At<String>) -> Diagnostic {
     one.help("keep one; to wait for both, use two phases")
 }
 
-/// A field that can say yes.
+/// Checks the type of a field that a phase waits for.
 fn field(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
     let Some(field) = index.fields.get(name.as_str()) else {
         return names::field(index, name, found);
@@ -80,7 +80,7 @@ fn field(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
     found.push(name.problem("type", message).help(help));
 }
 
-/// A key that says nothing without another one.
+/// Describes a key that has no effect without another one.
 fn alone(key: &str, span: &Range<usize>, needed: &str) -> Diagnostic {
     let message = format!("`{key}` says nothing without `{needed}`");
     let one = Diagnostic::new("missing_key", span.clone(), message);

@@ -1,19 +1,19 @@
 //! What the const table says of a phase's `on_stop`: the behaviour with its parameters, and the question that it asks.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
+use quote::quote;
 
-use super::{Context, table};
+use super::{Context, option, table};
 use crate::model::{Argument, At, Behaviour, Choice, Constant, Parameter, Phase};
 
-/// The behaviour of a phase that goes on, as an `Option`.
-fn of(phase: &Phase) -> Option<&Behaviour> {
+/// Returns the behaviour of a phase that is not terminal.
+fn behaviour_of(phase: &Phase) -> Option<&Behaviour> {
     phase.on_stop.as_ref().filter(|_| !phase.terminal)
 }
 
 /// `Option<BehaviourInfo>`
 pub(super) fn on_stop(phase: &Phase) -> TokenStream {
-    let Some(behaviour) = of(phase) else {
+    let Some(behaviour) = behaviour_of(phase) else {
         return quote! { None };
     };
     let name = behaviour.name();
@@ -42,7 +42,7 @@ pub(super) fn question(context: &Context<'_>, phase: &Phase) -> TokenStream {
         options,
         text,
         ..
-    }) = of(phase)
+    }) = behaviour_of(phase)
     else {
         return quote! { None };
     };
@@ -54,7 +54,7 @@ pub(super) fn question(context: &Context<'_>, phase: &Phase) -> TokenStream {
             Some(choices) => {
                 let choices = choices.value.iter().map(|choice| {
                 let (label, taker) =
-                    (&choice.label.value, taker(context, &choice.call.then, &choice.call.with));
+                    (&choice.label.value, taker(context, &choice.then, &choice.with));
                 let description = description(context, choice);
                 quote! { rt::Choice { label: #label, description: #description, taker: #taker } }
             });
@@ -91,17 +91,10 @@ fn taker(
     quote! { rt::Taker { transition: #transition, argument: #argument, with: &[#(#with),*] } }
 }
 
-fn option(value: Option<impl ToTokens>) -> TokenStream {
-    match value {
-        Some(value) => quote! { Some(#value) },
-        None => quote! { None },
-    }
-}
-
 /// What an option says of itself, else what its transition says.
 fn description<'m>(context: &Context<'m>, choice: &'m Choice) -> &'m str {
     match &choice.description {
         Some(description) => &description.value,
-        None => &context.first(&choice.call.then.value).doc,
+        None => &context.first(&choice.then.value).doc,
     }
 }

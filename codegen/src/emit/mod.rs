@@ -20,7 +20,7 @@ mod transitions;
 use std::collections::{HashMap, HashSet};
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{ToTokens, quote};
 
 use crate::model::texts::{Path, interpolated};
 use crate::model::{At, Edge, FieldKind, Held, Machine, Transition, guard_fields};
@@ -246,8 +246,13 @@ fn document(machine: &Machine) -> Option<String> {
 
 /// The field that holds something of the engine's, as an `Option` of text.
 fn holder(machine: &Machine, held: Held) -> TokenStream {
-    match machine.holder(held) {
-        Some(name) => quote! { Some(#name) },
+    option(machine.holder(held))
+}
+
+/// Writes an `Option`.
+fn option(value: Option<impl ToTokens>) -> TokenStream {
+    match value {
+        Some(value) => quote! { Some(#value) },
         None => quote! { None },
     }
 }

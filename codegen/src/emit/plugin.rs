@@ -3,9 +3,9 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::Context;
 use super::ident::kebab;
 use super::table::template;
+use super::{Context, option};
 use crate::model::{Does, SlashCommand};
 
 pub(super) fn emit(context: &Context<'_>) -> TokenStream {
@@ -48,17 +48,9 @@ fn command(context: &Context<'_>, command: &SlashCommand<'_>) -> TokenStream {
     let declared = command.declared;
     let doc = declared.map_or("", |declared| declared.doc.as_str());
     let doc = if doc.is_empty() { its_own } else { doc };
-    let arguments = match declared.and_then(|declared| declared.arguments.as_ref()) {
-        Some(arguments) => quote! { Some(#arguments) },
-        None => quote! { None },
-    };
-    let text = match declared.and_then(|declared| declared.text.as_ref()) {
-        Some(text) => {
-            let text = template(context, &text.value);
-            quote! { Some(#text) }
-        }
-        None => quote! { None },
-    };
+    let arguments = option(declared.and_then(|declared| declared.arguments.as_ref()));
+    let text = declared.and_then(|declared| declared.text.as_ref());
+    let text = option(text.map(|text| template(context, &text.value)));
     quote! {
         rt::program::plugin::CommandInfo {
             name: #name, does: rt::program::plugin::Does::#does, doc: #doc, arguments: #arguments, text: #text,

@@ -103,7 +103,7 @@ pub(super) fn markdown(context: &Context<'_>) -> String {
                     format!(
                         "\"{}\": {}",
                         cell(&choice.label.value),
-                        cell(&call_text(&choice.call))
+                        cell(&call_text(&choice.call()))
                     )
                 });
                 let others = behaviour.asks_in_rust();

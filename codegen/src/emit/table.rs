@@ -5,7 +5,7 @@ use quote::{format_ident, quote};
 use sha2::{Digest as _, Sha256};
 
 use super::ident::{constant_of, kebab, type_of};
-use super::{Context, behaviours, document, holder, owned, placed};
+use super::{Context, behaviours, document, holder, option, owned, placed};
 use crate::model::{
     Active, Actor, ArgumentKind, At, AtStart, Behaviour, Constant, Evidence, FieldKind, Focus,
     Form, Guard, Held, IdForm, Operand, Phase, Sign, Update, constant_text, guard_text,
@@ -15,13 +15,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
     let machine = context.machine;
     let (name, doc, file) = (&machine.name.value, &machine.doc, &context.options.file);
     let state = state(context);
-    let plugin = match &machine.plugin {
-        Some(plugin) => {
-            let name = &*plugin.name.value;
-            quote! { Some(#name) }
-        }
-        None => quote! { None },
-    };
+    let plugin = option(machine.plugin.as_ref().map(|plugin| &*plugin.name.value));
     let slash = machine
         .slash_commands()
         .into_iter()
@@ -88,13 +82,7 @@ pub(super) fn emit(context: &Context<'_>) -> TokenStream {
         let declared = edge.declared;
         let (transition, doc, ends_turn) = (&declared.name.value, &declared.doc, declared.ends_turn());
         let (from, to) = (edge.from, edge.to);
-        let when = match &declared.when {
-            Some(guard) => {
-                let guard = self::guard(&guard.value);
-                quote! { Some(#guard) }
-            }
-            None => quote! { None },
-        };
+        let when = option(declared.when.as_ref().map(|guard| self::guard(guard)));
         let when_text = declared
             .when
             .as_ref()
@@ -175,17 +163,9 @@ fn state(context: &Context<'_>) -> TokenStream {
     let name = &machine.name.value;
     let hash = graph_hash(context.source);
     let (folder, extension) = (machine.folder(), machine.state.extension());
-    let folder_env = match &machine.state.folder_env {
-        Some(variable) => {
-            let variable = &*variable.value;
-            quote! { Some(#variable) }
-        }
-        None => quote! { None },
-    };
-    let file = match document(machine) {
-        Some(file) => quote! { Some(#file) },
-        None => quote! { None },
-    };
+    let folder_env = machine.state.folder_env.as_ref();
+    let folder_env = option(folder_env.map(|variable| &*variable.value));
+    let file = option(document(machine));
     let data = machine.data().map(|(name, _)| name);
     let form = match machine.state.form {
         Form::Lines => quote! { rt::Form::Lines },
@@ -314,13 +294,10 @@ fn field(context: &Context<'_>, field: &crate::model::Field) -> TokenStream {
         || quote! { rt::Constant::Null },
         |initial| constant(&initial),
     );
-    let within = match &field.within {
-        None => quote! { None },
-        Some(names) => {
-            let indices = names.iter().map(|name| index(context.phase(&name.value)));
-            quote! { Some(&[#(#indices),*]) }
-        }
-    };
+    let within = option(field.within.as_ref().map(|names| {
+        let indices = names.iter().map(|name| index(context.phase(&name.value)));
+        quote! { &[#(#indices),*] }
+    }));
     quote! {
         rt::FieldInfo {
             name: #name, doc: #doc, kind: #kind, initial: #initial, at_start: #at_start, within: #within,
@@ -338,11 +315,7 @@ pub(super) fn requirement(evidence: Option<Evidence>) -> TokenStream {
 }
 
 pub(super) fn message(context: &Context<'_>, name: Option<&str>) -> TokenStream {
-    let Some(name) = name else {
-        return quote! { None };
-    };
-    let message = template(context, name);
-    quote! { Some(#message) }
+    option(name.map(|name| template(context, name)))
 }
 
 /// A template, compiled in.

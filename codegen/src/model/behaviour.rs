@@ -222,36 +222,25 @@ impl From<At<TextOr<CallTable>>> for Call {
 
 /// One of a question's `options`.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(from = "ChoiceTable")]
+#[serde(deny_unknown_fields)]
 pub struct Choice {
     /// The words of the answer.
     pub label: At<String>,
     /// The description, if there is one.
     pub description: Option<At<String>>,
     /// The transition that the answer takes for the user.
-    pub call: Call,
-}
-
-/// An option as the file has it.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ChoiceTable {
-    label: At<String>,
-    description: Option<At<String>>,
-    then: At<String>,
+    pub then: At<String>,
+    /// Constants for its arguments.
     #[serde(default, deserialize_with = "tables::pairs")]
-    with: Vec<(At<String>, At<Constant>)>,
+    pub with: Vec<(At<String>, At<Constant>)>,
 }
 
-impl From<ChoiceTable> for Choice {
-    fn from(table: ChoiceTable) -> Self {
-        Self {
-            label: table.label,
-            description: table.description,
-            call: Call {
-                then: table.then,
-                with: table.with,
-            },
+impl Choice {
+    /// Returns the transition with its constants.
+    pub fn call(&self) -> Call {
+        Call {
+            then: self.then.clone(),
+            with: self.with.clone(),
         }
     }
 }
@@ -445,7 +434,7 @@ impl Behaviour {
 
     /// Returns every transition that an answer takes: those of the options, then that of a text.
     pub fn answers(&self) -> impl Iterator<Item = &At<String>> {
-        let choices = self.choices().iter().map(|choice| &choice.call.then);
+        let choices = self.choices().iter().map(|choice| &choice.then);
         choices.chain(self.text())
     }
 

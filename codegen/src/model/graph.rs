@@ -5,12 +5,12 @@ use std::collections::{HashMap, HashSet};
 use super::{At, Behaviour, Field, FieldKind, From, Held, Machine, Phase, To, Transition};
 
 impl Machine {
-    /// The phase of this name.
+    /// Returns the phase of this name.
     pub fn phase(&self, name: &str) -> Option<&Phase> {
         self.phases.iter().find(|phase| phase.name.value == name)
     }
 
-    /// The field of this name.
+    /// Returns the field of this name.
     pub fn field(&self, name: &str) -> Option<&Field> {
         self.fields.iter().find(|field| field.name.value == name)
     }
@@ -27,7 +27,7 @@ impl Machine {
             .filter_map(|phase| phase.on_stop.as_ref())
     }
 
-    /// The name of the field that holds something of the engine's.
+    /// Returns the name of the field with this value of the engine.
     pub fn holder(&self, held: Held) -> Option<&str> {
         let field = self
             .fields
@@ -36,7 +36,7 @@ impl Machine {
         field.map(|field| field.name.as_str())
     }
 
-    /// The fields that hold data, each with its type.
+    /// Returns the fields that hold data, each with its type.
     pub fn data(&self) -> impl Iterator<Item = (&str, &str)> {
         self.fields.iter().filter_map(|field| match &field.kind {
             FieldKind::Data(kind) => Some((field.name.as_str(), kind.as_str())),
@@ -44,7 +44,7 @@ impl Machine {
         })
     }
 
-    /// The names of the transitions, each once, in the order of the file.
+    /// Returns the names of the transitions, each once, in the order of the file.
     pub fn transition_names(&self) -> Vec<&str> {
         let names = self
             .transitions
@@ -54,8 +54,8 @@ impl Machine {
         names.filter(|name| seen.insert(*name)).collect()
     }
 
-    /// Every edge: each declared entry at each of its sources, `*` and `same` resolved. Names that do not exist are
-    /// passed over; `check` has reported them.
+    /// Returns every edge: each declared entry at each of its sources, with `*` and `same` resolved. Leaves out names that
+    /// do not exist, which `check` reports.
     pub fn edges(&self) -> Vec<Edge<'_>> {
         let names = self
             .phases
@@ -104,10 +104,10 @@ impl Machine {
 /// A declared transition at one source.
 #[derive(Debug, Clone, Copy)]
 pub struct Edge<'m> {
-    /// What declares it.
+    /// The entry that declares it.
     pub declared: &'m Transition,
-    /// Index of the source in [`Machine::phases`].
+    /// The index of the source in [`Machine::phases`].
     pub from: usize,
-    /// Index of the target.
+    /// The index of the target.
     pub to: usize,
 }

@@ -1,6 +1,6 @@
 //! Guards and updates: the two little languages inside strings of a machine file.
 //!
-//! `when` is read by recursive descent (`or` binds weakest, then `and`, then a comparison); an update is one operand.
+//! `when` is parsed by recursive descent (`or` binds weakest, then `and`, then a comparison); an update is one operand.
 //! Places are bytes of the string’s value; the caller maps them to the file. Which fields exist is not known here.
 
 use std::ops::Range;
@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::texts::is_name;
 use super::{At, Constant, Guard, Operand, Sign, Update};
 
-/// What is wrong, and at which bytes of the string's value.
+/// A problem of a guard or an update, with its bytes in the string's value.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) part: Range<usize>,
@@ -16,10 +16,10 @@ pub(super) struct Fault {
     pub(super) help: String,
 }
 
-/// No guard that a person reads is longer, in bytes.
-const LONGEST: usize = 2_000;
-/// Parentheses in parentheses.
-const DEEPEST: usize = 16;
+/// The longest guard or update, in bytes.
+const MAX_BYTES: usize = 2_000;
+/// The most parentheses in parentheses.
+const MAX_DEPTH: usize = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Token<'t> {
@@ -54,7 +54,7 @@ fn fault<T>(
 
 const SIGNS: &str = "compare with ==, !=, <, <=, > or >=";
 
-/// Splits into tokens; the last one is the end.
+/// Splits a text into tokens. The last one is the end.
 fn tokens(text: &str) -> Result<Vec<(Token<'_>, Range<usize>)>, Fault> {
     let mut tokens = Vec::new();
     let mut at = 0;
@@ -100,17 +100,17 @@ fn tokens(text: &str) -> Result<Vec<(Token<'_>, Range<usize>)>, Fault> {
     Ok(tokens)
 }
 
-/// Reads what `when` says. `place` maps bytes of the text to bytes of the file.
+/// Parses a guard. `place` maps bytes of the text to bytes of the file.
 pub(super) fn guard(
     text: &str,
     place: &dyn Fn(Range<usize>) -> Range<usize>,
 ) -> Result<Guard, Fault> {
-    if text.len() > LONGEST {
+    if text.len() > MAX_BYTES {
         let message = format!("a guard of {} bytes is too long", text.len());
         return fault(
             0..text.len(),
             message,
-            format!("{LONGEST} bytes are the most: keep a field that says it shorter"),
+            format!("{MAX_BYTES} bytes are the most: keep a field that says it shorter"),
         );
     }
     let mut parser = Parser {
@@ -146,7 +146,7 @@ impl<'t> Parser<'t> {
         self.tokens[self.at].0
     }
 
-    /// The next token; the end stays the next one for ever.
+    /// Returns the next token. After the end it returns the end again.
     fn next(&mut self) -> (Token<'t>, Range<usize>) {
         let token = self.tokens[self.at].clone();
         self.at = (self.at + 1).min(self.tokens.len() - 1);
@@ -184,11 +184,11 @@ impl<'t> Parser<'t> {
             return self.comparison();
         }
         let (_, open) = self.next();
-        if depth == DEEPEST {
+        if depth == MAX_DEPTH {
             return fault(
                 open,
                 "too many parentheses in parentheses",
-                format!("{DEEPEST} are the most"),
+                format!("{MAX_DEPTH} are the most"),
             );
         }
         let inner = self.either(depth + 1)?;
@@ -310,7 +310,7 @@ impl<'t> Parser<'t> {
         Ok(Operand::Constant(constant))
     }
 
-    /// `+ 1`, `- 1`, or nothing.
+    /// Parses `+ 1`, `- 1`, or nothing.
     fn offset(&mut self) -> Result<i64, Fault> {
         let Token::Sign(sign @ ("+" | "-")) = self.peek() else {
             return Ok(0);
@@ -339,11 +339,10 @@ fn number(digits: &str, part: Range<usize>) -> Result<i64, Fault> {
     }
 }
 
-/// Reads what `set` gives a count or a flag: `field`, `field + 1`, `field + args.name`, `next(field)`, `args.name` or a
-/// number.
+/// Parses an update of a count or a flag: `field`, `field + 1`, `field + args.name`, `next(field)`, `args.name` or a number.
 pub(super) fn update(text: &str) -> Result<Update, Fault> {
     const HELP: &str = "it is a number, `field`, `field + 1`, `field - 1`, `field + args.name`, `next(field)` or `args.name`";
-    if text.len() > LONGEST {
+    if text.len() > MAX_BYTES {
         return fault(0..text.len(), "this is too long", HELP);
     }
     if let Some(update) = call_or_argument(text) {

@@ -43,18 +43,18 @@ pub struct PluginCommand {
 
 named!(PluginCommand);
 
-/// Describes a slash command that a machine's plugin can have.
+/// A slash command that a machine's plugin can have.
 #[derive(Debug, Clone, Copy)]
 pub struct SlashCommand<'m> {
     /// Its name, with `_`.
     pub name: &'m str,
-    /// Tells what it does.
+    /// What it does.
     pub does: Does<'m>,
-    /// Holds what `[plugin.commands]` says of it.
+    /// Its entry in `[plugin.commands]`, if there is one.
     pub declared: Option<&'m PluginCommand>,
 }
 
-/// Names what a slash command does.
+/// What a slash command does.
 #[derive(Debug, Clone, Copy)]
 pub enum Does<'m> {
     /// It starts a loop in this mode.
@@ -65,7 +65,7 @@ pub enum Does<'m> {
     Own,
 }
 
-/// Lists the slash commands that every program has, but for those that start.
+/// The slash commands of every program, except those that start a loop.
 const OWN: [&str; 7] = [
     "status", "history", "resume", "pause", "adopt", "rollback", "doctor",
 ];

@@ -1,4 +1,4 @@
-//! The first problem of a file's form: the parser's error with the key, in our words, and with a help.
+//! Messages for errors of the TOML parser and of serde: the problem, the key and a help.
 
 use crate::diagnostic::{Diagnostic, list, suggest};
 

@@ -2,7 +2,7 @@
 
 use super::{Call, Constant, FieldKind, Guard, Operand, Sign, Update};
 
-/// A guard as `machine.toml` would write it.
+/// Returns a guard as `machine.toml` would write it.
 pub fn guard_text(guard: &Guard) -> String {
     let part = |inner: &Guard| match inner {
         Guard::Compare { .. } => guard_text(inner),
@@ -55,7 +55,7 @@ fn with_offset(name: &str, offset: i64) -> String {
     }
 }
 
-/// A constant as `machine.toml` would write it.
+/// Returns a constant as `machine.toml` would write it.
 pub(crate) fn constant_text(constant: &Constant) -> String {
     match constant {
         Constant::Count(count) => count.to_string(),
@@ -64,7 +64,7 @@ pub(crate) fn constant_text(constant: &Constant) -> String {
     }
 }
 
-/// An update as `machine.toml` would write it.
+/// Returns an update as `machine.toml` would write it.
 pub fn update_text(update: &Update) -> String {
     match update {
         Update::Constant(value) => constant_text(value),
@@ -75,7 +75,7 @@ pub fn update_text(update: &Update) -> String {
     }
 }
 
-/// A transition of an outcome, for people: the name, and what it is given.
+/// Describes a transition of an outcome: its name and its constants.
 pub fn call_text(call: &Call) -> String {
     let given = call.with.iter();
     let given: Vec<_> = given
@@ -87,7 +87,7 @@ pub fn call_text(call: &Call) -> String {
     }
 }
 
-/// Says in words what a field holds.
+/// Describes what a field holds.
 pub fn kind_text(kind: &FieldKind) -> String {
     match kind {
         FieldKind::Count => "a whole number from 0".to_owned(),

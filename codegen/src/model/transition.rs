@@ -245,12 +245,12 @@ pub enum ArgumentKind {
     OneOf(Many<At<Word>>),
 }
 
-/// A guard: what `when` says.
+/// A guard, the condition in `when`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Guard {
-    /// All hold.
+    /// A guard that holds if all of these hold.
     All(Vec<Guard>),
-    /// At least one holds.
+    /// A guard that holds if one of these holds.
     Any(Vec<Guard>),
     /// A comparison.
     Compare {
@@ -301,7 +301,7 @@ pub enum Sign {
     GreaterOrEqual,
 }
 
-/// What `set` gives a field.
+/// The new value of a field in `set`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Update {
     /// A constant.
@@ -327,7 +327,7 @@ pub enum Update {
 }
 
 impl Operand {
-    /// The field that it reads, with its place in machine.toml.
+    /// Returns the field that it reads.
     pub fn field(&self) -> Option<&At<String>> {
         match self {
             Operand::Field { name, .. } => Some(name),
@@ -335,7 +335,7 @@ impl Operand {
         }
     }
 
-    /// The argument that it reads, with its place in machine.toml.
+    /// Returns the argument that it reads.
     pub fn argument(&self) -> Option<&At<String>> {
         match self {
             Operand::Argument { name, .. } => Some(name),
@@ -345,7 +345,7 @@ impl Operand {
 }
 
 impl Update {
-    /// The field whose value it reads.
+    /// Returns the field that it reads.
     pub fn field(&self) -> Option<&str> {
         match self {
             Update::Field { name, .. } | Update::Next(name) | Update::Plus { name, .. } => {
@@ -355,7 +355,7 @@ impl Update {
         }
     }
 
-    /// The argument that it takes.
+    /// Returns the argument that it reads.
     pub fn argument(&self) -> Option<&str> {
         match self {
             Update::Argument(name) | Update::Plus { argument: name, .. } => Some(name),
