@@ -4,8 +4,8 @@ use std::io::{self, Read as _};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{ArgMatches, Command, FromArgMatches, Subcommand};
-use claudex_build::model::Machine;
 use claudex_build::diagnostic::{self, CODE_PREFIX, Diagnostic, Diagnostics};
+use claudex_build::model::Machine;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::{Group, out};

@@ -414,10 +414,9 @@ impl Behaviour {
                 optional("missing", missing),
                 running,
             ],
-            Self::WaitFor { there, waiting, .. } => vec![
-                outcome("there", None, there),
-                optional("waiting", waiting),
-            ],
+            Self::WaitFor { there, waiting, .. } => {
+                vec![outcome("there", None, there), optional("waiting", waiting)]
+            }
         }
     }
 
