@@ -163,12 +163,13 @@ impl Project {
         serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"))
     }
 
-    /// The reason of a block.
+    /// The words of a stop that has the agent go on.
     #[track_caller]
     fn blocked(&self) -> String {
         let answer = self.stop();
-        assert_eq!(answer["decision"], "block", "{answer}");
-        answer["reason"].as_str().unwrap().to_owned()
+        let reminder = &answer["hookSpecificOutput"]["additionalContext"];
+        let words = answer["reason"].as_str().or(reminder.as_str());
+        words.unwrap_or_else(|| panic!("{answer}")).to_owned()
     }
 
     /// The line for the person where the turn may end.

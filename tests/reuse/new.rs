@@ -89,7 +89,7 @@ fn the_crate_that_is_written_builds_without_a_warning_and_its_loop_goes_its_way(
     };
     let told = stop();
     assert!(
-        told.contains("\"block\"") && told.contains("Write a haiku into `TEXT.md`"),
+        told.contains("additionalContext") && told.contains("Write a haiku into `TEXT.md`"),
         "{told}"
     );
     fs::write(project.join("TEXT.md"), "An old silent pond.\n").unwrap();

@@ -172,7 +172,7 @@ fn a_session_that_calls_itself_unknown_does_not_take_the_train_anew_at_each_stop
     let (yard, id) = Yard::approving("1.0");
     yard.done(&["adopt", "--yes"]);
     let said = yard.stop_of("unknown");
-    assert_eq!(said.0, "block", "{}", said.1);
+    assert_eq!(said.0, "remind", "{}", said.1);
     let before = std::fs::read_to_string(yard.state(&id)).unwrap();
     for _ in 0..3 {
         assert_eq!(yard.stop_of("unknown").0, "approve");

@@ -172,7 +172,7 @@ fn a_train_that_was_put_aside_comes_back_and_can_be_taken_over() {
             .contains("belongs to nobody now")
     );
     let (decision, said) = yard.stop_of("session-2");
-    assert_eq!(decision, "block", "{said}");
+    assert_eq!(decision, "remind", "{said}");
     assert_eq!(yard.status()["session"], "session-2");
     assert_eq!(yard.approves(), "", "it is no longer this session's");
 }
