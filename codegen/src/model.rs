@@ -1,6 +1,6 @@
 //! A machine as its `machine.toml` declares it: serde types with the place of each value.
 //!
-//! [`parse`] reads it, `check` examines it and `emit` turns it into Rust.
+//! `parse` reads it, `check` examines it and `emit` turns it into Rust.
 
 mod at;
 mod behaviour;

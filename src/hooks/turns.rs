@@ -33,7 +33,7 @@ pub enum Wait {
     GoesOn,
     /// The stop waits.
     Waits,
-    /// [`MAX_WAITS`] stops have waited: the loop goes on, and says so this once.
+    /// Enough stops have waited: the loop goes on, and says so this once.
     GivesUp,
 }
 

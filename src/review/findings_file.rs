@@ -1,6 +1,6 @@
 //! Writes the findings file, `findings-round-N.md`.
 //!
-//! What is written here is read again by [`answer`](super::answer), as what reviewers write is.
+//! What is written here is read again by [`super::answer`], as what reviewers write is.
 
 use std::fmt::Write as _;
 

@@ -48,7 +48,7 @@ macro_rules! texts {
 }
 
 texts! {
-    /// The name of a part of a machine ([`is_name`]).
+    /// The name of a part of a machine: lowercase letters, digits and `_`.
     Name: check_name;
     /// A relative path below its folder.
     Path: |text| check_path(text, false);
