@@ -203,7 +203,7 @@ pub fn inspect(raw: &Raw, spec: &ReviewSpec) -> io::Result<Found> {
     }
     if let Some((run, findings_json)) = round.verdict()? {
         let reviewed = round.reviewed(run, findings_json);
-        if blocking(spec, reviewed.findings.counts()) == 0
+        if blocking(spec, &reviewed.findings) == 0
             && let Ok(settled) = round.settle(reviewed.clone(), None)
         {
             return Ok(Found::Clean(settled));
@@ -269,7 +269,7 @@ pub fn history(raw: &Raw, spec: &ReviewSpec) -> io::Result<Vec<finding_history::
 pub fn is_clean(raw: &Raw, spec: &ReviewSpec) -> bool {
     let of_verdict = |round: Round<'_>| {
         let verdict = round.verdict().ok().flatten();
-        verdict.is_some_and(|(_, json)| blocking(spec, json.findings.counts()) == 0)
+        verdict.is_some_and(|(_, json)| blocking(spec, &json.findings) == 0)
     };
     Round::of(raw, spec).is_ok_and(of_verdict)
 }
@@ -285,12 +285,20 @@ pub(crate) fn verdict(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<(Run, F
 }
 
 /// Returns how many of these keep a round from being clean.
-pub fn blocking(spec: &ReviewSpec, counts: Counts) -> usize {
+pub fn blocking(spec: &ReviewSpec, findings: &Findings) -> usize {
+    let counts = findings.counts();
+    let unreviewed = unreviewed_lines(findings);
     match spec.blocking {
         Blocking::Low => counts.material() + counts.low,
         Blocking::Medium => counts.material(),
-        Blocking::High => counts.high,
+        Blocking::High => counts.high + usize::from(unreviewed.is_some()),
     }
+}
+
+/// Returns the finding that names the lines that were not reviewed.
+fn unreviewed_lines(findings: &Findings) -> Option<&Finding> {
+    let mut all = findings.0.iter();
+    all.find(|finding| finding.check.as_deref() == Some(UNREVIEWED))
 }
 
 /// A loop's round with its runs.
@@ -496,8 +504,7 @@ impl<'r> Round<'r> {
                 round: self.number,
             });
         }
-        let unreviewed = |finding: &&Finding| finding.check.as_deref() == Some(UNREVIEWED);
-        if let Some(finding) = reviewed.findings.0.iter().find(unreviewed) {
+        if let Some(finding) = unreviewed_lines(&reviewed.findings) {
             let what = finding.what.clone();
             return Err(Missing::Unreviewed { what });
         }

@@ -90,6 +90,7 @@ impl<'t> Portions<'t> {
                             finding.line = finding.line.map(|line| line.saturating_add(before));
                         }
                     }
+                    found.0.retain(|finding| !findings.contains(finding));
                     findings.append(&mut found.0);
                 }
                 failed => return failed,
@@ -110,7 +111,7 @@ fn unreviewed(Portion { first, last, .. }: &Portion<'_>, name: &str) -> Finding 
     Finding {
         check: Some(UNREVIEWED.to_owned()),
         recommendation: Some("shorten it, or split it".to_owned()),
-        ..Finding::new(Severity::High, what)
+        ..Finding::new(Severity::Medium, what)
     }
 }
 

@@ -307,12 +307,12 @@ fn perform(
     let mut write = |verdict: &str, findings: &Findings| {
         let unwritten = io_error("could not write the findings");
         if !spec.findings_file.is_empty() {
-            let words = spec.verdicts.map(|(clean, not)| {
-                match evidence::blocking(spec, findings.counts()) {
-                    0 => clean,
-                    _ => not,
-                }
-            });
+            let words =
+                spec.verdicts
+                    .map(|(clean, not)| match evidence::blocking(spec, findings) {
+                        0 => clean,
+                        _ => not,
+                    });
             let text = findings_file::render_numbered(findings, words);
             let written = numbered::write(raw, spec.findings_file, &text);
             let (number, path) = written.map_err(&unwritten)?;
