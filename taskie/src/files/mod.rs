@@ -124,7 +124,9 @@ impl Directory {
                 () if found.is_folder() => Kind::Folder,
                 () => Kind::Other,
             };
-            let mut read = || match left.checked_sub(found.size()) {
+            // A file that is too large by itself is not read, and says so.
+            let size = if found.size() > MOST { 0 } else { found.size() };
+            let mut read = || match left.checked_sub(size) {
                 Some(rest) => {
                     left = rest;
                     content(folder, &entry)
