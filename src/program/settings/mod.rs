@@ -84,7 +84,7 @@ pub struct Settings {
     pub evidence_in_file: EvidencePolicy,
     /// Where the values come from.
     pub origins: Origins,
-    /// What a project's file has that is ignored: one line for each, with file and line.
+    /// What the files have that is ignored: one line for each, with file and line.
     pub ignored: Vec<String>,
     /// Whose settings they are.
     pub info: &'static ProgramInfo,

@@ -75,6 +75,13 @@ impl Source<'_> {
         }
     }
 
+    /// Returns the line about something at this byte that is ignored.
+    pub(super) fn ignored(&self, offset: usize, what: &str) -> String {
+        let (line, _) = place(self.text, offset);
+        let path = crate::text::shown(self.path);
+        format!("{path}:{line}: ignored {what}")
+    }
+
     /// Returns what takes the values of a table of this file. `prefix` is the table's name with a dot at its end.
     pub(super) fn taker<'a>(&'a self, origins: &'a mut Origins, prefix: String) -> Taker<'a> {
         Taker {

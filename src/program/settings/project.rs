@@ -10,7 +10,7 @@ use serde::Deserialize as _;
 use toml::Spanned;
 use toml::de::Deserializer;
 
-use super::error::{Problem, place};
+use super::error::Problem;
 use super::origin::{Source, Whose};
 use super::parse::{parse_table, problem_of};
 use super::show::initial_failures;
@@ -61,20 +61,12 @@ fn apply_tables(source: &Source<'_>, settings: &mut Settings) -> Result<(), Prob
         let names: Vec<&str> = foreign.iter().map(|(_, name)| name.as_str()).collect();
         let names = text::one_line(&suggest::list(&names), 200);
         let rule = "a project's file may set only `rounds` and `limits`";
-        ignore(source, *first, &format!("{names}: {rule}"), settings);
+        let line = source.ignored(*first, &format!("{names}: {rule}"));
+        settings.ignored.push(line);
     }
     apply_rounds(file.rounds, source, settings)?;
     raise_limits(file.limits, source, settings);
     Ok(())
-}
-
-/// Notes something that is ignored.
-fn ignore(source: &Source<'_>, offset: usize, what: &str, settings: &mut Settings) {
-    let (line, _) = place(source.text, offset);
-    let path = text::shown(source.path);
-    settings
-        .ignored
-        .push(format!("{path}:{line}: ignored {what}"));
 }
 
 /// Applies the limits that are at least the user's.
@@ -103,7 +95,7 @@ fn raise_limits(table: LimitsTable, source: &Source<'_>, settings: &mut Settings
         if given < own {
             let (given, own) = (Spelled(given), Spelled(own));
             let what = format!("`limits.{key}`: {given} is less than your {own}");
-            ignore(source, offset, &what, settings);
+            settings.ignored.push(source.ignored(offset, &what));
             continue;
         }
         settings
@@ -123,7 +115,7 @@ fn raise_limits(table: LimitsTable, source: &Source<'_>, settings: &mut Settings
         let (offset, given) = (given.span().start, given.get_ref().0);
         if given < own {
             let what = format!("`limits.max-failures`: {given} is less than your {own}");
-            ignore(source, offset, &what, settings);
+            settings.ignored.push(source.ignored(offset, &what));
         } else {
             let origin = source.origin(offset);
             settings.origins.note("limits.max-failures", origin);

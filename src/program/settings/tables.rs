@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use toml::Spanned;
 
 use super::values::{
@@ -87,6 +88,8 @@ pub(super) struct ReviewerTable {
     pub(super) timeout: Option<Spanned<Time>>,
     /// How long it may be silent.
     pub(super) idle_timeout: Option<Spanned<Time>>,
+    /// A setting of earlier builds, which is ignored.
+    pub(super) sandbox: Option<Spanned<IgnoredAny>>,
 }
 
 /// One persona.

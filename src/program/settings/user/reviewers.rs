@@ -25,6 +25,12 @@ pub(super) fn apply(
         let kind = kind_of(&name, &table, settings)?;
         check_keys(&name, kind, &table)?;
         let name = name.into_inner().0;
+        if let Some(sandbox) = &table.sandbox {
+            let what = "`sandbox`: it is retired; Codex and Claude run read-only";
+            settings
+                .ignored
+                .push(source.ignored(sandbox.span().start, what));
+        }
         let mut taker = source.taker(&mut settings.origins, format!("reviewers.{name}."));
         let reviewer = settings
             .reviewers
