@@ -3,7 +3,7 @@
 use camino::Utf8PathBuf;
 
 use super::begin::{Beginning, plan};
-use super::guard::{FieldError, checked};
+use super::fields::{FieldError, checked};
 use super::table::FieldKind;
 use super::{Actor, Machine, Raw};
 use crate::store::{DocumentError, Import, StartError, Store, Value};

@@ -9,9 +9,10 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::files::{Folder, MOST, folder_of};
 use crate::machine::data::Own;
+use crate::machine::edge::EdgeAt;
 use crate::machine::evidence_record::EvidencePolicy;
-use crate::machine::guard::{self, FieldError};
-use crate::machine::table::{EdgeInfo, FieldInfo, FieldKind, Subject, Table};
+use crate::machine::fields::{self, FieldError};
+use crate::machine::table::{Subject, Table};
 use crate::machine::{Actor, Machine, Permissions};
 use crate::store::{
     Entry, Import, Known, LoopId, Record, Repair, StartError, StartPlan, Started, Store,
@@ -35,7 +36,7 @@ struct Inner {
     actor: Actor,
     cause: Option<String>,
     own: Own,
-    taken: Option<&'static EdgeInfo>,
+    taken: Option<EdgeAt>,
     repairs: Vec<Repair>,
     swept: Vec<LoopId>,
     permissions: OnceLock<Permissions>,
@@ -155,13 +156,6 @@ impl Raw {
                     .join(", "),
             });
         };
-        let there = |field: &&FieldInfo| field.kind != FieldKind::Held && field.exists_in(phase);
-        for field in table.fields.iter().filter(there) {
-            guard::read(table, &record, field.name).map_err(|problem| OpenError::Field {
-                id: record.id().to_string(),
-                problem,
-            })?;
-        }
         Ok(Self::in_phase(store, record, repairs, table, phase, actor))
     }
 
@@ -233,8 +227,8 @@ impl Raw {
         &self.0.swept
     }
 
-    /// Returns the edge that led here, when this process took one.
-    pub fn taken(&self) -> Option<&'static EdgeInfo> {
+    /// Returns the edge that led here, if this process took one.
+    pub fn taken(&self) -> Option<EdgeAt> {
         self.0.taken
     }
 
@@ -267,6 +261,11 @@ impl Raw {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         self.store().journal_on(self.id(), &mut known, Some(visit))
+    }
+
+    /// Returns the edges that are open as far as the loop's fields decide.
+    pub fn open_edges(&self) -> Vec<EdgeAt> {
+        self.0.table.rules.open(self)
     }
 
     /// Says what the person's configuration permits this loop. Only the first call counts: what a loop is judged by does not
@@ -342,7 +341,7 @@ impl Raw {
     }
 
     /// Returns the loop after an edge was committed.
-    pub(super) fn moved(self, record: Record, edge: &'static EdgeInfo) -> Self {
+    pub(super) fn moved(self, record: Record, edge: EdgeAt) -> Self {
         let Inner {
             store,
             table,
@@ -362,7 +361,7 @@ impl Raw {
 
     /// Returns a field's value, or its initial one. Opening has checked its kind.
     pub fn value(&self, name: &str) -> Value {
-        guard::read(self.0.table, &self.0.record, name).unwrap_or(Value::Null)
+        fields::value(self.0.table, &self.0.record, name).unwrap_or(Value::Null)
     }
 
     /// Returns a count field; 0 for one that is none.

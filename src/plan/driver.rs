@@ -468,10 +468,7 @@ fn through(
 
 /// Returns the summary of a loop that sums up: every edge that leads there has the same.
 fn summed_up(held: &AnyLoop, job: &Job<'_>) -> Result<String, JobError> {
-    let mut edges = TABLE
-        .edges
-        .iter()
-        .filter(|edge| edge.to == held.raw().phase());
+    let mut edges = TABLE.edges().filter(|edge| edge.to == held.raw().phase());
     let message = edges.find_map(|edge| edge.words(&TABLE));
     let own = context::of(held, job.settings, Timestamp::now());
     let said = words::said(held.raw(), message, own).map_err(JobError::Render)?;

@@ -19,7 +19,7 @@ use crate::behaviours::{LoopHandle, Step, verify, words};
 use crate::hooks::answers::HookOutput;
 use crate::hooks::input::Input;
 use crate::machine::begin::Beginning;
-use crate::machine::guard::FieldError;
+use crate::machine::fields::FieldError;
 use crate::machine::import::ImportError;
 use crate::machine::raw::OpenError;
 use crate::machine::table::ModeInfo;

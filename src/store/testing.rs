@@ -39,7 +39,7 @@ pub(crate) static SPEC: StateSpec = StateSpec {
     edits: &[],
     nulls: &[],
     terminal: &["done", "cancelled"],
-    edges: &[],
+    edges: Vec::new,
 };
 
 /// A temporary folder, and its path.
