@@ -26,6 +26,7 @@ pub use crate::store::{
     Active, Edit, Editable, Form, HeldFields, IdForm, LoopId, StartError, StateSpec, Store,
     StoredEdge, Value,
 };
+pub use crate::generated;
 pub use camino::Utf8PathBuf;
 
 #[cfg(feature = "program")]
