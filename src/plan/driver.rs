@@ -276,7 +276,7 @@ impl OnStop for Driver {
     fn reviewing(&self, held: Loop<Reviewing>) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {
         let fields = held.fields();
         if !self.has_drafter
-            && fields.round() < fields.max_rounds().min(self.personas)
+            && fields.round < fields.max_rounds.min(self.personas)
             && let Ok(Found::Clean(settled)) = evidence::inspect(held.raw(), &REVIEWING_REVIEW)
         {
             let next: ReviseNext = held
@@ -392,10 +392,10 @@ fn through(
         }
         if held.phase() == Phase::Reviewing {
             let fields = held.fields();
-            let persona = job.settings.personas.of_round(fields.round());
+            let persona = job.settings.personas.of_round(fields.round);
             let round = Event::Round {
-                round: fields.round(),
-                of: fields.max_rounds(),
+                round: fields.round,
+                of: fields.max_rounds,
                 persona: &persona.label,
             };
             if listener(round).is_break() {
@@ -487,7 +487,7 @@ fn for_people(summary: &str) -> String {
 fn outcome(held: &AnyLoop, job: &Job<'_>, summary: String) -> Outcome {
     let raw = held.raw();
     let fields = held.fields();
-    let ending = match (held.phase(), fields.decision_signal()) {
+    let ending = match (held.phase(), fields.decision_signal) {
         (Phase::Drafting | Phase::Reviewing | Phase::Errored | Phase::Cancelled, _) => {
             Ending::ReviewerFailed
         }
@@ -509,7 +509,7 @@ fn outcome(held: &AnyLoop, job: &Job<'_>, summary: String) -> Outcome {
         rounds: rounds::rounds(raw, &job.settings.personas),
         seconds: rounds::seconds(raw, Timestamp::now()),
         state: raw.store().path_of(held.id()),
-        findings: findings_json::findings_path(raw.store(), raw.id(), fields.round()),
+        findings: findings_json::findings_path(raw.store(), raw.id(), fields.round),
         caveats: summary::all_caveats(held, job.settings),
         cause: cause
             .map(|cause| cause.trim_end_matches(['.', ' ']).to_owned())
@@ -528,7 +528,7 @@ fn draft(
     listener: &mut Listener<'_>,
 ) -> Result<(), JobError> {
     let raw = held.raw();
-    let findings = findings_json::findings_path(raw.store(), raw.id(), held.fields().round());
+    let findings = findings_json::findings_path(raw.store(), raw.id(), held.fields().round);
     let findings = raw
         .store()
         .read(&findings)
