@@ -7,6 +7,7 @@ pub use crate::behaviours::observe::{
 };
 pub use crate::behaviours::verify::{self, Verified};
 pub use crate::behaviours::{LoopHandle, Step, attempt, or_else, settle};
+pub use crate::generated;
 pub use crate::machine::begin::Beginning;
 pub use crate::machine::data::DataType;
 pub use crate::machine::edge::{Edge, EdgeAt, EdgeInfo, Guard, Rules, rules, stored_edges};
@@ -26,7 +27,6 @@ pub use crate::store::{
     Active, Edit, Editable, Form, HeldFields, IdForm, LoopId, StartError, StateSpec, Store,
     StoredEdge, Value,
 };
-pub use crate::generated;
 pub use camino::Utf8PathBuf;
 
 #[cfg(feature = "program")]

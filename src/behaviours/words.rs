@@ -259,7 +259,7 @@ fn waited_for(raw: &Raw, behaviour: &BehaviourInfo) -> Option<String> {
 /// Returns a command that is waited for: what it lacks, where it lacks something.
 fn command(raw: &Raw, name: &str) -> String {
     let plain = || format!("the command {name}");
-    let Some(permitted) = raw.permissions() else {
+    let Some(permitted) = raw.told().permissions.get() else {
         return plain();
     };
     let file = permitted.file.as_ref();

@@ -25,9 +25,9 @@ impl Raw {
         let run = self
             .cause()
             .map(str::to_owned)
-            .or_else(|| evidence.and_then(|evidence| evidence.run().map(str::to_owned)));
+            .or_else(|| evidence.and_then(|evidence| evidence.run.clone()));
         let spec = table.state;
-        let number = evidence.and_then(EvidenceRecord::findings);
+        let number = evidence.and_then(|evidence| evidence.findings);
         edits.extend(
             spec.fields
                 .findings
@@ -89,13 +89,13 @@ impl Raw {
         };
         let problem = match evidence {
             None => "none was shown".to_owned(),
-            Some(evidence) if evidence.loop_id() != self.id().as_str() => {
-                format!("what was shown belongs to loop {}", evidence.loop_id())
+            Some(evidence) if evidence.loop_id != self.id().as_str() => {
+                format!("what was shown belongs to loop {}", evidence.loop_id)
             }
             Some(evidence) if !evidence.satisfies(requirement) => {
-                format!("only {} was shown", evidence.kind())
+                format!("only {} was shown", evidence.kind)
             }
-            Some(evidence) if evidence.revision_bound() != self.record().revision() => {
+            Some(evidence) if evidence.revision != self.record().revision() => {
                 "what was shown was gathered at another revision of the loop".to_owned()
             }
             Some(_) => return Ok(()),

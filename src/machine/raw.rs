@@ -20,8 +20,8 @@ use crate::store::{
 };
 use crate::text;
 
-/// Most characters of a violation: it may quote what stands in a file.
-const VIOLATION: usize = 1000;
+/// The most characters of a violation. It may quote a file.
+const MAX_VIOLATION: usize = 1000;
 
 /// A loop as the store handed it out.
 #[derive(Debug)]
@@ -39,11 +39,21 @@ struct Inner {
     taken: Option<EdgeAt>,
     repairs: Vec<Repair>,
     swept: Vec<LoopId>,
-    permissions: OnceLock<Permissions>,
-    violations: OnceLock<Vec<String>>,
-    commands: OnceLock<Result<Vec<String>, String>>,
-    subjects: OnceLock<Result<Vec<Subject>, String>>,
+    told: Told,
     journal: Mutex<Option<Known>>,
+}
+
+/// What the program tells of a loop in hand. Each is set once: what a loop is judged by does not change under it.
+#[derive(Debug, Default)]
+pub struct Told {
+    /// What the user's configuration permits. If nobody says it, evidence is required and no command runs.
+    pub permissions: OnceLock<Permissions>,
+    /// What breaks the machine's rules.
+    pub violations: OnceLock<Vec<String>>,
+    /// The commands that verify the work in the loop's phase, or why they are not known.
+    pub commands: OnceLock<Result<Vec<String>, String>>,
+    /// What is reviewed in the loop's phase, or why it is not known.
+    pub subjects: OnceLock<Result<Vec<Subject>, String>>,
 }
 
 /// A state document that cannot be opened as a loop of this machine.
@@ -100,7 +110,7 @@ impl Raw {
     /// Another loop is active, or the store could not write.
     pub fn start<M: Machine>(
         store: &Store,
-        plan: StartPlan<impl FnOnce(&LoopId) -> Vec<(String, Value)>>,
+        plan: StartPlan,
         actor: Actor,
     ) -> Result<Self, StartError> {
         store
@@ -114,7 +124,7 @@ impl Raw {
     /// Another loop is active, or the store could not write.
     pub fn import<M: Machine>(
         store: &Store,
-        plan: StartPlan<impl FnOnce(&LoopId) -> Vec<(String, Value)>>,
+        plan: StartPlan,
         import: Import,
         actor: Actor,
     ) -> Result<Self, StartError> {
@@ -179,10 +189,7 @@ impl Raw {
             taken: None,
             repairs,
             swept: Vec::new(),
-            permissions: OnceLock::new(),
-            violations: OnceLock::new(),
-            commands: OnceLock::new(),
-            subjects: OnceLock::new(),
+            told: Told::default(),
             journal: Mutex::default(),
         }))
     }
@@ -268,54 +275,31 @@ impl Raw {
         self.0.table.rules.open(self)
     }
 
-    /// Says what the person's configuration permits this loop. Only the first call counts: what a loop is judged by does not
-    /// change under it.
-    pub fn permit(&self, permissions: Permissions) {
-        let _ = self.0.permissions.set(permissions);
+    /// Returns what the program has told of this loop while it is in hand.
+    pub fn told(&self) -> &Told {
+        &self.0.told
     }
 
-    /// Takes what breaks the machine's rules, and returns whether anything does.
+    /// Keeps what breaks the machine's rules, and returns whether anything does.
     pub fn violated(&self, violations: Vec<String>) -> bool {
-        let plain = violations.iter().map(|one| text::one_line(one, VIOLATION));
+        let plain = violations
+            .iter()
+            .map(|one| text::one_line(one, MAX_VIOLATION));
         let plain: Vec<String> = plain.collect();
         let any = !plain.is_empty();
-        let _ = self.0.violations.set(plain);
+        let _ = self.0.told.violations.set(plain);
         any
     }
 
     /// Returns what the stop found to break the machine's rules, each a sentence.
     pub fn violations(&self) -> &[String] {
-        self.0.violations.get().map_or(&[], Vec::as_slice)
+        self.0.told.violations.get().map_or(&[], Vec::as_slice)
     }
 
-    /// Takes the program's commands that verify the work in the loop's phase, or why they are not known.
-    pub fn verified_by(&self, commands: Result<Vec<String>, String>) {
-        let _ = self.0.commands.set(commands);
-    }
-
-    /// Returns them; `None` where nobody said them.
-    pub fn commands(&self) -> Option<&Result<Vec<String>, String>> {
-        self.0.commands.get()
-    }
-
-    /// Takes what the program has reviewed in the loop's phase, or why it is not known.
-    pub fn take_subjects(&self, subjects: Result<Vec<Subject>, String>) {
-        let _ = self.0.subjects.set(subjects);
-    }
-
-    /// Returns that; `None` where nobody said it.
-    pub fn subjects(&self) -> Option<&Result<Vec<Subject>, String>> {
-        self.0.subjects.get()
-    }
-
-    /// Returns what was permitted; `None` where nobody said it: evidence is required then, and no command runs.
-    pub fn permissions(&self) -> Option<&Permissions> {
-        self.0.permissions.get()
-    }
-
-    /// Returns what the person's configuration makes of evidence.
+    /// Returns what the user's configuration says of evidence. By default it is required.
     pub fn policy(&self) -> EvidencePolicy {
-        self.permissions()
+        let permissions = self.0.told.permissions.get();
+        permissions
             .map(|permissions| permissions.evidence)
             .unwrap_or_default()
     }
@@ -346,15 +330,15 @@ impl Raw {
             store,
             table,
             actor,
-            permissions,
-            violations,
+            told,
             journal,
             ..
         } = *self.0;
         let mut next = Self::in_phase(&store, record, Vec::new(), table, edge.to, actor);
         next.0.taken = Some(edge);
-        next.0.permissions = permissions;
-        next.0.violations = violations;
+        // Commands and subjects are those of a phase.
+        next.0.told.permissions = told.permissions;
+        next.0.told.violations = told.violations;
         next.0.journal = journal;
         next
     }

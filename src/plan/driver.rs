@@ -314,7 +314,11 @@ pub fn run(
         })
     };
     let done = open().and_then(|held| {
-        held.raw().permit(job.settings.permissions(Actor::Hook));
+        let _ = held
+            .raw()
+            .told()
+            .permissions
+            .set(job.settings.permissions(Actor::Hook));
         match listener(Event::Started { held: &held, again }) {
             ControlFlow::Break(()) => Err(interrupted(&held)),
             ControlFlow::Continue(()) => {

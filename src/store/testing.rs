@@ -121,13 +121,13 @@ pub(crate) fn fields() -> Vec<(String, Value)> {
     .into()
 }
 
-pub(crate) fn plan() -> StartPlan<impl FnOnce(&super::LoopId) -> Vec<(String, Value)>> {
+pub(crate) fn plan() -> StartPlan {
     StartPlan {
         now: jiff::Timestamp::now(),
         stale_after: None,
         by: "test".to_owned(),
         id: None,
-        fields: |_| fields(),
+        fields: fields(),
     }
 }
 
