@@ -13,6 +13,7 @@ impl Raw {
     pub(super) fn commit(
         self,
         edge: EdgeAt,
+        args: Option<JsonText>,
         mut edits: Vec<(String, Value)>,
         evidence: Option<&EvidenceRecord>,
     ) -> Result<Self, Refused<Self>> {
@@ -40,6 +41,7 @@ impl Raw {
         let change = Change {
             what: edge.transition.to_owned(),
             by: self.actor().to_string(),
+            args,
             from: Some(from.stored.to_owned()),
             to: Some(to.stored.to_owned()),
             edits,

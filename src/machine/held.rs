@@ -12,7 +12,7 @@ use super::import::{self, ImportError};
 use super::raw::OpenError;
 use super::table::ModeInfo;
 use super::{Actor, EvidenceRecord, Machine, Raw, Refused, begin};
-use crate::store::{LoopId, StartError, Store, Value};
+use crate::store::{JsonText, LoopId, StartError, Store, Value};
 
 /// A loop as the store handed it out, with its fields. Generated types wrap it: they know its phase at compile time.
 pub struct Held<M: Machine> {
@@ -175,7 +175,11 @@ impl<M: Machine> Held<M> {
             Err(refusal) => return Err(Refused::new(self, refusal)),
         };
         let edits = fields::changes(M::TABLE, &self.fields, &after);
-        let raw = match self.raw.commit(edge, edits, evidence) {
+        // serde writes a transition with arguments as `{"more":{"rounds":2}}`.
+        let json = serde_json::to_value(transition).unwrap_or_default();
+        let args = json.get(edge.transition).map(JsonText::of);
+        let args = args.and_then(Result::ok);
+        let raw = match self.raw.commit(edge, args, edits, evidence) {
             Ok(raw) => raw,
             Err(refused) => {
                 let fields = self.fields;

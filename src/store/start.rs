@@ -362,6 +362,7 @@ impl Store {
             at: now,
             what: what.to_owned(),
             by,
+            args: None,
             from: None,
             to: Some(record.phase.clone()),
             append: None,
