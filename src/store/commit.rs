@@ -1,64 +1,152 @@
 //! Changing a loop: compare-and-swap on revision and phase, journal first, document second.
 
+use jiff::Timestamp;
+
 use super::document::is_field_name;
-use super::entry::{Change, PERSON};
-use super::error::{CommitError, StoreError};
-use super::id::LoopId;
-use super::lock::LockGuard;
+use super::entry::{Change, ChangeEntry, Entry};
+use super::error::{CommitError, StoreError, io_error};
+use super::id::{LoopId, iso};
+use super::journal::{AppendError, Line};
+use super::open::render;
 use super::record::Record;
-use super::repair::{Look, Opened, Repair, repair};
 use super::store::Store;
 use super::value::Value;
 
+/// The largest change, in bytes of JSON.
+const MAX_LINE: usize = 8 * 1024 * 1024;
+
 impl Store {
-    /// Makes a change of the loop that `held` is, and gives back what the loop is then.
+    /// Makes a change of the loop that `held` is, and returns the loop after it.
     ///
-    /// Under the project's lock the files are compared with `held`'s: the document's bytes, and number, size and time of the
-    /// journal. Where they differ, the loop is opened again (and repaired, which the folder's log tells), and its revision and
-    /// phase are compared. Then the journal's line is appended and synced, and the document is renamed into place. A crash
-    /// before the line is synced leaves the loop as it was; a crash after it leaves the change made, and the next open writes
-    /// the document.
+    /// The journal's line is appended and synced, then the document is replaced. A crash before the line is synced leaves the
+    /// loop as it was. A crash after it leaves the change made, and the next open writes the document.
     ///
     /// # Errors
-    /// [`CommitError::Stale`] when the loop on disk is another one than `held`. On any error nothing was changed.
+    /// [`CommitError::Stale`] if the loop on disk is not the one that is held. On any error nothing was changed.
     pub fn commit(&self, held: &Record, change: Change) -> Result<Record, CommitError> {
-        self.locked_on(&held.id, |lock| {
-            // A loop is over only where all of its journal holds. A person ends it whatever it holds.
-            let to = change.to.as_deref().filter(|_| change.by != PERSON);
-            let ends = to.is_some_and(|to| self.spec().is_terminal(to));
-            let storage = self.storage(lock.folder(), &held.id)?;
-            let found = match ends {
-                true => self.verified(lock, &held.id)?,
-                // Nothing but a change of the files makes another loop of it, so they are not read and judged again.
-                false if held.stands_in(&*storage) => held.clone(),
-                false => repair(self, lock, &held.id, Look::Newest)?.record,
-            };
-            let expected_phase = change.from.as_deref().unwrap_or(&held.phase);
-            if found.revision != held.revision
-                || found.phase != held.phase
-                || found.phase != expected_phase
-            {
-                return Err(CommitError::Stale {
-                    expected_phase: expected_phase.to_owned(),
-                    found_phase: found.phase,
-                    expected_revision: held.revision,
-                    found_revision: found.revision,
-                });
-            }
-            Ok(self.apply_at(lock, &*storage, found, change, None)?)
-        })
+        let expected_phase = change.from.as_deref().unwrap_or(&held.phase).to_owned();
+        let stale = |phase: String, revision: u64| CommitError::Stale {
+            expected_phase: expected_phase.clone(),
+            found_phase: phase,
+            expected_revision: held.revision,
+            found_revision: revision,
+        };
+        if held.phase != expected_phase {
+            return Err(stale(held.phase.clone(), held.revision));
+        }
+        // An edit by hand since then becomes a change of its own, or is kept and undone.
+        let held = match self.files().read_document(&held.id) {
+            Ok(bytes) if bytes == held.document => held.clone(),
+            _ => self.open(&held.id)?.record,
+        };
+        match self.write(&held, change) {
+            Ok(record) => Ok(record),
+            Err(AppendError::Store(error)) => Err(error.into()),
+            Err(AppendError::Stale { found }) => match Entry::parse(&found) {
+                Some(Entry::Change(found)) => {
+                    Err(stale(found.to.unwrap_or_default(), found.revision))
+                }
+                _ => Err(self.no_loop(&held.id).into()),
+            },
+        }
     }
 
-    /// Opens a loop whose whole journal holds.
-    fn verified(&self, lock: &LockGuard, id: &LoopId) -> Result<Record, StoreError> {
-        let Opened { record, repairs } = repair(self, lock, id, Look::Whole)?;
-        match repairs.into_iter().find_map(Repair::cleaned) {
-            Some(lines) => Err(StoreError::JournalCleaned {
-                path: self.journal_path(id),
-                lines,
-            }),
-            None => Ok(record),
+    /// Writes a change of a loop at its revision.
+    pub(super) fn write(&self, held: &Record, change: Change) -> Result<Record, AppendError> {
+        let spec = self.spec();
+        let at = Timestamp::now();
+        let mut fields = held.fields.clone();
+        let mut set = |field: &str, value: Value| match fields.iter_mut().find(|(name, _)| name == field) {
+            Some((_, old)) => *old = value,
+            None => fields.push((field.to_owned(), value)),
+        };
+        for (field, value) in &change.edits {
+            if !is_field_name(field) {
+                let field = field.clone();
+                return Err(StoreError::FieldName { field }.into());
+            }
+            value.check_range(field)?;
+            if !spec.is_structural(field) {
+                set(field, value.clone());
+            }
         }
+        let revision = held.revision + 1;
+        let to = change.to.unwrap_or_else(|| held.phase.clone());
+        set(spec.fields.phase, Value::Word(to.clone()));
+        set(spec.fields.revision, Value::Count(revision));
+        if let Some(root) = change.root {
+            set(spec.fields.root, Value::Text(root));
+        }
+        if let Some(field) = spec.fields.graph_hash {
+            set(field, Value::Word(spec.graph_hash.to_owned()));
+        }
+        if let Some(field) = spec.fields.updated
+            && !change.edits.iter().any(|(edited, _)| edited == field)
+        {
+            set(field, Value::Word(iso(at)));
+        }
+        let visit = match change.begins_visit {
+            true => Some(revision),
+            false => held.visit,
+        };
+        if let Some((field, visit)) = spec.fields.visit.zip(visit) {
+            set(field, Value::Count(visit));
+        }
+        // What an earlier visit rests on says nothing of this one.
+        let run = match change.begins_visit {
+            true => Some(""),
+            false => change.run.as_deref(),
+        };
+        if let Some((field, run)) = spec.fields.run.zip(run) {
+            set(field, Value::Word(run.to_owned()));
+        }
+        let entry = ChangeEntry {
+            revision,
+            at,
+            what: change.what,
+            by: change.by,
+            args: change.args,
+            from: Some(held.phase.clone()),
+            to: Some(to),
+            append: change.append,
+            run: change.run,
+            evidence: change.evidence,
+            visit,
+            fields,
+        };
+        self.append(&held.id, held.revision, &held.document, entry)
+    }
+
+    /// Appends a change to a journal, and shows it in the document.
+    pub(super) fn append(
+        &self,
+        id: &LoopId,
+        after: u64,
+        found: &[u8],
+        entry: ChangeEntry,
+    ) -> Result<Record, AppendError> {
+        let spec = self.spec();
+        let texts: Vec<String> = entry.append.iter().cloned().collect();
+        let document = render(spec, spec.parse(found).ok(), &entry.fields, &texts);
+        // What cannot be read again is not written.
+        if let Err(error) = spec.parse(&document) {
+            let path = self.path_of(id);
+            return Err(StoreError::Unwritable { path, error }.into());
+        }
+        let record = Record::new(spec, id, &entry, document);
+        let json = serde_json::to_vec(&Entry::Change(entry))
+            .map_err(|error| io_error("write", &self.journal_path(id))(error.into()))?;
+        if json.len() > MAX_LINE {
+            let path = self.journal_path(id);
+            return Err(StoreError::JournalFull { path }.into());
+        }
+        let line = Line {
+            json: &json,
+            after: Some(after),
+            document: Some(&record.document),
+        };
+        self.journal_of().append(id, line)?;
+        Ok(record)
     }
 
     /// Gives the loop to a session; `what` is `bind` or `adopt`.
@@ -72,24 +160,19 @@ impl Store {
         what: &str,
         by: &str,
     ) -> Result<Record, CommitError> {
-        let edits = vec![(
-            self.spec().fields.session.to_owned(),
-            Value::Word(session.to_owned()),
-        )];
-        self.commit(
-            held,
-            Change {
-                edits,
-                ..Change::bare(what, by)
-            },
-        )
+        let session = Value::Word(session.to_owned());
+        let change = Change {
+            edits: vec![(self.spec().fields.session.to_owned(), session)],
+            ..Change::bare(what, by)
+        };
+        self.commit(held, change)
     }
 
     /// Sets one field outside of the machine's transitions, and journals that.
     ///
-    /// The phase and what says which document this is (id, revision, machine, root, graph hash) are refused always.
-    /// Machine-owned fields, the session, the mode and the times of the start are refused unless `allow_owned`. The
-    /// time of the last change is set to now, unless it is the field.
+    /// The phase and what says which document this is are always refused. Fields that the machine owns, the session, the mode
+    /// and the times of the start are refused unless `allow_owned`. The time of the last change is set to now, unless it is the
+    /// field.
     ///
     /// # Errors
     /// [`StoreError::FieldOwned`], [`StoreError::FieldName`], and as [`Store::open`].
@@ -109,9 +192,8 @@ impl Store {
             })
         };
         if !is_field_name(field) {
-            return Err(StoreError::FieldName {
-                field: field.to_owned(),
-            });
+            let field = field.to_owned();
+            return Err(StoreError::FieldName { field });
         }
         if spec.is_structural(field) {
             return refuse("the store");
@@ -119,16 +201,18 @@ impl Store {
         if spec.is_protected(field) && !allow_owned {
             return refuse("the machine");
         }
-        self.locked_on(id, |lock| {
-            let found = repair(self, lock, id, Look::Newest)?.record;
-            self.apply(
-                lock,
-                found,
-                Change {
-                    edits: vec![(field.to_owned(), value)],
-                    ..Change::bare("set-field", by)
-                },
-            )
-        })
+        loop {
+            let held = self.open(id)?.record;
+            let change = Change {
+                edits: vec![(field.to_owned(), value.clone())],
+                ..Change::bare("set-field", by)
+            };
+            match self.write(&held, change) {
+                Ok(record) => return Ok(record),
+                Err(AppendError::Store(error)) => return Err(error),
+                // Another process changed the loop in between.
+                Err(AppendError::Stale { .. }) => {}
+            }
+        }
     }
 }

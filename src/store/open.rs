@@ -1,131 +1,348 @@
-//! What any caller does with a loop without moving it: open it, note something, read its journal.
+//! Opening a loop: its newest change, and a document that shows it.
 
-use std::sync::Arc;
-
+use camino::Utf8PathBuf;
 use serde::Serialize;
 
-use super::entry::Entry;
+use super::document::Document;
+use super::entry::{Change, ChangeEntry, EDIT, Entry, NoteEntry};
 use super::error::{StoreError, io_error};
 use super::id::LoopId;
-use super::journal::{self, Damage, Known, Loaded};
-use super::repair::{Look, Opened, repair};
+use super::journal::{AppendError, Line, Tail};
+use super::record::Record;
+use super::spec::StateSpec;
 use super::store::Store;
-use super::validation;
-use crate::files::if_there;
+use super::value::Value;
+
+/// A loop that was opened, and what had to be done to its document.
+#[derive(Debug, Clone)]
+pub struct Opened {
+    /// The loop.
+    pub record: Record,
+    /// What was done, for the user to know.
+    pub repairs: Vec<Repair>,
+}
+
+/// What was done to a document that did not show the newest change.
+#[derive(Debug, Clone, PartialEq, Eq, derive_more::Display, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Repair {
+    /// The document was not there.
+    #[display("{path} was missing and was written again", path = crate::text::shown(path))]
+    Written {
+        /// The document.
+        path: Utf8PathBuf,
+    },
+    /// Fields had been edited by hand that the machine opens to that.
+    #[display("the state was edited by hand, which was taken over: {}", fields.join(", "))]
+    EditTaken {
+        /// The fields with their new values, such as `max_rounds: 5`.
+        fields: Vec<String>,
+    },
+    /// The document had been changed by hand.
+    #[display(
+        "the state was edited by hand ({what}); the edit was undone, and the file is kept as {kept}",
+        kept = crate::text::shown(kept)
+    )]
+    EditUndone {
+        /// The fields, or why the document could not be read.
+        what: String,
+        /// The copy.
+        kept: Utf8PathBuf,
+    },
+}
 
 impl Store {
-    /// Opens a loop under the project's lock, putting right what a crash or an edit by hand left (see [`Repair`](super::Repair)).
-    /// One that another version of the machine wrote goes on by the names of its fields.
+    /// Opens a loop. Its state is its newest change. A document that does not show that is written again; an edit by hand
+    /// that the machine allows becomes a change.
     ///
     /// # Errors
-    /// When there is no such loop, it is not ours or not trusted, or it cannot be read and has no journal.
+    /// There is no such loop, it is not this user's, another machine wrote it, or it cannot be read or written.
     pub fn open(&self, id: &LoopId) -> Result<Opened, StoreError> {
-        self.locked_on(id, |held| repair(self, held, id, Look::Newest))
+        let mut repairs = Vec::new();
+        loop {
+            let Some(tail) = self.journal_of().tail(id)? else {
+                return Err(self.why_none(id));
+            };
+            let newest = self.newest(id, &tail)?;
+            let seen = Seen::of(self, &newest, tail.document.as_deref());
+            let record = |document| Record::new(self.spec(), id, &newest, document);
+            match seen {
+                Seen::AsWritten(document) => {
+                    let record = record(document);
+                    return Ok(Opened { record, repairs });
+                }
+                Seen::Older(found) if self.spec().file.is_some() && found + 1 < newest.revision => {
+                    return Err(StoreError::Behind {
+                        path: self.path_of(id),
+                        found,
+                        newest: newest.revision,
+                    });
+                }
+                Seen::Edited { taken, undone } => {
+                    let bytes = tail.document.unwrap_or_default();
+                    if !undone.is_empty() {
+                        repairs.push(Repair::EditUndone {
+                            what: undone.join(", "),
+                            kept: self.files().keep_replaced(id, &bytes)?,
+                        });
+                    }
+                    if taken.is_empty() {
+                        let document = self.render_onto(id, &newest, Some(&bytes))?;
+                        self.restore(&newest, id, &document)?;
+                        return self.log_repairs(id, record(document), repairs);
+                    }
+                    let shown = |(field, value): &(String, Value)| {
+                        format!("{field}: {}", value.to_plain())
+                    };
+                    let fields = taken.iter().map(shown).collect();
+                    let change = Change {
+                        edits: taken,
+                        ..Change::bare(EDIT, "person")
+                    };
+                    let held = Record::new(self.spec(), id, &newest, bytes);
+                    match self.write(&held, change) {
+                        Ok(record) => {
+                            repairs.push(Repair::EditTaken { fields });
+                            return self.log_repairs(id, record, repairs);
+                        }
+                        Err(AppendError::Stale { .. }) => {}
+                        Err(AppendError::Store(error)) => return Err(error),
+                    }
+                }
+                Seen::Missing | Seen::Older(_) => {
+                    let document = self.render_onto(id, &newest, tail.document.as_deref())?;
+                    self.restore(&newest, id, &document)?;
+                    if tail.document.is_none() {
+                        let path = self.path_of(id);
+                        repairs.push(Repair::Written { path });
+                    }
+                    return self.log_repairs(id, record(document), repairs);
+                }
+                Seen::Unreadable(why) => {
+                    let bytes = tail.document.unwrap_or_default();
+                    repairs.push(Repair::EditUndone {
+                        what: why,
+                        kept: self.files().keep_replaced(id, &bytes)?,
+                    });
+                    let document = self.render_onto(id, &newest, None)?;
+                    self.restore(&newest, id, &document)?;
+                    return self.log_repairs(id, record(document), repairs);
+                }
+            }
+        }
     }
 
-    /// Writes a note into the loop's journal. A note changes no field and has no revision.
-    ///
-    /// # Errors
-    /// As [`Store::open`], and when `data` is no JSON or the journal cannot be written.
-    pub fn note(&self, id: &LoopId, note: &str, data: &impl Serialize) -> Result<(), StoreError> {
-        self.locked_on(id, |held| {
-            repair(self, held, id, Look::Newest)?;
-            let storage = self.storage(held.folder(), id)?;
-            journal::append(
-                &*storage,
-                &Entry::Note(journal::note(&*storage, note, data)?),
-            )
-            .map(drop)
-        })
-    }
-
-    /// Returns the loop's journal, oldest line first, without a lock. A line that is not whole is left out.
-    ///
-    /// # Errors
-    /// When there is none, it is not trusted, or it cannot be read.
-    pub fn journal(&self, id: &LoopId) -> Result<Vec<Entry>, StoreError> {
-        self.journal_on(id, &mut None, None)
-            .map(Arc::unwrap_or_clone)
-    }
-
-    /// Returns the same for who has read some of it: only what was appended since is read. `since` is a change from which on it is wanted; there
-    /// may be more then.
-    pub(crate) fn journal_on(
+    fn log_repairs(
         &self,
         id: &LoopId,
-        known: &mut Option<Known>,
-        since: Option<u64>,
-    ) -> Result<Arc<Vec<Entry>>, StoreError> {
-        if since.is_none() && known.as_ref().is_some_and(|known| !known.loaded.is_whole()) {
-            *known = None;
+        record: Record,
+        repairs: Vec<Repair>,
+    ) -> Result<Opened, StoreError> {
+        for repair in &repairs {
+            self.log(&format!("{id}: {repair}"));
         }
-        if let Some(known) = known
-            && known
-                .storage
-                .stamp()
-                .is_ok_and(|stamp| stamp == known.loaded.stamp)
-        {
-            return Ok(Arc::clone(&known.loaded.entries));
-        }
-        let none = || self.no_loop(id);
-        let here = if_there(self.open_folder()).map_err(io_error("open", self.folder()))?;
-        let storage = self.storage(&here.ok_or_else(none)?, id)?;
-        let owned = self.ownership(id).unwrap_or_default();
-        let possible = validation::possible(self, owned.as_ref());
-        let mut loaded = known.take().map(|known| known.loaded);
-        let goes_on = (loaded.as_mut())
-            .is_some_and(|read| read.read_on(&*storage, &possible).unwrap_or(false));
-        if !goes_on {
-            loaded = match since {
-                Some(revision) => Loaded::since(&*storage, revision, &possible)?,
-                None => None,
-            };
-            if loaded.is_none() {
-                loaded = Loaded::read(&*storage, &possible)?;
-            }
-        }
-        self.tracking().untracked(&storage.journal_path())?;
-        let loaded = loaded.ok_or_else(none)?;
-        let entries = Arc::clone(&loaded.entries);
-        *known = Some(Known { storage, loaded });
-        Ok(entries)
+        Ok(Opened { record, repairs })
     }
 
-    /// Reads the whole of the loop's journal, without a lock, and returns how many lines it has. A last line that is not whole, as a
-    /// crash leaves one, does not count.
+    fn restore(
+        &self,
+        newest: &ChangeEntry,
+        id: &LoopId,
+        document: &[u8],
+    ) -> Result<(), StoreError> {
+        self.journal_of().restore(id, newest.revision, document)
+    }
+
+    /// Reads the newest change of a tail.
+    pub(super) fn newest(&self, id: &LoopId, tail: &Tail) -> Result<ChangeEntry, StoreError> {
+        let spec = self.spec();
+        let Some(Entry::Change(newest)) = Entry::parse(&tail.change) else {
+            return Err(self.files().not_ours(id, "another version wrote its journal"));
+        };
+        match newest.field(spec.fields.machine) {
+            Some(machine) if machine.to_plain() != spec.machine => Err(StoreError::OtherMachine {
+                path: self.path_of(id),
+                found: machine.to_plain().into_owned(),
+                expected: spec.machine,
+            }),
+            _ => Ok(newest),
+        }
+    }
+
+    /// Renders a change into a document that is there. Text that changes since then added below the fields is added again.
+    fn render_onto(
+        &self,
+        id: &LoopId,
+        newest: &ChangeEntry,
+        found: Option<&[u8]>,
+    ) -> Result<Vec<u8>, StoreError> {
+        let spec = self.spec();
+        let document = found.and_then(|bytes| spec.parse(bytes).ok());
+        let shown = document
+            .as_ref()
+            .and_then(|document| document.get(spec.fields.revision)?.as_count())
+            .unwrap_or_default();
+        let mut texts = Vec::new();
+        if shown < newest.revision && spec.has_text() {
+            let entries = self.journal(id)?;
+            let changes = entries.iter().filter_map(Entry::change);
+            let missed = changes.filter(|change| change.revision > shown);
+            texts.extend(missed.filter_map(|change| change.append.clone()));
+        }
+        Ok(render(spec, document, &newest.fields, &texts))
+    }
+
+    /// Describes why there is no loop of this user: what the document says of it.
+    fn why_none(&self, id: &LoopId) -> StoreError {
+        let path = self.path_of(id);
+        let Ok(bytes) = self.files().read_document(id) else {
+            return self.no_loop(id);
+        };
+        match self.spec().parse(&bytes) {
+            Err(error) => StoreError::Unreadable { path, error },
+            Ok(document) => match document.get(self.spec().fields.machine) {
+                None => StoreError::NoMachine { path },
+                Some(machine) if machine.to_plain() == self.spec().machine => {
+                    StoreError::NoJournal { path }
+                }
+                Some(machine) => StoreError::OtherMachine {
+                    path,
+                    found: machine.to_plain().into_owned(),
+                    expected: self.spec().machine,
+                },
+            },
+        }
+    }
+
+    /// Adds a note to a loop's journal. A note changes no field and has no revision.
     ///
     /// # Errors
-    /// [`StoreError::JournalForged`] where a line is none that a change can have made, and as [`Store::journal`].
-    pub fn verify(&self, id: &LoopId) -> Result<usize, StoreError> {
-        let mut loaded = None;
-        let lines = self.journal_on(id, &mut loaded, None)?.len();
-        match loaded.and_then(|known| known.loaded.damage) {
-            Some(Damage::Lines(lines)) => Err(StoreError::JournalForged {
-                path: self.journal_path(id),
-                lines,
-            }),
-            Some(Damage::Torn) | None => Ok(lines),
+    /// As [`Store::open`], and `data` is not JSON.
+    pub fn note(&self, id: &LoopId, note: &str, data: &impl Serialize) -> Result<(), StoreError> {
+        let written = NoteEntry::now(note, data)
+            .and_then(|note| serde_json::to_vec(&Entry::Note(note)))
+            .map_err(|error| io_error("write", &self.journal_path(id))(error.into()))?;
+        let line = Line {
+            json: &written,
+            after: None,
+            document: None,
+        };
+        if self.journal_of().tail(id)?.is_none() {
+            return Err(self.why_none(id));
+        }
+        match self.journal_of().append(id, line) {
+            Ok(()) => Ok(()),
+            Err(AppendError::Store(error)) => Err(error),
+            // A note follows any change.
+            Err(AppendError::Stale { .. }) => Ok(()),
         }
     }
 
-    /// Notes what was tried: `note` is one of the three kinds, `data` its texts. The same as since the last change is not noted
-    /// twice, no journal gets more than [`crate::store::MOST_ATTEMPTS`], and that of a loop that is over stays as it is. Where it cannot be written, the folder's log says so: an
-    /// attempt that failed must not fail otherwise for it.
+    /// Notes what was tried and did not happen, unless the journal ends with the same note. Failing to note it fails nothing.
     pub fn note_attempt(&self, id: &LoopId, note: &str, data: &[(&str, &str)]) {
-        let noted = self.locked(|lock| -> Result<(), StoreError> {
-            let found = repair(self, lock, id, Look::Newest)?.record;
-            if self.spec().is_terminal(found.phase()) {
-                return Ok(());
-            }
-            self.append_attempt(lock, id, note, data)
-        });
-        if let Err(StoreError::NotStartedHere { .. } | StoreError::NoJournal { .. }) = noted {
+        let data: serde_json::Map<_, _> = (data.iter())
+            .map(|(key, text)| ((*key).to_owned(), crate::text::one_line(text, 500).into()))
+            .collect();
+        let entries = self.journal(id).unwrap_or_default();
+        let last = entries
+            .last()
+            .and_then(|entry| entry.noted::<serde_json::Map<_, _>>(note));
+        if last.as_ref() == Some(&data) {
             return;
         }
-        if let Err(error) = noted {
-            self.log(&format!(
-                "{id} {note} {data:?}: could not be noted: {error}"
-            ));
+        if let Err(error) = self.note(id, note, &data) {
+            self.log(&format!("{id} {note} {data:?}: could not be noted: {error}"));
         }
     }
+
+    /// Returns a loop's journal, oldest entry first.
+    ///
+    /// # Errors
+    /// There is none, it is not this user's, or it cannot be read.
+    pub fn journal(&self, id: &LoopId) -> Result<Vec<Entry>, StoreError> {
+        let lines = self.journal_of().entries(id)?;
+        if lines.is_empty() {
+            return Err(self.no_loop(id));
+        }
+        Ok(lines.iter().filter_map(|line| Entry::parse(line)).collect())
+    }
+}
+
+/// What a document shows, compared with the newest change.
+enum Seen {
+    AsWritten(Vec<u8>),
+    Missing,
+    /// An earlier revision, without an edit.
+    Older(u64),
+    Edited {
+        taken: Vec<(String, Value)>,
+        undone: Vec<String>,
+    },
+    Unreadable(String),
+}
+
+impl Seen {
+    fn of(store: &Store, newest: &ChangeEntry, document: Option<&[u8]>) -> Self {
+        let spec = store.spec();
+        let Some(bytes) = document else {
+            return Self::Missing;
+        };
+        let found = match spec.parse(bytes) {
+            Ok(found) => found,
+            Err(error) => return Self::Unreadable(error.to_string()),
+        };
+        let shown = found.get(spec.fields.revision).and_then(|value| value.as_count());
+        if let Some(shown) = shown.filter(|shown| *shown < newest.revision) {
+            return Self::Older(shown);
+        }
+        let differs = |(field, value): &&(String, Value)| {
+            let now = found.get(field);
+            now.as_ref().is_none_or(|now| !is_same(now, value))
+        };
+        let changed: Vec<_> = newest.fields.iter().filter(differs).collect();
+        if changed.is_empty() {
+            return Self::AsWritten(bytes.to_vec());
+        }
+        let (taken, undone): (Vec<_>, Vec<_>) = changed
+            .into_iter()
+            .map(|(field, _)| (field.clone(), found.get(field)))
+            .partition(|(field, value)| {
+                shown == Some(newest.revision) && spec.takes_edit(field, value.as_ref())
+            });
+        Self::Edited {
+            taken: taken
+                .into_iter()
+                .filter_map(|(field, value)| Some((field, value?)))
+                .collect(),
+            undone: undone.into_iter().map(|(field, _)| field).collect(),
+        }
+    }
+}
+
+/// Returns whether two values are written alike: a word and a text are, and a number in quotes.
+fn is_same(one: &Value, other: &Value) -> bool {
+    one == other || one.to_json() == other.to_json() || one.to_plain() == other.to_plain()
+}
+
+/// Renders fields into a document. Lines that it does not know stay.
+pub(super) fn render(
+    spec: &'static StateSpec,
+    document: Option<Box<dyn Document>>,
+    fields: &[(String, Value)],
+    texts: &[String],
+) -> Vec<u8> {
+    let is_new = document.is_none();
+    let mut document = document.unwrap_or_else(|| spec.empty());
+    for (field, value) in fields {
+        if document.get(field).is_none_or(|found| found != *value) {
+            document.set(field, value);
+        }
+    }
+    if is_new {
+        document.put_first(fields);
+    }
+    for text in texts {
+        document.append(text);
+    }
+    document.to_bytes()
 }

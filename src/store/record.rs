@@ -1,51 +1,39 @@
-//! A loop as it was read from disk, at one revision. Only the store makes one.
+//! A loop at one revision. Only the store makes one.
 
-use super::document::Document;
-#[cfg(test)]
 use super::entry::ChangeEntry;
 use super::id::LoopId;
-#[cfg(test)]
-use super::recover::written;
 use super::spec::StateSpec;
-use super::storage::{Stamp, Storage};
-use super::value::Value;
+use super::value::{Value, value_in};
 
-/// A loop as it was read from disk, at one revision.
+/// A loop at one revision.
 #[derive(Debug, Clone)]
 pub struct Record {
     pub(super) id: LoopId,
     pub(super) revision: u64,
     pub(super) visit: Option<u64>,
     pub(super) phase: String,
-    pub(super) document: Box<dyn Document>,
-    /// Tells whether something was written to the journal since; `None` where nobody knows.
-    pub(super) journal: Option<Stamp>,
+    pub(super) fields: Vec<(String, Value)>,
+    /// The document as it is on disk.
+    pub(super) document: Vec<u8>,
     pub(super) spec: &'static StateSpec,
 }
 
 impl Record {
-    /// Returns what a loop was after a change, by the journal's line alone. The file may have had more than the fields.
-    #[cfg(test)]
-    pub(crate) fn of_change(spec: &'static StateSpec, id: &LoopId, change: &ChangeEntry) -> Self {
-        let document = written(spec, &change.fields);
+    pub(super) fn new(
+        spec: &'static StateSpec,
+        id: &LoopId,
+        newest: &ChangeEntry,
+        document: Vec<u8>,
+    ) -> Self {
         Self {
             id: id.clone(),
-            revision: change.revision,
-            visit: change.visit,
-            phase: change.to.clone().unwrap_or_default(),
+            revision: newest.revision,
+            visit: newest.visit,
+            phase: newest.to.clone().unwrap_or_default(),
+            fields: newest.fields.clone(),
             document,
-            journal: None,
             spec,
         }
-    }
-
-    /// Returns whether the loop on disk is still what this one is: the same document, beside a journal to which nothing came since.
-    pub(super) fn stands_in(&self, storage: &dyn Storage) -> bool {
-        let is_same = |journal: Stamp| storage.stamp().is_ok_and(|now| now == Some(journal));
-        self.journal.is_some_and(is_same)
-            && storage
-                .document()
-                .is_ok_and(|bytes| bytes == self.document.to_bytes())
     }
 
     /// Returns the loop's id.
@@ -53,13 +41,12 @@ impl Record {
         &self.id
     }
 
-    /// Returns how many changes were made to it, its start included.
+    /// Returns the number of its changes, its start included.
     pub fn revision(&self) -> u64 {
         self.revision
     }
 
-    /// Returns the change with which its visit began: the one that entered the phase, or began the round of it; `None` where an earlier
-    /// version of the engine made that.
+    /// Returns the revision with which its visit began: the change that entered the phase, or began its round.
     pub fn visit(&self) -> Option<u64> {
         self.visit
     }
@@ -79,7 +66,7 @@ impl Record {
         self.text(self.spec.fields.session)
     }
 
-    /// Returns the folder that it belongs to, as it was written at its start.
+    /// Returns the folder that it belongs to, as its start wrote it.
     pub fn root(&self) -> Option<String> {
         self.text(self.spec.fields.root)
     }
@@ -89,14 +76,14 @@ impl Record {
         self.spec
     }
 
-    /// Returns the document as it stands on disk.
-    pub fn document(&self) -> &dyn Document {
-        &*self.document
+    /// Returns the bytes of its document.
+    pub fn document(&self) -> &[u8] {
+        &self.document
     }
 
     /// Returns the value of a field.
     pub fn get(&self, field: &str) -> Option<Value> {
-        self.document.get(field)
+        value_in(&self.fields, field).cloned()
     }
 
     /// Returns the value of a field that holds a count.

@@ -1,0 +1,582 @@
+//! Journals and documents as files of a state folder. Only this type knows their paths.
+//!
+//! ```text
+//! .gitignore                 `*`: the folder ignores itself
+//! .lock                      held for every change of a loop
+//! .start.lock                held while a loop is started, archived or restored
+//! project                    see `project`
+//! <id>.state                 the document, unless the machine says that it is a file of the user's elsewhere
+//! <id>/journal.jsonl         one line of JSON with its seal for each change and each note
+//! <id>/replaced-N            documents that were edited by hand and replaced, the newest five
+//! archive/<id>/              an archived loop, with all of the above
+//! ```
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::budget::Budget;
+use super::document::MAX_BYTES;
+use super::entry::revision_in;
+use super::error::{StoreError, io_error};
+use super::fault::{self, Point};
+use super::id::LoopId;
+use super::journal::{AppendError, Journal, Line, Tail};
+use super::lock::{LockError, LockGuard, PROJECT, STARTING, with_lock_in};
+use super::project::{Mark, Project, Whereabouts};
+use super::seal::{self, Chain, Key};
+use super::spec::StateSpec;
+use super::state_home::StateHome;
+use crate::files::kill_point::kill_point;
+use crate::files::{Folder, Kept, Made, UntrustedError, if_there, make_all};
+
+/// The name of the journal in a loop's folder.
+pub(super) const JOURNAL: &str = "journal.jsonl";
+/// The name of the folder of archived loops.
+pub(super) const ARCHIVE: &str = "archive";
+/// Endings of the files beside a document, each after the id.
+pub(super) const SIDECARS: [&str; 3] = [".lock", "-runner.sh", "-prompt.txt"];
+/// The most bytes of a journal.
+const MAX_JOURNAL: u64 = 64 * 1024 * 1024;
+/// The bytes that are read of a journal's end at first. Two usual lines fit.
+const FIRST_LOOK: u64 = 8 * 1024;
+/// The most documents that were replaced after an edit by hand and are kept.
+const MAX_REPLACED: u32 = 5;
+/// What stands for the id in the path of a document of the user's.
+const ID: &str = "{id}";
+
+/// The state folder of one machine in one project. Making one creates nothing.
+#[derive(Debug, Clone)]
+pub(super) struct LoopFolder {
+    pub(super) spec: &'static StateSpec,
+    pub(super) folder: Utf8PathBuf,
+    pub(super) root: Utf8PathBuf,
+    /// Below it no symlink is followed: the root, or a state folder outside of it.
+    pub(super) base: Utf8PathBuf,
+    pub(super) home: StateHome,
+    pub(super) deadline: Duration,
+    pub(super) budget: Budget,
+    kept: Kept,
+    /// The state folder, if this is the folder of an archived loop below it.
+    above: Option<Utf8PathBuf>,
+}
+
+/// The last line of a journal that has this user's seal.
+struct Last {
+    seal: String,
+    /// The newest change, as JSON.
+    change: Vec<u8>,
+    /// Where the line ends, in bytes.
+    end: u64,
+    /// The length of the file.
+    length: u64,
+}
+
+impl LoopFolder {
+    /// Names a state folder. Both paths are canonical, as far as they are not below each other.
+    pub(super) fn new(
+        folder: &Utf8Path,
+        root: Utf8PathBuf,
+        spec: &'static StateSpec,
+        home: StateHome,
+        deadline: Duration,
+    ) -> Self {
+        // One spelling: the folder is compared with the path that the state home keeps.
+        let folder: Utf8PathBuf = folder.components().collect();
+        let base = if folder.starts_with(&root) {
+            root.clone()
+        } else {
+            folder.clone()
+        };
+        Self {
+            spec,
+            folder,
+            root,
+            base,
+            home,
+            deadline,
+            budget: Budget::endless(),
+            kept: Kept::default(),
+            above: None,
+        }
+    }
+
+    /// Names the folder of an archived loop.
+    pub(super) fn archived(&self, id: &str) -> Self {
+        Self {
+            folder: self.folder.join(ARCHIVE).join(id),
+            above: Some(self.folder.clone()),
+            kept: Kept::default(),
+            ..self.clone()
+        }
+    }
+
+    /// Opens the state folder, from the base down, without following a symlink.
+    ///
+    /// # Errors
+    /// It is not there, or it or a folder above it is not trusted (see [`UntrustedError`]).
+    pub(super) fn open(&self) -> io::Result<Folder> {
+        let below = self.folder.strip_prefix(&self.base).unwrap_or(&self.folder);
+        self.kept
+            .or_open(|| Folder::open(&self.base)?.below(below))
+    }
+
+    /// Opens the folder of a loop.
+    ///
+    /// # Errors
+    /// See [`LoopFolder::open`].
+    pub(super) fn open_loop(&self, id: &LoopId) -> io::Result<Folder> {
+        self.open()?.below(id.as_str())
+    }
+
+    /// Makes the state folder. Returns it with the folders that were made for it, innermost last.
+    pub(super) fn make(&self) -> Result<(Folder, Vec<Made>), StoreError> {
+        make_all(&self.base, &self.folder).map_err(io_error("create", &self.folder))
+    }
+
+    /// Returns the path of a loop's document.
+    pub(super) fn document_path(&self, id: &LoopId) -> Utf8PathBuf {
+        match self.spec.file {
+            Some(file) => self.root.join(file.replace(ID, id.as_str())),
+            None => self.folder.join(self.document_name(id)),
+        }
+    }
+
+    /// Returns the name of a loop's document in the state folder.
+    pub(super) fn document_name(&self, id: &LoopId) -> String {
+        format!("{id}.{}", self.spec.extension)
+    }
+
+    /// Returns the path of a loop's journal.
+    pub(super) fn journal_path(&self, id: &LoopId) -> Utf8PathBuf {
+        self.folder.join(id.as_str()).join(JOURNAL)
+    }
+
+    /// Opens the folder of a loop's document, and returns the document's name in it.
+    pub(super) fn document_in(&self, here: &Folder, id: &LoopId) -> io::Result<(Folder, String)> {
+        match self.spec.file {
+            Some(_) => crate::files::folder_of(&[&self.root, &self.base], &self.document_path(id)),
+            None => Ok((here.clone(), self.document_name(id))),
+        }
+    }
+
+    /// Reads a loop's document.
+    ///
+    /// # Errors
+    /// `NotFound` if there is none, `FileTooLarge` above [`MAX_BYTES`].
+    pub(super) fn read_document(&self, id: &LoopId) -> io::Result<Vec<u8>> {
+        let (folder, name) = self.document_in(&self.open()?, id)?;
+        folder.read(&name, MAX_BYTES as u64)
+    }
+
+    /// Replaces a loop's document by a temporary file and a rename. Not synced.
+    fn write_document(&self, here: &Folder, id: &LoopId, bytes: &[u8]) -> io::Result<()> {
+        if self.spec.file.is_none() {
+            return here.prepare(&self.document_name(id), bytes)?.swap();
+        }
+        let path = self.document_path(id);
+        let parent = path.parent().unwrap_or(&self.root);
+        let (folder, _) = make_all(&self.root, parent)?;
+        let name = path.file_name().unwrap_or_default();
+        here.prepare_for(folder, name, bytes)?.swap()
+    }
+
+    /// Keeps bytes of a document that is replaced. Returns their path.
+    pub(super) fn keep_replaced(&self, id: &LoopId, bytes: &[u8]) -> Result<Utf8PathBuf, StoreError> {
+        let failed = |error| io_error("write", &self.folder.join(id.as_str()))(error);
+        let folder = self.open_loop(id).map_err(failed)?;
+        let number = |name: &str| name.strip_prefix("replaced-")?.parse::<u32>().ok();
+        let names = folder.names(|name| number(name).is_some()).map_err(failed)?;
+        let mut numbers: Vec<u32> = names.iter().filter_map(|name| number(name)).collect();
+        numbers.sort_unstable();
+        let next = numbers.last().map_or(1, |last| last + 1);
+        let name = format!("replaced-{next}");
+        folder.replace(&name, bytes).map_err(failed)?;
+        for old in numbers.iter().filter(|old| **old + MAX_REPLACED <= next) {
+            let _ = folder.remove(&format!("replaced-{old}"));
+        }
+        Ok(folder.path().join(name))
+    }
+
+    /// Runs work under the lock of the state folder.
+    pub(super) fn locked<R, E: From<LockError> + From<StoreError>>(
+        &self,
+        work: impl FnOnce(&LockGuard) -> Result<R, E>,
+    ) -> Result<R, E> {
+        self.locked_by(PROJECT, work)
+    }
+
+    fn locked_by<R, E: From<LockError> + From<StoreError>>(
+        &self,
+        name: &'static str,
+        work: impl FnOnce(&LockGuard) -> Result<R, E>,
+    ) -> Result<R, E> {
+        let folder = self.open().map_err(|source| -> E {
+            if UntrustedError::of(&source).is_some() {
+                return io_error("open", &self.folder)(source).into();
+            }
+            let path = self.folder.join(name);
+            LockError::Io { path, source }.into()
+        })?;
+        let (counted, deadline) = self.budget.wait_for_lock(self.deadline);
+        with_lock_in(folder, name, deadline, |held| {
+            drop(counted);
+            work(held)
+        })?
+    }
+
+    /// Returns this user's key and the id of the state folder. `None`: no loop was started here by this user.
+    ///
+    /// # Errors
+    /// The key or the id cannot be read, or the state folder is a copy of another one.
+    pub(super) fn sealing(&self) -> Result<Option<(Key, Project)>, StoreError> {
+        let top = self.above.as_ref().unwrap_or(&self.folder);
+        let open = || match &self.above {
+            Some(top) => {
+                let below = top.strip_prefix(&self.base).unwrap_or(top);
+                Folder::open(&self.base)?.below(below)
+            }
+            None => self.open(),
+        };
+        let project = if_there(open().and_then(|folder| Project::read(&folder)));
+        let project = project.map_err(io_error("read", top))?.flatten();
+        let (Some(project), Some(key)) = (project, Key::read(&self.home)?) else {
+            return Ok(None);
+        };
+        match project.locate(&self.home, top) {
+            Whereabouts::Here => Ok(Some((key, project))),
+            Whereabouts::CopyOf(original) => Err(StoreError::NotOurs {
+                id: String::new(),
+                folder: self.folder.clone(),
+                why: format!("this folder is a copy of {original}"),
+            }),
+        }
+    }
+
+    /// Returns the last line of a journal that has this user's seal, and the newest change up to it.
+    fn last(&self, id: &LoopId) -> Result<Option<Last>, StoreError> {
+        let path = self.journal_path(id);
+        let open = || self.open_loop(id)?.file(JOURNAL);
+        let Some(file) = if_there(open()).map_err(io_error("read", &path))? else {
+            return Ok(None);
+        };
+        let found = match self.sealing()? {
+            Some((key, project)) => {
+                let chain = Chain {
+                    project: project.as_str(),
+                    id,
+                };
+                let last = last_in(&file, &key, &chain).map_err(io_error("read", &path))?;
+                let mark = project.mark(&self.home, id);
+                if last.as_ref().is_some_and(|last| last.end < mark.bytes) {
+                    return Err(self.not_ours(id, "its journal lost lines"));
+                }
+                last
+            }
+            None => None,
+        };
+        match found {
+            Some(last) => Ok(Some(last)),
+            None => Err(self.not_ours(id, "its journal was not written by you on this machine")),
+        }
+    }
+
+    /// Describes a loop that is not this user's.
+    pub(super) fn not_ours(&self, id: &LoopId, why: &str) -> StoreError {
+        StoreError::NotOurs {
+            id: id.to_string(),
+            folder: self.folder.clone(),
+            why: why.to_owned(),
+        }
+    }
+
+    fn append_line(
+        &self,
+        here: &Folder,
+        id: &LoopId,
+        last: Option<&Last>,
+        json: &[u8],
+    ) -> Result<u64, StoreError> {
+        let path = self.journal_path(id);
+        let failed = io_error("write", &path);
+        let key = Key::read_or_make(&self.home)?;
+        let project = Project::read_or_make(here).map_err(io_error("write", &self.folder))?;
+        let (before, end) = last.map_or(("", 0), |last| (last.seal.as_str(), last.end));
+        let chain = Chain {
+            project: project.as_str(),
+            id,
+        };
+        let seal = key.seal(&chain, before, json);
+        let line = [json, b"\t", seal.as_bytes(), b"\n"].concat();
+        let length = end + line.len() as u64;
+        if length > MAX_JOURNAL {
+            return Err(StoreError::JournalFull { path });
+        }
+        let written = || {
+            let folder = here.make(id.as_str())?;
+            let (mut file, found) = folder.file_to_append(JOURNAL)?;
+            // What is behind the last line of ours does not exist: a torn line, or a forged one.
+            if found.size() > end {
+                file.set_len(end)?;
+            }
+            kill_point();
+            let half = fault::is_armed(Point::HalfLine).then_some(line.len() / 2);
+            let result = file
+                .write_all(&line[..half.unwrap_or(line.len())])
+                .and_then(|()| {
+                    if half.is_some() {
+                        fault::die();
+                    }
+                    file.sync_data()
+                });
+            if result.is_err() {
+                let _ = file.set_len(end);
+            }
+            result?;
+            if last.is_none() {
+                folder.sync()?;
+                here.sync()?;
+            }
+            Ok(())
+        };
+        written().map_err(failed)?;
+        fault::point(Point::Journaled);
+        let mark = Mark {
+            bytes: length,
+            ..project.mark(&self.home, id)
+        };
+        // A mark that cannot be written fails nothing.
+        let _ = project.set_mark(&self.home, id, &mark);
+        if last.is_none() {
+            let _ = project.keep(&self.home, &self.folder);
+        }
+        Ok(length)
+    }
+
+    /// Returns the names of the files and the folder of a loop, the document first unless it is the user's.
+    fn pieces(&self, id: &LoopId) -> Vec<String> {
+        let ours = self.spec.file.is_none().then(|| self.document_name(id));
+        let mut pieces: Vec<String> = ours.into_iter().collect();
+        pieces.extend(SIDECARS.iter().map(|suffix| format!("{id}{suffix}")));
+        pieces.push(id.to_string());
+        pieces
+    }
+}
+
+/// Reads a journal's end until it has the last sealed line and the newest change.
+fn last_in(file: &File, key: &Key, chain: &Chain<'_>) -> io::Result<Option<Last>> {
+    let length = file.metadata()?.len();
+    let mut look = FIRST_LOOK;
+    loop {
+        let from = length.saturating_sub(look);
+        let mut bytes = Vec::new();
+        let mut file = file;
+        file.seek(SeekFrom::Start(from))?;
+        file.take(length - from).read_to_end(&mut bytes)?;
+        match last_of(&bytes, from, key, chain) {
+            Look::Found { seal, end, change } => {
+                return Ok(Some(Last {
+                    seal,
+                    change,
+                    end,
+                    length,
+                }));
+            }
+            Look::Nothing if from == 0 => return Ok(None),
+            Look::Nothing | Look::Further => look = look.saturating_mul(16),
+        }
+    }
+}
+
+/// What the end of a journal says.
+enum Look {
+    Found {
+        seal: String,
+        end: u64,
+        change: Vec<u8>,
+    },
+    /// No line in it has this user's seal.
+    Nothing,
+    /// More of the journal has to be read.
+    Further,
+}
+
+fn last_of(bytes: &[u8], from: u64, key: &Key, chain: &Chain<'_>) -> Look {
+    let mut found: Option<(String, u64)> = None;
+    let mut end = memchr::memrchr(b'\n', bytes).map_or(0, |at| at + 1);
+    while end > 0 {
+        let begin = begin_of(bytes, end);
+        // The seal covers the one of the line before, so that has to be there whole.
+        let before = match begin {
+            0 if from > 0 => return if found.is_some() { Look::Further } else { Look::Nothing },
+            0 => 0,
+            begin => begin_of(bytes, begin),
+        };
+        if before == 0 && from > 0 {
+            return Look::Further;
+        }
+        let previous = seal::split(&bytes[before..begin]).map_or("", |(_, seal)| seal);
+        let line = seal::split(&bytes[begin..end]);
+        let sealed = line.filter(|(json, seal)| *seal == key.seal(chain, previous, json));
+        match sealed {
+            Some((json, seal)) => {
+                let (seal, end) = found
+                    .take()
+                    .unwrap_or_else(|| (seal.to_owned(), from + end as u64));
+                if revision_in(json).is_some() {
+                    return Look::Found {
+                        seal,
+                        end,
+                        change: json.to_vec(),
+                    };
+                }
+                found = Some((seal, end));
+            }
+            // A sealed line follows a sealed one.
+            None if found.is_some() => return Look::Nothing,
+            None => {}
+        }
+        end = begin;
+    }
+    Look::Nothing
+}
+
+fn begin_of(bytes: &[u8], end: usize) -> usize {
+    memchr::memrchr(b'\n', &bytes[..end - 1]).map_or(0, |at| at + 1)
+}
+
+impl Journal for LoopFolder {
+    fn append(&self, id: &LoopId, line: Line<'_>) -> Result<(), AppendError> {
+        self.locked(|lock| {
+            let here = lock.folder();
+            let last = self.last(id)?;
+            let newest = last.as_ref().map(|last| last.change.as_slice());
+            let revision = newest.and_then(revision_in).unwrap_or_default();
+            if line.after.is_some_and(|after| after != revision) {
+                let found = newest.unwrap_or_default().to_vec();
+                return Err(AppendError::Stale { found });
+            }
+            self.append_line(here, id, last.as_ref(), line.json)?;
+            if let Some(document) = line.document {
+                self.write_document(here, id, document)
+                    .map_err(io_error("write", &self.document_path(id)))?;
+            }
+            fault::point(Point::Renamed);
+            Ok(())
+        })
+    }
+
+    fn tail(&self, id: &LoopId) -> Result<Option<Tail>, StoreError> {
+        let Some(last) = self.last(id)? else {
+            return Ok(None);
+        };
+        let document = match if_there(self.read_document(id)) {
+            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => None,
+            read => read.map_err(io_error("read", &self.document_path(id)))?,
+        };
+        let change = last.change;
+        Ok(Some(Tail { change, document }))
+    }
+
+    fn restore(&self, id: &LoopId, revision: u64, document: &[u8]) -> Result<(), StoreError> {
+        self.locked(|lock| {
+            let here = lock.folder();
+            let newest = self.last(id)?.and_then(|last| revision_in(&last.change));
+            if newest != Some(revision) {
+                return Ok(());
+            }
+            let write = || {
+                // The process that wrote the line may have died before it was synced.
+                self.open_loop(id)?.file(JOURNAL)?.sync_data()?;
+                self.write_document(here, id, document)
+            };
+            write().map_err(io_error("write", &self.document_path(id)))
+        })
+    }
+
+    fn entries(&self, id: &LoopId) -> Result<Vec<Vec<u8>>, StoreError> {
+        let Some(last) = self.last(id)? else {
+            return Ok(Vec::new());
+        };
+        let path = self.journal_path(id);
+        let bytes = self
+            .open_loop(id)
+            .and_then(|folder| folder.read(JOURNAL, MAX_JOURNAL.max(last.length)))
+            .map_err(io_error("read", &path))?;
+        let Some((key, project)) = self.sealing()? else {
+            return Ok(Vec::new());
+        };
+        let chain = Chain {
+            project: project.as_str(),
+            id,
+        };
+        let (mut entries, mut before) = (Vec::new(), String::new());
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let Some((json, seal)) = seal::split(line) else {
+                break;
+            };
+            if seal != key.seal(&chain, &before, json) {
+                break;
+            }
+            entries.push(json.to_vec());
+            seal.clone_into(&mut before);
+        }
+        Ok(entries)
+    }
+
+    fn list(&self) -> Result<Vec<LoopId>, StoreError> {
+        let Some(here) = if_there(self.open()).map_err(io_error("open", &self.folder))? else {
+            return Ok(Vec::new());
+        };
+        let listed = here.list().map_err(io_error("read", &self.folder))?;
+        let folders = listed.into_iter().filter(|(_, found)| found.is_folder());
+        let mut ids: Vec<LoopId> = folders
+            .filter_map(|(name, _)| LoopId::parse(&name, self.spec.ids).ok())
+            .filter(|id| here.below(id.as_str()).is_ok_and(|folder| folder.has(JOURNAL)))
+            .collect();
+        ids.sort_unstable();
+        Ok(ids)
+    }
+
+    fn alone(&self, work: &mut dyn FnMut() -> Result<(), StoreError>) -> Result<(), StoreError> {
+        self.locked_by(STARTING, |_| work())
+    }
+
+    fn archive(&self, id: &LoopId) -> Result<(), StoreError> {
+        self.locked(|lock| {
+            let here = lock.folder();
+            let target = Utf8Path::new(ARCHIVE).join(id.as_str());
+            for name in self.pieces(id).iter().filter(|name| here.has(name)) {
+                here.make(&target)
+                    .and_then(|to| here.rename(name, &to, name))
+                    .map_err(io_error("move", &self.folder.join(name)))?;
+            }
+            Ok(())
+        })
+    }
+
+    fn unarchive(&self, id: &LoopId) -> Result<(), StoreError> {
+        self.locked(|lock| {
+            let here = lock.folder();
+            let from = here.below(Utf8Path::new(ARCHIVE).join(id.as_str()));
+            let from = from.map_err(io_error("open", &self.folder.join(ARCHIVE).join(id.as_str())))?;
+            // The document comes last: until then nobody sees the loop.
+            for name in self.pieces(id).iter().rev().filter(|name| from.has(name)) {
+                if here.has(name) {
+                    return Err(StoreError::Exists {
+                        id: id.to_string(),
+                        folder: self.folder.clone(),
+                    });
+                }
+                from.rename(name, here, name)
+                    .map_err(io_error("move", &from.path().join(name)))?;
+            }
+            let _ = here
+                .below(ARCHIVE)
+                .and_then(|archive| archive.remove_folder(id.as_str()));
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,165 @@
+//! The random id of a state folder, and what this user's state home keeps of it: its path, and the end of each journal.
+//!
+//! ```text
+//! <state folder>/project       the id
+//! <home>/key                   see `seal`
+//! <home>/projects/<id>         the path of the state folder when it was last used
+//! <home>/by-path/<sha256>      the id of the state folder that was last used at a path
+//! <home>/marks/<id>-<loop>     how long the loop's journal was after the last line, and whether the user paused the loop
+//! ```
+
+use std::io;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use serde::{Deserialize, Serialize};
+
+use super::error::StoreError;
+use super::id::LoopId;
+use super::state_home::StateHome;
+use crate::digest::sha256;
+use crate::files::{Folder, if_there, private};
+
+/// The name of the id's file in a state folder.
+pub(super) const FILE: &str = "project";
+/// The folder of paths by id.
+const PROJECTS: &str = "projects";
+/// The folder of ids by path.
+const BY_PATH: &str = "by-path";
+/// The folder of marks.
+const MARKS: &str = "marks";
+/// The most bytes of one of these files.
+const MAX_BYTES: u64 = 16 * 1024;
+
+/// The id of a state folder: 32 hexadecimal digits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Project(String);
+
+/// Where a state folder is, compared with where it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Whereabouts {
+    /// It is where it was, or it was moved here.
+    Here,
+    /// It is a copy: the state folder at this path has the same id.
+    CopyOf(Utf8PathBuf),
+}
+
+/// What the state home keeps of a loop. A journal that is shorter lost lines.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Mark {
+    /// The length of the journal after its last line, in bytes.
+    #[serde(default)]
+    pub(super) bytes: u64,
+    /// Whether the user paused the loop: no stop drives it.
+    #[serde(default)]
+    pub(super) paused: bool,
+}
+
+impl Project {
+    /// Reads the id of a state folder.
+    pub(super) fn read(folder: &Folder) -> io::Result<Option<Self>> {
+        let text = if_there(folder.read(FILE, MAX_BYTES))?;
+        let text = text.and_then(|bytes| String::from_utf8(bytes).ok());
+        let id = text.map(|text| text.trim_end().to_owned());
+        Ok(id.filter(|id| is_id(id)).map(Self))
+    }
+
+    /// Reads the id of a state folder, or gives it one.
+    pub(super) fn read_or_make(folder: &Folder) -> io::Result<Self> {
+        if let Some(project) = Self::read(folder)? {
+            return Ok(project);
+        }
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+        let id = format!("{:032x}", u128::from_be_bytes(bytes));
+        folder.replace(FILE, format!("{id}\n").as_bytes())?;
+        Ok(Self(id))
+    }
+
+    /// Returns the id.
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Compares the path of a state folder with the one at which it was last used, and keeps it if the folder moved.
+    pub(super) fn locate(&self, home: &StateHome, path: &Utf8Path) -> Whereabouts {
+        let before = kept(home, PROJECTS, &self.0).map(Utf8PathBuf::from);
+        match before {
+            Some(before) if before == path => return Whereabouts::Here,
+            Some(before) => {
+                let other = Folder::open(&before).and_then(|folder| Self::read(&folder));
+                if other.ok().flatten().as_ref() == Some(self) {
+                    return Whereabouts::CopyOf(before);
+                }
+            }
+            None => {}
+        }
+        // Failing to keep it fails nothing: it is compared again at the next use.
+        let _ = self.keep(home, path);
+        Whereabouts::Here
+    }
+
+    /// Keeps where a state folder is.
+    pub(super) fn keep(&self, home: &StateHome, path: &Utf8Path) -> io::Result<()> {
+        keep(home, PROJECTS, &self.0, path.as_str())?;
+        keep(home, BY_PATH, &sha256(path), &self.0)
+    }
+
+    /// Returns what is kept of a loop. What cannot be read is not known.
+    pub(super) fn mark(&self, home: &StateHome, id: &LoopId) -> Mark {
+        let text = kept(home, MARKS, &format!("{}-{id}", self.0));
+        text.and_then(|text| serde_json::from_str(&text).ok())
+            .unwrap_or_default()
+    }
+
+    /// Keeps what is known of a loop. Not synced.
+    pub(super) fn set_mark(&self, home: &StateHome, id: &LoopId, mark: &Mark) -> io::Result<()> {
+        let text = serde_json::to_string(mark)?;
+        keep(home, MARKS, &format!("{}-{id}", self.0), &text)
+    }
+
+    /// Forgets a loop.
+    pub(super) fn forget(&self, home: &StateHome, id: &LoopId) {
+        if let Some(home) = home.folder()
+            && let Ok(folder) = private::existing(home, MARKS)
+        {
+            let _ = folder.remove(&format!("{}-{id}", self.0));
+        }
+    }
+}
+
+/// Returns whether a state folder was last used at a path where there is none now.
+pub(super) fn has_vanished(home: &StateHome, path: &Utf8Path) -> bool {
+    let Some(id) = kept(home, BY_PATH, &sha256(path)) else {
+        return false;
+    };
+    // A folder that moved is used at its new path.
+    !path.exists() && kept(home, PROJECTS, &id).is_some_and(|last| last == path.as_str())
+}
+
+fn is_id(text: &str) -> bool {
+    text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn kept(home: &StateHome, folder: &str, name: &str) -> Option<String> {
+    let folder = private::existing(home.folder()?, folder).ok()?;
+    String::from_utf8(folder.read(name, MAX_BYTES).ok()?).ok()
+}
+
+fn keep(home: &StateHome, folder: &str, name: &str, text: &str) -> io::Result<()> {
+    let home = home
+        .folder()
+        .ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+    let folder = private::make(home, folder)?;
+    folder.prepare(name, text.as_bytes())?.rename()
+}
+
+impl StoreError {
+    /// Describes a key that cannot be used.
+    pub(super) fn key(doing: &'static str, path: Utf8PathBuf, error: &io::Error) -> Self {
+        Self::Key {
+            doing,
+            path,
+            why: error.to_string(),
+        }
+    }
+}
