@@ -535,6 +535,20 @@ impl Prepared<'_> {
         Ok(())
     }
 
+    /// Puts it in its place unless something stands there, which then stays.
+    pub(crate) fn rename_new(mut self) -> io::Result<()> {
+        let (fd, name) = (&self.folder.fd, single(&self.name)?);
+        kill_point();
+        match rustix::fs::renameat_with(fd, &self.temporary, fd, name, RenameFlags::NOREPLACE) {
+            Err(Errno::EXIST) => Ok(()),
+            renamed => {
+                renamed?;
+                self.temporary.clear();
+                Ok(())
+            }
+        }
+    }
+
     /// Puts it in the old one's place.
     pub(crate) fn rename(mut self) -> io::Result<()> {
         let to = self.to.as_ref().unwrap_or(self.folder);

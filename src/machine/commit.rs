@@ -42,6 +42,7 @@ impl Raw {
             what: edge.transition.to_owned(),
             by: self.actor().to_string(),
             args,
+            root: None,
             from: Some(from.stored.to_owned()),
             to: Some(to.stored.to_owned()),
             edits,

@@ -15,8 +15,7 @@ use crate::machine::fields::{self, FieldError};
 use crate::machine::table::{Subject, Table};
 use crate::machine::{Actor, Machine, Permissions};
 use crate::store::{
-    Entry, Import, Known, LoopId, Record, Repair, StartError, StartPlan, Started, Store,
-    StoreError, Value,
+    Entry, Import, LoopId, Record, Repair, StartError, StartPlan, Started, Store, StoreError, Value,
 };
 use crate::text;
 
@@ -38,9 +37,17 @@ struct Inner {
     own: Own,
     taken: Option<EdgeAt>,
     repairs: Vec<Repair>,
-    swept: Vec<LoopId>,
+    archived: Vec<LoopId>,
     told: Told,
-    journal: Mutex<Option<Known>>,
+    journal: Mutex<Option<Read>>,
+}
+
+/// A journal as it was read.
+#[derive(Debug)]
+struct Read {
+    length: Option<u64>,
+    since: Option<u64>,
+    entries: Arc<Vec<Entry>>,
 }
 
 /// What the program tells of a loop in hand. Each is set once: what a loop is judged by does not change under it.
@@ -114,7 +121,7 @@ impl Raw {
         actor: Actor,
     ) -> Result<Self, StartError> {
         store
-            .start_telling(plan)
+            .start_telling(plan, None)
             .map(|started| Self::started::<M>(store, started, actor))
     }
 
@@ -129,20 +136,16 @@ impl Raw {
         actor: Actor,
     ) -> Result<Self, StartError> {
         store
-            .import(plan, import)
+            .start_telling(plan, Some(import))
             .map(|started| Self::started::<M>(store, started, actor))
     }
 
     fn started<M: Machine>(store: &Store, started: Started, actor: Actor) -> Self {
-        let Started {
-            record,
-            repairs,
-            swept,
-        } = started;
+        let Started { record, archived } = started;
         let table = M::TABLE;
         let phase = table.stored(record.phase()).unwrap_or_default();
-        let mut started = Self::in_phase(store, record, repairs, table, phase, actor);
-        started.0.swept = swept.moved;
+        let mut started = Self::in_phase(store, record, Vec::new(), table, phase, actor);
+        started.0.archived = archived;
         started
     }
 
@@ -188,7 +191,7 @@ impl Raw {
             own: Own::default(),
             taken: None,
             repairs,
-            swept: Vec::new(),
+            archived: Vec::new(),
             told: Told::default(),
             journal: Mutex::default(),
         }))
@@ -229,9 +232,9 @@ impl Raw {
         &self.0.repairs
     }
 
-    /// Returns the loops that were put aside before this one was started.
-    pub fn swept(&self) -> &[LoopId] {
-        &self.0.swept
+    /// Returns the loops that were archived before this one was started.
+    pub fn archived(&self) -> &[LoopId] {
+        &self.0.archived
     }
 
     /// Returns the edge that led here, if this process took one.
@@ -239,35 +242,42 @@ impl Raw {
         self.0.taken
     }
 
-    /// Returns the loop's journal as it is now, oldest line first. It is read once, and after that only what was appended, also
-    /// by the transitions that follow.
+    /// Returns the loop's journal as it is now, oldest entry first. It is read again only if it became longer.
     ///
     /// # Errors
-    /// It is not trusted, or cannot be read.
+    /// It is not this user's, or cannot be read.
     pub fn journal(&self) -> Result<Arc<Vec<Entry>>, StoreError> {
-        let mut known = self
-            .0
-            .journal
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        self.store().journal_on(self.id(), &mut known, None)
+        self.read_journal(None)
     }
 
-    /// Returns the end of the journal, from the change on with which the loop's visit began, or from an earlier one: by the transitions that
-    /// follow it does not become less. The whole of it where that change is not known.
+    /// Returns at least the entries since the visit began.
     ///
     /// # Errors
     /// As [`Raw::journal`].
     pub fn recent(&self) -> Result<Arc<Vec<Entry>>, StoreError> {
-        let Some(visit) = self.record().visit() else {
-            return self.journal();
-        };
-        let mut known = self
+        self.read_journal(self.record().visit())
+    }
+
+    fn read_journal(&self, since: Option<u64>) -> Result<Arc<Vec<Entry>>, StoreError> {
+        let mut kept = self
             .0
             .journal
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        self.store().journal_on(self.id(), &mut known, Some(visit))
+        let length = self.store().journal_length(self.id());
+        if let Some(read) = &*kept
+            && read.length == length
+            && (read.since.is_none() || read.since <= since && since.is_some())
+        {
+            return Ok(Arc::clone(&read.entries));
+        }
+        let entries = Arc::new(self.store().journal_since(self.id(), since)?);
+        *kept = Some(Read {
+            length,
+            since,
+            entries: Arc::clone(&entries),
+        });
+        Ok(entries)
     }
 
     /// Returns the edges that are open as far as the loop's fields decide.

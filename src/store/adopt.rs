@@ -1,89 +1,99 @@
-//! Taking up a loop that no record of this user's knows.
+//! Taking over a loop whose journal does not have this user's seal: copied, moved from another machine, or after the key was
+//! lost.
 
-use super::entry::{ADOPT, Change};
-use super::error::StoreError;
+use super::entry::{ADOPT, ChangeEntry, Entry};
+use super::error::{StartError, StoreError, io_error};
+use super::files::JOURNAL;
 use super::id::LoopId;
-use super::journal::Loaded;
-use super::repair::{Look, repair};
+use super::journal::AppendError;
 use super::store::Store;
-use super::validation;
-use super::value::{Value, value_in};
+use super::value::Value;
+
+/// The most bytes that are read of a journal that is taken over.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 impl Store {
-    /// Takes up a loop that no record knows, as a person decides: one that was copied or moved here, or that an earlier
-    /// version of the program began. It belongs to the project that it lies in from then on, and its journal says so.
-    /// Returns `false` where the record knew it already.
+    /// Takes a loop over, as the user decides. The newest entry of its journal is sealed anew, without its evidence, and begins
+    /// a new visit. The journal as it was is kept as `<id>/replaced-N`. Returns `false` if the loop is this user's already.
     ///
     /// # Errors
-    /// [`StoreError::Active`] while another loop of the project is not over, [`StoreError::NoJournal`] where nothing tells
-    /// what happened to it, and what keeps it from being opened; then no record is left.
-    pub fn take_up(&self, id: &LoopId, by: &str) -> Result<bool, StoreError> {
-        self.locked_on(id, |lock| {
-            let tracking = self.tracking();
-            self.check_tracked(&tracking, &self.path_of(id))?;
-            tracking.untracked(&self.journal_path(id))?;
-            // A record that cannot be read is written anew.
-            let known = self.ownership(id).unwrap_or_default();
-            let storage = self.storage(lock.folder(), id)?;
-            let loaded = Loaded::read(&*storage, &validation::possible(self, known.as_ref()))?;
-            let spec = self.spec();
-            let text = |fields: &[(String, Value)], name: &str| {
-                value_in(fields, name).map(|value| value.to_plain().into_owned())
-            };
-            let root = loaded
-                .iter()
-                .flat_map(Loaded::changes)
-                .next()
-                .and_then(|last| text(&last.fields, spec.fields.root));
-            let (Some(loaded), Some(root)) = (loaded, root) else {
-                return Err(StoreError::NoJournal {
-                    path: self.path_of(id),
-                });
-            };
-            if known.as_ref().is_some_and(|known| known.root == root) {
-                return Ok(false);
-            }
-            let newest = loaded.changes().next();
-            let session = newest.and_then(|last| text(&last.fields, spec.fields.session));
-            if let Some(active) = self.list_active().into_iter().find(|one| {
-                let is_other = one.id != *id && one.ours && self.is_for(one.root.as_deref());
-                is_other && !self.may_stand_beside(session.as_deref(), one.session.as_deref())
-            }) {
-                return Err(StoreError::Active {
-                    id: active.id.to_string(),
-                    phase: active.phase.unwrap_or_default(),
-                    folder: self.folder().to_owned(),
-                });
-            }
-            let graphs = known.map_or_else(
-                || {
-                    let mut graphs: Vec<String> = loaded
-                        .changes()
-                        .filter_map(|change| change.graph_hash(spec))
-                        .collect();
-                    graphs.sort();
-                    graphs.dedup();
-                    graphs
-                },
-                |known| known.graphs,
-            );
-            let mut as_it_was = self.unowned(id);
-            as_it_was.root = root;
-            as_it_was.graphs.clone_from(&graphs);
-            let found = repair(self, lock, id, Look::As(as_it_was))?.record;
-            self.own(id, graphs)?;
-            self.index_active(lock, id)?;
-            let taken = self.apply_at(
-                lock,
-                &*storage,
-                found,
-                Change::bare(ADOPT, by),
-                Some(self.root()),
-            );
-            if taken.is_err() {
-                self.disown(id);
-            }
-            taken.map(|_| true)
-        })
+    /// Another loop is under way, there is no journal with a change of this machine, or it cannot be written.
+    pub fn take_over(&self, id: &LoopId, by: &str) -> Result<bool, StartError> {
+        match self.journal_of().tail(id) {
+            Ok(Some(_)) => return Ok(false),
+            Ok(None) => return Err(self.why_none(id).into()),
+            Err(StoreError::NotOurs { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let path = self.journal_path(id);
+        let folder = self.open_loop_folder(id).map_err(io_error("open", &path))?;
+        let bytes = folder.read(JOURNAL, MAX_BYTES).map_err(io_error("read", &path))?;
+        let newest = newest(&bytes).filter(|newest| {
+            let machine = newest.field(self.spec().fields.machine);
+            machine.is_some_and(|machine| machine.to_plain() == self.spec().machine)
+        });
+        let Some(newest) = newest else {
+            let path = self.path_of(id);
+            return Err(StoreError::NoJournal { path }.into());
+        };
+        let session = newest.field(self.spec().fields.session);
+        let session = session.map(|session| session.to_plain().into_owned());
+        self.refuse_active(id, session.as_deref(), None)?;
+        self.files().keep_replaced(id, &bytes)?;
+        let entry = self.adopted(newest, by);
+        folder.remove(JOURNAL).map_err(io_error("remove", &path))?;
+        self.files().forget(id);
+        let document = self.files().read_document(id).unwrap_or_default();
+        match self.append(id, 0, &document, entry) {
+            Ok(_) => Ok(true),
+            Err(AppendError::Store(error)) => Err(error.into()),
+            Err(AppendError::Stale { .. }) => Err(self.exists(id).into()),
+        }
     }
+
+    /// Returns the first entry of a loop that is taken over.
+    fn adopted(&self, newest: ChangeEntry, by: &str) -> ChangeEntry {
+        let names = &self.spec().fields;
+        let revision = newest.revision + 1;
+        let mut fields = newest.fields;
+        for (name, value) in [
+            (Some(names.root), Value::Text(self.root().to_string())),
+            (Some(names.revision), Value::Count(revision)),
+            (names.visit, Value::Count(revision)),
+            (names.run, Value::Word(String::new())),
+        ] {
+            let field = fields.iter_mut().find(|(field, _)| Some(field.as_str()) == name);
+            if let Some((_, old)) = field {
+                *old = value;
+            }
+        }
+        ChangeEntry {
+            revision,
+            at: jiff::Timestamp::now(),
+            what: ADOPT.to_owned(),
+            by: by.to_owned(),
+            args: None,
+            from: newest.to.clone(),
+            to: newest.to,
+            append: None,
+            run: None,
+            evidence: None,
+            visit: Some(revision),
+            fields,
+        }
+    }
+}
+
+/// Returns the newest change in a journal, whoever sealed it.
+fn newest(bytes: &[u8]) -> Option<ChangeEntry> {
+    let lines = bytes.split(|byte| *byte == b'\n').rev();
+    let json = |line: &[u8]| match memchr::memrchr(b'\t', line) {
+        Some(tab) => line[..tab].to_vec(),
+        None => line.to_vec(),
+    };
+    let mut entries = lines.filter_map(|line| Entry::parse(&json(line)));
+    entries.find_map(|entry| match entry {
+        Entry::Change(change) => Some(change),
+        Entry::Note(_) => None,
+    })
 }

@@ -10,18 +10,12 @@ use serde_json::value::RawValue;
 
 use super::id::iso;
 use super::json::{MOST_KEYS, entries, is_simple};
-use super::spec::StateSpec;
 use super::value::{MOST_COUNT, Value, value_in};
 
 /// Names the change by which a person takes a loop up.
 pub(super) const ADOPT: &str = "adopt";
 /// Names the change by which an edit by hand is taken over.
 pub(super) const EDIT: &str = "edit";
-/// Names who makes it.
-pub(super) const ENGINE: &str = "engine";
-/// A person makes it.
-pub(super) const PERSON: &str = "person";
-
 /// Describes a change that is to be made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
@@ -31,6 +25,8 @@ pub struct Change {
     pub by: String,
     /// The arguments of the transition, by name.
     pub args: Option<JsonText>,
+    /// The folder that the loop belongs to from then on. `None`: as before.
+    pub root: Option<String>,
     /// The stored phase that it leaves; checked against the document if it is given.
     pub from: Option<String>,
     /// The stored phase that it enters; `None` keeps the phase.
@@ -55,6 +51,7 @@ impl Change {
             what: what.to_owned(),
             by: by.to_owned(),
             args: None,
+            root: None,
             from: None,
             to: None,
             edits: Vec::new(),
@@ -110,16 +107,6 @@ impl ChangeEntry {
     /// Returns the value that a field has since the change.
     pub fn field(&self, name: &str) -> Option<&Value> {
         value_in(&self.fields, name)
-    }
-
-    /// Returns the version that made the change; empty where it names none, `None` where the machine cannot tell its versions
-    /// apart.
-    pub(super) fn graph_hash(&self, spec: &StateSpec) -> Option<String> {
-        let field = spec.fields.graph_hash?;
-        Some(
-            self.field(field)
-                .map_or(String::new(), |hash| hash.to_plain().into_owned()),
-        )
     }
 }
 
@@ -316,4 +303,11 @@ impl Entry {
             fields: line.fields?.0.into_iter().map(field).collect(),
         }))
     }
+}
+
+/// Returns the revision of a change that this program wrote. `None`: a note.
+pub(super) fn revision_in(json: &[u8]) -> Option<u64> {
+    let rest = json.strip_prefix(b"{\"revision\":")?;
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    std::str::from_utf8(&rest[..digits]).ok()?.parse().ok()
 }

@@ -6,9 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::document::DocumentError;
 use super::id::InvalidId;
-use super::journal::counted;
 use super::lock::LockError;
-use super::storage::MOST_JOURNAL;
 use super::value::MOST_COUNT;
 use crate::files::{Distrust, UntrustedError};
 
@@ -46,18 +44,6 @@ pub enum StoreError {
         /// Where it was looked for.
         folder: Utf8PathBuf,
     },
-    /// A loop that was swept.
-    #[display("loop {id} was put aside in {folder}", folder = crate::text::shown(folder))]
-    #[diagnostic(
-        code(claudex::store::swept),
-        help("a person brings it back with the command resume and its id")
-    )]
-    Swept {
-        /// The id.
-        id: String,
-        /// Names where the swept loops are.
-        folder: Utf8PathBuf,
-    },
     /// A state file without a machine: made by hand or by an older tool.
     #[display(
         "{path} names no machine, so an older tool wrote it; a user takes it up with the command import and its path",
@@ -84,38 +70,6 @@ pub enum StoreError {
         /// The state file.
         path: Utf8PathBuf,
     },
-    /// A loop that this user's own record does not know: it came with a repository or an archive, was copied or moved, or an
-    /// earlier version of the program began it.
-    #[display("loop {id} in {folder} was not started here, so it is left alone")]
-    #[diagnostic(
-        code(claudex::store::not_started_here),
-        help(
-            "if it is yours, a person takes it up with the command adopt and its id; rollback moves it aside"
-        )
-    )]
-    NotStartedHere {
-        /// The id.
-        id: String,
-        /// In which state folder.
-        folder: Utf8PathBuf,
-    },
-    /// The user's own record of loops cannot be read or written.
-    #[display("cannot {doing} the record of the loops that were started here, {path}: {why}")]
-    #[diagnostic(
-        code(claudex::store::ownership),
-        help(
-            "make that folder yours and writable; it lies outside the project, so that no repository brings loops of its own"
-        )
-    )]
-    Ownership {
-        /// What was tried, as a verb.
-        doing: &'static str,
-        /// With which file or folder.
-        path: Utf8PathBuf,
-        /// What was in the way.
-        #[error(not(source))]
-        why: String,
-    },
     /// No variable says where the user's own record of loops is.
     #[display("there is no folder for the record of the loops that were started here: {why}")]
     #[diagnostic(
@@ -126,6 +80,75 @@ pub enum StoreError {
         /// Which variables, and what is wrong with them.
         #[error(not(source))]
         why: String,
+    },
+    /// A loop that is in the archive.
+    #[display("loop {id} is in the archive, {folder}", folder = crate::text::shown(folder))]
+    #[diagnostic(
+        code(claudex::store::archived),
+        help("a user brings it back with the command resume and its id")
+    )]
+    Archived {
+        /// The id.
+        id: String,
+        /// The archive.
+        folder: Utf8PathBuf,
+    },
+    /// A loop whose journal does not have this user's seal, or lost lines: copied, shipped with a repository, or forged.
+    #[display("loop {id} in {folder} is not yours: {why}", folder = crate::text::shown(folder))]
+    #[diagnostic(
+        code(claudex::store::not_ours),
+        help(
+            "nothing drives it; a user takes it over with the command adopt and its id, or starts a new loop from its \
+             document with import"
+        )
+    )]
+    NotOurs {
+        /// The id.
+        id: String,
+        /// The state folder.
+        folder: Utf8PathBuf,
+        /// What is missing.
+        #[error(not(source))]
+        why: String,
+    },
+    /// This user's key cannot be read or written.
+    #[display("cannot {doing} your key, {path}: {why}", path = crate::text::shown(path))]
+    #[diagnostic(
+        code(claudex::store::key),
+        help("make that file and its folder yours and readable; loops that it does not seal are taken over with adopt")
+    )]
+    Key {
+        /// What was tried, as a verb.
+        doing: &'static str,
+        /// The key's file.
+        path: Utf8PathBuf,
+        /// What was in the way.
+        #[error(not(source))]
+        why: String,
+    },
+    /// A document of the user's that is older than the loop, as after a checkout.
+    #[display(
+        "{path} is at revision {found}, and the loop is at {newest}: the file was put back, such as by a checkout",
+        path = crate::text::shown(path)
+    )]
+    #[diagnostic(
+        code(claudex::store::behind),
+        help("resume with the loop's id keeps the loop's state and writes the file again; import with the file starts a new loop from it")
+    )]
+    Behind {
+        /// The document.
+        path: Utf8PathBuf,
+        /// Its revision.
+        found: u64,
+        /// The loop's revision.
+        newest: u64,
+    },
+    /// A review of the loop runs.
+    #[display("a review of loop {id} is running")]
+    #[diagnostic(code(claudex::store::running), help("wait for its end, or end that process"))]
+    Running {
+        /// The id.
+        id: String,
     },
     /// The document belongs to another machine.
     #[display("{path} belongs to the machine `{}`, not to `{expected}`", found.escape_debug(), path = crate::text::shown(path))]
@@ -145,7 +168,7 @@ pub enum StoreError {
     #[display("{path} cannot be read ({error}), and there is no journal to rebuild it from", path = crate::text::shown(path))]
     #[diagnostic(
         code(claudex::store::unreadable),
-        help("its bytes are kept in the folder `quarantine`")
+        help("mend or remove it")
     )]
     Unreadable {
         /// The state file.
@@ -153,8 +176,6 @@ pub enum StoreError {
         /// What is wrong with it.
         #[error(source)]
         error: DocumentError,
-        /// Where its bytes are now; `None` if they were left in place.
-        quarantined: Option<Utf8PathBuf>,
     },
     /// A file that someone else may have put there.
     #[display("{path} is not trusted: {why}", path = crate::text::shown(path))]
@@ -177,50 +198,16 @@ pub enum StoreError {
         error: DocumentError,
     },
     /// The journal is as long as one may be.
-    #[display("the journal {path} is full: it may have {} MiB", MOST_JOURNAL >> 20, path = crate::text::shown(path))]
+    #[display("the journal {path} is full: it may have 64 MiB", path = crate::text::shown(path))]
     #[diagnostic(
         code(claudex::store::journal_full),
         help(
-            "a person ends the loop all the same, with the verb for that, such as cancel, and its id; its files are kept"
+            "a user archives the loop with the command rollback; its files are kept"
         )
     )]
     JournalFull {
         /// The journal.
         path: Utf8PathBuf,
-    },
-    /// The journal has lines that nobody can read, or that no change made.
-    #[display(
-        "the journal {path} has lines that nobody can read, or that no change made: {}",
-        lines.iter().take(20).map(usize::to_string).collect::<Vec<_>>().join(", "), path = crate::text::shown(path)
-    )]
-    #[diagnostic(
-        code(claudex::store::journal_forged),
-        help(
-            "they count for nothing, and are taken out before the loop can end; the journal as it is now is kept then, in the folder `quarantine`"
-        )
-    )]
-    JournalForged {
-        /// The journal.
-        path: Utf8PathBuf,
-        /// Which, from 1; the first thousand, of which the message names twenty.
-        lines: Vec<usize>,
-    },
-    /// The journal had lines that nobody could read, or that no change had made, so what was to be done was not.
-    #[display(
-        "what nobody could read, or no change had made, was taken out of the journal {path} ({}); nothing else was done",
-        counted(lines), path = crate::text::shown(path)
-    )]
-    #[diagnostic(
-        code(claudex::store::journal_cleaned),
-        help(
-            "the journal as it was is kept in the folder `quarantine`; look at what is left, and do it again"
-        )
-    )]
-    JournalCleaned {
-        /// The journal.
-        path: Utf8PathBuf,
-        /// Which, from 1.
-        lines: Vec<usize>,
     },
     /// A field that only the machine or the store may write.
     #[display("the field `{field}` is written by {owner} only")]
@@ -302,32 +289,6 @@ pub enum StoreError {
         /// In which state folder.
         folder: Utf8PathBuf,
     },
-}
-
-impl StoreError {
-    /// Returns whether it says what a state file is without a journal.
-    pub(super) fn is_about_the_file(&self) -> bool {
-        matches!(
-            self,
-            Self::Unreadable { .. }
-                | Self::NoJournal { .. }
-                | Self::NoMachine { .. }
-                | Self::OtherMachine { .. }
-        )
-    }
-
-    /// Returns whether nothing was asked of a file but whether it is a loop that was started here.
-    pub(super) fn is_about_ownership(&self) -> bool {
-        matches!(
-            self,
-            Self::NotStartedHere { .. }
-                | Self::NoJournal { .. }
-                | Self::Ownership { .. }
-                | Self::NoStateHome { .. }
-                | Self::NoMachine { .. }
-                | Self::OtherMachine { .. }
-        )
-    }
 }
 
 impl From<LockError> for StoreError {

@@ -292,6 +292,13 @@ impl LoopFolder {
         }
     }
 
+    /// Forgets how long the journal of a loop was.
+    pub(super) fn forget(&self, id: &LoopId) {
+        if let Ok(Some((_, project))) = self.sealing() {
+            project.forget(&self.home, id);
+        }
+    }
+
     fn append_line(
         &self,
         here: &Folder,
@@ -300,7 +307,6 @@ impl LoopFolder {
         json: &[u8],
     ) -> Result<u64, StoreError> {
         let path = self.journal_path(id);
-        let failed = io_error("write", &path);
         let key = Key::read_or_make(&self.home)?;
         let project = Project::read_or_make(here).map_err(io_error("write", &self.folder))?;
         let (before, end) = last.map_or(("", 0), |last| (last.seal.as_str(), last.end));
@@ -341,7 +347,7 @@ impl LoopFolder {
             }
             Ok(())
         };
-        written().map_err(failed)?;
+        written().map_err(io_error("write", &path))?;
         fault::point(Point::Journaled);
         let mark = Mark {
             bytes: length,
@@ -370,11 +376,7 @@ fn last_in(file: &File, key: &Key, chain: &Chain<'_>) -> io::Result<Option<Last>
     let length = file.metadata()?.len();
     let mut look = FIRST_LOOK;
     loop {
-        let from = length.saturating_sub(look);
-        let mut bytes = Vec::new();
-        let mut file = file;
-        file.seek(SeekFrom::Start(from))?;
-        file.take(length - from).read_to_end(&mut bytes)?;
+        let (bytes, from) = read_end(file, length, look)?;
         match last_of(&bytes, from, key, chain) {
             Look::Found { seal, end, change } => {
                 return Ok(Some(Last {
@@ -388,6 +390,39 @@ fn last_in(file: &File, key: &Key, chain: &Chain<'_>) -> io::Result<Option<Last>
             Look::Nothing | Look::Further => look = look.saturating_mul(16),
         }
     }
+}
+
+/// Reads the last bytes before `end`, and returns where they begin.
+fn read_end(mut file: &File, end: u64, look: u64) -> io::Result<(Vec<u8>, u64)> {
+    let from = end.saturating_sub(look);
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(from))?;
+    file.take(end - from).read_to_end(&mut bytes)?;
+    Ok((bytes, from))
+}
+
+/// Returns the sealed lines of a journal, or of its end, as JSON. A line that begins before the end that was read, and the one
+/// after it, of which nobody can tell, are left out.
+fn sealed(bytes: &[u8], from: u64, key: &Key, chain: &Chain<'_>) -> Vec<Vec<u8>> {
+    let mut lines = bytes.split_inclusive(|byte| *byte == b'\n');
+    let mut before = String::new();
+    if from > 0 {
+        lines.next();
+        let first = lines.next().and_then(seal::split);
+        before = first.map_or(before, |(_, seal)| seal.to_owned());
+    }
+    let mut entries = Vec::new();
+    for line in lines {
+        let Some((json, seal)) = seal::split(line) else {
+            break;
+        };
+        if seal != key.seal(chain, &before, json) {
+            break;
+        }
+        entries.push(json.to_vec());
+        seal.clone_into(&mut before);
+    }
+    entries
 }
 
 /// What the end of a journal says.
@@ -496,34 +531,37 @@ impl Journal for LoopFolder {
         })
     }
 
-    fn entries(&self, id: &LoopId) -> Result<Vec<Vec<u8>>, StoreError> {
-        let Some(last) = self.last(id)? else {
-            return Ok(Vec::new());
-        };
+    fn entries(&self, id: &LoopId, since: Option<u64>) -> Result<Vec<Vec<u8>>, StoreError> {
         let path = self.journal_path(id);
-        let bytes = self
-            .open_loop(id)
-            .and_then(|folder| folder.read(JOURNAL, MAX_JOURNAL.max(last.length)))
-            .map_err(io_error("read", &path))?;
-        let Some((key, project)) = self.sealing()? else {
+        let Some((last, (key, project))) = self.last(id)?.zip(self.sealing()?) else {
             return Ok(Vec::new());
         };
         let chain = Chain {
             project: project.as_str(),
             id,
         };
-        let (mut entries, mut before) = (Vec::new(), String::new());
-        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-            let Some((json, seal)) = seal::split(line) else {
-                break;
-            };
-            if seal != key.seal(&chain, &before, json) {
-                break;
+        let read = |look: u64| {
+            let file = self.open_loop(id)?.file(JOURNAL)?;
+            read_end(&file, last.end, look)
+        };
+        let mut look = match since {
+            Some(_) => FIRST_LOOK * 8,
+            None => last.end,
+        };
+        loop {
+            let (bytes, from) = read(look).map_err(io_error("read", &path))?;
+            let entries = sealed(&bytes, from, &key, &chain);
+            let first = entries.iter().find_map(|json| revision_in(json));
+            if from == 0 || first.zip(since).is_some_and(|(first, since)| first <= since) {
+                return Ok(entries);
             }
-            entries.push(json.to_vec());
-            seal.clone_into(&mut before);
+            look = look.saturating_mul(16);
         }
-        Ok(entries)
+    }
+
+    fn length(&self, id: &LoopId) -> Option<u64> {
+        let folder = self.open_loop(id).ok()?;
+        Some(folder.look(JOURNAL).ok()??.size())
     }
 
     fn list(&self) -> Result<Vec<LoopId>, StoreError> {

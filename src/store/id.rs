@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::spec::IdForm;
 
 /// Names of our own in a state folder, which no loop may take.
-const RESERVED: [&str; 5] = ["swept", "quarantine", "rolled-back", "log", "scratch"];
+const RESERVED: [&str; 4] = ["archive", "log", "project", "scratch"];
 
 /// The id of a loop. It is safe as a file name: no separators, no dots, no leading dash in a stamp.
 #[derive(

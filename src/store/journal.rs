@@ -6,6 +6,7 @@ use std::fmt::Debug;
 
 use super::error::StoreError;
 use super::id::LoopId;
+use super::lock::LockError;
 
 /// The end of a journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +40,12 @@ pub(super) enum AppendError {
     Store(StoreError),
 }
 
+impl From<LockError> for AppendError {
+    fn from(error: LockError) -> Self {
+        Self::Store(error.into())
+    }
+}
+
 impl From<StoreError> for AppendError {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
@@ -62,8 +69,11 @@ pub(super) trait Journal: Debug + Send + Sync {
     /// Replaces the document if the newest change still has this revision.
     fn restore(&self, id: &LoopId, revision: u64, document: &[u8]) -> Result<(), StoreError>;
 
-    /// Returns the lines of a journal as JSON, oldest first.
-    fn entries(&self, id: &LoopId) -> Result<Vec<Vec<u8>>, StoreError>;
+    /// Returns the lines of a journal as JSON, oldest first: all of them, or at least those since a revision.
+    fn entries(&self, id: &LoopId, since: Option<u64>) -> Result<Vec<Vec<u8>>, StoreError>;
+
+    /// Returns the length of a journal. As long as it is the same, so is the journal.
+    fn length(&self, id: &LoopId) -> Option<u64>;
 
     /// Returns the loops that have a journal, by id.
     fn list(&self) -> Result<Vec<LoopId>, StoreError>;

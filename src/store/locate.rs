@@ -5,7 +5,6 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::spec::StateSpec;
 use super::state_home::StateHome;
 use super::store::Store;
-use super::tracked::git_top;
 
 /// Limits the state folders that are looked at from one place, the nearest ones. Nobody nests more, and whoever unpacked
 /// hundreds must not hold the turn with them.
@@ -61,6 +60,12 @@ pub fn for_start(
     let root: Utf8PathBuf = git_top(&dir).unwrap_or(&dir).to_owned();
     let folder = state_folder(&root, named(spec, env_override));
     Store::at(folder, root, spec, home.clone())
+}
+
+/// Returns the nearest ancestor of `folder`, itself included, that holds `.git`.
+fn git_top(folder: &Utf8Path) -> Option<&Utf8Path> {
+    let mut ancestors = folder.ancestors();
+    ancestors.find(|ancestor| ancestor.join(".git").exists())
 }
 
 fn named<'n>(spec: &'static StateSpec, env_override: Option<&'n str>) -> &'n Utf8Path {

@@ -7,9 +7,8 @@
 //!
 //! The first two are the system's advisory locks, so the end of a process frees them.
 
-use std::cell::Cell;
 use std::fs::File;
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, ErrorKind};
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -25,68 +24,22 @@ const SHORTEST_POLL: Duration = Duration::from_micros(100);
 /// Name of the project's lock in a state folder.
 pub(super) const PROJECT: &str = ".lock";
 
+/// The name of the lock of starts in a state folder.
+pub(super) const STARTING: &str = ".start.lock";
+
 /// Names the lock of a running review in a loop's folder.
 pub(super) const RUN: &str = "run.lock";
-
-/// Limits the mark in the lock's file, in bytes: a SHA-256 in hexadecimal digits.
-const LONGEST_MARK: u64 = 64;
 
 /// Proof that the project's lock is held; operations that need it take a reference.
 #[derive(Debug)]
 pub struct LockGuard {
     folder: Folder,
-    is_marked: Cell<bool>,
 }
 
 impl LockGuard {
     /// Returns the folder whose lock it is.
     pub(super) fn folder(&self) -> &Folder {
         &self.folder
-    }
-
-    /// Returns the mark that a holder of the lock left in its file, unless somebody else has added or removed a name in the folder since.
-    ///
-    /// The lock's file has the folder's time of modification, which each holder passes on to it. Where the system's clock is too
-    /// coarse to tell a later change from the holder's own, nothing is taken for a mark.
-    pub(super) fn mark(&self) -> Option<String> {
-        let mark = self
-            .is_marked
-            .get()
-            .then(|| self.folder.read(PROJECT, LONGEST_MARK));
-        String::from_utf8(mark?.ok()?).ok()
-    }
-
-    /// Leaves a mark that says what the folder's names are known by.
-    pub(super) fn set_mark(&self, mark: &str) {
-        let file = self.folder.file_to_change(PROJECT);
-        // Written over the one before, so that a full disk leaves that.
-        let marked = file.and_then(|mut file| {
-            file.write_all(mark.as_bytes())?;
-            file.set_len(mark.len() as u64)
-        });
-        self.is_marked.set(marked.is_ok());
-    }
-
-    fn take_mark(&self, lock: &Found) {
-        let is_as_left = |folder: Found| {
-            lock.modified() == folder.modified() && lock.changed() > folder.modified()
-        };
-        self.is_marked
-            .set(self.folder.found().is_ok_and(is_as_left));
-    }
-
-    fn pass_mark_on(&self, lock: &File) {
-        if self.is_marked.get()
-            && let Ok(folder) = self.folder.found()
-        {
-            // A fine clock has a later time for the second, where the first shared the one of the folder.
-            for _ in 0..2 {
-                let _ = lock.set_modified(folder.modified());
-                if Found::of(lock).is_ok_and(|lock| lock.changed() > folder.modified()) {
-                    break;
-                }
-            }
-        }
     }
 }
 
@@ -134,7 +87,7 @@ pub fn with_lock<R>(
     work: impl FnOnce(&LockGuard) -> R,
 ) -> Result<R, LockError> {
     match Folder::open(folder) {
-        Ok(folder) => with_lock_in(folder, deadline, work),
+        Ok(folder) => with_lock_in(folder, PROJECT, deadline, work),
         Err(source) => Err(LockError::Io {
             path: folder.join(PROJECT),
             source,
@@ -145,31 +98,25 @@ pub fn with_lock<R>(
 /// Runs `work` while the lock of a folder is held, which it then works in.
 pub(super) fn with_lock_in<R>(
     folder: Folder,
+    name: &str,
     deadline: Duration,
     work: impl FnOnce(&LockGuard) -> R,
 ) -> Result<R, LockError> {
-    let is_marked = Cell::new(false);
-    let held = LockGuard { folder, is_marked };
+    let held = LockGuard { folder };
     let folder = &held.folder;
-    let path = folder.path().join(PROJECT);
+    let path = folder.path().join(name);
     let failed = |source| LockError::Io {
         path: path.clone(),
         source,
     };
-    let open = || folder.file_or_new(PROJECT).map_err(failed);
+    let open = || folder.file_or_new(name).map_err(failed);
     let begun = Instant::now();
     let mut lock = fd_lock::RwLock::new(open()?);
     loop {
         // The guard borrows the lock, so what comes after it is decided before the lock is opened anew.
         let replaced = match lock.try_write() {
-            Ok(guard) => match still_in(folder, PROJECT, &guard).map_err(failed)? {
-                Some(found) => {
-                    held.take_mark(&found);
-                    let result = work(&held);
-                    held.pass_mark_on(&guard);
-                    drop(guard);
-                    return Ok(result);
-                }
+            Ok(guard) => match still_in(folder, name, &guard).map_err(failed)? {
+                Some(_) => return Ok(work(&held)),
                 // The file was removed between opening and locking: this lock guards nothing.
                 None => true,
             },
@@ -323,38 +270,6 @@ mod tests {
             }
         });
         assert!(folder.join(".lock").exists(), "the file stays");
-    }
-
-    #[test]
-    fn a_mark_holds_until_somebody_else_changes_the_folders_names() {
-        let (_kept, folder) = folder();
-        let mark = || with_lock(&folder, Duration::ZERO, LockGuard::mark).unwrap();
-        // Whole seconds of long ago, so that no coarse clock is in the way.
-        let at = |second| std::time::UNIX_EPOCH + Duration::from_secs(second);
-        let set_time =
-            |second| File::open(&folder).and_then(|folder| folder.set_modified(at(second)));
-        let add = |name: &str, second| {
-            std::fs::write(folder.join(name), "")?;
-            set_time(second)
-        };
-        assert_eq!(mark(), None);
-        set_time(1).unwrap();
-        with_lock(&folder, Duration::ZERO, |lock| lock.set_mark("known")).unwrap();
-        assert_eq!(mark().as_deref(), Some("known"));
-        with_lock(&folder, Duration::ZERO, |_| add("by-a-holder", 2))
-            .unwrap()
-            .unwrap();
-        assert_eq!(mark().as_deref(), Some("known"));
-        add("by-another", 3).unwrap();
-        assert_eq!(mark(), None);
-        // The lock's file is as old as the folder, and has changed no later: the clock tells nothing.
-        with_lock(&folder, Duration::ZERO, |lock| lock.set_mark("anew")).unwrap();
-        set_time(1_000_000_000_000).unwrap();
-        File::open(folder.join(PROJECT))
-            .unwrap()
-            .set_modified(at(1_000_000_000_000))
-            .unwrap();
-        assert_eq!(mark(), None);
     }
 
     #[test]

@@ -58,76 +58,61 @@
 //! are any, `run` and `evidence`, and `visit`, the revision with which the visit of the phase began; or a note, `{"at":…,"note":"run-began","data":{…}}`. Only changes have a revision.
 //! All times are ISO 8601 in UTC, whole seconds.
 
-mod active;
 mod adopt;
-mod attempts;
-mod bring_back;
+mod archive;
 mod budget;
 mod commit;
 mod document;
 mod entry;
 mod error;
 mod fault;
+mod files;
 mod frontmatter;
 #[cfg(all(any(test, fuzzing), feature = "plan"))]
 pub(crate) mod fuzzing;
 mod id;
-mod index;
-mod inspect;
 mod journal;
 mod json;
 mod lines;
 mod list;
 mod locate;
 mod lock;
-#[cfg(test)]
 mod memory;
 mod nulls;
 mod open;
-mod ownership;
 pub mod partial;
-mod place;
+mod project;
 mod record;
-mod recover;
-mod repair;
-mod roll_back;
 mod scalar;
+mod seal;
 mod spec;
 mod start;
 mod state_home;
-mod storage;
 #[expect(
     clippy::module_inception,
     reason = "the room is named after what it is about"
 )]
 mod store;
-mod sweep;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
-mod tracked;
-mod validation;
 mod value;
-mod write;
 
-pub use attempts::{HEALED, MOST_ATTEMPTS, REFUSED, UNEXPLAINED};
 pub use budget::{Budget, OF_A_HOOK};
 pub use document::{Document, DocumentError, MAX_BYTES, is_field_name};
 pub use entry::{Change, ChangeEntry, Entry, JsonText, NoteEntry};
 pub use error::{CommitError, StartError, StoreError};
 pub use id::{InvalidId, LoopId};
-pub(crate) use journal::Known;
 pub use list::{Foreign, Listed};
 pub use locate::{MOST_FOLDERS, folders, for_start};
 pub use lock::{LockError, LockGuard, PidLock, RunLock, with_lock};
 pub use record::Record;
-pub use repair::{Opened, Repair};
+pub use open::{Opened, REFUSED, Repair, UNEXPLAINED};
 pub use spec::{Active, Edit, Editable, Form, HeldFields, IdForm, StateSpec, StoredEdge};
 pub use start::{Import, StartPlan, Started};
 pub use state_home::StateHome;
 pub use store::Store;
-pub use sweep::Swept;
 pub use value::{MOST_COUNT, Value};
 
 pub use crate::files::Distrust;

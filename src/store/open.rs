@@ -9,9 +9,14 @@ use super::error::{StoreError, io_error};
 use super::id::LoopId;
 use super::journal::{AppendError, Line, Tail};
 use super::record::Record;
-use super::spec::StateSpec;
+use super::spec::{Form, StateSpec};
 use super::store::Store;
 use super::value::Value;
+
+/// The note of a verb or a helper that was refused.
+pub const REFUSED: &str = "refused";
+/// The note of a file that nothing in the journal explains.
+pub const UNEXPLAINED: &str = "unexplained";
 
 /// A loop that was opened, and what had to be done to its document.
 #[derive(Debug, Clone)]
@@ -183,7 +188,7 @@ impl Store {
             .and_then(|document| document.get(spec.fields.revision)?.as_count())
             .unwrap_or_default();
         let mut texts = Vec::new();
-        if shown < newest.revision && spec.has_text() {
+        if shown < newest.revision && matches!(spec.form, Form::Frontmatter(..)) {
             let entries = self.journal(id)?;
             let changes = entries.iter().filter_map(Entry::change);
             let missed = changes.filter(|change| change.revision > shown);
@@ -193,7 +198,7 @@ impl Store {
     }
 
     /// Describes why there is no loop of this user: what the document says of it.
-    fn why_none(&self, id: &LoopId) -> StoreError {
+    pub(super) fn why_none(&self, id: &LoopId) -> StoreError {
         let path = self.path_of(id);
         let Ok(bytes) = self.files().read_document(id) else {
             return self.no_loop(id);
@@ -260,7 +265,16 @@ impl Store {
     /// # Errors
     /// There is none, it is not this user's, or it cannot be read.
     pub fn journal(&self, id: &LoopId) -> Result<Vec<Entry>, StoreError> {
-        let lines = self.journal_of().entries(id)?;
+        self.journal_since(id, None)
+    }
+
+    /// Returns the journal, or at least its entries since a revision.
+    pub(crate) fn journal_since(
+        &self,
+        id: &LoopId,
+        since: Option<u64>,
+    ) -> Result<Vec<Entry>, StoreError> {
+        let lines = self.journal_of().entries(id, since)?;
         if lines.is_empty() {
             return Err(self.no_loop(id));
         }

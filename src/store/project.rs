@@ -101,7 +101,7 @@ impl Project {
     /// Keeps where a state folder is.
     pub(super) fn keep(&self, home: &StateHome, path: &Utf8Path) -> io::Result<()> {
         keep(home, PROJECTS, &self.0, path.as_str())?;
-        keep(home, BY_PATH, &sha256(path), &self.0)
+        keep(home, BY_PATH, &sha256(path.as_str()), &self.0)
     }
 
     /// Returns what is kept of a loop. What cannot be read is not known.
@@ -129,7 +129,7 @@ impl Project {
 
 /// Returns whether a state folder was last used at a path where there is none now.
 pub(super) fn has_vanished(home: &StateHome, path: &Utf8Path) -> bool {
-    let Some(id) = kept(home, BY_PATH, &sha256(path)) else {
+    let Some(id) = kept(home, BY_PATH, &sha256(path.as_str())) else {
         return false;
     };
     // A folder that moved is used at its new path.

@@ -33,7 +33,8 @@ impl Key {
     pub(super) fn read(home: &StateHome) -> Result<Option<Self>, StoreError> {
         let home = home.checked()?;
         let read = || private::existing(home, "").and_then(|folder| read_in(&folder));
-        let found = if_there(read()).map_err(|error| StoreError::key("read", home.join(FILE), &error))?;
+        let found = if_there(read());
+        let found = found.map_err(|error| StoreError::key("read", home.join(FILE), &error))?;
         Ok(found.flatten())
     }
 
@@ -50,11 +51,11 @@ impl Key {
             }
             let mut bytes = [0; KEY_BYTES];
             getrandom::fill(&mut bytes).map_err(io::Error::other)?;
-            match folder.place_new(FILE, hex(&bytes).as_bytes()) {
-                // Another process was first.
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                placed => placed?,
-            }
+            let prepared = folder.prepare(FILE, hex(&bytes).as_bytes())?;
+            prepared.sync()?;
+            // Another process may be first. Then its key counts.
+            prepared.rename_new()?;
+            folder.sync()?;
             read_in(&folder)?.ok_or_else(|| ErrorKind::NotFound.into())
         };
         made().map_err(|error: io::Error| StoreError::key("write", home.join(FILE), &error))

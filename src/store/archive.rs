@@ -1,0 +1,126 @@
+//! Moving loops out of the state folder and back: `archive/<id>/` has everything of a loop, and is never pruned.
+
+use std::time::{Duration, SystemTime};
+
+use super::error::{StartError, StoreError};
+use super::files::ARCHIVE;
+use super::id::LoopId;
+use super::list::Listed;
+use super::lock::RunLock;
+use super::record::Record;
+use super::store::Store;
+
+impl Store {
+    /// Archives a loop, whether it can be opened or not.
+    ///
+    /// # Errors
+    /// There is no such loop, a review of it runs, or it cannot be moved.
+    pub fn archive(&self, id: &LoopId) -> Result<(), StoreError> {
+        let is_there = self.has_journal(id) || self.files().read_document(id).is_ok();
+        if !is_there {
+            return Err(self.no_loop(id));
+        }
+        let folder = self.files().open_loop(id);
+        let held = folder.ok().map(|folder| RunLock::try_take(&folder));
+        if let Some(None) = held.transpose()? {
+            return Err(StoreError::Running { id: id.to_string() });
+        }
+        self.journal_of().archive(id)?;
+        self.log(&format!("{id}: archived; to go on with it: resume {id}"));
+        Ok(())
+    }
+
+    /// Brings an archived loop back.
+    ///
+    /// # Errors
+    /// Another loop is under way, there is no such loop in the archive, or it cannot be opened here.
+    pub fn unarchive(&self, id: &LoopId) -> Result<Record, StartError> {
+        let Some(listed) = self.listed_in_archive(id.as_str()) else {
+            return Err(StoreError::NoLoop {
+                id: id.to_string(),
+                folder: self.folder().join(ARCHIVE),
+            }
+            .into());
+        };
+        let mut outcome = Ok(());
+        self.journal_of().alone(&mut || {
+            outcome = self.refuse_active(id, listed.session.as_deref(), None);
+            match outcome {
+                Ok(()) => self.journal_of().unarchive(id),
+                Err(_) => Ok(()),
+            }
+        })?;
+        outcome?;
+        Ok(self.open(id)?.record)
+    }
+
+    /// Returns whether a loop is in the archive.
+    pub fn has_archived(&self, id: &LoopId) -> bool {
+        self.listed_in_archive(id.as_str()).is_some()
+    }
+
+    /// Returns the store on the folder of an archived loop.
+    #[must_use]
+    pub fn archived_store(&self, id: &str) -> Self {
+        self.in_archive(id)
+    }
+
+    fn listed_in_archive(&self, id: &str) -> Option<Listed> {
+        let mut listed = self.archived_store(id).list().into_iter();
+        listed.find(|one| one.id.as_str() == id)
+    }
+
+    /// Returns the archived loops that are not over, newest first.
+    pub fn archived(&self) -> Vec<Listed> {
+        let archive = self.files().open().and_then(|here| here.below(ARCHIVE));
+        let names = archive.and_then(|archive| archive.list()).unwrap_or_default();
+        let mut listed: Vec<Listed> = names
+            .into_iter()
+            .take_while(|_| !self.budget().is_over())
+            .filter_map(|(name, _)| self.listed_in_archive(&name))
+            .filter(|one| !one.terminal)
+            .collect();
+        listed.sort_by(|one, other| (other.modified, &other.id).cmp(&(one.modified, &one.id)));
+        listed
+    }
+
+    /// Archives the loops that are not over and that nobody touched for this long. One whose review runs stays.
+    pub fn archive_stale(&self, now: SystemTime, older: Duration) -> Vec<LoopId> {
+        let is_stale = |modified| now.duration_since(modified).is_ok_and(|since| since > older);
+        let mut archived = Vec::new();
+        for one in self.list() {
+            if one.ours && !one.terminal && is_stale(one.modified) && !self.is_running(&one.id) {
+                match self.archive(&one.id) {
+                    Ok(()) => archived.push(one.id),
+                    Err(error) => self.log(&format!("{}: not archived: {error}", one.id)),
+                }
+            }
+        }
+        archived
+    }
+
+    /// Archives the finished loops beyond the newest.
+    pub(super) fn archive_finished(&self, newest: usize) {
+        let finished = self.list().into_iter().filter(|one| one.ours && one.terminal);
+        for one in finished.skip(newest) {
+            if let Err(error) = self.journal_of().archive(&one.id) {
+                self.log(&format!("{}: not archived: {error}", one.id));
+            }
+        }
+    }
+
+    /// Archives every loop of this project. Returns them.
+    ///
+    /// # Errors
+    /// One cannot be moved. Those before it stay archived.
+    pub fn archive_all(&self) -> Result<Vec<LoopId>, StoreError> {
+        let mut archived = Vec::new();
+        for one in self.list() {
+            if self.is_for(one.root.as_deref()) {
+                self.archive(&one.id)?;
+                archived.push(one.id);
+            }
+        }
+        Ok(archived)
+    }
+}
