@@ -7,16 +7,19 @@ pub use crate::behaviours::observe::{
 };
 pub use crate::behaviours::verify::{self, Verified};
 pub use crate::behaviours::{LoopHandle, Step, attempt, or_else, settle};
-pub use crate::machine::begin::{Beginning, begin};
+pub use crate::generated;
+pub use crate::machine::begin::Beginning;
 pub use crate::machine::data::DataType;
-pub use crate::machine::guard::FieldError;
-pub use crate::machine::import::{ImportError, import};
+pub use crate::machine::edge::{Edge, EdgeAt, EdgeInfo, Guard, Rules, rules, stored_edges};
+pub use crate::machine::fields::FieldError;
+pub use crate::machine::held::{Header, Held};
+pub use crate::machine::import::ImportError;
 pub use crate::machine::message::Message;
 pub use crate::machine::persona::{Focus, PersonaInfo};
 pub use crate::machine::raw::OpenError;
 pub use crate::machine::table::{
-    ArgumentInfo, BehaviourInfo, Choice, Constant, EdgeInfo, FieldInfo, FieldKind, Guard, ModeInfo,
-    Operand, Options, PhaseInfo, Question, Sign, Table, Taker, Update,
+    ArgumentInfo, BehaviourInfo, Choice, Constant, FieldInfo, FieldKind, ModeInfo, Options,
+    PhaseInfo, Question, Table, Taker,
 };
 pub use crate::machine::{Actor, EvidenceRecord, Machine, Raw, Refusal, Refused, Requirement};
 pub use crate::review::{Blocking, ReviewSpec, Reviewed, Settled, Subject, evidence, subject};
@@ -34,24 +37,6 @@ pub use jiff::Timestamp;
 pub use serde;
 pub use strum;
 
-/// Takes a transition.
-///
-/// # Errors
-/// See [`Refusal`].
-pub fn commit(
-    raw: Raw,
-    transition: &'static str,
-    arguments: &[(&'static str, Value)],
-    evidence: Option<&EvidenceRecord>,
-) -> Result<Raw, Refused<Raw>> {
-    raw.commit(transition, arguments, evidence)
-}
-
-/// A word of an argument as a state document has it.
-pub fn word_value(word: impl Into<&'static str>) -> Value {
-    Value::Word(word.into().to_owned())
-}
-
 /// Reads one of some words of a command line.
 #[cfg(feature = "program")]
 pub fn word_parser<T>(
@@ -63,11 +48,6 @@ where
 {
     use clap::builder::TypedValueParser as _;
     clap::builder::PossibleValuesParser::new(words).try_map(|word| word.parse::<T>())
-}
-
-/// An argument that may be left out.
-pub fn given(value: Option<Value>) -> Value {
-    value.unwrap_or(Value::Null)
 }
 
 /// What evidence says to an edge.

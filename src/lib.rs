@@ -45,7 +45,7 @@
 //! evidence), [`hooks`] (Claude Code's hook protocol), [`mod@machine`] (what every generated machine is), [`process`] (child
 //! processes) and [`store`] (documents, locks, journal). Everything below `plan` knows no phase by name.
 
-// Generated code names this crate by its absolute path, and our own machine is generated too.
+// The plan loop names this crate as a stranger's machine does.
 extern crate self as claudex_loop;
 
 pub mod behaviours;
@@ -150,6 +150,8 @@ macro_rules! machine {
             rustdoc::invalid_rust_codeblocks
         )]
         pub mod $module {
+            use $crate::__private as rt;
+
             include!(concat!(
                 env!(
                     "OUT_DIR",
@@ -169,10 +171,10 @@ macro_rules! machine {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! generated {
-    (1, $version:literal, $file:literal) => {
-        include!(concat!(env!("OUT_DIR"), "/", $file));
+    (2, $version:literal, $($file:literal),+) => {
+        $(include!(concat!(env!("OUT_DIR"), "/", $file));)+
     };
-    ($format:literal, $version:literal, $file:literal) => {
+    ($format:literal, $version:literal, $($file:literal),+) => {
         compile_error!(concat!(
             "claudex-build ",
             $version,

@@ -30,13 +30,11 @@ fn started(root: &Utf8Path, before: usize) -> (Store, LoopId) {
     let home = StateHome::at(root.join("state-home"));
     let store = Store::at(root.join(SPEC.folder), root.to_owned(), &SPEC, home);
     let store = store.with_deadline(Duration::from_secs(60));
-    let fields = |_: &LoopId| {
-        vec![
-            ("phase".into(), Value::Word("on".into())),
-            ("topic".into(), Value::Text("word ".repeat(70))),
-            ("count".into(), Value::Count(0)),
-        ]
-    };
+    let fields = vec![
+        ("phase".into(), Value::Word("on".into())),
+        ("topic".into(), Value::Text("word ".repeat(70))),
+        ("count".into(), Value::Count(0)),
+    ];
     let plan = StartPlan {
         now: jiff::Timestamp::now(),
         stale_after: None,

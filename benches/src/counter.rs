@@ -33,5 +33,5 @@ pub(crate) static SPEC: StateSpec = StateSpec {
     edits: &[],
     nulls: &[],
     terminal: &["over", "cancelled"],
-    edges: &[],
+    edges: Vec::new,
 };

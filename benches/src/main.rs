@@ -6,6 +6,7 @@ mod commit;
 mod counter;
 mod many;
 mod pair;
+mod step;
 mod stop;
 
 use pair::Row;
@@ -19,6 +20,7 @@ fn main() {
     println!("| what | beside | ratio | wanted |\n|---|---|---|---|");
     for (name, measure) in commit::rows()
         .into_iter()
+        .chain(step::rows())
         .chain(stop::rows())
         .chain(many::rows())
     {

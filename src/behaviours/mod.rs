@@ -11,8 +11,7 @@ pub mod observe;
 pub mod verify;
 pub mod words;
 
-use crate::machine::table::EdgeInfo;
-use crate::machine::{Raw, Refused};
+use crate::machine::{EdgeAt, Raw, Refused};
 
 /// What the engine can look at without knowing the machine: a generated `AnyLoop`.
 pub trait LoopHandle {
@@ -28,7 +27,7 @@ pub enum Step<A> {
         /// The loop after it.
         now: A,
         /// The edge.
-        edge: &'static EdgeInfo,
+        edge: EdgeAt,
     },
     /// Every guard refused, or the outcome names no transition: the turn ends and the loop waits.
     Waits(A),

@@ -12,8 +12,8 @@ use super::command_runs;
 use super::verify::{self, Unready};
 use crate::machine::facts;
 use crate::machine::message::{Message, MessageError};
-use crate::machine::table::{ArgumentInfo, BehaviourInfo, EdgeInfo};
-use crate::machine::{Actor, Raw};
+use crate::machine::table::{ArgumentInfo, BehaviourInfo};
+use crate::machine::{Actor, EdgeAt, EdgeInfo, Raw};
 use crate::review::subject;
 use crate::text;
 
@@ -34,11 +34,7 @@ const ASK: Message = Message {
 ///
 /// # Errors
 /// The template does not render.
-pub fn of(
-    raw: &Raw,
-    edge: &'static EdgeInfo,
-    own: Map<String, Json>,
-) -> Result<Option<String>, MessageError> {
+pub fn of(raw: &Raw, edge: EdgeAt, own: Map<String, Json>) -> Result<Option<String>, MessageError> {
     said(raw, edge.words(raw.table()), own)
 }
 
@@ -141,16 +137,7 @@ impl Verbs {
     /// Those whose guards hold now.
     fn of(raw: &Raw) -> Self {
         let mut verbs = Self::default();
-        let (table, record) = (raw.table(), raw.record());
-        let here = |edge: &&EdgeInfo| edge.from == raw.phase() && edge.is_verb();
-        for edge in table.edges.iter().filter(here) {
-            let open = edge
-                .when
-                .as_ref()
-                .is_none_or(|guard| guard.holds(table, record, None).unwrap_or(false));
-            if !open {
-                continue;
-            }
+        for edge in raw.open_edges().into_iter().filter(|edge| edge.is_verb()) {
             let line = line(raw, edge.transition, edge.args);
             for (actor, lines) in [
                 (Actor::Agent, &mut verbs.agent),
@@ -272,7 +259,7 @@ fn waited_for(raw: &Raw, behaviour: &BehaviourInfo) -> Option<String> {
 /// Returns a command that is waited for: what it lacks, where it lacks something.
 fn command(raw: &Raw, name: &str) -> String {
     let plain = || format!("the command {name}");
-    let Some(permitted) = raw.permissions() else {
+    let Some(permitted) = raw.told().permissions.get() else {
         return plain();
     };
     let file = permitted.file.as_ref();

@@ -55,23 +55,19 @@ pub fn begin<M: Machine>(
 ) -> Result<Raw, StartError> {
     Raw::start::<M>(
         store,
-        plan::<M>(store, mode, mode.start, given, how, actor)?,
+        plan::<M>(mode, mode.start, given, how, actor)?,
         actor,
     )
 }
 
-/// The fields of a document, in their order.
-type Fields = Vec<(String, Value)>;
-
 /// Plans the start of a loop that is in this phase at first.
 pub(super) fn plan<M: Machine>(
-    store: &Store,
     mode: &'static ModeInfo,
     first: usize,
     given: Vec<(&'static str, Value)>,
     how: Beginning,
     actor: Actor,
-) -> Result<StartPlan<impl FnOnce(&LoopId) -> Fields>, StartError> {
+) -> Result<StartPlan, StartError> {
     if !mode.by.is_empty() && !mode.by.contains(&actor) {
         return Err(StartError::Actor {
             mode: mode.name,
@@ -81,59 +77,33 @@ pub(super) fn plan<M: Machine>(
     }
     let table = M::TABLE;
     let held = &table.state.fields;
-    let phase = table.phases[first].stored;
-    let root = store.root().to_string();
     let Beginning {
         now,
         stale_after,
         session,
         id,
     } = how;
-    let fields = move |id: &LoopId| {
-        let word = |text: &str| Value::Word(text.to_owned());
-        let value = |field: &FieldInfo| {
-            let name = Some(field.name);
-            let own = mode
-                .initial
-                .iter()
-                .find(|(of, _)| *of == field.name)
-                .map(|(_, value)| value);
-            if !field.exists_in(first) {
-                Value::Null
-            } else if let Some((_, value)) = given.iter().find(|(of, _)| *of == field.name) {
-                value.clone()
-            } else if field.kind != FieldKind::Held {
-                own.map_or_else(|| field.first(), |own| field.written(own.value()))
-            } else if name == Some(held.phase) {
-                word(phase)
-            } else if name == Some(held.id) {
-                word(id.as_str())
-            } else if name == Some(held.root) {
-                word(&root)
-            } else if name == Some(held.session) {
-                word(&session)
-            } else if name == Some(held.machine) {
-                word(table.state.machine)
-            } else if name == held.graph_hash {
-                word(table.state.graph_hash)
-            } else if name == held.mode {
-                word(mode.name)
-            } else if name == held.started || name == held.updated {
-                Value::Word(now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
-            } else if name == held.run {
-                word("")
-            } else if name == held.started_epoch {
-                Value::Count(u64::try_from(now.as_second()).unwrap_or_default())
-            } else {
-                Value::Count(1)
-            }
-        };
-        table
-            .fields
-            .iter()
-            .map(|field| (field.name.to_owned(), value(field)))
-            .collect()
+    let word = |text: &str| Value::Word(text.to_owned());
+    let value = |field: &FieldInfo| {
+        let given = given.iter().find(|(name, _)| *name == field.name);
+        let own = mode.initial.iter().find(|(name, _)| *name == field.name);
+        match (given, own) {
+            _ if !field.exists_in(first) => Value::Null,
+            (Some((_, value)), _) => value.clone(),
+            _ if field.name == held.phase => word(table.phases[first].stored),
+            _ if field.name == held.session => word(&session),
+            _ if Some(field.name) == held.mode => word(mode.name),
+            _ if Some(field.name) == held.run => word(""),
+            // The store writes what else the engine keeps.
+            _ if field.kind == FieldKind::Held => Value::Null,
+            (None, Some((_, value))) => field.written(value.value()),
+            (None, None) => field.first(),
+        }
     };
+    let fields = table.fields.iter();
+    let fields = fields
+        .map(|field| (field.name.to_owned(), value(field)))
+        .collect();
     Ok(StartPlan {
         by: actor.to_string(),
         now,

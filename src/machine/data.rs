@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
 use super::Raw;
-use super::guard::{FieldError, checked};
+use super::fields::{FieldError, checked};
 use crate::store::Value;
 
 /// Limits how deep data is nested: a journal's line, in which it stands, has a limit too.

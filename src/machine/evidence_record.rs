@@ -1,9 +1,10 @@
 //! What evidence says when it is shown to an edge: which loop, which round, which run.
 //!
-//! Evidence itself is made in `review`; this room only compares a record with the loop that it is shown for. The
-//! constructor is the crate's own, so no other crate can make one.
+//! Evidence is made in `review` and `behaviours`. This module compares a record with the loop that it is shown for.
 
 use serde::{Deserialize, Serialize};
+
+use super::Raw;
 
 /// Says whether a round counts without a review.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -28,113 +29,53 @@ pub enum Requirement {
     Verified,
 }
 
-/// Holds an evidence record, as it stands in the journal.
+/// What evidence shows, as the journal has it. Only this crate can make one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvidenceRecord {
-    kind: Requirement,
-    #[serde(rename = "loop")]
-    loop_id: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    run: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    findings: Option<u64>,
-    round: u64,
-    revision: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    subject: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    rejecting: Option<String>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    waived: bool,
-}
-
-/// What `review` knows when it makes a record.
-#[derive(Debug, Clone)]
-pub(crate) struct EvidenceFields {
+    /// What it proves.
     pub(crate) kind: Requirement,
+    /// The loop that it was made for.
+    #[serde(rename = "loop")]
     pub(crate) loop_id: String,
+    /// The run that it comes from. Waived evidence has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) run: Option<String>,
+    /// The number of the run's findings file, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) findings: Option<u64>,
+    /// The round that was reviewed, or 0 if commands verified the work.
     pub(crate) round: u64,
+    /// The revision of the loop at which it was gathered. It serves one change only.
     pub(crate) revision: u64,
+    /// The digest of what was reviewed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) subject: Option<String>,
+    /// Why open findings were rejected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) rejecting: Option<String>,
+    /// Whether no review stands behind it (`CLAUDEX_EVIDENCE=optional`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) waived: bool,
 }
 
 impl EvidenceRecord {
-    pub(crate) fn new(fields: EvidenceFields) -> Self {
-        let EvidenceFields {
-            kind,
-            loop_id,
-            run,
-            findings,
-            round,
-            revision,
-            subject,
-            rejecting,
-            waived,
-        } = fields;
+    /// Makes evidence of a loop's present revision.
+    pub(crate) fn of(raw: &Raw, kind: Requirement, round: u64) -> Self {
         Self {
             kind,
-            loop_id,
-            run,
-            findings,
+            loop_id: raw.id().to_string(),
+            run: None,
+            findings: None,
             round,
-            revision,
-            subject,
-            rejecting,
-            waived,
+            revision: raw.record().revision(),
+            subject: None,
+            rejecting: None,
+            waived: false,
         }
     }
 
-    /// Returns what it proves.
-    pub fn kind(&self) -> Requirement {
-        self.kind
-    }
-
-    /// Returns the loop it was made for.
-    pub fn loop_id(&self) -> &str {
-        &self.loop_id
-    }
-
-    /// Returns the round that was reviewed; 0 where commands verified the work.
-    pub fn round(&self) -> u64 {
-        self.round
-    }
-
-    /// Returns the run that the evidence comes from; a waived one has none.
-    pub fn run(&self) -> Option<&str> {
-        self.run.as_deref()
-    }
-
-    /// Returns the number of the run's findings file, where it has one.
-    pub fn findings(&self) -> Option<u64> {
-        self.findings
-    }
-
-    /// Returns the digest of what was reviewed.
-    pub fn subject(&self) -> Option<&str> {
-        self.subject.as_deref()
-    }
-
-    /// Returns why open findings were rejected.
-    pub fn rejecting(&self) -> Option<&str> {
-        self.rejecting.as_deref()
-    }
-
-    /// Returns whether no review stands behind it (`CLAUDEX_EVIDENCE=optional`).
-    pub fn is_waived(&self) -> bool {
-        self.waived
-    }
-
-    /// Returns the revision of the loop at which it was gathered: evidence serves one change, and no later one.
-    pub(crate) fn revision_bound(&self) -> u64 {
-        self.revision
-    }
-
-    /// Returns whether it proves what an edge asks for. A settled record is a reviewed one too; a verified one is neither, nor is either
-    /// verified.
+    /// Returns whether it proves what an edge asks for. A settled record is a reviewed one too. A verified one is neither,
+    /// nor is either verified.
     pub(crate) fn satisfies(&self, requirement: Requirement) -> bool {
         self.kind == requirement
             || (self.kind, requirement) == (Requirement::Settled, Requirement::Reviewed)
@@ -148,18 +89,9 @@ mod tests {
     #[test]
     fn what_is_settled_is_reviewed_and_what_is_verified_is_neither() {
         use Requirement::{Reviewed, Settled, Verified};
-        let satisfied = |kind| {
-            let record = EvidenceRecord::new(EvidenceFields {
-                kind,
-                loop_id: "x".to_owned(),
-                run: None,
-                findings: None,
-                round: 0,
-                revision: 1,
-                subject: None,
-                rejecting: None,
-                waived: false,
-            });
+        let satisfied = |kind: Requirement| {
+            let json = format!(r#"{{"kind":"{kind}","loop":"x","round":0,"revision":1}}"#);
+            let record: EvidenceRecord = serde_json::from_str(&json).unwrap();
             [Reviewed, Settled, Verified].map(|needed| record.satisfies(needed))
         };
         assert_eq!(satisfied(Reviewed), [true, false, false]);

@@ -3,7 +3,7 @@
 use camino::Utf8PathBuf;
 
 use super::begin::{Beginning, plan};
-use super::guard::{FieldError, checked};
+use super::fields::{FieldError, checked};
 use super::table::FieldKind;
 use super::{Actor, Machine, Raw};
 use crate::store::{DocumentError, Import, StartError, Store, Value};
@@ -92,7 +92,7 @@ pub fn import<M: Machine>(
     let given = given.filter(|(_, value)| !matches!(value, Value::Null));
     let given = given.map(|(field, value)| Ok((field.name, checked(field, value)?)));
     let given = given.collect::<Result<_, FieldError>>()?;
-    let plan = plan::<M>(store, mode, phase, given, how, actor)?;
+    let plan = plan::<M>(mode, phase, given, how, actor)?;
     Ok(Raw::import::<M>(
         store,
         plan,

@@ -5,20 +5,29 @@
 //!
 //! - [`message`]: templates; `facts`: what a loop knows of itself, for them to name.
 //! - [`table`]: the const description of a machine, as `machine.toml` declared it.
-//! - [`guard`]: guards and updates, evaluated over a state document.
+//! - [`edge`]: guards and updates as functions of a machine's own types, and the choice of the edge that is open.
+//! - [`fields`]: from a state document to a machine's fields and back.
+//! - [`held`]: a loop with its fields, and the one way to move it.
 //! - [`persona`]: who reviews.
 //! - [`raw`]: a loop without its type: what was read from disk, and by whom.
-//! - [`begin`]: how it starts; [`import`]: how it starts from a document of others; `commit`: the one way on.
+//! - [`begin`]: how it starts; [`import`]: how it starts from a document of others; `commit`: what an edge writes.
 //! - [`data`]: what a field of the program's own types holds.
 //! - [`refusal`]: why a transition did not happen, with the loop handed back.
 //! - [`evidence_record`]: what evidence says when it is shown to an edge.
 
+use std::fmt::Debug;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 pub mod begin;
 mod commit;
 pub mod data;
+pub mod edge;
 pub mod evidence_record;
 pub(crate) mod facts;
-pub mod guard;
+pub mod fields;
+pub mod held;
 pub mod import;
 pub mod message;
 pub mod permissions;
@@ -27,15 +36,30 @@ pub mod raw;
 pub mod refusal;
 pub mod table;
 
+pub use edge::{Edge, EdgeAt, EdgeInfo, Guard, Rules};
 pub use evidence_record::{EvidenceRecord, Requirement};
 pub(crate) use facts::facts;
+pub use fields::FieldError;
+pub use held::{Header, Held};
 pub use permissions::Permissions;
 pub use raw::Raw;
 pub use refusal::{Refusal, Refused, Snapshot};
 pub use table::{Actor, Table};
 
 /// A machine that `claudex-build` generated. The marker type of the generated module implements it.
-pub trait Machine: Sized + 'static {
-    /// Everything that `machine.toml` declares.
+pub trait Machine: Sized + Send + Sync + 'static {
+    /// The phases.
+    type Phase: Copy + Eq + Debug + Send + Sync + 'static;
+    /// The fields of a loop, without what the engine keeps of it.
+    type Fields: Clone + Debug + Default + Serialize + DeserializeOwned + Send + Sync + 'static;
+    /// A transition with its arguments.
+    type Transition: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 'static;
+
+    /// What `machine.toml` declares, without its types.
     const TABLE: &'static Table;
+    /// The entries of all transitions, in the order of `machine.toml`. The first one that is open is taken.
+    const EDGES: &'static [Edge<Self>];
+
+    /// Returns the name of a transition.
+    fn name(transition: &Self::Transition) -> &'static str;
 }

@@ -9,9 +9,10 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::files::{Folder, MOST, folder_of};
 use crate::machine::data::Own;
+use crate::machine::edge::EdgeAt;
 use crate::machine::evidence_record::EvidencePolicy;
-use crate::machine::guard::{self, FieldError};
-use crate::machine::table::{EdgeInfo, FieldInfo, FieldKind, Subject, Table};
+use crate::machine::fields::{self, FieldError};
+use crate::machine::table::{Subject, Table};
 use crate::machine::{Actor, Machine, Permissions};
 use crate::store::{
     Entry, Import, Known, LoopId, Record, Repair, StartError, StartPlan, Started, Store,
@@ -19,8 +20,8 @@ use crate::store::{
 };
 use crate::text;
 
-/// Most characters of a violation: it may quote what stands in a file.
-const VIOLATION: usize = 1000;
+/// The most characters of a violation. It may quote a file.
+const MAX_VIOLATION: usize = 1000;
 
 /// A loop as the store handed it out.
 #[derive(Debug)]
@@ -35,14 +36,24 @@ struct Inner {
     actor: Actor,
     cause: Option<String>,
     own: Own,
-    taken: Option<&'static EdgeInfo>,
+    taken: Option<EdgeAt>,
     repairs: Vec<Repair>,
     swept: Vec<LoopId>,
-    permissions: OnceLock<Permissions>,
-    violations: OnceLock<Vec<String>>,
-    commands: OnceLock<Result<Vec<String>, String>>,
-    subjects: OnceLock<Result<Vec<Subject>, String>>,
+    told: Told,
     journal: Mutex<Option<Known>>,
+}
+
+/// What the program tells of a loop in hand. Each is set once: what a loop is judged by does not change under it.
+#[derive(Debug, Default)]
+pub struct Told {
+    /// What the user's configuration permits. If nobody says it, evidence is required and no command runs.
+    pub permissions: OnceLock<Permissions>,
+    /// What breaks the machine's rules.
+    pub violations: OnceLock<Vec<String>>,
+    /// The commands that verify the work in the loop's phase, or why they are not known.
+    pub commands: OnceLock<Result<Vec<String>, String>>,
+    /// What is reviewed in the loop's phase, or why it is not known.
+    pub subjects: OnceLock<Result<Vec<Subject>, String>>,
 }
 
 /// A state document that cannot be opened as a loop of this machine.
@@ -99,7 +110,7 @@ impl Raw {
     /// Another loop is active, or the store could not write.
     pub fn start<M: Machine>(
         store: &Store,
-        plan: StartPlan<impl FnOnce(&LoopId) -> Vec<(String, Value)>>,
+        plan: StartPlan,
         actor: Actor,
     ) -> Result<Self, StartError> {
         store
@@ -113,7 +124,7 @@ impl Raw {
     /// Another loop is active, or the store could not write.
     pub fn import<M: Machine>(
         store: &Store,
-        plan: StartPlan<impl FnOnce(&LoopId) -> Vec<(String, Value)>>,
+        plan: StartPlan,
         import: Import,
         actor: Actor,
     ) -> Result<Self, StartError> {
@@ -155,13 +166,6 @@ impl Raw {
                     .join(", "),
             });
         };
-        let there = |field: &&FieldInfo| field.kind != FieldKind::Held && field.exists_in(phase);
-        for field in table.fields.iter().filter(there) {
-            guard::read(table, &record, field.name).map_err(|problem| OpenError::Field {
-                id: record.id().to_string(),
-                problem,
-            })?;
-        }
         Ok(Self::in_phase(store, record, repairs, table, phase, actor))
     }
 
@@ -185,10 +189,7 @@ impl Raw {
             taken: None,
             repairs,
             swept: Vec::new(),
-            permissions: OnceLock::new(),
-            violations: OnceLock::new(),
-            commands: OnceLock::new(),
-            subjects: OnceLock::new(),
+            told: Told::default(),
             journal: Mutex::default(),
         }))
     }
@@ -233,8 +234,8 @@ impl Raw {
         &self.0.swept
     }
 
-    /// Returns the edge that led here, when this process took one.
-    pub fn taken(&self) -> Option<&'static EdgeInfo> {
+    /// Returns the edge that led here, if this process took one.
+    pub fn taken(&self) -> Option<EdgeAt> {
         self.0.taken
     }
 
@@ -269,54 +270,36 @@ impl Raw {
         self.store().journal_on(self.id(), &mut known, Some(visit))
     }
 
-    /// Says what the person's configuration permits this loop. Only the first call counts: what a loop is judged by does not
-    /// change under it.
-    pub fn permit(&self, permissions: Permissions) {
-        let _ = self.0.permissions.set(permissions);
+    /// Returns the edges that are open as far as the loop's fields decide.
+    pub fn open_edges(&self) -> Vec<EdgeAt> {
+        self.0.table.rules.open(self)
     }
 
-    /// Takes what breaks the machine's rules, and returns whether anything does.
+    /// Returns what the program has told of this loop while it is in hand.
+    pub fn told(&self) -> &Told {
+        &self.0.told
+    }
+
+    /// Keeps what breaks the machine's rules, and returns whether anything does.
     pub fn violated(&self, violations: Vec<String>) -> bool {
-        let plain = violations.iter().map(|one| text::one_line(one, VIOLATION));
+        let plain = violations
+            .iter()
+            .map(|one| text::one_line(one, MAX_VIOLATION));
         let plain: Vec<String> = plain.collect();
         let any = !plain.is_empty();
-        let _ = self.0.violations.set(plain);
+        let _ = self.0.told.violations.set(plain);
         any
     }
 
     /// Returns what the stop found to break the machine's rules, each a sentence.
     pub fn violations(&self) -> &[String] {
-        self.0.violations.get().map_or(&[], Vec::as_slice)
+        self.0.told.violations.get().map_or(&[], Vec::as_slice)
     }
 
-    /// Takes the program's commands that verify the work in the loop's phase, or why they are not known.
-    pub fn verified_by(&self, commands: Result<Vec<String>, String>) {
-        let _ = self.0.commands.set(commands);
-    }
-
-    /// Returns them; `None` where nobody said them.
-    pub fn commands(&self) -> Option<&Result<Vec<String>, String>> {
-        self.0.commands.get()
-    }
-
-    /// Takes what the program has reviewed in the loop's phase, or why it is not known.
-    pub fn take_subjects(&self, subjects: Result<Vec<Subject>, String>) {
-        let _ = self.0.subjects.set(subjects);
-    }
-
-    /// Returns that; `None` where nobody said it.
-    pub fn subjects(&self) -> Option<&Result<Vec<Subject>, String>> {
-        self.0.subjects.get()
-    }
-
-    /// Returns what was permitted; `None` where nobody said it: evidence is required then, and no command runs.
-    pub fn permissions(&self) -> Option<&Permissions> {
-        self.0.permissions.get()
-    }
-
-    /// Returns what the person's configuration makes of evidence.
+    /// Returns what the user's configuration says of evidence. By default it is required.
     pub fn policy(&self) -> EvidencePolicy {
-        self.permissions()
+        let permissions = self.0.told.permissions.get();
+        permissions
             .map(|permissions| permissions.evidence)
             .unwrap_or_default()
     }
@@ -342,27 +325,27 @@ impl Raw {
     }
 
     /// Returns the loop after an edge was committed.
-    pub(super) fn moved(self, record: Record, edge: &'static EdgeInfo) -> Self {
+    pub(super) fn moved(self, record: Record, edge: EdgeAt) -> Self {
         let Inner {
             store,
             table,
             actor,
-            permissions,
-            violations,
+            told,
             journal,
             ..
         } = *self.0;
         let mut next = Self::in_phase(&store, record, Vec::new(), table, edge.to, actor);
         next.0.taken = Some(edge);
-        next.0.permissions = permissions;
-        next.0.violations = violations;
+        // Commands and subjects are those of a phase.
+        next.0.told.permissions = told.permissions;
+        next.0.told.violations = told.violations;
         next.0.journal = journal;
         next
     }
 
     /// Returns a field's value, or its initial one. Opening has checked its kind.
     pub fn value(&self, name: &str) -> Value {
-        guard::read(self.0.table, &self.0.record, name).unwrap_or(Value::Null)
+        fields::value(self.0.table, &self.0.record, name).unwrap_or(Value::Null)
     }
 
     /// Returns a count field; 0 for one that is none.

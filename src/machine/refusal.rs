@@ -2,7 +2,7 @@
 
 use derive_more::{Display, Error};
 
-use crate::machine::{Actor, Requirement, guard::FieldError};
+use crate::machine::{Actor, Requirement, fields::FieldError};
 use crate::store::StoreError;
 
 /// A transition that did not happen: the loop as it was held, and the reason.

@@ -2,8 +2,8 @@
 //!
 //! Generated code builds these in consts; nothing here is read from a file at run time.
 
-use crate::machine::Requirement;
 use crate::machine::data::DataType;
+use crate::machine::edge::Rules;
 use crate::machine::message::Message;
 use crate::machine::persona::PersonaInfo;
 use crate::store::{StateSpec, Value};
@@ -31,8 +31,8 @@ pub struct Table {
     pub phases: &'static [PhaseInfo],
     /// The names of its transitions.
     pub transitions: &'static [&'static str],
-    /// Every edge: one transition at one source, under one guard.
-    pub edges: &'static [EdgeInfo],
+    /// Its edges.
+    pub rules: &'static dyn Rules,
     /// Who reviews, in the order of the rounds.
     pub personas: &'static [PersonaInfo],
 }
@@ -139,6 +139,18 @@ pub struct FieldInfo {
     pub at_start: bool,
     /// Indices of the phases in which it exists; None: in all of them. Elsewhere the document has null.
     pub within: Option<&'static [usize]>,
+}
+
+impl Constant {
+    /// Converts it to a value of a state document.
+    pub fn value(&self) -> Value {
+        match self {
+            Self::Count(count) => Value::Count(*count),
+            Self::Text(text) => Value::Word((*text).to_owned()),
+            Self::Flag(flag) => Value::Flag(*flag),
+            Self::Null => Value::Null,
+        }
+    }
 }
 
 impl FieldInfo {
@@ -284,39 +296,6 @@ pub struct Choice {
     pub taker: Taker,
 }
 
-/// One edge.
-#[derive(Debug)]
-pub struct EdgeInfo {
-    /// The transition's name.
-    pub transition: &'static str,
-    /// Index of the source.
-    pub from: usize,
-    /// Index of the target.
-    pub to: usize,
-    /// The guard; absent: always.
-    pub when: Option<Guard>,
-    /// The guard as it was written, or empty.
-    pub when_text: &'static str,
-    /// The evidence it needs.
-    pub requires: Option<Requirement>,
-    /// Who may take it, the hook not among them; empty: the hook only.
-    pub by: &'static [Actor],
-    /// Says that a verb of the program's own takes it, and it has none itself.
-    pub own: bool,
-    /// The arguments of its transition.
-    pub args: &'static [ArgumentInfo],
-    /// What it sets.
-    pub set: &'static [(&'static str, Update)],
-    /// What taking it says, before the entered phase's own message.
-    pub message: Option<Message>,
-    /// The turn may end although the phase entered is not terminal.
-    pub ends_turn: bool,
-    /// Its doc.
-    pub doc: &'static str,
-    /// The line of `machine.toml`.
-    pub line: u32,
-}
-
 /// An argument of a transition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArgumentInfo {
@@ -338,87 +317,6 @@ pub enum Actor {
     Person,
 }
 
-/// Tells when an edge may be taken.
-#[derive(Debug, Clone, Copy)]
-pub enum Guard {
-    /// All hold.
-    All(&'static [Guard]),
-    /// At least one holds.
-    Any(&'static [Guard]),
-    /// A comparison.
-    Compare {
-        /// Left of the sign.
-        left: Operand,
-        /// The sign.
-        sign: Sign,
-        /// Right of the sign.
-        right: Operand,
-    },
-}
-
-/// One side of a comparison.
-#[derive(Debug, Clone, Copy)]
-pub enum Operand {
-    /// A field, plus or minus a constant.
-    Field {
-        /// Its name.
-        name: &'static str,
-        /// What is added.
-        offset: i64,
-    },
-    /// An argument of the transition, plus or minus a constant.
-    Argument {
-        /// Its name.
-        name: &'static str,
-        /// What is added.
-        offset: i64,
-    },
-    /// A constant.
-    Constant(Constant),
-}
-
-/// A comparison's sign.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sign {
-    /// `==`
-    Equal,
-    /// `!=`
-    NotEqual,
-    /// `<`
-    Less,
-    /// `<=`
-    LessOrEqual,
-    /// `>`
-    Greater,
-    /// `>=`
-    GreaterOrEqual,
-}
-
-/// Tells what an edge gives a field.
-#[derive(Debug, Clone, Copy)]
-pub enum Update {
-    /// A constant.
-    Constant(Constant),
-    /// A count field, plus or minus a constant.
-    Field {
-        /// Its name.
-        name: &'static str,
-        /// What is added.
-        offset: i64,
-    },
-    /// The next word of a `one_of` field.
-    Next(&'static str),
-    /// An argument of the transition.
-    Argument(&'static str),
-    /// A count field plus a count argument.
-    Plus {
-        /// The field's name.
-        name: &'static str,
-        /// The argument's.
-        argument: &'static str,
-    },
-}
-
 impl Table {
     /// Returns the index of the phase with this stored form.
     pub fn stored(&self, stored: &str) -> Option<usize> {
@@ -433,55 +331,5 @@ impl Table {
     /// Returns the field of this name.
     pub fn field(&self, name: &str) -> Option<&'static FieldInfo> {
         self.fields.iter().find(|field| field.name == name)
-    }
-
-    /// Returns the edges of a transition at a phase, in the order of `machine.toml`.
-    pub fn edges_at<'t>(
-        &'t self,
-        transition: &'t str,
-        from: usize,
-    ) -> impl Iterator<Item = &'static EdgeInfo> + 't {
-        self.edges
-            .iter()
-            .filter(move |edge| edge.transition == transition && edge.from == from)
-    }
-
-    /// Returns the names of the phases in which a transition is legal.
-    pub fn legal_in(&self, transition: &str) -> Vec<&'static str> {
-        let mut names = Vec::new();
-        for edge in self
-            .edges
-            .iter()
-            .filter(|edge| edge.transition == transition)
-        {
-            let name = self.phases[edge.from].name;
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        names
-    }
-}
-
-impl EdgeInfo {
-    /// Returns what taking this edge says: its own message, else that of the phase entered.
-    pub fn words(&self, table: &Table) -> Option<Message> {
-        self.message.or(table.phases[self.to].message)
-    }
-
-    /// Returns whether it has a verb.
-    pub fn is_verb(&self) -> bool {
-        !self.by.is_empty() && !self.own
-    }
-
-    /// Returns whether this edge only says again what the loop waits for.
-    pub fn reminds(&self, table: &Table) -> bool {
-        let behaviour = table.phases[self.from].on_stop;
-        self.from == self.to && behaviour.is_some_and(|one| one.reminds.contains(&self.transition))
-    }
-
-    /// Returns whether the turn may end after this edge.
-    pub fn lets_turn_end(&self, table: &Table) -> bool {
-        self.ends_turn || table.phases[self.to].terminal
     }
 }

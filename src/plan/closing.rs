@@ -48,7 +48,7 @@ pub fn noted(held: &AnyLoop, journal: &[Entry]) -> Option<String> {
 fn sentence(held: &AnyLoop) -> String {
     match reviews_changes(held) {
         true => CHANGED_SINCE_REVIEW.to_owned(),
-        false => format!("{} changed since it was reviewed.", held.fields().subject()),
+        false => format!("{} changed since it was reviewed.", held.fields().subject),
     }
 }
 
@@ -66,7 +66,7 @@ fn has_changed(held: &AnyLoop) -> bool {
         return now.is_some() && last.began.tree.is_some() && now != last.began.tree;
     }
     let is_clean = matches!(last.ended, Some(RunOutcome::Clean { .. }))
-        || held.fields().decision_signal() == DecisionSignal::NoMaterialFindings;
+        || held.fields().decision_signal == DecisionSignal::NoMaterialFindings;
     let now = raw.read("{subject}").map(|bytes| Digest::of(&bytes));
     is_clean && now.ok().as_ref() != Some(&last.began.subject)
 }

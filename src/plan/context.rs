@@ -87,7 +87,7 @@ impl Facts {
     pub fn of(held: &AnyLoop, settings: &Settings, now: Timestamp) -> Self {
         let (raw, fields, personas) = (held.raw(), held.fields(), &settings.personas);
         let lines = rounds::rounds(raw, personas);
-        let round = fields.round();
+        let round = fields.round;
         let previous: Option<Counts> = lines
             .iter()
             .find(|line| line.round + 1 == round)
@@ -96,22 +96,22 @@ impl Facts {
         let cause = runs.iter().rev().find_map(told);
         let reviewed = lines.last().is_some_and(|line| line.counts.is_some());
         let (report, fixes) = report::there(held);
-        let unseen = unseen(personas, round, fields.max_rounds());
+        let unseen = unseen(personas, round, fields.max_rounds);
         Self {
             reviewed,
             plan_is_there: raw.read("{subject}").is_ok(),
             report: report.map(text::exact),
             fixes: fixes.map(text::exact),
-            topic: text::one_line(&fields.topic(), TOPIC).replace('"', "”"),
+            topic: text::one_line(&fields.topic, TOPIC).replace('"', "”"),
             again: again(held),
-            driven: fields.session_id() != RUN,
+            driven: held.header().session != RUN,
             persona: personas.of_round(round).label.clone(),
             next_persona: personas.of_round(round + 1).label.clone(),
             outcome: outcome(held, personas, lines.last()),
             left_high: left_high(raw),
             look: (!unseen.is_empty() && !reviews_changes(held)).then(|| look(held, unseen.len())),
-            plan: text::one_line(&fields.subject(), TOPIC),
-            plan_name: text::exact(fields.subject()),
+            plan: text::one_line(&fields.subject, TOPIC),
+            plan_name: text::exact(&fields.subject),
             plan_path: text::one_line(raw.path("{subject}").as_str(), TOPIC),
             review_line: runner::line(raw),
             findings: text::exact(findings_json::findings_path(raw.store(), raw.id(), round)),
@@ -119,7 +119,7 @@ impl Facts {
             top: top(raw, round),
             rounds: rounds::table(&lines),
             across: rounds::across(raw),
-            stalled: fields.decision_signal() == DecisionSignal::Stalled,
+            stalled: fields.decision_signal == DecisionSignal::Stalled,
             elapsed: rounds::elapsed(rounds::seconds(raw, now)),
             reviewers: rounds::reviewers(raw),
             caveats: summary::all_caveats(held, settings),
@@ -142,9 +142,9 @@ fn told(run: &Run) -> Option<String> {
 /// Says how the rounds of a loop came out. `last` is the last of them.
 pub fn outcome(held: &AnyLoop, personas: &Personas, last: Option<&RoundLine>) -> String {
     let fields = held.fields();
-    let (round, most) = (fields.round(), fields.max_rounds());
+    let (round, most) = (fields.round, fields.max_rounds);
     let is_reviewed = last.is_some_and(|line| line.counts.is_some());
-    match (reviews_changes(held), fields.decision_signal()) {
+    match (reviews_changes(held), fields.decision_signal) {
         (true, _) if !is_reviewed => {
             let runs = rounds::runs(held.raw());
             let of_round = runs.iter().rev().find(|run| run.began.round == round);
@@ -235,7 +235,7 @@ fn quoted(line: &str) -> String {
 
 /// Returns the line with which a user has the missing personas look, which also works once the loop is over.
 fn look(held: &AnyLoop, rounds: usize) -> String {
-    if held.fields().session_id() == RUN {
+    if held.header().session == RUN {
         // No drafter: with one, a clean round ends the rounds, whoever has not looked.
         let plan = shell::quoted(held.raw().path("{subject}").as_str());
         format!("claudex-loop run {plan}{}", reviewer(held))
@@ -247,8 +247,8 @@ fn look(held: &AnyLoop, rounds: usize) -> String {
 /// The line that runs the loop again with more rounds, as whoever started it would type it.
 fn again(held: &AnyLoop) -> String {
     let fields = held.fields();
-    let rounds = fields.max_rounds().saturating_mul(2);
-    if fields.session_id() == RUN {
+    let rounds = fields.max_rounds.saturating_mul(2);
+    if held.header().session == RUN {
         let plan = shell::quoted(held.raw().path("{subject}").as_str());
         let reviewer = reviewer(held);
         format!("claudex-loop run --rounds {rounds}{reviewer} --drafter COMMAND {plan}")

@@ -276,7 +276,7 @@ impl OnStop for Driver {
     fn reviewing(&self, held: Loop<Reviewing>) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {
         let fields = held.fields();
         if !self.has_drafter
-            && fields.round() < fields.max_rounds().min(self.personas)
+            && fields.round < fields.max_rounds.min(self.personas)
             && let Ok(Found::Clean(settled)) = evidence::inspect(held.raw(), &REVIEWING_REVIEW)
         {
             let next: ReviseNext = held
@@ -314,7 +314,11 @@ pub fn run(
         })
     };
     let done = open().and_then(|held| {
-        held.raw().permit(job.settings.permissions(Actor::Hook));
+        let _ = held
+            .raw()
+            .told()
+            .permissions
+            .set(job.settings.permissions(Actor::Hook));
         match listener(Event::Started { held: &held, again }) {
             ControlFlow::Break(()) => Err(interrupted(&held)),
             ControlFlow::Continue(()) => {
@@ -392,10 +396,10 @@ fn through(
         }
         if held.phase() == Phase::Reviewing {
             let fields = held.fields();
-            let persona = job.settings.personas.of_round(fields.round());
+            let persona = job.settings.personas.of_round(fields.round);
             let round = Event::Round {
-                round: fields.round(),
-                of: fields.max_rounds(),
+                round: fields.round,
+                of: fields.max_rounds,
                 persona: &persona.label,
             };
             if listener(round).is_break() {
@@ -468,10 +472,7 @@ fn through(
 
 /// Returns the summary of a loop that sums up: every edge that leads there has the same.
 fn summed_up(held: &AnyLoop, job: &Job<'_>) -> Result<String, JobError> {
-    let mut edges = TABLE
-        .edges
-        .iter()
-        .filter(|edge| edge.to == held.raw().phase());
+    let mut edges = TABLE.edges().filter(|edge| edge.to == held.raw().phase());
     let message = edges.find_map(|edge| edge.words(&TABLE));
     let own = context::of(held, job.settings, Timestamp::now());
     let said = words::said(held.raw(), message, own).map_err(JobError::Render)?;
@@ -490,7 +491,7 @@ fn for_people(summary: &str) -> String {
 fn outcome(held: &AnyLoop, job: &Job<'_>, summary: String) -> Outcome {
     let raw = held.raw();
     let fields = held.fields();
-    let ending = match (held.phase(), fields.decision_signal()) {
+    let ending = match (held.phase(), fields.decision_signal) {
         (Phase::Drafting | Phase::Reviewing | Phase::Errored | Phase::Cancelled, _) => {
             Ending::ReviewerFailed
         }
@@ -512,7 +513,7 @@ fn outcome(held: &AnyLoop, job: &Job<'_>, summary: String) -> Outcome {
         rounds: rounds::rounds(raw, &job.settings.personas),
         seconds: rounds::seconds(raw, Timestamp::now()),
         state: raw.store().path_of(held.id()),
-        findings: findings_json::findings_path(raw.store(), raw.id(), fields.round()),
+        findings: findings_json::findings_path(raw.store(), raw.id(), fields.round),
         caveats: summary::all_caveats(held, job.settings),
         cause: cause
             .map(|cause| cause.trim_end_matches(['.', ' ']).to_owned())
@@ -531,7 +532,7 @@ fn draft(
     listener: &mut Listener<'_>,
 ) -> Result<(), JobError> {
     let raw = held.raw();
-    let findings = findings_json::findings_path(raw.store(), raw.id(), held.fields().round());
+    let findings = findings_json::findings_path(raw.store(), raw.id(), held.fields().round);
     let findings = raw
         .store()
         .read(&findings)

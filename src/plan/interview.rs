@@ -2,7 +2,7 @@
 //!
 //! The person's answer is what makes the change a person's; the agent's tools cannot take it.
 
-use super::{AnyLoop, INFO, Mode, Phase};
+use super::{AnyLoop, INFO, Phase};
 use claudex_loop::hooks::answers::{self, Answer, HookOutput};
 use claudex_loop::hooks::input::Input;
 use claudex_loop::machine::Actor;
@@ -54,13 +54,13 @@ fn record(store: &Store, id: &LoopId, parts: &[String]) -> Result<Option<HookOut
     let held = AnyLoop::open(store, id, Actor::Person).map_err(|error| error.to_string())?;
     let fields = held.fields();
     if held.phase() != Phase::Drafting
-        || fields.mode() != Mode::Plan.to_string()
-        || fields.interview_used()
-        || fields.from_draft()
+        || super::reviews_changes(&held)
+        || fields.interview_used
+        || fields.from_draft
     {
         return Ok(None);
     }
-    let topic = format!("{}; {}", fields.topic(), parts.join("; "));
+    let topic = format!("{}; {}", fields.topic, parts.join("; "));
     if topic.len() > LONGEST {
         return Err(format!(
             "topic and answers are {} bytes long, and {LONGEST} are the most",

@@ -50,13 +50,15 @@ impl OnStop for PlanLoop {
     fn summarizing_asks(&self, held: &Loop<Summarizing>) -> Result<Option<Asked>, String> {
         let fields = held.fields();
         let is_open = matches!(
-            fields.decision_signal(),
+            fields.decision_signal,
             DecisionSignal::MaxReached | DecisionSignal::Stalled
         );
-        if !is_open || fields.mode() != Mode::Plan.to_string() || fields.session_id() == RUN {
+        let header = held.header();
+        let is_plan = header.mode == Some(Mode::Plan.to_string());
+        if !is_open || !is_plan || header.session == RUN {
             return Ok(None);
         }
-        let (round, most) = (fields.round(), fields.max_rounds());
+        let (round, most) = (fields.round, fields.max_rounds);
         let question = format!("The plan is not settled after round {round} of {most}. What now?");
         let options = vec![
             Answer::new("Revise manually", Transition::ReviseManually)
@@ -95,7 +97,7 @@ pub fn program() -> Program<typestate::Plan> {
 
 /// Returns whether a loop reviews the changes of the work tree.
 pub fn reviews_changes(held: &AnyLoop) -> bool {
-    held.fields().mode() == Mode::Review.to_string()
+    held.header().mode == Some(Mode::Review.to_string())
 }
 
 /// Returns what `status` has to say of a loop besides: how it came out, what a summary admits, and that the agent was reminded.
@@ -106,13 +108,13 @@ fn notes(held: &AnyLoop, settings: &Settings) -> Vec<String> {
         let mut outcome = context::outcome(held, &settings.personas, last.as_ref());
         let found = last.and_then(|line| line.counts);
         if let Some(found) = found.filter(|found| *found != Counts::default()) {
-            outcome += &format!(" Round {} found {found}.", held.fields().round());
+            outcome += &format!(" Round {} found {found}.", held.fields().round);
         }
         notes.push(outcome);
     }
     notes.extend(summary::caveats(held, settings));
     let waits = matches!(held.phase(), Phase::Drafting | Phase::Reviewing);
-    if waits && held.fields().reminders() > 0 {
+    if waits && held.fields().reminders > 0 {
         notes.push(format!(
             "the agent was reminded once and will not be again; to have it reminded:{}",
             INFO.command(&format!("resume {}", held.id()))

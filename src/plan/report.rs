@@ -175,7 +175,7 @@ pub fn write(held: &AnyLoop) -> Result<Written, ReportError> {
         let path = folder.path().join(name);
         (folder.replace(name, text.as_bytes())).map_err(|source| ReportError::Io { path, source })
     };
-    let topic = code(&held.fields().topic(), 300);
+    let topic = code(&held.fields().topic, 300);
     let copy = held.raw().read("{subject}");
     let compared = (copy.and_then(claudex_loop::files::text))
         .unwrap_or_default()
@@ -187,7 +187,7 @@ pub fn write(held: &AnyLoop) -> Result<Written, ReportError> {
         id: held.id().to_string(),
         topic: topic.clone(),
         compared,
-        copy: code(&held.fields().subject(), 300),
+        copy: code(&held.fields().subject, 300),
         rounds: round_facts(&rounds, &rounds::runs(held.raw()), &proposed),
         patches: proposed.all.len(),
         fixes: fixes.to_string(),

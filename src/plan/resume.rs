@@ -123,7 +123,7 @@ pub fn held(id: &str) -> Result<AnyLoop, Failure> {
     }
     let held = AnyLoop::open(&store, &id, Actor::Hook)
         .map_err(|error| Failure::new(Exit::Refused, error))?;
-    let session = held.fields().session_id();
+    let session = held.header().session;
     if is_nobodys_review(&held) && !store.is_running(&id) {
         let raw = held.raw();
         let taken = store.set_session(raw.record(), RUN, "adopt", &Actor::Person.to_string());
@@ -141,7 +141,7 @@ pub fn held(id: &str) -> Result<AnyLoop, Failure> {
             "its review is running in another process".to_owned(),
             format!("follow it:\n    claudex-loop review {id} --follow"),
         ),
-        _ if held.fields().failures() > 0 && Caller::from_env().actor(false) == Actor::Person => {
+        _ if held.fields().failures > 0 && Caller::from_env().actor(false) == Actor::Person => {
             tried_anew(&held)
         }
         _ => Ok(held),
@@ -165,7 +165,7 @@ fn tried_anew(held: &AnyLoop) -> Result<AnyLoop, Failure> {
 
 /// Returns whether a loop reviews changes, is not over, and belongs to no session.
 fn is_nobodys_review(held: &AnyLoop) -> bool {
-    let is_nobodys = [UNKNOWN, ""].contains(&held.fields().session_id().as_str());
+    let is_nobodys = [UNKNOWN, ""].contains(&*held.header().session);
     is_nobodys && reviews_changes(held) && !held.phase().is_terminal()
 }
 
@@ -176,7 +176,7 @@ pub fn next_action(held: &AnyLoop) -> Option<NextAction> {
     if held.phase().is_terminal() || held.raw().store().is_running(id) {
         return None;
     }
-    if held.fields().session_id() == RUN {
+    if held.header().session == RUN {
         let next = format!("where that was interrupted, {}", go_on(held));
         return Some(NextAction::new("its run", next));
     }
@@ -192,7 +192,7 @@ pub fn next_action(held: &AnyLoop) -> Option<NextAction> {
 pub fn not_a_sessions(held: &mut AnyLoop, verb: &Verb) -> Result<(), Failure> {
     let id = held.id();
     if !matches!(verb, Verb::Resume { .. })
-        || held.fields().session_id() != RUN
+        || held.header().session != RUN
         || held.phase().is_terminal()
     {
         return Ok(());

@@ -265,7 +265,7 @@ impl Display {
                 let id = held.id();
                 let subject = match reviews_changes(held) {
                     true => "the changes of the work tree".to_owned(),
-                    false => held.fields().subject(),
+                    false => held.fields().subject.clone(),
                 };
                 let what = if *again { "goes on with" } else { "reviews" };
                 self.say(&format!(

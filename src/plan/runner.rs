@@ -89,10 +89,10 @@ pub fn write(held: &AnyLoop, personas: &Personas) -> Result<(), StoreError> {
         .and_then(|path| path.into_os_string().into_string().ok());
     let facts = RunnerFacts {
         id: held.id().to_string(),
-        mode: fields.mode(),
-        round: fields.round(),
-        max_rounds: fields.max_rounds(),
-        persona: text::one_line(&personas.of_round(fields.round()).label, 100),
+        mode: held.header().mode.unwrap_or_default(),
+        round: fields.round,
+        max_rounds: fields.max_rounds,
+        persona: text::one_line(&personas.of_round(fields.round).label, 100),
         root: quoted(raw.store().root().as_str()),
         state_dir: (!usual).then(|| quoted(folder.as_str())),
         binary: quoted(binary.as_deref().unwrap_or("claudex-loop")),
@@ -114,19 +114,19 @@ pub fn history(held: &AnyLoop) -> Vec<Utf8PathBuf> {
     let (raw, fields) = (held.raw(), held.fields());
     let store = raw.store();
     let mut loops: Vec<Vec<Utf8PathBuf>> = Vec::new();
-    let mut before = fields.continues();
+    let mut before = fields.continues.clone();
     // A chain that an edited file bends into a ring ends here too.
     while loops.len() < CHAIN
         && let Ok(id) = LoopId::parse(&before, store.spec().ids)
         && let Ok(earlier) = AnyLoop::open(store, &id, Actor::Person)
     {
-        let rounds = 1..=earlier.fields().round();
+        let rounds = 1..=earlier.fields().round;
         loops.push(
             rounds
                 .map(|round| findings_json::findings_path(store, &id, round))
                 .collect(),
         );
-        before = earlier.fields().continues();
+        before = earlier.fields().continues.clone();
     }
     loops.into_iter().rev().flatten().collect()
 }

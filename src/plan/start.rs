@@ -197,7 +197,7 @@ fn of_plan(request: &StartRequest<'_>) -> Result<StartFields, StartRefused> {
         .transpose()?;
     // Whoever goes on from a loop goes on with its plan.
     let from_draft = request.flag("from_draft") || before.is_some();
-    let old_topic = before.as_ref().map(|before| before.fields().topic());
+    let old_topic = before.as_ref().map(|before| before.fields().topic.clone());
     let topic = match request.text("topic").unwrap_or_default().trim() {
         "" => old_topic.as_deref().unwrap_or_default(),
         topic => topic,

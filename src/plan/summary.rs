@@ -26,7 +26,7 @@ pub fn caveats(held: &AnyLoop, settings: &Settings) -> Vec<String> {
     let personas = &settings.personas;
     let journal = held.raw().journal().unwrap_or_default();
     let mut admitted: Vec<String> = closing::noted(held, &journal).into_iter().collect();
-    let is_settled = held.fields().decision_signal() == DecisionSignal::NoMaterialFindings;
+    let is_settled = held.fields().decision_signal == DecisionSignal::NoMaterialFindings;
     if is_settled || is_clean_at_last(held) {
         let rejected = !rounds::rejections(&journal).is_empty();
         admitted.extend(unanswered(held, personas, rejected));

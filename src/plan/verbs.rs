@@ -12,21 +12,21 @@ pub fn instead(held: &AnyLoop, transition: &str) -> Option<String> {
         }
         ("more", Phase::Summarizing) => format!(
             "the loop was settled ({}) in its last round; if the plan is to be reviewed further, {}",
-            fields.decision_signal(),
+            fields.decision_signal,
             go_on(held)
         ),
-        ("mark_done", Phase::Reviewing) if fields.decision_signal() != DecisionSignal::None => {
+        ("mark_done", Phase::Reviewing) if fields.decision_signal != DecisionSignal::None => {
             "the loop is marked done already: end the turn, and the next stop sums up; nothing was changed"
                 .to_owned()
         }
-        ("more", Phase::Reviewing) if fields.decision_signal() != DecisionSignal::None => {
+        ("more", Phase::Reviewing) if fields.decision_signal != DecisionSignal::None => {
             "the loop was marked done, and the next stop sums up; nothing was changed".to_owned()
         }
         ("more", phase) => format!(
             "the loop is in phase {phase}, round {} of {}: further rounds are for a loop that sums up; \
              nothing was changed",
-            fields.round(),
-            fields.max_rounds()
+            fields.round,
+            fields.max_rounds
         ),
         _ => return None,
     })

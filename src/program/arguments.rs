@@ -498,8 +498,7 @@ pub(super) fn command<M: CommandLine>(program: &Program<M>) -> clap::Command {
 /// Returns where a verb stands in the help, behind what every program has: with a person's where only a person takes it.
 fn place(table: &Table, verb: &str) -> usize {
     let mut edges = table
-        .edges
-        .iter()
+        .edges()
         .filter(|edge| edge.transition.replace('_', "-") == verb);
     let group = match edges.all(|edge| edge.by == [Actor::Person]) {
         true => Group::Person,

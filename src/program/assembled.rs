@@ -19,7 +19,7 @@ use crate::behaviours::{LoopHandle, Step, verify, words};
 use crate::hooks::answers::HookOutput;
 use crate::hooks::input::Input;
 use crate::machine::begin::Beginning;
-use crate::machine::guard::FieldError;
+use crate::machine::fields::FieldError;
 use crate::machine::import::ImportError;
 use crate::machine::raw::OpenError;
 use crate::machine::table::ModeInfo;
@@ -254,7 +254,11 @@ impl<M: CommandLine> Program<M> {
 
     /// Tells a loop what the person's configuration permits it, which commands of the program's verify the work, and what it has reviewed.
     pub(super) fn prepare(&self, held: &M::Any, settings: &Settings, actor: Actor) {
-        held.raw().permit(settings.permissions(actor));
+        let _ = held
+            .raw()
+            .told()
+            .permissions
+            .set(settings.permissions(actor));
         verify::tell(held.raw(), || (self.verifies)(held));
         subject::tell(held.raw(), || (self.subjects)(held));
     }

@@ -12,21 +12,13 @@ use crate::text;
 
 /// Returns whether a transition ends every loop that it is taken on.
 pub(super) fn ends_loops(table: &Table, transition: &str) -> bool {
-    let mut edges = table
-        .edges
-        .iter()
-        .filter(|edge| edge.transition == transition);
+    let mut edges = table.edges().filter(|edge| edge.transition == transition);
     edges.all(|edge| table.phases[edge.to].terminal)
 }
 
 /// Whether a transition ends loops wherever they are.
 pub fn ends_anywhere(table: &Table, transition: &str) -> bool {
-    let edges = || {
-        table
-            .edges
-            .iter()
-            .filter(|edge| edge.transition == transition)
-    };
+    let edges = || table.edges().filter(|edge| edge.transition == transition);
     let going_on = |&phase: &usize| !table.phases[phase].terminal;
     edges().all(|edge| table.phases[edge.to].terminal)
         && (0..table.phases.len())
@@ -36,9 +28,9 @@ pub fn ends_anywhere(table: &Table, transition: &str) -> bool {
 
 /// The verb by which a person gives a loop up, as it is typed in a terminal; None where the machine has none.
 pub(super) fn way_out(info: &ProgramInfo, id: &str) -> Option<String> {
-    let mut edges = info.table.edges.iter();
+    let mut edges = info.table.edges();
     let edge = edges.find(|edge| edge.is_verb() && ends_anywhere(info.table, edge.transition))?;
-    Some(format!("{} {}", info.program, words::call_of(id, edge)))
+    Some(format!("{} {}", info.program, words::call_of(id, &edge)))
 }
 
 /// Says what a person does about a state file without a journal: there is no loop to take up.

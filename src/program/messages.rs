@@ -3,7 +3,7 @@
 use super::info::ProgramInfo;
 use super::next_action::{self, NextAction};
 use crate::behaviours::words;
-use crate::machine::table::{EdgeInfo, Guard, PhaseInfo, Table};
+use crate::machine::table::{PhaseInfo, Table};
 use crate::machine::{Actor, Raw};
 use crate::review::runs;
 use crate::text;
@@ -18,7 +18,7 @@ pub fn phase(raw: &Raw) -> &'static PhaseInfo {
 
 /// Returns whether a loop in this phase is in no session's hands: no stop moves it, and whoever it waits for may come in any.
 pub fn is_nobodys(table: &Table, phase: usize) -> bool {
-    let mut edges = table.edges.iter().filter(|edge| edge.from == phase);
+    let mut edges = table.edges().filter(|edge| edge.from == phase);
     !table.phases[phase].terminal && edges.all(|edge| !edge.by.is_empty())
 }
 
@@ -45,8 +45,7 @@ pub struct Way {
 /// whose guards refuse are left out.
 pub fn ways(info: &ProgramInfo, raw: &Raw) -> Vec<Way> {
     let mut ways: Vec<Way> = Vec::new();
-    let open = |edge: &&EdgeInfo| edge.from == raw.phase() && edge.is_verb() && is_open(raw, edge);
-    for edge in raw.table().edges.iter().filter(open) {
+    for edge in raw.open_edges().iter().filter(|edge| edge.is_verb()) {
         if !ways.iter().any(|way| way.transition == edge.transition) {
             ways.push(Way {
                 transition: edge.transition,
@@ -59,13 +58,6 @@ pub fn ways(info: &ProgramInfo, raw: &Raw) -> Vec<Way> {
         }
     }
     ways
-}
-
-/// Returns whether an edge has no guard, or its guard holds.
-pub(super) fn is_open(raw: &Raw, edge: &EdgeInfo) -> bool {
-    let (table, record) = (raw.table(), raw.record());
-    let holds = |guard: &Guard| guard.holds(table, record, None).unwrap_or(false);
-    edge.when.as_ref().is_none_or(holds)
 }
 
 /// `. The ways on:` and a line for each, such as `release-train approve ID`, or nothing.
@@ -182,7 +174,7 @@ pub fn unchanged(raw: &Raw) -> String {
         return format!("the loop is over ({}); nothing was changed", phase.name);
     }
     let mut verbs: Vec<String> = Vec::new();
-    for edge in raw.table().edges {
+    for edge in raw.table().edges() {
         let verb = edge.transition.replace('_', "-");
         if edge.from == raw.phase() && edge.is_verb() && !verbs.contains(&verb) {
             verbs.push(verb);

@@ -6,8 +6,8 @@ use super::{messages, rounds};
 use crate::behaviours::ask::Asked;
 use crate::behaviours::observe::{RequireFileSeen, require_file};
 use crate::behaviours::{LoopHandle, words};
-use crate::machine::table::{BehaviourInfo, EdgeInfo};
-use crate::machine::{Actor, Raw, Requirement};
+use crate::machine::table::BehaviourInfo;
+use crate::machine::{Actor, EdgeAt, Raw, Requirement};
 use crate::review::runs::{self, RunOutcome};
 use crate::review::{ReviewSpec, evidence, subject};
 use crate::text;
@@ -141,33 +141,27 @@ fn of_review(info: &ProgramInfo, raw: &Raw, spec: &ReviewSpec) -> NextAction {
     }
 }
 
-/// Returns the edges by which an agent says that nothing is open any more.
-fn marks(raw: &Raw) -> impl Iterator<Item = &'static EdgeInfo> {
-    raw.table().edges.iter().filter(|edge| {
-        edge.from == raw.phase()
-            && edge.by.contains(&Actor::Agent)
-            && edge.requires == Some(Requirement::Settled)
+/// Returns whether an edge is one by which an agent says that nothing is open any more.
+fn is_mark(edge: &EdgeAt) -> bool {
+    edge.by.contains(&Actor::Agent) && edge.requires == Some(Requirement::Settled)
+}
+
+/// Returns the edge by which the next stop leaves the phase, if the agent has said that nothing is open: no verdict and no
+/// edit changes that.
+fn decided(raw: &Raw) -> Option<EdgeAt> {
+    let open = raw.open_edges();
+    let mut here = raw.table().edges().filter(|edge| edge.from == raw.phase());
+    let was_marked = here.any(|edge| is_mark(&edge)) && !open.iter().any(is_mark);
+    let mut open = open.into_iter().filter(|_| was_marked);
+    open.find(|edge| {
+        edge.to != edge.from && edge.by.is_empty() && edge.requires == Some(Requirement::Reviewed)
     })
 }
 
-/// Returns the edge by which the next stop leaves the phase, where the agent has said that nothing is open: no verdict and no edit changes that.
-fn decided(raw: &Raw) -> Option<&'static EdgeInfo> {
-    let is_open = |edge: &EdgeInfo| messages::is_open(raw, edge);
-    let was_marked = marks(raw).count() > 0 && !marks(raw).any(is_open);
-    let mut edges = raw.table().edges.iter().filter(|_| was_marked);
-    edges.find(|edge| {
-        edge.from == raw.phase()
-            && edge.to != edge.from
-            && edge.by.is_empty()
-            && edge.requires == Some(Requirement::Reviewed)
-            && is_open(edge)
-    })
-}
-
-/// Returns the lines of such edges that are open.
+/// Returns the lines of the edges by which an agent can say now that nothing is open.
 fn marks_done(info: &ProgramInfo, raw: &Raw) -> String {
-    let open = marks(raw).filter(|edge| messages::is_open(raw, edge));
-    let ways = open.map(|edge| format!(", or:\n    {} {}", info.program, words::call(raw, edge)));
+    let open = raw.open_edges().into_iter().filter(is_mark);
+    let ways = open.map(|edge| format!(", or:\n    {} {}", info.program, words::call(raw, &edge)));
     ways.collect()
 }
 

@@ -11,7 +11,7 @@ use crate::store::{LoopId, Store};
 
 /// Returns whether a machine has a transition of this name, which goes before this command.
 pub(super) fn is_own_verb(table: &Table, name: &str) -> bool {
-    let mut edges = table.edges.iter();
+    let mut edges = table.edges();
     name == "pause" && edges.any(|edge| edge.transition == name && edge.is_verb())
 }
 

@@ -218,7 +218,7 @@ pub fn rejections(journal: &[Entry]) -> Vec<(&str, EvidenceRecord)> {
     let mut standing: Vec<(&ChangeEntry, EvidenceRecord)> = Vec::new();
     for change in journal.iter().filter_map(Entry::change) {
         standing.retain(|(rejected, _)| change.from == change.to || change.to != rejected.from);
-        let record = record(change).filter(|record| record.rejecting().is_some());
+        let record = record(change).filter(|record| record.rejecting.is_some());
         standing.extend(record.map(|record| (change, record)));
     }
     let named = standing.into_iter();
@@ -232,20 +232,17 @@ pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
     let records = records(journal);
     let mut admitted = Vec::new();
     for (what, record) in rejections(journal) {
-        if let Some(why) = record.rejecting() {
+        if let Some(why) = &record.rejecting {
             admitted.push(format!(
                 "Findings that were open at `{what}` (round {}) were rejected: {}",
-                record.round(),
+                record.round,
                 text::one_line(why, 500)
             ));
         }
     }
-    let waived: Vec<_> = records
-        .iter()
-        .filter(|(_, record)| record.is_waived())
-        .collect();
+    let waived: Vec<_> = records.iter().filter(|(_, record)| record.waived).collect();
     if !waived.is_empty() {
-        let mut rounds: Vec<u64> = waived.iter().map(|(_, record)| record.round()).collect();
+        let mut rounds: Vec<u64> = waived.iter().map(|(_, record)| record.round).collect();
         rounds.dedup();
         let info = super::info::ProgramInfo::of(raw.table());
         admitted.push(format!(

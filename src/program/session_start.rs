@@ -21,8 +21,7 @@ use super::{chosen, compaction, incompatible, locate, messages, next_action, tur
 use crate::behaviours::{LoopHandle, words};
 use crate::hooks::answers::HookOutput;
 use crate::hooks::input::Input;
-use crate::machine::table::EdgeInfo;
-use crate::machine::{Actor, Raw};
+use crate::machine::{Actor, EdgeAt, Raw};
 use crate::store::{Entry, Listed, LoopId, Store};
 use crate::text;
 
@@ -280,7 +279,7 @@ pub(super) fn again<M: CommandLine>(
 }
 
 /// Returns the edge by which the hook last entered the loop's phase from another one.
-fn entered_by(raw: &Raw) -> Option<&'static EdgeInfo> {
+fn entered_by(raw: &Raw) -> Option<EdgeAt> {
     let journal = raw.journal().ok()?;
     let table = raw.table();
     journal.iter().rev().find_map(|entry| {
@@ -288,7 +287,7 @@ fn entered_by(raw: &Raw) -> Option<&'static EdgeInfo> {
             return None;
         };
         let (from, to) = (change.from.as_deref()?, change.to.as_deref()?);
-        let mut edges = table.edges.iter().filter(|edge| edge.from != edge.to);
+        let mut edges = table.edges().filter(|edge| edge.from != edge.to);
         edges.find(|edge| {
             edge.transition == change.what
                 && edge.to == raw.phase()

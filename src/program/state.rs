@@ -296,7 +296,7 @@ fn move_phase<M: CommandLine>(
     if held.raw().record().phase() != from {
         return Ok(Exit::Refused);
     }
-    let declared = table.edges.iter().filter(|edge| {
+    let declared = table.edges().filter(|edge| {
         table.phases[edge.from].stored == from
             && table.phases[edge.to].stored == to
             && edge.from != edge.to

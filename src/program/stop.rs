@@ -456,7 +456,7 @@ fn said<M: CommandLine>(
             raw.store().log(&format!("{id} {LET_END}{why}"));
             return Ok(noted(info.line(&waits)));
         }
-        Step::Moved { now, edge } => (now, edge),
+        Step::Moved { now, edge } => (now, *edge),
     };
     program.prepare(held, settings, Actor::Hook);
     let (raw, table) = (held.raw(), M::TABLE);

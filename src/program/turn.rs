@@ -146,7 +146,7 @@ fn has_let_turn_end(raw: &Raw) -> bool {
     };
     let (from, to) = (change.from.as_deref(), change.to.as_deref());
     change.by == Actor::Hook.to_string()
-        && table.edges.iter().any(|edge| {
+        && table.edges().any(|edge| {
             edge.transition == change.what
                 && Some(table.phases[edge.from].stored) == from
                 && Some(table.phases[edge.to].stored) == to

@@ -11,7 +11,7 @@ use std::ops::Deref;
 
 use camino::Utf8PathBuf;
 
-use crate::machine::evidence_record::{EvidenceFields, EvidenceRecord};
+use crate::machine::EvidenceRecord;
 use crate::machine::{Raw, Refusal, Requirement};
 use crate::review::finding_history;
 use crate::review::findings::{Counts, Finding, Findings};
@@ -52,12 +52,12 @@ impl Reviewed {
 
     /// Returns the run that it comes from.
     pub fn run(&self) -> Option<&str> {
-        self.record.run()
+        self.record.run.as_deref()
     }
 
     /// Returns whether there was no review at all (`CLAUDEX_EVIDENCE=optional`).
     pub fn is_waived(&self) -> bool {
-        self.record.is_waived()
+        self.record.waived
     }
 
     /// Returns what it says to an edge.
@@ -456,40 +456,31 @@ impl<'r> Round<'r> {
         .filter(|_| !noted())
     }
 
-    fn fields(&self, kind: Requirement) -> EvidenceFields {
-        EvidenceFields {
-            kind,
-            loop_id: self.raw.id().to_string(),
-            run: None,
-            findings: None,
-            round: self.number,
-            revision: self.raw.record().revision(),
+    fn record(&self, kind: Requirement) -> EvidenceRecord {
+        EvidenceRecord {
             subject: self.subject.as_ref().map(ToString::to_string),
-            rejecting: None,
-            waived: false,
+            ..EvidenceRecord::of(self.raw, kind, self.number)
         }
     }
 
     fn reviewed(&self, run: &Run, findings_json: FindingsJson) -> Reviewed {
-        let fields = EvidenceFields {
-            run: Some(run.began.run.clone()),
-            findings: run.findings.as_ref().map(|file| file.number),
-            subject: Some(run.began.subject.to_string()),
-            ..self.fields(Requirement::Reviewed)
-        };
         Reviewed {
-            record: EvidenceRecord::new(fields),
+            record: EvidenceRecord {
+                run: Some(run.began.run.clone()),
+                findings: run.findings.as_ref().map(|file| file.number),
+                subject: Some(run.began.subject.to_string()),
+                ..self.record(Requirement::Reviewed)
+            },
             findings: findings_json.findings,
         }
     }
 
     fn waived(&self) -> Reviewed {
-        let fields = EvidenceFields {
-            waived: true,
-            ..self.fields(Requirement::Reviewed)
-        };
         Reviewed {
-            record: EvidenceRecord::new(fields),
+            record: EvidenceRecord {
+                waived: true,
+                ..self.record(Requirement::Reviewed)
+            },
             findings: Findings::default(),
         }
     }
@@ -497,7 +488,7 @@ impl<'r> Round<'r> {
     /// From reviewed to settled: the subject unchanged, nothing material open, or a reason given.
     fn settle(&self, reviewed: Reviewed, rejecting: Option<String>) -> Result<Settled, Missing> {
         let unchanged = reviewed.is_waived()
-            || self.subject.as_ref().map(Digest::as_str) == reviewed.record.subject();
+            || self.subject.as_ref().map(Digest::as_str) == reviewed.record.subject.as_deref();
         if !unchanged {
             return Err(Missing::Changed {
                 subject: subject::shown(self.raw, self.spec),
@@ -521,17 +512,12 @@ impl<'r> Round<'r> {
         }
         // A reason for rejecting nothing is no admission for the summary.
         let rejecting = rejecting.filter(|_| open.material() + open.low > 0);
-        let fields = EvidenceFields {
-            kind: Requirement::Settled,
-            run: reviewed.record.run().map(str::to_owned),
-            findings: reviewed.record.findings(),
-            subject: reviewed.record.subject().map(str::to_owned),
-            rejecting,
-            waived: reviewed.is_waived(),
-            ..self.fields(Requirement::Settled)
-        };
         Ok(Settled(Reviewed {
-            record: EvidenceRecord::new(fields),
+            record: EvidenceRecord {
+                kind: Requirement::Settled,
+                rejecting,
+                ..reviewed.record
+            },
             findings: reviewed.findings,
         }))
     }

@@ -76,7 +76,7 @@ fn bytes<T>(raw: &Raw, spec: &ReviewSpec, made: impl Fn(&[u8]) -> T) -> io::Resu
 pub fn tell(raw: &Raw, subjects: impl FnOnce() -> Result<Vec<Subject>, String>) {
     let spec = raw.table().phases[raw.phase()].review;
     if spec.is_some_and(|spec| spec.subject.contains(&PROGRAM)) {
-        raw.take_subjects(subjects());
+        let _ = raw.told().subjects.set(subjects());
     }
 }
 
@@ -124,7 +124,7 @@ pub fn shown(raw: &Raw, spec: &ReviewSpec) -> String {
     let subjects = spec.subject.iter().enumerate().filter(is_there);
     let shown = subjects.map(|(_, one)| match *one {
         CHANGES => "the work tree’s changes".to_owned(),
-        PROGRAM => match raw.subjects() {
+        PROGRAM => match raw.told().subjects.get() {
             Some(Ok(given)) => {
                 let names = given.iter().map(|one| text::shown(one.name()));
                 names.collect::<Vec<_>>().join(", ")
@@ -250,7 +250,7 @@ impl Found {
     /// Adds what the program gives, as far as it is there.
     fn of_program(&mut self, raw: &Raw) -> io::Result<()> {
         let unsaid = Err("the program has not said what is reviewed".to_owned());
-        let given = raw.subjects().unwrap_or(&unsaid);
+        let given = raw.told().subjects.get().unwrap_or(&unsaid);
         let given = given
             .as_ref()
             .map_err(|why| io::Error::other(text::one_line(why, 1000)))?;

@@ -29,6 +29,8 @@ pub struct Change {
     pub what: String,
     /// Who makes it: `hook`, `agent`, `person`, …
     pub by: String,
+    /// The arguments of the transition, by name.
+    pub args: Option<JsonText>,
     /// The stored phase that it leaves; checked against the document if it is given.
     pub from: Option<String>,
     /// The stored phase that it enters; `None` keeps the phase.
@@ -52,6 +54,7 @@ impl Change {
         Self {
             what: what.to_owned(),
             by: by.to_owned(),
+            args: None,
             from: None,
             to: None,
             edits: Vec::new(),
@@ -84,6 +87,8 @@ pub struct ChangeEntry {
     pub what: String,
     /// Who made it.
     pub by: String,
+    /// The arguments of the transition, by name.
+    pub args: Option<JsonText>,
     /// The stored phase before.
     pub from: Option<String>,
     /// The stored phase after.
@@ -183,6 +188,8 @@ struct ChangeLine<'c> {
     at: String,
     what: &'c str,
     by: &'c str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    args: Option<&'c JsonText>,
     from: Option<&'c str>,
     to: Option<&'c str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -207,6 +214,7 @@ struct Line {
     revision: Option<u64>,
     what: Option<String>,
     by: Option<String>,
+    args: Option<JsonText>,
     from: Option<String>,
     to: Option<String>,
     append: Option<String>,
@@ -231,6 +239,7 @@ impl Serialize for ChangeEntry {
             at: iso(self.at),
             what: &self.what,
             by: &self.by,
+            args: self.args.as_ref(),
             from: self.from.as_deref(),
             to: self.to.as_deref(),
             append: self.append.as_deref(),
@@ -297,6 +306,7 @@ impl Entry {
             at: line.at,
             what: line.what?,
             by: line.by?,
+            args: line.args,
             from: line.from,
             to: line.to,
             append: line.append,

@@ -311,6 +311,7 @@ mod tests {
             at: "2026-11-22T00:53:33Z".parse().unwrap(),
             what: "revise".into(),
             by: "hook".into(),
+            args: JsonText::of(&serde_json::json!({"rounds": 2})).ok(),
             from: Some("a".into()),
             to: None,
             append: Some("text\n".into()),

@@ -10,7 +10,7 @@ use super::nulls;
 use super::value::Value;
 
 /// Where and how one machine's state documents are kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct StateSpec {
     /// The machine's name, as it stands in the documents.
     pub machine: &'static str,
@@ -43,8 +43,9 @@ pub struct StateSpec {
     pub nulls: &'static [(&'static str, &'static str)],
     /// Stored forms of the terminal phases.
     pub terminal: &'static [&'static str],
-    /// The machine's edges, by which changes of the journal are judged. If there are none, any change may lead anywhere.
-    pub edges: &'static [StoredEdge],
+    /// Returns the machine's edges, by which changes of the journal are judged. If there are none, any change may lead
+    /// anywhere.
+    pub edges: fn() -> Vec<StoredEdge>,
 }
 
 /// An edge as the journal has it.

@@ -35,10 +35,7 @@ const LONGEST_LINE: u64 = 8 * MAX_BYTES as u64;
 const TRIES: usize = 100;
 
 /// What a new loop is made of.
-pub struct StartPlan<F>
-where
-    F: FnOnce(&LoopId) -> Vec<(String, Value)>,
-{
+pub struct StartPlan {
     /// The time of the start: of the id, of the fields, and of the sweep.
     pub now: Timestamp,
     /// Sweeps loops older than this first.
@@ -50,7 +47,7 @@ where
     /// The fields in their order. The phase must be among them. What the store knows (id, revision, machine, graph hash,
     /// root, times of the start and of the last change) is put in where it stands, or at the end; a missing session
     /// becomes `unknown`.
-    pub fields: F,
+    pub fields: Vec<(String, Value)>,
 }
 
 /// A document that another program, or a person, wrote.
@@ -79,10 +76,7 @@ impl Store {
     ///
     /// # Errors
     /// As there.
-    pub fn start<F>(&self, plan: StartPlan<F>) -> Result<Record, StartError>
-    where
-        F: FnOnce(&LoopId) -> Vec<(String, Value)>,
-    {
+    pub fn start(&self, plan: StartPlan) -> Result<Record, StartError> {
         self.start_telling(plan).map(|started| started.record)
     }
 
@@ -93,10 +87,7 @@ impl Store {
     /// # Errors
     /// [`StartError::Active`] when a loop of the folder, or a state file made by hand, is not terminal. Whatever the
     /// error, nothing of the new loop is left behind, nor a state folder that was made for it.
-    pub fn start_telling<F>(&self, plan: StartPlan<F>) -> Result<Started, StartError>
-    where
-        F: FnOnce(&LoopId) -> Vec<(String, Value)>,
-    {
+    pub fn start_telling(&self, plan: StartPlan) -> Result<Started, StartError> {
         self.start_with(plan, None)
     }
 
@@ -105,21 +96,11 @@ impl Store {
     ///
     /// # Errors
     /// As there.
-    pub fn import<F>(&self, plan: StartPlan<F>, import: Import) -> Result<Started, StartError>
-    where
-        F: FnOnce(&LoopId) -> Vec<(String, Value)>,
-    {
+    pub fn import(&self, plan: StartPlan, import: Import) -> Result<Started, StartError> {
         self.start_with(plan, Some(import))
     }
 
-    fn start_with<F>(
-        &self,
-        plan: StartPlan<F>,
-        import: Option<Import>,
-    ) -> Result<Started, StartError>
-    where
-        F: FnOnce(&LoopId) -> Vec<(String, Value)>,
-    {
+    fn start_with(&self, plan: StartPlan, import: Option<Import>) -> Result<Started, StartError> {
         let mut plan = Some((plan, import));
         // Another start that failed may take the folder away while we make it, or between our making it and locking it.
         for _ in 0..TRIES {
@@ -152,15 +133,12 @@ impl Store {
         Err(io_error("lock", self.folder())(gone).into())
     }
 
-    fn start_held<F>(
+    fn start_held(
         &self,
         lock: &LockGuard,
-        plan: StartPlan<F>,
+        plan: StartPlan,
         import: Option<Import>,
-    ) -> Result<Started, StartError>
-    where
-        F: FnOnce(&LoopId) -> Vec<(String, Value)>,
-    {
+    ) -> Result<Started, StartError> {
         let here = lock.folder();
         let ignore = self.folder().join(IGNORE);
         let there = if_there(here.file(IGNORE).and_then(|file| file.metadata()))
@@ -222,7 +200,7 @@ impl Store {
         if is_left || is_older {
             if_there(clear(&id)).map_err(io_error("remove", &self.loop_folder(&id)))?;
         }
-        let fields = (plan.fields)(&id);
+        let fields = plan.fields;
         let (what, document) = match import {
             Some(import) => (IMPORT, import.document),
             None => (START, self.spec().empty()),
@@ -384,6 +362,7 @@ impl Store {
             at: now,
             what: what.to_owned(),
             by,
+            args: None,
             from: None,
             to: Some(record.phase.clone()),
             append: None,

@@ -39,7 +39,7 @@ pub(crate) static SPEC: StateSpec = StateSpec {
     edits: &[],
     nulls: &[],
     terminal: &["done", "cancelled"],
-    edges: &[],
+    edges: Vec::new,
 };
 
 /// A temporary folder, and its path.
@@ -121,13 +121,13 @@ pub(crate) fn fields() -> Vec<(String, Value)> {
     .into()
 }
 
-pub(crate) fn plan() -> StartPlan<impl FnOnce(&super::LoopId) -> Vec<(String, Value)>> {
+pub(crate) fn plan() -> StartPlan {
     StartPlan {
         now: jiff::Timestamp::now(),
         stale_after: None,
         by: "test".to_owned(),
         id: None,
-        fields: |_| fields(),
+        fields: fields(),
     }
 }
 
@@ -148,6 +148,7 @@ pub(crate) fn change(what: &str, from: &str, to: &str, edits: &[(&str, Value)]) 
             .iter()
             .map(|(name, value)| ((*name).to_owned(), value.clone()))
             .collect(),
+        args: None,
         append: None,
         run: None,
         evidence: None,

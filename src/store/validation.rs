@@ -5,7 +5,7 @@
 
 use super::entry::{ADOPT, ChangeEntry};
 use super::ownership::Ownership;
-use super::spec::StateSpec;
+use super::spec::{StateSpec, StoredEdge};
 use super::store::Store;
 use super::value::Value;
 
@@ -17,6 +17,7 @@ pub(super) fn possible<'s>(
     owned: Option<&'s Ownership>,
 ) -> impl Fn(Option<&ChangeEntry>, &ChangeEntry) -> bool + 's {
     let spec = store.spec();
+    let edges = (spec.edges)();
     move |before, change| {
         let hash = change.graph_hash(spec);
         let is_ours = hash.as_deref().is_none_or(|hash| hash == spec.graph_hash);
@@ -28,7 +29,7 @@ pub(super) fn possible<'s>(
             && owned.is_none_or(|owned| stays(spec, owned, before, change))
             && match (before, &hash, &change.from, &change.to) {
                 (Some(_), Some(_), Some(from), Some(to)) if is_ours => {
-                    leads(spec, change, from, to)
+                    leads(&edges, change, from, to)
                 }
                 _ => true,
             }
@@ -80,14 +81,12 @@ fn is_of_the_same(spec: &StateSpec, before: Option<&ChangeEntry>, change: &Chang
 
 /// Returns whether an edge of the machine is this change, with the evidence that it needs. What leaves the phase as it is need
 /// be none: the store has changes of its own.
-fn leads(spec: &StateSpec, change: &ChangeEntry, from: &str, to: &str) -> bool {
-    let mut edges = spec
-        .edges
-        .iter()
-        .filter(|edge| (edge.what, edge.from, edge.to) == (change.what.as_str(), from, to))
-        .peekable();
-    if spec.edges.is_empty() || edges.peek().is_none() {
-        return spec.edges.is_empty() || from == to;
+fn leads(edges: &[StoredEdge], change: &ChangeEntry, from: &str, to: &str) -> bool {
+    let is_this =
+        |edge: &&StoredEdge| (edge.what, edge.from, edge.to) == (change.what.as_str(), from, to);
+    let mut these = edges.iter().filter(is_this).peekable();
+    if these.peek().is_none() {
+        return edges.is_empty() || from == to;
     }
-    edges.any(|edge| !edge.needs_evidence || change.evidence.is_some())
+    these.any(|edge| !edge.needs_evidence || change.evidence.is_some())
 }

@@ -97,6 +97,7 @@ impl Store {
             at,
             what: change.what,
             by: change.by,
+            args: change.args,
             from: Some(from),
             to: Some(record.phase.clone()),
             append: change.append,

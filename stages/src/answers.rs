@@ -1,7 +1,7 @@
 //! Writes what goes with a person's decision: its record, which is never written over, and the dispatch that it opens.
 
 use claudex_loop::Refusal;
-use claudex_loop::machine::guard::FieldError;
+use claudex_loop::machine::FieldError;
 use claudex_loop::program::exit::{Exit, Failure};
 use serde_json::Value as Json;
 
@@ -21,7 +21,7 @@ fn write(held: &mut AnyLoop, verb: &Verb) -> Result<(), FieldError> {
     let phase = held.phase();
     if let Some((key, value)) = questions::key(held.raw(), phase).zip(value(verb)) {
         let now = record::now();
-        let mut decisions = held.fields().user_decisions();
+        let mut decisions = held.fields().user_decisions.clone();
         decisions.insert(key.clone(), Json::from(value.as_str()));
         decisions.insert(format!("{key}_timestamp"), Json::from(now.as_str()));
         held.set_user_decisions(&decisions)?;
@@ -86,7 +86,7 @@ fn record_answer(held: &mut AnyLoop, answer: &str) -> Result<(), FieldError> {
     let Some(question) = summary.and_then(|summary| summary.flags.question_context) else {
         return Ok(());
     };
-    let mut asked = held.fields().asked();
+    let mut asked = held.fields().asked.clone();
     asked.push(AskedOnce {
         round: pipeline.round().get(),
         stage: pipeline.stage().number(),

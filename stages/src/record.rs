@@ -1,7 +1,7 @@
 //! What is written of a summary: the keys of schema 2, and an entry of the log below them.
 
 use claudex_loop::Timestamp;
-use claudex_loop::machine::guard::FieldError;
+use claudex_loop::machine::FieldError;
 use claudex_loop::text;
 use serde_json::{Value as Json, json};
 
@@ -33,7 +33,7 @@ pub(crate) fn note_repeated(
     };
     let round = Pipeline(held.raw()).round().get();
     let digest = questions::digest(question);
-    let mut asked = held.fields().asked();
+    let mut asked = held.fields().asked.clone();
     let same = |one: &&mut AskedOnce| {
         (one.round, one.stage) == (round, summary.stage.number()) && one.digest == digest
     };
@@ -78,7 +78,7 @@ pub(crate) fn note_flags(
     step: &Step,
 ) -> Result<(), FieldError> {
     let flags = &summary.flags;
-    let standard = held.fields().open().standard;
+    let standard = held.fields().open.standard;
     let stage = summary.stage;
     if let Some(mode) = flags.prd_mode {
         held.set_prd_mode(&json!(mode))?;
@@ -132,7 +132,7 @@ pub(crate) fn note_decision(
     let (pipeline, phase) = (Pipeline(held.raw()), held.phase());
     let (stage, summary) = (pipeline.stage(), pipeline.open_summary());
     if phase == Phase::Failed {
-        let mut errors = held.fields().error_log();
+        let mut errors = held.fields().error_log.clone();
         let is_it = |error: &&mut Json| error.get("stage") == Some(&json!(stage.number()));
         if let Some(Json::Object(error)) = errors.last_mut().filter(is_it) {
             error.insert("recovery".to_owned(), json!(value));
@@ -170,7 +170,7 @@ fn note_stage(
     stage: Stage,
     keys: impl IntoIterator<Item = (String, Json)>,
 ) -> Result<(), FieldError> {
-    let mut stages = held.fields().stages();
+    let mut stages = held.fields().stages.clone();
     let before = stages.get(key(stage)).and_then(Json::as_object).cloned();
     let mut known = before.unwrap_or_default();
     known.extend(keys);
@@ -186,7 +186,7 @@ pub(crate) fn note_sections(held: &mut AnyLoop, step: &Step) -> Result<(), Field
     let Some(requirements) = pipeline.file("requirements/PRD.md").filter(|_| is_written) else {
         return Ok(());
     };
-    let mut known = held.fields().prd_sections();
+    let mut known = held.fields().prd_sections.clone();
     known.extend(gates::sections(&requirements).map(|(key, status)| (key, json!(status))));
     held.set_prd_sections(&known)
 }
@@ -206,7 +206,7 @@ fn key(stage: Stage) -> &'static str {
 
 /// Returns what stands below a stage's key.
 fn of_stage(stage: Stage, flags: &Flags, held: &AnyLoop, step: &Step) -> Keys {
-    let (round, skips_validation) = (held.fields().round(), held.fields().open().skip_validation);
+    let (round, skips_validation) = (held.fields().round, held.fields().open.skip_validation);
     let status = match step {
         Step::Fail => "failed",
         Step::Wait(_) => "waiting_for_user",
@@ -255,8 +255,8 @@ fn of_stage(stage: Stage, flags: &Flags, held: &AnyLoop, step: &Step) -> Keys {
 
 /// Notes the questions of a round, and that they were answered.
 fn note_round(held: &mut AnyLoop, stage: Stage, flags: &Flags) -> Result<(), FieldError> {
-    let round = held.fields().round();
-    let mut rounds = held.fields().rounds();
+    let round = held.fields().round;
+    let mut rounds = held.fields().rounds.clone();
     let is_this = |one: &Json| one.get("round_number").and_then(Json::as_u64) == Some(round);
     match stage {
         Stage::AnalysisQuestions => {
@@ -264,7 +264,7 @@ fn note_round(held: &mut AnyLoop, stage: Stage, flags: &Flags) -> Result<(), Fie
             rounds.push(json!({
                 "round_number": round,
                 "questions_file": format!("working/QUESTIONS-{round:03}.md"),
-                "analysis_mode": flags.analysis_mode.map_or_else(|| held.fields().analysis_mode(), |mode| json!(mode)),
+                "analysis_mode": flags.analysis_mode.map_or_else(|| held.fields().analysis_mode.clone(), |mode| json!(mode)),
                 "generated_at": now(),
                 "answered_at": null,
                 "questions_count": flags.questions_count,

@@ -325,7 +325,7 @@ fn go(
         let is_crash = summary.is_none() && held.phase() == Phase::Dispatched;
         (open.crashed, open.summary) =
             (is_crash || open.crashed, open.summary.filter(|_| !is_crash));
-        let mut errors = held.fields().error_log();
+        let mut errors = held.fields().error_log.clone();
         let error = match tell.is_empty() {
             true => "No summary was left.".to_owned(),
             false => tell.join(" "),

@@ -63,7 +63,7 @@ pub fn of(held: &AnyLoop) -> Vec<(&'static str, String)> {
     });
     let shown = |line: &str| text::one_line(line, LINE);
     let stage = pipeline.stage();
-    let rounds = held.fields().max_rounds();
+    let rounds = held.fields().max_rounds;
     [
         ("stage", format!("{} of 7, {stage}", stage.number())),
         ("round", format!("{} of {rounds}", pipeline.round().get())),
@@ -105,7 +105,7 @@ pub fn refused(held: &AnyLoop, transition: &str) -> Option<String> {
 
 /// Returns the decisions, oldest first.
 fn decisions(held: &AnyLoop) -> Vec<String> {
-    let all = held.fields().user_decisions();
+    let all = &held.fields().user_decisions;
     let decided = all.iter().filter(|(key, _)| !key.ends_with("_timestamp"));
     decided
         .filter_map(|(key, value)| Some(format!("{key} = {}", value.as_str()?)))

@@ -112,7 +112,7 @@ impl ferry::OnStop for Own {
     }
 
     fn counting_asks(&self, held: &Loop<Counting>) -> Result<Option<Asked>, String> {
-        let version = held.fields().version();
+        let version = held.fields().version.clone();
         let count = |label: &str, times: &str, quick: bool| {
             Answer::new(label, Transition::Count).argument("times_more", times).argument("quick", quick)
         };

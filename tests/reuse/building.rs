@@ -3,6 +3,7 @@
 
 use crate::stranger::{MACHINE, MAIN, door, fails};
 use crate::support::Crate;
+use crate::support::stranger::ours;
 
 /// A machine that can be read, and where each check finds something.
 const WRONG: &str = r#"name = "door"
@@ -189,4 +190,43 @@ fn the_documentation_of_a_strangers_crate_builds_without_a_warning() {
         output.status.success() && !said.contains("warning"),
         "{said}"
     );
+}
+
+/// A build script that takes the method of a transition out of the types.
+const WITHOUT_SHUT: &str = r#"fn main() {
+    claudex_build::Config::new().compile("machine.toml");
+    let types = format!("{}/door.rs", std::env::var("OUT_DIR").unwrap());
+    let text = std::fs::read_to_string(&types).unwrap();
+    let without = text.replace("pub fn shut<N>", "pub fn other<N>");
+    assert_ne!(text, without);
+    std::fs::write(types, without).unwrap();
+}
+"#;
+
+#[test]
+fn program_without_a_typestate_method_does_not_build() {
+    let machine = MACHINE.replace(
+        "to   = \"closed\"\n",
+        "to   = \"closed\"\nby   = [\"person\"]\n",
+    );
+    let stranger = door(&machine, "claudex_loop::main!(door);\n");
+    let cargo = format!(
+        "[package]\nname = \"door\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
+         claudex-loop = {{ path = {:?}, default-features = false, features = [\"program\"] }}\n\n\
+         [build-dependencies]\nclaudex-build = {{ path = {:?} }}\n",
+        ours(),
+        ours().join("codegen"),
+    );
+    stranger.write("Cargo.toml", &cargo);
+    let built = stranger.cargo(&["check"]);
+    assert!(
+        built.status.success(),
+        "{}",
+        String::from_utf8_lossy(&built.stderr)
+    );
+
+    stranger.write("build.rs", WITHOUT_SHUT);
+    let said = fails(&stranger);
+
+    assert!(said.contains("no method named `shut` found"), "{said}");
 }

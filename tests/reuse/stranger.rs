@@ -47,7 +47,7 @@ impl OnStop for Door {}
 
 fn stop(held: AnyLoop) {
     match Door.stop(held).unwrap() {
-        Step::Moved { now, edge } => println!("{} {} {}", edge.transition, now.phase(), now.fields().tries()),
+        Step::Moved { now, edge } => println!("{} {} {}", edge.transition, now.phase(), now.fields().tries),
         Step::Waits(_) | Step::Over(_) => println!("waits"),
     }
 }

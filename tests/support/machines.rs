@@ -100,9 +100,11 @@ pub(crate) fn crate_of(name: &str, machines: &[Found]) -> Crate {
             stranger.write(&template, "A message.\n");
         }
         modules.push_str(&format!(
-            "\n#[doc = {:?}]\npub mod {module} {{\n    include!(concat!(env!(\"OUT_DIR\"), \"/{module}/{}.rs\"));\n}}\n",
+            "\n#[doc = {:?}]\npub mod {module} {{\n    use claudex_loop::__private as rt;\n\n    \
+             include!(concat!(env!(\"OUT_DIR\"), \"/{module}/{name}.rs\"));\n    \
+             include!(concat!(env!(\"OUT_DIR\"), \"/{module}/{name}.program.rs\"));\n}}\n",
             found.place,
-            found.machine.name.value,
+            name = found.machine.name.value,
             module = found.module,
         ));
     }

@@ -40,7 +40,9 @@ pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
         return Err(refused(format!("command {command}"), source));
     }
     let found = raw
-        .permissions()
+        .told()
+        .permissions
+        .get()
         .and_then(|permitted| permitted.commands.get(command));
     // A program that is not there is nothing that the agent could mend.
     let Some(configured) = found.filter(|command| command.is_installed(&raw.root())) else {

@@ -12,7 +12,7 @@ use std::io;
 
 use crate::behaviours::command_runs::Exit;
 use crate::behaviours::words;
-use crate::machine::evidence_record::{EvidenceFields, EvidenceRecord};
+use crate::machine::EvidenceRecord;
 use crate::machine::{Raw, Refusal, Requirement};
 use crate::review::Digest;
 use crate::review::reports;
@@ -55,7 +55,7 @@ impl Commands {
         let lines = match source(raw) {
             None => return Ok(None),
             Some(_) => {
-                let told = raw.commands().cloned();
+                let told = raw.told().commands.get().cloned();
                 told.unwrap_or_else(|| {
                     Err("the program has not said which commands verify the work".to_owned())
                 })
@@ -102,7 +102,7 @@ impl Commands {
 
 /// Returns whether a line is the name of a configured command, or `allow_commands` has exactly this line.
 fn is_allowed(raw: &Raw, line: &str) -> bool {
-    raw.permissions().is_some_and(|permissions| {
+    raw.told().permissions.get().is_some_and(|permissions| {
         permissions.commands.contains_key(line)
             || permissions
                 .allow_commands
@@ -149,7 +149,7 @@ pub fn is_used(table: &crate::machine::Table) -> bool {
 /// Tells a loop the program's commands, where its phase asks for them.
 pub fn tell(raw: &Raw, commands: impl FnOnce() -> Result<Vec<String>, String>) {
     if source(raw) == Some(PROGRAM) {
-        raw.verified_by(commands());
+        let _ = raw.told().commands.set(commands());
     }
 }
 
@@ -194,7 +194,11 @@ fn ready_in_part(raw: &Raw) -> Result<Commands, Unready> {
 }
 
 fn not_allowed(raw: &Raw, lines: Vec<String>) -> Unready {
-    let file = raw.permissions().and_then(|known| known.file.as_ref());
+    let file = raw
+        .told()
+        .permissions
+        .get()
+        .and_then(|known| known.file.as_ref());
     Unready::NotAllowed {
         lines,
         file: file.map_or("your configuration".to_owned(), text::shown),
@@ -300,17 +304,11 @@ fn judge(raw: &Raw, run: &VerifyRun, now: &Digest) -> Result<Verified, Missing> 
     if *now != run.began.tree {
         return Err(Missing::Changed(call));
     }
-    Ok(Verified(EvidenceRecord::new(EvidenceFields {
-        kind: Requirement::Verified,
-        loop_id: raw.id().to_string(),
+    Ok(Verified(EvidenceRecord {
         run: Some(run.began.run.clone()),
-        findings: None,
-        round: 0,
-        revision: raw.record().revision(),
         subject: Some(now.to_string()),
-        rejecting: None,
-        waived: false,
-    })))
+        ..EvidenceRecord::of(raw, Requirement::Verified, 0)
+    }))
 }
 
 /// Returns the digest of the work tree, what is ours and the loop's document left out.

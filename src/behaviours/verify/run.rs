@@ -192,7 +192,9 @@ fn perform(
     for (at, line) in commands.lines().iter().enumerate() {
         let left = time.saturating_sub(begun.elapsed());
         let named = raw
-            .permissions()
+            .told()
+            .permissions
+            .get()
             .and_then(|permitted| permitted.commands.get(line));
         let command = match named {
             Some(named) => named.clone(),

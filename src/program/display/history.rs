@@ -71,10 +71,10 @@ pub(super) fn of_change(table: &'static Table, past: &Past, change: &ChangeEntry
     // A change that advances or begins a round says which.
     let spec = table.phases.iter().find_map(|phase| phase.review);
     let round = match spec.map(|spec| (count(spec.round), count(MAX_ROUNDS))) {
-        Some((Some(round), Some(most))) if sets_rounds(table, change) => {
+        Some((Some(round), Some(most))) if begins_round(table, change) => {
             format!(", round {round} of {most}")
         }
-        Some((Some(round), None)) if sets_rounds(table, change) => format!(", round {round}"),
+        Some((Some(round), None)) if begins_round(table, change) => format!(", round {round}"),
         _ => String::new(),
     };
     let about = match change.what.as_str() {
@@ -158,18 +158,10 @@ pub(super) fn of_note(past: &Past, note: &NoteEntry) -> String {
     }
 }
 
-/// Returns whether a change is of an edge that enters a reviewing phase, or advances its round or the last one.
-fn sets_rounds(table: &Table, change: &ChangeEntry) -> bool {
+/// Returns whether a change enters a reviewing phase or advances its round.
+fn begins_round(table: &Table, change: &ChangeEntry) -> bool {
     let to = change.to.as_deref();
-    let mut reviewing = table.phases.iter().filter(|phase| Some(phase.stored) == to);
-    let Some(spec) = reviewing.find_map(|phase| phase.review) else {
-        return false;
-    };
-    let sets = |(field, _): &(&str, _)| [spec.round, MAX_ROUNDS].contains(field);
-    let mut edges = table
-        .edges
-        .iter()
-        .filter(|edge| edge.transition == change.what);
-    change.from.is_some()
-        && (change.from != change.to || edges.any(|edge| edge.set.iter().any(sets)))
+    let mut entered = table.phases.iter().filter(|phase| Some(phase.stored) == to);
+    let reviews = entered.any(|phase| phase.review.is_some());
+    reviews && change.from.is_some() && change.visit == Some(change.revision)
 }

@@ -66,14 +66,14 @@ impl Past {
             reasons.push(format!("for run {}: {came_to}", text::one_line(run, 60)));
         }
         if let Some(record) = rounds::record(change) {
-            if record.is_waived() {
+            if record.waived {
                 reasons.push(format!(
                     "round {} was not reviewed ({}=optional)",
-                    record.round(),
+                    record.round,
                     ProgramInfo::of(table).variable("EVIDENCE")
                 ));
             }
-            if let Some(why) = record.rejecting() {
+            if let Some(why) = &record.rejecting {
                 reasons.push(format!(
                     "rejecting what is open: {}",
                     text::one_line(why, REASON)

@@ -277,10 +277,7 @@ fn allowed<M: CommandLine>(
         // It runs what the user allows, and nothing else.
         rules.push(line("verify"));
     }
-    let by_agent = table
-        .edges
-        .iter()
-        .filter(|edge| edge.by.contains(&Actor::Agent));
+    let by_agent = table.edges().filter(|edge| edge.by.contains(&Actor::Agent));
     for edge in by_agent.filter(|edge| !ends(table, edge.transition)) {
         let name = edge.transition.replace('_', "-");
         let rule = line(&name);
@@ -294,10 +291,7 @@ fn allowed<M: CommandLine>(
 
 /// Returns whether a transition ends the loop, wherever it is taken.
 fn ends(table: &Table, transition: &str) -> bool {
-    let mut edges = table
-        .edges
-        .iter()
-        .filter(|edge| edge.transition == transition);
+    let mut edges = table.edges().filter(|edge| edge.transition == transition);
     edges.all(|edge| table.phases[edge.to].terminal)
 }
 
@@ -316,7 +310,7 @@ fn files_to_write(table: &Table, mode: Option<&str>) -> Vec<String> {
     };
     let mut at = 0;
     while let Some(&from) = reached.get(at) {
-        for edge in table.edges.iter().filter(|edge| edge.from == from) {
+        for edge in table.edges().filter(|edge| edge.from == from) {
             if !reached.contains(&edge.to) {
                 reached.push(edge.to);
             }

@@ -80,7 +80,7 @@ fn count_above_limit_is_refused_everywhere() {
         by,
         id: None,
         stale_after: None,
-        fields: |_| {
+        fields: {
             vec![
                 ("phase".to_owned(), word("drafting")),
                 ("round".to_owned(), large),

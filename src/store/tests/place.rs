@@ -16,13 +16,13 @@ fn id(name: &str) -> LoopId {
     LoopId::parse(name, IdForm::Name).unwrap()
 }
 
-fn plan_of(name: &str) -> StartPlan<impl FnOnce(&LoopId) -> Vec<(String, Value)> + use<>> {
+fn plan_of(name: &str) -> StartPlan {
     StartPlan {
         id: Some(id(name)),
         now: Timestamp::now(),
         stale_after: None,
         by: "test".to_owned(),
-        fields: |_| fields(),
+        fields: fields(),
     }
 }
 

@@ -119,7 +119,7 @@ fn a_failed_start_leaves_nothing_not_even_the_folder() {
             stale_after: None,
             by: "test".to_owned(),
             id,
-            fields: |_: &LoopId| fields,
+            fields,
         })
     };
     assert!(matches!(start(None, vec![]), Err(StartError::NoPhase)));
@@ -258,7 +258,7 @@ fn a_name_can_be_chosen_and_is_free_after_a_start_that_was_cut_off() {
         stale_after: None,
         by: "test".to_owned(),
         id: Some(id.clone()),
-        fields: |_: &LoopId| fields(),
+        fields: fields(),
     };
     // A name whose start was cut off is free: nobody sees a loop there.
     for point in [Point::HalfLine, Point::Journaled] {
@@ -342,7 +342,7 @@ fn how_many_loops_are_under_way_at_once_is_the_machines_to_say() {
             stale_after: None,
             by: "test".to_owned(),
             id: None,
-            fields: |_: &LoopId| fields,
+            fields,
         }
     };
     let (_kept, store) = crate::store::testing::store_of(&SESSION);
@@ -396,7 +396,7 @@ fn an_import_that_crashed_is_made_again_or_has_happened_and_the_document_is_neve
                 stale_after: None,
                 by: "test".to_owned(),
                 id: Some(id.clone()),
-                fields: |_: &LoopId| fields(),
+                fields: fields(),
             };
             let document = crate::store::Form::Lines.parse(text.as_bytes()).unwrap();
             store.import(

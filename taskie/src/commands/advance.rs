@@ -55,7 +55,11 @@ pub(super) fn advance(info: &'static ProgramInfo, matches: &ArgMatches) -> Resul
         )));
     }
     let settings = loops::settings(info, store.root(), None)?;
-    held.raw().permit(settings.permissions(Actor::Hook));
+    let _ = held
+        .raw()
+        .told()
+        .permissions
+        .set(settings.permissions(Actor::Hook));
     let directory = stops::directory(held.raw())
         .map_err(|error| refused(format!("its directory cannot be read: {error}")))?;
     let broken = stops::broken(&held, &directory);

@@ -54,7 +54,7 @@ pub(super) fn review(call: &Call, held: &AnyLoop, kind: Kind) -> Result<Exit, Fa
     let settings = loops::settings(call.info, raw.store().root(), None)?;
     let directory = stops::directory(raw)
         .map_err(|error| failed("its directory cannot be read", error.to_string()))?;
-    raw.take_subjects(stops::Taskie.subjects(held));
+    let _ = raw.told().subjects.set(stops::Taskie.subjects(held));
     let (parts, _) = round::read(raw, spec)
         .map_err(|error| failed("what is to be reviewed cannot be read", error.to_string()))?;
     let (findings, shown) = findings(call, held, spec, &settings, &parts)?;

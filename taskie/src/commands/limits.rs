@@ -65,7 +65,7 @@ fn limited(
     let count = number(&mut call)?;
     call.persons_only()?;
     let now = call.take(call.open(call.actor)?, verb(count))?;
-    let most = now.fields().max_reviews();
+    let most = now.fields().max_reviews;
     out::line(&format!(
         "Plan {} has {most} reviews per cycle at most.",
         now.id()
@@ -94,7 +94,7 @@ pub(super) fn add_task(info: &'static ProgramInfo, matches: &ArgMatches) -> Resu
     out::line(&format!(
         "Plan {} has {} tasks now: write row {next} of tasks.md, pending, and {}.",
         now.id(),
-        now.fields().tasks_total(),
+        now.fields().tasks_total,
         Name::Task(next)
     ));
     Ok(Exit::Complete)
@@ -107,7 +107,7 @@ pub(super) fn drop_task(info: &'static ProgramInfo, matches: &ArgMatches) -> Res
     call.persons_only()?;
     let held = call.open(call.actor)?;
     let directory = stops::directory(held.raw()).unwrap_or_default();
-    let (id, total) = (held.id().clone(), held.fields().tasks_total());
+    let (id, total) = (held.id().clone(), held.fields().tasks_total);
     let tasks = format!(".taskie/plans/{id}/tasks.md");
     let row = directory.table().and_then(|table| table.row(task));
     let Some(row) = row else {
@@ -145,7 +145,7 @@ pub(super) fn drop_task(info: &'static ProgramInfo, matches: &ArgMatches) -> Res
     )?;
     out::line(&format!(
         "Plan {id} has {} tasks now.\n",
-        now.fields().tasks_total()
+        now.fields().tasks_total
     ));
     call.say(&now)
 }

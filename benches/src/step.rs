@@ -1,0 +1,94 @@
+//! Choosing an edge and its update in memory, beside a match that a person would write for the same machine.
+
+use std::hint::black_box;
+
+use claudex_loop::machine::edge::step;
+use claudex_loop::plan::typestate::{DecisionSignal, Fields, Phase, Plan, Transition};
+
+use crate::pair::{Measure, Row, ratio};
+
+/// The calls of each transition in one turn.
+const CALLS: usize = 20_000;
+
+/// Returns the rows of the table.
+pub(crate) fn rows() -> Vec<Measure> {
+    vec![(
+        "find, guard and update of a transition in memory",
+        Box::new(|| Row {
+            beside: "a match written by hand".to_owned(),
+            ratio: ratio(generated, by_hand),
+            most: 3.0,
+        }),
+    )]
+}
+
+/// Returns a loop in review with the transitions that are open there.
+fn reviewing() -> (Fields, [Transition; 3]) {
+    let fields = Fields {
+        topic: "move the queue to Postgres".to_owned(),
+        max_rounds: 9,
+        ..Fields::default()
+    };
+    let transitions = [Transition::Revise, Transition::Remind, Transition::Retry];
+    (fields, transitions)
+}
+
+fn generated() {
+    let (fields, transitions) = reviewing();
+    for transition in transitions.iter().cycle().take(3 * CALLS) {
+        let taken = step::<Plan>(Phase::Reviewing as usize, &fields, black_box(transition));
+        black_box(taken.expect("the edge is open"));
+    }
+}
+
+fn by_hand() {
+    let (fields, transitions) = reviewing();
+    for transition in transitions.iter().cycle().take(3 * CALLS) {
+        let taken = matched(Phase::Reviewing, &fields, black_box(transition));
+        black_box(taken.expect("the edge is open"));
+    }
+}
+
+/// Does what machine.toml says of these transitions.
+fn matched(phase: Phase, fields: &Fields, transition: &Transition) -> Option<(Phase, Fields)> {
+    match (phase, transition) {
+        (Phase::Reviewing, Transition::Revise) if fields.round < fields.max_rounds => {
+            let round = fields.round.checked_add(1)?;
+            let (reminders, failures) = (0, 0);
+            let next = Fields {
+                round,
+                reminders,
+                failures,
+                ..fields.clone()
+            };
+            Some((Phase::Reviewing, next))
+        }
+        (Phase::Reviewing, Transition::Revise) => {
+            let decision_signal = DecisionSignal::MaxReached;
+            let next = Fields {
+                decision_signal,
+                ..fields.clone()
+            };
+            Some((Phase::Summarizing, next))
+        }
+        (Phase::Drafting | Phase::Reviewing, Transition::Remind) if fields.reminders < 1 => {
+            let reminders = fields.reminders.checked_add(1)?;
+            let next = Fields {
+                reminders,
+                ..fields.clone()
+            };
+            Some((phase, next))
+        }
+        (Phase::Reviewing, Transition::Retry)
+            if fields.failures < 1 && fields.failures + 1 < fields.max_failures =>
+        {
+            let failures = fields.failures.checked_add(1)?;
+            let next = Fields {
+                failures,
+                ..fields.clone()
+            };
+            Some((Phase::Reviewing, next))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,267 @@
+//! The edges of a machine: guards and updates as functions of its own types, and the choice of the edge that is open.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+use super::fields::{self, FieldError};
+use super::message::Message;
+use super::table::{ArgumentInfo, Table};
+use super::{Actor, Machine, Raw, Refusal, Requirement};
+use crate::store::StoredEdge;
+use crate::text;
+
+/// The most characters of an argument in a refusal.
+const MAX_VALUE: usize = 80;
+
+/// One entry of a transition, with its rules.
+#[derive(Debug)]
+pub struct Edge<M: Machine> {
+    /// What code without the machine's types knows of it.
+    pub info: EdgeInfo,
+    /// The condition. `None`: always open.
+    pub when: Option<Guard<M>>,
+    /// Returns the fields after the edge, or the name of the field whose number would leave its range.
+    pub set: fn(&M::Fields, &M::Transition) -> Result<M::Fields, &'static str>,
+}
+
+/// The condition of an edge.
+#[derive(Debug)]
+pub struct Guard<M: Machine> {
+    /// Returns whether it holds.
+    pub holds: fn(&M::Fields, &M::Transition) -> bool,
+    /// Returns whether it holds as far as the fields decide. A comparison with an argument counts as true.
+    pub may_hold: fn(&M::Fields) -> bool,
+    /// Returns what it reads, each once, for refusals.
+    pub values: fn(&M::Fields, &M::Transition) -> Vec<(&'static str, String)>,
+}
+
+/// One entry of a transition, without the machine's types.
+#[derive(Debug)]
+pub struct EdgeInfo {
+    /// The name of the transition.
+    pub transition: &'static str,
+    /// The indices of its sources.
+    pub from: &'static [usize],
+    /// The index of its target. `None`: the source.
+    pub to: Option<usize>,
+    /// The condition as the machine file has it, or an empty text.
+    pub when: &'static str,
+    /// The evidence that it needs.
+    pub requires: Option<Requirement>,
+    /// The actors that may take it in addition to the hook. Empty: only the hook.
+    pub by: &'static [Actor],
+    /// Whether a verb of the program takes it, so that it has no verb of its own.
+    pub own: bool,
+    /// The arguments of its transition.
+    pub args: &'static [ArgumentInfo],
+    /// The message when it is taken. `None`: that of the phase that is entered.
+    pub message: Option<Message>,
+    /// Whether the turn may end although the phase that is entered is not terminal.
+    pub ends_turn: bool,
+    /// The documentation.
+    pub doc: &'static str,
+    /// Its line in the machine file.
+    pub line: u32,
+}
+
+impl EdgeInfo {
+    /// Returns whether it has a verb.
+    pub fn is_verb(&self) -> bool {
+        !self.by.is_empty() && !self.own
+    }
+}
+
+/// An edge at one of its sources.
+#[derive(Debug, Clone, Copy)]
+pub struct EdgeAt {
+    /// The edge.
+    pub edge: &'static EdgeInfo,
+    /// The index of the source.
+    pub from: usize,
+    /// The index of the target.
+    pub to: usize,
+}
+
+impl Deref for EdgeAt {
+    type Target = EdgeInfo;
+
+    fn deref(&self) -> &EdgeInfo {
+        self.edge
+    }
+}
+
+impl EdgeAt {
+    fn new(edge: &'static EdgeInfo, from: usize) -> Self {
+        let to = edge.to.unwrap_or(from);
+        Self { edge, from, to }
+    }
+
+    /// Returns the message when it is taken: its own, or that of the phase that is entered.
+    pub fn words(&self, table: &Table) -> Option<Message> {
+        self.message.or(table.phases[self.to].message)
+    }
+
+    /// Returns whether it only repeats what the loop waits for.
+    pub fn reminds(&self, table: &Table) -> bool {
+        let behaviour = table.phases[self.from].on_stop;
+        self.from == self.to && behaviour.is_some_and(|one| one.reminds.contains(&self.transition))
+    }
+
+    /// Returns whether the turn may end after it.
+    pub fn lets_turn_end(&self, table: &Table) -> bool {
+        self.ends_turn || table.phases[self.to].terminal
+    }
+}
+
+/// A machine's edges for code that does not know its types.
+pub trait Rules: fmt::Debug + Sync {
+    /// Returns the entries of all transitions, in the order of the machine file.
+    fn edges(&self) -> Vec<&'static EdgeInfo>;
+
+    /// Returns the edges that are open to a loop as far as its fields decide.
+    fn open(&self, raw: &Raw) -> Vec<EdgeAt>;
+}
+
+/// The edges of one machine.
+struct RulesOf<M>(PhantomData<fn() -> M>);
+
+impl<M: Machine> fmt::Debug for RulesOf<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "edges of {}", M::TABLE.name)
+    }
+}
+
+impl<M: Machine> Rules for RulesOf<M> {
+    fn edges(&self) -> Vec<&'static EdgeInfo> {
+        M::EDGES.iter().map(|edge| &edge.info).collect()
+    }
+
+    fn open(&self, raw: &Raw) -> Vec<EdgeAt> {
+        let Ok(fields) = fields::read::<M>(M::TABLE, raw.record(), raw.phase()) else {
+            return Vec::new();
+        };
+        let here = edges_in::<M>(raw.phase());
+        let is_open = |edge: &&Edge<M>| {
+            let guard = edge.when.as_ref();
+            guard.is_none_or(|guard| (guard.may_hold)(&fields))
+        };
+        here.filter(is_open)
+            .map(|edge| EdgeAt::new(&edge.info, raw.phase()))
+            .collect()
+    }
+}
+
+/// Returns a machine's edges for its table.
+pub const fn rules<M: Machine>() -> &'static dyn Rules {
+    const { &RulesOf::<M>(PhantomData) }
+}
+
+/// Returns a machine's edges as the journal has them.
+pub fn stored_edges<M: Machine>() -> Vec<StoredEdge> {
+    let stored = |edge: EdgeAt| StoredEdge {
+        what: edge.transition,
+        from: M::TABLE.phases[edge.from].stored,
+        to: M::TABLE.phases[edge.to].stored,
+        needs_evidence: edge.requires.is_some(),
+    };
+    M::TABLE.edges().map(stored).collect()
+}
+
+impl Table {
+    /// Returns every edge at each of its sources, in the order of the machine file.
+    pub fn edges(&self) -> impl Iterator<Item = EdgeAt> + use<> {
+        let edges = self.rules.edges().into_iter();
+        edges.flat_map(|edge| edge.from.iter().map(|from| EdgeAt::new(edge, *from)))
+    }
+
+    /// Returns the edges of a transition in a phase, in the order of the machine file.
+    pub fn edges_at<'t>(
+        &self,
+        transition: &'t str,
+        from: usize,
+    ) -> impl Iterator<Item = EdgeAt> + use<'t> {
+        self.edges()
+            .filter(move |edge| edge.transition == transition && edge.from == from)
+    }
+
+    /// Returns the names of the phases in which a transition is legal.
+    pub fn legal_in(&self, transition: &str) -> Vec<&'static str> {
+        let mut names = Vec::new();
+        for edge in self.edges().filter(|edge| edge.transition == transition) {
+            let name = self.phases[edge.from].name;
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+}
+
+fn edges_in<M: Machine>(phase: usize) -> impl Iterator<Item = &'static Edge<M>> {
+    M::EDGES
+        .iter()
+        .filter(move |edge| edge.info.from.contains(&phase))
+}
+
+/// Returns the edge of a transition that is open in a phase, and the fields after it.
+///
+/// # Errors
+/// No edge is declared there, none is open, or a number would leave its range.
+pub fn step<M: Machine>(
+    phase: usize,
+    fields: &M::Fields,
+    transition: &M::Transition,
+) -> Result<(EdgeAt, M::Fields), Refusal> {
+    let name = M::name(transition);
+    let here = || edges_in::<M>(phase).filter(|edge| edge.info.transition == name);
+    let is_open = |edge: &&Edge<M>| {
+        let guard = edge.when.as_ref();
+        guard.is_none_or(|guard| (guard.holds)(fields, transition))
+    };
+    let Some(edge) = here().find(is_open) else {
+        return Err(refusal::<M>(phase, fields, transition, here().collect()));
+    };
+    match (edge.set)(fields, transition) {
+        Ok(fields) => Ok((EdgeAt::new(&edge.info, phase), fields)),
+        Err(field) => Err(Refusal::Field(FieldError {
+            field: field.to_owned(),
+            found: fields::shown(fields, field),
+            expected: format!("a whole number that `{name}` leaves in range"),
+        })),
+    }
+}
+
+/// Returns why no edge of a transition is open in a phase.
+fn refusal<M: Machine>(
+    phase: usize,
+    fields: &M::Fields,
+    transition: &M::Transition,
+    edges: Vec<&Edge<M>>,
+) -> Refusal {
+    let name = M::name(transition);
+    let table = M::TABLE;
+    if edges.is_empty() {
+        return Refusal::Undeclared {
+            transition: name,
+            phase: table.phases[phase].stored.to_owned(),
+            legal: table.legal_in(name).join(", "),
+        };
+    }
+    let mut values: Vec<String> = Vec::new();
+    for guard in edges.iter().filter_map(|edge| edge.when.as_ref()) {
+        for (name, value) in (guard.values)(fields, transition) {
+            let shown = format!("{name} is {}", text::one_line(&value, MAX_VALUE));
+            if !values.contains(&shown) {
+                values.push(shown);
+            }
+        }
+    }
+    let needs: Vec<_> = edges.iter().map(|edge| edge.info.when).collect();
+    Refusal::Guard {
+        transition: name,
+        phase: table.phases[phase].name,
+        needs: needs.join(", or "),
+        values: values.join(", "),
+    }
+}

@@ -1,0 +1,193 @@
+//! A loop in hand, with its fields, and the one way to move it.
+
+use std::fmt;
+
+use camino::Utf8PathBuf;
+use serde::Serialize;
+
+use super::begin::Beginning;
+use super::edge::step;
+use super::fields::{self, FieldError};
+use super::import::{self, ImportError};
+use super::raw::OpenError;
+use super::table::ModeInfo;
+use super::{Actor, EvidenceRecord, Machine, Raw, Refused, begin};
+use crate::store::{JsonText, LoopId, StartError, Store, Value};
+
+/// A loop as the store handed it out, with its fields. Generated types wrap it: they know its phase at compile time.
+pub struct Held<M: Machine> {
+    raw: Raw,
+    fields: M::Fields,
+}
+
+/// What the engine keeps of a loop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Header {
+    /// The loop.
+    pub id: LoopId,
+    /// The absolute path of the folder that it belongs to.
+    pub root: Utf8PathBuf,
+    /// The session that owns it, or `unknown`.
+    pub session: String,
+    /// The mode that it was started in, if the machine keeps it.
+    pub mode: Option<String>,
+    /// The time of the start, ISO 8601 in UTC, if the machine keeps it.
+    pub started: Option<String>,
+    /// The time of the last change, ISO 8601 in UTC, if the machine keeps it.
+    pub updated: Option<String>,
+    /// The number of changes in the journal.
+    pub revision: u64,
+    /// The revision with which the visit of the phase began.
+    pub visit: Option<u64>,
+    /// The number of the findings file of the last review that a change rests on.
+    pub findings: Option<u64>,
+    /// The last run of the visit that a change rests on.
+    pub run: Option<String>,
+}
+
+impl<M: Machine> fmt::Debug for Held<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let phase = M::TABLE.phases[self.raw.phase()].name;
+        write!(f, "{}({phase})", self.raw.id())
+    }
+}
+
+impl<M: Machine> Held<M> {
+    /// Opens a loop: repairs what a crash left, checks the phase and every field.
+    ///
+    /// # Errors
+    /// The loop is not there, belongs to another machine, or holds what the machine does not know.
+    pub fn open(store: &Store, id: &LoopId, actor: Actor) -> Result<Self, OpenError> {
+        let raw = Raw::open::<M>(store, id, actor)?;
+        let fields = fields::read::<M>(M::TABLE, raw.record(), raw.phase());
+        match fields {
+            Ok(fields) => Ok(Self { raw, fields }),
+            Err(problem) => Err(OpenError::Field {
+                id: id.to_string(),
+                problem,
+            }),
+        }
+    }
+
+    /// Starts a loop in the first phase of a mode, with some of its fields.
+    ///
+    /// # Errors
+    /// The mode is not for that actor, another loop is under way, or the store could not write. Nothing is left behind.
+    pub fn begin(
+        store: &Store,
+        mode: &'static ModeInfo,
+        given: Vec<(&'static str, Value)>,
+        how: Beginning,
+        actor: Actor,
+    ) -> Result<Self, StartError> {
+        let raw = begin::begin::<M>(store, mode, given, how, actor)?;
+        Ok(Self::started(raw))
+    }
+
+    /// Starts a loop from a document that the engine did not write, at the phase that it names.
+    ///
+    /// # Errors
+    /// See [`ImportError`]. Nothing is changed then.
+    pub fn import(
+        store: &Store,
+        bytes: &[u8],
+        file: Utf8PathBuf,
+        how: Beginning,
+        actor: Actor,
+    ) -> Result<Self, ImportError> {
+        let raw = import::import::<M>(store, bytes, file, how, actor)?;
+        Ok(Self::started(raw))
+    }
+
+    /// Wraps a loop that was just started. The start has checked its values.
+    fn started(raw: Raw) -> Self {
+        let fields = fields::read::<M>(M::TABLE, raw.record(), raw.phase()).unwrap_or_default();
+        Self { raw, fields }
+    }
+
+    /// Returns the loop without its type.
+    pub fn raw(&self) -> &Raw {
+        &self.raw
+    }
+
+    /// Returns the machine's fields.
+    pub fn fields(&self) -> &M::Fields {
+        &self.fields
+    }
+
+    /// Returns what the engine keeps.
+    pub fn header(&self) -> Header {
+        let record = self.raw.record();
+        let keys = &M::TABLE.state.fields;
+        let text = |key: Option<&str>| key.and_then(|key| record.text(key));
+        Header {
+            id: self.raw.id().clone(),
+            root: self.raw.root(),
+            session: record.session().unwrap_or_default(),
+            mode: text(keys.mode),
+            started: text(keys.started),
+            updated: text(keys.updated),
+            revision: record.revision(),
+            visit: record.visit(),
+            findings: keys.findings.and_then(|key| record.count(key)),
+            run: text(keys.run).filter(|run| !run.is_empty()),
+        }
+    }
+
+    /// Names the run that the next change is counted for.
+    #[must_use]
+    pub fn noting(self, run: Option<String>) -> Self {
+        Self {
+            raw: self.raw.noting(run),
+            ..self
+        }
+    }
+
+    /// Sets the data of a field with the next transition.
+    ///
+    /// # Errors
+    /// It cannot be written as JSON, is nested too deep, or cannot be read back.
+    pub fn set_data<T: Serialize>(
+        &mut self,
+        name: &'static str,
+        data: &T,
+    ) -> Result<(), FieldError> {
+        self.raw.set_data(name, data)
+    }
+
+    /// Adds lines to the text below the fields with the next transition.
+    pub fn add_text(&mut self, text: &str) {
+        self.raw.add_text(text);
+    }
+
+    /// Takes a transition: finds the edge that is open, checks who takes it and what it needs, and commits by
+    /// compare-and-swap.
+    ///
+    /// # Errors
+    /// See [`super::Refusal`]. The loop is handed back.
+    pub fn take(
+        self,
+        transition: &M::Transition,
+        evidence: Option<&EvidenceRecord>,
+    ) -> Result<Self, Refused<Self>> {
+        let (edge, after) = match step::<M>(self.raw.phase(), &self.fields, transition) {
+            Ok(step) => step,
+            Err(refusal) => return Err(Refused::new(self, refusal)),
+        };
+        let edits = fields::changes(M::TABLE, &self.fields, &after);
+        // serde writes a transition with arguments as `{"more":{"rounds":2}}`.
+        let json = serde_json::to_value(transition).unwrap_or_default();
+        let args = json.get(edge.transition).map(JsonText::of);
+        let args = args.and_then(Result::ok);
+        let raw = match self.raw.commit(edge, args, edits, evidence) {
+            Ok(raw) => raw,
+            Err(refused) => {
+                let fields = self.fields;
+                return Err(refused.map(|raw| Self { raw, fields }));
+            }
+        };
+        // Data that Rust set is in the document only.
+        let fields = fields::read::<M>(M::TABLE, raw.record(), raw.phase()).unwrap_or(after);
+        Ok(Self { raw, fields })
+    }
+}
