@@ -394,7 +394,11 @@ impl<'m> Scope<'m> {
             Update::Field { name, offset: 0 } => wrapped(self.field(name, 0).value()),
             Update::Field { name, offset } => {
                 let value = self.field(name, 0).value();
-                let call = if *offset < 0 { "checked_sub" } else { "checked_add" };
+                let call = if *offset < 0 {
+                    "checked_sub"
+                } else {
+                    "checked_add"
+                };
                 let added = number(offset.unsigned_abs());
                 wrapped(format!("{value}.{call}({added}).ok_or({})?", literal(name)))
             }
@@ -416,7 +420,8 @@ impl<'m> Scope<'m> {
             }
             Update::Plus { name, argument } => {
                 let (value, read) = (self.field(name, 0).value(), self.argument(argument, 0));
-                let sum = |added: &str| format!("{value}.checked_add({added}).ok_or({})", literal(name));
+                let sum =
+                    |added: &str| format!("{value}.checked_add({added}).ok_or({})", literal(name));
                 if !self.entry.argument(argument).optional {
                     return wrapped(format!("{}?", sum(&format!("*{}", read.place))));
                 }
@@ -458,7 +463,13 @@ impl<'m> Scope<'m> {
     }
 
     /// Returns a closure of the fields and the transition, with the arguments that it reads.
-    fn closure(&self, body: String, arguments: &[&str], reads_fields: bool, otherwise: &str) -> String {
+    fn closure(
+        &self,
+        body: String,
+        arguments: &[&str],
+        reads_fields: bool,
+        otherwise: &str,
+    ) -> String {
         let f = if reads_fields { "f" } else { "_" };
         if arguments.is_empty() && !body.contains('\n') {
             return format!("|{f}, _| {body}");
@@ -467,10 +478,12 @@ impl<'m> Scope<'m> {
         if arguments.is_empty() {
             return format!("|{f}, _| {{\n    {body}\n}}");
         }
-        let bindings = arguments.iter().map(|name| match (value_of(name), binding(name)) {
-            (name, binding) if name == binding => name,
-            (name, binding) => format!("{name}: {binding}"),
-        });
+        let bindings = arguments
+            .iter()
+            .map(|name| match (value_of(name), binding(name)) {
+                (name, binding) if name == binding => name,
+                (name, binding) => format!("{name}: {binding}"),
+            });
         let mut bindings: Vec<String> = bindings.collect();
         if arguments.len() < self.entry.arguments.len() {
             bindings.push("..".to_owned());

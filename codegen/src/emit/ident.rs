@@ -86,7 +86,8 @@ pub(super) fn kebab(name: &str) -> String {
 
 /// Returns whether serde and strum make this name of its variant again: none of its parts is a number or a single letter.
 pub(super) fn is_regular(name: &str) -> bool {
-    let is_regular = |part: &str| part.len() > 1 && part.bytes().all(|byte| byte.is_ascii_lowercase());
+    let is_regular =
+        |part: &str| part.len() > 1 && part.bytes().all(|byte| byte.is_ascii_lowercase());
     name.split(['_', '-']).all(is_regular)
 }
 
@@ -114,10 +115,7 @@ mod tests {
     #[test]
     fn names_become_the_identifiers_that_a_rust_reader_expects() {
         assert_eq!(type_of("mark_done"), "MarkDone");
-        assert_eq!(
-            type_of("no-material-findings"),
-            "NoMaterialFindings"
-        );
+        assert_eq!(type_of("no-material-findings"), "NoMaterialFindings");
         assert_eq!(type_of("2fast"), "N2fast");
         assert_eq!(value_of("max-reached"), "max_reached");
         assert_eq!(constant_of("mark_done"), "MARK_DONE");

@@ -38,7 +38,10 @@ pub(super) fn view(context: &Context<'_>, source: &str) -> Value {
         }
     });
     let fields = machine.fields.iter().map(|one| field(context, one));
-    let own = machine.fields.iter().filter(|field| !matches!(field.kind, FieldKind::Held(_)));
+    let own = machine
+        .fields
+        .iter()
+        .filter(|field| !matches!(field.kind, FieldKind::Held(_)));
     let words = machine.fields.iter().filter_map(|field| {
         let FieldKind::OneOf(words) = &field.kind else {
             return None;
@@ -130,7 +133,14 @@ fn behaviour_view(behaviour: &Behaviour) -> Value {
 }
 
 fn question(context: &Context<'_>, behaviour: &Behaviour) -> Value {
-    let Behaviour::Ask { question, header, options, text, .. } = behaviour else {
+    let Behaviour::Ask {
+        question,
+        header,
+        options,
+        text,
+        ..
+    } = behaviour
+    else {
         return Value::from(());
     };
     let option = |choice: &Choice| {
@@ -141,7 +151,9 @@ fn question(context: &Context<'_>, behaviour: &Behaviour) -> Value {
             taker => taker(context, &choice.then, &choice.with),
         }
     };
-    let options = options.as_ref().map(|options| seq(options.value.iter().map(option)));
+    let options = options
+        .as_ref()
+        .map(|options| seq(options.value.iter().map(option)));
     context! {
         question => question.as_ref().map_or("", |text| &text.value),
         header => header.as_ref().map_or("", |text| &text.value),
@@ -155,7 +167,9 @@ fn taker(context: &Context<'_>, then: &str, with: &[(At<String>, At<Constant>)])
     let is_given = |name: &str| with.iter().any(|(given, _)| given.value == name);
     let mut arguments = context.first(then).args.iter();
     let argument = arguments.find(|argument| !is_given(&argument.name.value));
-    let with = with.iter().map(|(name, value)| (name.value.as_str(), plain_text(&value.value)));
+    let with = with
+        .iter()
+        .map(|(name, value)| (name.value.as_str(), plain_text(&value.value)));
     context! {
         transition => then,
         argument => argument.map(|argument| argument.name.value.as_str()),
@@ -186,7 +200,11 @@ fn field(context: &Context<'_>, field: &Field) -> Value {
     let phases: Option<Vec<_>> =
         phases.map(|phases| phases.iter().map(|phase| camel(&phase.value)).collect());
     let exists_in = phases.as_ref().map(|phases| {
-        format!("exists in: {} ({})", phases.join(", "), context.place(&field.name.span))
+        format!(
+            "exists in: {} ({})",
+            phases.join(", "),
+            context.place(&field.name.span)
+        )
     });
     context! {
         name,
@@ -223,7 +241,10 @@ fn state(context: &Context<'_>, source: &str) -> Value {
     let holder = |held| machine.holder(held);
     let id = format!("{{{}}}", holder(Held::Id).unwrap_or("id"));
     let edits = machine.fields.iter().filter(|field| {
-        state.edits.iter().any(|edit| edit.value == field.name.value)
+        state
+            .edits
+            .iter()
+            .any(|edit| edit.value == field.name.value)
     });
     let edits = edits.map(|field| {
         let takes = match &field.kind {
@@ -236,7 +257,10 @@ fn state(context: &Context<'_>, source: &str) -> Value {
         };
         (field.name.value.as_str(), takes)
     });
-    let nulls = machine.fields.iter().filter_map(|field| field.null(machine));
+    let nulls = machine
+        .fields
+        .iter()
+        .filter_map(|field| field.null(machine));
     let nulls = nulls.map(|(name, value)| (name, plain_text(&value)));
     let keys = machine.fields.iter();
     let keys = keys.filter_map(|field| Some((field.name.as_str(), field.key.as_ref()?.as_str())));
@@ -280,12 +304,18 @@ fn state(context: &Context<'_>, source: &str) -> Value {
 /// Returns the digest of a machine file that names its version: 16 hex digits.
 fn graph_hash(source: &str) -> String {
     let digest = Sha256::digest(source.as_bytes());
-    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    digest
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// Returns the actors that may take an edge, or start a loop.
 pub(super) fn actors(by: &[At<Actor>]) -> Vec<String> {
-    by.iter().map(|actor| format!("rt::Actor::{:?}", actor.value)).collect()
+    by.iter()
+        .map(|actor| format!("rt::Actor::{:?}", actor.value))
+        .collect()
 }
 
 /// Returns a constant as an `rt::Constant`.

@@ -103,7 +103,9 @@ impl<'m> Context<'m> {
             file,
             line_ends: source.match_indices('\n').map(|(at, _)| at).collect(),
             fields: fields.map(|field| (field.name.as_str(), field)).collect(),
-            phases: phases.map(|(at, phase)| (phase.name.as_str(), at)).collect(),
+            phases: phases
+                .map(|(at, phase)| (phase.name.as_str(), at))
+                .collect(),
             divided: divided.collect(),
             names: machine.transition_names(),
             first,
@@ -171,7 +173,10 @@ pub(crate) fn emit(machine: &Machine, source: &str, options: &Options) -> [Strin
     let view = machine::view(&context, source);
     let types = context! { ..header.clone(), ..view.clone(), ..transitions::view(&context) };
     let typestate = render(TYPESTATE, &types);
-    let table = render(TABLE, &context! { ..spec::documents(&context), ..types.clone() });
+    let table = render(
+        TABLE,
+        &context! { ..spec::documents(&context), ..types.clone() },
+    );
 
     let stops = context! { ..types, ..program::on_stop(&context) };
     let on_stop = render(ON_STOP, &stops);
@@ -216,12 +221,18 @@ fn environment() -> Result<Environment<'static>, Error> {
 
 /// Returns a list for a template.
 fn seq<T: Into<Value>>(items: impl IntoIterator<Item = T>) -> Value {
-    items.into_iter().map(Into::into).collect::<Vec<Value>>().into()
+    items
+        .into_iter()
+        .map(Into::into)
+        .collect::<Vec<Value>>()
+        .into()
 }
 
 /// Returns a list of pairs for a template.
 fn pairs<A: Into<Value>, B: Into<Value>>(items: impl IntoIterator<Item = (A, B)>) -> Value {
-    seq(items.into_iter().map(|(one, other)| vec![one.into(), other.into()]))
+    seq(items
+        .into_iter()
+        .map(|(one, other)| vec![one.into(), other.into()]))
 }
 
 /// Returns a text, a number, a flag or a list of them as Rust.
@@ -274,8 +285,12 @@ pub(crate) fn templates(machine: &Machine, kind: TemplateKind) -> Vec<(String, R
             phases.chain(edges).flatten().collect()
         }
         TemplateKind::Prompt => {
-            let reviews = machine.behaviours().filter_map(|behaviour| behaviour.review());
-            reviews.filter_map(|review| review.prompt.as_ref()).collect()
+            let reviews = machine
+                .behaviours()
+                .filter_map(|behaviour| behaviour.review());
+            reviews
+                .filter_map(|review| review.prompt.as_ref())
+                .collect()
         }
         TemplateKind::Plain => {
             let personas = machine.personas.iter().map(|persona| &persona.prompt);
@@ -286,8 +301,12 @@ pub(crate) fn templates(machine: &Machine, kind: TemplateKind) -> Vec<(String, R
         }
     };
     let mut seen = HashSet::new();
-    let places = paths.into_iter().map(|path| (below_messages(machine, path), path.span.clone()));
-    places.filter(|(path, _)| seen.insert(path.clone())).collect()
+    let places = paths
+        .into_iter()
+        .map(|path| (below_messages(machine, path), path.span.clone()));
+    places
+        .filter(|(path, _)| seen.insert(path.clone()))
+        .collect()
 }
 
 /// Returns a path below the messages' folder, relative to the crate's root.
@@ -311,12 +330,17 @@ fn owned(machine: &Machine) -> Vec<&str> {
         }
         owned.extend(entry.set.iter().map(|(name, _)| name.value.clone()));
     }
-    for parameter in machine.behaviours().flat_map(|behaviour| behaviour.parameters()) {
+    for parameter in machine
+        .behaviours()
+        .flat_map(|behaviour| behaviour.parameters())
+    {
         if parameter.is_field() {
             owned.insert(parameter.value.to_owned());
         }
         let engine_names = parameter.engine_names();
-        let names = interpolated(parameter.value).unwrap_or_default().into_iter();
+        let names = interpolated(parameter.value)
+            .unwrap_or_default()
+            .into_iter();
         let names = names.filter(|(name, _)| !engine_names.contains(name));
         owned.extend(names.map(|(name, _)| name.to_owned()));
     }

@@ -22,14 +22,18 @@ impl<'m> Context<'m> {
 
     /// Returns the phases with such a behaviour.
     fn phases_with(&self, is: fn(&Behaviour) -> bool) -> Vec<&'m Phase> {
-        self.open_phases().filter(|phase| phase.on_stop.as_ref().is_some_and(is)).collect()
+        self.open_phases()
+            .filter(|phase| phase.on_stop.as_ref().is_some_and(is))
+            .collect()
     }
 
     /// Returns the phases that a transition leaves.
     fn sources(&self, transition: &str) -> HashSet<&str> {
         let edges = self.machine.edges().into_iter();
         let edges = edges.filter(|edge| edge.declared.name.value == transition);
-        edges.map(|edge| self.machine.phases[edge.from].name.as_str()).collect()
+        edges
+            .map(|edge| self.machine.phases[edge.from].name.as_str())
+            .collect()
     }
 }
 
@@ -52,7 +56,9 @@ fn review(context: &Context<'_>, phase: &Phase) -> Option<Value> {
     let templates = |list: &[At<Template>]| seq(list.iter().map(|one| one.to_string()));
     let personas = context.machine.personas.iter();
     let personas = review.personas.iter().filter_map(|name| {
-        personas.clone().position(|persona| persona.name.value == name.value)
+        personas
+            .clone()
+            .position(|persona| persona.name.value == name.value)
     });
     Some(context! {
         phase => name,
@@ -95,12 +101,18 @@ fn stop(context: &Context<'_>, phase: &Phase) -> Value {
     let text = |text: &Option<At<Template>>| literal(text.as_ref().map_or("", |text| &text.value));
     let parameters = match behaviour {
         Behaviour::Review(_) => {
-            vec![format!("&{}", constant_of(&format!("{}_review", phase.name.value)))]
+            vec![format!(
+                "&{}",
+                constant_of(&format!("{}_review", phase.name.value))
+            )]
         }
         Behaviour::RequireFile { path, before, .. } => vec![literal(path), text(before)],
         Behaviour::Run { command, .. } => vec![literal(command)],
         Behaviour::WaitFor { file, field, .. } => {
-            vec![text(file), literal(field.as_ref().map_or("", |field| &field.value))]
+            vec![
+                text(file),
+                literal(field.as_ref().map_or("", |field| &field.value)),
+            ]
         }
         Behaviour::Approve { .. }
         | Behaviour::Announce { .. }
@@ -137,19 +149,29 @@ fn arms(context: &Context<'_>, behaviour: &Behaviour) -> Vec<Value> {
             let given: Vec<_> = evidence.into_iter().chain(arguments).collect();
             match given.as_slice() {
                 [] => format!("rt::or_else({before}, Loop::{method})"),
-                given => format!("rt::or_else({before}, |held| held.{method}({}))", given.join(", ")),
+                given => format!(
+                    "rt::or_else({before}, |held| held.{method}({}))",
+                    given.join(", ")
+                ),
             }
         });
-        let pattern =
-            format!("rt::{}Seen::{}{binding}", camel(behaviour.name()), type_of(outcome.name));
+        let pattern = format!(
+            "rt::{}Seen::{}{binding}",
+            camel(behaviour.name()),
+            type_of(outcome.name)
+        );
         let shown = outcome.evidence.filter(|_| uses_evidence);
-        match arms.iter_mut().find(|arm| arm.0 == shown && arm.1 == attempts) {
+        match arms
+            .iter_mut()
+            .find(|arm| arm.0 == shown && arm.1 == attempts)
+        {
             Some((_, _, patterns)) => patterns.push(pattern),
             None => arms.push((shown, attempts, vec![pattern])),
         }
     }
     let arms = arms.into_iter();
-    arms.map(|(_, attempts, patterns)| context! { attempts, patterns => seq(patterns) }).collect()
+    arms.map(|(_, attempts, patterns)| context! { attempts, patterns => seq(patterns) })
+        .collect()
 }
 
 /// Returns what a call gives a transition for an argument.
@@ -169,7 +191,10 @@ fn given(call: &Call, argument: &Argument) -> String {
 /// Returns what the template says of verbs, the program and its plugin.
 pub(super) fn view(context: &Context<'_>) -> Value {
     let machine = context.machine;
-    let required = machine.fields.iter().filter(|field| field.at_start == AtStart::Required);
+    let required = machine
+        .fields
+        .iter()
+        .filter(|field| field.at_start == AtStart::Required);
     let is_verb = |name: &&str| !context.first(name).by.is_empty();
     let verbs = context.names.iter().copied().filter(is_verb);
     context! {
@@ -183,7 +208,10 @@ pub(super) fn view(context: &Context<'_>) -> Value {
 
 /// Returns what the machine file leaves to Rust, for the compiler's message.
 fn missing(context: &Context<'_>) -> Value {
-    let left: Vec<_> = context.open_phases().filter(|phase| phase.on_stop.is_none()).collect();
+    let left: Vec<_> = context
+        .open_phases()
+        .filter(|phase| phase.on_stop.is_none())
+        .collect();
     let asking = context.phases_with(Behaviour::asks_in_rust);
     let verifying = context.phases_with(Behaviour::verifies);
     let reviewing = context.phases_with(Behaviour::reviews_in_rust);
@@ -191,13 +219,20 @@ fn missing(context: &Context<'_>) -> Value {
     let named = |what: &str, phases: &[&Phase]| {
         let name = |phase: &&Phase| format!("`{}` ({})", phase.name, context.place(&phase.span));
         let names: Vec<_> = phases.iter().map(name).collect();
-        let noun = if phases.len() == 1 { "phase" } else { "the phases" };
+        let noun = if phases.len() == 1 {
+            "phase"
+        } else {
+            "the phases"
+        };
         (!phases.is_empty()).then(|| format!("{what} in {noun} {}", names.join(", ")))
     };
     let parts = [
         named("no `on_stop` says what a stop does", &left),
         named("no `options` say what a person can answer", &asking),
-        named("the program gives the commands that verify the work", &verifying),
+        named(
+            "the program gives the commands that verify the work",
+            &verifying,
+        ),
         named("the program gives what is reviewed", &reviewing),
         check.map(|name| {
             let place = context.place(&name.span);
@@ -210,7 +245,10 @@ fn missing(context: &Context<'_>) -> Value {
             methods.push(format!("fn {text} {{ .. }}"));
         }
     };
-    method(check.is_some(), "violations(&self, held: &AnyLoop) -> Vec<String>");
+    method(
+        check.is_some(),
+        "violations(&self, held: &AnyLoop) -> Vec<String>",
+    );
     let verifies = "verifies(&self, held: &AnyLoop) -> Result<Vec<String>, String>";
     method(!verifying.is_empty(), verifies);
     let subjects = "subjects(&self, held: &AnyLoop) -> Result<Vec<Subject>, String>";
@@ -218,17 +256,30 @@ fn missing(context: &Context<'_>) -> Value {
     for name in left.iter().map(|phase| &phase.name.value) {
         let (fn_name, ty) = (value_of(name), camel(name));
         let returns = "Result<Step<AnyLoop>, Refused<AnyLoop>>";
-        method(true, &format!("{fn_name}(&self, held: Loop<{ty}>) -> {returns}"));
+        method(
+            true,
+            &format!("{fn_name}(&self, held: Loop<{ty}>) -> {returns}"),
+        );
     }
     for name in asking.iter().map(|phase| &phase.name.value) {
         let returns = "Result<Option<Asked>, String>";
-        method(true, &format!("{name}_asks(&self, held: &Loop<{}>) -> {returns}", camel(name)));
+        method(
+            true,
+            &format!(
+                "{name}_asks(&self, held: &Loop<{}>) -> {returns}",
+                camel(name)
+            ),
+        );
     }
     let is_only_left = asking.is_empty() && verifying.is_empty() && reviewing.is_empty();
     let name = &context.machine.name.value;
     let note = format!(
         "{}, or write it: `struct Own; impl {name}::OnStop for Own {{ {} }}` and `claudex_loop::main!({name}, Own);`",
-        if is_only_left { "give it an `on_stop` there" } else { "say it there" },
+        if is_only_left {
+            "give it an `on_stop` there"
+        } else {
+            "say it there"
+        },
         methods.join(" "),
     );
     context! {
@@ -256,12 +307,17 @@ fn command(context: &Context<'_>, command: &SlashCommand<'_>) -> Value {
         Does::Start(mode) => (format!("Start({})", literal(&mode.name.value)), &*mode.doc),
         Does::Take => {
             let name = command.name;
-            (format!("Take({})", literal(name)), &*context.first(name).doc)
+            (
+                format!("Take({})", literal(name)),
+                &*context.first(name).doc,
+            )
         }
         Does::Own => ("Own".to_owned(), ""),
     };
     let declared = command.declared;
-    let doc = declared.map(|declared| declared.doc.as_str()).filter(|doc| !doc.is_empty());
+    let doc = declared
+        .map(|declared| declared.doc.as_str())
+        .filter(|doc| !doc.is_empty());
     context! {
         name => kebab(command.name),
         does,

@@ -83,11 +83,23 @@ fn phase(phase: &Phase) -> Value {
 fn ways(behaviour: &Behaviour) -> String {
     let call = |call: &Call| cell(&call_text(call));
     let options = behaviour.choices().iter();
-    let options = options
-        .map(|choice| format!("\"{}\": {}", cell(&choice.label.value), call(&choice.call())));
-    let others = behaviour.asks_in_rust().then(|| "options of the program".to_owned());
-    let typed = behaviour.text().map(|then| format!("another text: `{}`", then.value));
-    let outcomes = behaviour.outcomes().into_iter().filter(|outcome| !outcome.calls.is_empty());
+    let options = options.map(|choice| {
+        format!(
+            "\"{}\": {}",
+            cell(&choice.label.value),
+            call(&choice.call())
+        )
+    });
+    let others = behaviour
+        .asks_in_rust()
+        .then(|| "options of the program".to_owned());
+    let typed = behaviour
+        .text()
+        .map(|then| format!("another text: `{}`", then.value));
+    let outcomes = behaviour
+        .outcomes()
+        .into_iter()
+        .filter(|outcome| !outcome.calls.is_empty());
     let outcomes = outcomes.map(|outcome| {
         let names: Vec<_> = outcome.calls.iter().map(call).collect();
         format!("{}: {}", outcome.name, names.join(", else "))

@@ -15,11 +15,20 @@ pub(super) fn view(context: &Context<'_>) -> Value {
     let entries = context.entries();
     let mut by_name: HashMap<&str, Vec<&Entry<'_>>> = HashMap::new();
     for entry in &entries {
-        by_name.entry(&entry.declared.name.value).or_default().push(entry);
+        by_name
+            .entry(&entry.declared.name.value)
+            .or_default()
+            .push(entry);
     }
-    let transitions = context.names.iter().map(|name| transition(context, name, &by_name[name]));
+    let transitions = context
+        .names
+        .iter()
+        .map(|name| transition(context, name, &by_name[name]));
     let edges = entries.iter().map(|entry| edge(context, entry));
-    let argument_words = context.names.iter().flat_map(|name| argument_words(context, name));
+    let argument_words = context
+        .names
+        .iter()
+        .flat_map(|name| argument_words(context, name));
     context! {
         transitions => seq(transitions),
         edges => seq(edges),
@@ -32,7 +41,13 @@ fn argument_words(context: &Context<'_>, transition: &str) -> Vec<Value> {
     let words = arguments.filter_map(|argument| match &argument.kind {
         ArgumentKind::OneOf(words) => {
             let ident = type_of_argument(transition, argument);
-            Some(word_enum(&ident, &argument.name.value, &argument.doc, words, false))
+            Some(word_enum(
+                &ident,
+                &argument.name.value,
+                &argument.doc,
+                words,
+                false,
+            ))
         }
         _ => None,
     });
@@ -95,17 +110,24 @@ fn words(argument: &Argument) -> Vec<&str> {
 fn targets(context: &Context<'_>, name: &str, entries: &[&Entry<'_>]) -> (Vec<Value>, Vec<Value>) {
     let phases = &context.machine.phases;
     let ident = |at: usize| type_of(&phases[at].name.value);
-    let of: BTreeSet<usize> = entries.iter().flat_map(|entry| entry.from.iter().copied()).collect();
+    let of: BTreeSet<usize> = entries
+        .iter()
+        .flat_map(|entry| entry.from.iter().copied())
+        .collect();
     let leads_to = |from: usize| -> BTreeSet<usize> {
         let here = entries.iter().filter(|entry| entry.from.contains(&from));
-        here.map(|entry| entry.target.map_or(from, |to| context.phase_index(to))).collect()
+        here.map(|entry| entry.target.map_or(from, |to| context.phase_index(to)))
+            .collect()
     };
     let several = of.iter().filter(|from| leads_to(**from).len() > 1).count();
     let mut choices = Vec::new();
     let sources = of.iter().map(|&from| {
         let targets = leads_to(from);
         let next = match (targets.len(), several) {
-            (1, _) => format!("Loop<{}>", targets.iter().map(|to| ident(*to)).collect::<String>()),
+            (1, _) => format!(
+                "Loop<{}>",
+                targets.iter().map(|to| ident(*to)).collect::<String>()
+            ),
             (_, 1) => format!("{}Next", camel(name)),
             _ => format!("{}From{}", camel(name), camel(&phases[from].name.value)),
         };
@@ -152,7 +174,11 @@ fn edge_doc(context: &Context<'_>, entry: &Entry<'_>) -> Option<String> {
     let when = entry.declared.when.as_ref();
     let when = when.map(|guard| format!(", when `{}`", guard_text(&guard.value)));
     let place = context.place(&entry.declared.span);
-    Some(format!("{} → {target}{} ({place})", sources.join(", "), when.unwrap_or_default()))
+    Some(format!(
+        "{} → {target}{} ({place})",
+        sources.join(", "),
+        when.unwrap_or_default()
+    ))
 }
 
 fn edge(context: &Context<'_>, entry: &Entry<'_>) -> Value {
