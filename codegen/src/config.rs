@@ -146,18 +146,18 @@ impl Config {
             file: name,
         };
         let name = &machine.name.value;
-        let code = format!("{name}.rs");
-        if let Some(other) = claim(out.join(&code), &root.join(file)) {
+        let files = [format!("{name}.rs"), format!("{name}.program.rs")];
+        if let Some(other) = claim(out.join(&files[0]), &root.join(file)) {
             return lines.push(error(&format!(
                 "{} and {} both name their machine `{name}`, and one would replace the other; give one another `name`",
                 other.strip_prefix(&root).unwrap_or(&other).display(),
                 options.file
             )));
         }
-        for (target, text) in [
-            (format!("{name}.format.rs"), gate(&code)),
-            (code, generate_checked(&machine, &source, &options).rust),
-        ] {
+        let generated = generate_checked(&machine, &source, &options);
+        let gate = (format!("{name}.format.rs"), gate(&files));
+        let [types, program] = files;
+        for (target, text) in [gate, (types, generated.types), (program, generated.program)] {
             let target = out.join(target);
             if fs::read(&target).is_ok_and(|old| old == text.as_bytes()) {
                 continue;

@@ -69,12 +69,14 @@ pub use emit::Options;
 
 use model::Machine;
 
-/// Generated code and what it depends on.
+/// Generated code and what it depends on. One module includes both texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Generated {
-    /// The module's content.
-    pub rust: String,
-    /// The templates and files that it includes, relative to the crate's root, with `/` between their parts.
+    /// The types, the edges and the machine as data.
+    pub types: String,
+    /// What a stop does, and the verbs of a command line.
+    pub program: String,
+    /// The templates and files that the code includes, relative to the crate's root, with `/` between their parts.
     pub messages: Vec<String>,
 }
 
@@ -128,8 +130,10 @@ fn generate_checked(machine: &Machine, source: &str, options: &Options) -> Gener
         .flat_map(|kind| emit::templates(machine, kind))
         .map(|(path, _)| path)
         .collect();
+    let [types, program] = emit::emit(machine, source, options);
     Generated {
-        rust: emit::emit(machine, source, options),
+        types,
+        program,
         messages,
     }
 }

@@ -10,7 +10,9 @@ fn small_machine_generates_expected_code() {
     };
     let generated = generate_with(include_str!("snapshot/machine.toml"), &options)
         .unwrap_or_else(|found| panic!("{found}"));
-    let file = syn::parse_file(&generated.rust).expect("the code is Rust");
+    for text in [&generated.types, &generated.program] {
+        syn::parse_file(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    }
 
-    insta::assert_snapshot!(prettyplease::unparse(&file));
+    insta::assert_snapshot!(generated.types + &generated.program);
 }

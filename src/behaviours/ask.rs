@@ -3,6 +3,9 @@
 //! What can be answered stands in the machine's table, or is the program's to say. Who puts the question
 //! to the person is the agent, who hears the answer is the hook of the client's dialog or a verb; nothing here changes a loop.
 
+use serde::Serialize;
+use serde_json::Value as Json;
+
 use crate::machine::table::{Options, Taker};
 use crate::machine::{Actor, Raw};
 use crate::text;
@@ -55,13 +58,17 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Makes an answer that takes a transition.
-    pub fn new(label: impl Into<String>, transition: impl Into<&'static str>) -> Self {
+    /// Makes an answer that takes a transition: a generated `Transition`, or the name of one without arguments.
+    pub fn new<T>(label: impl Into<String>, transition: T) -> Self
+    where
+        T: Serialize + Into<&'static str>,
+    {
+        let arguments = arguments_of(&transition);
         Self {
             label: label.into(),
             description: String::new(),
             transition: transition.into(),
-            arguments: Vec::new(),
+            arguments,
         }
     }
 
@@ -177,6 +184,23 @@ fn usable<'a>(labels: impl Iterator<Item = &'a str>, whose: &str) -> Result<(), 
         ));
     }
     Ok(())
+}
+
+/// Returns the arguments of a transition as its verb takes them.
+fn arguments_of(transition: &impl Serialize) -> Vec<(String, String)> {
+    let Ok(Json::Object(named)) = serde_json::to_value(transition) else {
+        return Vec::new();
+    };
+    let arguments = named.into_values().filter_map(|arguments| match arguments {
+        Json::Object(arguments) => Some(arguments),
+        _ => None,
+    });
+    let given = arguments.flatten().filter(|(_, value)| !value.is_null());
+    let text = |value| match value {
+        Json::String(text) => text,
+        other => other.to_string(),
+    };
+    given.map(|(name, value)| (name, text(value))).collect()
 }
 
 impl Asked {

@@ -15,10 +15,10 @@ use claudex_loop::machine::{Refusal, Refused};
 use claudex_loop::process::environment::Environment;
 use claudex_loop::process::limits::Limits;
 use claudex_loop::process::{self, Call, Event as ProcessEvent, ProcessEnd};
-use claudex_loop::program::review;
 use claudex_loop::program::reviewers::Chosen;
 use claudex_loop::program::rounds::{self, RoundLine};
 use claudex_loop::program::settings::Settings;
+use claudex_loop::program::{App as _, LoopArgs, review};
 use claudex_loop::review::evidence::{self, Found};
 use claudex_loop::review::findings_json;
 use claudex_loop::review::round::{Report, RoundError, RoundEvent};
@@ -31,7 +31,7 @@ use serde_json::json;
 
 use super::start::StartRefused;
 use super::typestate::{
-    DecisionSignal, REVIEWING_REVIEW, Reviewing, ReviseNext, Summarizing, TABLE,
+    DecisionSignal, Plan, REVIEWING_REVIEW, Reviewing, ReviseNext, Summarizing, TABLE, Verb,
 };
 use super::work::Work;
 use super::{AnyLoop, Loop, OnStop, Phase, PlanLoop, context, report, resume, runner, summary};
@@ -368,11 +368,10 @@ fn over(store: &Store, id: &LoopId) -> Option<JobError> {
 
 /// Gives a loop up; that it could not be is the lesser trouble by then.
 fn cancel(held: AnyLoop) {
-    let verb = super::Verb::Cancel {
-        id: None,
-        from_prompt: false,
+    let verb = Verb::Cancel {
+        loop_args: LoopArgs::default(),
     };
-    if let Ok(cancelled) = verb.run(held) {
+    if let Ok(cancelled) = Plan::take(verb, held) {
         let _ = runner::clear(cancelled.raw());
     }
 }

@@ -63,8 +63,7 @@ impl OnStop for PlanLoop {
         let options = vec![
             Answer::new("Revise manually", Transition::ReviseManually)
                 .description("You work through the findings and edit the plan; the loop ends."),
-            Answer::new("More rounds", Transition::More)
-                .argument("rounds", 2)
+            Answer::new("More rounds", Transition::More { rounds: 2 })
                 .description("Two rounds more; /claudex:more N grants as many as you like."),
             Answer::new("Accept it incomplete", Transition::AcceptIncomplete).description(
                 "The plan is known-incomplete, with what is open on record; the loop ends.",

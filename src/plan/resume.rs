@@ -5,16 +5,17 @@ use std::fmt::Display;
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::ArgMatches;
 use claudex_loop::Actor;
-use claudex_loop::program::NextAction;
 use claudex_loop::program::caller::{Caller, UNKNOWN};
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::words::RUN;
+use claudex_loop::program::{App as _, LoopArgs, NextAction};
 use claudex_loop::program::{locate, loops, shell};
 use claudex_loop::store::Entry;
 use claudex_loop::text;
 use serde_json::{Map, Value as Json};
 
 use super::driver::JobError;
+use super::typestate::Plan;
 use super::{AnyLoop, INFO, Verb, reviews_changes};
 
 /// The flags that whoever goes on gives again, by argument.
@@ -154,10 +155,9 @@ fn tried_anew(held: &AnyLoop) -> Result<AnyLoop, Failure> {
     let open =
         |actor| AnyLoop::open(store, id, actor).map_err(|error| Failure::new(Exit::Refused, error));
     let verb = Verb::Resume {
-        id: None,
-        from_prompt: false,
+        loop_args: LoopArgs::default(),
     };
-    let resumed = verb.run(open(Actor::Person)?).map_err(JobError::from);
+    let resumed = Plan::take(verb, open(Actor::Person)?).map_err(JobError::from);
     resumed
         .map_err(|error| Failure::new(Exit::Refused, error))
         .and_then(|_| open(Actor::Hook))
@@ -165,7 +165,7 @@ fn tried_anew(held: &AnyLoop) -> Result<AnyLoop, Failure> {
 
 /// Returns whether a loop reviews changes, is not over, and belongs to no session.
 fn is_nobodys_review(held: &AnyLoop) -> bool {
-    let is_nobodys = [UNKNOWN, ""].contains(&*held.header().session);
+    let is_nobodys = [UNKNOWN, ""].contains(&held.header().session.as_str());
     is_nobodys && reviews_changes(held) && !held.phase().is_terminal()
 }
 

@@ -6,7 +6,7 @@
 
 use jiff::Timestamp;
 
-use super::assembled::{CommandLine, NotTaken, Program};
+use super::assembled::{App, NotTaken, Program};
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::settings::Settings;
@@ -23,7 +23,7 @@ use crate::text;
 const ALTERED: &str = "the dialog had other options or descriptions than the question has; put the question again, exactly as it was given";
 
 /// Takes an answer to the question of the phase that the session's own loop is in.
-pub(super) fn take<M: CommandLine>(
+pub(super) fn take<M: App>(
     program: &Program<M>,
     input: &Input,
     surroundings: &Surroundings,
@@ -61,7 +61,7 @@ pub(super) fn take<M: CommandLine>(
 }
 
 /// Takes an answer that a person gives in a terminal.
-pub(super) fn by_hand<M: CommandLine>(
+pub(super) fn by_hand<M: App>(
     program: &Program<M>,
     id: Option<&str>,
     label: &str,
@@ -112,7 +112,7 @@ pub(super) fn by_hand<M: CommandLine>(
 }
 
 /// Takes the first of the answers that is one to the question of a loop, and says what came of it; returns whether there was one.
-fn taken<M: CommandLine>(
+fn taken<M: App>(
     program: &Program<M>,
     store: &Store,
     id: &LoopId,

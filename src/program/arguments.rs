@@ -5,7 +5,7 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::assembled::{CommandLine, LOOP, Program};
+use super::assembled::{App, LOOP, Program};
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::help::{Group, grouped};
@@ -428,7 +428,7 @@ pub(super) fn frequent() -> Option<(Option<String>, Frequent)> {
 }
 
 /// Reads the arguments of this process.
-pub(super) fn read<M: CommandLine>(program: &Program<M>) -> clap::error::Result<clap::ArgMatches> {
+pub(super) fn read<M: App>(program: &Program<M>) -> clap::error::Result<clap::ArgMatches> {
     command(program).try_get_matches()
 }
 
@@ -445,7 +445,7 @@ fn protocol() -> clap::Arg {
 }
 
 /// Returns the whole command line.
-pub(super) fn command<M: CommandLine>(program: &Program<M>) -> clap::Command {
+pub(super) fn command<M: App>(program: &Program<M>) -> clap::Command {
     let info = program.info;
     let mut command = clap::Command::new(info.program)
         .bin_name(info.program)

@@ -14,6 +14,7 @@ use super::plugin::PluginInfo;
 use super::settings::Settings;
 use super::start::{StartFields, StartRequest};
 use super::stop::Surroundings;
+use super::verb_args::LoopArgs;
 use crate::behaviours::ask::{self, Asked};
 use crate::behaviours::{LoopHandle, Step, verify, words};
 use crate::hooks::answers::HookOutput;
@@ -22,14 +23,13 @@ use crate::machine::begin::Beginning;
 use crate::machine::fields::FieldError;
 use crate::machine::import::ImportError;
 use crate::machine::raw::OpenError;
-use crate::machine::table::ModeInfo;
-use crate::machine::{Actor, Machine, Refusal, Refused};
+use crate::machine::{Actor, Held, Machine, Refusal, Refused};
 use crate::review::reviewer::Reviewer;
 use crate::review::{Subject, subject};
-use crate::store::{LoopId, StartError, Store, Value};
+use crate::store::{LoopId, Store};
 
-/// Makes a command line of a machine. `claudex-build` writes the implementation; it is not for hands.
-pub trait CommandLine: Machine {
+/// A machine with a command line. `claudex-build` writes the implementation.
+pub trait App: Machine {
     /// A loop in any phase.
     type Any: LoopHandle;
     /// The transitions that an agent or a person may take, as subcommands.
@@ -38,58 +38,52 @@ pub trait CommandLine: Machine {
     const VERSION: &'static str;
     /// The fields that a start must be given.
     const REQUIRED: &'static [&'static str];
-    /// What its plugin has, where the machine names one.
+    /// The plugin, if the machine names one.
     const PLUGIN: Option<PluginInfo>;
     /// The program as the machine file names it.
     const INFO: &'static ProgramInfo = &ProgramInfo::of(Self::TABLE);
+
+    /// Returns a loop with the type of its phase.
+    fn wrap(held: Held<Self>) -> Self::Any;
+
+    /// Returns the transition that a verb takes, and the arguments that name its loop.
+    fn parts(verb: &Self::Verb) -> (&'static str, &LoopArgs);
+
+    /// Returns the verb of a transition that takes nothing but the loop: no evidence, no arguments.
+    fn plain(transition: &str, loop_args: LoopArgs) -> Option<Self::Verb>;
+
+    /// Takes a verb's transition by the method of the loop's type.
+    ///
+    /// # Errors
+    /// Returns the loop and the reason if the phase has no such transition, the evidence is missing, or the loop refuses.
+    fn take(verb: Self::Verb, held: Self::Any) -> Result<Self::Any, Refused<Self::Any>>;
+
+    /// Returns the transition that a verb takes.
+    fn transition(verb: &Self::Verb) -> &'static str {
+        Self::parts(verb).0
+    }
 
     /// Opens a loop.
     ///
     /// # Errors
     /// See [`OpenError`].
-    fn open(store: &Store, id: &LoopId, actor: Actor) -> Result<Self::Any, OpenError>;
-
-    /// Starts a loop.
-    ///
-    /// # Errors
-    /// Another loop is active, or the store could not write.
-    fn begin(
-        mode: &'static ModeInfo,
-        given: Vec<(&'static str, Value)>,
-        store: &Store,
-        how: Beginning,
-        actor: Actor,
-    ) -> Result<Self::Any, StartError>;
+    fn open(store: &Store, id: &LoopId, actor: Actor) -> Result<Self::Any, OpenError> {
+        Held::open(store, id, actor).map(Self::wrap)
+    }
 
     /// Starts a loop from a document that the engine did not write, at the phase that it names.
     ///
     /// # Errors
     /// See [`ImportError`].
     fn import(
+        store: &Store,
         bytes: &[u8],
         file: Utf8PathBuf,
-        store: &Store,
         how: Beginning,
         actor: Actor,
-    ) -> Result<Self::Any, ImportError>;
-
-    /// The transition that a verb takes.
-    fn transition(verb: &Self::Verb) -> &'static str;
-
-    /// The loop that a verb is for; None: the one that is active.
-    fn id(verb: &Self::Verb) -> Option<&str>;
-
-    /// Whether a verb takes its loop from what a prompt hook stored.
-    fn from_prompt(verb: &Self::Verb) -> bool;
-
-    /// The verb of a transition that takes nothing but the loop.
-    fn plain(transition: &str, id: String) -> Option<Self::Verb>;
-
-    /// Takes a verb's transition.
-    ///
-    /// # Errors
-    /// It was refused; the loop is handed back.
-    fn run(verb: Self::Verb, held: Self::Any) -> Result<Self::Any, Refused<Self::Any>>;
+    ) -> Result<Self::Any, ImportError> {
+        Held::import(store, bytes, file, how, actor).map(Self::wrap)
+    }
 }
 
 type Stopped<A> = Result<Step<A>, Refused<A>>;
@@ -160,7 +154,7 @@ impl<A> From<FieldError> for NotTaken<A> {
 ///
 /// Without more it has everything that follows from the machine file. The other methods add what only this program has; each
 /// can be called once, but for [`Program::command`], [`Program::flag`], [`Program::verb`] and [`Program::reviewer`].
-pub struct Program<M: CommandLine> {
+pub struct Program<M: App> {
     /// Names the program in its messages.
     pub(super) info: &'static ProgramInfo,
     pub(super) on_stop: Box<dyn Fn(M::Any) -> Stopped<M::Any>>,
@@ -185,13 +179,13 @@ pub struct Program<M: CommandLine> {
     pub(super) next_action: fn(&M::Any) -> Option<NextAction>,
 }
 
-impl<M: CommandLine> fmt::Debug for Program<M> {
+impl<M: App> fmt::Debug for Program<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Program({})", self.info.program)
     }
 }
 
-impl<M: CommandLine> Program<M> {
+impl<M: App> Program<M> {
     /// Makes a program whose stops do this.
     pub fn new(on_stop: impl Fn(M::Any) -> Stopped<M::Any> + 'static) -> Self {
         Self {
@@ -266,7 +260,7 @@ impl<M: CommandLine> Program<M> {
     /// Takes a verb's transition, with the data that the program sets with it.
     pub(super) fn run(&self, verb: M::Verb, mut held: M::Any) -> Result<M::Any, NotTaken<M::Any>> {
         (self.taking)(&mut held, &verb)?;
-        Ok(M::run(verb, held)?)
+        Ok(M::take(verb, held)?)
     }
 
     /// Returns the question of the phase that a loop is in, whoever says it.

@@ -5,7 +5,7 @@
 
 use std::cmp::Reverse;
 
-use super::assembled::CommandLine;
+use super::assembled::App;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
@@ -81,7 +81,7 @@ fn there_are(info: &ProgramInfo, caller: &Caller) -> Result<String, Failure> {
 }
 
 /// Has the stops of a session drive a loop: of this session, or, from a terminal, of the one that has the loop.
-pub(super) fn choose<M: CommandLine>(id: Option<&str>) -> Result<Exit, Failure> {
+pub(super) fn choose<M: App>(id: Option<&str>) -> Result<Exit, Failure> {
     let info = M::INFO;
     let caller = Caller::from_env();
     let refused = |exit, why: String, help: &str| Failure::plain(exit, "claudex::use", why, help);

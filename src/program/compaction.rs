@@ -1,6 +1,6 @@
 //! A loop follows its session through a compaction that gives the session a new id.
 
-use super::assembled::CommandLine;
+use super::assembled::App;
 use super::info::ProgramInfo;
 use super::stop::{Surroundings, all_owned};
 use crate::behaviours::LoopHandle as _;
@@ -24,7 +24,7 @@ pub(super) fn note(info: &ProgramInfo, input: &Input, surroundings: &Surrounding
 }
 
 /// Takes the loops of the session that this client has just compacted over into the session that goes on. Returns them.
-pub(super) fn follow<M: CommandLine>(
+pub(super) fn follow<M: App>(
     info: &ProgramInfo,
     input: &Input,
     surroundings: &Surroundings,

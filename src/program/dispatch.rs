@@ -7,7 +7,7 @@ use clap::{ArgMatches, FromArgMatches, Subcommand as _};
 use jiff::Timestamp;
 
 use super::arguments::{self, Asking, Choosing, Command, Frequent, Hook, Report, Verifying};
-use super::assembled::{CommandLine, Program};
+use super::assembled::{App, Program};
 use super::caller::Caller;
 use super::exit::{self, Exit, Failure};
 use super::settings::Settings;
@@ -23,7 +23,7 @@ use crate::process::environment::GUARD;
 /// What `--protocol` answers first; a plugin's launcher asks for it.
 pub(super) const PROTOCOL: &str = "1";
 
-impl<M: CommandLine> Program<M> {
+impl<M: App> Program<M> {
     /// Runs the program: reads its arguments, does what they say, prints what went wrong.
     pub fn main(self) -> ExitCode {
         if let Some((asked, call)) = arguments::frequent() {
@@ -50,13 +50,13 @@ impl<M: CommandLine> Program<M> {
 }
 
 /// Returns what `--protocol` answers after the program's name: `protocol 1 (0.1.0)`.
-pub(super) fn protocol<M: CommandLine>() -> String {
+pub(super) fn protocol<M: App>() -> String {
     format!("protocol {PROTOCOL} ({})", M::VERSION)
 }
 
 /// Says which protocol this program speaks; returns how it ends, unless it goes on. A plugin asks and calls in one: what is printed next
 /// is the answer of the protocol that it speaks.
-fn speak<M: CommandLine>(wanted: &str) -> Option<Exit> {
+fn speak<M: App>(wanted: &str) -> Option<Exit> {
     out::line(&format!("{} {}", M::INFO.program, protocol::<M>()));
     match wanted {
         "" => Some(Exit::Complete),
@@ -65,7 +65,7 @@ fn speak<M: CommandLine>(wanted: &str) -> Option<Exit> {
     }
 }
 
-fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Result<Exit, Failure> {
+fn dispatch<M: App>(program: &Program<M>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let info = program.info;
     // Before anything calls git.
     Settings::seen(info, &Caller::from_env(), None);
@@ -175,7 +175,7 @@ fn dispatch<M: CommandLine>(program: &Program<M>, matches: &ArgMatches) -> Resul
 }
 
 /// Answers the client. A hook always exits 0.
-fn answer_client<M: CommandLine>(program: &Program<M>, call: &Frequent) -> Exit {
+fn answer_client<M: App>(program: &Program<M>, call: &Frequent) -> Exit {
     let Frequent::Hook(hook) = call else {
         return display::statusline::<M>();
     };

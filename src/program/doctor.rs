@@ -10,7 +10,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use miette::Diagnostic;
 use serde::Serialize;
 
-use super::assembled::{CommandLine, Program};
+use super::assembled::{App, Program};
 use super::client_files::ClientFiles;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
@@ -91,7 +91,7 @@ impl Check {
 }
 
 /// Runs the checks. The exit code is 1 if one of them found a problem.
-pub(super) fn doctor<M: CommandLine>(program: &Program<M>, json: bool) -> Result<Exit, Failure> {
+pub(super) fn doctor<M: App>(program: &Program<M>, json: bool) -> Result<Exit, Failure> {
     let info = program.info;
     let here = loops::here()?;
     let root = locate::root(info.state, &here);

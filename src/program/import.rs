@@ -4,7 +4,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
-use super::assembled::{CommandLine, Program};
+use super::assembled::{App, Program};
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 use super::settings::Settings;
@@ -16,7 +16,7 @@ use crate::store::{IdForm, LoopId, MAX_BYTES};
 use crate::{files, text};
 
 /// Takes up the document.
-pub(super) fn import<M: CommandLine>(
+pub(super) fn import<M: App>(
     program: &Program<M>,
     file: &Utf8Path,
     id: Option<&str>,
@@ -65,7 +65,8 @@ pub(super) fn import<M: CommandLine>(
         session: caller.session.unwrap_or_else(|| UNKNOWN.to_owned()),
         id,
     };
-    let held = M::import(&bytes, path, &store, how, actor).map_err(|error| match error {
+    let held = M::import(&store, &bytes, path, how, actor);
+    let held = held.map_err(|error| match error {
         ImportError::Start(error) => start::refused(info, error),
         error => {
             let help = format!("mend it and try again; a document has {MAX_BYTES} bytes at most");

@@ -7,12 +7,13 @@ use jiff::Timestamp;
 use miette::Diagnostic;
 
 use super::arguments::Target;
-use super::assembled::{CommandLine, Program};
+use super::assembled::{App, Program};
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 use super::incompatible::{self, ends_anywhere};
 use super::info::ProgramInfo;
 use super::settings::Settings;
+use super::verb_args::LoopArgs;
 use super::{
     attempts, chosen, consent, locate, messages, next_action, out, pause, rounds, session_start,
     typed, verbs,
@@ -298,16 +299,12 @@ pub fn sweep(info: &ProgramInfo, older: Duration, dry_run: bool) -> Result<Exit,
 }
 
 /// Opens a loop for a change, and tells what was put right.
-pub(super) fn open<M: CommandLine>(
-    store: &Store,
-    id: &LoopId,
-    actor: Actor,
-) -> Result<M::Any, Failure> {
+pub(super) fn open<M: App>(store: &Store, id: &LoopId, actor: Actor) -> Result<M::Any, Failure> {
     opened::<M>(M::open(store, id, actor))
 }
 
 /// A loop that was opened, with what was put right told.
-pub(super) fn opened<M: CommandLine>(opened: Result<M::Any, OpenError>) -> Result<M::Any, Failure> {
+pub(super) fn opened<M: App>(opened: Result<M::Any, OpenError>) -> Result<M::Any, Failure> {
     let held = opened.map_err(|error| incompatible::failure(M::INFO, error))?;
     tell_repairs(M::INFO, held.raw());
     own_session(M::INFO, held.raw(), held.raw().actor())?;
@@ -407,7 +404,7 @@ pub(super) fn settings_here(info: &'static ProgramInfo) -> Result<Settings, Fail
 }
 
 /// Takes a loop over into this session. Asks first where another one may be at work on it; whoever typed the slash command has said it.
-pub(super) fn adopt<M: CommandLine>(
+pub(super) fn adopt<M: App>(
     program: &Program<M>,
     target: &Target,
     yes: bool,
@@ -429,7 +426,7 @@ pub(super) fn adopt<M: CommandLine>(
 
 /// Hands a session what the loop said last, where its next stop would not: that was said to another one, or to a conversation
 /// that was cut short.
-fn say_again<M: CommandLine>(program: &Program<M>, held: &M::Any) {
+fn say_again<M: App>(program: &Program<M>, held: &M::Any) {
     // What was said in such a phase is all that there is to do in it.
     let is_last_word = messages::phase(held.raw())
         .on_stop
@@ -445,7 +442,7 @@ fn say_again<M: CommandLine>(program: &Program<M>, held: &M::Any) {
 
 /// Lets a loop go on that was put aside, or that waits where the machine has a transition `resume`. One that no session had in its
 /// hands is this session's then.
-pub(super) fn resume<M: CommandLine>(
+pub(super) fn resume<M: App>(
     program: &Program<M>,
     target: &Target,
     adopt: bool,
@@ -476,7 +473,8 @@ pub(super) fn resume<M: CommandLine>(
         .edges_at("resume", held.raw().phase())
         .next()
         .is_some();
-    match M::plain("resume", id.to_string()).filter(|_| open_here || phase.terminal) {
+    match M::plain("resume", LoopArgs::with_id(id.as_str())).filter(|_| open_here || phase.terminal)
+    {
         Some(verb) => held = verbs::take::<M>(program, verb, held, &settings)?,
         None if phase.terminal => {
             return Err(Failure::plain(

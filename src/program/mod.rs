@@ -60,13 +60,15 @@ pub mod stop;
 pub mod suggest;
 mod turn;
 mod typed;
+mod verb_args;
 mod verbs;
 mod verify;
 pub mod words;
 
 pub use arguments::Time;
-pub use assembled::{CommandLine, NotTaken, Program, RunCommand, RunVerb};
+pub use assembled::{App, NotTaken, Program, RunCommand, RunVerb};
 pub use clap;
 pub use color::Tone;
 pub use help::Group;
 pub use next_action::NextAction;
+pub use verb_args::{LoopArgs, Rejecting};

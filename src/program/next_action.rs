@@ -1,6 +1,6 @@
 //! Where a loop of any machine stands: what it waits for, and what the agent does next.
 
-use super::assembled::{CommandLine, Program};
+use super::assembled::{App, Program};
 use super::info::ProgramInfo;
 use super::{messages, rounds};
 use crate::behaviours::ask::Asked;
@@ -35,7 +35,7 @@ impl NextAction {
 }
 
 /// Returns where a loop stands.
-pub(super) fn of<M: CommandLine>(program: &Program<M>, held: &M::Any) -> NextAction {
+pub(super) fn of<M: App>(program: &Program<M>, held: &M::Any) -> NextAction {
     let (info, raw) = (program.info, held.raw());
     let phase = &raw.table().phases[raw.phase()];
     if phase.terminal {

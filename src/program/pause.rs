@@ -1,7 +1,7 @@
 //! `pause`: the user holds a loop, so that no stop drives it until `resume`.
 
 use super::arguments::Target;
-use super::assembled::{CommandLine, Program};
+use super::assembled::{App, Program};
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::{loops, messages, out};
@@ -16,10 +16,7 @@ pub(super) fn is_own_verb(table: &Table, name: &str) -> bool {
 }
 
 /// Holds a loop.
-pub(super) fn pause<M: CommandLine>(
-    program: &Program<M>,
-    target: &Target,
-) -> Result<Exit, Failure> {
+pub(super) fn pause<M: App>(program: &Program<M>, target: &Target) -> Result<Exit, Failure> {
     let info = program.info;
     let (id, _, actor) = loops::named(info, target, "pause")?;
     loops::person_only(info, actor, "pause", id.as_deref())?;

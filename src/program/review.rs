@@ -9,7 +9,7 @@ use camino::Utf8Path;
 use jiff::Timestamp;
 
 use super::arguments::Review;
-use super::assembled::{CommandLine, Program};
+use super::assembled::{App, Program};
 use super::caller::Caller;
 use super::display::Past;
 use super::exit::{Exit, Failure};
@@ -37,7 +37,7 @@ const PERSONS_CHOICE: &str = "who reviews is a person’s choice, and this call 
 const LAST: usize = 20;
 
 /// Shows a review that another process runs, to its end; never starts one.
-fn follow<M: CommandLine>(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
+fn follow<M: App>(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
     let info = M::INFO;
     let held = M::open(store, id, Caller::from_env().actor(false))
         .map_err(|error| incompatible::failure(info, error))?;
@@ -134,10 +134,7 @@ fn persons_choice(review: &str) -> Failure {
 }
 
 /// Reviews the round that a loop is in.
-pub(super) fn review<M: CommandLine>(
-    program: &Program<M>,
-    arguments: &Review,
-) -> Result<Exit, Failure> {
+pub(super) fn review<M: App>(program: &Program<M>, arguments: &Review) -> Result<Exit, Failure> {
     let info = program.info;
     if let Some(file) = &arguments.file {
         return of_file(info, file, arguments);
@@ -330,7 +327,7 @@ pub struct Job<'j> {
 ///
 /// # Errors
 /// See [`RoundError`].
-pub fn run<M: CommandLine>(
+pub fn run<M: App>(
     program: &Program<M>,
     held: &M::Any,
     job: &Job<'_>,
@@ -389,11 +386,7 @@ fn verify_first(
 }
 
 /// Returns the prompt of the round that a loop is in.
-fn prompt_of<'p, M: CommandLine>(
-    program: &Program<M>,
-    held: &'p M::Any,
-    job: &Job<'p>,
-) -> Prompt<'p> {
+fn prompt_of<'p, M: App>(program: &Program<M>, held: &'p M::Any, job: &Job<'p>) -> Prompt<'p> {
     let (raw, spec) = (held.raw(), job.spec);
     let mut earlier = (program.earlier)(held);
     earlier.extend(prompt::earlier(raw, spec));

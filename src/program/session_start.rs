@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 
-use super::assembled::{CommandLine, Program};
+use super::assembled::{App, Program};
 use super::caller::UNKNOWN;
 use super::client_files::ClientFiles;
 use super::info::ProgramInfo;
@@ -47,7 +47,7 @@ enum Waiting {
 }
 
 /// What is said at the start of a session.
-pub(super) fn tell<M: CommandLine>(
+pub(super) fn tell<M: App>(
     program: &Program<M>,
     input: &Input,
     surroundings: &Surroundings,
@@ -100,7 +100,7 @@ fn rival(info: &ProgramInfo, input: &Input, surroundings: &Surroundings) -> Opti
 }
 
 /// Says where a loop waits.
-fn about_loops<M: CommandLine>(
+fn about_loops<M: App>(
     program: &Program<M>,
     input: &Input,
     stores: &[Store],
@@ -189,7 +189,7 @@ fn waiting(info: &ProgramInfo, stores: &[Store], session: Option<&str>) -> Optio
 }
 
 /// The session's own loop, or one that waits for whoever comes. After compaction the agent goes on with it; at a start that is the person's to say.
-fn own<M: CommandLine>(
+fn own<M: App>(
     program: &Program<M>,
     store: &Store,
     listed: &Listed,
@@ -263,11 +263,7 @@ fn own<M: CommandLine>(
 
 /// Returns what the agent was told to do in the loop's phase, for one that has lost it: the message of the edge that led there,
 /// else that of the phase.
-pub(super) fn again<M: CommandLine>(
-    program: &Program<M>,
-    held: &M::Any,
-    now: Timestamp,
-) -> Option<String> {
+pub(super) fn again<M: App>(program: &Program<M>, held: &M::Any, now: Timestamp) -> Option<String> {
     let raw = held.raw();
     // Settings that cannot be used cost the personas' names, not the text: the next stop says what is wrong.
     let settings = Settings::load(program.info, raw.store().root());

@@ -9,7 +9,7 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::assembled::{CommandLine, Program};
+use super::assembled::{App, Program};
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
@@ -18,9 +18,9 @@ use super::{incompatible, locate, loops, messages, out, shell, suggest, typed};
 use crate::behaviours::LoopHandle;
 use crate::behaviours::words;
 use crate::files::scratch;
-use crate::machine::Actor;
 use crate::machine::begin::Beginning;
 use crate::machine::table::{Constant, FieldInfo, FieldKind, ModeInfo, Table};
+use crate::machine::{Actor, Held};
 use crate::store::{IdForm, LoopId, MOST_COUNT, StartError, Store, StoreError, Value};
 use crate::text;
 
@@ -72,7 +72,7 @@ pub struct StartFields {
 }
 
 /// The one text that a start requires, which may be given as words without a flag.
-pub(super) fn in_words<M: CommandLine>() -> Option<&'static FieldInfo> {
+pub(super) fn in_words<M: App>() -> Option<&'static FieldInfo> {
     let mut texts = fields(M::TABLE)
         .filter(|field| field.kind == FieldKind::Text && M::REQUIRED.contains(&field.name));
     texts.next().filter(|_| texts.next().is_none())
@@ -87,7 +87,7 @@ fn kebab(name: &str) -> String {
 }
 
 /// The subcommand, which has one for each of several modes.
-pub(super) fn command<M: CommandLine>() -> Command {
+pub(super) fn command<M: App>() -> Command {
     let command = Command::new("start").about("Start a loop that the Stop hook drives");
     match M::TABLE.modes {
         [] => command,
@@ -115,7 +115,7 @@ pub(super) fn of_mode(whole: &Command, mode: &str) -> Option<Command> {
 }
 
 /// Adds what a start in a mode takes.
-fn with_arguments<M: CommandLine>(mut command: Command, mode: &ModeInfo) -> Command {
+fn with_arguments<M: App>(mut command: Command, mode: &ModeInfo) -> Command {
     if M::TABLE.state.ids == IdForm::Name {
         command = command.arg(
             Arg::new(ID)
@@ -224,7 +224,7 @@ fn value(field: &FieldInfo, matches: &ArgMatches) -> Option<Value> {
 }
 
 /// Every field that was given.
-fn given<M: CommandLine>(
+fn given<M: App>(
     mode: &ModeInfo,
     matches: &ArgMatches,
 ) -> Result<Vec<(&'static str, Value)>, Failure> {
@@ -266,7 +266,7 @@ fn given<M: CommandLine>(
 }
 
 /// Returns the mode of a start, and what was given for it.
-fn mode<M: CommandLine>(matches: &ArgMatches) -> Result<(&'static ModeInfo, &ArgMatches), Failure> {
+fn mode<M: App>(matches: &ArgMatches) -> Result<(&'static ModeInfo, &ArgMatches), Failure> {
     let modes = M::TABLE.modes;
     let found = match matches.subcommand() {
         Some((name, given)) => modes.iter().find(|mode| mode.name == name).zip(Some(given)),
@@ -286,10 +286,7 @@ fn mode<M: CommandLine>(matches: &ArgMatches) -> Result<(&'static ModeInfo, &Arg
 pub const LONGEST: usize = 64 * 1024;
 
 /// Starts a loop.
-pub(super) fn start<M: CommandLine>(
-    program: &Program<M>,
-    matches: &ArgMatches,
-) -> Result<Exit, Failure> {
+pub(super) fn start<M: App>(program: &Program<M>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let (mode, matches) = mode::<M>(matches)?;
     let from_prompt = matches.get_flag(typed::FROM_PROMPT);
     let reparsed = match from_prompt {
@@ -305,7 +302,7 @@ pub(super) fn start<M: CommandLine>(
 }
 
 /// Starts a loop as a user decided: in this mode, with these arguments.
-pub(super) fn start_with<M: CommandLine>(
+pub(super) fn start_with<M: App>(
     program: &Program<M>,
     arguments: Vec<String>,
 ) -> Result<Exit, Failure> {
@@ -319,7 +316,7 @@ pub(super) fn start_with<M: CommandLine>(
     started(program, mode, matches, true)
 }
 
-fn started<M: CommandLine>(
+fn started<M: App>(
     program: &Program<M>,
     mode: &'static ModeInfo,
     matches: &ArgMatches,
@@ -400,7 +397,7 @@ fn started<M: CommandLine>(
 }
 
 /// Parses what was typed after the slash command of a mode as if it had been typed in a terminal.
-fn from_typed<M: CommandLine>(
+fn from_typed<M: App>(
     program: &Program<M>,
     mode: &ModeInfo,
     caller: &Caller,
@@ -439,7 +436,7 @@ fn settings(
 ///
 /// # Errors
 /// Something given cannot be, another loop is active, or the store refused. Nothing is left behind.
-fn begin<M: CommandLine>(
+fn begin<M: App>(
     program: &Program<M>,
     mode: &'static ModeInfo,
     matches: &ArgMatches,
@@ -490,12 +487,12 @@ fn begin<M: CommandLine>(
         session: caller.session.clone().unwrap_or_else(|| UNKNOWN.to_owned()),
         id: named.or(own.id),
     };
-    let held = M::begin(mode, fields, store, how, actor).map_err(|error| refused(info, error))?;
-    Ok(held)
+    let held = Held::begin(store, mode, fields, how, actor);
+    held.map(M::wrap).map_err(|error| refused(info, error))
 }
 
 /// Refuses a first word that looks like a flag and is none: whoever means it as text writes `--` before it.
-fn not_a_flag<M: CommandLine>(
+fn not_a_flag<M: App>(
     program: &Program<M>,
     mode: &ModeInfo,
     matches: &ArgMatches,
@@ -533,10 +530,7 @@ fn not_a_flag<M: CommandLine>(
 }
 
 /// Refuses a start that lacks a field, or has a text that no state file should hold.
-fn complete<M: CommandLine>(
-    mode: &ModeInfo,
-    fields: &[(&'static str, Value)],
-) -> Result<(), Failure> {
+fn complete<M: App>(mode: &ModeInfo, fields: &[(&'static str, Value)]) -> Result<(), Failure> {
     for &name in M::REQUIRED {
         if !fields.iter().any(|(given, _)| *given == name) {
             let words = in_words::<M>().is_some_and(|field| field.name == name);

@@ -9,10 +9,11 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
 use super::arguments::State;
-use super::assembled::{CommandLine, NotTaken, Program};
+use super::assembled::{App, NotTaken, Program};
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
+use super::verb_args::LoopArgs;
 use super::{attempts, incompatible, locate, loops, messages, out, rounds};
 use crate::behaviours::LoopHandle;
 use crate::review::evidence::EvidencePolicy;
@@ -51,7 +52,7 @@ pub(super) fn changes(command: &State) -> bool {
 }
 
 /// Runs a helper.
-pub(super) fn state<M: CommandLine>(program: &Program<M>, command: State) -> Result<Exit, Failure> {
+pub(super) fn state<M: App>(program: &Program<M>, command: State) -> Result<Exit, Failure> {
     let info = program.info;
     match command {
         State::NewId => {
@@ -278,7 +279,7 @@ fn set(
 
 /// Compare-and-swap of the phase. On a loop of ours: by the transition that the machine declares between the two phases,
 /// if it needs no evidence and is open to whoever calls.
-fn move_phase<M: CommandLine>(
+fn move_phase<M: App>(
     program: &Program<M>,
     file: &Utf8Path,
     from: &str,
@@ -304,7 +305,7 @@ fn move_phase<M: CommandLine>(
     let mut why = format!("the machine declares no transition from {from} to {to}");
     let mut verb = None;
     for edge in declared {
-        let plain = M::plain(edge.transition, id.to_string());
+        let plain = M::plain(edge.transition, LoopArgs::with_id(id.as_str()));
         if plain.is_some() && edge.requires.is_none() {
             verb = plain;
         } else {

@@ -7,7 +7,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
-use super::assembled::{CommandLine, Program};
+use super::assembled::{App, Program};
 use super::caller::UNKNOWN;
 use super::info::ProgramInfo;
 use super::loops::with_help;
@@ -56,7 +56,7 @@ impl Surroundings {
 }
 
 /// Decides a stop.
-pub(super) fn decide<M: CommandLine>(
+pub(super) fn decide<M: App>(
     program: &Program<M>,
     input: &Input,
     surroundings: &Surroundings,
@@ -336,7 +336,7 @@ fn repair(info: &ProgramInfo, store: &Store, repairs: &mut Vec<String>) -> Vec<L
 }
 
 /// Opens the loop, binds it where it belongs to nobody, and lets the machine decide.
-fn drive<M: CommandLine>(
+fn drive<M: App>(
     program: &Program<M>,
     store: &Store,
     id: &LoopId,
@@ -435,7 +435,7 @@ fn settings(info: &'static ProgramInfo, store: &Store, input: &Input) -> Result<
 }
 
 /// Says what a step came to, after the program has done what entering the phase asks of it. `asks`: a person was asked before it.
-fn said<M: CommandLine>(
+fn said<M: App>(
     program: &Program<M>,
     step: Step<M::Any>,
     asks: bool,

@@ -3,10 +3,11 @@
 use clap::{ArgMatches, FromArgMatches as _, Subcommand as _};
 use jiff::Timestamp;
 
-use super::assembled::{CommandLine, LOOP, NotTaken, OwnVerb, Program};
+use super::assembled::{App, LOOP, NotTaken, OwnVerb, Program};
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::settings::Settings;
+use super::verb_args::LoopArgs;
 use super::{arguments, attempts, incompatible, loops, messages, out, start, typed};
 use crate::behaviours::ask::Answer;
 use crate::behaviours::{LoopHandle, words};
@@ -15,23 +16,25 @@ use crate::store::LoopId;
 use crate::text;
 
 /// Takes a verb, as the command line has it, or as it was typed after its slash command.
-pub(super) fn verb<M: CommandLine>(program: &Program<M>, verb: M::Verb) -> Result<Exit, Failure> {
+pub(super) fn verb<M: App>(program: &Program<M>, verb: M::Verb) -> Result<Exit, Failure> {
     let info = program.info;
     let caller = Caller::from_env();
     let name = M::transition(&verb).replace('_', "-");
-    let (verb, actor) = match M::from_prompt(&verb) {
+    let (verb, actor) = match M::parts(&verb).1.from_prompt {
         false => (verb, caller.actor(false)),
         true => {
             let typed = typed::taken(info, &name, &caller)?;
             (from_typed(program, &name, &typed)?, caller.actor(true))
         }
     };
-    let found = loops::find_called(info, M::id(&verb), &caller);
+    let (transition, loop_args) = M::parts(&verb);
+    let named = loop_args.id.as_deref();
+    let found = loops::find_called(info, named, &caller);
     let (store, id) =
-        found.or_else(|failure| loops::find_to_look(info, M::id(&verb)).map_err(|_| failure))?;
-    let settings = settings::<M>(M::transition(&verb), &store)?;
+        found.or_else(|failure| loops::find_to_look(info, named).map_err(|_| failure))?;
+    let settings = settings::<M>(transition, &store)?;
     let opened = M::open(&store, &id, actor);
-    if loops::can_be_given_up(&opened, M::TABLE, M::transition(&verb)) {
+    if loops::can_be_given_up(&opened, M::TABLE, transition) {
         return loops::give_up(&store, &id);
     }
     let held = loops::opened::<M>(opened)?;
@@ -45,7 +48,7 @@ pub(super) fn verb<M: CommandLine>(program: &Program<M>, verb: M::Verb) -> Resul
 }
 
 /// Runs a verb of the program's own.
-pub(super) fn own<M: CommandLine>(
+pub(super) fn own<M: App>(
     program: &Program<M>,
     (name, own): (&str, &OwnVerb<M::Any>),
     given: &ArgMatches,
@@ -70,12 +73,7 @@ pub(super) fn own<M: CommandLine>(
 }
 
 /// Says what a verb did, and what comes next.
-pub(super) fn tell<M: CommandLine>(
-    program: &Program<M>,
-    name: &str,
-    now: &M::Any,
-    settings: &Settings,
-) {
+pub(super) fn tell<M: App>(program: &Program<M>, name: &str, now: &M::Any, settings: &Settings) {
     let info = program.info;
     let raw = now.raw();
     let id = raw.id();
@@ -110,10 +108,10 @@ pub(super) fn tell<M: CommandLine>(
 ///
 /// # Errors
 /// The transition takes other arguments.
-pub(super) fn of_answer<M: CommandLine>(answer: &Answer, id: &LoopId) -> Result<M::Verb, String> {
+pub(super) fn of_answer<M: App>(answer: &Answer, id: &LoopId) -> Result<M::Verb, String> {
     let transition = answer.transition;
     if answer.arguments.is_empty()
-        && let Some(verb) = M::plain(transition, id.to_string())
+        && let Some(verb) = M::plain(transition, LoopArgs::with_id(id.as_str()))
     {
         return Ok(verb);
     }
@@ -149,10 +147,7 @@ pub(super) fn of_answer<M: CommandLine>(answer: &Answer, id: &LoopId) -> Result<
 }
 
 /// Loads the settings for a verb: a slip in a file keeps nobody from giving a loop up, so what ends one takes the defaults.
-fn settings<M: CommandLine>(
-    transition: &str,
-    store: &crate::store::Store,
-) -> Result<Settings, Failure> {
+fn settings<M: App>(transition: &str, store: &crate::store::Store) -> Result<Settings, Failure> {
     let info = M::INFO;
     match loops::settings(info, store.root(), None) {
         Err(_) if incompatible::ends_loops(M::TABLE, transition) => Ok(Settings::usual(info)),
@@ -161,11 +156,7 @@ fn settings<M: CommandLine>(
 }
 
 /// Parses what was typed after a verb's slash command as if it had been typed in a terminal.
-fn from_typed<M: CommandLine>(
-    program: &Program<M>,
-    name: &str,
-    typed: &str,
-) -> Result<M::Verb, Failure> {
+fn from_typed<M: App>(program: &Program<M>, name: &str, typed: &str) -> Result<M::Verb, Failure> {
     let info = program.info;
     let mut command = arguments::command(program);
     let verb = command.find_subcommand(name).cloned().unwrap_or_default();
@@ -184,7 +175,7 @@ fn from_typed<M: CommandLine>(
 }
 
 /// Takes a verb's transition, and says why where it is refused.
-pub(super) fn take<M: CommandLine>(
+pub(super) fn take<M: App>(
     program: &Program<M>,
     verb: M::Verb,
     held: M::Any,
@@ -197,7 +188,7 @@ pub(super) fn take<M: CommandLine>(
 }
 
 /// Has somebody change a loop, says why where that is refused, and does what follows where it is not.
-fn taken<M: CommandLine>(
+fn taken<M: App>(
     program: &Program<M>,
     (name, actor): (&str, Actor),
     held: M::Any,

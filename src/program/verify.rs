@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
-use super::assembled::{CommandLine, Program};
+use super::assembled::{App, Program};
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::{loops, messages, out, review};
@@ -12,10 +12,7 @@ use crate::behaviours::verify::{self, Purpose, Verification};
 use crate::text;
 
 /// Runs the commands of the phase that a loop is in.
-pub(super) fn verify<M: CommandLine>(
-    program: &Program<M>,
-    id: Option<&str>,
-) -> Result<Exit, Failure> {
+pub(super) fn verify<M: App>(program: &Program<M>, id: Option<&str>) -> Result<Exit, Failure> {
     let info = program.info;
     let caller = Caller::from_env();
     let actor = caller.actor(false);

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use crate::contract::{Digest, NextAction, Question, Stage};
 use crate::follows::mapped;
 use crate::state::{Keys, Pipeline, key_artifacts};
-use crate::typestate::{AnyLoop, Phase, Transition};
+use crate::typestate::{AnyLoop, ChooseMode, GoBackAction, Phase, Transition};
 
 /// The longest label, in characters, and the most of them: what the engine takes.
 const LABEL: usize = 80;
@@ -65,17 +65,29 @@ pub fn asking(raw: &Raw) -> Result<Asked, String> {
 
 /// Returns the answer of a label: what it maps to, else the stage again.
 fn answer(label: &str, action: Option<NextAction>, stage: Stage) -> Answer {
-    let taken = |transition: Transition| Answer::new(label, transition).argument("answer", label);
-    match (action, stage) {
-        (Some(NextAction::Proceed), _) => taken(Transition::GoOn),
-        (Some(action), Stage::ResponseAnalysis) => {
-            taken(Transition::GoBack).argument("action", action)
+    let given = Some(label.to_owned());
+    let transition = match (action, stage) {
+        (Some(NextAction::Proceed), _) => Transition::GoOn { answer: given },
+        (Some(NextAction::LoopQuestions), Stage::ResponseAnalysis) => {
+            return back(label, GoBackAction::LoopQuestions);
+        }
+        (Some(NextAction::LoopResearch), Stage::ResponseAnalysis) => {
+            return back(label, GoBackAction::LoopResearch);
         }
         (Some(NextAction::LoopQuestions), Stage::ValidationGeneration) => {
-            taken(Transition::GoAgain)
+            Transition::GoAgain { answer: given }
         }
-        _ => taken(Transition::Tell),
-    }
+        _ => Transition::Tell {
+            answer: label.to_owned(),
+        },
+    };
+    Answer::new(label, transition)
+}
+
+/// Returns the answer that goes back to an earlier stage.
+fn back(label: &str, action: GoBackAction) -> Answer {
+    let answer = Some(label.to_owned());
+    Answer::new(label, Transition::GoBack { action, answer })
 }
 
 fn pause() -> Answer {
@@ -103,18 +115,18 @@ pub fn digest(question: &Question) -> Digest {
 pub fn choosing(raw: &Raw) -> Asked {
     let modes = [
         (
-            "complete",
+            ChooseMode::Complete,
             "Every perspective, and 27 calls to think deeply.",
         ),
         (
-            "advanced",
+            ChooseMode::Advanced,
             "Most perspectives, and 18 calls to think deeply.",
         ),
         (
-            "standard",
+            ChooseMode::Standard,
             "The usual panel, without calls to think deeply.",
         ),
-        ("rapid", "One perspective."),
+        (ChooseMode::Rapid, "One perspective."),
     ];
     let available = raw.data::<Keys>("mcp_availability");
     let has_models = available.get("pal_available") == Some(&Json::Bool(true));
@@ -122,9 +134,7 @@ pub fn choosing(raw: &Raw) -> Asked {
         .iter()
         .skip(if has_models { 0 } else { 2 })
         .map(|(mode, what)| {
-            Answer::new(*mode, Transition::Choose)
-                .argument("mode", mode)
-                .description(*what)
+            Answer::new(mode.to_string(), Transition::Choose { mode: *mode }).description(*what)
         });
     let question = format!("How deep does round {} go?", raw.count("round"));
     Asked::new(question, "Analysis", options.collect())
@@ -158,22 +168,16 @@ pub fn failed(raw: &Raw) -> Asked {
             );
         }
         Stage::ResponseAnalysis => {
-            let back = |label: &str, action: NextAction| {
-                Answer::new(label, Transition::GoBack)
-                    .argument("action", action)
-                    .argument("answer", label)
-            };
+            let answer = Some("Proceed".to_owned());
             options.push(
-                Answer::new("Proceed", Transition::GoOn)
-                    .argument("answer", "Proceed")
-                    .description("Stage 5 begins."),
+                Answer::new("Proceed", Transition::GoOn { answer }).description("Stage 5 begins."),
             );
             options.push(
-                back("More questions", NextAction::LoopQuestions)
+                back("More questions", GoBackAction::LoopQuestions)
                     .description("Another round of questions."),
             );
             options.push(
-                back("More research", NextAction::LoopResearch)
+                back("More research", GoBackAction::LoopResearch)
                     .description("Another round, with research first."),
             );
         }

@@ -3,7 +3,7 @@
 //! Phases, transitions, fields and modes are `snake_case` in the file; types are `UpperCamel`. Words of a `one_of` may
 //! have hyphens. A Rust keyword becomes a raw identifier.
 
-use proc_macro2::{Ident, Span};
+use crate::model::Argument;
 
 /// `no-material-findings` or `mark_done` as `NoMaterialFindings`, `MarkDone`.
 pub(crate) fn camel(name: &str) -> String {
@@ -26,7 +26,7 @@ pub(crate) fn camel(name: &str) -> String {
 }
 
 /// Types that every generated module has, and those of Rust that it, or what derives its traits, names without their path.
-pub(crate) const TYPES: [&str; 22] = [
+pub(crate) const TYPES: [&str; 20] = [
     "Loop",
     "AnyLoop",
     "Phase",
@@ -36,11 +36,9 @@ pub(crate) const TYPES: [&str; 22] = [
     "Start",
     "Mode",
     "Fields",
-    "FieldsIn",
     "InPhase",
-    "FromRaw",
+    "FromHeld",
     "PhaseIter",
-    "TransitionIter",
     "ModeIter",
     "String",
     "Option",
@@ -61,28 +59,39 @@ pub(crate) fn type_of_words(field: &str) -> String {
     }
 }
 
-/// The type's identifier.
-pub(super) fn type_of(name: &str) -> Ident {
-    ident(&camel(name))
+/// Returns the name of the enum of an argument's words: `ReportNext` for `next` of `report`.
+pub(super) fn type_of_argument(transition: &str, argument: &Argument) -> String {
+    camel(transition) + &camel(&argument.name.value)
 }
 
-/// The method's, field's or module's identifier.
-pub(super) fn value_of(name: &str) -> Ident {
-    ident(&name.replace('-', "_"))
+/// Returns the identifier of a type or a variant.
+pub(super) fn type_of(name: &str) -> String {
+    ident(camel(name))
 }
 
-/// `UPPER_CASE` for a const.
-pub(super) fn constant_of(name: &str) -> Ident {
-    ident(&name.replace('-', "_").to_uppercase())
+/// Returns the identifier of a method, a field or a module.
+pub(super) fn value_of(name: &str) -> String {
+    ident(name.replace('-', "_"))
 }
 
-/// The verb of the command line.
+/// Returns the identifier of a static, in `UPPER_CASE`.
+pub(super) fn constant_of(name: &str) -> String {
+    ident(name.replace('-', "_").to_uppercase())
+}
+
+/// Returns the name of a verb of the command line.
 pub(super) fn kebab(name: &str) -> String {
     name.replace('_', "-")
 }
 
-/// The words of Rust, kept and reserved, that a name of a machine can be spelt like. Asking syn takes longer than everything
-/// else that is done to a name.
+/// Returns whether serde and strum make this name of its variant again: none of its parts is a number or a single letter.
+pub(super) fn is_regular(name: &str) -> bool {
+    let is_regular =
+        |part: &str| part.len() > 1 && part.bytes().all(|byte| byte.is_ascii_lowercase());
+    name.split(['_', '-']).all(is_regular)
+}
+
+/// The keywords of Rust that a name of a machine can be.
 const WORDS: [&str; 48] = [
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn",
     "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let",
@@ -91,11 +100,11 @@ const WORDS: [&str; 48] = [
     "virtual", "where", "while", "yield",
 ];
 
-fn ident(text: &str) -> Ident {
-    if WORDS.contains(&text) {
-        Ident::new_raw(text, Span::call_site())
+fn ident(text: String) -> String {
+    if WORDS.contains(&text.as_str()) {
+        format!("r#{text}")
     } else {
-        Ident::new(text, Span::call_site())
+        text
     }
 }
 
@@ -105,14 +114,11 @@ mod tests {
 
     #[test]
     fn names_become_the_identifiers_that_a_rust_reader_expects() {
-        assert_eq!(type_of("mark_done").to_string(), "MarkDone");
-        assert_eq!(
-            type_of("no-material-findings").to_string(),
-            "NoMaterialFindings"
-        );
-        assert_eq!(type_of("2fast").to_string(), "N2fast");
-        assert_eq!(value_of("max-reached").to_string(), "max_reached");
-        assert_eq!(constant_of("mark_done").to_string(), "MARK_DONE");
+        assert_eq!(type_of("mark_done"), "MarkDone");
+        assert_eq!(type_of("no-material-findings"), "NoMaterialFindings");
+        assert_eq!(type_of("2fast"), "N2fast");
+        assert_eq!(value_of("max-reached"), "max_reached");
+        assert_eq!(constant_of("mark_done"), "MARK_DONE");
         assert_eq!(kebab("mark_done"), "mark-done");
         for (field, kind) in [
             ("color", "Color"),
@@ -127,13 +133,13 @@ mod tests {
 
     #[test]
     fn a_keyword_becomes_a_raw_identifier() {
-        assert_eq!(value_of("loop").to_string(), "r#loop");
-        assert_eq!(value_of("await").to_string(), "r#await");
-        assert_eq!(value_of("gen").to_string(), "r#gen");
+        assert_eq!(value_of("loop"), "r#loop");
+        assert_eq!(value_of("await"), "r#await");
+        assert_eq!(value_of("gen"), "r#gen");
         // syn knows those of its edition; `gen` came later.
         for word in WORDS {
             assert!(
-                word == "gen" || syn::parse_str::<Ident>(word).is_err(),
+                word == "gen" || syn::parse_str::<syn::Ident>(word).is_err(),
                 "{word}"
             );
         }

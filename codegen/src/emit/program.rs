@@ -1,160 +1,224 @@
-//! Makes a machine a program of its own: the `CommandLine` that the runtime's program is generic over.
-//!
-//! Everything that can be read from the machine's table at run time is left to the runtime; here stands only what needs
-//! the generated types. Emitted with the command line alone, since it needs clap.
+//! Views of what a stop does, of verbs and of the plugin.
 
-use proc_macro2::TokenStream;
-use quote::quote;
+use std::collections::HashSet;
 
-use super::ident::{camel, type_of, value_of};
-use super::{Context, plugin};
-use crate::model::{AtStart, Behaviour, Phase};
+use minijinja::{Value, context};
 
-pub(super) fn emit(context: &Context<'_>) -> TokenStream {
-    if !context.options.commands {
-        return quote! {};
+use super::ident::{camel, constant_of, kebab, type_of, value_of};
+use super::{Context, expr, literal, seq};
+use crate::model::texts::Template;
+use crate::model::{
+    Argument, At, AtStart, Behaviour, Blocking, Call, Does, Earlier, Evidence, Phase, SlashCommand,
+};
+
+/// The transition that the command line's own `resume` takes. It has no verb.
+const RESUME: &str = "resume";
+
+impl<'m> Context<'m> {
+    /// Returns the phases in which a loop is not over.
+    fn open_phases(&self) -> impl Iterator<Item = &'m Phase> + Clone {
+        self.machine.phases.iter().filter(|phase| !phase.terminal)
     }
+
+    /// Returns the phases with such a behaviour.
+    fn phases_with(&self, is: fn(&Behaviour) -> bool) -> Vec<&'m Phase> {
+        self.open_phases()
+            .filter(|phase| phase.on_stop.as_ref().is_some_and(is))
+            .collect()
+    }
+
+    /// Returns the phases that a transition leaves.
+    fn sources(&self, transition: &str) -> HashSet<&str> {
+        let edges = self.machine.edges().into_iter();
+        let edges = edges.filter(|edge| edge.declared.name.value == transition);
+        edges
+            .map(|edge| self.machine.phases[edge.from].name.as_str())
+            .collect()
+    }
+}
+
+/// Returns what the templates say of `OnStop`.
+pub(super) fn on_stop(context: &Context<'_>) -> Value {
+    let asking = context.phases_with(Behaviour::asks_in_rust);
+    context! {
+        reviews => seq(context.open_phases().filter_map(|phase| review(context, phase))),
+        stops => seq(context.open_phases().map(|phase| stop(context, phase))),
+        asking => seq(asking.iter().map(|phase| type_of(&phase.name.value))),
+        verifies => !context.phases_with(Behaviour::verifies).is_empty(),
+        subjects => !context.phases_with(Behaviour::reviews_in_rust).is_empty(),
+        before_stop => seq(before_stop(context)),
+    }
+}
+
+fn review(context: &Context<'_>, phase: &Phase) -> Option<Value> {
+    let review = phase.on_stop.as_ref()?.review()?;
+    let name = &phase.name.value;
+    let templates = |list: &[At<Template>]| seq(list.iter().map(|one| one.to_string()));
+    let personas = context.machine.personas.iter();
+    let personas = review.personas.iter().filter_map(|name| {
+        personas
+            .clone()
+            .position(|persona| persona.name.value == name.value)
+    });
+    Some(context! {
+        phase => name,
+        ident => constant_of(&format!("{name}_review")),
+        subject => seq(review.subject.iter().map(|one| one.to_string())),
+        since => review.since.as_ref().map_or("", |since| &since.value),
+        round => &review.round.value,
+        reviewers => templates(&review.reviewer),
+        models => templates(&review.model),
+        personas => seq(personas),
+        prompt => context.message(review.prompt.as_ref()),
+        blocking => format!("{:?}", review.blocking.as_ref().map_or(Blocking::Low, |one| one.value)),
+        fresh => review.earlier.as_ref().is_some_and(|earlier| earlier.value == Earlier::Fresh),
+        findings_file => review.findings_file.as_ref().map_or("", |file| &file.value),
+        verdicts => seq(review.verdicts.iter().map(|word| word.to_string())),
+    })
+}
+
+/// Returns the transitions to try in each phase before its own behaviour, if a rule is broken.
+fn before_stop(context: &Context<'_>) -> Vec<Value> {
+    let names = &context.machine.before_stop;
+    let sources: Vec<_> = names.iter().map(|name| context.sources(name)).collect();
+    let arms = context.open_phases().filter_map(|phase| {
+        let leaving = names.iter().zip(&sources);
+        let leaving = leaving.filter(|(_, from)| from.contains(phase.name.as_str()));
+        let attempts = leaving.fold(None, |before: Option<String>, (name, _)| {
+            let before = before.unwrap_or_else(|| "rt::attempt(held)".to_owned());
+            Some(format!("rt::or_else({before}, Loop::{})", value_of(name)))
+        });
+        Some(context! { phase => type_of(&phase.name.value), attempts => attempts? })
+    });
+    arms.collect()
+}
+
+/// Returns how a stop observes a phase, and the transitions that it tries for each outcome.
+fn stop(context: &Context<'_>, phase: &Phase) -> Value {
+    let Some(behaviour) = &phase.on_stop else {
+        return context! { function => () };
+    };
+    let text = |text: &Option<At<Template>>| literal(text.as_ref().map_or("", |text| &text.value));
+    let parameters = match behaviour {
+        Behaviour::Review(_) => {
+            vec![format!(
+                "&{}",
+                constant_of(&format!("{}_review", phase.name.value))
+            )]
+        }
+        Behaviour::RequireFile { path, before, .. } => vec![literal(path), text(before)],
+        Behaviour::Run { command, .. } => vec![literal(command)],
+        Behaviour::WaitFor { file, field, .. } => {
+            vec![
+                text(file),
+                literal(field.as_ref().map_or("", |field| &field.value)),
+            ]
+        }
+        Behaviour::Approve { .. }
+        | Behaviour::Announce { .. }
+        | Behaviour::Ask { .. }
+        | Behaviour::Verify { .. } => Vec::new(),
+    };
+    context! {
+        function => value_of(behaviour.name()),
+        parameters => seq(parameters),
+        arms => seq(arms(context, behaviour)),
+    }
+}
+
+/// Returns the arms of a stop. Outcomes that do the same share one.
+fn arms(context: &Context<'_>, behaviour: &Behaviour) -> Vec<Value> {
+    let mut arms: Vec<(Option<Evidence>, String, Vec<String>)> = Vec::new();
+    for outcome in behaviour.outcomes() {
+        let calls = match outcome.calls {
+            [] => outcome.fallback,
+            calls => calls,
+        };
+        let requires = |call: &Call| context.first(&call.then.value).requires.is_some();
+        let uses_evidence = calls.iter().any(requires);
+        let binding = match (outcome.evidence, uses_evidence) {
+            (None, _) => "",
+            (Some(_), true) => "(evidence)",
+            (Some(_), false) => "(_)",
+        };
+        let attempts = calls.iter().fold("attempt".to_owned(), |before, call| {
+            let method = value_of(&call.then.value);
+            let declared = context.first(&call.then.value);
+            let evidence = requires(call).then(|| "&evidence".to_owned());
+            let arguments = declared.args.iter().map(|argument| given(call, argument));
+            let given: Vec<_> = evidence.into_iter().chain(arguments).collect();
+            match given.as_slice() {
+                [] => format!("rt::or_else({before}, Loop::{method})"),
+                given => format!(
+                    "rt::or_else({before}, |held| held.{method}({}))",
+                    given.join(", ")
+                ),
+            }
+        });
+        let pattern = format!(
+            "rt::{}Seen::{}{binding}",
+            camel(behaviour.name()),
+            type_of(outcome.name)
+        );
+        let shown = outcome.evidence.filter(|_| uses_evidence);
+        match arms
+            .iter_mut()
+            .find(|arm| arm.0 == shown && arm.1 == attempts)
+        {
+            Some((_, _, patterns)) => patterns.push(pattern),
+            None => arms.push((shown, attempts, vec![pattern])),
+        }
+    }
+    let arms = arms.into_iter();
+    arms.map(|(_, attempts, patterns)| context! { attempts, patterns => seq(patterns) })
+        .collect()
+}
+
+/// Returns what a call gives a transition for an argument.
+fn given(call: &Call, argument: &Argument) -> String {
+    let mut with = call.with.iter();
+    let Some((_, value)) = with.find(|(name, _)| name.value == argument.name.value) else {
+        return "None".to_owned();
+    };
+    let value = expr::argument_constant(&call.then.value, argument, &value.value);
+    if argument.optional {
+        format!("Some({value})")
+    } else {
+        value
+    }
+}
+
+/// Returns what the template says of verbs, the program and its plugin.
+pub(super) fn view(context: &Context<'_>) -> Value {
     let machine = context.machine;
-    let marker = type_of(&machine.name.value);
     let required = machine
         .fields
         .iter()
-        .filter(|field| field.at_start == AtStart::Required)
-        .map(|field| &field.name.value);
-    let no_verbs = machine
-        .transitions
-        .iter()
-        .all(|transition| transition.by.is_empty())
-        .then(empty_verb);
-    let declared = declared(context);
-    let any = |is: fn(&Behaviour) -> bool| {
-        let mut phases = machine.behaviours();
-        phases.any(is)
-    };
-    let (asks, verifies) = (any(Behaviour::asks_in_rust), any(Behaviour::verifies));
-    let subjects = any(Behaviour::reviews_in_rust);
-    let shared = |method: TokenStream| {
-        quote! { { let on_stop = std::rc::Rc::clone(&on_stop); move |held| on_stop.#method(held) } }
-    };
-    let program = if asks || verifies || subjects {
-        let stop = shared(quote! { stop });
-        let asks = asks.then(|| shared(quote! { asks })).into_iter();
-        let verifies = verifies.then(|| shared(quote! { verifies })).into_iter();
-        let subjects = subjects.then(|| shared(quote! { subjects })).into_iter();
-        quote! {
-            let on_stop = std::rc::Rc::new(on_stop);
-            rt::program::Program::new(#stop) #(.asks(#asks))* #(.verifies(#verifies))* #(.subjects(#subjects))*
-        }
-    } else {
-        quote! { rt::program::Program::new(move |held| on_stop.stop(held)) }
-    };
-    let plugin = plugin::emit(context);
-    quote! {
-        impl rt::program::CommandLine for #marker {
-            type Any = AnyLoop;
-            type Verb = Verb;
-            const VERSION: &'static str = env!("CARGO_PKG_VERSION");
-            const REQUIRED: &'static [&'static str] = &[#(#required),*];
-            const PLUGIN: Option<rt::program::plugin::PluginInfo> = #plugin;
-
-            fn open(store: &rt::Store, id: &rt::LoopId, actor: rt::Actor) -> Result<AnyLoop, rt::OpenError> {
-                AnyLoop::open(store, id, actor)
-            }
-
-            fn begin(
-                mode: &'static rt::ModeInfo,
-                given: Vec<(&'static str, rt::Value)>,
-                store: &rt::Store,
-                how: rt::Beginning,
-                actor: rt::Actor,
-            ) -> Result<AnyLoop, rt::StartError> {
-                rt::begin::<Self>(store, mode, given, how, actor).map(AnyLoop::wrap)
-            }
-
-            fn import(
-                bytes: &[u8],
-                file: rt::Utf8PathBuf,
-                store: &rt::Store,
-                how: rt::Beginning,
-                actor: rt::Actor,
-            ) -> Result<AnyLoop, rt::ImportError> {
-                rt::import::<Self>(store, bytes, file, how, actor).map(AnyLoop::wrap)
-            }
-
-            fn transition(verb: &Verb) -> &'static str {
-                verb.transition().into()
-            }
-
-            fn id(verb: &Verb) -> Option<&str> {
-                verb.id()
-            }
-
-            fn from_prompt(verb: &Verb) -> bool {
-                verb.from_prompt()
-            }
-
-            fn plain(transition: &str, id: String) -> Option<Verb> {
-                Verb::plain(transition.parse().ok()?, id)
-            }
-
-            fn run(verb: Verb, held: AnyLoop) -> Result<AnyLoop, rt::Refused<AnyLoop>> {
-                verb.run(held)
-            }
-        }
-
-        /// The program of this machine, for its `main`: its command line and its hooks.
-        pub fn program(on_stop: impl OnStop + 'static) -> rt::program::Program<#marker> {
-            #program
-        }
-
-        #no_verbs
-        #declared
+        .filter(|field| field.at_start == AtStart::Required);
+    let is_verb = |name: &&str| !context.first(name).by.is_empty();
+    let verbs = context.names.iter().copied().filter(is_verb);
+    context! {
+        required => seq(required.map(|field| field.name.as_str())),
+        resume => RESUME,
+        covers_all => verbs.clone().all(|name| context.sources(name).len() == machine.phases.len()),
+        plugin => plugin(context),
+        missing => missing(context),
     }
 }
 
-/// clap derives nothing usable for an enum without variants.
-fn empty_verb() -> TokenStream {
-    quote! {
-        impl rt::clap::FromArgMatches for Verb {
-            fn from_arg_matches(_: &rt::clap::ArgMatches) -> Result<Self, rt::clap::Error> {
-                Err(rt::clap::Error::new(rt::clap::error::ErrorKind::InvalidSubcommand))
-            }
-
-            fn update_from_arg_matches(&mut self, _: &rt::clap::ArgMatches) -> Result<(), rt::clap::Error> {
-                match *self {}
-            }
-        }
-
-        impl rt::clap::Subcommand for Verb {
-            fn augment_subcommands(command: rt::clap::Command) -> rt::clap::Command {
-                command
-            }
-
-            fn augment_subcommands_for_update(command: rt::clap::Command) -> rt::clap::Command {
-                command
-            }
-
-            fn has_subcommand(_: &str) -> bool {
-                false
-            }
-        }
-    }
-}
-
-/// `claudex_loop::main!(name)` asks for a machine whose file says everything. Where a phase is left to Rust, the compiler
-/// answers with the phase, its line, and what to write.
-fn declared(context: &Context<'_>) -> TokenStream {
-    let machine = context.machine;
-    let open = || machine.phases.iter().filter(|phase| !phase.terminal);
-    let left: Vec<&Phase> = open().filter(|phase| phase.on_stop.is_none()).collect();
-    let asking: Vec<&Phase> = open()
-        .filter(|phase| phase.on_stop.as_ref().is_some_and(Behaviour::asks_in_rust))
+/// Returns what the machine file leaves to Rust, for the compiler's message.
+fn missing(context: &Context<'_>) -> Value {
+    let left: Vec<_> = context
+        .open_phases()
+        .filter(|phase| phase.on_stop.is_none())
         .collect();
+    let asking = context.phases_with(Behaviour::asks_in_rust);
+    let verifying = context.phases_with(Behaviour::verifies);
+    let reviewing = context.phases_with(Behaviour::reviews_in_rust);
+    let check = context.machine.before_stop.first();
     let named = |what: &str, phases: &[&Phase]| {
-        let names = phases
-            .iter()
-            .map(|phase| format!("`{}` ({})", phase.name.value, context.place(&phase.span)));
-        let names: Vec<String> = names.collect();
+        let name = |phase: &&Phase| format!("`{}` ({})", phase.name, context.place(&phase.span));
+        let names: Vec<_> = phases.iter().map(name).collect();
         let noun = if phases.len() == 1 {
             "phase"
         } else {
@@ -162,19 +226,7 @@ fn declared(context: &Context<'_>) -> TokenStream {
         };
         (!phases.is_empty()).then(|| format!("{what} in {noun} {}", names.join(", ")))
     };
-    let verifying: Vec<&Phase> = open()
-        .filter(|phase| phase.on_stop.as_ref().is_some_and(Behaviour::verifies))
-        .collect();
-    let reviewing: Vec<&Phase> = open()
-        .filter(|phase| {
-            phase
-                .on_stop
-                .as_ref()
-                .is_some_and(Behaviour::reviews_in_rust)
-        })
-        .collect();
-    let checks = machine.before_stop.first();
-    let missing = [
+    let parts = [
         named("no `on_stop` says what a stop does", &left),
         named("no `options` say what a person can answer", &asking),
         named(
@@ -182,161 +234,95 @@ fn declared(context: &Context<'_>) -> TokenStream {
             &verifying,
         ),
         named("the program gives what is reviewed", &reviewing),
-        checks.map(|name| {
+        check.map(|name| {
             let place = context.place(&name.span);
             format!("nothing says what breaks the rules, which `before_stop` asks for ({place})")
         }),
     ];
-    let message = missing
-        .into_iter()
-        .flatten()
-        .collect::<Vec<_>>()
-        .join(", and ");
-    let stops = left.iter().map(|phase| {
-        format!(
-            "fn {}(&self, held: Loop<{}>) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {{ .. }}",
-            value_of(&phase.name.value),
-            camel(&phase.name.value),
-        )
-    });
-    let questions = asking.iter().map(|phase| {
-        format!(
-            "fn {}_asks(&self, held: &Loop<{}>) -> Result<Option<Asked>, String> {{ .. }}",
-            phase.name.value,
-            camel(&phase.name.value),
-        )
-    });
-    let violations =
-        checks.map(|_| "fn violations(&self, held: &AnyLoop) -> Vec<String> { .. }".to_owned());
-    let commands = (!verifying.is_empty()).then(|| {
-        "fn verifies(&self, held: &AnyLoop) -> Result<Vec<String>, String> { .. }".to_owned()
-    });
-    let subjects = (!reviewing.is_empty()).then(|| {
-        "fn subjects(&self, held: &AnyLoop) -> Result<Vec<Subject>, String> { .. }".to_owned()
-    });
-    let methods = violations.into_iter().chain(commands).chain(subjects);
-    let methods: Vec<String> = methods.chain(stops).chain(questions).collect();
-    let (name, marker) = (&machine.name.value, type_of(&machine.name.value));
-    let there = match asking.is_empty() && verifying.is_empty() && reviewing.is_empty() {
-        true => "give it an `on_stop` there",
-        false => "say it there",
+    let mut methods: Vec<String> = Vec::new();
+    let mut method = |is_needed: bool, text: &str| {
+        if is_needed {
+            methods.push(format!("fn {text} {{ .. }}"));
+        }
     };
+    method(
+        check.is_some(),
+        "violations(&self, held: &AnyLoop) -> Vec<String>",
+    );
+    let verifies = "verifies(&self, held: &AnyLoop) -> Result<Vec<String>, String>";
+    method(!verifying.is_empty(), verifies);
+    let subjects = "subjects(&self, held: &AnyLoop) -> Result<Vec<Subject>, String>";
+    method(!reviewing.is_empty(), subjects);
+    for name in left.iter().map(|phase| &phase.name.value) {
+        let (fn_name, ty) = (value_of(name), camel(name));
+        let returns = "Result<Step<AnyLoop>, Refused<AnyLoop>>";
+        method(
+            true,
+            &format!("{fn_name}(&self, held: Loop<{ty}>) -> {returns}"),
+        );
+    }
+    for name in asking.iter().map(|phase| &phase.name.value) {
+        let returns = "Result<Option<Asked>, String>";
+        method(
+            true,
+            &format!(
+                "{name}_asks(&self, held: &Loop<{}>) -> {returns}",
+                camel(name)
+            ),
+        );
+    }
+    let is_only_left = asking.is_empty() && verifying.is_empty() && reviewing.is_empty();
+    let name = &context.machine.name.value;
     let note = format!(
-        "{there}, or write it: `struct Own; impl {name}::OnStop for Own {{ {} }}` and \
-         `claudex_loop::main!({name}, Own);`",
+        "{}, or write it: `struct Own; impl {name}::OnStop for Own {{ {} }}` and `claudex_loop::main!({name}, Own);`",
+        if is_only_left {
+            "give it an `on_stop` there"
+        } else {
+            "say it there"
+        },
         methods.join(" "),
     );
-    let is_whole = methods.is_empty();
-    let whole = is_whole.then(|| {
-        quote! {
-            impl super::OnStop for AsDeclared {}
-            impl Whole for AsDeclared {}
-        }
-    });
-    let told = (!is_whole).then(|| {
-        // Braces mean parameters there.
-        let note = note.replace('{', "{{").replace('}', "}}");
-        quote! {
-            #[diagnostic::on_unimplemented(
-                message = #message, label = "the machine file leaves this to Rust", note = #note
-            )]
-        }
-    });
-    quote! {
-        #[doc(hidden)]
-        pub mod declared {
-            /// What a stop does, as the machine file says it.
-            #[derive(Debug, Clone, Copy)]
-            pub struct AsDeclared;
-
-            /// Says what a stop does in every phase.
-            #told
-            pub trait Whole: super::OnStop {}
-
-            #whole
-
-            /// The program of a machine whose file says everything.
-            pub fn program(on_stop: impl Whole + 'static) -> super::rt::program::Program<super::#marker> {
-                super::program(on_stop)
-            }
-        }
+    context! {
+        is_whole => methods.is_empty(),
+        message => parts.into_iter().flatten().collect::<Vec<_>>().join(", and "),
+        // Braces mean parameters in the attribute.
+        note => note.replace('{', "{{").replace('}', "}}"),
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use crate::{Options, generate_with};
-
-    const HEAD: &str = r#"name = "door"
-
-[modes.door]
-start = "open"
-
-[fields]
-phase    = { holds = "phase" }
-id       = { holds = "id" }
-root     = { holds = "root" }
-session  = { holds = "session" }
-revision = { holds = "revision" }
-machine  = { holds = "machine" }
-"#;
-    const REST: &str = r#"
-[phases.closed]
-terminal = true
-
-[[transitions.shut]]
-from = "open"
-to   = "closed"
-"#;
-
-    fn rust(open: &str, commands: bool) -> String {
-        let options = Options {
-            commands,
-            file: "machine.toml".to_owned(),
-        };
-        let source = format!("{HEAD}\n[phases.open]\n{open}\n{REST}");
-        generate_with(&source, &options).unwrap().rust
+fn plugin(context: &Context<'_>) -> Value {
+    let Some(plugin) = &context.machine.plugin else {
+        return Value::from(());
+    };
+    let commands = context.machine.slash_commands();
+    context! {
+        commands => seq(commands.iter().map(|one| command(context, one))),
+        files => seq(plugin.files.iter().map(|file| context.message(Some(file)))),
+        permits => seq(plugin.permits.iter().map(|rule| rule.to_string())),
     }
+}
 
-    #[test]
-    fn a_machine_that_says_everything_is_a_program_as_it_is() {
-        let rust = rust("on_stop = { approve = { then = \"shut\" } }", true);
-        assert!(rust.contains("impl Whole for AsDeclared {}"), "{rust}");
-        assert!(!rust.contains("leaves this to Rust"), "{rust}");
-    }
-
-    #[test]
-    fn a_phase_that_is_left_to_rust_is_named_with_its_line_and_the_method_to_write() {
-        let rust = rust("", true);
-        assert!(!rust.contains("impl Whole for"), "{rust}");
-        for part in [
-            "no `on_stop` says what a stop does in phase `open` (machine.toml:14)",
-            "fn open(&self, held: Loop<Open>)",
-            "claudex_loop::main!(door, Own);",
-        ] {
-            assert!(rust.contains(part), "{part}\n{rust}");
+fn command(context: &Context<'_>, command: &SlashCommand<'_>) -> Value {
+    let (does, own_doc) = match command.does {
+        Does::Start(mode) => (format!("Start({})", literal(&mode.name.value)), &*mode.doc),
+        Does::Take => {
+            let name = command.name;
+            (
+                format!("Take({})", literal(name)),
+                &*context.first(name).doc,
+            )
         }
-    }
-
-    #[test]
-    fn a_question_that_is_left_to_rust_is_named_with_its_line_and_the_method_to_write() {
-        let rust = rust("on_stop = { ask = { unanswered = \"shut\" } }", true);
-        assert!(!rust.contains("impl Whole for"), "{rust}");
-        for part in [
-            "no `options` say what a person can answer in phase `open` (machine.toml:14)",
-            "fn open_asks(&self, held: &Loop<Open>) -> Result<Option<Asked>, String>",
-            "claudex_loop::main!(door, Own);",
-        ] {
-            assert!(rust.contains(part), "{part}\n{rust}");
-        }
-    }
-
-    #[test]
-    fn the_bare_library_gets_nothing_that_needs_clap() {
-        let rust = rust("", false);
-        assert!(
-            !rust.contains("clap") && !rust.contains("rt::program"),
-            "{rust}"
-        );
+        Does::Own => ("Own".to_owned(), ""),
+    };
+    let declared = command.declared;
+    let doc = declared
+        .map(|declared| declared.doc.as_str())
+        .filter(|doc| !doc.is_empty());
+    context! {
+        name => kebab(command.name),
+        does,
+        doc => doc.unwrap_or(own_doc),
+        arguments => declared.and_then(|declared| declared.arguments.as_ref()),
+        text => context.message(declared.and_then(|declared| declared.text.as_ref())),
     }
 }

@@ -3,8 +3,24 @@
 //! They are plain text for people, who see them in help and tables too. In a doc comment a name such as `repo_root` is
 //! code, and Markdown would take its underscores for emphasis.
 
-/// A doc as the text of a doc comment, with the space that stands after the slashes.
-pub(super) fn comment(doc: &str) -> String {
+/// Returns a doc as lines of a doc comment, or the name if there is no doc.
+pub(super) fn doc_comment(doc: &str, name: &str) -> String {
+    let text = match doc.trim() {
+        "" => format!("`{name}`"),
+        doc => comment(doc),
+    };
+    let lines = text.lines().map(|line| format!("/// {line}"));
+    let lines: Vec<_> = lines.map(|line| line.trim_end().to_owned()).collect();
+    lines.join("\n")
+}
+
+/// Returns the doc of an argument as an entry of a list in a doc comment.
+pub(super) fn list_item(doc: &str, name: &str) -> String {
+    doc_comment(&format!("- `{name}`: {}", doc.trim()), name)
+}
+
+/// Returns a doc as the text of a doc comment.
+fn comment(doc: &str) -> String {
     let doc = &balanced(&visible(doc));
     let mut text = String::with_capacity(doc.len() + 8);
     let mut is_code = false;
@@ -20,28 +36,15 @@ pub(super) fn comment(doc: &str) -> String {
         }
         is_code = !is_code;
     }
-    if text.starts_with(char::is_whitespace) || text.is_empty() {
-        text
-    } else {
-        format!(" {text}")
-    }
+    text
 }
 
-/// A doc as the text of a doc comment; the name where there is no doc.
-pub(super) fn doc_of(doc: &str, name: &str) -> String {
-    if doc.is_empty() {
-        format!(" `{name}`")
-    } else {
-        comment(doc)
-    }
-}
-
-/// With characters that reorder what is shown as their code points, which rustc does not take in a comment; and without
-/// tabs, which mean nothing in a text.
+/// Replaces characters that change the direction of reading, which rustc refuses in a comment, by their code points, and
+/// other control characters by spaces.
 fn visible(doc: &str) -> String {
     let mut text = String::with_capacity(doc.len());
     for character in doc.chars() {
-        if character == '\t' {
+        if character.is_control() && character != '\n' {
             text.push(' ');
         } else if matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') {
             text.push_str(&format!("U+{:04X}", u32::from(character)));
@@ -52,8 +55,7 @@ fn visible(doc: &str) -> String {
     text
 }
 
-/// With a backtick that has no partner in its line as an apostrophe, and its line's others too: Markdown would look for the
-/// partner further down.
+/// Replaces backticks by apostrophes in lines with an odd number of them: Markdown would look for the partner further down.
 fn balanced(doc: &str) -> String {
     let mut text = String::with_capacity(doc.len());
     for line in doc.split_inclusive('\n') {
@@ -66,7 +68,7 @@ fn balanced(doc: &str) -> String {
     text
 }
 
-/// Adds a word, in backticks where it is a name of a program's.
+/// Adds a word, in backticks if it is an identifier.
 fn push(text: &mut String, word: &str) {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':');
     let Some(start) = word.find(|c: char| c.is_alphanumeric() || c == '_') else {
@@ -86,7 +88,7 @@ fn push(text: &mut String, word: &str) {
     }
 }
 
-/// `repo_root`, `a::b`, `GraphHash`.
+/// Returns whether a word is an identifier, such as `repo_root`, `a::b` or `GraphHash`.
 fn is_name(word: &str) -> bool {
     let humps = word.chars().zip(word.chars().skip(1));
     let humps = humps.filter(|(before, after)| before.is_lowercase() && after.is_uppercase());
@@ -95,25 +97,30 @@ fn is_name(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::comment;
+    use super::{comment, doc_comment};
 
     #[test]
-    fn names_of_programs_become_code_and_the_rest_stays() {
+    fn comment_marks_identifiers_and_keeps_the_rest() {
         for (doc, expected) in [
-            ("from repo_root: the plan", " from `repo_root`: the plan"),
-            ("one\ttwo", " one two"),
-            ("`one\n`two`", " 'one\n`two`"),
+            ("from repo_root: the plan", "from `repo_root`: the plan"),
+            ("one\ttwo", "one two"),
+            ("`one\n`two`", "'one\n`two`"),
             (
                 "(see max_rounds), or `max_rounds`",
-                " (see `max_rounds`), or `max_rounds`",
+                "(see `max_rounds`), or `max_rounds`",
             ),
-            ("GraphHash and a::b, é_ü", " `GraphHash` and `a::b`, `é_ü`"),
-            ("ISO 8601, UTC: PLAN.md", " ISO 8601, UTC: PLAN.md"),
-            ("one ` alone_here", " one ' `alone_here`"),
-            ("", ""),
-            ("\u{202e}gnp.exe", " U+202Egnp.exe"),
+            ("GraphHash and a::b, é_ü", "`GraphHash` and `a::b`, `é_ü`"),
+            ("ISO 8601, UTC: PLAN.md", "ISO 8601, UTC: PLAN.md"),
+            ("one ` alone_here", "one ' `alone_here`"),
+            ("\u{202e}gnp.exe", "U+202Egnp.exe"),
         ] {
             assert_eq!(comment(doc), expected);
         }
+    }
+
+    #[test]
+    fn doc_comment_has_slashes_on_each_line() {
+        assert_eq!(doc_comment("one\n\ntwo\r\n", "x"), "/// one\n///\n/// two");
+        assert_eq!(doc_comment(" ", "x"), "/// `x`");
     }
 }

@@ -1,178 +1,129 @@
 //! The machine in words: its fields, phases and transitions as the tables of `plugin/SPEC.md`.
 
-use std::fmt::Write as _;
+use minijinja::{Value, context};
 
-use super::Context;
+use super::{Context, SPEC, owned, pairs, render, seq};
 use crate::diagnostic::{list, one_line};
 use crate::model::{
-    Actor, AtStart, Field, FieldKind, Form, Machine, call_text, constant_text, guard_text,
-    kind_text, update_text,
+    Actor, AtStart, Behaviour, Call, Edge, Field, FieldKind, Form, Phase, call_text, constant_text,
+    guard_text, kind_text, update_text,
 };
 
-/// Says which value a document has as null.
-fn null(machine: &Machine, field: &Field) -> String {
-    let value = field.null(machine);
-    value.map_or_else(String::new, |(_, value)| {
-        format!("; null for `{}`", cell(&constant_text(&value)))
-    })
+/// Returns `SPEC` and `DIAGRAM`.
+pub(super) fn documents(context: &Context<'_>) -> Value {
+    context! { spec => markdown(context), diagram => crate::diagram(context.machine) }
 }
 
-/// `; only in canary and rollout, else null`, or nothing.
-fn within(field: &Field) -> String {
-    let phases = field.within.as_ref().map(|phases| {
-        let names: Vec<&str> = phases.iter().map(|phase| phase.as_str()).collect();
-        format!("; only in {}, else null", list(&names))
-    });
-    phases.unwrap_or_default()
-}
-
-/// Text for a cell of a table: on one line, and nothing in it that ends the cell or that a terminal obeys.
-fn cell(text: &str) -> String {
-    one_line(&text.replace("\r\n", " ").replace('\n', " ")).replace('|', "\\|")
-}
-
-/// `SPEC.md`.
+/// Returns the text of `SPEC.md`.
 pub(super) fn markdown(context: &Context<'_>) -> String {
     let machine = context.machine;
-    let mut text = String::new();
-    let _ = writeln!(text, "# The `{}` machine\n", machine.name.value);
-    let _ = writeln!(
-        text,
-        "Generated from `{}`. {}\n",
-        context.options.file,
-        one_line(&machine.doc.replace('\n', " "))
-    );
     let state = &machine.state;
-    let file = match &state.file {
-        Some(file) => file.value.to_string(),
-        None => format!("{}/<id>.{}", machine.folder(), state.extension()),
-    };
-    let _ = writeln!(
-        text,
-        "A loop is the file `{file}` below its root, {}.\n",
-        match machine.state.form {
+    let folder = || format!("{}/<id>.{}", machine.folder(), state.extension());
+    let owned = owned(machine);
+    let fields = machine.fields.iter().map(|one| field(context, one, &owned));
+    let edges = machine.edges();
+    let view = context! {
+        name => &machine.name.value,
+        file => context.file,
+        doc => one_line(&machine.doc.replace('\n', " ")),
+        document => state.file.as_ref().map_or_else(folder, |file| file.value.to_string()),
+        form => match state.form {
             Form::Lines => "one `key: value` a line",
             Form::Json => "one JSON object",
             Form::Frontmatter => "Markdown below YAML",
         },
-    );
+        fields => seq(fields),
+        phases => seq(machine.phases.iter().map(phase)),
+        edges => seq(edges.iter().map(|one| edge(context, one))),
+    };
+    render(SPEC, &view)
+}
 
-    let _ = writeln!(
-        text,
-        "## Fields\n\n| field | value | at the start | owned by |\n|---|---|---|---|"
-    );
-    let owned = super::owned(machine);
-    for field in &machine.fields {
-        let (name, held) = (&field.name.value, matches!(field.kind, FieldKind::Held(_)));
-        let doc = if field.doc.is_empty() {
-            String::new()
-        } else {
-            format!("{}; ", cell(&field.doc))
-        };
-        let start = match field.at_start {
+/// Returns text for a cell of a table: on one line, without characters that end the cell or that a terminal obeys.
+pub(super) fn cell(text: &str) -> String {
+    one_line(&text.replace("\r\n", " ").replace('\n', " ")).replace('|', "\\|")
+}
+
+fn field(context: &Context<'_>, field: &Field, owned: &[&str]) -> Value {
+    let null = field.null(context.machine);
+    let null = null.map(|(_, value)| format!("; null for `{}`", cell(&constant_text(&value))));
+    let phases = field.within.as_ref().map(|phases| {
+        let names: Vec<&str> = phases.iter().map(|phase| phase.as_str()).collect();
+        format!("; only in {}, else null", list(&names))
+    });
+    context! {
+        name => &field.name.value,
+        doc => &field.doc,
+        kind => kind_text(&field.kind),
+        null => null.unwrap_or_default(),
+        phases => phases.unwrap_or_default(),
+        at_start => match field.at_start {
             AtStart::Never => "",
             AtStart::Optional => "optional",
             AtStart::Required => "required",
-        };
-        let owner = if held {
-            "the engine"
-        } else if owned.contains(name) {
-            "the machine"
-        } else {
-            ""
-        };
-        let _ = writeln!(
-            text,
-            "| `{name}` | {doc}{}{}{} | {start} | {owner} |",
-            kind_text(&field.kind),
-            null(machine, field),
-            within(field)
-        );
+        },
+        owner => match &field.kind {
+            FieldKind::Held(_) => "the engine",
+            _ if owned.contains(&field.name.as_str()) => "the machine",
+            _ => "",
+        },
     }
+}
 
-    let _ = writeln!(
-        text,
-        "\n## Phases\n\n| phase | what it is | at a stop |\n|---|---|---|"
-    );
-    for phase in &machine.phases {
-        let stop = match (&phase.on_stop, phase.terminal) {
-            (_, true) => "the loop is over".to_owned(),
-            (None, false) => "written in Rust".to_owned(),
-            (Some(behaviour), false) => {
-                let options = behaviour.choices().iter().map(|choice| {
-                    format!(
-                        "\"{}\": {}",
-                        cell(&choice.label.value),
-                        cell(&call_text(&choice.call()))
-                    )
-                });
-                let others = behaviour.asks_in_rust();
-                let others = others.then(|| "options of the program".to_owned());
-                let typed = behaviour
-                    .text()
-                    .map(|then| format!("another text: `{}`", then.value));
-                let options = options.chain(others).chain(typed);
-                let outcomes = behaviour
-                    .outcomes()
-                    .into_iter()
-                    .filter(|outcome| !outcome.calls.is_empty())
-                    .map(|outcome| {
-                        let calls = outcome.calls.iter();
-                        let names: Vec<_> = calls.map(|call| cell(&call_text(call))).collect();
-                        format!("{}: {}", outcome.name, names.join(", else "))
-                    });
-                let ways: Vec<_> = options.chain(outcomes).collect();
-                format!("{}: {}", behaviour.name(), ways.join("; "))
-            }
-        };
-        let _ = writeln!(
-            text,
-            "| `{}` | {} | {stop} |",
-            phase.name.value,
-            cell(&phase.doc)
-        );
-    }
+fn phase(phase: &Phase) -> Value {
+    let stop = match (&phase.on_stop, phase.terminal) {
+        (_, true) => "the loop is over".to_owned(),
+        (None, false) => "written in Rust".to_owned(),
+        (Some(behaviour), false) => format!("{}: {}", behaviour.name(), ways(behaviour)),
+    };
+    context! { name => &phase.name.value, doc => &phase.doc, stop }
+}
 
-    let _ = writeln!(
-        text,
-        "\n## Transitions\n\n| transition | from | to | when | needs | by | sets |\n|---|---|---|---|---|---|---|"
-    );
-    for edge in &context.edges {
-        let declared = edge.declared;
-        let phase = |index: usize| &machine.phases[index].name.value;
-        let when = declared
-            .when
-            .as_ref()
-            .map(|when| format!("`{}`", cell(&guard_text(&when.value))))
-            .unwrap_or_default();
-        let needs = declared.requires.as_ref();
-        let needs = needs.map_or("", |evidence| evidence.value.word());
-        let by: Vec<_> = declared
-            .by
-            .iter()
-            .map(|actor| match actor.value {
-                Actor::Agent => "agent",
-                Actor::Person => "person",
-            })
-            .collect();
-        let by = if by.is_empty() {
-            "hook".to_owned()
-        } else {
-            by.join(", ")
-        };
-        let set: Vec<_> = declared
-            .set
-            .iter()
-            .map(|(name, value)| format!("`{} = {}`", name.value, cell(&update_text(&value.value))))
-            .collect();
-        let _ = writeln!(
-            text,
-            "| `{}` | {} | {} | {when} | {needs} | {by} | {} |",
-            declared.name.value,
-            phase(edge.from),
-            phase(edge.to),
-            set.join(", "),
-        );
+/// Returns the answers and the outcomes of a behaviour, each with its transitions.
+fn ways(behaviour: &Behaviour) -> String {
+    let call = |call: &Call| cell(&call_text(call));
+    let options = behaviour.choices().iter();
+    let options = options.map(|choice| {
+        format!(
+            "\"{}\": {}",
+            cell(&choice.label.value),
+            call(&choice.call())
+        )
+    });
+    let others = behaviour
+        .asks_in_rust()
+        .then(|| "options of the program".to_owned());
+    let typed = behaviour
+        .text()
+        .map(|then| format!("another text: `{}`", then.value));
+    let outcomes = behaviour
+        .outcomes()
+        .into_iter()
+        .filter(|outcome| !outcome.calls.is_empty());
+    let outcomes = outcomes.map(|outcome| {
+        let names: Vec<_> = outcome.calls.iter().map(call).collect();
+        format!("{}: {}", outcome.name, names.join(", else "))
+    });
+    let ways: Vec<_> = options.chain(others).chain(typed).chain(outcomes).collect();
+    ways.join("; ")
+}
+
+fn edge(context: &Context<'_>, edge: &Edge<'_>) -> Value {
+    let declared = edge.declared;
+    let phase = |index: usize| &context.machine.phases[index].name.value;
+    let by = declared.by.iter().map(|actor| match actor.value {
+        Actor::Agent => "agent",
+        Actor::Person => "person",
+    });
+    let set = declared.set.iter();
+    let set = set.map(|(name, value)| (name.value.as_str(), update_text(&value.value)));
+    context! {
+        name => &declared.name.value,
+        from => phase(edge.from),
+        to => phase(edge.to),
+        when => declared.when.as_ref().map_or(String::new(), |when| guard_text(&when.value)),
+        needs => declared.requires.as_ref().map_or("", |evidence| evidence.value.word()),
+        by => seq(by),
+        set => pairs(set),
     }
-    text
 }

@@ -1,348 +1,215 @@
-//! One sealed trait and one method per transition, and the enum of next phases where guards divide it.
-//!
-//! The method has a type parameter of its own for what comes next: without it rustc reports a bare "method not found"
-//! instead of the trait's message.
+//! Views of transitions and their edges.
 
-use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote};
+use std::collections::{BTreeSet, HashMap};
 
-use super::ident::{camel, type_of, value_of};
-use super::prose::comment;
-use super::{Context, fields};
-use crate::model::{Argument, ArgumentKind, Edge, Evidence, guard_text};
+use minijinja::{Value, context};
 
-pub(super) fn emit(context: &Context<'_>) -> TokenStream {
-    let names = &context.names;
-    let idents: Vec<_> = names.iter().map(|name| type_of(name)).collect();
-    let variants = names.iter().zip(&idents).map(|(name, ident)| {
-        let doc = &context.first(name).doc;
-        let doc = if doc.is_empty() {
-            format!(" `{name}`")
-        } else {
-            comment(doc)
-        };
-        quote! { #[doc = #doc] #[strum(serialize = #name)] #ident }
-    });
-    let each = names.iter().map(|name| transition(context, name));
-    let sealed = format!(
-        "transitions are declared in {}, not implemented",
-        context.options.file
-    );
-    let seals = names.iter().zip(&idents).map(|(name, ident)| {
-        let message = format!("`{name}` is sealed: `{{Self}}` cannot be given this transition here");
-        quote! {
-            #[diagnostic::on_unimplemented(message = #message, label = "no phase of the machine", note = #sealed)]
-            pub trait #ident {}
-        }
-    });
-    quote! {
-        /// The transitions that the machine file declares.
-        #[derive(
-            Debug, Clone, Copy, PartialEq, Eq, Hash, rt::strum::Display, rt::strum::EnumString, rt::strum::EnumIter,
-            rt::strum::IntoStaticStr,
-        )]
-        #[strum(crate = "rt::strum")]
-        pub enum Transition { #(#variants),* }
+use super::expr::{self, Scope};
+use super::ident::{camel, is_regular, kebab, type_of, type_of_argument, value_of};
+use super::machine::{actors, word_enum};
+use super::{Context, Entry, pairs, seq};
+use crate::model::{Argument, ArgumentKind, Evidence, guard_text};
 
-        impl Transition {
-            /// The names of the phases in which it is legal.
-            #[must_use]
-            pub fn legal_in(self) -> Vec<&'static str> {
-                TABLE.legal_in(self.into())
-            }
-        }
-
-        mod sealed {
-            /// A phase of this machine.
-            pub trait InPhase {}
-            /// What a loop off the disk can become: only this module says so.
-            pub trait FromRaw {
-                fn from_raw(raw: super::rt::Raw) -> Self;
-            }
-            #(#seals)*
-        }
-
-        #(#each)*
+/// Returns what the templates say of transitions and edges.
+pub(super) fn view(context: &Context<'_>) -> Value {
+    let entries = context.entries();
+    let mut by_name: HashMap<&str, Vec<&Entry<'_>>> = HashMap::new();
+    for entry in &entries {
+        by_name
+            .entry(&entry.declared.name.value)
+            .or_default()
+            .push(entry);
+    }
+    let transitions = context
+        .names
+        .iter()
+        .map(|name| transition(context, name, &by_name[name]));
+    let edges = entries.iter().map(|entry| edge(context, entry));
+    let argument_words = context
+        .names
+        .iter()
+        .flat_map(|name| argument_words(context, name));
+    context! {
+        transitions => seq(transitions),
+        edges => seq(edges),
+        argument_words => seq(argument_words),
     }
 }
 
-fn transition(context: &Context<'_>, name: &str) -> TokenStream {
+fn argument_words(context: &Context<'_>, transition: &str) -> Vec<Value> {
+    let arguments = context.first(transition).args.iter();
+    let words = arguments.filter_map(|argument| match &argument.kind {
+        ArgumentKind::OneOf(words) => {
+            let ident = type_of_argument(transition, argument);
+            Some(word_enum(
+                &ident,
+                &argument.name.value,
+                &argument.doc,
+                words,
+                false,
+            ))
+        }
+        _ => None,
+    });
+    words.collect()
+}
+
+fn transition(context: &Context<'_>, name: &str, entries: &[&Entry<'_>]) -> Value {
     let declared = context.first(name);
-    let (ident, method) = (type_of(name), value_of(name));
-    let edges = context.edges_of(name);
-    let mut sources: Vec<usize> = edges.iter().map(|edge| edge.from).collect();
-    sources.sort_unstable();
-    sources.dedup();
-
-    let message = format!("`{name}` is not legal in phase `{{Self}}`");
-    let label = format!("no edge `{name}` leaves this phase");
-    let mut notes = vec![format!("legal in: {}", legal_in(context, &edges))];
-    if sources.is_empty() {
-        notes = vec![format!("`{name}` is legal in no phase")];
+    let ident = type_of(name);
+    let arguments = declared.args.iter().map(|one| argument(name, one));
+    let has_argument = |name: &str| declared.args.iter().any(|one| one.name.value == name);
+    let (sources, choices) = targets(context, name, entries);
+    context! {
+        name,
+        method => value_of(name),
+        kebab => kebab(name),
+        doc => &declared.doc,
+        is_regular => is_regular(name),
+        is_verb => !declared.by.is_empty(),
+        is_plain => !declared.by.is_empty() && declared.requires.is_none() && declared.args.is_empty(),
+        own => declared.own,
+        legal => legal_in(context, name, entries),
+        edge_docs => seq(entries.iter().filter_map(|entry| edge_doc(context, entry))),
+        evidence => declared.requires.as_ref().map(|evidence| format!("{:?}", evidence.value)),
+        is_verified => declared.requires.as_ref().is_some_and(|one| one.value == Evidence::Verified),
+        // Inside a method its type parameters and arguments hide the items of these names.
+        bound => if matches!(ident.as_str(), "P" | "N") { format!("self::{ident}") } else { ident.clone() },
+        take => if has_argument("take") { "self::take" } else { "take" },
+        any => if has_argument("any") { "self::any" } else { "any" },
+        ident,
+        arguments => seq(arguments),
+        sources => seq(sources),
+        choices => seq(choices),
     }
-    let doc = if declared.doc.is_empty() {
-        format!(" `{name}`")
-    } else {
-        comment(&declared.doc)
+}
+
+fn argument(transition: &str, argument: &Argument) -> Value {
+    let name = &argument.name.value;
+    context! {
+        name,
+        ident => value_of(name),
+        kebab => kebab(name),
+        doc => &argument.doc,
+        ty => expr::parameter_type(transition, argument),
+        word => matches!(argument.kind, ArgumentKind::OneOf(_)).then(|| type_of_argument(transition, argument)),
+        words => seq(words(argument)),
+        is_flag => argument.kind == ArgumentKind::Flag,
+        optional => argument.optional,
+    }
+}
+
+fn words(argument: &Argument) -> Vec<&str> {
+    match &argument.kind {
+        ArgumentKind::OneOf(words) => words.iter().map(|word| &*word.value).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the type after the transition at each source, and the enums for sources with several targets.
+fn targets(context: &Context<'_>, name: &str, entries: &[&Entry<'_>]) -> (Vec<Value>, Vec<Value>) {
+    let phases = &context.machine.phases;
+    let ident = |at: usize| type_of(&phases[at].name.value);
+    let of: BTreeSet<usize> = entries
+        .iter()
+        .flat_map(|entry| entry.from.iter().copied())
+        .collect();
+    let leads_to = |from: usize| -> BTreeSet<usize> {
+        let here = entries.iter().filter(|entry| entry.from.contains(&from));
+        here.map(|entry| entry.target.map_or(from, |to| context.phase_index(to)))
+            .collect()
     };
-    let trait_doc = format!(
-        " The phases in which [`Loop::{method}`] is legal. Sealed: `{}` decides.",
-        context.options.file
-    );
-    let edge_docs = edges.iter().map(|edge| edge_doc(context, edge));
-
-    let mut enums = Vec::new();
-    let implementations: Vec<_> = sources
-        .iter()
-        .map(|&from| {
-            let here: Vec<_> = edges.iter().filter(|edge| edge.from == from).collect();
-            let mut targets: Vec<usize> = here.iter().map(|edge| edge.to).collect();
-            targets.dedup();
-            targets.sort_unstable();
-            targets.dedup();
-            let phase = type_of(&context.machine.phases[from].name.value);
-            let next = if let [only] = targets[..] {
-                let target = type_of(&context.machine.phases[only].name.value);
-                quote! { Loop<#target> }
-            } else {
-                let several = sources
-                    .iter()
-                    .filter(|&&other| divides(&edges, other))
-                    .count()
-                    > 1;
-                let next = if several {
-                    format_ident!(
-                        "{}From{}",
-                        camel(name),
-                        camel(&context.machine.phases[from].name.value)
-                    )
-                } else {
-                    format_ident!("{}Next", camel(name))
-                };
-                enums.push(next_enum(context, &next, name, &targets));
-                quote! { #next }
-            };
-            quote! {
-                impl sealed::#ident for #phase {}
-                impl #ident for #phase { type Next = #next; }
-            }
-        })
-        .collect();
-
-    let parameters: Vec<_> = declared
-        .args
-        .iter()
-        .map(|argument| {
-            let (ident, kind) = (
-                value_of(&argument.name.value),
-                type_of_argument(name, argument),
-            );
-            quote! { #ident: #kind }
-        })
-        .collect();
-    let arguments = declared.args.iter().map(|argument| {
-        let (ident, text) = (value_of(&argument.name.value), &argument.name.value);
-        let value = match &argument.kind {
-            ArgumentKind::OneOf(_) => quote! { rt::word_value },
-            ArgumentKind::Text => quote! { rt::Value::Text },
-            ArgumentKind::Count => quote! { rt::Value::Count },
-            ArgumentKind::Flag => quote! { rt::Value::Flag },
-            ArgumentKind::Path => quote! { rt::Value::Word },
+    let several = of.iter().filter(|from| leads_to(**from).len() > 1).count();
+    let mut choices = Vec::new();
+    let sources = of.iter().map(|&from| {
+        let targets = leads_to(from);
+        let next = match (targets.len(), several) {
+            (1, _) => format!(
+                "Loop<{}>",
+                targets.iter().map(|to| ident(*to)).collect::<String>()
+            ),
+            (_, 1) => format!("{}Next", camel(name)),
+            _ => format!("{}From{}", camel(name), camel(&phases[from].name.value)),
         };
-        if argument.optional {
-            quote! { (#text, rt::given(#ident.map(#value))) }
-        } else {
-            quote! { (#text, #value(#ident)) }
+        if targets.len() > 1 {
+            let targets = targets.iter().map(|to| ident(*to));
+            choices.push(context! { ident => &next, targets => seq(targets) });
         }
+        context! { phase => ident(from), next }
     });
-    let argument_docs = declared
-        .args
-        .iter()
-        .filter(|argument| !argument.doc.is_empty())
-        .map(|argument| format!(" - `{}`:{}", argument.name.value, comment(&argument.doc)));
-    let argument_docs: Vec<String> = argument_docs.collect();
-    let argument_docs = if argument_docs.is_empty() {
-        quote! {}
-    } else {
-        quote! {
-            /// Arguments:
-            #(#[doc = #argument_docs])*
-            ///
-        }
-    };
-    let (evidence, claim) = match declared.requires.as_ref().map(|evidence| evidence.value) {
-        None => (quote! {}, quote! { None }),
-        Some(Evidence::Reviewed) => (
-            quote! { , evidence: &rt::Reviewed },
-            quote! { Some(rt::record_of(evidence)) },
-        ),
-        Some(Evidence::Settled) => (
-            quote! { , evidence: &rt::Settled },
-            quote! { Some(rt::record_of(evidence)) },
-        ),
-        Some(Evidence::Verified) => (
-            quote! { , evidence: &rt::Verified },
-            quote! { Some(evidence.record()) },
-        ),
-    };
-    // Inside the method `P` and `N` are its type parameters.
-    let legal = if ["P", "N"].contains(&ident.to_string().as_str()) {
-        quote! { self::#ident }
-    } else {
-        quote! { #ident }
-    };
-    let words = declared
-        .args
-        .iter()
-        .filter_map(|argument| match &argument.kind {
-            ArgumentKind::OneOf(words) => {
-                let (kind, of) = (words_of_argument(name, argument), &argument.name.value);
-                Some(fields::word_enum(
-                    &quote! { #kind },
-                    of,
-                    &argument.doc,
-                    words,
-                ))
-            }
-            _ => None,
-        });
-    quote! {
-        #(#words)*
+    let sources = sources.collect();
+    (sources, choices)
+}
 
-        #[doc = #trait_doc]
-        #[diagnostic::on_unimplemented(message = #message, label = #label, #(note = #notes),*)]
-        pub trait #ident: sealed::#ident {
-            /// The loop after it.
-            type Next;
-        }
-        #(#implementations)*
-        #(#enums)*
-
-        impl<P: InPhase> Loop<P> {
-            #[doc = #doc]
-            ///
-            #argument_docs
-            #(#[doc = #edge_docs])*
-            ///
-            /// # Errors
-            /// The loop is handed back with the reason: it moved on meanwhile, a guard or the evidence does not hold, the
-            /// actor may not, or the disk refused.
-            pub fn #method<N>(self #evidence #(, #parameters)*) -> Result<N, rt::Refused<Self>>
-            where
-                P: #legal<Next = N>,
-                N: sealed::FromRaw,
-            {
-                rt::commit(self.raw, #name, &[#(#arguments),*], #claim)
-                    .map(N::from_raw)
-                    .map_err(|refused| refused.map(sealed::FromRaw::from_raw))
+/// Returns the phases in which a transition is legal, with the lines of its entries.
+fn legal_in(context: &Context<'_>, name: &str, entries: &[&Entry<'_>]) -> String {
+    let mut phases: Vec<(&str, Vec<String>)> = Vec::new();
+    for entry in entries {
+        let place = context.place(&entry.declared.span);
+        for source in &entry.sources {
+            match phases.iter_mut().find(|(known, _)| known == source) {
+                Some((_, places)) => places.push(place.clone()),
+                None => phases.push((source, vec![place.clone()])),
             }
         }
     }
-}
-
-/// What a method takes for an argument.
-pub(super) fn type_of_argument(transition: &str, argument: &Argument) -> TokenStream {
-    let kind = match &argument.kind {
-        ArgumentKind::OneOf(_) => {
-            let kind = words_of_argument(transition, argument);
-            quote! { #kind }
-        }
-        ArgumentKind::Text | ArgumentKind::Path => quote! { String },
-        ArgumentKind::Count => quote! { u64 },
-        ArgumentKind::Flag => quote! { bool },
-    };
-    if argument.optional {
-        quote! { Option<#kind> }
-    } else {
-        kind
+    let phases = phases.into_iter();
+    let phases = phases.map(|(phase, places)| format!("{} ({})", camel(phase), places.join(", ")));
+    let phases: Vec<_> = phases.collect();
+    match phases.as_slice() {
+        [] => format!("`{name}` is legal in no phase"),
+        phases => format!("legal in: {}", phases.join(", ")),
     }
 }
 
-/// The type of the words of an argument: `ReportNext` for `next` of `report`.
-pub(super) fn words_of_argument(transition: &str, argument: &Argument) -> Ident {
-    format_ident!("{}{}", camel(transition), camel(&argument.name.value))
+fn edge_doc(context: &Context<'_>, entry: &Entry<'_>) -> Option<String> {
+    let link = |phase: &str| format!("[`{}`]", camel(phase));
+    let sources: Vec<_> = entry.sources.iter().map(|source| link(source)).collect();
+    let target = match (entry.target, sources.as_slice()) {
+        (_, []) => return None,
+        (Some(to), _) => link(to),
+        (None, [only]) => only.clone(),
+        (None, _) => "the same phase".to_owned(),
+    };
+    let when = entry.declared.when.as_ref();
+    let when = when.map(|guard| format!(", when `{}`", guard_text(&guard.value)));
+    let place = context.place(&entry.declared.span);
+    Some(format!(
+        "{} → {target}{} ({place})",
+        sources.join(", "),
+        when.unwrap_or_default()
+    ))
 }
 
-/// Whether the edges of one source lead to more than one phase.
-fn divides(edges: &[Edge<'_>], from: usize) -> bool {
-    let mut targets = edges
-        .iter()
-        .filter(|edge| edge.from == from)
-        .map(|edge| edge.to);
-    let first = targets.next();
-    targets.any(|to| Some(to) != first)
-}
-
-fn next_enum(
-    context: &Context<'_>,
-    ident: &Ident,
-    transition: &str,
-    targets: &[usize],
-) -> TokenStream {
-    let idents: Vec<_> = targets
-        .iter()
-        .map(|&target| type_of(&context.machine.phases[target].name.value))
-        .collect();
-    let variants = idents.iter().map(|ident| {
-        let doc = format!(" Now in [`{ident}`].");
-        quote! { #[doc = #doc] #ident(Loop<#ident>) }
+fn edge(context: &Context<'_>, entry: &Entry<'_>) -> Value {
+    let declared = entry.declared;
+    let scope = Scope::new(&context.fields, entry, context.names.len() == 1);
+    let guard = declared.when.as_ref().map(|guard| {
+        let code = scope.guard(&guard.value);
+        context! { holds => code.holds, may_hold => code.may_hold, values => code.values }
     });
-    let doc = format!(" Where `{transition}` led: its guards decide.");
-    let indices = targets.iter();
-    quote! {
-        #[doc = #doc]
-        #[derive(Debug)]
-        #[must_use = "a loop that is dropped stays on disk as it is"]
-        pub enum #ident { #(#variants),* }
-
-        impl sealed::FromRaw for #ident {
-            fn from_raw(raw: rt::Raw) -> Self {
-                match raw.phase() {
-                    #(#indices => Self::#idents(sealed::FromRaw::from_raw(raw)),)*
-                    other => unreachable!("the engine took an edge to phase {other}, which the table does not have here"),
-                }
-            }
-        }
-
-        impl From<#ident> for AnyLoop {
-            fn from(next: #ident) -> Self {
-                match next { #(#ident::#idents(held) => held.into_any()),* }
-            }
-        }
+    let arguments = entry.arguments.iter().map(|argument| {
+        let takes = match &argument.kind {
+            ArgumentKind::OneOf(_) => words(argument).join("|"),
+            ArgumentKind::Flag if !argument.optional => String::new(),
+            _ => argument.name.value.clone(),
+        };
+        (argument.name.value.as_str(), takes)
+    });
+    context! {
+        transition => &declared.name.value,
+        from => seq(entry.sources.iter().map(|phase| type_of(phase))),
+        to => entry.target.map(type_of),
+        when => declared.when.as_ref().map_or(String::new(), |guard| guard_text(&guard.value)),
+        requires => declared.requires.as_ref().map(|evidence| format!("{:?}", evidence.value)),
+        by => seq(actors(&declared.by)),
+        own => declared.own,
+        arguments => pairs(arguments),
+        message => context.message(declared.message.as_ref()),
+        ends_turn => declared.ends_turn(),
+        doc => &declared.doc,
+        line => context.line(&declared.span),
+        guard,
+        set => scope.set(),
     }
-}
-
-/// `Reviewing (machine.toml:31), Drafting (machine.toml:40)`
-fn legal_in(context: &Context<'_>, edges: &[Edge<'_>]) -> String {
-    let mut parts: Vec<(String, Vec<String>)> = Vec::new();
-    for edge in edges {
-        let phase = camel(&context.machine.phases[edge.from].name.value);
-        let place = context.place(&edge.declared.span);
-        match parts.iter_mut().find(|(known, _)| *known == phase) {
-            Some((_, places)) if !places.contains(&place) => places.push(place),
-            Some(_) => {}
-            None => parts.push((phase, vec![place])),
-        }
-    }
-    let parts: Vec<_> = parts
-        .into_iter()
-        .map(|(phase, places)| format!("{phase} ({})", places.join(", ")))
-        .collect();
-    parts.join(", ")
-}
-
-fn edge_doc(context: &Context<'_>, edge: &Edge<'_>) -> String {
-    let phase = |index: usize| &context.machine.phases[index].name.value;
-    let when = edge
-        .declared
-        .when
-        .as_ref()
-        .map(|guard| format!(", when `{}`", guard_text(&guard.value)));
-    format!(
-        " - [`{}`] → [`{}`]{} ({})",
-        camel(phase(edge.from)),
-        camel(phase(edge.to)),
-        when.unwrap_or_default(),
-        context.place(&edge.declared.span),
-    )
 }

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use super::past::Past;
 use crate::machine::Table;
 use crate::program::arguments::Journal;
-use crate::program::assembled::CommandLine;
+use crate::program::assembled::App;
 use crate::program::exit::{Exit, Failure};
 use crate::program::settings::MAX_ROUNDS;
 use crate::program::{attempts, loops, out, words};
@@ -13,7 +13,7 @@ use crate::store::{ChangeEntry, Entry, NoteEntry, Value};
 use crate::text;
 
 /// Prints what happened to a loop; without an id, which loops there are.
-pub(in crate::program) fn journal<M: CommandLine>(
+pub(in crate::program) fn journal<M: App>(
     Journal { look, verify }: &Journal,
 ) -> Result<Exit, Failure> {
     let info = M::INFO;

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::machine::Table;
 use crate::machine::table::FieldKind;
-use crate::program::assembled::CommandLine;
+use crate::program::assembled::App;
 use crate::program::exit::{Exit, Failure};
 use crate::program::{Tone, locate, loops, out, rounds, words};
 use crate::review::findings::Counts;
@@ -177,7 +177,7 @@ pub(super) fn about(machine: &Table) -> Option<&'static str> {
 
 /// Returns the loops of this project, newest first, with this many that are over at most of each state folder, the swept ones after
 /// them, and how many it left out.
-fn rows<M: CommandLine>(over: usize) -> Result<(Vec<Row>, usize), Failure> {
+fn rows<M: App>(over: usize) -> Result<(Vec<Row>, usize), Failure> {
     let state = M::INFO.state;
     let (here, now) = (loops::here()?, Timestamp::now());
     let row =
@@ -218,12 +218,12 @@ fn lines(rows: &[(Vec<String>, String)]) -> Vec<String> {
 }
 
 /// Returns whether there is nothing to list.
-pub(super) fn is_empty<M: CommandLine>() -> Result<bool, Failure> {
+pub(super) fn is_empty<M: App>() -> Result<bool, Failure> {
     rows::<M>(1).map(|(rows, _)| rows.is_empty())
 }
 
 /// Prints the loops of this project: all of them as JSON, for people those that are not over and the newest others.
-pub(in crate::program) fn list<M: CommandLine>(json: bool) -> Result<Exit, Failure> {
+pub(in crate::program) fn list<M: App>(json: bool) -> Result<Exit, Failure> {
     let (rows, more) = rows::<M>(if json { usize::MAX } else { MOST_OVER })?;
     if json {
         out::json(&rows);

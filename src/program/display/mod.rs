@@ -8,7 +8,7 @@ mod status;
 mod statusline;
 
 use super::arguments::Target;
-use super::assembled::{CommandLine, Program};
+use super::assembled::{App, Program};
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::settings::Settings;
@@ -29,7 +29,7 @@ const LABEL: usize = "waits for: ".len();
 
 /// Opens the loop that a command which looks is about, with the settings that hold there, the usual ones where those cannot be used, and
 /// what its journal says.
-fn open<M: CommandLine>(
+fn open<M: App>(
     program: &Program<M>,
     target: &Target,
     command: &str,

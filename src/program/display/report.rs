@@ -14,7 +14,7 @@ use crate::behaviours::LoopHandle;
 use crate::machine::Raw;
 use crate::machine::table::PhaseInfo;
 use crate::program::arguments::{Report as Arguments, ReportFormat};
-use crate::program::assembled::{CommandLine, Program};
+use crate::program::assembled::{App, Program};
 use crate::program::exit::{Exit, Failure};
 use crate::program::{out, words};
 use crate::review::finding_history::{self, Round, Standing};
@@ -105,7 +105,7 @@ struct Event {
 }
 
 /// Prints the page.
-pub(in crate::program) fn report<M: CommandLine>(
+pub(in crate::program) fn report<M: App>(
     program: &Program<M>,
     Arguments { target, format }: &Arguments,
 ) -> Result<Exit, Failure> {

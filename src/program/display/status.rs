@@ -12,7 +12,7 @@ use crate::machine::facts::short;
 use crate::machine::table::{Constant, FieldKind};
 use crate::machine::{Actor, Raw};
 use crate::program::arguments::Look;
-use crate::program::assembled::{CommandLine, Program};
+use crate::program::assembled::{App, Program};
 use crate::program::caller::{Caller, UNKNOWN};
 use crate::program::exit::{Exit, Failure};
 use crate::program::info::ProgramInfo;
@@ -165,7 +165,7 @@ fn last_stop(raw: &Raw, past: &Past, now: Timestamp) -> Option<String> {
 }
 
 /// Returns where a loop is.
-pub(super) fn shown<M: CommandLine>(
+pub(super) fn shown<M: App>(
     program: &Program<M>,
     held: &M::Any,
     settings: &Settings,
@@ -452,7 +452,7 @@ fn picked(
 }
 
 /// Prints where the loop is.
-pub(in crate::program) fn status<M: CommandLine>(
+pub(in crate::program) fn status<M: App>(
     program: &Program<M>,
     look: &Look,
 ) -> Result<Exit, Failure> {

@@ -7,14 +7,14 @@ use jiff::Timestamp;
 
 use super::listing::Row;
 use crate::hooks::input::{self, Input, ReadLimits};
-use crate::program::assembled::CommandLine;
+use crate::program::assembled::App;
 use crate::program::exit::Exit;
 use crate::program::stop::{Surroundings, stores_of};
 use crate::program::{chosen, out, words};
 use crate::text;
 
 /// Prints the line, or nothing where the session has no loop.
-pub(in crate::program) fn statusline<M: CommandLine>() -> Exit {
+pub(in crate::program) fn statusline<M: App>() -> Exit {
     let input = input::read(stdin(), ReadLimits::default()).unwrap_or_default();
     if let Some(line) = line::<M>(&input, &Surroundings::from_env()) {
         out::line(&M::INFO.line(&line));
@@ -22,7 +22,7 @@ pub(in crate::program) fn statusline<M: CommandLine>() -> Exit {
     Exit::Complete
 }
 
-fn line<M: CommandLine>(input: &Input, surroundings: &Surroundings) -> Option<String> {
+fn line<M: App>(input: &Input, surroundings: &Surroundings) -> Option<String> {
     let session = input.session_id.as_deref()?;
     let mut own = Vec::new();
     for store in stores_of(M::INFO, input, surroundings) {

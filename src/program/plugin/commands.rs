@@ -12,7 +12,7 @@ use crate::machine::Actor;
 use crate::machine::message::{Message, MessageError};
 use crate::machine::table::{Constant, Table};
 use crate::program::arguments;
-use crate::program::assembled::{CommandLine, Program};
+use crate::program::assembled::{App, Program};
 use crate::text;
 
 /// A slash command, ready to be written.
@@ -76,7 +76,7 @@ macro_rules! body {
 }
 
 /// All commands of a program.
-pub(super) fn all<M: CommandLine>(
+pub(super) fn all<M: App>(
     program: &Program<M>,
     plugin: &str,
     info: &PluginInfo,
@@ -88,7 +88,7 @@ pub(super) fn all<M: CommandLine>(
         .collect()
 }
 
-fn written<M: CommandLine>(
+fn written<M: App>(
     whole: &clap::Command,
     plugin: &str,
     info: &PluginInfo,
@@ -134,7 +134,7 @@ fn written<M: CommandLine>(
     })
 }
 
-fn known<M: CommandLine>(whole: &clap::Command, command: &CommandInfo) -> Known {
+fn known<M: App>(whole: &clap::Command, command: &CommandInfo) -> Known {
     let table = M::TABLE;
     let of_person = |call: String, further, description, arguments, body| Known {
         call,
@@ -179,7 +179,7 @@ fn known<M: CommandLine>(whole: &clap::Command, command: &CommandInfo) -> Known 
 }
 
 /// The engine's own commands.
-fn own<M: CommandLine>(name: &str) -> Known {
+fn own<M: App>(name: &str) -> Known {
     let (call, of_person, further, description, body) = match name {
         "history" => (
             "journal",
@@ -247,7 +247,7 @@ fn own<M: CommandLine>(name: &str) -> Known {
 }
 
 /// The rules of `allowed-tools`.
-fn allowed<M: CommandLine>(
+fn allowed<M: App>(
     whole: &clap::Command,
     info: &PluginInfo,
     command: &CommandInfo,

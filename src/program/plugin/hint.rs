@@ -2,16 +2,16 @@
 
 use clap::{Arg, Command};
 
-use crate::program::assembled::CommandLine;
+use crate::program::assembled::App;
 use crate::program::start;
 
 /// `[id]`, by the name of the field that holds it.
-pub(super) fn id<M: CommandLine>() -> String {
+pub(super) fn id<M: App>() -> String {
     format!("[{}]", M::TABLE.state.fields.id.replace('_', "-"))
 }
 
 /// What a start in a mode takes: `[--soak <soak>] <version>`.
-pub(super) fn start<M: CommandLine>(whole: &Command, mode: &str) -> String {
+pub(super) fn start<M: App>(whole: &Command, mode: &str) -> String {
     let in_words = start::in_words::<M>().map(|field| field.name);
     let is_said_in_words = |flag: &&Arg| in_words.is_some_and(|name| flag.get_id() == name);
     let command = start::of_mode(whole, mode);
@@ -24,7 +24,7 @@ pub(super) fn start<M: CommandLine>(whole: &Command, mode: &str) -> String {
 }
 
 /// What a transition takes: `[id] --why <why>`.
-pub(super) fn verb<M: CommandLine>(whole: &Command, verb: &str) -> String {
+pub(super) fn verb<M: App>(whole: &Command, verb: &str) -> String {
     let flags = flags(whole.find_subcommand(verb)).map(|flag| part(flag, flag.is_required_set()));
     let parts: Vec<String> = std::iter::once(id::<M>()).chain(flags).collect();
     parts.join(" ")

@@ -14,7 +14,7 @@ use camino::Utf8PathBuf;
 use clap::Subcommand;
 use serde_json::json;
 
-use super::assembled::{CommandLine, Program};
+use super::assembled::{App, Program};
 use super::dispatch::PROTOCOL;
 use super::exit::{Exit, Failure};
 use super::out;
@@ -103,10 +103,7 @@ pub(super) enum Command {
 ///
 /// # Errors
 /// The machine names no plugin, the folder has files in the way that are not ours, or it cannot be written.
-pub(super) fn run<M: CommandLine>(
-    program: &Program<M>,
-    command: &Command,
-) -> Result<Exit, Failure> {
+pub(super) fn run<M: App>(program: &Program<M>, command: &Command) -> Result<Exit, Failure> {
     let Command::Write { dir } = command;
     let (Some(name), Some(info)) = (M::TABLE.plugin, M::PLUGIN) else {
         return Err(Failure::plain(
@@ -139,7 +136,7 @@ pub(super) fn variable(program: &str, what: &str) -> String {
 type Files = BTreeMap<String, String>;
 
 /// Everything that the plugin's folder has. A file of the machine's own goes before one of ours.
-fn files<M: CommandLine>(
+fn files<M: App>(
     program: &Program<M>,
     name: &'static str,
     info: &PluginInfo,
@@ -210,7 +207,7 @@ fn files<M: CommandLine>(
 }
 
 /// `.claude-plugin/plugin.json`. What the package does not say is left out.
-fn manifest<M: CommandLine>(name: &str, info: &PluginInfo) -> String {
+fn manifest<M: App>(name: &str, info: &PluginInfo) -> String {
     let program = M::INFO.program;
     let description = format!("{} Needs the program {}.", M::TABLE.doc, program);
     let mut manifest = json!({

@@ -3,7 +3,7 @@
 use clap::ArgMatches;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
-use claudex_loop::program::out;
+use claudex_loop::program::{LoopArgs, out};
 
 use super::{Call, shown};
 use crate::files::name::Name;
@@ -34,8 +34,7 @@ fn number(call: &mut Call) -> Result<u64, Failure> {
 /// Grants further reviews.
 pub(super) fn more(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
     let (call, now) = limited(info, matches, |reviews| Verb::Grant {
-        id: None,
-        from_prompt: false,
+        loop_args: LoopArgs::default(),
         reviews,
     })?;
     out::line("");
@@ -48,8 +47,7 @@ pub(super) fn max_reviews(
     matches: &ArgMatches,
 ) -> Result<Exit, Failure> {
     let limit = |count| Verb::Limit {
-        id: None,
-        from_prompt: false,
+        loop_args: LoopArgs::default(),
         count,
     };
     limited(info, matches, limit).map(|_| Exit::Complete)
@@ -86,8 +84,7 @@ pub(super) fn add_task(info: &'static ProgramInfo, matches: &ArgMatches) -> Resu
     let now = call.take(
         held,
         Verb::Add {
-            id: None,
-            from_prompt: false,
+            loop_args: LoopArgs::default(),
             row: next,
         },
     )?;
@@ -139,8 +136,7 @@ pub(super) fn drop_task(info: &'static ProgramInfo, matches: &ArgMatches) -> Res
     let now = call.take(
         held,
         Verb::Drop {
-            id: None,
-            from_prompt: false,
+            loop_args: LoopArgs::default(),
         },
     )?;
     out::line(&format!(

@@ -2,7 +2,7 @@
 
 use camino::Utf8Path;
 use claudex_loop::machine::import::ImportError;
-use claudex_loop::program::CommandLine as _;
+use claudex_loop::program::App as _;
 use claudex_loop::program::exit::Failure;
 use claudex_loop::program::start;
 use claudex_loop::program::{locate, loops};
@@ -171,11 +171,11 @@ pub(super) fn take_up(
                 .unwrap_or_else(|| "unknown".to_owned()),
         )
     };
-    let held =
-        Taskie::import(&document, path, &store, how, call.actor).map_err(|error| match error {
-            ImportError::Start(error) => start::refused(call.info, error),
-            error => refused(error.to_string()),
-        })?;
+    let held = Taskie::import(&store, &document, path, how, call.actor);
+    let held = held.map_err(|error| match error {
+        ImportError::Start(error) => start::refused(call.info, error),
+        error => refused(error.to_string()),
+    })?;
     store.log(&format!("{id} taken up by {}", call.actor));
     stops::taken_up(&held).map_err(refused)?;
     AnyLoop::open(&store, id, call.actor)

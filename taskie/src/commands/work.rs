@@ -3,7 +3,7 @@
 use clap::ArgMatches;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
-use claudex_loop::program::out;
+use claudex_loop::program::{LoopArgs, out};
 use claudex_loop::store::Value;
 
 use super::{Call, by_hand, phase_word};
@@ -18,8 +18,7 @@ pub(super) fn create_tasks(
 ) -> Result<Exit, Failure> {
     begin(info, matches, Phase::CreateTasks, |_, _| {
         Ok(Verb::BeginTasks {
-            id: None,
-            from_prompt: false,
+            loop_args: LoopArgs::default(),
         })
     })
 }
@@ -32,8 +31,7 @@ pub(super) fn complete_task(
     begin(info, matches, Phase::CompleteTask, |call, held| {
         let (total, done) = counted(call, held)?;
         Ok(Verb::BeginTask {
-            id: None,
-            from_prompt: false,
+            loop_args: LoopArgs::default(),
             total,
             done,
         })
@@ -48,8 +46,7 @@ pub(super) fn complete_task_tdd(
     begin(info, matches, Phase::CompleteTaskTdd, |call, held| {
         let (total, done) = counted(call, held)?;
         Ok(Verb::BeginTaskTdd {
-            id: None,
-            from_prompt: false,
+            loop_args: LoopArgs::default(),
             total,
             done,
         })
@@ -142,8 +139,7 @@ fn leave(
         return Err(no_task(&call, &held));
     };
     let verb = Verb::Leave {
-        id: None,
-        from_prompt: false,
+        loop_args: LoopArgs::default(),
         command,
         task,
     };
