@@ -471,13 +471,10 @@ impl<'m> Scope<'m> {
         otherwise: &str,
     ) -> String {
         let f = if reads_fields { "f" } else { "_" };
-        if arguments.is_empty() && !body.contains('\n') {
+        if arguments.is_empty() {
             return format!("|{f}, _| {body}");
         }
         let body = body.replace('\n', "\n    ");
-        if arguments.is_empty() {
-            return format!("|{f}, _| {{\n    {body}\n}}");
-        }
         let bindings = arguments
             .iter()
             .map(|name| match (value_of(name), binding(name)) {
