@@ -350,8 +350,8 @@ fn go(
 fn verb(step: Step) -> Verb {
     let loop_args = LoopArgs::default();
     match step {
-        Step::Complete => Verb::Complete { loop_args },
-        Step::Proceed => Verb::Proceed { loop_args },
+        Step::Complete => Verb::Complete(loop_args),
+        Step::Proceed => Verb::Proceed(loop_args),
         Step::Back(contract::NextAction::LoopResearch) => Verb::Back {
             loop_args,
             action: BackAction::LoopResearch,
@@ -360,15 +360,15 @@ fn verb(step: Step) -> Verb {
             loop_args,
             action: BackAction::LoopQuestions,
         },
-        Step::Decide => Verb::Decide { loop_args },
-        Step::Pass => Verb::Pass { loop_args },
+        Step::Decide => Verb::Decide(loop_args),
+        Step::Pass => Verb::Pass(loop_args),
         Step::NotReady(score) => Verb::NotReady { loop_args, score },
-        Step::Unscored => Verb::Unscored { loop_args },
-        Step::Block => Verb::Block { loop_args },
-        Step::Doubt => Verb::Doubt { loop_args },
+        Step::Unscored => Verb::Unscored(loop_args),
+        Step::Block => Verb::Block(loop_args),
+        Step::Doubt => Verb::Doubt(loop_args),
         Step::Wait(reason) => Verb::Wait { loop_args, reason },
-        Step::Ask => Verb::Ask { loop_args },
-        Step::Repeat(_) => Verb::Repeat { loop_args },
-        Step::Fail => Verb::Fail { loop_args },
+        Step::Ask => Verb::Ask(loop_args),
+        Step::Repeat(_) => Verb::Repeat(loop_args),
+        Step::Fail => Verb::Fail(loop_args),
     }
 }

@@ -3,14 +3,11 @@
 use std::collections::HashMap;
 
 use super::ident::{type_of, type_of_argument, type_of_words, value_of};
-use super::{Entry, literal, number};
+use super::{Entry, MAX_LINE, literal, number};
 use crate::model::texts::Word;
 use crate::model::{
     Argument, ArgumentKind, At, Constant, Field, FieldKind, Guard, Many, Operand, Sign, Update,
 };
-
-/// The longest closure on one line, in bytes.
-const MAX_LINE: usize = 110;
 
 /// The type of a field or an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
