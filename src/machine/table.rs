@@ -231,6 +231,21 @@ pub struct PhaseInfo {
     pub line: u32,
 }
 
+impl PhaseInfo {
+    /// The values of a phase that the machine file leaves out.
+    pub const EMPTY: Self = Self {
+        name: "",
+        stored: "",
+        doc: "",
+        terminal: false,
+        message: None,
+        on_stop: None,
+        review: None,
+        question: None,
+        line: 0,
+    };
+}
+
 /// What a stop does in a phase: a behaviour of claudex-build's catalogue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BehaviourInfo {

@@ -368,9 +368,7 @@ fn over(store: &Store, id: &LoopId) -> Option<JobError> {
 
 /// Gives a loop up; that it could not be is the lesser trouble by then.
 fn cancel(held: AnyLoop) {
-    let verb = Verb::Cancel {
-        loop_args: LoopArgs::default(),
-    };
+    let verb = Verb::Cancel(LoopArgs::default());
     if let Ok(cancelled) = Plan::take(verb, held) {
         let _ = runner::clear(cancelled.raw());
     }

@@ -154,9 +154,7 @@ fn tried_anew(held: &AnyLoop) -> Result<AnyLoop, Failure> {
     let (store, id) = (held.raw().store(), held.id());
     let open =
         |actor| AnyLoop::open(store, id, actor).map_err(|error| Failure::new(Exit::Refused, error));
-    let verb = Verb::Resume {
-        loop_args: LoopArgs::default(),
-    };
+    let verb = Verb::Resume(LoopArgs::default());
     let resumed = Plan::take(verb, open(Actor::Person)?).map_err(JobError::from);
     resumed
         .map_err(|error| Failure::new(Exit::Refused, error))

@@ -1,8 +1,8 @@
 //! Taking a summary, or what is there in place of one: what is kept of it, what it says is written into the state, and the transition that
 //! follows is taken, all in one write. What is refused changes nothing.
 
-use claudex_loop::program::NotTaken;
 use claudex_loop::program::exit::{Exit, Failure};
+use claudex_loop::program::{App as _, LoopArgs, NotTaken};
 use serde_json::json;
 
 use crate::contract::{
@@ -12,7 +12,7 @@ use crate::follows::{self, Circumstances, Step, follows};
 use crate::gates::{self, Gate};
 use crate::instruction::found;
 use crate::state::{Counted, Keys, Open, Pipeline, UserAnswer, key_artifacts};
-use crate::typestate::{AnyLoop, BackAction, Phase, Verb};
+use crate::typestate::{AnyLoop, BackAction, Phase, Stages, Verb};
 use crate::{questions, record};
 
 type Taken = Result<AnyLoop, NotTaken<AnyLoop>>;
@@ -343,42 +343,32 @@ fn go(
         summary.map(|(summary, _)| summary),
         &step,
     ));
-    Ok(verb(step).run(held)?)
+    Ok(Stages::take(verb(step), held)?)
 }
 
 /// Returns the transition of a step.
 fn verb(step: Step) -> Verb {
-    let (id, from_prompt) = (None, false);
+    let loop_args = LoopArgs::default();
     match step {
-        Step::Complete => Verb::Complete { id, from_prompt },
-        Step::Proceed => Verb::Proceed { id, from_prompt },
+        Step::Complete => Verb::Complete(loop_args),
+        Step::Proceed => Verb::Proceed(loop_args),
         Step::Back(contract::NextAction::LoopResearch) => Verb::Back {
-            id,
-            from_prompt,
+            loop_args,
             action: BackAction::LoopResearch,
         },
         Step::Back(_) => Verb::Back {
-            id,
-            from_prompt,
+            loop_args,
             action: BackAction::LoopQuestions,
         },
-        Step::Decide => Verb::Decide { id, from_prompt },
-        Step::Pass => Verb::Pass { id, from_prompt },
-        Step::NotReady(score) => Verb::NotReady {
-            id,
-            from_prompt,
-            score,
-        },
-        Step::Unscored => Verb::Unscored { id, from_prompt },
-        Step::Block => Verb::Block { id, from_prompt },
-        Step::Doubt => Verb::Doubt { id, from_prompt },
-        Step::Wait(reason) => Verb::Wait {
-            id,
-            from_prompt,
-            reason,
-        },
-        Step::Ask => Verb::Ask { id, from_prompt },
-        Step::Repeat(_) => Verb::Repeat { id, from_prompt },
-        Step::Fail => Verb::Fail { id, from_prompt },
+        Step::Decide => Verb::Decide(loop_args),
+        Step::Pass => Verb::Pass(loop_args),
+        Step::NotReady(score) => Verb::NotReady { loop_args, score },
+        Step::Unscored => Verb::Unscored(loop_args),
+        Step::Block => Verb::Block(loop_args),
+        Step::Doubt => Verb::Doubt(loop_args),
+        Step::Wait(reason) => Verb::Wait { loop_args, reason },
+        Step::Ask => Verb::Ask(loop_args),
+        Step::Repeat(_) => Verb::Repeat(loop_args),
+        Step::Fail => Verb::Fail(loop_args),
     }
 }

@@ -214,9 +214,9 @@ fn take(store: &Store, session: String, actor: Actor) -> Result<AnyLoop, Failure
         .opened(&open)
         .map_err(|error| refused(error.to_string()))?;
     let held = Stages::import(
+        store,
         document.as_bytes(),
         path,
-        store,
         Beginning::now(session),
         actor,
     );

@@ -3,14 +3,11 @@
 use std::collections::HashMap;
 
 use super::ident::{type_of, type_of_argument, type_of_words, value_of};
-use super::{Entry, literal, number};
+use super::{Entry, MAX_LINE, literal, number};
 use crate::model::texts::Word;
 use crate::model::{
     Argument, ArgumentKind, At, Constant, Field, FieldKind, Guard, Many, Operand, Sign, Update,
 };
-
-/// The longest closure on one line, in bytes.
-const MAX_LINE: usize = 110;
 
 /// The type of a field or an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -471,13 +468,10 @@ impl<'m> Scope<'m> {
         otherwise: &str,
     ) -> String {
         let f = if reads_fields { "f" } else { "_" };
-        if arguments.is_empty() && !body.contains('\n') {
+        if arguments.is_empty() {
             return format!("|{f}, _| {body}");
         }
         let body = body.replace('\n', "\n    ");
-        if arguments.is_empty() {
-            return format!("|{f}, _| {{\n    {body}\n}}");
-        }
         let bindings = arguments
             .iter()
             .map(|name| match (value_of(name), binding(name)) {

@@ -24,6 +24,8 @@ use crate::templates::TemplateKind;
 
 /// The format of generated code. The runtime's macro `generated!` has the same number and refuses any other.
 const FORMAT: u32 = 2;
+/// The longest line of a table without its indentation, in bytes.
+const MAX_LINE: usize = 110;
 
 const TYPESTATE: &str = include_str!("typestate.rs.jinja");
 const TABLE: &str = include_str!("table.rs.jinja");
@@ -214,9 +216,27 @@ fn environment() -> Result<Environment<'static>, Error> {
     });
     environment.add_filter("doc", |doc: &str, name: &str| prose::doc_comment(doc, name));
     environment.add_filter("item", |doc: &str, name: &str| prose::list_item(doc, name));
+    environment.add_filter("pack", |fields: &str| pack(fields));
     environment.add_filter("cell", spec::cell);
     environment.add_template("macros", MACROS)?;
     Ok(environment)
+}
+
+/// Returns the fields of a struct, one on each line, with as many on a line as fit.
+fn pack(fields: &str) -> String {
+    let mut packed = String::new();
+    let mut length = 0;
+    for field in fields.lines().filter(|field| !field.is_empty()) {
+        if length > 0 && length + field.len() < MAX_LINE {
+            packed.push(' ');
+        } else if length > 0 {
+            packed.push('\n');
+            length = 0;
+        }
+        packed.push_str(field);
+        length += field.len() + 1;
+    }
+    packed
 }
 
 /// Returns a list for a template.

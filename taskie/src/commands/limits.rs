@@ -133,12 +133,7 @@ pub(super) fn drop_task(info: &'static ProgramInfo, matches: &ArgMatches) -> Res
             &help,
         ));
     }
-    let now = call.take(
-        held,
-        Verb::Drop {
-            loop_args: LoopArgs::default(),
-        },
-    )?;
+    let now = call.take(held, Verb::Drop(LoopArgs::default()))?;
     out::line(&format!(
         "Plan {id} has {} tasks now.\n",
         now.fields().tasks_total

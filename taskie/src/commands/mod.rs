@@ -25,12 +25,12 @@ use claudex_loop::program::caller::Caller;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::{
-    Group, Program, RunCommand, attempts, incompatible, loops, messages, out,
+    App as _, Group, Program, RunCommand, attempts, incompatible, loops, messages, out,
 };
 use claudex_loop::store::LoopId;
 use claudex_loop::{Actor, StateHome, Store, Timestamp, text};
 
-use crate::typestate::{self, Verb};
+use crate::typestate::{self, Taskie, Verb};
 use crate::{AnyLoop, context, stops};
 
 pub use take_up::normalized;
@@ -303,7 +303,7 @@ impl Call {
     /// Takes a person's transition, and says why where it is refused.
     fn take(&self, held: AnyLoop, verb: Verb) -> Result<AnyLoop, Failure> {
         let (store, id) = (held.raw().store().clone(), held.raw().id().clone());
-        let now = verb.run(held).map_err(|refused| {
+        let now = Taskie::take(verb, held).map_err(|refused| {
             attempts::refused(&store, &id, self.actor, &self.name, &refused.refusal);
             let help = messages::unchanged(refused.held.raw());
             self.refused(format!("plan {id}: {refused}"), &help)

@@ -17,9 +17,7 @@ pub(super) fn create_tasks(
     matches: &ArgMatches,
 ) -> Result<Exit, Failure> {
     begin(info, matches, Phase::CreateTasks, |_, _| {
-        Ok(Verb::BeginTasks {
-            loop_args: LoopArgs::default(),
-        })
+        Ok(Verb::BeginTasks(LoopArgs::default()))
     })
 }
 
