@@ -27,7 +27,9 @@ impl Store {
         }
         let path = self.journal_path(id);
         let folder = self.open_loop_folder(id).map_err(io_error("open", &path))?;
-        let bytes = folder.read(JOURNAL, MAX_BYTES).map_err(io_error("read", &path))?;
+        let bytes = folder
+            .read(JOURNAL, MAX_BYTES)
+            .map_err(io_error("read", &path))?;
         let newest = newest(&bytes).filter(|newest| {
             let machine = newest.field(self.spec().fields.machine);
             machine.is_some_and(|machine| machine.to_plain() == self.spec().machine)
@@ -62,7 +64,9 @@ impl Store {
             (names.visit, Value::Count(revision)),
             (names.run, Value::Word(String::new())),
         ] {
-            let field = fields.iter_mut().find(|(field, _)| Some(field.as_str()) == name);
+            let field = fields
+                .iter_mut()
+                .find(|(field, _)| Some(field.as_str()) == name);
             if let Some((_, old)) = field {
                 *old = value;
             }

@@ -73,7 +73,9 @@ impl Store {
     /// Returns the archived loops that are not over, newest first.
     pub fn archived(&self) -> Vec<Listed> {
         let archive = self.files().open().and_then(|here| here.below(ARCHIVE));
-        let names = archive.and_then(|archive| archive.list()).unwrap_or_default();
+        let names = archive
+            .and_then(|archive| archive.list())
+            .unwrap_or_default();
         let mut listed: Vec<Listed> = names
             .into_iter()
             .take_while(|_| !self.budget().is_over())
@@ -86,7 +88,10 @@ impl Store {
 
     /// Archives the loops that are not over and that nobody touched for this long. One whose review runs stays.
     pub fn archive_stale(&self, now: SystemTime, older: Duration) -> Vec<LoopId> {
-        let is_stale = |modified| now.duration_since(modified).is_ok_and(|since| since > older);
+        let is_stale = |modified| {
+            now.duration_since(modified)
+                .is_ok_and(|since| since > older)
+        };
         let mut archived = Vec::new();
         for one in self.list() {
             if one.ours && !one.terminal && is_stale(one.modified) && !self.is_running(&one.id) {
@@ -101,7 +106,10 @@ impl Store {
 
     /// Archives the finished loops beyond the newest.
     pub(super) fn archive_finished(&self, newest: usize) {
-        let finished = self.list().into_iter().filter(|one| one.ours && one.terminal);
+        let finished = self
+            .list()
+            .into_iter()
+            .filter(|one| one.ours && one.terminal);
         for one in finished.skip(newest) {
             if let Err(error) = self.journal_of().archive(&one.id) {
                 self.log(&format!("{}: not archived: {error}", one.id));

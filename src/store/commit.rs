@@ -25,20 +25,24 @@ impl Store {
     /// [`CommitError::Stale`] if the loop on disk is not the one that is held. On any error nothing was changed.
     pub fn commit(&self, held: &Record, change: Change) -> Result<Record, CommitError> {
         let expected_phase = change.from.as_deref().unwrap_or(&held.phase).to_owned();
-        let stale = |phase: String, revision: u64| CommitError::Stale {
+        let (phase, revision) = (held.phase.clone(), held.revision);
+        let stale = |found_phase: String, found_revision: u64| CommitError::Stale {
             expected_phase: expected_phase.clone(),
-            found_phase: phase,
-            expected_revision: held.revision,
-            found_revision: revision,
+            found_phase,
+            expected_revision: revision,
+            found_revision,
         };
         if held.phase != expected_phase {
             return Err(stale(held.phase.clone(), held.revision));
         }
-        // An edit by hand since then becomes a change of its own, or is kept and undone.
+        // An edit by hand since then is undone and kept, or becomes a change before this one, which then is stale.
         let held = match self.files().read_document(&held.id) {
             Ok(bytes) if bytes == held.document => held.clone(),
             _ => self.open(&held.id)?.record,
         };
+        if (revision, &*phase) != (held.revision, &*held.phase) {
+            return Err(stale(held.phase, held.revision));
+        }
         match self.write(&held, change) {
             Ok(record) => Ok(record),
             Err(AppendError::Store(error)) => Err(error.into()),
@@ -56,10 +60,11 @@ impl Store {
         let spec = self.spec();
         let at = Timestamp::now();
         let mut fields = held.fields.clone();
-        let mut set = |field: &str, value: Value| match fields.iter_mut().find(|(name, _)| name == field) {
-            Some((_, old)) => *old = value,
-            None => fields.push((field.to_owned(), value)),
-        };
+        let mut set =
+            |field: &str, value: Value| match fields.iter_mut().find(|(name, _)| name == field) {
+                Some((_, old)) => *old = value,
+                None => fields.push((field.to_owned(), value)),
+            };
         for (field, value) in &change.edits {
             if !is_field_name(field) {
                 let field = field.clone();

@@ -115,7 +115,9 @@ pub enum StoreError {
     #[display("cannot {doing} your key, {path}: {why}", path = crate::text::shown(path))]
     #[diagnostic(
         code(claudex::store::key),
-        help("make that file and its folder yours and readable; loops that it does not seal are taken over with adopt")
+        help(
+            "make that file and its folder yours and readable; loops that it does not seal are taken over with adopt"
+        )
     )]
     Key {
         /// What was tried, as a verb.
@@ -133,7 +135,9 @@ pub enum StoreError {
     )]
     #[diagnostic(
         code(claudex::store::behind),
-        help("resume with the loop's id keeps the loop's state and writes the file again; import with the file starts a new loop from it")
+        help(
+            "resume with the loop's id keeps the loop's state and writes the file again; import with the file starts a new loop from it"
+        )
     )]
     Behind {
         /// The document.
@@ -145,7 +149,10 @@ pub enum StoreError {
     },
     /// A review of the loop runs.
     #[display("a review of loop {id} is running")]
-    #[diagnostic(code(claudex::store::running), help("wait for its end, or end that process"))]
+    #[diagnostic(
+        code(claudex::store::running),
+        help("wait for its end, or end that process")
+    )]
     Running {
         /// The id.
         id: String,
@@ -166,10 +173,7 @@ pub enum StoreError {
     },
     /// A state file that is no document, and no journal to rebuild it from.
     #[display("{path} cannot be read ({error}), and there is no journal to rebuild it from", path = crate::text::shown(path))]
-    #[diagnostic(
-        code(claudex::store::unreadable),
-        help("mend or remove it")
-    )]
+    #[diagnostic(code(claudex::store::unreadable), help("mend or remove it"))]
     Unreadable {
         /// The state file.
         path: Utf8PathBuf,
@@ -201,9 +205,7 @@ pub enum StoreError {
     #[display("the journal {path} is full: it may have 64 MiB", path = crate::text::shown(path))]
     #[diagnostic(
         code(claudex::store::journal_full),
-        help(
-            "a user archives the loop with the command rollback; its files are kept"
-        )
+        help("a user archives the loop with the command rollback; its files are kept")
     )]
     JournalFull {
         /// The journal.

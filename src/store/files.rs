@@ -70,8 +70,6 @@ struct Last {
     change: Vec<u8>,
     /// Where the line ends, in bytes.
     end: u64,
-    /// The length of the file.
-    length: u64,
 }
 
 impl LoopFolder {
@@ -119,8 +117,7 @@ impl LoopFolder {
     /// It is not there, or it or a folder above it is not trusted (see [`UntrustedError`]).
     pub(super) fn open(&self) -> io::Result<Folder> {
         let below = self.folder.strip_prefix(&self.base).unwrap_or(&self.folder);
-        self.kept
-            .or_open(|| Folder::open(&self.base)?.below(below))
+        self.kept.or_open(|| Folder::open(&self.base)?.below(below))
     }
 
     /// Opens the folder of a loop.
@@ -184,11 +181,17 @@ impl LoopFolder {
     }
 
     /// Keeps bytes of a document that is replaced. Returns their path.
-    pub(super) fn keep_replaced(&self, id: &LoopId, bytes: &[u8]) -> Result<Utf8PathBuf, StoreError> {
+    pub(super) fn keep_replaced(
+        &self,
+        id: &LoopId,
+        bytes: &[u8],
+    ) -> Result<Utf8PathBuf, StoreError> {
         let failed = |error| io_error("write", &self.folder.join(id.as_str()))(error);
         let folder = self.open_loop(id).map_err(failed)?;
         let number = |name: &str| name.strip_prefix("replaced-")?.parse::<u32>().ok();
-        let names = folder.names(|name| number(name).is_some()).map_err(failed)?;
+        let names = folder
+            .names(|name| number(name).is_some())
+            .map_err(failed)?;
         let mut numbers: Vec<u32> = names.iter().filter_map(|name| number(name)).collect();
         numbers.sort_unstable();
         let next = numbers.last().map_or(1, |last| last + 1);
@@ -379,12 +382,7 @@ fn last_in(file: &File, key: &Key, chain: &Chain<'_>) -> io::Result<Option<Last>
         let (bytes, from) = read_end(file, length, look)?;
         match last_of(&bytes, from, key, chain) {
             Look::Found { seal, end, change } => {
-                return Ok(Some(Last {
-                    seal,
-                    change,
-                    end,
-                    length,
-                }));
+                return Ok(Some(Last { seal, change, end }));
             }
             Look::Nothing if from == 0 => return Ok(None),
             Look::Nothing | Look::Further => look = look.saturating_mul(16),
@@ -445,7 +443,13 @@ fn last_of(bytes: &[u8], from: u64, key: &Key, chain: &Chain<'_>) -> Look {
         let begin = begin_of(bytes, end);
         // The seal covers the one of the line before, so that has to be there whole.
         let before = match begin {
-            0 if from > 0 => return if found.is_some() { Look::Further } else { Look::Nothing },
+            0 if from > 0 => {
+                return if found.is_some() {
+                    Look::Further
+                } else {
+                    Look::Nothing
+                };
+            }
             0 => 0,
             begin => begin_of(bytes, begin),
         };
@@ -552,7 +556,11 @@ impl Journal for LoopFolder {
             let (bytes, from) = read(look).map_err(io_error("read", &path))?;
             let entries = sealed(&bytes, from, &key, &chain);
             let first = entries.iter().find_map(|json| revision_in(json));
-            if from == 0 || first.zip(since).is_some_and(|(first, since)| first <= since) {
+            if from == 0
+                || first
+                    .zip(since)
+                    .is_some_and(|(first, since)| first <= since)
+            {
                 return Ok(entries);
             }
             look = look.saturating_mul(16);
@@ -572,7 +580,10 @@ impl Journal for LoopFolder {
         let folders = listed.into_iter().filter(|(_, found)| found.is_folder());
         let mut ids: Vec<LoopId> = folders
             .filter_map(|(name, _)| LoopId::parse(&name, self.spec.ids).ok())
-            .filter(|id| here.below(id.as_str()).is_ok_and(|folder| folder.has(JOURNAL)))
+            .filter(|id| {
+                here.below(id.as_str())
+                    .is_ok_and(|folder| folder.has(JOURNAL))
+            })
             .collect();
         ids.sort_unstable();
         Ok(ids)
@@ -599,7 +610,10 @@ impl Journal for LoopFolder {
         self.locked(|lock| {
             let here = lock.folder();
             let from = here.below(Utf8Path::new(ARCHIVE).join(id.as_str()));
-            let from = from.map_err(io_error("open", &self.folder.join(ARCHIVE).join(id.as_str())))?;
+            let from = from.map_err(io_error(
+                "open",
+                &self.folder.join(ARCHIVE).join(id.as_str()),
+            ))?;
             // The document comes last: until then nobody sees the loop.
             for name in self.pieces(id).iter().rev().filter(|name| from.has(name)) {
                 if here.has(name) {

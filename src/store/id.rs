@@ -181,8 +181,8 @@ mod tests {
             "a b",
             "é",
             "a\0",
-            "swept",
-            "quarantine",
+            "archive",
+            "project",
             long.as_str(),
         ] {
             assert!(LoopId::parse(text, IdForm::Name).is_err(), "{text:?}");

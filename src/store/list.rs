@@ -114,8 +114,11 @@ impl Store {
         let name = format!("{stem}.{}", self.spec().extension);
         let here = self.files().open().ok()?;
         let found = here.look(&name).ok()??;
-        let read = here.read(&name, MAX_BYTES as u64).map_err(|error| error.to_string());
-        let parsed = read.and_then(|bytes| self.spec().parse(&bytes).map_err(|error| error.to_string()));
+        let read = here
+            .read(&name, MAX_BYTES as u64)
+            .map_err(|error| error.to_string());
+        let parsed =
+            read.and_then(|bytes| self.spec().parse(&bytes).map_err(|error| error.to_string()));
         let (phase, problem) = match parsed {
             Ok(document) => {
                 let phase = document.get(self.spec().fields.phase);
@@ -123,7 +126,9 @@ impl Store {
             }
             Err(problem) => (None, Some(problem)),
         };
-        let terminal = phase.as_deref().is_some_and(|phase| self.spec().is_terminal(phase));
+        let terminal = phase
+            .as_deref()
+            .is_some_and(|phase| self.spec().is_terminal(phase));
         (!found.is_folder()).then(|| Foreign {
             path: self.folder().join(name),
             modified: found.modified(),
@@ -149,13 +154,20 @@ impl Store {
             problem: None,
             newest: None,
         };
-        let found = self.journal_of().tail(&listed.id).and_then(|tail| match tail {
-            Some(tail) => self.newest(&listed.id, &tail),
-            None => Err(self.why_none(&listed.id)),
-        });
+        let found = self
+            .journal_of()
+            .tail(&listed.id)
+            .and_then(|tail| match tail {
+                Some(tail) => self.newest(&listed.id, &tail),
+                None => Err(self.why_none(&listed.id)),
+            });
         match found {
             Ok(newest) => {
-                let text = |name: &str| newest.field(name).map(|value| value.to_plain().into_owned());
+                let text = |name: &str| {
+                    newest
+                        .field(name)
+                        .map(|value| value.to_plain().into_owned())
+                };
                 listed.phase = newest.to.clone();
                 listed.session = text(spec.fields.session);
                 listed.root = text(spec.fields.root);
@@ -186,7 +198,10 @@ impl Store {
         if self.is_in_memory() {
             return Some(SystemTime::UNIX_EPOCH);
         }
-        let journal = self.files().open_loop(id).and_then(|folder| folder.look(JOURNAL));
+        let journal = self
+            .files()
+            .open_loop(id)
+            .and_then(|folder| folder.look(JOURNAL));
         let document = self
             .files()
             .open()

@@ -74,7 +74,10 @@ impl Journal for Memory {
 
     fn entries(&self, id: &LoopId, _: Option<u64>) -> Result<Vec<Vec<u8>>, StoreError> {
         let loops = lock(&self.loops);
-        Ok(loops.get(id).map(|kept| kept.lines.clone()).unwrap_or_default())
+        Ok(loops
+            .get(id)
+            .map(|kept| kept.lines.clone())
+            .unwrap_or_default())
     }
 
     fn list(&self) -> Result<Vec<LoopId>, StoreError> {

@@ -96,9 +96,8 @@ impl Store {
                         self.restore(&newest, id, &document)?;
                         return self.log_repairs(id, record(document), repairs);
                     }
-                    let shown = |(field, value): &(String, Value)| {
-                        format!("{field}: {}", value.to_plain())
-                    };
+                    let shown =
+                        |(field, value): &(String, Value)| format!("{field}: {}", value.to_plain());
                     let fields = taken.iter().map(shown).collect();
                     let change = Change {
                         edits: taken,
@@ -162,7 +161,9 @@ impl Store {
     pub(super) fn newest(&self, id: &LoopId, tail: &Tail) -> Result<ChangeEntry, StoreError> {
         let spec = self.spec();
         let Some(Entry::Change(newest)) = Entry::parse(&tail.change) else {
-            return Err(self.files().not_ours(id, "another version wrote its journal"));
+            return Err(self
+                .files()
+                .not_ours(id, "another version wrote its journal"));
         };
         match newest.field(spec.fields.machine) {
             Some(machine) if machine.to_plain() != spec.machine => Err(StoreError::OtherMachine {
@@ -256,7 +257,9 @@ impl Store {
             return;
         }
         if let Err(error) = self.note(id, note, &data) {
-            self.log(&format!("{id} {note} {data:?}: could not be noted: {error}"));
+            self.log(&format!(
+                "{id} {note} {data:?}: could not be noted: {error}"
+            ));
         }
     }
 
@@ -305,7 +308,9 @@ impl Seen {
             Ok(found) => found,
             Err(error) => return Self::Unreadable(error.to_string()),
         };
-        let shown = found.get(spec.fields.revision).and_then(|value| value.as_count());
+        let shown = found
+            .get(spec.fields.revision)
+            .and_then(|value| value.as_count());
         if let Some(shown) = shown.filter(|shown| *shown < newest.revision) {
             return Self::Older(shown);
         }

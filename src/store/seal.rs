@@ -63,7 +63,8 @@ impl Key {
 
     /// Returns the seal of a line of a loop, without its end.
     pub(super) fn seal(&self, chain: &Chain<'_>, before: &str, json: &[u8]) -> String {
-        let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC takes a key of any length");
+        let mut mac =
+            Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC takes a key of any length");
         for part in [chain.project, chain.id.as_str(), before] {
             mac.update(part.as_bytes());
             mac.update(b"\0");

@@ -134,7 +134,9 @@ impl Store {
         self.refuse_active(&id, session.as_deref(), taken.as_ref())?;
         let phase = super::value::value_in(&fields, self.spec().fields.phase);
         let phase = phase.map(|phase| phase.to_plain().into_owned());
-        let phase = phase.filter(|phase| !phase.is_empty()).ok_or(StartError::NoPhase)?;
+        let phase = phase
+            .filter(|phase| !phase.is_empty())
+            .ok_or(StartError::NoPhase)?;
         let entry = ChangeEntry {
             revision: 1,
             at: plan.now,
@@ -162,13 +164,18 @@ impl Store {
             && (taken.parent() == Some(self.folder()) || taken == path)
         {
             self.files().keep_replaced(&id, &bytes)?;
-            if taken != path && let (Some(name), Ok(here)) = (taken.file_name(), self.files().open()) {
+            if taken != path
+                && let (Some(name), Ok(here)) = (taken.file_name(), self.files().open())
+            {
                 here.remove(name).map_err(io_error("remove", &taken))?;
             }
         }
         let pid = format!("{}\n", std::process::id());
         let name = format!("{id}{}", SIDECARS[0]);
-        let written = self.files().open().and_then(|here| here.replace(&name, pid.as_bytes()));
+        let written = self
+            .files()
+            .open()
+            .and_then(|here| here.replace(&name, pid.as_bytes()));
         written.map_err(io_error("write", &self.folder().join(&name)))?;
         self.archive_finished(MAX_FINISHED);
         Ok(Started { record, archived })
@@ -228,7 +235,11 @@ impl Store {
         }
         // A state file that was made by hand counts, too.
         for file in self.list_foreign() {
-            if !file.terminal && file.phase.is_some() && Some(&file.path) != taken && self.spec().active != Active::Many {
+            if !file.terminal
+                && file.phase.is_some()
+                && Some(&file.path) != taken
+                && self.spec().active != Active::Many
+            {
                 let name = file.path.file_stem().unwrap_or_default().to_owned();
                 return Err(active(name, file.phase));
             }
@@ -254,7 +265,9 @@ impl Store {
         let spec = self.spec();
         let names = &spec.fields;
         let word = |text: &str| Some(Value::Word(text.to_owned()));
-        let began = document.and_then(|document| began(document, names, now)).unwrap_or(now);
+        let began = document
+            .and_then(|document| began(document, names, now))
+            .unwrap_or(now);
         let epoch = u64::try_from(began.as_second()).unwrap_or_default();
         let engine = [
             (Some(names.id), word(id.as_str())),
@@ -301,7 +314,8 @@ fn began(document: &dyn Document, names: &HeldFields, now: Timestamp) -> Option<
 /// Takes away folders that were made for a start that failed, if nothing else is in them.
 fn unmake(here: &Folder, made: &[(Folder, String)]) {
     let ours = [".lock", ".start.lock", "project", IGNORE];
-    let is_ours = |listed: &[(String, _)]| listed.iter().all(|(name, _)| ours.contains(&name.as_str()));
+    let is_ours =
+        |listed: &[(String, _)]| listed.iter().all(|(name, _)| ours.contains(&name.as_str()));
     if made.is_empty() || !here.list().is_ok_and(|listed| is_ours(&listed)) {
         return;
     }

@@ -149,6 +149,7 @@ pub(crate) fn change(what: &str, from: &str, to: &str, edits: &[(&str, Value)]) 
             .map(|(name, value)| ((*name).to_owned(), value.clone()))
             .collect(),
         args: None,
+        root: None,
         append: None,
         run: None,
         evidence: None,

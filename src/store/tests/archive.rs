@@ -1,0 +1,88 @@
+//! Loops move to the archive and back, whole, and nothing is removed from there.
+
+use std::fs;
+use std::time::{Duration, SystemTime};
+
+use crate::store::testing::{change, plan, started, store};
+use crate::store::{RunLock, StartError, Store, StoreError};
+
+fn finished(store: &Store) -> crate::store::LoopId {
+    let held = store.start(plan()).unwrap();
+    let over = store
+        .commit(&held, change("end", "drafting", "done", &[]))
+        .unwrap();
+    over.id().clone()
+}
+
+#[test]
+fn start_archives_finished_loops_beyond_the_newest_twenty() {
+    let (_kept, store) = store();
+    let ids: Vec<_> = (0..22).map(|_| finished(&store)).collect();
+    store.start(plan()).unwrap();
+    assert_eq!(store.list().len(), 21);
+    let archived = ids.iter().filter(|id| store.has_archived(id)).count();
+    assert_eq!(archived, 2);
+    let archive = store.folder().join("archive");
+    assert_eq!(fs::read_dir(archive).unwrap().count(), 2);
+}
+
+#[test]
+fn loop_comes_back_from_the_archive_as_it_was() {
+    let (_kept, store, held) = started();
+    let id = held.id();
+    store.note(id, "seen", &1).unwrap();
+    store.archive(id).unwrap();
+    assert!(store.list().is_empty() && store.has_archived(id));
+    assert!(matches!(store.open(id), Err(StoreError::Archived { .. })));
+    assert_eq!(
+        store.archived_store(id.as_str()).journal(id).unwrap().len(),
+        2
+    );
+
+    let other = store.start(plan()).unwrap();
+    assert!(matches!(
+        store.unarchive(id),
+        Err(StartError::Active { .. })
+    ));
+    store
+        .commit(&other, change("end", "drafting", "done", &[]))
+        .unwrap();
+    let back = store.unarchive(id).unwrap();
+    assert_eq!((back.revision(), back.document()), (1, held.document()));
+    assert!(!store.folder().join("archive").join(id.as_str()).exists());
+}
+
+#[test]
+fn loop_whose_review_runs_is_not_archived() {
+    let (_kept, store, held) = started();
+    let folder = store.open_loop_folder(held.id()).unwrap();
+    let _running = RunLock::try_take(&folder).unwrap().unwrap();
+    assert!(matches!(
+        store.archive(held.id()),
+        Err(StoreError::Running { .. })
+    ));
+    let later = SystemTime::now() + Duration::from_secs(7200);
+    assert!(
+        store
+            .archive_stale(later, Duration::from_secs(3600))
+            .is_empty()
+    );
+}
+
+#[test]
+fn stale_loops_are_archived_and_touched_ones_are_not() {
+    let (_kept, store, held) = started();
+    let later = SystemTime::now() + Duration::from_secs(1800);
+    let hour = Duration::from_secs(3600);
+    assert!(store.archive_stale(later, hour).is_empty());
+    let archived = store.archive_stale(later + hour, hour);
+    assert_eq!(archived, [held.id().clone()]);
+}
+
+#[test]
+fn loop_that_cannot_be_opened_is_archived_all_the_same() {
+    let (_kept, store, held) = started();
+    fs::write(store.journal_path(held.id()), "garbage\n").unwrap();
+    store.archive(held.id()).unwrap();
+    assert!(store.list().is_empty());
+}

@@ -1,0 +1,193 @@
+//! The document shows the newest change: an edit by hand is taken over or undone, and lines that nobody knows stay.
+
+use std::fs;
+
+use crate::store::testing::{FRONTMATTER, JSON, OWN, SPEC, change, plan, started, store_of, word};
+use crate::store::{
+    Edit, Editable, IdForm, LoopId, Record, Repair, StartPlan, StateSpec, Store, StoreError, Value,
+};
+
+/// The machine with a count and a word that an edit by hand may change.
+static EDITED: StateSpec = StateSpec {
+    edits: &[
+        Edit {
+            field: "round",
+            takes: Editable::Count(1, 9),
+        },
+        Edit {
+            field: "decision_signal",
+            takes: Editable::Word(&["none", "stalled"]),
+        },
+    ],
+    ..SPEC
+};
+
+fn edit(store: &Store, held: &Record, from: &str, to: &str) {
+    let path = store.path_of(held.id());
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(text.contains(from), "{text}");
+    fs::write(path, text.replace(from, to)).unwrap();
+}
+
+fn read(store: &Store, held: &Record) -> String {
+    fs::read_to_string(store.path_of(held.id())).unwrap()
+}
+
+#[test]
+fn edit_of_an_open_field_becomes_a_change_of_the_user() {
+    let (_kept, store) = store_of(&EDITED);
+    let held = store.start(plan()).unwrap();
+    edit(&store, &held, "round: 1", "round: 5");
+    let opened = store.open(held.id()).unwrap();
+    assert_eq!(opened.record.count("round"), Some(5));
+    assert_eq!(opened.record.revision(), 2);
+    let fields = vec!["round: 5".to_owned()];
+    assert_eq!(opened.repairs, [Repair::EditTaken { fields }]);
+    let journal = store.journal(held.id()).unwrap();
+    let last = journal.last().unwrap().change().unwrap();
+    assert_eq!((&*last.what, &*last.by), ("edit", "person"));
+}
+
+#[test]
+fn any_other_edit_is_undone_and_kept() {
+    let (_kept, store) = store_of(&EDITED);
+    let held = store.start(plan()).unwrap();
+    let whole = read(&store, &held);
+    for (from, to) in [
+        ("round: 1", "round: 12"),
+        ("phase: drafting", "phase: done"),
+        ("decision_signal: none", "decision_signal: other"),
+        ("session_id: unknown\n", ""),
+    ] {
+        edit(&store, &held, from, to);
+        let edited = read(&store, &held);
+        let opened = store.open(held.id()).unwrap();
+        assert_eq!(opened.record.revision(), 1);
+        let [Repair::EditUndone { kept, .. }] = &opened.repairs[..] else {
+            panic!("{:?}", opened.repairs);
+        };
+        assert_eq!(fs::read_to_string(kept).unwrap(), edited);
+        let lines = |text: &str| {
+            let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
+            lines.sort();
+            lines
+        };
+        assert_eq!(lines(&read(&store, &held)), lines(&whole));
+        fs::write(store.path_of(held.id()), &whole).unwrap();
+    }
+}
+
+#[test]
+fn newest_five_replaced_documents_are_kept() {
+    let (_kept, store, held) = started();
+    for round in 2..9 {
+        edit(&store, &held, "round: 1", &format!("round: {round}"));
+        store.open(held.id()).unwrap();
+    }
+    let folder = store.loop_folder(held.id());
+    let there = |number: u32| folder.join(format!("replaced-{number}")).exists();
+    assert_eq!([1, 2, 3, 7].map(there), [false, false, true, true]);
+}
+
+#[test]
+fn unknown_lines_and_comments_stay_through_changes() {
+    for (spec, addition) in [
+        (&SPEC, "# mine\nnote: \"kept\"\n"),
+        (&FRONTMATTER, "\nText below.\n"),
+    ] {
+        let (_kept, store) = store_of(spec);
+        let held = store.start(plan()).unwrap();
+        let text = read(&store, &held) + addition;
+        fs::write(store.path_of(held.id()), &text).unwrap();
+        let held = store.open(held.id()).unwrap().record;
+        let next = change("begin", "drafting", "reviewing", &[]);
+        let held = store.commit(&held, next).unwrap();
+        assert!(
+            read(&store, &held).ends_with(addition),
+            "{}",
+            read(&store, &held)
+        );
+        assert!(read(&store, &held).contains("reviewing"));
+    }
+}
+
+#[test]
+fn document_that_is_missing_or_cannot_be_read_is_rendered_again() {
+    for spec in [&SPEC, &JSON, &FRONTMATTER] {
+        let (_kept, store) = store_of(spec);
+        let held = store.start(plan()).unwrap();
+        let whole = read(&store, &held);
+        fs::remove_file(store.path_of(held.id())).unwrap();
+        let opened = store.open(held.id()).unwrap();
+        assert!(matches!(opened.repairs[..], [Repair::Written { .. }]));
+        assert_eq!(read(&store, &held), whole);
+
+        fs::write(store.path_of(held.id()), "\0\0").unwrap();
+        let opened = store.open(held.id()).unwrap();
+        assert!(matches!(opened.repairs[..], [Repair::EditUndone { .. }]));
+        assert_eq!(read(&store, &held), whole);
+    }
+}
+
+#[test]
+fn text_of_missed_changes_is_added_again() {
+    let (_kept, store) = store_of(&FRONTMATTER);
+    let held = store.start(plan()).unwrap();
+    let before = read(&store, &held);
+    let next = crate::store::Change {
+        append: Some("- a line".to_owned()),
+        ..change("begin", "drafting", "reviewing", &[])
+    };
+    let held = store.commit(&held, next).unwrap();
+    let after = read(&store, &held);
+    assert!(after.contains("- a line"));
+    for older in [Some(before), None] {
+        match older {
+            Some(older) => fs::write(store.path_of(held.id()), older).unwrap(),
+            None => fs::remove_file(store.path_of(held.id())).unwrap(),
+        }
+        store.open(held.id()).unwrap();
+        assert_eq!(read(&store, &held), after);
+    }
+}
+
+#[test]
+fn users_file_that_is_far_behind_is_left_alone() {
+    let (_kept, store) = store_of(&OWN);
+    let id = LoopId::parse("a", IdForm::Name).unwrap();
+    let start = StartPlan {
+        id: Some(id.clone()),
+        ..plan()
+    };
+    let mut held = store.start(start).unwrap();
+    let mut documents = vec![read(&store, &held)];
+    for round in 2..=3 {
+        let next = change(
+            "revise",
+            "drafting",
+            "drafting",
+            &[("round", Value::Count(round))],
+        );
+        held = store.commit(&held, next).unwrap();
+        documents.push(read(&store, &held));
+    }
+    fs::write(store.path_of(&id), &documents[1]).unwrap();
+    assert_eq!(store.open(&id).unwrap().record.revision(), 3);
+    assert_eq!(read(&store, &held), documents[2]);
+
+    fs::write(store.path_of(&id), &documents[0]).unwrap();
+    let error = store.open(&id).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            StoreError::Behind {
+                found: 1,
+                newest: 3,
+                ..
+            }
+        ),
+        "{error}"
+    );
+    assert_eq!(read(&store, &held), documents[0]);
+    assert_eq!(word("x").as_str(), Some("x"));
+}

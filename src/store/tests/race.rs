@@ -1,0 +1,76 @@
+//! Sixteen at once: one change wins, and the others are told so.
+
+use std::sync::Barrier;
+use std::thread;
+
+use crate::store::testing::{SPEC, change, home, started, store};
+use crate::store::{CommitError, StartError, Store, Value};
+
+/// Returns another store on the same folder, as another process has it.
+fn again(store: &Store) -> Store {
+    let (folder, root) = (store.folder().to_owned(), store.root().to_owned());
+    let home = home(&root);
+    Store::at(folder, root, &SPEC, home).with_deadline(std::time::Duration::from_secs(60))
+}
+
+#[test]
+fn one_of_sixteen_commits_wins_a_hundred_times() {
+    let (_kept, store, mut held) = started();
+    for round in 2..102 {
+        let ready = Barrier::new(16);
+        let results: Vec<_> = thread::scope(|scope| {
+            let racers: Vec<_> = (0..16)
+                .map(|_| {
+                    let (store, held, ready) = (again(&store), &held, &ready);
+                    scope.spawn(move || {
+                        ready.wait();
+                        let edits = [("round", Value::Count(round))];
+                        store.commit(held, change("revise", "drafting", "drafting", &edits))
+                    })
+                })
+                .collect();
+            racers
+                .into_iter()
+                .map(|racer| racer.join().unwrap())
+                .collect()
+        });
+        let (won, lost): (Vec<_>, Vec<_>) = results.into_iter().partition(Result::is_ok);
+        assert_eq!(won.len(), 1, "round {round}: {won:?}");
+        for error in lost.into_iter().map(Result::unwrap_err) {
+            assert!(matches!(error, CommitError::Stale { .. }), "{error}");
+        }
+        held = store.open(held.id()).unwrap().record;
+        assert_eq!(held.count("round"), Some(round));
+    }
+    assert_eq!(store.journal(held.id()).unwrap().len(), 101);
+}
+
+#[test]
+fn one_of_sixteen_starts_wins() {
+    let (_kept, store) = store();
+    let ready = Barrier::new(16);
+    let results: Vec<_> = thread::scope(|scope| {
+        let racers: Vec<_> = (0..16)
+            .map(|_| {
+                let (store, ready) = (again(&store), &ready);
+                scope.spawn(move || {
+                    ready.wait();
+                    store.start(crate::store::testing::plan())
+                })
+            })
+            .collect();
+        racers
+            .into_iter()
+            .map(|racer| racer.join().unwrap())
+            .collect()
+    });
+    let won = results.iter().filter(|result| result.is_ok()).count();
+    assert_eq!(won, 1, "{results:?}");
+    for result in results {
+        assert!(
+            matches!(result, Ok(_) | Err(StartError::Active { .. })),
+            "{result:?}"
+        );
+    }
+    assert_eq!(store.list().len(), 1);
+}

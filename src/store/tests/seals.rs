@@ -1,0 +1,220 @@
+//! An entry without this user's seal, or after lines that are missing, does not exist.
+
+use std::fs;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::store::testing::{SPEC, change, fields, folder, home, plan, started, store};
+use crate::store::{LoopId, Record, StateHome, Store, StoreError, Value};
+
+/// Changes the loop's round.
+fn advance(store: &Store, held: &Record, round: u64) -> Record {
+    let edits = [("round", Value::Count(round))];
+    let next = change("revise", "drafting", "drafting", &edits);
+    store.commit(held, next).unwrap()
+}
+
+fn lines(store: &Store, id: &LoopId) -> Vec<Vec<u8>> {
+    let bytes = fs::read(store.journal_path(id)).unwrap();
+    bytes
+        .split_inclusive(|byte| *byte == b'\n')
+        .map(<[u8]>::to_vec)
+        .collect()
+}
+
+fn write(store: &Store, id: &LoopId, lines: &[Vec<u8>]) {
+    fs::write(store.journal_path(id), lines.concat()).unwrap();
+}
+
+/// Returns why a loop is not this user's.
+fn why(store: &Store, id: &LoopId) -> String {
+    match store.open(id) {
+        Err(StoreError::NotOurs { why, .. }) => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn forged_and_torn_lines_do_not_exist() {
+    let (_kept, store, held) = started();
+    let held = advance(&store, &held, 2);
+    let id = held.id().clone();
+    let written = lines(&store, &id);
+    let json = String::from_utf8(written[1].clone()).unwrap();
+    let forged = json.replace("\"revision\":2", "\"revision\":3");
+    let without_seal = forged.split('\t').next().unwrap().to_owned() + "\n";
+    let torn = &forged[..forged.len() / 2];
+    for behind in [&forged, &without_seal, torn, "\n", "garbage\n"] {
+        write(&store, &id, &[written.concat(), behind.into()]);
+        assert_eq!(store.open(&id).unwrap().record.revision(), 2, "{behind:?}");
+        assert_eq!(store.journal(&id).unwrap().len(), 2, "{behind:?}");
+
+        let next = advance(&store, &held, 3);
+        assert_eq!(next.revision(), 3);
+        assert_eq!(store.journal(&id).unwrap().len(), 3, "{behind:?}");
+        write(&store, &id, &written);
+        forget_mark(&store);
+        fs::write(store.path_of(&id), held.document()).unwrap();
+    }
+}
+
+#[test]
+fn forged_lines_before_the_end_are_never_read() {
+    let (_kept, store, held) = started();
+    let id = held.id().clone();
+    let written = lines(&store, &id);
+    let forged = vec![b'x'; 3 * 1024 * 1024];
+    write(&store, &id, &[written.concat(), forged, b"\n".to_vec()]);
+    assert_eq!(store.open(&id).unwrap().record.revision(), 1);
+}
+
+#[test]
+fn journal_that_lost_or_swapped_lines_is_not_ours() {
+    let (_kept, store, held) = started();
+    let held = advance(&store, &held, 2);
+    let held = advance(&store, &held, 3);
+    let id = held.id().clone();
+    let [one, two, three] = lines(&store, &id).try_into().unwrap();
+    let repeated = [&one, &two, &three, &three].map(Clone::clone);
+    write(&store, &id, &repeated);
+    assert_eq!(store.open(&id).unwrap().record.revision(), 3);
+
+    for wrong in [
+        vec![one.clone(), two.clone()],
+        vec![one.clone(), three.clone(), two.clone()],
+        vec![one.clone(), three.clone()],
+    ] {
+        write(&store, &id, &wrong);
+        assert_eq!(why(&store, &id), "its journal lost lines");
+    }
+    write(&store, &id, &[two, three]);
+    assert_eq!(why(&store, &id), "its journal lost lines");
+}
+
+#[test]
+fn journal_of_another_loop_or_user_is_not_ours() {
+    let (_kept, store, held) = started();
+    let id = held.id().clone();
+    let other = LoopId::parse("20261122-005333-0a1b2c", SPEC.ids).unwrap();
+    let folder = store.loop_folder(&other);
+    fs::create_dir(&folder).unwrap();
+    fs::copy(store.journal_path(&id), store.journal_path(&other)).unwrap();
+    assert!(why(&store, &other).contains("was not written by you"));
+
+    let elsewhere = StateHome::at(store.root().join("another-home"));
+    let anothers = Store::at(store.folder().into(), store.root().into(), &SPEC, elsewhere);
+    assert!(why(&anothers, &id).contains("was not written by you"));
+    let listed = anothers.list();
+    assert!(listed.iter().all(|one| one.left_alone && !one.ours));
+}
+
+#[test]
+fn copied_project_is_not_ours_and_moved_one_is() {
+    let (_kept, top) = folder();
+    let (first, second) = (top.join("first"), top.join("second"));
+    let store_in =
+        |root: &Utf8Path| Store::at(root.join(SPEC.folder), root.to_owned(), &SPEC, home(&top));
+    fs::create_dir_all(&first).unwrap();
+    let id = store_in(&first).start(plan()).unwrap().id().clone();
+    copy(&first, &second);
+    assert!(why(&store_in(&second), &id).contains("this folder is a copy of"));
+    assert!(store_in(&first).open(&id).is_ok());
+
+    fs::remove_dir_all(&first).unwrap();
+    assert!(store_in(&second).open(&id).is_ok());
+    assert!(!store_in(&first).has_vanished());
+    fs::remove_dir_all(second.join(SPEC.folder)).unwrap();
+    assert!(store_in(&second).has_vanished());
+}
+
+#[test]
+fn journal_cut_in_its_last_line_is_at_the_change_before() {
+    let (_kept, store, held) = started();
+    let before = fs::read(store.path_of(held.id())).unwrap();
+    let whole = lines(&store, held.id()).concat();
+    let id = held.id().clone();
+    let mark = mark(&store);
+    let kept = fs::read(&mark).unwrap();
+    let after = advance(&store, &held, 2);
+    let journal = lines(&store, &id).concat();
+    for cut in whole.len()..journal.len() {
+        for document in [&before[..], after.document()] {
+            fs::write(store.journal_path(&id), &journal[..cut]).unwrap();
+            fs::write(store.path_of(&id), document).unwrap();
+            // The crash came before the mark.
+            fs::write(&mark, &kept).unwrap();
+            let opened = store.open(&id).unwrap().record;
+            assert_eq!(
+                (opened.revision(), opened.count("round")),
+                (1, Some(1)),
+                "{cut}"
+            );
+        }
+    }
+}
+
+#[test]
+fn loop_is_taken_over_without_its_evidence() {
+    let (_kept, store, held) = started();
+    let id = held.id().clone();
+    let evidence = crate::store::JsonText::of(&"e").ok();
+    let next = crate::store::Change {
+        evidence,
+        ..change(
+            "revise",
+            "drafting",
+            "drafting",
+            &[("round", Value::Count(2))],
+        )
+    };
+    store.commit(&held, next).unwrap();
+    let elsewhere = StateHome::at(store.root().join("another-home"));
+    let anothers = Store::at(store.folder().into(), store.root().into(), &SPEC, elsewhere);
+    assert!(anothers.take_over(&id, "person").unwrap());
+    let taken = anothers.open(&id).unwrap().record;
+    assert_eq!(
+        (taken.revision(), taken.visit(), taken.count("round")),
+        (3, Some(3), Some(2))
+    );
+    let entries = anothers.journal(&id).unwrap();
+    assert_eq!(entries.len(), 1);
+    assert!(entries[0].change().unwrap().evidence.is_none());
+    assert!(!anothers.take_over(&id, "person").unwrap());
+    assert!(store.loop_folder(&id).join("replaced-1").exists());
+}
+
+#[test]
+fn damaged_key_is_named_and_never_replaced() {
+    let (_kept, store) = store();
+    store.start(plan()).unwrap();
+    let key = store.root().join("state-home/key");
+    fs::write(&key, "damaged").unwrap();
+    let id = store.list()[0].id.clone();
+    let error = store.open(&id).unwrap_err().to_string();
+    assert!(
+        error.contains("your key") && error.contains("adopt"),
+        "{error}"
+    );
+    assert!(store.start(plan()).is_err());
+    assert_eq!(fs::read_to_string(&key).unwrap(), "damaged");
+    assert_eq!(fields().len(), 8);
+}
+
+/// Returns the file with what the state home keeps of the only loop.
+fn mark(store: &Store) -> Utf8PathBuf {
+    let marks = store.root().join("state-home/marks");
+    let found = marks.read_dir_utf8().unwrap().next().unwrap().unwrap();
+    found.into_path()
+}
+
+fn forget_mark(store: &Store) {
+    fs::remove_file(mark(store)).unwrap();
+}
+
+fn copy(from: &Utf8Path, to: &Utf8Path) {
+    let done = std::process::Command::new("cp")
+        .arg("-r")
+        .args([from, to])
+        .status();
+    assert!(done.unwrap().success());
+}

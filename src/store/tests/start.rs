@@ -1,0 +1,165 @@
+//! A start is refused while another loop is under way, and leaves nothing behind if it fails.
+
+use std::fs;
+
+use crate::store::testing::{OWN, SPEC, change, plan, started, store, store_of, word};
+use crate::store::{
+    Active, IdForm, Import, LoopId, StartError, StartPlan, StateSpec, Store, StoreError,
+};
+
+/// The machine with one loop for each session.
+static BY_SESSION: StateSpec = StateSpec {
+    active: Active::Session,
+    ..SPEC
+};
+
+fn of_session(session: &str) -> StartPlan {
+    let mut plan = plan();
+    for (name, value) in &mut plan.fields {
+        if name == "session_id" {
+            *value = word(session);
+        }
+    }
+    plan
+}
+
+#[test]
+fn start_makes_a_folder_that_ignores_itself() {
+    let (_kept, store) = store();
+    let held = store.start(plan()).unwrap();
+    let text = |name: &str| fs::read_to_string(store.folder().join(name)).unwrap();
+    assert_eq!(text(".gitignore"), "*\n");
+    assert_eq!(
+        text(&format!("{}.lock", held.id())),
+        format!("{}\n", std::process::id())
+    );
+    assert_eq!(held.revision(), 1);
+    assert_eq!(held.text("machine").as_deref(), Some("plan"));
+    assert_eq!(held.root().as_deref(), Some(store.root().as_str()));
+    let document = fs::read_to_string(store.path_of(held.id())).unwrap();
+    assert!(
+        document.starts_with("mode: plan\nphase: drafting\n"),
+        "{document}"
+    );
+}
+
+#[test]
+fn second_loop_is_refused_until_the_first_is_over() {
+    let (_kept, store, held) = started();
+    let Err(StartError::Active { id, .. }) = store.start(plan()) else {
+        panic!("two loops");
+    };
+    assert_eq!(id, held.id().as_str());
+    assert_eq!(store.list().len(), 1);
+    let held = store
+        .commit(&held, change("end", "drafting", "done", &[]))
+        .unwrap();
+    assert!(held.is_terminal());
+    store.start(plan()).unwrap();
+}
+
+#[test]
+fn each_session_may_have_its_loop() {
+    let (_kept, store) = store_of(&BY_SESSION);
+    store.start(of_session("a")).unwrap();
+    store.start(of_session("b")).unwrap();
+    assert!(matches!(
+        store.start(of_session("a")),
+        Err(StartError::Active { .. })
+    ));
+}
+
+#[test]
+fn state_file_made_by_hand_is_in_the_way_until_it_is_over() {
+    let (_kept, store) = store();
+    fs::create_dir_all(store.folder()).unwrap();
+    let by_hand = store.folder().join("mine.state");
+    fs::write(&by_hand, "phase: drafting\n").unwrap();
+    let Err(StartError::Active { id, .. }) = store.start(plan()) else {
+        panic!("it is in the way");
+    };
+    assert_eq!(id, "mine");
+    fs::write(&by_hand, "phase: done\n").unwrap();
+    store.start(plan()).unwrap();
+}
+
+#[test]
+fn failed_start_leaves_nothing_behind() {
+    let (_kept, store) = store();
+    let mut without_phase = plan();
+    without_phase.fields.retain(|(name, _)| name != "phase");
+    assert!(matches!(
+        store.start(without_phase),
+        Err(StartError::NoPhase)
+    ));
+    assert!(!store.folder().exists());
+
+    let home = store.root().join("state-home");
+    fs::write(&home, "a file").unwrap();
+    assert!(store.start(plan()).is_err());
+    assert!(!store.folder().exists());
+}
+
+#[test]
+fn imported_document_keeps_its_keys_and_its_copy() {
+    let (_kept, store) = store();
+    fs::create_dir_all(store.folder()).unwrap();
+    let file = store.folder().join("old.state");
+    let text = "phase: drafting\nmine: \"kept\"\n";
+    fs::write(&file, text).unwrap();
+    let document = SPEC.parse(text.as_bytes()).unwrap();
+    let import = Import {
+        document,
+        file: file.clone(),
+    };
+    let started = store.start_telling(plan(), Some(import)).unwrap();
+    let id = started.record.id();
+    let written = fs::read_to_string(store.path_of(id)).unwrap();
+    assert!(written.contains("mine: \"kept\"\n"), "{written}");
+    assert!(!file.exists());
+    let kept = store.loop_folder(id).join("replaced-1");
+    assert_eq!(fs::read_to_string(kept).unwrap(), text);
+}
+
+#[test]
+fn users_file_in_the_place_of_a_document_refuses_the_start() {
+    let (_kept, store) = store_of(&OWN);
+    let id = LoopId::parse("a", IdForm::Name).unwrap();
+    let path = store.path_of(&id);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, "mine: yes\n").unwrap();
+    let start = StartPlan {
+        id: Some(id),
+        ..plan()
+    };
+    let refused = store.start(start);
+    assert!(matches!(
+        refused,
+        Err(StartError::Store(StoreError::FileTaken { .. }))
+    ));
+    assert_eq!(fs::read_to_string(path).unwrap(), "mine: yes\n");
+}
+
+#[test]
+fn store_in_memory_does_the_same() {
+    let store = Store::in_memory(&SPEC);
+    let held = store.start(plan()).unwrap();
+    assert!(matches!(
+        store.start(plan()),
+        Err(StartError::Active { .. })
+    ));
+    let next = store
+        .commit(&held, change("end", "drafting", "done", &[]))
+        .unwrap();
+    assert!(
+        store
+            .commit(&held, change("end", "drafting", "done", &[]))
+            .is_err()
+    );
+    assert_eq!(
+        store.open(held.id()).unwrap().record.revision(),
+        next.revision()
+    );
+    assert_eq!(store.journal(held.id()).unwrap().len(), 2);
+    assert_eq!(store.list().len(), 1);
+}
