@@ -67,11 +67,6 @@ impl Found {
         time(self.stat.st_mtime, self.stat.st_mtime_nsec)
     }
 
-    /// Returns when anything about it last changed, as [`Found::modified`] does: nobody can set that.
-    pub(crate) fn changed(&self) -> SystemTime {
-        time(self.stat.st_ctime, self.stat.st_ctime_nsec)
-    }
-
     /// Returns whether other users may read it, write it or look into it.
     pub(crate) fn is_open_to_others(&self) -> bool {
         Mode::from_raw_mode(self.stat.st_mode).intersects(Mode::RWXG | Mode::RWXO)
@@ -80,18 +75,6 @@ impl Found {
     /// Returns its permissions.
     fn mode(&self) -> RawMode {
         self.stat.st_mode & 0o777
-    }
-
-    /// Returns what tells it from another one, and from what it was before: number, size, and time of change.
-    pub(crate) fn stamp(&self) -> [i128; 4] {
-        let stat = &self.stat;
-        let number = |number: u64| i128::from(number);
-        [
-            number(stat.st_ino),
-            number(self.size()),
-            stat.st_mtime.into(),
-            stat.st_mtime_nsec.into(),
-        ]
     }
 
     /// Returns what an open file or folder is.

@@ -10,7 +10,6 @@
 //! parsers is out of our reach.
 
 mod error;
-mod tracked;
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -20,7 +19,6 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 pub use self::error::WorktreeError;
 pub(crate) use self::error::io;
-pub(crate) use self::tracked::tracked_at;
 use crate::process::environment::{Environment, find_installed};
 use crate::process::limits::Limits;
 use crate::process::{self, Call, ProcessEnd, ProcessOutput, StartError};

@@ -114,10 +114,10 @@ pub fn held(id: &str) -> Result<AnyLoop, Failure> {
         let help = format!("where it is, and what comes next:\n    claudex-loop status {id}");
         refused(owner, help)
     };
-    if let Some(swept) = store.swept().into_iter().find(|swept| swept.id == id) {
-        match swept.session.as_deref() {
+    if let Some(archived) = store.archived().into_iter().find(|one| one.id == id) {
+        match archived.session.as_deref() {
             Some(RUN) => store
-                .bring_back(&id)
+                .unarchive(&id)
                 .map_err(|error| Failure::new(Exit::Refused, error))?,
             session => return is_a_sessions(session.unwrap_or(UNKNOWN)),
         };

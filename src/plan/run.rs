@@ -210,7 +210,7 @@ fn not_the_agents() -> Failure {
 fn failure(error: JobError) -> Failure {
     let exit = match &error {
         JobError::Start(
-            StartError::Active { .. } | StartError::Store(StoreError::NotStartedHere { .. }),
+            StartError::Active { .. } | StartError::Store(StoreError::NotOurs { .. }),
         ) => Exit::Active,
         JobError::Plan { .. } | JobError::NotText { .. } | JobError::Empty { .. } => Exit::Usage,
         JobError::Elsewhere { .. } | JobError::Over { .. } => Exit::Refused,

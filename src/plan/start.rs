@@ -318,17 +318,18 @@ fn over(store: &Store, given: &str) -> Result<AnyLoop, StartRefused> {
     };
     let id = LoopId::parse(given, INFO.state.ids)
         .map_err(|_| unknown("it is not the id of a loop".to_owned()))?;
+    if store.archived().iter().any(|one| one.id == id) {
+        return Err(unknown(format!(
+            "it is not over: it is in the archive; to bring it back:\n    claudex-loop resume {id}"
+        )));
+    }
+    let archived = store.archived_store(id.as_str());
+    let store = if store.has_archived(&id) { &archived } else { store };
     if store.path_of(&id).symlink_metadata().is_err() {
-        return Err(unknown(
-            match store.swept().iter().any(|swept| swept.id == id) {
-                true => {
-                    format!(
-                        "it is not over: it was put aside; to bring it back:\n    claudex-loop resume {id}"
-                    )
-                }
-                false => format!("{} has no such loop", text::shown(store.folder())),
-            },
-        ));
+        return Err(unknown(format!(
+            "{} has no such loop",
+            text::shown(store.folder())
+        )));
     }
     let before =
         AnyLoop::open(store, &id, Actor::Person).map_err(|error| refused(error.to_string()))?;

@@ -5,7 +5,7 @@
 use serde_json::Value as Json;
 
 use crate::machine::{Actor, Refusal};
-use crate::store::{HEALED, LoopId, NoteEntry, REFUSED, Store, UNEXPLAINED};
+use crate::store::{LoopId, NoteEntry, REFUSED, Store, UNEXPLAINED};
 use crate::text;
 
 /// Notes that a verb was refused by the machine.
@@ -25,7 +25,6 @@ pub fn note(store: &Store, id: &LoopId, by: Actor, tried: &str, why: &str) {
 pub fn told(note: &NoteEntry) -> Option<String> {
     let name = match note.note.as_str() {
         REFUSED => "refused",
-        HEALED => "healed",
         UNEXPLAINED => "unexplained",
         _ => return None,
     };

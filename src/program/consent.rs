@@ -29,7 +29,7 @@ pub(super) fn to_take_over(info: &ProgramInfo, id: &LoopId, again: &str) -> Resu
         let owner = listed.session.as_deref();
         let is_own = [Some(UNKNOWN), Some(""), caller.session.as_deref(), None].contains(&owner);
         // One that was not started here is taken up from a copy, and no session waits for that.
-        listed.id == *id && listed.owned && !is_own && !session_start::is_nobodys(info, listed)
+        listed.id == *id && listed.ours && !is_own && !session_start::is_nobodys(info, listed)
     };
     let active = locate::active_loops(info.state, &loops::here()?);
     let Some((_, listed)) = active.into_iter().find(|(_, listed)| is_anothers(listed)) else {

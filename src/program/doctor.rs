@@ -24,7 +24,7 @@ use crate::process::limits::Limits;
 use crate::process::{Call, ProcessEnd, supervise};
 use crate::review::claude;
 use crate::review::settings::ReviewerKind;
-use crate::store::{LoopId, RunLock, StateHome, Store};
+use crate::store::{RunLock, StateHome};
 use crate::text;
 
 /// How long a program may take to say its version.
@@ -421,27 +421,14 @@ fn check_loops(info: &'static ProgramInfo, here: &Utf8Path) -> Check {
     let mut ours = loops
         .iter()
         .filter(|(_, listed)| listed.ours && !listed.terminal);
-    if let Some(error) = ours.find_map(|(store, listed)| store.verify(&listed.id).err()) {
+    if let Some(error) = ours.find_map(|(store, listed)| store.journal(&listed.id).err()) {
         return Check {
             result: Verdict::Warning,
             ..Check::error(NAME, &error, "look at its journal")
         };
     }
     let active = loops.iter().filter(|(_, listed)| !listed.terminal).count();
-    let forgotten = locate::stores(info.state, &[here]);
-    let forgotten: Vec<_> = forgotten.iter().flat_map(Store::remember).collect();
-    let forgotten: Vec<_> = forgotten.iter().map(LoopId::as_str).collect();
-    let found = format!("{} in this project, {active} active", loops.len());
-    match forgotten.is_empty() {
-        true => Check::ok(NAME, found),
-        false => Check::ok(
-            NAME,
-            format!(
-                "{found}; {} was not in the index and is added",
-                forgotten.join(", ")
-            ),
-        ),
-    }
+    Check::ok(NAME, format!("{} in this project, {active} active", loops.len()))
 }
 
 /// Checks that the user's own folder outside of every project is closed to others and can be written.

@@ -34,13 +34,13 @@ pub(super) fn way_out(info: &ProgramInfo, id: &str) -> Option<String> {
 }
 
 /// Says what a person does about a state file without a journal: there is no loop to take up.
-pub const NO_LOOP: &str = "nobody can take it up: remove it, or leave it to the next start, which moves it to the folder quarantine";
+pub const NO_LOOP: &str = "remove it, or start a loop from it with import";
 
-/// Returns what a user can do about a loop that was not started here or that was swept, or `None` for any other error.
+/// Returns what a user can do about a loop that is not theirs or that is archived, or `None` for any other error.
 pub fn help(info: &ProgramInfo, error: &StoreError) -> Option<String> {
     match error {
-        StoreError::NotStartedHere { id, .. } => Some(take_up(info, id)),
-        StoreError::Swept { id, .. } => Some(bring_back(info, id)),
+        StoreError::NotOurs { id, .. } => Some(take_over(info, id)),
+        StoreError::Archived { id, .. } => Some(bring_back(info, id)),
         _ => None,
     }
 }
@@ -56,27 +56,27 @@ fn open_help(info: &ProgramInfo, error: &OpenError) -> Option<String> {
     }
 }
 
-/// Says how a person brings a loop back that was swept.
+/// Returns how a user brings an archived loop back.
 pub(super) fn bring_back(info: &ProgramInfo, id: &str) -> String {
     format!(
-        "a person brings it back:{}",
+        "to bring it back:{}",
         info.command(&format!("resume {id}"))
     )
 }
 
-/// Says how a person takes up a loop that was not started here. The command stands on a line of its own, where no shell runs it.
-pub fn take_up(info: &ProgramInfo, id: &str) -> String {
+/// Returns how a user takes over a loop that is not theirs. The command is on a line of its own, so that no shell runs it.
+pub fn take_over(info: &ProgramInfo, id: &str) -> String {
     format!(
-        "if it is yours (copied or moved here, or begun with an earlier version), a person takes it up:{}",
+        "if it is your own loop from another folder or machine, take it over:{}",
         info.command(&format!("adopt {id}"))
     )
 }
 
-/// Says the same where the loop stands in a start's way: it is taken up, or everything here is moved aside.
+/// Returns the same for a loop that is in the way of a start: it is taken over, or every loop is archived.
 pub fn in_the_way(info: &ProgramInfo, id: &str) -> String {
     format!(
-        "{}\nor moves every loop of the project aside:{}",
-        take_up(info, id),
+        "{}\nor archive every loop of the project:{}",
+        take_over(info, id),
         info.command("rollback")
     )
 }
@@ -87,11 +87,11 @@ pub fn failure(info: &ProgramInfo, error: OpenError) -> Failure {
     let refused = |code, help: &str| Failure::plain(Exit::Refused, code, error.to_string(), help);
     match (help, &error) {
         (None, _) => Failure::new(Exit::Internal, error),
-        (Some(help), OpenError::Store(StoreError::NotStartedHere { .. })) => {
-            refused("claudex::store::not_started_here", &help)
+        (Some(help), OpenError::Store(StoreError::NotOurs { .. })) => {
+            refused("claudex::store::not_ours", &help)
         }
-        (Some(help), OpenError::Store(StoreError::Swept { .. })) => {
-            refused("claudex::store::swept", &help)
+        (Some(help), OpenError::Store(StoreError::Archived { .. })) => {
+            refused("claudex::store::archived", &help)
         }
         (Some(help), _) => {
             let message = error.to_string();

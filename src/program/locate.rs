@@ -129,15 +129,15 @@ pub(super) fn of_stores(
     loops
 }
 
-/// The swept loops above a folder. Each lies whole in a folder of its own, which is the store that it comes with.
-pub fn swept(state: &'static StateSpec, from: &Utf8Path) -> Vec<(Store, Listed)> {
+/// Returns the archived loops above a folder, each with the store on its folder.
+pub fn archived(state: &'static StateSpec, from: &Utf8Path) -> Vec<(Store, Listed)> {
     let mut found = Vec::new();
     for store in stores(state, &[from]) {
-        for listed in store.swept() {
+        for listed in store.archived() {
             if !store.is_for(listed.root.as_deref()) {
                 continue;
             }
-            found.push((store.swept_store(listed.id.as_str()), listed));
+            found.push((store.archived_store(listed.id.as_str()), listed));
         }
     }
     found
@@ -162,7 +162,7 @@ pub fn by_id(info: &ProgramInfo, from: &Utf8Path, text: &str) -> Result<(Store, 
     })?;
     let holds = |store: &Store| {
         let folder = store.loop_folder(&id);
-        store.path_of(&id).symlink_metadata().is_ok() || folder.is_dir() || store.has_swept(&id)
+        store.path_of(&id).symlink_metadata().is_ok() || folder.is_dir() || store.has_archived(&id)
     };
     match stores(info.state, &[from]).into_iter().find(holds) {
         Some(store) => Ok((store, id)),
@@ -181,7 +181,7 @@ pub fn by_id(info: &ProgramInfo, from: &Utf8Path, text: &str) -> Result<(Store, 
 pub fn near_id(state: &'static StateSpec, from: &Utf8Path, given: &str) -> Option<String> {
     let mut known: Vec<LoopId> = Vec::new();
     for store in stores(state, &[from]) {
-        let of_store = store.list().into_iter().chain(store.swept());
+        let of_store = store.list().into_iter().chain(store.archived());
         known.extend(
             of_store
                 .filter(|one| store.is_for(one.root.as_deref()))
@@ -191,21 +191,21 @@ pub fn near_id(state: &'static StateSpec, from: &Utf8Path, given: &str) -> Optio
     suggest::id(given, known.iter().map(LoopId::as_str)).map(str::to_owned)
 }
 
-/// Says where loops are if none is active: one that was not started here, one that was swept, those that are over.
+/// Says where loops are if none is active: one that is not the user's, an archived one, those that are over.
 fn none_active(info: &ProgramInfo, from: &Utf8Path) -> String {
-    let not_started_here = active_loops(info.state, from)
+    let not_ours = active_loops(info.state, from)
         .into_iter()
         .find(|(store, listed)| listed.left_alone && store.has_journal(&listed.id));
-    if let Some((_, listed)) = not_started_here {
+    if let Some((_, listed)) = not_ours {
         let id = listed.id.as_str();
-        let take_up = incompatible::take_up(info, id);
-        return format!("loop {id} is there, but it was not started here; {take_up}");
+        let help = incompatible::take_over(info, id);
+        return format!("loop {id} is there, but it is not yours; {help}");
     }
-    match (swept(info.state, from).first(), info.plugin) {
-        (Some((_, swept)), _) => format!(
-            "loop {} was put aside; {}",
-            swept.id,
-            incompatible::bring_back(info, swept.id.as_str())
+    match (archived(info.state, from).first(), info.plugin) {
+        (Some((_, archived)), _) => format!(
+            "loop {} is in the archive; {}",
+            archived.id,
+            incompatible::bring_back(info, archived.id.as_str())
         ),
         (None, Some(plugin)) => format!(
             "those that are over: /{plugin}:history, in a terminal `{} list`",

@@ -88,7 +88,7 @@ pub fn find_to_look(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, Loop
     find(info, id).or_else(newest)
 }
 
-/// The loop that a person means who names none: the active one of their session, of several the one that its stops drive, else one of theirs that was swept, else
+/// The loop that a person means who names none: the active one of their session, of several the one that its stops drive, else an archived one of theirs, else
 /// the one that is active.
 ///
 /// # Errors
@@ -104,7 +104,7 @@ pub fn find_for(info: &ProgramInfo, caller: &Caller) -> Result<(Store, LoopId), 
             return Ok((store, listed.id));
         }
         for store in locate::stores(info.state, &[&here]) {
-            if let Some(listed) = store.swept().into_iter().find(own) {
+            if let Some(listed) = store.archived().into_iter().find(own) {
                 return Ok((store, listed.id));
             }
         }
@@ -189,39 +189,34 @@ pub fn tell_repairs(info: &ProgramInfo, raw: &Raw) {
     }
 }
 
-/// Brings a loop back that was swept; nothing where it was not.
+/// Brings an archived loop back. Returns whether it was one.
 ///
 /// # Errors
 /// Another loop is active, or the store refused.
 pub fn bring_back(store: &Store, id: &LoopId) -> Result<bool, Failure> {
-    if !store.has_swept(id) {
+    if !store.has_archived(id) {
         return Ok(false);
     }
     store
-        .bring_back(id)
+        .unarchive(id)
         .map_err(|error| Failure::new(Exit::Refused, error))?;
     out::line(&format!(
-        "Loop {id} was brought back from {}/swept",
+        "Loop {id} was brought back from {}/archive",
         text::shown(store.folder())
     ));
     Ok(true)
 }
 
-/// Takes up a loop that was not started here, as a person decides. Does nothing to one that was.
+/// Takes over a loop that does not have the user's seal. Does nothing to one that has it.
 ///
 /// # Errors
-/// Another loop is active, the loop cannot be opened, or it cannot be recorded.
-pub fn take_up(
-    info: &ProgramInfo,
-    store: &Store,
-    id: &LoopId,
-    actor: Actor,
-) -> Result<(), Failure> {
-    let taken = store.take_up(id, &actor.to_string());
-    if taken.map_err(|error| incompatible::failure(info, OpenError::Store(error)))? {
-        store.log(&format!("{id} taken up by {actor}"));
+/// Another loop is active, or the loop cannot be read or written.
+pub fn take_over(store: &Store, id: &LoopId, actor: Actor) -> Result<(), Failure> {
+    let taken = store.take_over(id, &actor.to_string());
+    if taken.map_err(|error| Failure::new(Exit::Refused, error))? {
+        store.log(&format!("{id} taken over by {actor}"));
         out::line(&format!(
-            "Loop {id} was taken up: it belongs to {} now.",
+            "Loop {id} was taken over: it belongs to {} now.",
             store.root()
         ));
     }
@@ -260,40 +255,29 @@ pub fn adopt_held(raw: &Raw) -> Result<Exit, Failure> {
     Ok(Exit::Complete)
 }
 
-/// Puts loops aside that show no sign of life.
+/// Archives loops that nobody touched for this long.
 ///
 /// # Errors
-/// A folder cannot be locked.
+/// The working directory is not known.
 pub fn sweep(info: &ProgramInfo, older: Duration, dry_run: bool) -> Result<Exit, Failure> {
     let mut nothing = true;
     for store in locate::stores(info.state, &[&here()?]) {
-        let swept = store
-            .sweep(SystemTime::now(), older, dry_run)
-            .map_err(|error| Failure::new(Exit::Internal, error))?;
-        let verb = if dry_run { "would be" } else { "was" };
-        for id in swept.moved.iter().chain(&swept.would_move) {
+        let now = SystemTime::now();
+        let (ids, verb) = match dry_run {
+            true => (store.stale(now, older), "would be"),
+            false => (store.archive_stale(now, older), "was"),
+        };
+        for id in ids {
             nothing = false;
             out::line(&format!(
-                "Loop {id} {verb} moved to {}/swept; this brings it back:{}",
+                "Loop {id} {verb} moved to {}/archive; this brings it back:{}",
                 text::shown(store.folder()),
                 info.command(&format!("resume {id}"))
             ));
         }
-        for path in &swept.foreign {
-            nothing = false;
-            out::line(&format!(
-                "{} {verb} moved to {}/swept",
-                text::shown(path),
-                text::shown(store.folder())
-            ));
-        }
-        for path in swept.leftovers.iter().chain(&swept.expired) {
-            nothing = false;
-            out::line(&format!("{} {verb} removed", text::shown(path)));
-        }
     }
     if nothing {
-        out::line("Nothing to sweep.");
+        out::line("Nothing to archive.");
     }
     Ok(Exit::Complete)
 }
@@ -320,25 +304,17 @@ pub fn can_be_given_up<T>(opened: &Result<T, OpenError>, table: &Table, transiti
     ) && ends_anywhere(table, transition)
 }
 
-/// Gives up a loop that this version of the machine cannot open: its files are moved aside.
+/// Archives a loop that this version of the machine cannot open.
 ///
 /// # Errors
 /// A review or a command of it is running, or the files cannot be moved.
 pub fn give_up(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
-    let moved = store
-        .give_up(id, Timestamp::now())
-        .map_err(|error| Failure::new(Exit::Internal, error))?;
-    let Some(folder) = moved else {
-        return Err(Failure::plain(
-            Exit::Refused,
-            "claudex::give_up::running",
-            format!("loop {id}: something that it began is running"),
-            "wait for its end, then give the loop up; nothing was changed",
-        ));
-    };
+    store
+        .archive(id)
+        .map_err(|error| Failure::new(Exit::Refused, error))?;
     out::line(&format!(
-        "Loop {id} was given up; its files were moved to {}",
-        text::shown(folder)
+        "Loop {id} was given up; its files were moved to {}/archive/{id}",
+        text::shown(store.folder())
     ));
     Ok(Exit::Complete)
 }
@@ -417,7 +393,7 @@ pub(super) fn adopt<M: App>(
         out::line("Nothing was changed.");
         return Ok(Exit::Refused);
     }
-    take_up(info, &store, &id, actor)?;
+    take_over(&store, &id, actor)?;
     let held = open::<M>(&store, &id, actor)?;
     let exit = adopt_held(held.raw())?;
     say_again(program, &held);

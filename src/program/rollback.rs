@@ -1,8 +1,6 @@
-//! `rollback`: everything of every loop of a project is moved to a dated folder.
+//! `rollback`: every loop of a project moves to the archive.
 
 use std::io::{self, IsTerminal};
-
-use jiff::Timestamp;
 
 use super::arguments::Target;
 use super::exit::{Exit, Failure};
@@ -11,8 +9,7 @@ use super::{consent, locate, loops, out};
 use crate::store::Listed;
 use crate::text;
 
-/// Moves everything of every loop to a dated folder. Asks first: who has no terminal to be asked on says `--yes`, and
-/// whoever typed the slash command has said it.
+/// Archives every loop. Asks first, unless the user said `--yes` or typed the slash command.
 pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Result<Exit, Failure> {
     let target = Target {
         id: None,
@@ -24,7 +21,7 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Resu
     let mut found: Vec<(String, bool)> = Vec::new();
     for store in &stores {
         let ours = |one: &Listed| store.is_for(one.root.as_deref());
-        let loops = store.list().into_iter().chain(store.swept()).filter(ours);
+        let loops = store.list().into_iter().filter(ours);
         found.extend(loops.map(|one| (one.id.to_string(), !one.terminal)));
         let by_hand = store.list_foreign().into_iter();
         found.extend(by_hand.map(|one| {
@@ -74,22 +71,14 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Resu
             return Ok(Exit::Refused);
         }
     }
-    let now = Timestamp::now();
     for store in stores {
         let moved = store
-            .roll_back_all(now)
+            .archive_all()
             .map_err(|error| Failure::new(Exit::Internal, error))?;
-        let folder = store.rolled_back_folder(now);
-        let to = text::shown(&folder);
+        let to = text::shown(store.folder());
         for id in &moved {
-            store.log(&format!("{id} rolled back by {actor}, to {to}"));
-            out::line(&format!("Loop {id} was moved to {to}"));
-        }
-        if moved.is_empty() && folder.is_dir() {
-            out::line(&format!(
-                "What lay in {} was moved to {to}",
-                text::shown(store.folder())
-            ));
+            store.log(&format!("{id} rolled back by {actor}"));
+            out::line(&format!("Loop {id} was moved to {to}/archive/{id}"));
         }
     }
     Ok(Exit::Complete)
@@ -119,7 +108,7 @@ fn asked(found: &[(String, bool)]) -> bool {
         question.push_str(&format!("  and {} more\n", found.len() - SHOWN));
     }
     question.push_str(&format!(
-        "{}. Nothing is deleted.\nMove all of it to a dated folder?",
+        "{}. Nothing is deleted.\nMove all of it to the archive?",
         counted(found)
     ));
     consent::asked(&question)

@@ -180,7 +180,7 @@ fn waiting(info: &ProgramInfo, stores: &[Store], session: Option<&str>) -> Optio
             && listed.problem.is_none()
             && !listed.terminal
     };
-    let put_aside = || stores.iter().flat_map(Store::swept).find(is_own);
+    let put_aside = || stores.iter().flat_map(Store::archived).find(is_own);
     own.map(|(store, listed)| Waiting::Own(store, listed))
         .or_else(|| waits.map(|(store, listed)| Waiting::Anyones(store, listed)))
         .or_else(|| nobodys.map(Waiting::Nobodys))

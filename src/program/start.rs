@@ -339,9 +339,9 @@ fn started<M: App>(
     let held = begin(program, mode, matches, &here, &store, (&caller, actor))?;
     let raw = held.raw();
     let mut notes: Vec<String> = raw.repairs().iter().map(ToString::to_string).collect();
-    notes.extend(raw.swept().iter().map(|id| {
+    notes.extend(raw.archived().iter().map(|id| {
         format!(
-            "loop {id} showed no sign of life and was put aside; to bring it back once this one is over:{}",
+            "loop {id} showed no sign of life and was archived; to bring it back once this one is over:{}",
             info.command(&format!("resume {id}"))
         )
     }));
@@ -568,9 +568,9 @@ fn complete<M: App>(mode: &ModeInfo, fields: &[(&'static str, Value)]) -> Result
 pub fn refused(info: &ProgramInfo, error: StartError) -> Failure {
     match error {
         StartError::Active { ref id, .. } => active(info, id, &error.to_string()),
-        StartError::Store(StoreError::NotStartedHere { ref id, .. }) => {
+        StartError::Store(StoreError::NotOurs { ref id, .. }) => {
             let help = incompatible::in_the_way(info, id);
-            let code = "claudex::start::not_started_here";
+            let code = "claudex::start::not_ours";
             Failure::plain(Exit::Refused, code, error.to_string(), &help)
         }
         StartError::Actor { mode, .. } => {
@@ -620,8 +620,8 @@ fn active(info: &ProgramInfo, id: &str, message: &str) -> Failure {
         )
     } else {
         format!(
-            "if an older version began it, a user takes it up: {program} import FILE; else finish it with the program that began it, or move \
-             every loop of the project aside:\n    {program} rollback"
+            "if an older version began it, a user takes it up: {program} import FILE; else finish it with the program that began it, or archive \
+             every loop of the project:\n    {program} rollback"
         )
     };
     Failure::plain(

@@ -20,7 +20,7 @@ use crate::hooks::input::Input;
 use crate::machine::{Actor, Refusal, Refused};
 use crate::process::environment::GUARD;
 use crate::review::runs;
-use crate::store::{Budget, Listed, LoopId, MOST_FOLDERS, OF_A_HOOK, Store, StoreError};
+use crate::store::{Budget, Listed, LoopId, MOST_FOLDERS, OF_A_HOOK, Store};
 use crate::text;
 
 /// Prefix of the folder's log line about a stop that changed nothing. `status` shows that line.
@@ -71,9 +71,7 @@ pub(super) fn decide<M: App>(
     if stores.is_empty() {
         return approve;
     }
-    let mut repairs = Vec::new();
-    let choice = choose(info, &stores, input.session_id.as_deref(), &mut repairs);
-    let decision = match choice {
+    match choose(info, &stores, input.session_id.as_deref()) {
         _ if surroundings.budget.is_over() => noted(info.line(&out_of_time(info, &stores[0]))),
         Choice::Drive { store, id } => {
             let decision = drive(program, &store, &id, input, now);
@@ -81,16 +79,12 @@ pub(super) fn decide<M: App>(
             decision
         }
         Choice::Swept { id } => noted(info.line(&format!(
-            "loop {id} was put aside after it had been idle for too long. To take it up:{}",
+            "loop {id} was archived after it had been idle for too long. To go on with it:{}",
             info.command(&format!("resume {id}"))
         ))),
-        Choice::Broken { problem } => {
-            repairs.retain(|one| !problem.ends_with(one));
-            noted(info.line(&problem))
-        }
+        Choice::Broken { problem } => noted(info.line(&problem)),
         Choice::None => approve,
-    };
-    with_repairs(info, decision, &repairs)
+    }
 }
 
 /// Says that the time was over before a loop was found and could be driven. What went wrong until then is not said: it may
@@ -162,9 +156,7 @@ pub(super) fn all_owned(
                 && listed.ours
                 && store.is_for(listed.root.as_deref())
         };
-        let listed = repair(info, &store, &mut Vec::new())
-            .into_iter()
-            .filter(is_own);
+        let listed = store.list_active().into_iter().filter(is_own);
         owned.extend(listed.map(|listed| (store.clone(), listed)));
         if !owned.is_empty() && !chosen::has_many(info) {
             break;
@@ -190,13 +182,11 @@ enum Choice {
 }
 
 /// The loop that is not over and belongs to this session, of several the one that [`chosen::order`] puts first; else one that belongs
-/// to nobody yet. `repairs` gets what was put right or set aside on the way, each a sentence: whoever's loop it was, this is the
-/// one time that it can be told.
+/// to nobody yet.
 fn choose(
     info: &ProgramInfo,
     stores: &[Store],
     session: Option<&str>,
-    repairs: &mut Vec<String>,
 ) -> Choice {
     let mut drivable: Vec<(Store, Listed)> = Vec::new();
     let mut broken = None;
@@ -206,14 +196,14 @@ fn choose(
             broken.get_or_insert_with(|| text::note(&with_help(&error), 700));
             continue;
         }
-        for listed in repair(info, store, repairs) {
+        for listed in store.list_active() {
             if listed.left_alone && !listed.terminal && store.is_for(listed.root.as_deref()) {
                 left_alone.get_or_insert_with(|| {
                     let what = text::one_line(listed.problem.as_deref().unwrap_or_default(), 700);
                     let id = listed.id.as_str();
                     let taken_up = store
                         .has_journal(&listed.id)
-                        .then(|| incompatible::take_up(info, id));
+                        .then(|| incompatible::take_over(info, id));
                     format!(
                         "{what}; {}",
                         taken_up.unwrap_or_else(|| incompatible::NO_LOOP.to_owned())
@@ -252,11 +242,10 @@ fn choose(
             id: listed.id,
         };
     }
-    let swept = stores.iter().flat_map(Store::swept).find(|listed| {
+    let swept = stores.iter().flat_map(Store::archived).find(|listed| {
         session.is_some()
             && listed.session.as_deref() == session
             && !listed.terminal
-            && listed.owned
     });
     let not_seen = || {
         (stores.len() == MOST_FOLDERS).then(|| {
@@ -271,68 +260,6 @@ fn choose(
         (None, Some(listed)) => Choice::Swept { id: listed.id },
         (None, None) => Choice::None,
     }
-}
-
-/// The loops of a store, after those that cannot be read were opened once: opening heals from the journal, or sets the
-/// file aside and says why.
-fn repair(info: &ProgramInfo, store: &Store, repairs: &mut Vec<String>) -> Vec<Listed> {
-    let mut listed = store.list_active();
-    let mut repaired = false;
-    // What this user's record does not know is left as it is.
-    let to_repair = |listed: &&mut Listed| listed.problem.is_some() && listed.owned;
-    for broken in listed.iter_mut().filter(to_repair) {
-        if store.budget().is_over() {
-            break;
-        }
-        match store.open(&broken.id) {
-            Ok(opened) => {
-                repaired = true;
-                let id = &broken.id;
-                repairs.extend(
-                    opened
-                        .repairs
-                        .iter()
-                        .map(|repair| format!("loop {id}: {repair}")),
-                );
-            }
-            Err(error) => {
-                let kept = match &error {
-                    StoreError::Unreadable {
-                        quarantined: Some(kept),
-                        ..
-                    } => Some(format!("; it was set aside as {}", text::shown(kept))),
-                    _ => None,
-                };
-                let help = incompatible::help(info, &error).map(|help| format!("; {help}"));
-                let (kept_at, help) = (
-                    kept.as_deref().unwrap_or_default(),
-                    help.unwrap_or_default(),
-                );
-                // What is to be done must not fall to a long reason.
-                let problem = text::one_line(&format!("{error}{kept_at}"), 700) + &help;
-                if kept.is_some() {
-                    repairs.push(problem.clone());
-                }
-                broken.problem = Some(problem);
-            }
-        }
-    }
-    if repaired {
-        let problems: Vec<_> = listed
-            .into_iter()
-            .filter(|listed| listed.problem.is_some())
-            .collect();
-        listed = store.list_active();
-        for old in problems {
-            if let Some(new) = listed
-                .iter_mut()
-                .find(|new| new.id == old.id && new.problem.is_some())
-            {
-                new.problem = old.problem;
-            }
-        }
-    }
-    listed
 }
 
 /// Opens the loop, binds it where it belongs to nobody, and lets the machine decide.

@@ -86,21 +86,27 @@ impl Store {
         listed
     }
 
-    /// Archives the loops that are not over and that nobody touched for this long. One whose review runs stays.
-    pub fn archive_stale(&self, now: SystemTime, older: Duration) -> Vec<LoopId> {
-        let is_stale = |modified| {
-            now.duration_since(modified)
-                .is_ok_and(|since| since > older)
+    /// Returns the loops that are not over and that nobody touched for this long. One whose review runs is not stale.
+    pub fn stale(&self, now: SystemTime, older: Duration) -> Vec<LoopId> {
+        let is_stale = |one: &Listed| {
+            let age = now.duration_since(one.modified);
+            let is_old = age.is_ok_and(|age| age > older);
+            one.ours && !one.terminal && is_old && !self.is_running(&one.id)
         };
-        let mut archived = Vec::new();
-        for one in self.list() {
-            if one.ours && !one.terminal && is_stale(one.modified) && !self.is_running(&one.id) {
-                match self.archive(&one.id) {
-                    Ok(()) => archived.push(one.id),
-                    Err(error) => self.log(&format!("{}: not archived: {error}", one.id)),
-                }
+        let stale = self.list().into_iter().filter(is_stale);
+        stale.map(|one| one.id).collect()
+    }
+
+    /// Archives the stale loops.
+    pub fn archive_stale(&self, now: SystemTime, older: Duration) -> Vec<LoopId> {
+        let mut archived = self.stale(now, older);
+        archived.retain(|id| match self.archive(id) {
+            Ok(()) => true,
+            Err(error) => {
+                self.log(&format!("{id}: not archived: {error}"));
+                false
             }
-        }
+        });
         archived
     }
 

@@ -7,13 +7,11 @@ use crate::files::kill_point;
 /// Where a crash can be simulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Point {
-    /// The new state is written beside the old one.
-    Prepared,
     /// Half of the journal's line is written.
     HalfLine,
-    /// The journal's line is synced, the state is old.
+    /// The journal's line is synced, the document is old.
     Journaled,
-    /// The state is renamed, the folder is not synced.
+    /// The document is replaced.
     Renamed,
 }
 

@@ -34,24 +34,6 @@ impl Frontmatter {
         Ok(Self::of((keys, data), open, lines, rest))
     }
 
-    /// Makes a document of what can be read of a damaged one: the text, and each key that is whole.
-    pub(super) fn salvage(keys: Keys, data: Data, bytes: &[u8]) -> Option<Self> {
-        let text = text_of(bytes).ok().filter(|text| !text.contains('\0'))?;
-        match parts(text) {
-            Some((open, lines, rest)) => {
-                let lines = Lines::read(lines, Style::Theirs, true).unwrap_or_default();
-                Some(Self::of((keys, data), open, lines, rest))
-            }
-            // Nobody knows where the text of a document begins that has lost its second fence.
-            None if text.trim_start_matches('\u{feff}').starts_with("---") => None,
-            None => {
-                let empty = Self::empty(keys, data);
-                let rest = empty.rest.clone() + text;
-                Some(Self { rest, ..empty })
-            }
-        }
-    }
-
     pub(super) fn empty(keys: Keys, data: Data) -> Self {
         Self::of((keys, data), "---\n", Lines::default(), "---\n")
     }
@@ -301,26 +283,6 @@ mod tests {
     }
 
     #[test]
-    fn what_is_whole_in_a_damaged_document_is_kept() {
-        let kept = |damaged: &str| {
-            Frontmatter::salvage(&[], &[], damaged.as_bytes()).map(|document| text(&document))
-        };
-        let damaged = "---\nphase: \"dra\n# why\nround: 1\nround: 2\nloop:\n  a: [\n  b: 1\n}: x\nmine: yes\n---\n# Text\n";
-        let whole = "---\n# why\nround: 1\nloop:\n  b: 1\nmine: yes\n---\n# Text\n";
-        assert_eq!(kept(damaged).as_deref(), Some(whole));
-        let crlf =
-            Frontmatter::salvage(&[], &[], b"---\r\n[\r\n---\r\ntext").map(|mut document| {
-                document.set("a", &word("b"));
-                text(&document)
-            });
-        assert_eq!(crlf.as_deref(), Some("---\r\na: b\r\n---\r\ntext"));
-        assert_eq!(kept("# Text\n").as_deref(), Some("---\n---\n# Text\n"));
-        for nothing in ["---\nphase: a\ntext", "\0", "text\0"] {
-            assert_eq!(kept(nothing), None, "{nothing:?}");
-        }
-    }
-
-    #[test]
     fn what_is_no_frontmatter_is_refused() {
         for text in [
             "",
@@ -398,7 +360,6 @@ mod tests {
                     let read = Frontmatter::parse(KEYS, &[], text.as_bytes());
                     let blank = part == "  " || part == "--- \n";
                     assert!(blank || read.is_err(), "{begin}{part}");
-                    let _ = Frontmatter::salvage(KEYS, &[], text.as_bytes());
                     // A debug build on a busy machine takes a second; brackets took the reader a minute.
                     assert!(
                         begun.elapsed().as_secs() < 20,
@@ -418,7 +379,6 @@ mod tests {
             field in "[a-c](\\.[a-c]){0,2}",
         ) {
             let whole = format!("---\n{lines}---\n{below}");
-            let _ = Frontmatter::salvage(KEYS, &[], whole.as_bytes());
             if let Ok(mut document) = Frontmatter::parse(KEYS, &[], whole.as_bytes()) {
                 prop_assert_eq!(text(&document), &whole[..]);
                 let before = document.fields();
@@ -444,7 +404,6 @@ mod tests {
                 if let Ok(document) = Frontmatter::parse(KEYS, &[], &bytes) {
                     prop_assert_eq!(document.to_bytes(), &bytes[..]);
                 }
-                let _ = Frontmatter::salvage(KEYS, &[], &bytes);
             }
         }
     }

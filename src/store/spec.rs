@@ -88,23 +88,6 @@ impl Form {
         }
     }
 
-    /// Returns the fields that hold data.
-    pub(super) fn data(self) -> Data {
-        match self {
-            Self::Lines => &[],
-            Self::Json(data) | Self::Frontmatter(_, data) => data,
-        }
-    }
-
-    fn salvage(self, bytes: &[u8]) -> Option<Box<dyn Document>> {
-        match self {
-            Self::Lines | Self::Json(_) => None,
-            Self::Frontmatter(keys, data) => {
-                Some(Box::new(Frontmatter::salvage(keys, data, bytes)?))
-            }
-        }
-    }
-
     pub(super) fn empty(self) -> Box<dyn Document> {
         match self {
             Self::Lines => Box::new(Lines::default()),
@@ -215,11 +198,6 @@ impl StateSpec {
     /// See [`DocumentError`].
     pub fn parse(&self, bytes: &[u8]) -> Result<Box<dyn Document>, DocumentError> {
         Ok(nulls::read_as(self.form.parse(bytes)?, self.nulls()))
-    }
-
-    /// Makes a document of what is whole in a damaged one, for fields to be set; `None` where nothing of it is to be kept.
-    pub(super) fn salvage(&self, bytes: &[u8]) -> Option<Box<dyn Document>> {
-        Some(nulls::read_as(self.form.salvage(bytes)?, self.nulls()))
     }
 
     /// Makes a document without fields.

@@ -30,18 +30,17 @@ pub(in crate::program) fn journal<M: App>(
         return Ok(listed);
     };
     let (store, id) = loops::find(info, Some(&id))?;
-    // What was swept is read where it lies.
-    let store = if store.has_swept(&id) {
-        store.swept_store(id.as_str())
+    let store = if store.has_archived(&id) {
+        store.archived_store(id.as_str())
     } else {
         store
     };
     if *verify {
-        let lines = store
-            .verify(&id)
-            .map_err(|error| Failure::new(Exit::Refused, error))?;
+        let entries = store.journal(&id);
+        let entries = entries.map_err(|error| Failure::new(Exit::Refused, error))?;
         out::line(&format!(
-            "Loop {id}: {lines} lines, and each change follows from the one before it"
+            "Loop {id}: {} entries, each with your seal",
+            entries.len()
         ));
         return Ok(Exit::Complete);
     }

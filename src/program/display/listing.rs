@@ -175,23 +175,28 @@ pub(super) fn about(machine: &Table) -> Option<&'static str> {
     Some(found.name)
 }
 
-/// Returns the loops of this project, newest first, with this many that are over at most of each state folder, the swept ones after
-/// them, and how many it left out.
+/// Returns the loops of this project, newest first, with this many that are over at most of each state folder, the archived ones
+/// after them, and how many it left out.
 fn rows<M: App>(over: usize) -> Result<(Vec<Row>, usize), Failure> {
     let state = M::INFO.state;
     let (here, now) = (loops::here()?, Timestamp::now());
     let row =
-        |(store, listed): &(Store, Listed), swept| Row::of(M::TABLE, store, listed, swept, now);
+        |(store, listed): &(Store, Listed), archived| Row::of(M::TABLE, store, listed, archived, now);
     let mut more = 0;
     let loops = locate::of_stores(state, &here, |store| {
-        let (newest, left_out) = store.list_newest(over);
-        more += left_out;
-        newest
+        let mut listed = store.list();
+        let (all, mut finished) = (listed.len(), 0);
+        listed.retain(|one| {
+            finished += usize::from(one.terminal);
+            !one.terminal || finished <= over
+        });
+        more += all - listed.len();
+        listed
     });
-    let swept = locate::swept(state, &here);
+    let archived = locate::archived(state, &here);
     let rows = loops.iter().map(|found| row(found, false));
     Ok((
-        rows.chain(swept.iter().map(|found| row(found, true)))
+        rows.chain(archived.iter().map(|found| row(found, true)))
             .collect(),
         more,
     ))

@@ -430,9 +430,9 @@ fn picked(
 ) -> Result<Vec<(Store, LoopId)>, Failure> {
     if let Some(id) = id {
         let (store, id) = loops::find(info, Some(id))?;
-        if store.has_swept(&id) {
+        if store.has_archived(&id) {
             problems.push(format!(
-                "loop {id} showed no sign of life and was put aside in {}/swept; this brings it back:{}",
+                "loop {id} is in the archive, {}/archive; this brings it back:{}",
                 text::shown(store.folder()),
                 info.command(&format!("resume {id}"))
             ));
@@ -500,7 +500,7 @@ pub(in crate::program) fn status<M: App>(
     Ok(Exit::Complete)
 }
 
-/// Says that there is no loop, how one is started, and where those are that were put aside.
+/// Says that there is no loop, how one is started, and where archived ones are listed.
 fn nothing(info: &ProgramInfo) -> Result<String, Failure> {
     let mode = info.table.modes.first().map_or("start", |mode| mode.name);
     let mut nothing = format!(
@@ -508,15 +508,15 @@ fn nothing(info: &ProgramInfo) -> Result<String, Failure> {
         info.start(mode)
     );
     let stores = locate::stores(info.state, &[&loops::here()?]);
-    let swept = |store: &Store| {
+    let archived = |store: &Store| {
         store
-            .swept()
+            .archived()
             .iter()
             .any(|one| store.is_for(one.root.as_deref()))
     };
-    if stores.iter().any(swept) {
+    if stores.iter().any(archived) {
         nothing.push_str(&format!(
-            "\nWhat was put aside for showing no sign of life:\n    {} list",
+            "\nArchived loops:\n    {} list",
             info.program
         ));
     }
