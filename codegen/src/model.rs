@@ -7,6 +7,7 @@ mod behaviour;
 mod field;
 mod graph;
 mod guard;
+mod like;
 mod parse;
 mod phase;
 mod plugin;

@@ -4,13 +4,15 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use serde::Deserialize;
+use serde::de::IntoDeserializer;
 use toml::de::{DeTable, Deserializer};
 use toml_parser::lexer::TokenKind;
 
 use super::at::place_in_string;
 use super::guard::{self, Fault};
+use super::like::{Copied, take_copies};
 use super::problem::{form_problem, syntax_problem};
-use super::{At, Constant, FieldKind, Machine, Transition, Update};
+use super::{At, Behaviour, Constant, FieldKind, Machine, Transition, Update};
 use crate::diagnostic::Diagnostic;
 
 /// The largest machine file, in bytes.
@@ -32,7 +34,7 @@ const MAX_TRANSITIONS: usize = 65_536;
 /// # Errors
 /// Returns the first problem of the form, or every guard and update that cannot be parsed.
 pub(crate) fn parse(source: &str) -> Result<Machine, Vec<Diagnostic>> {
-    let mut machine = parse_form(source).map_err(|problem| vec![problem])?;
+    let mut machine = parse_form(source)?;
     let mut found = Vec::new();
 
     machine
@@ -52,24 +54,37 @@ pub(crate) fn parse(source: &str) -> Result<Machine, Vec<Diagnostic>> {
     }
 }
 
-fn parse_form(source: &str) -> Result<Machine, Diagnostic> {
+fn parse_form(source: &str) -> Result<Machine, Vec<Diagnostic>> {
     if source.len() > MAX_FILE_BYTES {
         let message = format!("the file has {} bytes", source.len());
-        return Err(too_large(0..0, message, MAX_FILE_BYTES));
+        return Err(vec![too_large(0..0, message, MAX_FILE_BYTES)]);
     }
     if let Some(span) = deep_key(source) {
         let found = Diagnostic::new("too_deep", span, "a key has too many parts");
-        return Err(found.help(format!("use {MAX_KEY_PARTS} at most")));
+        return Err(vec![found.help(format!("use {MAX_KEY_PARTS} at most"))]);
     }
-    let (table, errors) = DeTable::parse_recoverable(source);
+    let (mut table, errors) = DeTable::parse_recoverable(source);
     let first = |error: &&toml::de::Error| error.span().map(|span| span.start);
     if let Some(error) = errors.iter().min_by_key(first) {
-        return Err(syntax_problem(error, source));
+        return Err(vec![syntax_problem(error, source)]);
     }
-    let machine = Machine::deserialize(Deserializer::from(table))
-        .map_err(|error| form_problem(&error, source))?;
+    let copies = take_copies(table.get_mut())?;
+    let mut machine = Machine::deserialize(Deserializer::from(table))
+        .map_err(|error| vec![form_problem(&error, "", source)])?;
+    for Copied { phase, on_stop } in copies {
+        let behaviour = Behaviour::deserialize(on_stop.into_deserializer()).map_err(|error| {
+            vec![form_problem(
+                &error,
+                &format!("phases.{phase}.on_stop"),
+                source,
+            )]
+        })?;
+        if let Some(phase) = machine.phases.iter_mut().find(|known| *known.name == phase) {
+            phase.on_stop = Some(behaviour);
+        }
+    }
     match oversized_section(&machine) {
-        Some(problem) => Err(problem),
+        Some(problem) => Err(vec![problem]),
         None => Ok(machine),
     }
 }

@@ -47,6 +47,8 @@ pub struct Phase {
     pub terminal: bool,
     /// What a stop does here. Absent in a phase that is not terminal: a method to write in Rust.
     pub on_stop: Option<Behaviour>,
+    /// The phase whose `on_stop` this one takes. Keys of its own win. The parser completes `on_stop`.
+    pub like: Option<At<String>>,
     /// The template of the message when the phase is entered, unless the edge has one.
     pub message: Option<At<Path>>,
     /// The start of the table.

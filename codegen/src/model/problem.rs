@@ -13,14 +13,20 @@ pub(super) fn syntax_problem(error: &toml::de::Error, source: &str) -> Diagnosti
     }
 }
 
-/// Describes a value that does not fit the model.
-pub(super) fn form_problem(error: &toml::de::Error, source: &str) -> Diagnostic {
+/// Describes a value that does not fit the model. `start` is the keys that lead to what was read.
+pub(super) fn form_problem(error: &toml::de::Error, start: &str, source: &str) -> Diagnostic {
     let span = error.span().unwrap_or(source.len()..source.len());
+    let path = path_of(error);
+    let path = match (start, path.as_str()) {
+        (start, "") => start.to_owned(),
+        ("", path) => path.to_owned(),
+        (start, path) => format!("{start}.{path}"),
+    };
     let Problem {
         code,
         message,
         help,
-    } = describe(error.message(), &path_of(error));
+    } = describe(error.message(), &path);
     let found = Diagnostic::new(code, span, message);
     if help.is_empty() {
         found
