@@ -27,7 +27,7 @@ pub use behaviour::{
 };
 pub use field::{AtStart, Constant, Field, FieldKind, Held};
 pub use graph::Edge;
-pub(crate) use parse::{MAX_PHASES, parse};
+pub(crate) use parse::parse;
 pub use phase::{Focus, Mode, Persona, Phase};
 pub use plugin::{Does, Plugin, PluginCommand, SlashCommand};
 pub use state::{Active, Form, IdForm, State};

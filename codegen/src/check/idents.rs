@@ -1,25 +1,24 @@
-//! Names that cannot live together in the generated Rust or on the command line.
+//! Names that collide in the generated Rust, in a document or on the command line.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::Index;
-use crate::diagnostic::{Diagnostic, list};
+use super::{Index, Problems};
 use crate::emit::ident::{TYPES, camel, type_of_words};
 use crate::model::texts::Word;
-use crate::model::{Actor, ArgumentKind, At, AtStart, Behaviour, FieldKind, From, Machine, Phase};
+use crate::model::{
+    Actor, ArgumentKind, At, AtStart, Behaviour, FieldKind, From, Phase, Transition,
+};
 
-const CODE: &str = "name_collision";
-
-/// Methods that every loop has.
-const METHODS: [&str; 9] = [
-    "id", "phase", "raw", "reload", "noting", "folder", "into_any", "fields", "add_text",
+/// The methods of every `Loop`.
+const METHODS: [&str; 10] = [
+    "id", "phase", "fields", "header", "raw", "reload", "folder", "into_any", "noting", "add_text",
 ];
-/// What a verb or a method has besides its transition's arguments.
+/// The arguments of every verb and of every method of a transition.
 const ARGUMENTS: [&str; 6] = ["id", "from_prompt", "help", "rejecting", "evidence", "held"];
-/// The words of Rust that cannot be written as `r#word`, in any form.
-const WORDS: [&str; 4] = ["self", "super", "crate", "_"];
-/// The command line's own verbs. `resume` is one of them too, see below.
+/// The words of Rust that have no raw form.
+const KEYWORDS: [&str; 5] = ["self", "Self", "super", "crate", ""];
+/// The verbs of every program.
 const VERBS: [&str; 26] = [
     "start",
     "run",
@@ -36,7 +35,7 @@ const VERBS: [&str; 26] = [
     "stop",
     "prompt",
     "answer",
-    "session_start",
+    "session-start",
     "hooks",
     "plugin",
     "rollback",
@@ -49,315 +48,223 @@ const VERBS: [&str; 26] = [
     "help",
 ];
 
-/// The names that share one namespace, with what the first of each was.
-struct Space {
-    what: &'static str,
-    taken: HashMap<String, (String, Option<Range<usize>>)>,
-}
+/// The names that are taken, by namespace.
+#[derive(Default)]
+struct Taken<'m>(BTreeMap<(String, String), Owner<'m>>);
 
-impl Space {
-    fn new(what: &'static str, own: &[&str]) -> Self {
-        let taken = own.iter().map(|name| {
-            (
-                (*name).to_owned(),
-                (format!("the {what} `{name}` that every module has"), None),
-            )
-        });
-        Self {
-            what,
-            taken: taken.collect(),
+/// What a name is made from, and its place. Names that every machine has are not in the file.
+type Owner<'m> = (String, Option<&'m Range<usize>>);
+
+impl<'m> Taken<'m> {
+    /// Notes names that every machine has.
+    fn reserve(&mut self, space: &str, names: impl IntoIterator<Item = impl Into<String>>) {
+        for name in names {
+            let owner = ("which every machine has".to_owned(), None);
+            self.0.insert((space.to_owned(), name.into()), owner);
         }
     }
 
+    /// Adds a name that is made from a part of the machine file, or reports that it is taken.
     fn add(
         &mut self,
-        identifier: String,
-        kind: &str,
-        name: &At<String>,
-        found: &mut Vec<Diagnostic>,
+        space: &str,
+        name: impl Into<String>,
+        (kind, of): (&str, &'m At<String>),
+        found: &mut Problems,
     ) {
-        let this = format!("the {kind} `{}`", name);
-        let Some((other, place)) = self.taken.get(&identifier) else {
-            self.taken
-                .insert(identifier, (this, Some(name.span.clone())));
+        let name = name.into();
+        let help = format!("rename the {kind}");
+        if KEYWORDS.contains(&name.as_str()) && space != "stored form" {
+            let message = format!("the {kind} `{of}` cannot be a name in Rust");
+            found.add("name_collision", &of.span, message, help);
+            return;
+        }
+        let this = format!("the {kind} `{of}`");
+        let key = (space.to_owned(), name);
+        let Some((owner, place)) = self.0.get(&key) else {
+            self.0.insert(key, (this, Some(&of.span)));
             return;
         };
-        let message = format!(
-            "{this} and {other} both give the Rust {} `{identifier}`",
-            self.what
-        );
-        let mut one = name
-            .problem(CODE, message)
-            .help(format!("rename the {kind}"));
-        if let Some(place) = place {
-            one = one.related(place.clone(), "the other one");
+        let name = &key.1;
+        match place {
+            None => {
+                let message = format!("{this} gives the {space} `{name}`, {owner}");
+                found.add("name_collision", &of.span, message, help);
+            }
+            Some(place) => {
+                let message = format!("{this} and {owner} both give the {space} `{name}`");
+                found.add("name_collision", &of.span, message, help);
+                found.relate(place, "the other name");
+            }
         }
-        found.push(one);
     }
 }
 
-pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
+pub(super) fn collisions(index: &Index<'_>, found: &mut Problems) {
     let machine = index.machine;
-    let transitions: Vec<_> = index
-        .transitions
-        .values()
-        .map(|entries| &machine.transitions[entries[0]])
-        .collect();
-    let mut transitions = transitions;
-    transitions.sort_by_key(|entry| entry.name.span.start);
+    let taken = &mut Taken::default();
+    taken.reserve("type", TYPES);
+    taken.reserve("method of `Loop`", METHODS);
+    taken.reserve("flag of `start`", ["mode", "help"]);
+    taken.reserve("verb", VERBS);
+    hook_methods(index, taken);
 
-    let mut types = Space::new("type", &TYPES);
-    types.add(camel(&machine.name.value), "machine", &machine.name, found);
+    taken.add(
+        "module",
+        &*machine.name.value,
+        ("machine", &machine.name),
+        found,
+    );
+    taken.add(
+        "type",
+        camel(&machine.name),
+        ("machine", &machine.name),
+        found,
+    );
+    for mode in &machine.modes {
+        taken.add("mode", camel(&mode.name), ("mode", &mode.name), found);
+    }
     for phase in &machine.phases {
+        let part = ("phase", &phase.name);
         if phase.name.value == "same" {
-            let one = phase.name.problem(CODE, "a phase is named `same`");
-            found.push(one.help("`to = \"same\"` means the source; rename the phase"));
-        }
-        if phase.name.value == "stop" && !phase.terminal {
-            let message =
-                "the phase `stop` would be the method `OnStop::stop`, which every machine has";
-            found.push(phase.name.problem(CODE, message).help("rename the phase"));
-        }
-        if !phase.terminal
-            && let Some(does) = method(machine, &phase.name.value)
-        {
-            let name = &phase.name.value;
-            let message = format!(
-                "the phase `{name}` would be the method `OnStop::{name}`, by which the program {does}"
+            let message = "a phase cannot be named `same`: `to = \"same\"` means the source";
+            found.add(
+                "name_collision",
+                &phase.name.span,
+                message,
+                "rename the phase",
             );
-            found.push(phase.name.problem(CODE, message).help("rename the phase"));
         }
-        types.add(camel(&phase.name.value), "phase", &phase.name, found);
+        if !phase.terminal {
+            taken.add("method of `OnStop`", &*phase.name.value, part, found);
+        }
+        taken.add("type", camel(&phase.name), part, found);
+        taken.add("stored form", phase.stored(), part, found);
     }
-    for entry in &transitions {
-        types.add(camel(&entry.name.value), "transition", &entry.name, found);
+    let mut entries: Vec<&Transition> = index.transitions.values().map(|all| all[0]).collect();
+    entries.sort_by_key(|entry| entry.span.start);
+    for entry in &entries {
+        taken.add(
+            "type",
+            camel(&entry.name),
+            ("transition", &entry.name),
+            found,
+        );
     }
-    for field in &machine.fields {
-        if let FieldKind::OneOf(words) = &field.kind {
-            let name = type_of_words(&field.name.value);
-            types.add(format!("{name}Iter"), "field", &field.name, found);
-            types.add(name, "field", &field.name, found);
-            variants(words, &field.name.value, found);
+    fields(index, taken, found);
+    for entry in entries {
+        transition(index, entry, taken, found);
+    }
+}
+
+fn fields<'m>(index: &Index<'m>, taken: &mut Taken<'m>, found: &mut Problems) {
+    for field in &index.machine.fields {
+        let (name, part) = (&field.name, ("field", &field.name));
+        taken.add("field", &*name.value, part, found);
+        match &field.kind {
+            FieldKind::OneOf(list) => words(type_of_words(name), list, part, taken, found),
+            FieldKind::Data(_) => {
+                taken.add("method of `Loop`", format!("set_{name}"), part, found);
+            }
+            _ => {}
         }
         if field.within.is_some() {
-            types.add(
-                format!("Has{}", camel(&field.name.value)),
-                "field",
-                &field.name,
-                found,
-            );
+            taken.add("type", format!("Has{}", camel(name)), part, found);
+            taken.add("method of `Loop`", &*name.value, part, found);
         }
-        if field.name.value == "mode" && field.at_start != AtStart::Never {
-            let one = field.name.problem(CODE, "a start takes a `mode` already");
-            found.push(one.help("rename the field, or leave `at_start` out"));
-        }
-        if field.name.value == "help" && field.at_start != AtStart::Never {
-            let one = field
-                .name
-                .problem(CODE, "`start --help` shows its help already");
-            found.push(one.help("rename the field, or leave `at_start` out"));
-        }
-    }
-    // Fields are read through a type of their own, but one name for two things of a loop would mislead.
-    let mut methods = Space::new("method", &METHODS);
-    for entry in &transitions {
-        if let Some(field) = index.fields.get(entry.name.as_str()) {
-            let message = format!(
-                "the transition `{0}` and the field `{0}` have one name",
-                entry.name
-            );
-            let one = entry.name.problem(CODE, message);
-            let one = one.related(field.name.span.clone(), "the field");
-            found.push(one.help("rename the transition"));
-        }
-    }
-    branches(index, &mut types, found);
-    for entry in &transitions {
-        for argument in &entry.args {
-            if let ArgumentKind::OneOf(words) = &argument.kind {
-                let name = camel(&entry.name.value) + &camel(&argument.name.value);
-                types.add(format!("{name}Iter"), "argument", &argument.name, found);
-                types.add(name, "argument", &argument.name, found);
-                variants(words, &argument.name.value, found);
-            }
-        }
-    }
-    for field in &machine.fields {
-        if matches!(field.kind, FieldKind::Data(_)) {
-            methods.add(format!("set_{}", field.name), "field", &field.name, found);
-        }
-    }
-    for entry in &transitions {
-        methods.add(entry.name.value.clone(), "transition", &entry.name, found);
-    }
-    let mut modes = Space::new("variant", &[]);
-    for mode in &machine.modes {
-        modes.add(camel(&mode.name.value), "mode", &mode.name, found);
-    }
-    stored_forms(index, found);
-    reserved_words(index, found);
-    for (at, entry) in machine.transitions.iter().enumerate() {
-        if index
-            .transitions
-            .get(entry.name.as_str())
-            .is_some_and(|entries| entries[0] == at)
-        {
-            verb(index, &entry.name, found);
+        if field.at_start != AtStart::Never {
+            taken.add("flag of `start`", &*name.value, part, found);
         }
     }
 }
 
-fn variants(words: &[At<Word>], field: &str, found: &mut Vec<Diagnostic>) {
-    let mut space = Space::new("variant", &[]);
+fn transition<'m>(
+    index: &Index<'m>,
+    entry: &'m Transition,
+    taken: &mut Taken<'m>,
+    found: &mut Problems,
+) {
+    let (name, part) = (&entry.name, ("transition", &entry.name));
+    taken.add("method of `Loop`", &*name.value, part, found);
+    let by = || entry.by.iter().map(|actor| actor.value);
+    let is_resume_of_user = name.value == "resume" && by().all(|actor| actor == Actor::Person);
+    if entry.is_verb() && !is_resume_of_user {
+        taken.add("verb", name.replace('_', "-"), part, found);
+    }
+    let arguments = format!("argument of `{name}`");
+    taken.reserve(&arguments, ARGUMENTS);
+    for argument in &entry.args {
+        let part = ("argument", &argument.name);
+        taken.add(&arguments, &*argument.name.value, part, found);
+        if let ArgumentKind::OneOf(list) = &argument.kind {
+            words(
+                camel(name) + &camel(&argument.name),
+                list,
+                part,
+                taken,
+                found,
+            );
+        }
+    }
+    // A transition that leads from one phase to several has an enum of the phases that follow.
+    let entries = &index.transitions[name.as_str()];
+    if entries.len() > 1 {
+        taken.add("type", format!("{}Next", camel(name)), part, found);
+        let sources = entries.iter().flat_map(|entry| match &entry.from {
+            From::Phases(names) => &**names,
+            From::Any(_) => &[],
+        });
+        let sources: BTreeSet<&str> = sources.map(|name| name.as_str()).collect();
+        for source in sources {
+            let next = format!("{}From{}", camel(name), camel(source));
+            taken.add("type", next, part, found);
+        }
+    }
+}
+
+/// Adds the enum of a list of words.
+fn words<'m>(
+    type_name: String,
+    words: &'m [At<Word>],
+    part: (&str, &'m At<String>),
+    taken: &mut Taken<'m>,
+    found: &mut Problems,
+) {
+    let mut variants = BTreeMap::new();
     for word in words {
         let variant = camel(&word.value);
-        if variant.is_empty() || variant == "Self" {
-            let message = format!(
-                "the word `{}` of `{field}` gives no Rust variant",
-                word.value
-            );
-            found.push(
-                word.problem(CODE, message)
-                    .help("write a word with a letter, and not `self`"),
-            );
+        let (text, kind) = (&*word.value, part.0);
+        let message = if KEYWORDS.contains(&variant.as_str()) {
+            format!(
+                "the word `{text}` of the {kind} `{}` cannot be a name in Rust",
+                part.1
+            )
+        } else if let Some(other) = variants.insert(variant.clone(), text) {
+            format!("the words `{other}` and `{text}` both give the variant `{variant}`")
         } else {
-            let name = At::new(word.value.to_string(), word.span.clone());
-            space.add(variant, "word", &name, found);
-        }
+            continue;
+        };
+        found.add("name_collision", &word.span, message, "write another word");
     }
+    taken.add("type", format!("{type_name}Iter"), part, found);
+    taken.add("type", type_name, part, found);
 }
 
-fn stored_forms(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
-    let mut stored: HashMap<&str, &At<String>> = HashMap::new();
-    for phase in &index.machine.phases {
-        let form = phase.stored();
-        if let Some(other) = stored.insert(form, &phase.name) {
-            let message = format!(
-                "the phases `{}` and `{}` are both stored as `{}`",
-                other, phase.name, form
-            );
-            let span = phase
-                .stored
-                .as_ref()
-                .map_or(&phase.name.span, |stored| &stored.span);
-            let one = Diagnostic::new("stored_twice", span.clone(), message);
-            let one = one.related(other.span.clone(), "the other one");
-            found.push(one.help("give one of them another `stored`"));
-        }
-    }
-}
-
-fn reserved_words(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
+/// Reserves the methods of `OnStop` that are not those of phases, and the verb that goes with them.
+fn hook_methods(index: &Index<'_>, taken: &mut Taken<'_>) {
+    let space = "method of `OnStop`";
+    taken.reserve(space, ["stop"]);
+    taken.reserve("verb", ["resume"]);
     let machine = index.machine;
-    let args = machine
-        .transitions
-        .iter()
-        .flat_map(|entry| &entry.args)
-        .map(|argument| ("argument", &argument.name));
-    let names = std::iter::once(("machine", &machine.name))
-        .chain(machine.modes.iter().map(|mode| ("mode", &mode.name)))
-        .chain(machine.fields.iter().map(|field| ("field", &field.name)))
-        .chain(machine.phases.iter().map(|phase| ("phase", &phase.name)))
-        .chain(
-            machine
-                .transitions
-                .iter()
-                .map(|entry| ("transition", &entry.name)),
-        )
-        .chain(args.clone());
-    for (kind, name) in names {
-        if WORDS.contains(&name.as_str()) {
-            let message = format!(
-                "the {kind} `{}` is a word of Rust that nothing can be named",
-                name
-            );
-            found.push(
-                name.problem(CODE, message)
-                    .help(format!("rename the {kind}")),
-            );
-        }
+    if machine.behaviours().any(Behaviour::verifies) {
+        taken.reserve(space, ["verifies"]);
+        taken.reserve("verb", ["verify"]);
     }
-    for (_, name) in args.filter(|(_, name)| ARGUMENTS.contains(&name.as_str())) {
-        let message = format!("the argument `{}` is one that verbs have already", name);
-        found.push(name.problem(CODE, message).help("rename the argument"));
+    if machine.behaviours().any(Behaviour::reviews_in_rust) {
+        taken.reserve(space, ["subjects"]);
     }
-}
-
-/// A transition that leads from one phase to several gives an enum for where it led.
-fn branches(index: &Index<'_>, types: &mut Space, found: &mut Vec<Diagnostic>) {
-    for entries in index
-        .transitions
-        .values()
-        .filter(|entries| entries.len() > 1)
-    {
-        let entry = &index.machine.transitions[entries[0]];
-        let name = camel(&entry.name.value);
-        types.add(format!("{name}Next"), "transition", &entry.name, found);
-        let mut sources = BTreeSet::new();
-        for at in entries {
-            if let From::Phases(names) = &index.machine.transitions[*at].from {
-                sources.extend(names.iter().map(|name| name.as_str()));
-            }
-        }
-        for source in sources {
-            types.add(
-                format!("{name}From{}", camel(source)),
-                "transition",
-                &entry.name,
-                found,
-            );
-        }
-    }
-}
-
-/// Returns what a method of this name does that the generated `OnStop` has besides those of the phases.
-fn method(machine: &Machine, name: &str) -> Option<&'static str> {
-    let mut behaviours = machine.behaviours();
-    if name == "verifies" && behaviours.any(Behaviour::verifies) {
-        return Some("gives the commands");
-    }
-    if name == "subjects" && machine.behaviours().any(Behaviour::reviews_in_rust) {
-        return Some("gives what is reviewed");
-    }
-    let asking = |phase: &&Phase| phase.on_stop.as_ref().is_some_and(Behaviour::asks_in_rust);
-    let mut asking = machine.phases.iter().filter(asking);
-    let asks = asking
-        .any(|phase| name == "asks" || name.strip_suffix("_asks") == Some(phase.name.as_str()));
-    asks.then_some("asks")
-}
-
-/// A transition that is open to agents or people is a verb, and the command line has verbs of its own.
-fn verb(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
-    let entries = &index.transitions[name.as_str()];
-    let mut actors = entries
-        .iter()
-        .map(|&at| &index.machine.transitions[at])
-        .filter(|entry| entry.is_verb())
-        .flat_map(|entry| &entry.by)
-        .map(|actor| actor.value);
-    let Some(first) = actors.next() else { return };
-    let people_only = first == Actor::Person && actors.all(|actor| actor == Actor::Person);
-    let verb = name.value.replace('_', "-");
-    let (taken, help) = match verb.as_str() {
-        "resume" if people_only => return,
-        "resume" => (
-            true,
-            "the command line’s resume is a person’s: write by = [\"person\"], or rename it"
-                .to_owned(),
-        ),
-        other => {
-            let mut on_stops = index.machine.behaviours();
-            let verify = on_stops.any(Behaviour::verifies).then_some("verify");
-            let verbs: Vec<&str> = VERBS.into_iter().chain(verify).chain(["resume"]).collect();
-            let help = format!("rename it, or leave `by` out; taken are {}", list(&verbs));
-            (verbs.contains(&other), help)
-        }
-    };
-    if taken {
-        let message = format!(
-            "the transition `{}` would be the verb `{verb}`, which the command line has",
-            name
-        );
-        found.push(name.problem("reserved_verb", message).help(help));
+    let asks = |phase: &&Phase| phase.on_stop.as_ref().is_some_and(Behaviour::asks_in_rust);
+    for phase in machine.phases.iter().filter(asks) {
+        taken.reserve(space, ["asks".to_owned(), format!("{}_asks", phase.name)]);
     }
 }

@@ -1,146 +1,134 @@
-//! What a machine has to be before code is made from it. Each room looks at one thing and goes on after a finding.
-//!
-//! Works on the model alone: no TOML, no Rust. Every analysis has a bound, so that a hostile file costs little.
+//! What a machine must satisfy before code is generated from it. Each module checks one subject and reports all that it
+//! finds.
 
-mod ask;
-mod before_stop;
 mod behaviours;
 mod bounds;
-mod edits;
-mod file;
+mod document;
+pub mod evaluate;
+mod examples;
 mod graph;
 mod guards;
 mod idents;
 mod names;
-mod nulls;
-mod parameters;
-mod plugin;
 mod presence;
-mod solve;
-mod turns;
+mod questions;
 mod types;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
 
 use crate::diagnostic::Diagnostic;
-use crate::model::{Edge, Field, From, Machine};
+use crate::model::{At, Edge, Field, FieldKind, Machine, Phase, Transition};
 
-/// The most edges, each counted with its updates: every entry at every source that it has.
-const MOST_EDGES: usize = 1 << 18;
-
-/// After so many findings nobody needs more, and looking for near names takes time.
-const ENOUGH: usize = 500;
-
-/// Everything that is wrong with a machine whose form is right.
+/// Returns everything that is wrong with a machine whose form is right.
 pub fn check(machine: &Machine) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
-    let index = Index::new(machine);
-    let unknown = names::references(&index, &mut found);
-    let mistyped = types::types(&index, &mut found);
-    if found.len() > ENOUGH {
-        return found;
+    let mut index = Index::new(machine);
+    let found = &mut Problems::default();
+    names::names(&index, found);
+    let knows_phases = types::types(&mut index, found);
+    let index = &index;
+    idents::collisions(index, found);
+    document::document(index, found);
+    graph::shape(index, found);
+    if knows_phases {
+        graph::reach(index, found);
     }
-    idents::collisions(&index, &mut found);
-    names::holders(&index, &mut found);
-    names::places(&index, &mut found);
-    if let Some(too_large) = too_many_edges(machine) {
-        found.push(too_large);
-        return found;
-    }
-    let edges = machine.edges();
-    let broken: HashSet<usize> = unknown.entries.union(&mistyped).copied().collect();
-    graph::shape(&index, &edges, &mut found);
-    if !unknown.phases {
-        graph::reach(&index, &edges, &mut found);
-    }
-    parameters::parameters(&index, &mut found);
-    behaviours::behaviours(&index, &edges, &unknown.adrift, &mut found);
-    ask::questions(&index, &edges, &unknown.adrift, &mut found);
-    turns::turns(&index, &edges, &mut found);
-    let duplicated = graph::duplicates(&index, &edges, &mut found);
-    presence::presence(&index, &edges, &mut found);
-    guards::guards(&index, &edges, &broken, &duplicated, &mut found);
-    match presence::Crossings::new(&index, &edges) {
-        Ok(crossings) => bounds::bounds(&index, &edges, &crossings, &broken, &mut found),
-        Err(too_large) => found.push(*too_large),
-    }
-    nulls::nulls(&index, &mut found);
-    edits::edits(&index, &mut found);
-    file::file(&index, &mut found);
-    plugin::commands(machine, &mut found);
-    found
+    behaviours::behaviours(index, found);
+    questions::questions(index, found);
+    presence::presence(index, found);
+    guards::guards(index, found);
+    bounds::bounds(index, found);
+    std::mem::take(&mut found.0)
 }
 
-/// Names to places, so that nothing is searched for twice.
+/// The problems of a machine.
+#[derive(Default)]
+struct Problems(Vec<Diagnostic>);
+
+impl Problems {
+    /// Adds a problem and what to do about it.
+    fn add(
+        &mut self,
+        code: &'static str,
+        place: &Range<usize>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        let problem = Diagnostic::new(code, place.clone(), message);
+        self.0.push(problem.help(help));
+    }
+
+    /// Adds another place to the last problem.
+    fn relate(&mut self, place: &Range<usize>, label: &str) {
+        if let Some(last) = self.0.last_mut() {
+            last.related.push((place.clone(), label.to_owned()));
+        }
+    }
+}
+
+/// A machine with its parts by name.
 struct Index<'m> {
     machine: &'m Machine,
+    edges: Vec<Edge<'m>>,
     phases: HashMap<&'m str, usize>,
     fields: HashMap<&'m str, &'m Field>,
-    /// Entries of each transition, by index.
-    transitions: BTreeMap<&'m str, Vec<usize>>,
+    /// The entries of each transition.
+    transitions: BTreeMap<&'m str, Vec<&'m Transition>>,
+    /// The starts of the entries that have a problem. What follows from them is not reported.
+    broken: HashSet<usize>,
 }
 
 impl<'m> Index<'m> {
     fn new(machine: &'m Machine) -> Self {
-        let mut transitions: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        for (at, entry) in machine.transitions.iter().enumerate() {
-            transitions.entry(&entry.name.value).or_default().push(at);
+        let mut transitions: BTreeMap<&str, Vec<_>> = BTreeMap::new();
+        for entry in &machine.transitions {
+            let entries = transitions.entry(&entry.name.value);
+            entries.or_default().push(entry);
         }
         let phases = machine.phases.iter().enumerate();
+        let fields = machine.fields.iter();
         Self {
             machine,
-            phases: phases
-                .map(|(at, phase)| (phase.name.as_str(), at))
-                .collect(),
-            fields: machine
-                .fields
-                .iter()
-                .map(|field| (field.name.as_str(), field))
-                .collect(),
+            edges: machine.edges(),
+            phases: phases.map(|(at, phase)| (&*phase.name.value, at)).collect(),
+            fields: fields.map(|field| (&*field.name.value, field)).collect(),
             transitions,
+            broken: HashSet::new(),
         }
     }
 
-    /// The name of a phase by its index.
-    fn phase(&self, at: usize) -> &'m str {
-        &self.machine.phases[at].name.value
+    fn phase(&self, at: usize) -> &'m Phase {
+        &self.machine.phases[at]
     }
 
-    /// Which entry declares an edge.
-    fn entry(&self, edge: &Edge<'m>) -> usize {
-        self.machine
-            .transitions
-            .element_offset(edge.declared)
-            .expect("an edge borrows from its machine's entries")
-    }
-}
-
-/// The edges of each transition at each source that it has, in the order of the file.
-fn groups<'e, 'm>(edges: &'e [Edge<'m>]) -> BTreeMap<(usize, &'m str), Vec<&'e Edge<'m>>> {
-    let mut groups: BTreeMap<(usize, &str), Vec<&Edge<'_>>> = BTreeMap::new();
-    for edge in edges {
-        groups
-            .entry((edge.from, &edge.declared.name.value))
-            .or_default()
-            .push(edge);
-    }
-    groups
-}
-
-fn too_many_edges(machine: &Machine) -> Option<Diagnostic> {
-    let mut weight = 0;
-    for entry in &machine.transitions {
-        let sources = match &entry.from {
-            From::Any(_) => machine.phases.len(),
-            From::Phases(names) => names.len(),
-        };
-        weight += sources * (1 + entry.set.len());
-        if weight > MOST_EDGES {
-            let message =
-                format!("with this entry the machine has more than {MOST_EDGES} edges and updates");
-            let found = entry.name.problem("too_large", message);
-            return Some(found.help("split the machine"));
+    /// Returns what a field, `round`, or an argument of an entry, `args.score`, holds.
+    fn kind(&self, entry: &Transition, name: &str) -> Option<FieldKind> {
+        match name.strip_prefix("args.") {
+            Some(name) => {
+                let argument = entry.args.iter().find(|known| known.name.value == name)?;
+                Some(argument.kind.clone().into())
+            }
+            None => Some(self.fields.get(name)?.kind.clone()),
         }
     }
-    None
+
+    fn is_broken(&self, entry: &Transition) -> bool {
+        self.broken.contains(&entry.span.start)
+    }
+
+    /// Returns whether an entry of the transition has a problem, or there is no entry.
+    fn is_uncertain(&self, name: &At<String>) -> bool {
+        let entries = self.transitions.get(name.as_str());
+        entries.is_none_or(|entries| entries.iter().any(|entry| self.is_broken(entry)))
+    }
+
+    /// Returns the edges of a transition from a phase, in the order of the file.
+    fn edges_from<'a>(
+        &'a self,
+        phase: usize,
+        name: &'a At<String>,
+    ) -> impl Iterator<Item = &'a Edge<'m>> {
+        let edges = self.edges.iter();
+        edges.filter(move |edge| edge.from == phase && edge.declared.name == *name)
+    }
 }

@@ -1,392 +1,302 @@
-//! Whether constants, guards and updates fit the fields that they speak of. Unknown names are passed over here.
+//! Types of constants, guards and updates.
 
-use std::collections::HashSet;
 use std::ops::Range;
 
-use super::{ENOUGH, Index};
-use crate::diagnostic::{Diagnostic, list, suggest};
+use super::names::find_argument;
+use super::{Index, Problems};
+use crate::diagnostic::{list, suggest};
 use crate::model::{
-    Argument, ArgumentKind, At, Constant, Field, FieldKind, Guard, Operand, Sign, Transition,
-    Update, constant_text,
+    Argument, ArgumentKind, At, Constant, Field, FieldKind, From, Operand, Sign, To, Transition,
+    Update, constant_text, update_text,
 };
 
 const CODE: &str = "type";
 
-/// Notes what does not fit, and returns the entries in whose guard or updates it is.
-pub(super) fn types(index: &Index<'_>, found: &mut Vec<Diagnostic>) -> HashSet<usize> {
+/// Reports what does not fit, and unknown names in transitions. Notes the entries that have a problem, and returns
+/// whether every phase that a mode or an entry names exists.
+pub(super) fn types(index: &mut Index<'_>, found: &mut Problems) -> bool {
     let machine = index.machine;
+    let mut knows_phases = true;
     for field in &machine.fields {
         if let Some(initial) = &field.initial {
             constant(field, initial, found);
         }
     }
-    for (name, value) in machine.modes.iter().flat_map(|mode| &mode.initial) {
-        if let Some(field) = index.fields.get(name.as_str()) {
-            if matches!(field.kind, FieldKind::Held(_)) {
-                found.push(held(field, name.span.clone()));
-            } else {
+    for mode in &machine.modes {
+        knows_phases &= index.find_phase(&mode.start, found).is_some();
+        for (name, value) in &mode.initial {
+            if let Some(field) = index.find_field(name, found) {
                 constant(field, value, found);
             }
         }
     }
-    for behaviour in machine.behaviours() {
-        if let Some(review) = behaviour.review() {
-            round_parameter(index, &review.round, found);
+    for entry in &machine.transitions {
+        let before = found.0.len();
+        let sources = match &entry.from {
+            From::Phases(names) => &**names,
+            From::Any(_) => &[],
+        };
+        let target = match &entry.to {
+            To::Phase(name) => Some(name),
+            To::Same(_) => None,
+        };
+        for name in sources.iter().chain(target) {
+            knows_phases &= index.find_phase(name, found).is_some();
         }
-    }
-    let mut broken = HashSet::new();
-    for (at, entry) in machine.transitions.iter().enumerate() {
-        if found.len() > ENOUGH {
-            break;
-        }
-        let before = found.len();
-        if let Some(when) = &entry.when {
-            guard(index, entry, &when.value, &when.span, found);
-        }
+        guard(index, entry, found);
         for (name, update) in &entry.set {
-            if let Some(field) = index.fields.get(name.as_str()) {
-                set(index, entry, field, name, update, found);
-            }
+            self::update(index, entry, name, update, found);
         }
-        if found.len() > before {
-            broken.insert(at);
+        if found.0.len() > before {
+            index.broken.insert(entry.span.start);
         }
     }
-    broken
+    knows_phases
 }
 
-/// A review's round is the value of a count, so it names a field and is no text.
-fn round_parameter(index: &Index<'_>, round: &At<String>, found: &mut Vec<Diagnostic>) {
-    let field = index.fields.get(round.as_str());
-    if field.is_some_and(|field| field.kind == FieldKind::Count) {
-        return;
-    }
-    let counts = index
-        .machine
-        .fields
-        .iter()
-        .filter(|field| field.kind == FieldKind::Count);
-    let hint = suggest(&round.value, counts.map(|field| field.name.as_str()));
-    let message = format!("`round` names a count, and `{}` is none", round.value);
-    let one = round.problem(CODE, message);
-    found.push(one.help(hint.unwrap_or_else(|| "name a field of `type = \"count\"`".to_owned())));
-}
-
-fn describe(kind: &FieldKind) -> &'static str {
+/// Describes what a field or an argument holds.
+pub(super) fn describe(kind: &FieldKind) -> &'static str {
     match kind {
         FieldKind::Count => "a count",
-        FieldKind::Text => "a text",
+        FieldKind::Text => "text",
         FieldKind::Path => "a path",
         FieldKind::Flag => "a flag",
-        FieldKind::OneOf(_) => "one of some words",
+        FieldKind::OneOf(_) => "one of a list of words",
         FieldKind::Data(_) => "data",
-        FieldKind::Held(_) => "the engine's",
+        FieldKind::Held(_) => "set by the engine",
     }
 }
 
-pub(super) fn held(field: &Field, span: Range<usize>) -> Diagnostic {
-    let message = format!(
-        "`{}` is the engine's: only the engine writes it, and no guard reads it",
-        field.name
-    );
-    Diagnostic::new("held_field", span, message).help("use a field of the machine's own")
+/// Returns why guards and updates cannot use a field, and what to do.
+fn unusable(name: &str, kind: &FieldKind) -> Option<(String, String)> {
+    match kind {
+        FieldKind::Held(_) => Some((
+            format!(
+                "`{name}` belongs to the engine: only the engine sets it, and no guard reads it"
+            ),
+            "use a field of the machine's own".to_owned(),
+        )),
+        FieldKind::Data(_) => Some((
+            format!("`{name}` is data: only the program reads and sets it"),
+            format!("call `set_{name}` in Rust; for a guard, add a field of another type"),
+        )),
+        _ => None,
+    }
 }
 
-/// What is wrong with a constant for a field, or for what a guard compares it with: the message and the help.
-fn misfit(name: &str, kind: &FieldKind, constant: &Constant) -> Option<(String, String)> {
-    match (kind, constant) {
+/// Returns what is wrong with a constant for a field or an argument, and what to do.
+pub(super) fn misfit(name: &str, kind: &FieldKind, value: &Constant) -> Option<(String, String)> {
+    let help = match (kind, value) {
         (FieldKind::Count, Constant::Count(_))
         | (FieldKind::Flag, Constant::Flag(_))
-        | (FieldKind::Text | FieldKind::Path, Constant::Text(_)) => None,
-        (FieldKind::OneOf(words), Constant::Text(word)) => {
-            if words.iter().any(|known| *known.value == **word) {
+        | (FieldKind::Text | FieldKind::Path, Constant::Text(_)) => return None,
+        (FieldKind::Count, _) => "write a whole number from 0".to_owned(),
+        (FieldKind::Flag, _) => "write true or false, without quotes".to_owned(),
+        (FieldKind::Text | FieldKind::Path, _) => "write a text in quotes".to_owned(),
+        (FieldKind::OneOf(words), value) => {
+            let known: Vec<&str> = words.iter().map(|word| &*word.value).collect();
+            let Constant::Text(word) = value else {
+                let message = format!(
+                    "`{name}` is one of a list of words, not {}",
+                    constant_text(value)
+                );
+                return Some((message, format!("its words are {}", list(&known))));
+            };
+            if known.contains(&word.as_str()) {
                 return None;
             }
-            let known: Vec<&str> = words.iter().map(|word| &*word.value).collect();
-            let help = suggest(word, known.iter().copied())
-                .unwrap_or_else(|| format!("its words are {}", list(&known)));
-            Some((format!("`{name}` has no word {word:?}"), help))
+            let help = suggest(word, known.iter().copied());
+            let help = help.unwrap_or_else(|| format!("its words are {}", list(&known)));
+            return Some((format!("`{name}` has no word {word:?}"), help));
         }
-        (kind, _) => {
-            let help = match kind {
-                FieldKind::Count => "give a whole number from 0".to_owned(),
-                FieldKind::Flag => "give true or false, without quotes".to_owned(),
-                FieldKind::Text | FieldKind::Path => "give a text in quotes".to_owned(),
-                FieldKind::OneOf(words) => {
-                    let known: Vec<&str> = words.iter().map(|word| &*word.value).collect();
-                    format!("its words are {}", list(&known))
-                }
-                FieldKind::Data(_) => format!("leave it out: Rust sets it, with `set_{name}`"),
-                FieldKind::Held(_) => "leave it to the engine".to_owned(),
-            };
-            Some((
-                format!(
-                    "`{name}` is {}, and {} is none",
-                    describe(kind),
-                    constant_text(constant)
-                ),
-                help,
-            ))
-        }
+        (FieldKind::Data(_) | FieldKind::Held(_), _) => return unusable(name, kind),
+    };
+    let message = format!(
+        "`{name}` is {}, not {}",
+        describe(kind),
+        constant_text(value)
+    );
+    Some((message, help))
+}
+
+/// Reports a constant that does not fit a field.
+pub(super) fn constant(field: &Field, value: &At<Constant>, found: &mut Problems) {
+    if let Some((message, help)) = misfit(&field.name, &field.kind, &value.value) {
+        found.add(CODE, &value.span, message, help);
     }
 }
 
-/// Returns what a field of an argument's type would hold.
-pub(super) fn kind_of(argument: &Argument) -> FieldKind {
-    argument.kind.clone().into()
-}
-
-/// Returns what is wrong with a constant for an argument: the message and the help.
-pub(super) fn misfit_of_argument(
-    argument: &Argument,
-    constant: &Constant,
-) -> Option<(String, String)> {
-    misfit(&argument.name.value, &kind_of(argument), constant)
-}
-
-pub(super) fn constant(field: &Field, value: &At<Constant>, found: &mut Vec<Diagnostic>) {
-    if matches!(field.kind, FieldKind::Held(_)) {
-        found.push(held(field, value.span.clone()));
-    } else if let Some((message, help)) = misfit(&field.name.value, &field.kind, &value.value) {
-        found.push(value.problem(CODE, message).help(help));
-    }
-}
-
-fn same_kind(a: &FieldKind, b: &FieldKind) -> bool {
-    match (a, b) {
-        (FieldKind::Text | FieldKind::Path, FieldKind::Text | FieldKind::Path) => true,
-        (a, b) => a == b,
-    }
-}
-
-/// One side of a comparison that is no constant.
-struct Side {
-    /// As the guard writes it, without what is added.
+/// A side of a comparison that is not a constant.
+struct Side<'g> {
     name: String,
     kind: FieldKind,
     offset: i64,
-    span: Range<usize>,
+    place: &'g Range<usize>,
 }
 
-/// What a side is; None where it is a constant, or speaks of a field that is unknown or fits nothing, which is noted.
-fn side(
-    index: &Index<'_>,
-    entry: &Transition,
-    operand: &Operand,
-    found: &mut Vec<Diagnostic>,
-) -> Option<Side> {
-    let name = match operand {
-        Operand::Constant(_) => return None,
-        Operand::Argument { name, offset } => {
-            let argument = entry
-                .args
-                .iter()
-                .find(|known| known.name.value == name.value)?;
-            if argument.optional {
-                let message = format!(
-                    "`args.{}` may be left out, and a guard has to know it",
-                    name
-                );
-                let one = name.problem(CODE, message);
-                found.push(one.help(
-                    "take `optional` off the argument, or keep what the guard reads in a field",
-                ));
-                return None;
-            }
-            return Some(Side {
-                name: format!("args.{}", name),
-                kind: kind_of(argument),
-                offset: *offset,
-                span: name.span.clone(),
-            });
+fn guard(index: &Index<'_>, entry: &Transition, found: &mut Problems) {
+    let Some(when) = &entry.when else { return };
+    for (left, sign, right) in when.comparisons() {
+        let before = found.0.len();
+        let mut sides = Vec::new();
+        for operand in [left, right] {
+            sides.extend(side(index, entry, operand, found));
         }
-        Operand::Field { name, .. } => name,
-    };
-    let field = *index.fields.get(name.as_str())?;
-    let refused = |message, help: &str| name.problem(CODE, message).help(help);
-    let is = describe(&field.kind);
-    match (operand, &field.kind) {
-        (_, FieldKind::Held(_)) => found.push(held(field, name.span.clone())),
-        (_, FieldKind::Data(_)) => found.push(refused(
-            format!("`{}` is {is}, and no guard reads it", name),
-            "keep what the guard reads in a field of its own",
-        )),
-        (Operand::Field { offset, .. }, kind) => {
-            return Some(Side {
-                name: name.value.clone(),
-                kind: kind.clone(),
-                offset: *offset,
-                span: name.span.clone(),
-            });
-        }
-        (Operand::Argument { .. } | Operand::Constant(_), _) => {}
-    }
-    None
-}
-
-/// Whether values of this kind have an order, and may be added to.
-fn is_number(kind: &FieldKind) -> bool {
-    matches!(kind, FieldKind::Count)
-}
-
-fn guard(
-    index: &Index<'_>,
-    entry: &Transition,
-    guard: &Guard,
-    whole: &Range<usize>,
-    found: &mut Vec<Diagnostic>,
-) {
-    let (left, sign, right) = match guard {
-        Guard::All(parts) | Guard::Any(parts) => {
-            parts
-                .iter()
-                .for_each(|part| self::guard(index, entry, part, whole, found));
-            return;
-        }
-        Guard::Compare { left, sign, right } => (left, *sign, right),
-    };
-    if matches!((left, right), (Operand::Constant(_), Operand::Constant(_))) {
-        let one = Diagnostic::new(CODE, whole.clone(), "a guard compares two constants");
-        found.push(one.help("compare a field with something"));
-        return;
-    }
-    let before = found.len();
-    let mut sides = Vec::new();
-    for operand in [left, right] {
-        let Some(side) = side(index, entry, operand, found) else {
-            if matches!(operand, Operand::Constant(_)) {
-                continue;
-            }
-            return;
-        };
-        let is = describe(&side.kind);
-        if side.offset != 0 && !is_number(&side.kind) {
-            let message = format!("`{}` is {is}: nothing can be added to it", side.name);
-            let one = Diagnostic::new(CODE, side.span.clone(), message);
-            found.push(one.help("only a count takes + and -"));
-        } else if !matches!(sign, Sign::Equal | Sign::NotEqual) && !is_number(&side.kind) {
-            let message = format!("`{}` is {is}, which has no order", side.name);
-            found.push(
-                Diagnostic::new(CODE, side.span.clone(), message).help("compare it with == or !="),
-            );
-        }
-        sides.push(side);
-    }
-    if found.len() > before {
-        return;
-    }
-    match (sides.as_slice(), left, right) {
-        ([side], Operand::Constant(constant), _) | ([side], _, Operand::Constant(constant)) => {
-            if let Some((message, help)) = misfit(&side.name, &side.kind, constant) {
-                found.push(Diagnostic::new(CODE, side.span.clone(), message).help(help));
+        for side in sides.iter().filter(|side| side.kind != FieldKind::Count) {
+            let (name, is) = (&side.name, describe(&side.kind));
+            if let Some((message, help)) = unusable(name, &side.kind) {
+                found.add(CODE, side.place, message, help);
+            } else if side.offset != 0 {
+                let message = format!("`{name}` is {is}, to which nothing can be added");
+                found.add(CODE, side.place, message, "use + and - with counts only");
+            } else if !matches!(sign, Sign::Equal | Sign::NotEqual) {
+                let message = format!("`{name}` is {is}, which has no order");
+                found.add(CODE, side.place, message, "compare it with == or !=");
             }
         }
-        ([a, b], ..) if !same_kind(&a.kind, &b.kind) => {
-            let message = format!(
-                "`{}` is {} and `{}` is {}",
-                a.name,
-                describe(&a.kind),
-                b.name,
-                describe(&b.kind)
-            );
-            let help = match (&a.kind, &b.kind) {
-                (FieldKind::OneOf(_), FieldKind::OneOf(_)) => {
-                    "their words differ: compare fields with the same words"
+        if found.0.len() > before {
+            continue;
+        }
+        match (sides.as_slice(), left, right) {
+            ([], ..) => {
+                let message = "a guard compares two constants";
+                found.add(CODE, &when.span, message, "compare a field with a constant");
+            }
+            ([side], Operand::Constant(value), _) | ([side], _, Operand::Constant(value)) => {
+                if let Some((message, help)) = misfit(&side.name, &side.kind, value) {
+                    found.add(CODE, side.place, message, help);
                 }
-                _ => "compare fields of one type",
-            };
-            found.push(Diagnostic::new(CODE, b.span.clone(), message).help(help));
+            }
+            ([a, b], ..) if !is_comparable(&a.kind, &b.kind) => {
+                let (is_a, is_b) = (describe(&a.kind), describe(&b.kind));
+                let message = format!("`{}` is {is_a}, but `{}` is {is_b}", a.name, b.name);
+                let help = "compare fields of the same type, and words with the same list of words";
+                found.add(CODE, b.place, message, help);
+            }
+            _ => {}
         }
-        _ => {}
     }
 }
 
-/// Returns what is wrong with an argument for a field: the message and the help.
-fn misfit_into(field: &Field, argument: &Argument) -> Option<(String, String)> {
-    let (target, known) = (&field.name.value, &argument.name.value);
-    let fits = match (&argument.kind, &field.kind) {
+/// Returns what an operand reads, or `None` if it is a constant, is unknown or may be left out.
+fn side<'g>(
+    index: &Index<'_>,
+    entry: &Transition,
+    operand: &'g Operand,
+    found: &mut Problems,
+) -> Option<Side<'g>> {
+    let name = match operand {
+        Operand::Field { name, .. } => {
+            index.find_field(name, found)?;
+            name
+        }
+        Operand::Argument { name, .. } => {
+            if find_argument(entry, name, "count", found)?.optional {
+                let message = format!("a guard reads `args.{name}`, which a caller may leave out");
+                let help = "remove `optional` from the argument, or let the guard read a field";
+                found.add(CODE, &name.span, message, help);
+            }
+            name
+        }
+        Operand::Constant(_) => return None,
+    };
+    let place = &name.span;
+    let (name, offset) = operand.reads()?;
+    Some(Side {
+        kind: index.kind(entry, &name)?,
+        name,
+        offset,
+        place,
+    })
+}
+
+fn is_comparable(a: &FieldKind, b: &FieldKind) -> bool {
+    let is_text = |kind: &FieldKind| matches!(kind, FieldKind::Text | FieldKind::Path);
+    a == b || is_text(a) && is_text(b)
+}
+
+fn update(
+    index: &Index<'_>,
+    entry: &Transition,
+    name: &At<String>,
+    update: &At<Update>,
+    found: &mut Problems,
+) {
+    let place = |name: &str| At::new(name.to_owned(), update.span.clone());
+    let target = index.find_field(name, found);
+    let source = update
+        .field()
+        .and_then(|name| index.find_field(&place(name), found));
+    let is_sum = matches!(update.value, Update::Plus { .. });
+    let kind = if is_sum { "count" } else { "text" };
+    let argument = update
+        .argument()
+        .and_then(|name| find_argument(entry, &place(name), kind, found));
+    let Some(target) = target else { return };
+
+    let wrong = match &update.value {
+        _ if unusable(name, &target.kind).is_some() => unusable(name, &target.kind),
+        Update::Constant(value) => misfit(name, &target.kind, value),
+        Update::Argument(_) => argument.and_then(|argument| misfit_of_argument(target, argument)),
+        Update::Next(_) => {
+            let is_word = matches!(target.kind, FieldKind::OneOf(_));
+            let wrong = source.filter(|source| !is_word || source.kind != target.kind);
+            wrong.map(|source| {
+                (
+                    format!(
+                        "`{name}` cannot be set to the next word of `{}`",
+                        source.name
+                    ),
+                    "use next() with two fields that have the same list of words".to_owned(),
+                )
+            })
+        }
+        Update::Field { .. } | Update::Plus { .. } => {
+            let source = source.map(|source| (&source.name, source.kind.clone()));
+            let argument = argument.map(|one| (&one.name, one.kind.clone().into()));
+            let all = [Some((name, target.kind.clone())), source, argument];
+            let mut wrong = all.into_iter().flatten();
+            let wrong = wrong.find(|(_, kind)| *kind != FieldKind::Count);
+            wrong.map(|(wrong, kind)| {
+                let text = update_text(update);
+                (
+                    format!(
+                        "`{name} = \"{text}\"` needs counts, but `{wrong}` is {}",
+                        describe(&kind)
+                    ),
+                    "use fields and arguments of the type count".to_owned(),
+                )
+            })
+        }
+    };
+    if let Some((message, help)) = wrong {
+        found.add(CODE, &update.span, message, help);
+    }
+}
+
+/// Returns what is wrong with an argument as the new value of a field, and what to do.
+fn misfit_of_argument(field: &Field, argument: &Argument) -> Option<(String, String)> {
+    let (target, name) = (&field.name, &argument.name);
+    match (&argument.kind, &field.kind) {
         (ArgumentKind::OneOf(words), FieldKind::OneOf(_)) => {
-            let words = words
+            let values = words
                 .iter()
                 .map(|word| Constant::Text(word.value.to_string()));
-            let mut wrong = words.filter_map(|word| misfit(target, &field.kind, &word));
-            return wrong
-                .next()
-                .map(|(message, help)| (format!("{message}, which `args.{known}` can be"), help));
+            let mut wrong = values.filter_map(|word| misfit(target, &field.kind, &word));
+            let (message, help) = wrong.next()?;
+            Some((format!("{message}, but `args.{name}` has"), help))
         }
         (ArgumentKind::Text | ArgumentKind::Path, FieldKind::Text | FieldKind::Path)
         | (ArgumentKind::Count, FieldKind::Count)
         | (ArgumentKind::Flag, FieldKind::Flag)
-        | (ArgumentKind::OneOf(_), FieldKind::Text) => true,
-        _ => false,
-    };
-    let (of, is) = (describe(&field.kind), describe(&kind_of(argument)));
-    let help = match field.kind {
-        FieldKind::Data(_) => format!("leave it out: Rust sets it, with `set_{target}`"),
-        _ => "a text or a path goes into either, a count into a count, a flag into a flag, a word into a one_of or a text"
-            .to_owned(),
-    };
-    (!fits).then(|| {
-        (
-            format!("`{target}` is {of}, and the argument `{known}` is {is}"),
-            help,
-        )
-    })
-}
-
-fn set(
-    index: &Index<'_>,
-    entry: &Transition,
-    field: &Field,
-    name: &At<String>,
-    update: &At<Update>,
-    found: &mut Vec<Diagnostic>,
-) {
-    if matches!(field.kind, FieldKind::Held(_)) {
-        found.push(held(field, name.span.clone()));
-        return;
-    }
-    let target = &field.name.value;
-    let is = describe(&field.kind);
-    let source = update.field().and_then(|name| index.fields.get(name));
-    let mut args = entry.args.iter();
-    let argument = args.find(|known| update.argument() == Some(known.name.as_str()));
-    let wrong = match (&update.value, source, argument) {
-        (Update::Constant(constant), ..) => misfit(target, &field.kind, constant),
-        (Update::Field { .. }, Some(source), _)
-            if !is_number(&field.kind) || field.kind != source.kind =>
-        {
-            let from = describe(&source.kind);
-            Some((
-                format!("`{target}` is {is} and `{}` is {from}", source.name),
-                "only a count takes the value of a field, which must be a count".to_owned(),
-            ))
+        | (ArgumentKind::OneOf(_), FieldKind::Text) => None,
+        (kind, _) => {
+            let is = describe(&kind.clone().into());
+            let message = format!(
+                "`{target}` is {}, but `args.{name}` is {is}",
+                describe(&field.kind)
+            );
+            Some((message, "use an argument of the field's type".to_owned()))
         }
-        (Update::Next(_), Some(source), _)
-            if !matches!(field.kind, FieldKind::OneOf(_)) || field.kind != source.kind =>
-        {
-            let source = &source.name.value;
-            Some((
-                format!("`{target}` cannot take the next word of `{source}`"),
-                "next() goes from a one_of to a field with the same words".to_owned(),
-            ))
-        }
-        (Update::Plus { .. }, Some(source), Some(argument))
-            if (&field.kind, &source.kind, &argument.kind)
-                != (&FieldKind::Count, &FieldKind::Count, &ArgumentKind::Count) =>
-        {
-            let (source, argument) = (&source.name.value, &argument.name.value);
-            Some((
-                format!(
-                    "`{target}` is {is}, and takes the sum of `{source}` and the argument `{argument}`"
-                ),
-                "field, source and argument of a sum are counts, all three".to_owned(),
-            ))
-        }
-        (Update::Argument(_), _, Some(argument)) => misfit_into(field, argument),
-        _ => None,
-    };
-    if let Some((message, help)) = wrong {
-        found.push(update.problem(CODE, message).help(help));
     }
 }
