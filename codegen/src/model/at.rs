@@ -7,6 +7,8 @@ use std::ops::{Deref, Range};
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
+use crate::diagnostic::Diagnostic;
+
 /// A value with its place in `machine.toml`. Two are equal if their values are.
 #[derive(Debug, Clone, Default)]
 pub struct At<T> {
@@ -20,6 +22,11 @@ impl<T> At<T> {
     /// Pairs a value with its place.
     pub fn new(value: T, span: Range<usize>) -> Self {
         Self { value, span }
+    }
+
+    /// Describes a problem at this place.
+    pub(crate) fn problem(&self, code: &'static str, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(code, self.span.clone(), message)
     }
 
     /// Converts the value and keeps the place.
