@@ -89,6 +89,7 @@ fn deep_nesting_is_refused() {
         format!("a = {}", "[".repeat(400_000)),
         format!("a = {}", "{ b = ".repeat(100_000)),
         format!("[{}b]", "a.".repeat(400_000)),
+        format!("{0}b = {{", "a.".repeat(78)).repeat(78) + &"}".repeat(78),
     ];
     let run = move || deep.iter().for_each(|source| drop(refused(source)));
     std::thread::Builder::new()

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::tables::{self, Entry, TextOr};
 use super::texts::VerdictWord;
 use super::texts::{CommandName, FindingsFile, FromProgram, PROGRAM, Path, Subject, Template};
-use super::{At, Constant, Evidence, Many};
+use super::{At, Blocking, Constant, Earlier, Evidence, Many};
 
 /// What a stop does in a phase.
 #[derive(Debug, Clone, Deserialize)]
@@ -142,47 +142,6 @@ pub struct Review {
     pub failed: Calls,
 }
 
-/// The lowest severity of a finding that blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Blocking {
-    /// Every finding blocks.
-    Low,
-    /// Medium and high findings block.
-    Medium,
-    /// High findings block.
-    High,
-}
-
-impl AsRef<str> for Blocking {
-    fn as_ref(&self) -> &str {
-        match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-        }
-    }
-}
-
-/// What becomes of the findings of earlier rounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Earlier {
-    /// The next round gets them.
-    Carry,
-    /// Each round starts without them.
-    Fresh,
-}
-
-impl AsRef<str> for Earlier {
-    fn as_ref(&self) -> &str {
-        match self {
-            Self::Carry => "carry",
-            Self::Fresh => "fresh",
-        }
-    }
-}
-
 /// The transitions of an outcome, to be tried in turn. Empty: the loop waits.
 pub type Calls = Many<Call>;
 
@@ -205,11 +164,11 @@ pub(crate) struct CallTable {
 }
 
 impl Entry for Call {
-    type Form = TextOr<CallTable>;
+    type Form = TextOr<String, CallTable>;
 }
 
-impl From<At<TextOr<CallTable>>> for Call {
-    fn from(call: At<TextOr<CallTable>>) -> Self {
+impl From<At<TextOr<String, CallTable>>> for Call {
+    fn from(call: At<TextOr<String, CallTable>>) -> Self {
         match call.value {
             TextOr::Text(then) => Self {
                 then: At::new(then, call.span),
