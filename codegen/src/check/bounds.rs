@@ -8,40 +8,51 @@
 use std::collections::{HashSet, VecDeque};
 
 use super::graph::reached;
-use super::{Index, Problems};
+use super::{Check, strs};
 use crate::model::{Actor, Constant, Edge, Guard, Operand, Sign, Update};
 
-pub(super) fn bounds(index: &Index<'_>, found: &mut Problems) {
-    let edges = index.edges.iter();
-    let mut live: Vec<&Edge<'_>> = edges.filter(|edge| can_repeat(index, edge)).collect();
+pub(super) fn bounds(check: &Check<'_>) {
+    let edges = check.edges.iter();
+    let mut live: Vec<&Edge<'_>> = edges.filter(|edge| can_repeat(check, edge)).collect();
     loop {
-        let component = components(index.machine.phases.len(), &live);
-        live.retain(|edge| component[edge.from] == component[edge.to]);
+        let pairs = || live.iter().map(|edge| (edge.from, edge.to));
+        let phases = 0..check.machine.phases.len();
+        let reached: Vec<_> = phases.map(|from| reached([from], pairs())).collect();
+        live.retain(|edge| reached[edge.to].contains(&edge.from));
+        // The edges on the cycles through an edge.
         let peers = |edge: &Edge<'_>| -> Vec<&Edge<'_>> {
-            let is_peer = |peer: &&&Edge<'_>| component[peer.from] == component[edge.from];
-            live.iter().filter(is_peer).copied().collect()
+            let leads = |from: usize, to: usize| reached[from].contains(&to);
+            let is_peer = |at: usize| leads(edge.from, at) && leads(at, edge.from);
+            let live = live.iter().copied();
+            live.filter(|peer| is_peer(peer.from)).collect()
         };
-        let is_unbounded = |edge: &&&Edge<'_>| !is_bounded(index, edge, &peers(edge));
+        let is_unbounded = |edge: &&&Edge<'_>| !is_bounded(check, edge, &peers(edge));
         let rest: Vec<&Edge<'_>> = live.iter().filter(is_unbounded).copied().collect();
         if rest.len() == live.len() {
-            report(index, &live, &peers, found);
+            // Each entry is in one cycle of the report at most.
+            let mut told: HashSet<usize> = HashSet::new();
+            for edge in &live {
+                let cycle = shortest_cycle(&live, edge);
+                let entries = || cycle.iter().map(|edge| edge.declared.span.start);
+                if entries().all(|entry| !told.contains(&entry)) {
+                    told.extend(entries());
+                    report(check, &cycle, &peers(edge));
+                }
+            }
             return;
         }
         live = rest;
     }
 }
 
-/// Returns whether an edge can be taken without a person.
-fn can_repeat(index: &Index<'_>, edge: &Edge<'_>) -> bool {
-    let source = index.phase(edge.from);
-    let by = &edge.declared.by;
-    let is_person = !by.is_empty() && by.iter().all(|actor| actor.value == Actor::Person);
-    let mut calls = source
-        .on_stop
-        .iter()
-        .flat_map(|behaviour| behaviour.calls());
-    let is_hook = calls.any(|call| call.then == edge.declared.name);
-    !source.terminal && !index.is_broken(edge.declared) && (!is_person || is_hook)
+/// Returns whether an edge can be taken without the user.
+fn can_repeat(check: &Check<'_>, edge: &Edge<'_>) -> bool {
+    let (source, by) = (check.phase(edge.from), &edge.declared.by);
+    let by_user = !by.is_empty() && by.iter().all(|actor| actor.value == Actor::Person);
+    let hook = source.on_stop.iter();
+    let mut calls = hook.flat_map(|behaviour| behaviour.calls());
+    let by_hook = calls.any(|call| call.then == edge.declared.name);
+    !source.terminal && !check.is_broken(edge.declared) && (!by_user || by_hook)
 }
 
 /// What an edge does to a field.
@@ -54,48 +65,50 @@ enum Change<'m> {
     Other,
 }
 
-fn change<'m>(index: &Index<'_>, edge: &Edge<'m>, field: &str) -> Change<'m> {
+fn change<'m>(check: &Check<'_>, edge: &Edge<'m>, field: &str) -> Change<'m> {
     let exists = |phase: usize| {
-        let field = index.fields.get(field);
-        field.is_some_and(|field| field.exists_in(&index.phase(phase).name))
+        let field = check.machine.field(field);
+        field.is_some_and(|field| field.exists_in(&check.phase(phase).name))
     };
     // A field that starts to exist gets its initial value again.
     if exists(edge.from) != exists(edge.to) {
         return Change::Other;
     }
-    let set = edge.declared.set.iter();
-    let mut updates = set.filter(|(name, _)| name.value == field);
-    let Some((_, update)) = updates.next() else {
-        return Change::Nothing;
-    };
-    match &update.value {
-        Update::Field { name, offset: 0 } if name == field => Change::Nothing,
-        Update::Field { name, offset: 1.. } | Update::Plus { name, .. } if name == field => {
+    let mut set = edge.declared.set.iter();
+    let update = set.find(|(name, _)| name.value == field);
+    match update.map(|(_, update)| &update.value) {
+        None => Change::Nothing,
+        Some(Update::Field { name, offset: 0 }) if name == field => Change::Nothing,
+        Some(Update::Field { name, offset: 1.. } | Update::Plus { name, .. }) if name == field => {
             Change::Raise
         }
-        Update::Constant(word @ (Constant::Text(_) | Constant::Flag(_))) => Change::Word(word),
+        Some(Update::Constant(word @ (Constant::Text(_) | Constant::Flag(_)))) => {
+            Change::Word(word)
+        }
         _ => Change::Other,
     }
 }
 
 /// Returns whether an edge can be taken only a limited number of times as long as only its peers are taken.
-fn is_bounded(index: &Index<'_>, edge: &Edge<'_>, peers: &[&Edge<'_>]) -> bool {
+fn is_bounded(check: &Check<'_>, edge: &Edge<'_>, peers: &[&Edge<'_>]) -> bool {
     let Some(when) = &edge.declared.when else {
         return false;
     };
     edge.declared.set.iter().any(|(name, update)| {
-        let changes: Vec<Change<'_>> = peers.iter().map(|peer| change(index, peer, name)).collect();
-        if changes.contains(&Change::Other) {
+        let changes = || peers.iter().map(|peer| change(check, peer, name));
+        if changes().any(|change| change == Change::Other) {
             return false;
         }
-        match (&update.value, change(index, edge, name)) {
-            (Update::Field { .. }, Change::Raise) => has_ceiling(&when.value, name, &|other| {
-                peers
-                    .iter()
-                    .all(|peer| change(index, peer, other) == Change::Nothing)
+        match (&update.value, change(check, edge, name)) {
+            (Update::Field { .. }, Change::Raise) => has_ceiling(when, name, &|other| {
+                let mut changes = peers.iter().map(|peer| change(check, peer, other));
+                changes.all(|change| change == Change::Nothing)
             }),
-            (_, Change::Word(_)) => changes.iter().all(|change| match change {
-                Change::Word(word) => never_holds_with(&when.value, name, word),
+            (_, Change::Word(_)) => changes().all(|change| match change {
+                Change::Word(word) => {
+                    let word = |field: &str| (field == name.value).then(|| word.clone());
+                    when.decide(&word) == Some(false)
+                }
                 _ => true,
             }),
             _ => false,
@@ -108,7 +121,7 @@ fn has_ceiling(guard: &Guard, field: &str, is_fixed: &dyn Fn(&str) -> bool) -> b
     let (left, sign, right) = match guard {
         Guard::All(parts) => return parts.iter().any(|part| has_ceiling(part, field, is_fixed)),
         Guard::Any(parts) => return parts.iter().all(|part| has_ceiling(part, field, is_fixed)),
-        Guard::Compare { left, sign, right } => (left, *sign, right),
+        Guard::Compare { left, sign, right } => (left, sign, right),
     };
     let is_count = |operand: &Operand| operand.field().is_some_and(|name| name.value == field);
     let limit = match sign {
@@ -124,44 +137,6 @@ fn has_ceiling(guard: &Guard, field: &str, is_fixed: &dyn Fn(&str) -> bool) -> b
     }
 }
 
-/// Returns whether the guard cannot hold if a field has this value.
-fn never_holds_with(guard: &Guard, field: &str, value: &Constant) -> bool {
-    guard.decide(&|name| (name == field).then(|| value.clone())) == Some(false)
-}
-
-/// Returns a number for each phase. Two phases have the same number if each is reached from the other.
-fn components(phases: usize, live: &[&Edge<'_>]) -> Vec<usize> {
-    let reached: Vec<HashSet<usize>> = (0..phases)
-        .map(|from| reached([from], live.iter().map(|edge| (edge.from, edge.to))))
-        .collect();
-    let component = |at: usize| {
-        let mut others = (0..at).filter(|&other| reached[at].contains(&other));
-        others
-            .find(|&other| reached[other].contains(&at))
-            .unwrap_or(at)
-    };
-    (0..phases).map(component).collect()
-}
-
-/// Reports cycles without a bound, each entry in one of them at most.
-fn report<'e, 'm>(
-    index: &Index<'m>,
-    live: &[&'e Edge<'m>],
-    peers: &dyn Fn(&Edge<'m>) -> Vec<&'e Edge<'m>>,
-    found: &mut Problems,
-) {
-    let mut told: HashSet<usize> = HashSet::new();
-    for edge in live {
-        let cycle = shortest_cycle(live, edge);
-        let entries: Vec<usize> = cycle.iter().map(|edge| edge.declared.span.start).collect();
-        if entries.iter().any(|entry| told.contains(entry)) {
-            continue;
-        }
-        told.extend(entries);
-        unbounded(index, &cycle, &peers(edge), found);
-    }
-}
-
 /// Returns the shortest cycle that starts with an edge of one.
 fn shortest_cycle<'e, 'm>(edges: &[&'e Edge<'m>], first: &'e Edge<'m>) -> Vec<&'e Edge<'m>> {
     let mut paths = VecDeque::from([vec![first]]);
@@ -173,59 +148,44 @@ fn shortest_cycle<'e, 'm>(edges: &[&'e Edge<'m>], first: &'e Edge<'m>) -> Vec<&'
         }
         for edge in edges.iter().filter(|edge| edge.from == at) {
             if seen.insert(edge.to) {
-                paths.push_back(path.iter().copied().chain([*edge]).collect());
+                paths.push_back([path.as_slice(), &[edge]].concat());
             }
         }
     }
     vec![first]
 }
 
-fn unbounded(index: &Index<'_>, cycle: &[&Edge<'_>], peers: &[&Edge<'_>], found: &mut Problems) {
+fn report(check: &Check<'_>, cycle: &[&Edge<'_>], peers: &[&Edge<'_>]) {
     let phases = cycle.iter().chain(&cycle[..1]);
-    let phases: Vec<&str> = phases
-        .map(|edge| &*index.phase(edge.from).name.value)
-        .collect();
-    let names: Vec<&str> = cycle
-        .iter()
-        .map(|edge| &*edge.declared.name.value)
-        .collect();
-    let message = format!(
-        "nothing bounds the cycle {} (by {})",
-        phases.join(" -> "),
-        names.join(", ")
-    );
-    let reasons = cycle.iter().flat_map(|edge| reasons(index, edge, peers));
-    let remedy = "to end a cycle, let one of its edges raise a count under a guard, such as \
-                  `when = \"tries < 3\"` with `set = { tries = \"tries + 1\" }`, and let no other edge lower \
-                  the count; or let only the user take an edge: `by = [\"person\"]`";
-    let help: Vec<String> = reasons.take(3).chain([remedy.to_owned()]).collect();
-    found.add(
-        "unbounded_cycle",
-        &cycle[0].declared.name.span,
-        message,
-        help.join("; "),
-    );
+    let phases = strs(phases.map(|edge| &check.phase(edge.from).name));
+    let names = strs(cycle.iter().map(|edge| &edge.declared.name));
+    let reasons = cycle.iter().flat_map(|edge| reasons(check, edge, peers));
+    let reasons: String = reasons.take(3).collect();
+    let (phases, names) = (phases.join(" -> "), names.join(", "));
+    let place = &cycle[0].declared.name.span;
+    check.add("unbounded_cycle", place, &[&phases, &names, &reasons]);
     for edge in &cycle[1..] {
-        found.relate(&edge.declared.name.span, "then this one");
+        check.relate(&edge.declared.name.span, "then this one");
     }
 }
 
 /// Returns why the counts that an edge raises do not bound it.
-fn reasons(index: &Index<'_>, edge: &Edge<'_>, peers: &[&Edge<'_>]) -> Vec<String> {
-    let edge_name = &edge.declared.name;
+fn reasons(check: &Check<'_>, edge: &Edge<'_>, peers: &[&Edge<'_>]) -> Vec<String> {
+    let name = &edge.declared.name;
     let set = edge.declared.set.iter();
-    let raised = set.filter(|(field, _)| change(index, edge, field) == Change::Raise);
-    let reason = raised.map(|(field, _)| {
+    let raised = set.filter(|(field, _)| change(check, edge, field) == Change::Raise);
+    let reasons = raised.map(|(field, _)| {
         let mut peers = peers.iter();
-        let resets = peers.find(|peer| change(index, peer, field) == Change::Other);
+        let resets = peers.find(|peer| change(check, peer, field) == Change::Other);
         let when = edge.declared.when.as_ref();
-        let has_limit = when.is_some_and(|when| has_ceiling(when, field, &|_| true));
         let why = match resets {
             Some(peer) => format!("`{}` resets it", peer.declared.name),
-            None if has_limit => "its limit changes on the way".to_owned(),
-            None => format!("no guard of `{edge_name}` limits it"),
+            None if when.is_some_and(|when| has_ceiling(when, field, &|_| true)) => {
+                "its limit changes on the way".to_owned()
+            }
+            None => format!("no guard of `{name}` limits it"),
         };
-        format!("`{edge_name}` raises `{field}`, but {why}")
+        format!("`{name}` raises `{field}`, but {why}; ")
     });
-    reason.collect()
+    reasons.collect()
 }

@@ -1,7 +1,7 @@
 //! Evaluation of guards over values. The check tries values with it, and tests compare compiled guards with it.
 
 use crate::line_of;
-use crate::model::{Constant, Guard, Machine, Operand, Sign};
+use crate::model::{At, Constant, Guard, Machine, Operand, Sign};
 
 impl Guard {
     /// Returns whether the guard holds. `value` returns the value of a field (`round`) or an argument (`args.score`).
@@ -36,6 +36,13 @@ impl Guard {
             Guard::Compare { left, sign, right } => vec![(left, *sign, right)],
         }
     }
+
+    /// Returns the fields that it reads.
+    pub(super) fn fields(&self) -> impl Iterator<Item = &At<String>> {
+        let sides = self.comparisons().into_iter();
+        let sides = sides.flat_map(|(left, _, right)| [left, right]);
+        sides.filter_map(Operand::field)
+    }
 }
 
 impl Operand {
@@ -49,13 +56,11 @@ impl Operand {
     }
 
     fn evaluate(&self, value: &dyn Fn(&str) -> Option<Constant>) -> Option<(Constant, i64)> {
-        match self.reads() {
-            Some((name, offset)) => Some((value(&name)?, offset)),
-            None => match self {
-                Operand::Constant(constant) => Some((constant.clone(), 0)),
-                _ => None,
-            },
+        if let Operand::Constant(constant) = self {
+            return Some((constant.clone(), 0));
         }
+        let (name, offset) = self.reads()?;
+        Some((value(&name)?, offset))
     }
 }
 

@@ -2,31 +2,28 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use super::Check;
 use super::examples::{TooMany, Wanted, find_example};
-use super::{Index, Problems};
 use crate::model::{FieldKind, Guard, Transition, guard_text};
 
 /// Checks the guards of the entries that have no other problem.
-pub(super) fn guards(index: &Index<'_>, found: &mut Problems) {
-    let mut skipped = index.broken.clone();
-    for entry in &index.machine.transitions {
-        let Some(when) = entry.when.as_ref().filter(|_| !index.is_broken(entry)) else {
+pub(super) fn guards(check: &Check<'_>) {
+    let mut skipped = check.broken.clone();
+    for entry in &check.machine.transitions {
+        let Some(when) = entry.when.as_ref().filter(|_| !check.is_broken(entry)) else {
             continue;
         };
-        let Some(values) = example(index, entry, &[(&when.value, true)], found) else {
-            skipped.insert(entry.span.start);
-            continue;
-        };
-        if values.is_none() {
-            let message = format!("no values make this guard of `{}` hold", entry.name);
-            let help = "counts start at 0; change the guard, or remove the entry";
-            found.add("guard_never", &when.span, message, help);
+        let before = check.found_count();
+        if example(check, entry, &[(when, true)]).is_none() && check.found_count() == before {
+            check.add("guard_never", &when.span, &[&entry.name]);
+        }
+        if check.found_count() > before {
             skipped.insert(entry.span.start);
         }
     }
 
     let mut groups: BTreeMap<_, Vec<&Transition>> = BTreeMap::new();
-    for edge in &index.edges {
+    for edge in &check.edges {
         let key = (edge.from, &edge.declared.name.value);
         groups.entry(key).or_default().push(edge.declared);
     }
@@ -38,42 +35,38 @@ pub(super) fn guards(index: &Index<'_>, found: &mut Problems) {
         if entries.len() < 2 || is_skipped || !seen.insert(starts) {
             continue;
         }
-        let phase = &*index.phase(from).name.value;
+        let phase = &check.phase(from).name;
         for (at, second) in entries.iter().enumerate() {
-            for first in &entries[..at] {
-                overlap(index, phase, first, second, found);
-            }
+            entries[..at]
+                .iter()
+                .for_each(|first| overlap(check, phase, first, second));
         }
-        gap(index, phase, &entries, found);
+        gap(check, phase, &entries);
     }
 }
 
 /// Reports values for which two entries hold at once.
-fn overlap(
-    index: &Index<'_>,
-    phase: &str,
-    first: &Transition,
-    second: &Transition,
-    found: &mut Problems,
-) {
-    let guards = [first, second].into_iter().filter_map(guard);
+fn overlap(check: &Check<'_>, phase: &str, first: &Transition, second: &Transition) {
+    let guards = [first, second]
+        .into_iter()
+        .filter_map(|entry| entry.when.as_deref());
     let wanted: Vec<Wanted<'_>> = guards.map(|guard| (guard, true)).collect();
-    if let Some(Some(values)) = example(index, second, &wanted, found) {
-        let name = &second.name;
-        let values = match values.as_slice() {
-            [] => "neither has a guard".to_owned(),
-            values => values.join(", "),
-        };
-        let message = format!("two entries of `{name}` hold at once in `{phase}`: {values}");
-        let help = "change a guard so that only one of them holds, or remove an entry";
-        found.add("guards_overlap", &second.guard_span(), message, help);
-        found.relate(&first.guard_span(), "the other entry");
+    if let Some(mut values) = example(check, second, &wanted) {
+        if values.is_empty() {
+            values.push("neither has a guard".to_owned());
+        }
+        check.add(
+            "guards_overlap",
+            &second.guard_span(),
+            &[&second.name, &phase, &values.join(", ")],
+        );
+        check.relate(&first.guard_span(), "the other entry");
     }
 }
 
 /// Reports values for which no entry holds, although every condition that all guards share is true.
-fn gap(index: &Index<'_>, phase: &str, entries: &[&Transition], found: &mut Problems) {
-    let guards: Option<Vec<&Guard>> = entries.iter().map(|entry| guard(entry)).collect();
+fn gap(check: &Check<'_>, phase: &str, entries: &[&Transition]) {
+    let guards: Option<Vec<&Guard>> = entries.iter().map(|entry| entry.when.as_deref()).collect();
     // An entry without a guard always holds.
     let Some(guards) = guards else { return };
     let shared = parts(guards[0]).iter().filter(|part| {
@@ -83,42 +76,39 @@ fn gap(index: &Index<'_>, phase: &str, entries: &[&Transition], found: &mut Prob
     });
     let none = guards.iter().map(|guard| (*guard, false));
     let wanted: Vec<Wanted<'_>> = none.chain(shared.map(|part| (part, true))).collect();
-    if let Some(Some(values)) = example(index, entries[0], &wanted, found) {
+    if let Some(values) = example(check, entries[0], &wanted) {
         let name = &entries[0].name;
-        let values = values.join(", ");
-        let message = format!("no entry of `{name}` holds in `{phase}`: {values}");
-        let help = "widen a guard, or add an entry for these values";
-        found.add("guards_gap", &name.span, message, help);
+        check.add(
+            "guards_gap",
+            &name.span,
+            &[name, &phase, &values.join(", ")],
+        );
         for entry in &entries[1..] {
-            found.relate(&entry.name.span, "another entry");
+            check.relate(&entry.name.span, "another entry");
         }
     }
 }
 
-/// Returns example values, or `None` if the search gives up, which is reported.
-fn example(
-    index: &Index<'_>,
-    entry: &Transition,
-    wanted: &[Wanted<'_>],
-    found: &mut Problems,
-) -> Option<Option<Vec<String>>> {
-    let kind = |name: &str| index.kind(entry, name).unwrap_or(FieldKind::Text);
-    match find_example(wanted, &kind) {
-        Ok(values) => Some(values),
-        Err(TooMany) => {
-            let message = format!(
-                "the guards of `{}` are too complicated to check",
-                entry.name
-            );
-            let help = "compare fewer fields, or keep the result of a comparison in a field";
-            found.add("guards_too_complicated", &entry.guard_span(), message, help);
-            None
-        }
-    }
-}
-
-fn guard(entry: &Transition) -> Option<&Guard> {
-    entry.when.as_ref().map(|when| &when.value)
+/// Returns example values. If the search gives up, reports this.
+fn example(check: &Check<'_>, entry: &Transition, wanted: &[Wanted<'_>]) -> Option<Vec<String>> {
+    let kind = |name: &str| {
+        let field = check.machine.field(name).map(|field| field.kind.clone());
+        let name = name.strip_prefix("args.");
+        let argument = entry
+            .args
+            .iter()
+            .find(|known| name == Some(known.name.as_str()));
+        let argument = argument.map(|argument| argument.kind.clone().into());
+        argument.or(field).unwrap_or(FieldKind::Text)
+    };
+    find_example(wanted, &kind).unwrap_or_else(|TooMany| {
+        check.add(
+            "guards_too_complicated",
+            &entry.guard_span(),
+            &[&entry.name],
+        );
+        None
+    })
 }
 
 /// Returns the conditions of a guard that must hold together.

@@ -1,57 +1,50 @@
 //! Types of constants, guards and updates.
 
-use std::ops::Range;
+use std::collections::HashSet;
+use std::fmt::Display;
 
-use super::names::find_argument;
-use super::{Index, Problems};
-use crate::diagnostic::{list, suggest};
+use super::{Check, problem, sources};
+use crate::diagnostic::{Diagnostic, list, suggest};
 use crate::model::{
-    Argument, ArgumentKind, At, Constant, Field, FieldKind, From, Operand, Sign, To, Transition,
-    Update, constant_text, update_text,
+    At, Constant, Field, FieldKind, Operand, Sign, To, Transition, Update, constant_text,
+    update_text,
 };
 
-const CODE: &str = "type";
-
-/// Reports what does not fit, and unknown names in transitions. Notes the entries that have a problem, and returns
-/// whether every phase that a mode or an entry names exists.
-pub(super) fn types(index: &mut Index<'_>, found: &mut Problems) -> bool {
-    let machine = index.machine;
-    let mut knows_phases = true;
+/// Reports what does not fit, and unknown names in modes and transitions. Returns the starts of the entries with a
+/// problem.
+pub(super) fn types(check: &Check<'_>) -> HashSet<usize> {
+    let machine = check.machine;
     for field in &machine.fields {
         if let Some(initial) = &field.initial {
-            constant(field, initial, found);
+            constant(check, field, initial);
         }
     }
     for mode in &machine.modes {
-        knows_phases &= index.find_phase(&mode.start, found).is_some();
+        check.has_phase(&mode.start);
         for (name, value) in &mode.initial {
-            if let Some(field) = index.find_field(name, found) {
-                constant(field, value, found);
+            if let Some(field) = check.find_field(name) {
+                constant(check, field, value);
             }
         }
     }
+    let mut broken = HashSet::new();
     for entry in &machine.transitions {
-        let before = found.0.len();
-        let sources = match &entry.from {
-            From::Phases(names) => &**names,
-            From::Any(_) => &[],
-        };
-        let target = match &entry.to {
-            To::Phase(name) => Some(name),
-            To::Same(_) => None,
-        };
-        for name in sources.iter().chain(target) {
-            knows_phases &= index.find_phase(name, found).is_some();
+        let before = check.found_count();
+        sources(entry)
+            .iter()
+            .for_each(|name| _ = check.has_phase(name));
+        if let To::Phase(name) = &entry.to {
+            check.has_phase(name);
         }
-        guard(index, entry, found);
-        for (name, update) in &entry.set {
-            self::update(index, entry, name, update, found);
+        guard(check, entry);
+        for (name, value) in &entry.set {
+            update(check, entry, name, value);
         }
-        if found.0.len() > before {
-            index.broken.insert(entry.span.start);
+        if check.found_count() > before {
+            broken.insert(entry.span.start);
         }
     }
-    knows_phases
+    broken
 }
 
 /// Describes what a field or an argument holds.
@@ -62,152 +55,106 @@ pub(super) fn describe(kind: &FieldKind) -> &'static str {
         FieldKind::Path => "a path",
         FieldKind::Flag => "a flag",
         FieldKind::OneOf(_) => "one of a list of words",
-        FieldKind::Data(_) => "data",
+        FieldKind::Data(_) => "data of the program",
         FieldKind::Held(_) => "set by the engine",
     }
 }
 
-/// Returns why guards and updates cannot use a field, and what to do.
-fn unusable(name: &str, kind: &FieldKind) -> Option<(String, String)> {
+/// Returns why guards and updates cannot use a field.
+fn unusable(name: &str, kind: &FieldKind) -> Option<Diagnostic> {
     match kind {
-        FieldKind::Held(_) => Some((
-            format!(
-                "`{name}` belongs to the engine: only the engine sets it, and no guard reads it"
-            ),
-            "use a field of the machine's own".to_owned(),
-        )),
-        FieldKind::Data(_) => Some((
-            format!("`{name}` is data: only the program reads and sets it"),
-            format!("call `set_{name}` in Rust; for a guard, add a field of another type"),
-        )),
+        FieldKind::Held(_) => Some(problem("type_held", &[&name])),
+        FieldKind::Data(_) => Some(problem("type_data", &[&name])),
         _ => None,
     }
 }
 
-/// Returns what is wrong with a constant for a field or an argument, and what to do.
-pub(super) fn misfit(name: &str, kind: &FieldKind, value: &Constant) -> Option<(String, String)> {
+/// Returns what is wrong with a constant for a field or an argument.
+pub(super) fn misfit(name: &str, kind: &FieldKind, value: &Constant) -> Option<Diagnostic> {
     let help = match (kind, value) {
-        (FieldKind::Count, Constant::Count(_))
-        | (FieldKind::Flag, Constant::Flag(_))
-        | (FieldKind::Text | FieldKind::Path, Constant::Text(_)) => return None,
+        (FieldKind::Count, Constant::Count(_)) | (FieldKind::Flag, Constant::Flag(_)) => {
+            return None;
+        }
+        (FieldKind::Text | FieldKind::Path, Constant::Text(_)) => return None,
+        (FieldKind::Data(_) | FieldKind::Held(_), _) => return unusable(name, kind),
         (FieldKind::Count, _) => "write a whole number from 0".to_owned(),
         (FieldKind::Flag, _) => "write true or false, without quotes".to_owned(),
         (FieldKind::Text | FieldKind::Path, _) => "write a text in quotes".to_owned(),
         (FieldKind::OneOf(words), value) => {
-            let known: Vec<&str> = words.iter().map(|word| &*word.value).collect();
-            let Constant::Text(word) = value else {
-                let message = format!(
-                    "`{name}` is one of a list of words, not {}",
-                    constant_text(value)
-                );
-                return Some((message, format!("its words are {}", list(&known))));
-            };
-            if known.contains(&word.as_str()) {
-                return None;
+            let words: Vec<&str> = words.iter().map(|word| &*word.value).collect();
+            let help = format!("its words are {}", list(&words));
+            match value {
+                Constant::Text(word) if words.contains(&word.as_str()) => return None,
+                Constant::Text(word) => suggest(word, words.into_iter()).unwrap_or(help),
+                _ => help,
             }
-            let help = suggest(word, known.iter().copied());
-            let help = help.unwrap_or_else(|| format!("its words are {}", list(&known)));
-            return Some((format!("`{name}` has no word {word:?}"), help));
         }
-        (FieldKind::Data(_) | FieldKind::Held(_), _) => return unusable(name, kind),
     };
-    let message = format!(
-        "`{name}` is {}, not {}",
-        describe(kind),
-        constant_text(value)
-    );
-    Some((message, help))
+    let (is, value) = (describe(kind), constant_text(value));
+    Some(problem("type_constant", &[&name, &is, &value, &help]))
 }
 
 /// Reports a constant that does not fit a field.
-pub(super) fn constant(field: &Field, value: &At<Constant>, found: &mut Problems) {
-    if let Some((message, help)) = misfit(&field.name, &field.kind, &value.value) {
-        found.add(CODE, &value.span, message, help);
+pub(super) fn constant(check: &Check<'_>, field: &Field, value: &At<Constant>) {
+    if let Some(problem) = misfit(&field.name, &field.kind, value) {
+        check.report(&value.span, problem);
     }
 }
 
-/// A side of a comparison that is not a constant.
-struct Side<'g> {
-    name: String,
-    kind: FieldKind,
-    offset: i64,
-    place: &'g Range<usize>,
-}
-
-fn guard(index: &Index<'_>, entry: &Transition, found: &mut Problems) {
+fn guard<'m>(check: &Check<'m>, entry: &'m Transition) {
     let Some(when) = &entry.when else { return };
     for (left, sign, right) in when.comparisons() {
-        let before = found.0.len();
-        let mut sides = Vec::new();
-        for operand in [left, right] {
-            sides.extend(side(index, entry, operand, found));
-        }
-        for side in sides.iter().filter(|side| side.kind != FieldKind::Count) {
-            let (name, is) = (&side.name, describe(&side.kind));
-            if let Some((message, help)) = unusable(name, &side.kind) {
-                found.add(CODE, side.place, message, help);
-            } else if side.offset != 0 {
-                let message = format!("`{name}` is {is}, to which nothing can be added");
-                found.add(CODE, side.place, message, "use + and - with counts only");
-            } else if !matches!(sign, Sign::Equal | Sign::NotEqual) {
-                let message = format!("`{name}` is {is}, which has no order");
-                found.add(CODE, side.place, message, "compare it with == or !=");
-            }
-        }
-        if found.0.len() > before {
+        let before = check.found_count();
+        let sides = [left, right].map(|operand| side(check, entry, operand, sign));
+        if check.found_count() > before {
             continue;
         }
-        match (sides.as_slice(), left, right) {
-            ([], ..) => {
-                let message = "a guard compares two constants";
-                found.add(CODE, &when.span, message, "compare a field with a constant");
-            }
-            ([side], Operand::Constant(value), _) | ([side], _, Operand::Constant(value)) => {
-                if let Some((message, help)) = misfit(&side.name, &side.kind, value) {
-                    found.add(CODE, side.place, message, help);
+        match (&sides, left, right) {
+            ([None, None], ..) => check.add("type_two_constants", &when.span, &[]),
+            ([Some((name, kind)), None], _, Operand::Constant(value))
+            | ([None, Some((name, kind))], Operand::Constant(value), _) => {
+                if let Some(problem) = misfit(name, kind, value) {
+                    check.report(&name.span, problem);
                 }
             }
-            ([a, b], ..) if !is_comparable(&a.kind, &b.kind) => {
-                let (is_a, is_b) = (describe(&a.kind), describe(&b.kind));
-                let message = format!("`{}` is {is_a}, but `{}` is {is_b}", a.name, b.name);
-                let help = "compare fields of the same type, and words with the same list of words";
-                found.add(CODE, b.place, message, help);
+            ([Some((a, a_kind)), Some((b, b_kind))], ..) if !is_comparable(a_kind, b_kind) => {
+                let args: [&dyn Display; 4] = [a, &describe(a_kind), b, &describe(b_kind)];
+                check.add("type_compare", &b.span, &args);
             }
             _ => {}
         }
     }
 }
 
-/// Returns what an operand reads, or `None` if it is a constant, is unknown or may be left out.
-fn side<'g>(
-    index: &Index<'_>,
-    entry: &Transition,
-    operand: &'g Operand,
-    found: &mut Problems,
-) -> Option<Side<'g>> {
-    let name = match operand {
-        Operand::Field { name, .. } => {
-            index.find_field(name, found)?;
-            name
-        }
+/// Returns what an operand reads, with its type, and reports what is wrong with it. Returns `None` for a constant.
+fn side<'m>(
+    check: &Check<'m>,
+    entry: &'m Transition,
+    operand: &Operand,
+    sign: Sign,
+) -> Option<(At<String>, FieldKind)> {
+    let (text, offset) = operand.reads()?;
+    let (name, kind) = match operand {
         Operand::Argument { name, .. } => {
-            if find_argument(entry, name, "count", found)?.optional {
-                let message = format!("a guard reads `args.{name}`, which a caller may leave out");
-                let help = "remove `optional` from the argument, or let the guard read a field";
-                found.add(CODE, &name.span, message, help);
+            let argument = check.find_argument(entry, name, "count")?;
+            if argument.optional {
+                check.add("type_optional", &name.span, &[&text]);
             }
-            name
+            (name, argument.kind.clone().into())
         }
+        Operand::Field { name, .. } => (name, check.find_field(name)?.kind.clone()),
         Operand::Constant(_) => return None,
     };
-    let place = &name.span;
-    let (name, offset) = operand.reads()?;
-    Some(Side {
-        kind: index.kind(entry, &name)?,
-        name,
-        offset,
-        place,
-    })
+    let is = describe(&kind);
+    let has_order = !matches!(sign, Sign::Equal | Sign::NotEqual);
+    if let Some(problem) = unusable(&text, &kind) {
+        check.report(&name.span, problem);
+    } else if kind != FieldKind::Count && offset != 0 {
+        check.add("type_sum", &name.span, &[&text, &is]);
+    } else if kind != FieldKind::Count && has_order {
+        check.add("type_order", &name.span, &[&text, &is]);
+    }
+    Some((At::new(text, name.span.clone()), kind))
 }
 
 fn is_comparable(a: &FieldKind, b: &FieldKind) -> bool {
@@ -215,88 +162,56 @@ fn is_comparable(a: &FieldKind, b: &FieldKind) -> bool {
     a == b || is_text(a) && is_text(b)
 }
 
-fn update(
-    index: &Index<'_>,
-    entry: &Transition,
-    name: &At<String>,
-    update: &At<Update>,
-    found: &mut Problems,
-) {
-    let place = |name: &str| At::new(name.to_owned(), update.span.clone());
-    let target = index.find_field(name, found);
-    let source = update
-        .field()
-        .and_then(|name| index.find_field(&place(name), found));
+fn update<'m>(check: &Check<'m>, entry: &'m Transition, name: &At<String>, update: &At<Update>) {
+    let at = |name: &str| At::new(name.to_owned(), update.span.clone());
     let is_sum = matches!(update.value, Update::Plus { .. });
-    let kind = if is_sum { "count" } else { "text" };
-    let argument = update
-        .argument()
-        .and_then(|name| find_argument(entry, &place(name), kind, found));
-    let Some(target) = target else { return };
+    let wanted = if is_sum { "count" } else { "text" };
+    let field = check.find_field(name);
+    let source = update.field().and_then(|name| check.find_field(&at(name)));
+    let argument = update.argument();
+    let argument = argument.and_then(|name| check.find_argument(entry, &at(name), wanted));
+    let Some(field) = field else { return };
 
-    let wrong = match &update.value {
-        _ if unusable(name, &target.kind).is_some() => unusable(name, &target.kind),
-        Update::Constant(value) => misfit(name, &target.kind, value),
-        Update::Argument(_) => argument.and_then(|argument| misfit_of_argument(target, argument)),
-        Update::Next(_) => {
-            let is_word = matches!(target.kind, FieldKind::OneOf(_));
-            let wrong = source.filter(|source| !is_word || source.kind != target.kind);
-            wrong.map(|source| {
-                (
-                    format!(
-                        "`{name}` cannot be set to the next word of `{}`",
-                        source.name
-                    ),
-                    "use next() with two fields that have the same list of words".to_owned(),
-                )
-            })
+    let source = source.map(|source| (&source.name, source.kind.clone()));
+    let argument = argument.map(|one| (&one.name, FieldKind::from(one.kind.clone())));
+    let wrong = match (&update.value, source, argument) {
+        _ if unusable(name, &field.kind).is_some() => unusable(name, &field.kind),
+        (Update::Constant(value), ..) => misfit(name, &field.kind, value),
+        (Update::Argument(_), _, Some((argument, kind))) => misfit_of(field, argument, &kind),
+        (Update::Next(_), Some((source, kind)), _) => {
+            let is_word = matches!(kind, FieldKind::OneOf(_)) && kind == field.kind;
+            (!is_word).then(|| problem("type_next", &[name, source]))
         }
-        Update::Field { .. } | Update::Plus { .. } => {
-            let source = source.map(|source| (&source.name, source.kind.clone()));
-            let argument = argument.map(|one| (&one.name, one.kind.clone().into()));
-            let all = [Some((name, target.kind.clone())), source, argument];
-            let mut wrong = all.into_iter().flatten();
-            let wrong = wrong.find(|(_, kind)| *kind != FieldKind::Count);
+        (Update::Field { .. } | Update::Plus { .. }, source, argument) => {
+            let target = Some((name, field.kind.clone()));
+            let mut all = [target, source, argument].into_iter().flatten();
+            let wrong = all.find(|(_, kind)| *kind != FieldKind::Count);
             wrong.map(|(wrong, kind)| {
-                let text = update_text(update);
-                (
-                    format!(
-                        "`{name} = \"{text}\"` needs counts, but `{wrong}` is {}",
-                        describe(&kind)
-                    ),
-                    "use fields and arguments of the type count".to_owned(),
-                )
+                let (sum, is) = (update_text(update), describe(&kind));
+                problem("type_update", &[name, &sum, wrong, &is])
             })
         }
+        _ => None,
     };
-    if let Some((message, help)) = wrong {
-        found.add(CODE, &update.span, message, help);
+    if let Some(problem) = wrong {
+        check.report(&update.span, problem);
     }
 }
 
-/// Returns what is wrong with an argument as the new value of a field, and what to do.
-fn misfit_of_argument(field: &Field, argument: &Argument) -> Option<(String, String)> {
-    let (target, name) = (&field.name, &argument.name);
-    match (&argument.kind, &field.kind) {
-        (ArgumentKind::OneOf(words), FieldKind::OneOf(_)) => {
-            let values = words
-                .iter()
-                .map(|word| Constant::Text(word.value.to_string()));
-            let mut wrong = values.filter_map(|word| misfit(target, &field.kind, &word));
-            let (message, help) = wrong.next()?;
-            Some((format!("{message}, but `args.{name}` has"), help))
+/// Returns what is wrong with an argument as the new value of a field.
+fn misfit_of(field: &Field, argument: &str, kind: &FieldKind) -> Option<Diagnostic> {
+    match (kind, &field.kind) {
+        (FieldKind::OneOf(words), target @ FieldKind::OneOf(_)) => {
+            let words = words.iter().map(|word| Constant::Text(word.to_string()));
+            let mut wrong = words.filter_map(|word| misfit(&field.name, target, &word));
+            wrong.next()
         }
-        (ArgumentKind::Text | ArgumentKind::Path, FieldKind::Text | FieldKind::Path)
-        | (ArgumentKind::Count, FieldKind::Count)
-        | (ArgumentKind::Flag, FieldKind::Flag)
-        | (ArgumentKind::OneOf(_), FieldKind::Text) => None,
-        (kind, _) => {
-            let is = describe(&kind.clone().into());
-            let message = format!(
-                "`{target}` is {}, but `args.{name}` is {is}",
-                describe(&field.kind)
-            );
-            Some((message, "use an argument of the field's type".to_owned()))
+        (FieldKind::OneOf(_), FieldKind::Text) => None,
+        (kind, target) if is_comparable(kind, target) => None,
+        (kind, target) => {
+            let args: [&dyn Display; 4] =
+                [&field.name, &describe(target), &argument, &describe(kind)];
+            Some(problem("type_argument", &args))
         }
     }
 }
