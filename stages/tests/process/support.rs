@@ -79,17 +79,26 @@ impl Project {
         Said(self.folder.agent_of(session, arguments).unwrap())
     }
 
-    /// Calls the program, as the agent or a person, and kills it after so long.
-    pub(crate) fn killed(&self, arguments: &[&str], is_agent: bool, after: std::time::Duration) {
+    /// Keeps the project as it is now, for [`Self::restore`].
+    pub(crate) fn keep(&self) {
+        self.folder.keep(0).unwrap();
+    }
+
+    /// Makes the project as it was kept.
+    pub(crate) fn restore(&self) {
+        self.folder.restore(0).unwrap();
+    }
+
+    /// Calls the program, as the agent or a person, and has it die before its change of files of this number. Returns whether
+    /// it has so many.
+    pub(crate) fn killed(&self, arguments: &[&str], is_agent: bool, number: u32) -> bool {
         let mut command = self.folder.command(arguments);
         if is_agent {
             as_agent(&mut command);
         }
+        command.env("CLAUDEX_KILL_AT", number.to_string());
         command.stdout(Stdio::null()).stderr(Stdio::null());
-        let mut child = command.spawn().unwrap();
-        std::thread::sleep(after);
-        child.kill().unwrap();
-        child.wait().unwrap();
+        command.status().unwrap().code().is_none()
     }
 
     /// Calls a hook of the session with this input, and returns what it prints.

@@ -313,33 +313,6 @@ fn the_circuit_breaks_before_a_round_too_many() {
 }
 
 #[test]
-fn a_report_that_is_killed_is_taken_as_a_whole_or_not_at_all() {
-    // Whenever it is killed: before its change, after it, or not at all.
-    for step in 0..4 {
-        let project = Project::at(2);
-        let before = project.next();
-        let path = project.summary("completed", "");
-        project.killed(&["report", &path], true, Duration::from_millis(step * 5));
-        let next = project.next();
-        match next["stage"].as_u64() {
-            Some(2) => {
-                assert_eq!(next, before, "{step}");
-                project.agent(&["report", &path]).done();
-            }
-            _ => drop(project.agent(&["report", &path]).refused()),
-        }
-        let now = project.next();
-        assert_eq!(
-            (&now["instruction"], &now["stage"]),
-            (&json!("dispatch"), &json!(3)),
-            "{step}"
-        );
-        let context = now["variables"]["PRIOR_CONTEXT"].as_str().unwrap();
-        assert!(context.contains("Stage 2 says so."), "{step}: {context}");
-    }
-}
-
-#[test]
 fn what_is_done_in_part_is_said_and_the_flags_decide() {
     let project = Project::at(4);
     let flags = "  timeout: true\n  partial: true\n  completed_steps: [answers read]\n  next_action: proceed\n";
