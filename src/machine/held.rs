@@ -181,7 +181,7 @@ impl<M: Machine> Held<M> {
             Ok(step) => step,
             Err(refusal) => return Err(Refused::new(self, refusal)),
         };
-        let edits = fields::changes(M::TABLE, &self.fields, &after);
+        let edits = fields::changes(M::TABLE, &*self.fields, &after);
         // serde writes a transition with arguments as `{"more":{"rounds":2}}`.
         let json = serde_json::to_value(transition).unwrap_or_default();
         let args = json.get(edge.transition).map(JsonText::of);
