@@ -22,15 +22,7 @@ pub(super) fn answers(check: &Check<'_>) {
         let choices = behaviour.choices().iter().map(Choice::call);
         let choices = choices.map(|call| (call, false));
         let text = behaviour.text().cloned();
-        let text = text.map(|then| {
-            (
-                Call {
-                    then,
-                    with: Vec::new(),
-                },
-                true,
-            )
-        });
+        let text = text.map(|then| (Call { then, with: vec![] }, true));
         for (call, is_text) in choices.chain(text) {
             if let Some(edge) = check.find_edge(at, &call.then) {
                 answer(check, &call, edge.declared, is_text);
@@ -54,10 +46,8 @@ fn question(check: &Check<'_>, phase: &Phase, behaviour: &Behaviour) {
     if keys.contains(&false) && !behaviour.asks_in_rust() {
         check.add("question_keys", &phase.name.span, &[&phase.name]);
     }
-    if let Some(options) = options
-        .as_ref()
-        .filter(|options| !(2..=4).contains(&options.len()))
-    {
+    let options = options.iter();
+    for options in options.filter(|all| !(2..=4).contains(&all.len())) {
         check.add("question_options", &options.span, &[&options.len()]);
     }
     if let Some(question) = question {
@@ -67,12 +57,10 @@ fn question(check: &Check<'_>, phase: &Phase, behaviour: &Behaviour) {
         text(check, "header", header, MAX_HEADER_CHARS);
     }
     let mut labels = HashSet::new();
-    for Choice {
-        label, description, ..
-    } in behaviour.choices()
-    {
+    for choice in behaviour.choices() {
+        let label = &choice.label;
         text(check, "label", label, MAX_TEXT_CHARS);
-        if let Some(description) = description {
+        if let Some(description) = &choice.description {
             text(check, "description", description, MAX_TEXT_CHARS);
         }
         if !labels.insert(label.trim()) {

@@ -129,6 +129,7 @@ mod tests {
         assert!(holds("round - 2 < args.more", 1, 0));
         assert!(!holds("round - 2 < args.more", 2, 0));
         assert!(holds("round + 1 == max_rounds", 2, 0));
+        assert!(holds("max_rounds < round + 2", 2, 0));
         assert!(holds("round >= 9223372036854775807", u64::MAX, 0));
     }
 

@@ -37,9 +37,9 @@ pub(super) fn guards(check: &Check<'_>) {
         }
         let phase = &check.phase(from).name;
         for (at, second) in entries.iter().enumerate() {
-            entries[..at]
-                .iter()
-                .for_each(|first| overlap(check, phase, first, second));
+            for first in &entries[..at] {
+                overlap(check, phase, first, second);
+            }
         }
         gap(check, phase, &entries);
     }
@@ -47,9 +47,8 @@ pub(super) fn guards(check: &Check<'_>) {
 
 /// Reports values for which two entries hold at once.
 fn overlap(check: &Check<'_>, phase: &str, first: &Transition, second: &Transition) {
-    let guards = [first, second]
-        .into_iter()
-        .filter_map(|entry| entry.when.as_deref());
+    let both = [first, second].into_iter();
+    let guards = both.filter_map(|entry| entry.when.as_deref());
     let wanted: Vec<Wanted<'_>> = guards.map(|guard| (guard, true)).collect();
     if let Some(mut values) = example(check, second, &wanted) {
         if values.is_empty() {

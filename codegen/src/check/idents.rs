@@ -16,7 +16,7 @@ const ARGUMENTS: &str = "id from_prompt help rejecting evidence held";
 /// The verbs of every program.
 const VERBS: &str = "start run review status list adopt journal report sweep doctor machine config stop prompt answer \
                      session-start hooks plugin rollback personas import use state statusline completions help resume";
-/// The words of Rust that have no raw form, and no word.
+/// The words of Rust that have no raw form, and the empty word.
 const NOT_NAMES: [&str; 5] = ["self", "Self", "super", "crate", ""];
 
 /// The kind of a part of the machine file, and its name.

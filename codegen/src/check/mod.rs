@@ -128,45 +128,58 @@ fn sources(entry: &Transition) -> &[At<String>] {
 
 /// Describes a problem, without a place.
 fn problem(code: &'static str, args: &[&dyn Display]) -> Diagnostic {
-    let (_, section) = include_str!("problems.md")
-        .split_once(&format!("\n## {code}\n"))
-        .unwrap_or_default();
-    debug_assert!(!section.is_empty(), "`{code}` has no text");
-    let mut lines = section.lines().map(|line| fill(line, args));
+    let texts = include_str!("problems.md");
+    let section = texts.split_once(&format!("\n## {code}\n"));
+    let (_, section) = section.unwrap_or((texts, code));
+    let mut lines = section.lines().map(|line| {
+        let args = args.iter().enumerate();
+        args.fold(line.to_owned(), |line, (number, argument)| {
+            line.replace(&format!("{{{number}}}"), &argument.to_string())
+        })
+    });
     let mut line = || lines.next().unwrap_or_default();
     Diagnostic::new(code, 0..0, line()).help(line())
 }
 
-/// Replaces `{0}` in a line by the first argument, and so on.
-fn fill(line: &str, args: &[&dyn Display]) -> String {
-    let mut parts = line.split('{');
-    let mut filled = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let argument = part.split_once('}').and_then(|(number, rest)| {
-            let number: usize = number.parse().ok()?;
-            Some((args.get(number)?, rest))
-        });
-        match argument {
-            Some((argument, rest)) => filled += &format!("{argument}{rest}"),
-            None => filled += &format!("{{{part}"),
-        }
-    }
-    filled
-}
-
 #[cfg(test)]
 mod tests {
-    #[test]
-    fn each_problem_has_a_message_and_a_remedy() {
-        let mut codes = Vec::new();
-        for section in include_str!("problems.md").split("\n## ").skip(1) {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::Path;
+
+    /// Returns the codes that `problems.md` has, each with a message and what to do.
+    fn codes() -> BTreeSet<&'static str> {
+        let sections = include_str!("problems.md").split("\n## ").skip(1);
+        let codes = sections.map(|section| {
             let lines: Vec<&str> = section.trim_end().lines().collect();
             assert_eq!(lines.len(), 3, "{section}");
-            codes.push(lines[0]);
+            lines[0]
+        });
+        codes.collect()
+    }
+
+    #[test]
+    fn each_problem_has_a_text() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/check");
+        let (mut sources, mut codes) = (String::new(), codes());
+        for file in fs::read_dir(folder).expect("the folder can be read") {
+            let path = file.expect("the folder can be read").path();
+            if path.extension().is_some_and(|end| end == "rs") {
+                sources += &fs::read_to_string(path).expect("the module can be read");
+            }
         }
-        let all = codes.len();
-        codes.sort_unstable();
-        codes.dedup();
-        assert_eq!(codes.len(), all);
+        let parts: Vec<&str> = sources.split('"').collect();
+        for pair in parts.windows(2) {
+            let before = pair[0].trim_end();
+            if before.ends_with("add(") || before.ends_with("problem(") {
+                assert!(
+                    codes.contains(pair[1]) || pair[1].contains(' '),
+                    "{}",
+                    pair[1]
+                );
+            }
+        }
+        codes.retain(|code| !parts.contains(code));
+        assert_eq!(codes, BTreeSet::new(), "not used");
     }
 }

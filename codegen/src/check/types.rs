@@ -30,9 +30,9 @@ pub(super) fn types(check: &Check<'_>) -> HashSet<usize> {
     let mut broken = HashSet::new();
     for entry in &machine.transitions {
         let before = check.found_count();
-        sources(entry)
-            .iter()
-            .for_each(|name| _ = check.has_phase(name));
+        for name in sources(entry) {
+            check.has_phase(name);
+        }
         if let To::Phase(name) = &entry.to {
             check.has_phase(name);
         }

@@ -14,7 +14,10 @@ fn kill_everywhere(project: &Project, arguments: &[&str], is_agent: bool) -> Vec
     for number in 1.. {
         project.restore();
         let was_killed = project.killed(arguments, is_agent, number);
-        if project.next() == before {
+        let is_before = project.next() == before;
+        let quarantine = project.root.join(".stages/quarantine");
+        assert!(!quarantine.exists(), "a kill at {number} counts as an edit");
+        if is_before {
             assert!(was_killed, "{arguments:?} changed nothing");
             match is_agent {
                 true => project.agent(arguments).done(),

@@ -312,6 +312,21 @@ fn the_circuit_breaks_before_a_round_too_many() {
     assert_eq!(project.next()["key"], "analysis_mode_round_2");
 }
 
+/// The document is replaced by a rename, which is not possible across file systems.
+#[test]
+#[expect(clippy::print_stderr, reason = "says that the test was left out")]
+fn document_on_other_file_system_is_refused() {
+    let project = Project::empty();
+    let Some((code, error)) = project.start_across_file_systems() else {
+        eprintln!("left out: no file system can be mounted here");
+        return;
+    };
+    assert_eq!(code, Some(1), "{error}");
+    has(&error, "is not on the file system of");
+    assert!(!project.root.join(STATE).exists());
+    project.agent(&["start"]).done();
+}
+
 #[test]
 fn what_is_done_in_part_is_said_and_the_flags_decide() {
     let project = Project::at(4);
