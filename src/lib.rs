@@ -30,7 +30,7 @@
 //!     unreachable!("plan mode starts in drafting")
 //! };
 //! let review = draft.begin()?; // commits, and is a `Loop<Reviewing>`
-//! assert_eq!(review.fields().round(), 1);
+//! assert_eq!(review.fields().round, 1);
 //!
 //! // `draft.begin()` again would not compile: the loop was moved. Nor would `review.finish()`:
 //! // error[E0277]: `finish` is not legal in phase `claudex_loop::plan::typestate::Reviewing`

@@ -10,9 +10,9 @@ use claudex_build::model::FieldKind;
 use claudex_testkit::pairs::type_of;
 
 const HEAD: &str = "//! The code of every machine.
-#![warn(clippy::pedantic, missing_docs, rust_2018_idioms, unreachable_pub)]
+#![warn(clippy::nursery, clippy::pedantic, missing_docs, rust_2018_idioms, unreachable_pub)]
 // How long a match is and how a method is called follow from the machine file: `machine!` allows it too.
-#![allow(clippy::too_many_lines, clippy::should_implement_trait)]
+#![allow(clippy::missing_errors_doc, clippy::too_many_lines, clippy::should_implement_trait)]
 
 pub mod machines;
 
@@ -38,14 +38,14 @@ revision = { holds = "revision" }
 machine  = { holds = "machine" }
 async    = { type = "flag", at_start = "required", doc = "\u202egnp.exe" }
 type     = { one_of = ["some", "gen", "2"], in = ["clone", "copy"] }
-raw      = { type = "count", in = ["copy"] }
+raws     = { type = "count", in = ["copy"] }
 r        = { type = "text" }
 
 [phases.clone]
 doc = "\u202egnp.exe"
 
 [phases.copy]
-on_stop.review = { subject = "X", round = "raw", clean = "gen", findings = "gen", failed = "gen" }
+on_stop.review = { subject = "X", round = "raws", clean = "gen", findings = "gen", failed = "gen" }
 
 [phases.err]
 
@@ -84,12 +84,11 @@ fn library(all: &[machines::Found]) -> String {
     for found in all {
         let mut types = vec![
             "AnyLoop",
-            "Fields<'static>",
+            "Fields",
             "Phase",
             "Transition",
             "Mode",
             "Start",
-            "Verb",
         ]
         .into_iter()
         .map(str::to_owned)

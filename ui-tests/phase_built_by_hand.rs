@@ -2,12 +2,12 @@
 
 use std::marker::PhantomData;
 
-use claudex_loop::machine::Raw;
+use claudex_loop::machine::Held;
 use claudex_loop::plan::Loop;
-use claudex_loop::plan::typestate::Done;
+use claudex_loop::plan::typestate::{Done, Plan};
 
-fn done(raw: Raw) -> Loop<Done> {
-    Loop { raw, phase: PhantomData }
+fn done(held: Held<Plan>) -> Loop<Done> {
+    Loop { held, phase: PhantomData }
 }
 
 fn main() {

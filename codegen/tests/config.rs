@@ -112,7 +112,7 @@ fn a_right_machine_is_written_and_watched() {
     let written = fs::read_to_string(folder.path().join("out/plan.rs")).unwrap();
     assert_eq!(
         written,
-        claudex_build::generate("machine.toml", PLAN).unwrap().rust
+        claudex_build::generate("machine.toml", PLAN).unwrap().types
     );
 }
 
@@ -250,7 +250,7 @@ fn the_code_is_found_through_a_call_that_names_its_format() {
     let version = env!("CARGO_PKG_VERSION");
     assert!(
         gate.ends_with(&format!(
-            "\n::claudex_loop::generated!(1, \"{version}\", \"plan.rs\");\n"
+            "\nrt::generated!(2, \"{version}\", \"plan.rs\", \"plan.program.rs\");\n"
         )),
         "{gate}"
     );

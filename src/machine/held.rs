@@ -17,7 +17,8 @@ use crate::store::{JsonText, LoopId, StartError, Store, Value};
 /// A loop as the store handed it out, with its fields. Generated types wrap it: they know its phase at compile time.
 pub struct Held<M: Machine> {
     raw: Raw,
-    fields: M::Fields,
+    // Boxed, because every refusal hands the loop back.
+    fields: Box<M::Fields>,
 }
 
 /// What the engine keeps of a loop.
@@ -61,7 +62,10 @@ impl<M: Machine> Held<M> {
         let raw = Raw::open::<M>(store, id, actor)?;
         let fields = fields::read::<M>(M::TABLE, raw.record(), raw.phase());
         match fields {
-            Ok(fields) => Ok(Self { raw, fields }),
+            Ok(fields) => Ok(Self {
+                raw,
+                fields: Box::new(fields),
+            }),
             Err(problem) => Err(OpenError::Field {
                 id: id.to_string(),
                 problem,
@@ -102,7 +106,10 @@ impl<M: Machine> Held<M> {
     /// Wraps a loop that was just started. The start has checked its values.
     fn started(raw: Raw) -> Self {
         let fields = fields::read::<M>(M::TABLE, raw.record(), raw.phase()).unwrap_or_default();
-        Self { raw, fields }
+        Self {
+            raw,
+            fields: Box::new(fields),
+        }
     }
 
     /// Returns the loop without its type.
@@ -174,7 +181,7 @@ impl<M: Machine> Held<M> {
             Ok(step) => step,
             Err(refusal) => return Err(Refused::new(self, refusal)),
         };
-        let edits = fields::changes(M::TABLE, &self.fields, &after);
+        let edits = fields::changes(M::TABLE, &*self.fields, &after);
         // serde writes a transition with arguments as `{"more":{"rounds":2}}`.
         let json = serde_json::to_value(transition).unwrap_or_default();
         let args = json.get(edge.transition).map(JsonText::of);
@@ -188,6 +195,9 @@ impl<M: Machine> Held<M> {
         };
         // Data that Rust set is in the document only.
         let fields = fields::read::<M>(M::TABLE, raw.record(), raw.phase()).unwrap_or(after);
-        Ok(Self { raw, fields })
+        Ok(Self {
+            raw,
+            fields: Box::new(fields),
+        })
     }
 }

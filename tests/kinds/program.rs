@@ -2,8 +2,9 @@
 claudex_loop::machine!(release);
 
 use claudex_loop::__private::clap::{self, CommandFactory as _, Parser};
+use claudex_loop::program::App as _;
 use claudex_loop::{Actor, Beginning, Store};
-use release::{AnyLoop, HasPercent, InPhase, Loop, Mode, Start, Verb};
+use release::{AnyLoop, HasPercent, InPhase, Loop, Mode, Release, Start, Verb};
 
 #[derive(Parser)]
 #[command(name = "kinds")]
@@ -20,8 +21,8 @@ fn verb(line: &str) -> Verb {
 }
 
 /// For every phase that has the field.
-fn percent<P: InPhase + HasPercent<Value = u64>>(held: &Loop<P>) -> u64 {
-    held.fields().percent()
+fn percent<P: InPhase + HasPercent>(held: &Loop<P>) -> u64 {
+    held.percent()
 }
 
 fn show(held: &AnyLoop) {
@@ -46,12 +47,12 @@ fn main() {
     let held = start.begin(&store, Beginning::now("me"), Actor::Hook).unwrap();
     let id = held.id().clone();
     show(&held);
-    println!("percent {:?}", held.fields().percent());
+    println!("percent {:?}", held.fields().percent);
 
     let AnyLoop::Building(building) = held else { panic!("it begins in building") };
-    println!("{}", building.fields().what().escape_debug());
+    println!("{}", building.fields().what.escape_debug());
     let canary: Loop<release::Canary> = building.ship().unwrap();
-    println!("{} {}", percent(&canary), canary.fields().mood());
+    println!("{} {}", percent(&canary), canary.mood());
     let refused = canary.widen().unwrap_err();
     println!("{refused}");
     let canary = refused.held.wait().unwrap();
@@ -59,20 +60,20 @@ fn main() {
 
     let open = |actor| AnyLoop::open(&store, &id, actor).unwrap();
     show(&open(Actor::Person));
-    let taken = verb("kinds note --text x,\"]").run(open(Actor::Person)).unwrap();
+    let taken = Release::take(verb("kinds note --text x,\"]"), open(Actor::Person)).unwrap();
     show(&taken);
-    let taken = verb("kinds note --file -a/b --more 3 --quick").run(taken).unwrap();
+    let taken = Release::take(verb("kinds note --file -a/b --more 3 --quick"), taken).unwrap();
     show(&taken);
-    let taken = verb("kinds note --quick=false").run(taken).unwrap();
+    let taken = Release::take(verb("kinds note --quick=false"), taken).unwrap();
     show(&taken);
     let AnyLoop::Canary(canary) = open(Actor::Hook) else { panic!("it is in canary") };
     let rollout = canary.widen().unwrap();
-    println!("{}", rollout.fields().percent());
+    println!("{}", rollout.percent());
     show(&open(Actor::Hook));
     let building = rollout.back().unwrap();
-    println!("{:?} {:?}", building.into_any().fields().percent(), open(Actor::Hook).fields().mood());
+    println!("{:?} {:?}", building.into_any().fields().percent, open(Actor::Hook).fields().mood);
     show(&open(Actor::Hook));
-    let done = verb("kinds finish --why w --file f --most 7").run(open(Actor::Person)).unwrap();
+    let done = Release::take(verb("kinds finish --why w --file f --most 7"), open(Actor::Person)).unwrap();
     show(&done);
 
     for wrong in ["kinds note --more -1", "kinds finish --why w", "kinds note --quick=maybe"] {
@@ -90,7 +91,7 @@ fn main() {
         let line = right.lines().find(|line| line.starts_with(&format!("{name}:"))).unwrap();
         std::fs::write(&path, right.replace(line, wrong)).unwrap();
         match AnyLoop::open(&store, &id, Actor::Hook) {
-            Ok(held) => println!("{wrong} is {}", held.fields().size()),
+            Ok(held) => println!("{wrong} is {}", held.fields().size),
             Err(error) => println!("{}", error.to_string().replace(id.as_str(), "ID")),
         }
     }

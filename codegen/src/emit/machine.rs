@@ -53,9 +53,12 @@ pub(super) fn view(context: &Context<'_>, source: &str) -> Value {
         let ident = type_of_words(name);
         Some(word_enum(&ident, name, &field.doc, words, has_next))
     });
+    let marker = type_of(&machine.name.value);
     context! {
         name => &machine.name.value,
-        marker => type_of(&machine.name.value),
+        // `Loop` has a type parameter of this name.
+        marker_path => if marker == "P" { "self::P" } else { &marker },
+        marker => &marker,
         doc => &machine.doc,
         phases => seq(phases),
         modes => seq(modes),

@@ -25,7 +25,7 @@ use crate::templates::TemplateKind;
 /// The format of generated code. The runtime's macro `generated!` has the same number and refuses any other.
 const FORMAT: u32 = 2;
 /// The longest line of a table without its indentation, in bytes.
-const MAX_LINE: usize = 110;
+const MAX_LINE: usize = 120;
 
 const TYPESTATE: &str = include_str!("typestate.rs.jinja");
 const TABLE: &str = include_str!("table.rs.jinja");

@@ -124,6 +124,7 @@ fn targets(context: &Context<'_>, name: &str, entries: &[&Entry<'_>]) -> (Vec<Va
     let sources = of.iter().map(|&from| {
         let targets = leads_to(from);
         let next = match (targets.len(), several) {
+            (1, _) if targets.contains(&from) => "Loop<Self>".to_owned(),
             (1, _) => format!(
                 "Loop<{}>",
                 targets.iter().map(|to| ident(*to)).collect::<String>()
