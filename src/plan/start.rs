@@ -324,7 +324,11 @@ fn over(store: &Store, given: &str) -> Result<AnyLoop, StartRefused> {
         )));
     }
     let archived = store.archived_store(id.as_str());
-    let store = if store.has_archived(&id) { &archived } else { store };
+    let store = if store.has_archived(&id) {
+        &archived
+    } else {
+        store
+    };
     if store.path_of(&id).symlink_metadata().is_err() {
         return Err(unknown(format!(
             "{} has no such loop",

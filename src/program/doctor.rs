@@ -428,7 +428,10 @@ fn check_loops(info: &'static ProgramInfo, here: &Utf8Path) -> Check {
         };
     }
     let active = loops.iter().filter(|(_, listed)| !listed.terminal).count();
-    Check::ok(NAME, format!("{} in this project, {active} active", loops.len()))
+    Check::ok(
+        NAME,
+        format!("{} in this project, {active} active", loops.len()),
+    )
 }
 
 /// Checks that the user's own folder outside of every project is closed to others and can be written.

@@ -58,10 +58,7 @@ fn open_help(info: &ProgramInfo, error: &OpenError) -> Option<String> {
 
 /// Returns how a user brings an archived loop back.
 pub(super) fn bring_back(info: &ProgramInfo, id: &str) -> String {
-    format!(
-        "to bring it back:{}",
-        info.command(&format!("resume {id}"))
-    )
+    format!("to bring it back:{}", info.command(&format!("resume {id}")))
 }
 
 /// Returns how a user takes over a loop that is not theirs. The command is on a line of its own, so that no shell runs it.

@@ -182,11 +182,7 @@ enum Choice {
 
 /// The loop that is not over and belongs to this session, of several the one that [`chosen::order`] puts first; else one that belongs
 /// to nobody yet.
-fn choose(
-    info: &ProgramInfo,
-    stores: &[Store],
-    session: Option<&str>,
-) -> Choice {
+fn choose(info: &ProgramInfo, stores: &[Store], session: Option<&str>) -> Choice {
     let mut drivable: Vec<(Store, Listed)> = Vec::new();
     let mut broken = None;
     let mut left_alone = None;
@@ -242,9 +238,7 @@ fn choose(
         };
     }
     let swept = stores.iter().flat_map(Store::archived).find(|listed| {
-        session.is_some()
-            && listed.session.as_deref() == session
-            && !listed.terminal
+        session.is_some() && listed.session.as_deref() == session && !listed.terminal
     });
     let not_seen = || {
         (stores.len() == MOST_FOLDERS).then(|| {

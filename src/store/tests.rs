@@ -2,6 +2,7 @@
 
 mod archive;
 mod documents;
+mod power;
 mod race;
 mod seals;
 mod start;

@@ -180,8 +180,9 @@ pub(super) fn about(machine: &Table) -> Option<&'static str> {
 fn rows<M: App>(over: usize) -> Result<(Vec<Row>, usize), Failure> {
     let state = M::INFO.state;
     let (here, now) = (loops::here()?, Timestamp::now());
-    let row =
-        |(store, listed): &(Store, Listed), archived| Row::of(M::TABLE, store, listed, archived, now);
+    let row = |(store, listed): &(Store, Listed), archived| {
+        Row::of(M::TABLE, store, listed, archived, now)
+    };
     let mut more = 0;
     let loops = locate::of_stores(state, &here, |store| {
         let mut listed = store.list();

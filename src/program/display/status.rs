@@ -515,10 +515,7 @@ fn nothing(info: &ProgramInfo) -> Result<String, Failure> {
             .any(|one| store.is_for(one.root.as_deref()))
     };
     if stores.iter().any(archived) {
-        nothing.push_str(&format!(
-            "\nArchived loops:\n    {} list",
-            info.program
-        ));
+        nothing.push_str(&format!("\nArchived loops:\n    {} list", info.program));
     }
     Ok(nothing)
 }

@@ -1,0 +1,112 @@
+//! What a power loss leaves: of what was not synced any part may be lost, and the loop is still at a change that was acknowledged,
+//! or at the one that was being made.
+
+use std::fs;
+
+use camino::Utf8PathBuf;
+
+use crate::store::testing::{change, started};
+use crate::store::{LoopId, Store, Value};
+
+/// The schedules that are tried.
+const SCHEDULES: u64 = 10_000;
+/// The changes of the loop.
+const CHANGES: usize = 6;
+
+/// The files after a change was acknowledged.
+struct After {
+    journal: Vec<u8>,
+    document: Vec<u8>,
+    mark: Vec<u8>,
+}
+
+/// Numbers that look random, the same ones each time.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, end: usize) -> usize {
+        // A linear congruential generator with Knuth's constants. Its high bits are good enough here.
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % end
+    }
+}
+
+fn mark(store: &Store) -> Utf8PathBuf {
+    let marks = store.root().join("state-home/marks");
+    marks
+        .read_dir_utf8()
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .into_path()
+}
+
+fn recorded(store: &Store, id: &LoopId) -> After {
+    After {
+        journal: fs::read(store.journal_path(id)).unwrap(),
+        document: fs::read(store.path_of(id)).unwrap(),
+        mark: fs::read(mark(store)).unwrap(),
+    }
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_with_the_power() {
+    let (_kept, store, mut held) = started();
+    let id = held.id().clone();
+    let mark = mark(&store);
+    let mut states = vec![recorded(&store, &id)];
+    for round in 2..=CHANGES as u64 {
+        let edits = [("round", Value::Count(round))];
+        let next = change("revise", "drafting", "drafting", &edits);
+        held = store.commit(&held, next).unwrap();
+        states.push(recorded(&store, &id));
+    }
+
+    let mut numbers = Numbers(33);
+    for schedule in 0..SCHEDULES {
+        // The changes up to `acknowledged` were synced. Of the next line any part may be there.
+        let acknowledged = numbers.below(CHANGES);
+        let synced = states[acknowledged].journal.len();
+        let next = states
+            .get(acknowledged + 1)
+            .unwrap_or(&states[acknowledged]);
+        let written = synced + numbers.below(next.journal.len() - synced + 1);
+        let mut journal = next.journal[..written].to_vec();
+        if numbers.below(4) == 0 {
+            journal.resize(next.journal.len().max(written), 0);
+        }
+        fs::write(store.journal_path(&id), &journal).unwrap();
+
+        // Document and mark are not synced: any that was there may be there again, or a part, or nothing.
+        let document = &states[numbers.below(acknowledged + 1)].document;
+        match numbers.below(6) {
+            0 => _ = fs::remove_file(store.path_of(&id)),
+            1 => fs::write(
+                store.path_of(&id),
+                &document[..numbers.below(document.len())],
+            )
+            .unwrap(),
+            2 => fs::write(store.path_of(&id), vec![0; document.len()]).unwrap(),
+            _ => fs::write(store.path_of(&id), document).unwrap(),
+        }
+        let kept = &states[numbers.below(acknowledged + 1)].mark;
+        match numbers.below(4) {
+            0 => _ = fs::remove_file(&mark),
+            1 => fs::write(&mark, &kept[..numbers.below(kept.len())]).unwrap(),
+            _ => fs::write(&mark, kept).unwrap(),
+        }
+
+        let opened = store.open(&id).map(|opened| opened.record);
+        let opened = opened.unwrap_or_else(|error| panic!("schedule {schedule}: {error}"));
+        let whole = usize::from(written == next.journal.len() && written > synced);
+        let expected = (acknowledged + 1 + whole) as u64;
+        assert_eq!(opened.revision(), expected, "schedule {schedule}");
+        assert_eq!(opened.count("round"), Some(expected), "schedule {schedule}");
+        let again = fs::read(store.path_of(&id)).unwrap();
+        assert_eq!(again, opened.document(), "schedule {schedule}");
+    }
+}
