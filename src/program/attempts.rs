@@ -5,7 +5,7 @@
 use serde_json::Value as Json;
 
 use crate::machine::{Actor, Refusal};
-use crate::store::{LoopId, NoteEntry, REFUSED, Store, UNEXPLAINED};
+use crate::store::{LoopId, NoteEntry, REFUSED, REPAIRED, Store, UNEXPLAINED};
 use crate::text;
 
 /// Notes that a verb was refused by the machine.
@@ -25,6 +25,7 @@ pub fn note(store: &Store, id: &LoopId, by: Actor, tried: &str, why: &str) {
 pub fn told(note: &NoteEntry) -> Option<String> {
     let name = match note.note.as_str() {
         REFUSED => "refused",
+        REPAIRED => "repaired",
         UNEXPLAINED => "unexplained",
         _ => return None,
     };
@@ -56,9 +57,9 @@ mod tests {
                 "refused mark-done by the agent: it is not open",
             ),
             (
-                "healed",
+                "repaired",
                 json!({"what": "the state was edited by hand (phase)", "fields": "phase"}),
-                "healed: the state was edited by hand (phase)",
+                "repaired: the state was edited by hand (phase)",
             ),
             (
                 "unexplained",

@@ -4,6 +4,7 @@ use camino::Utf8Path;
 
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
+use super::shell;
 use crate::behaviours::words;
 use crate::machine::raw::OpenError;
 use crate::machine::table::Table;
@@ -36,11 +37,13 @@ pub(super) fn way_out(info: &ProgramInfo, id: &str) -> Option<String> {
 /// Says what a person does about a state file without a journal: there is no loop to take up.
 pub const NO_LOOP: &str = "remove it, or start a loop from it with import";
 
-/// Returns what a user can do about a loop that is not theirs or that is archived, or `None` for any other error.
+/// Returns what a user can do about a loop that is not theirs, that is archived, or whose file was put back, or `None` for any
+/// other error.
 pub fn help(info: &ProgramInfo, error: &StoreError) -> Option<String> {
     match error {
         StoreError::NotOurs { id, .. } => Some(take_over(info, id)),
         StoreError::Archived { id, .. } => Some(bring_back(info, id)),
+        StoreError::Behind { id, path, .. } => Some(write_again(info, id, path)),
         _ => None,
     }
 }
@@ -59,6 +62,16 @@ fn open_help(info: &ProgramInfo, error: &OpenError) -> Option<String> {
 /// Returns how a user brings an archived loop back.
 pub(super) fn bring_back(info: &ProgramInfo, id: &str) -> String {
     format!("to bring it back:{}", info.command(&format!("resume {id}")))
+}
+
+/// Returns how a user goes on with a loop whose file was put back: with the loop's state, or with the file's.
+fn write_again(info: &ProgramInfo, id: &str, path: &Utf8Path) -> String {
+    let import = format!("{} import {}", info.program, shell::quoted(path.as_str()));
+    format!(
+        "to keep the loop’s state and write the file again:{}\nor to take the file’s state:{}",
+        info.command(&format!("resume {id}")),
+        words::lines(&[import])
+    )
 }
 
 /// Returns how a user takes over a loop that is not theirs. The command is on a line of its own, so that no shell runs it.
@@ -89,6 +102,9 @@ pub fn failure(info: &ProgramInfo, error: OpenError) -> Failure {
         }
         (Some(help), OpenError::Store(StoreError::Archived { .. })) => {
             refused("claudex::store::archived", &help)
+        }
+        (Some(help), OpenError::Store(StoreError::Behind { .. })) => {
+            refused("claudex::store::behind", &help)
         }
         (Some(help), _) => {
             let message = error.to_string();

@@ -51,6 +51,7 @@ impl Store {
             }
         })?;
         outcome?;
+        self.render_again(id)?;
         Ok(self.open(id)?.record)
     }
 

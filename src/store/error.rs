@@ -136,10 +136,12 @@ pub enum StoreError {
     #[diagnostic(
         code(claudex::store::behind),
         help(
-            "resume with the loop's id keeps the loop's state and writes the file again; import with the file starts a new loop from it"
+            "resume with the loop's id keeps the loop's state and writes the file again; import with the file takes the file's state"
         )
     )]
     Behind {
+        /// The loop's id.
+        id: String,
         /// The document.
         path: Utf8PathBuf,
         /// Its revision.

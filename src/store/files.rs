@@ -30,7 +30,7 @@ use super::seal::{self, Chain, Key};
 use super::spec::StateSpec;
 use super::state_home::StateHome;
 use crate::files::kill_point::kill_point;
-use crate::files::{Folder, Kept, Made, UntrustedError, if_there, make_all};
+use crate::files::{Folder, Kept, Made, Prepared, UntrustedError, if_there, make_all};
 
 /// The name of the journal in a loop's folder.
 pub(super) const JOURNAL: &str = "journal.jsonl";
@@ -168,16 +168,43 @@ impl LoopFolder {
         folder.read(&name, MAX_BYTES as u64)
     }
 
-    /// Replaces a loop's document by a temporary file and a rename. Not synced.
-    fn write_document(&self, here: &Folder, id: &LoopId, bytes: &[u8]) -> io::Result<()> {
+    /// Writes the new document of a loop to a temporary file. Not synced.
+    fn prepare_document<'f>(
+        &self,
+        here: &'f Folder,
+        id: &LoopId,
+        bytes: &[u8],
+    ) -> io::Result<Prepared<'f>> {
         if self.spec.file.is_none() {
-            return here.prepare(&self.document_name(id), bytes)?.swap();
+            return here.prepare(&self.document_name(id), bytes);
         }
         let path = self.document_path(id);
         let parent = path.parent().unwrap_or(&self.root);
         let (folder, _) = make_all(&self.root, parent)?;
         let name = path.file_name().unwrap_or_default();
-        here.prepare_for(folder, name, bytes)?.swap()
+        here.prepare_for(folder, name, bytes)
+    }
+
+    /// Describes why a document was not written.
+    fn unwritten(&self, id: &LoopId, error: io::Error) -> StoreError {
+        let path = self.document_path(id);
+        match error.kind() {
+            io::ErrorKind::CrossesDevices => StoreError::OtherFileSystem {
+                path,
+                folder: self.folder.clone(),
+            },
+            _ => io_error("write", &path)(error),
+        }
+    }
+
+    /// Takes the last line of a journal away again, which nobody was told of.
+    fn take_back(&self, id: &LoopId, end: u64) -> io::Result<()> {
+        let folder = self.open_loop(id)?;
+        if end > 0 {
+            return folder.file_to_append(JOURNAL)?.0.set_len(end);
+        }
+        folder.remove(JOURNAL)?;
+        self.open()?.remove_folder(id.as_str())
     }
 
     /// Keeps bytes of a document that is replaced. Returns their path.
@@ -186,21 +213,37 @@ impl LoopFolder {
         id: &LoopId,
         bytes: &[u8],
     ) -> Result<Utf8PathBuf, StoreError> {
-        let failed = |error| io_error("write", &self.folder.join(id.as_str()))(error);
-        let folder = self.open_loop(id).map_err(failed)?;
+        let keep = || {
+            let (folder, name) = self.next_replaced(id)?;
+            folder.replace(&name, bytes)?;
+            Ok(folder.path().join(name))
+        };
+        keep().map_err(io_error("write", &self.folder.join(id.as_str())))
+    }
+
+    /// Moves a document that is too large to be read to where replaced ones are kept. Returns its path, or `None` if there is
+    /// no document.
+    pub(super) fn keep_unread(&self, id: &LoopId) -> Result<Option<Utf8PathBuf>, StoreError> {
+        let keep = || {
+            let (from, document) = self.document_in(&self.open()?, id)?;
+            let (folder, name) = self.next_replaced(id)?;
+            from.rename(&document, &folder, &name)?;
+            Ok(folder.path().join(name))
+        };
+        if_there(keep()).map_err(io_error("move", &self.document_path(id)))
+    }
+
+    /// Returns the folder of a loop and the name in it of the next document that is kept there. Removes the oldest one.
+    fn next_replaced(&self, id: &LoopId) -> io::Result<(Folder, String)> {
+        let folder = self.open_loop(id)?;
         let number = |name: &str| name.strip_prefix("replaced-")?.parse::<u32>().ok();
-        let names = folder
-            .names(|name| number(name).is_some())
-            .map_err(failed)?;
-        let mut numbers: Vec<u32> = names.iter().filter_map(|name| number(name)).collect();
-        numbers.sort_unstable();
-        let next = numbers.last().map_or(1, |last| last + 1);
-        let name = format!("replaced-{next}");
-        folder.replace(&name, bytes).map_err(failed)?;
+        let names = folder.names(|name| number(name).is_some())?;
+        let numbers: Vec<u32> = names.iter().filter_map(|name| number(name)).collect();
+        let next = numbers.iter().max().map_or(1, |last| last + 1);
         for old in numbers.iter().filter(|old| **old + MAX_REPLACED <= next) {
             let _ = folder.remove(&format!("replaced-{old}"));
         }
-        Ok(folder.path().join(name))
+        Ok((folder, format!("replaced-{next}")))
     }
 
     /// Runs work under the lock of the state folder.
@@ -282,8 +325,16 @@ impl LoopFolder {
         };
         match found {
             Some(last) => Ok(Some(last)),
+            // A start died before its line was whole.
+            None if !has_line(&file).map_err(io_error("read", &path))? => Ok(None),
             None => Err(self.not_ours(id, "its journal was not written by you on this machine")),
         }
+    }
+
+    /// Returns whether a loop has a journal with a line, whoever wrote it.
+    pub(super) fn has_journal(&self, id: &LoopId) -> bool {
+        let open = || self.open_loop(id)?.file(JOURNAL);
+        open().and_then(|file| has_line(&file)).unwrap_or(false)
     }
 
     /// Describes a loop that is not this user's.
@@ -352,16 +403,22 @@ impl LoopFolder {
         };
         written().map_err(io_error("write", &path))?;
         fault::point(Point::Journaled);
+        Ok(length)
+    }
+
+    /// Keeps how long a journal is now. Failing to keep it fails nothing.
+    fn keep_length(&self, here: &Folder, id: &LoopId, length: u64, is_first: bool) {
+        let Ok(Some(project)) = Project::read(here) else {
+            return;
+        };
         let mark = Mark {
             bytes: length,
             ..project.mark(&self.home, id)
         };
-        // A mark that cannot be written fails nothing.
         let _ = project.set_mark(&self.home, id, &mark);
-        if last.is_none() {
+        if is_first {
             let _ = project.keep(&self.home, &self.folder);
         }
-        Ok(length)
     }
 
     /// Returns the names of the files and the folder of a loop, the document first unless it is the user's.
@@ -371,6 +428,19 @@ impl LoopFolder {
         pieces.extend(SIDECARS.iter().map(|suffix| format!("{id}{suffix}")));
         pieces.push(id.to_string());
         pieces
+    }
+}
+
+/// Returns whether a journal has a whole line.
+fn has_line(mut file: &File) -> io::Result<bool> {
+    let mut bytes = vec![0; FIRST_LOOK as usize];
+    file.seek(SeekFrom::Start(0))?;
+    loop {
+        match file.read(&mut bytes)? {
+            0 => return Ok(false),
+            read if memchr::memchr(b'\n', &bytes[..read]).is_some() => return Ok(true),
+            _ => {}
+        }
     }
 }
 
@@ -497,11 +567,16 @@ impl Journal for LoopFolder {
                 let found = newest.unwrap_or_default().to_vec();
                 return Err(AppendError::Stale { found });
             }
-            self.append_line(here, id, last.as_ref(), line.json)?;
-            if let Some(document) = line.document {
-                self.write_document(here, id, document)
-                    .map_err(io_error("write", &self.document_path(id)))?;
+            // The new document is there before its line, so that a full disk refuses the change here.
+            let prepare = |document| self.prepare_document(here, id, document);
+            let prepared = line.document.map(prepare).transpose();
+            let prepared = prepared.map_err(|error| self.unwritten(id, error))?;
+            let length = self.append_line(here, id, last.as_ref(), line.json)?;
+            if let Some(Err(error)) = prepared.map(Prepared::swap) {
+                let _ = self.take_back(id, last.as_ref().map_or(0, |last| last.end));
+                return Err(self.unwritten(id, error).into());
             }
+            self.keep_length(here, id, length, last.is_none());
             fault::point(Point::Renamed);
             Ok(())
         })
@@ -529,9 +604,9 @@ impl Journal for LoopFolder {
             let write = || {
                 // The process that wrote the line may have died before it was synced.
                 self.open_loop(id)?.file(JOURNAL)?.sync_data()?;
-                self.write_document(here, id, document)
+                self.prepare_document(here, id, document)?.swap()
             };
-            write().map_err(io_error("write", &self.document_path(id)))
+            write().map_err(|error| self.unwritten(id, error))
         })
     }
 

@@ -174,6 +174,8 @@ impl Store {
                 listed.ours = true;
                 listed.newest = Some(newest);
             }
+            // A start died before its line was whole.
+            Err(StoreError::NoLoop { .. }) => return None,
             Err(error) => {
                 let document = self.files().read_document(&listed.id).ok();
                 let document = document.and_then(|bytes| spec.parse(&bytes).ok());

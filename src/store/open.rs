@@ -3,7 +3,7 @@
 use camino::Utf8PathBuf;
 use serde::Serialize;
 
-use super::document::Document;
+use super::document::{Document, DocumentError};
 use super::entry::{Change, ChangeEntry, EDIT, Entry, NoteEntry};
 use super::error::{StoreError, io_error};
 use super::id::LoopId;
@@ -15,6 +15,8 @@ use super::value::Value;
 
 /// The note of a verb or a helper that was refused.
 pub const REFUSED: &str = "refused";
+/// The note of a document that was edited by hand or missing, and was written again.
+pub const REPAIRED: &str = "repaired";
 /// The note of a file that nothing in the journal explains.
 pub const UNEXPLAINED: &str = "unexplained";
 
@@ -76,8 +78,9 @@ impl Store {
                     let record = record(document);
                     return Ok(Opened { record, repairs });
                 }
-                Seen::Older(found) if self.spec().file.is_some() && found + 1 < newest.revision => {
+                Seen::Older(found) if self.is_behind(found, &newest) => {
                     return Err(StoreError::Behind {
+                        id: id.to_string(),
                         path: self.path_of(id),
                         found,
                         newest: newest.revision,
@@ -114,12 +117,19 @@ impl Store {
                     }
                 }
                 Seen::Missing | Seen::Older(_) => {
+                    if tail.document.is_none() {
+                        repairs.push(match self.files().keep_unread(id)? {
+                            Some(kept) => Repair::EditUndone {
+                                what: DocumentError::TooLarge.to_string(),
+                                kept,
+                            },
+                            None => Repair::Written {
+                                path: self.path_of(id),
+                            },
+                        });
+                    }
                     let document = self.render_onto(id, &newest, tail.document.as_deref())?;
                     self.restore(&newest, id, &document)?;
-                    if tail.document.is_none() {
-                        let path = self.path_of(id);
-                        repairs.push(Repair::Written { path });
-                    }
                     return self.log_repairs(id, record(document), repairs);
                 }
                 Seen::Unreadable(why) => {
@@ -136,6 +146,46 @@ impl Store {
         }
     }
 
+    /// Writes the document of a loop again if it was put back, such as by a checkout, and keeps the file as `<id>/replaced-N`.
+    /// Returns the path of the kept file, or `None` if the document was not put back.
+    ///
+    /// # Errors
+    /// Returns an error if the loop is not this user's, or cannot be read or written.
+    pub fn render_again(&self, id: &LoopId) -> Result<Option<Utf8PathBuf>, StoreError> {
+        let Some((newest, bytes)) = self.find_behind(id)? else {
+            return Ok(None);
+        };
+        let kept = self.files().keep_replaced(id, &bytes)?;
+        let document = self.render_onto(id, &newest, Some(&bytes))?;
+        self.restore(&newest, id, &document)?;
+        self.log(&format!(
+            "{id}: the document was written again; the file that was put back is kept as {kept}"
+        ));
+        Ok(Some(kept))
+    }
+
+    /// Returns the newest change of a loop and its document, if the document was put back, such as by a checkout.
+    pub(super) fn find_behind(
+        &self,
+        id: &LoopId,
+    ) -> Result<Option<(ChangeEntry, Vec<u8>)>, StoreError> {
+        let Some(tail) = self.journal_of().tail(id)? else {
+            return Ok(None);
+        };
+        let newest = self.newest(id, &tail)?;
+        match Seen::of(self, &newest, tail.document.as_deref()) {
+            Seen::Older(found) if self.is_behind(found, &newest) => {
+                Ok(Some((newest, tail.document.unwrap_or_default())))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Returns whether a document at revision `found` is older than a crash can leave it. Only a file of the user's can be.
+    fn is_behind(&self, found: u64, newest: &ChangeEntry) -> bool {
+        self.spec().file.is_some() && found + 1 < newest.revision
+    }
+
     fn log_repairs(
         &self,
         id: &LoopId,
@@ -144,6 +194,10 @@ impl Store {
     ) -> Result<Opened, StoreError> {
         for repair in &repairs {
             self.log(&format!("{id}: {repair}"));
+            // An edit that was taken over is a change already.
+            if !matches!(repair, Repair::EditTaken { .. }) {
+                self.note_attempt(id, REPAIRED, &[("what", &repair.to_string())]);
+            }
         }
         Ok(Opened { record, repairs })
     }
@@ -350,16 +404,13 @@ pub(super) fn render(
     fields: &[(String, Value)],
     texts: &[String],
 ) -> Vec<u8> {
-    let is_new = document.is_none();
     let mut document = document.unwrap_or_else(|| spec.empty());
     for (field, value) in fields {
         if document.get(field).is_none_or(|found| found != *value) {
             document.set(field, value);
         }
     }
-    if is_new {
-        document.put_first(fields);
-    }
+    document.put_first(fields);
     for text in texts {
         document.append(text);
     }

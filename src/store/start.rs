@@ -48,7 +48,8 @@ pub struct Import {
     /// The document. Keys that no field of the machine names stay in it.
     pub document: Box<dyn Document>,
     /// The file that it was read from, by its canonical path. One in the state folder, or in the place of the loop's document,
-    /// is replaced and kept as `<id>/replaced-N`. Any other file stays.
+    /// is replaced and kept as `<id>/replaced-N`. Any other file stays. If it is the document of a loop that was put back, such
+    /// as by a checkout, that loop takes the file's state as its next change.
     pub file: Utf8PathBuf,
 }
 
@@ -123,12 +124,20 @@ impl Store {
         let id = LoopId::parse(id.as_str(), self.spec().ids).map_err(StoreError::Id)?;
         let path = self.path_of(&id);
         let taken = import.as_ref().map(|import| import.file.clone());
-        self.check_free(&id, taken.as_ref())?;
+        let before = match taken.as_ref() == Some(&path) {
+            true => self.find_behind(&id)?.map(|(newest, _)| newest),
+            false => None,
+        };
+        if before.is_none() {
+            self.check_free(&id, taken.as_ref())?;
+        }
+        let after = before.as_ref().map_or(0, |newest| newest.revision);
         let (what, document) = match import {
             Some(import) => (IMPORT, Some(import.document)),
             None => (START, None),
         };
-        let fields = self.first_fields(plan.now, &id, plan.fields, document.as_deref())?;
+        let fields =
+            self.first_fields(plan.now, &id, after + 1, plan.fields, document.as_deref())?;
         let session = super::value::value_in(&fields, self.spec().fields.session);
         let session = session.map(|session| session.to_plain().into_owned());
         self.refuse_active(&id, session.as_deref(), taken.as_ref())?;
@@ -138,21 +147,21 @@ impl Store {
             .filter(|phase| !phase.is_empty())
             .ok_or(StartError::NoPhase)?;
         let entry = ChangeEntry {
-            revision: 1,
+            revision: after + 1,
             at: plan.now,
             what: what.to_owned(),
             by: plan.by,
             args: None,
-            from: None,
+            from: before.and_then(|newest| newest.to),
             to: Some(phase),
             append: None,
             run: None,
             evidence: None,
-            visit: Some(1),
+            visit: Some(after + 1),
             fields,
         };
         let found = document.map(|document| document.to_bytes());
-        let record = match self.append(&id, 0, found.as_deref().unwrap_or_default(), entry) {
+        let record = match self.append(&id, after, found.as_deref().unwrap_or_default(), entry) {
             Ok(record) => record,
             Err(AppendError::Store(error)) => return Err(error.into()),
             Err(AppendError::Stale { .. }) => return Err(self.exists(&id).into()),
@@ -202,6 +211,11 @@ impl Store {
         let same = |one: &super::list::Listed| one.id != *id && one.path == path;
         match self.list().into_iter().find(same) {
             Some(other) if other.terminal => self.archive(&other.id),
+            Some(other) if other.ours => Err(StoreError::Active {
+                id: other.id.to_string(),
+                phase: other.phase.unwrap_or_default(),
+                folder: self.folder().to_owned(),
+            }),
             _ => Err(StoreError::FileTaken { path }),
         }
     }
@@ -259,6 +273,7 @@ impl Store {
         &self,
         now: Timestamp,
         id: &LoopId,
+        revision: u64,
         mut fields: Vec<(String, Value)>,
         document: Option<&dyn Document>,
     ) -> Result<Vec<(String, Value)>, StoreError> {
@@ -275,9 +290,9 @@ impl Store {
             (names.started, word(&iso(began))),
             (names.started_epoch, Some(Value::Count(epoch))),
             (names.updated, word(&iso(now))),
-            (Some(names.revision), Some(Value::Count(1))),
+            (Some(names.revision), Some(Value::Count(revision))),
             (names.findings, Some(Value::Count(0))),
-            (names.visit, Some(Value::Count(1))),
+            (names.visit, Some(Value::Count(revision))),
             (Some(names.machine), word(spec.machine)),
             (names.graph_hash, word(spec.graph_hash)),
         ];

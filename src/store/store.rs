@@ -237,9 +237,7 @@ impl Store {
     pub fn has_journal(&self, id: &LoopId) -> bool {
         match self.is_in_memory() {
             true => self.journal_of().tail(id).is_ok_and(|tail| tail.is_some()),
-            false => self
-                .open_loop_folder(id)
-                .is_ok_and(|folder| folder.has(JOURNAL)),
+            false => self.files.has_journal(id),
         }
     }
 

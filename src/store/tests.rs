@@ -1,6 +1,7 @@
 //! What the store promises, with files and with memory.
 
 mod archive;
+mod behind;
 mod documents;
 mod power;
 mod race;

@@ -58,12 +58,17 @@ impl Value {
 
     /// Refuses a number that is too large to be read again.
     pub(super) fn check_range(&self, field: &str) -> Result<(), StoreError> {
-        match self {
-            Self::Count(count) if *count > MOST_COUNT => Err(StoreError::Count {
+        let count = match self {
+            Self::Count(count) => Some(*count),
+            Self::Data(json) => json.as_u64(),
+            _ => None,
+        };
+        match count.filter(|count| *count > MOST_COUNT) {
+            Some(count) => Err(StoreError::Count {
                 field: field.to_owned(),
-                count: *count,
+                count,
             }),
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 

@@ -163,3 +163,23 @@ fn store_in_memory_does_the_same() {
     assert_eq!(store.journal(held.id()).unwrap().len(), 2);
     assert_eq!(store.list().len(), 1);
 }
+
+#[test]
+fn start_that_died_in_its_line_is_no_loop() {
+    let (_kept, store) = store_of(&OWN);
+    let id = LoopId::parse("a", IdForm::Name).unwrap();
+    let start = || StartPlan {
+        id: Some(id.clone()),
+        ..plan()
+    };
+    store.start(start()).unwrap();
+    let journal = store.journal_path(&id);
+    let line = fs::read_to_string(&journal).unwrap();
+    fs::remove_dir_all(store.root()).unwrap();
+
+    fs::create_dir_all(journal.parent().unwrap()).unwrap();
+    fs::write(&journal, &line[..line.len() / 2]).unwrap();
+    assert_eq!(store.list(), []);
+    store.start(start()).unwrap();
+    assert_eq!(store.journal(&id).unwrap().len(), 1);
+}

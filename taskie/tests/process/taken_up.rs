@@ -1,5 +1,6 @@
 //! Directories that the bash version wrote are taken up where they stand, by a person only.
 
+use claudex_testkit::has;
 use serde_json::{Value, json};
 use taskie::commands::normalized;
 use taskie::files::Directory;
@@ -248,4 +249,41 @@ fn a_broken_state_under_a_journal_is_offered_its_last_one() {
     );
     project.person(&["resume", ID]).done();
     assert_eq!(project.state(ID), good);
+}
+
+#[test]
+fn state_put_back_by_checkout_is_taken_as_asked() {
+    let project = Project::new();
+    project.slash("new-plan", ID).done();
+    project.write(ID, "plan.md", "## Overview\n");
+    let file = project.dir(ID).join("state.json");
+    let old = std::fs::read_to_string(&file).unwrap();
+    project.blocks();
+    project.review(Some("High")).done();
+    project.blocks();
+    let newest = project.state(ID);
+    let put_back = || std::fs::write(&file, &old).unwrap();
+
+    put_back();
+    let said = project.ends();
+    for told in [said, project.person(&["status", ID]).refused()] {
+        has(&told, "the file was put back, such as by a checkout");
+        has(&told, "taskie resume billing");
+        has(&told, "taskie import ");
+    }
+    project.person(&["continue-plan", ID]).refused();
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), old);
+
+    let said = project.person(&["resume", ID]).done();
+    has(&said, "Loop billing keeps its state");
+    assert_eq!(project.state(ID), newest);
+
+    put_back();
+    project.person(&["import", file.to_str().unwrap()]).done();
+    assert_eq!(project.state(ID)["next_phase"], "new-plan");
+    has(
+        &project.person(&["journal", ID]).done(),
+        "import by a person",
+    );
+    has(&project.blocks(), "taskie review billing");
 }

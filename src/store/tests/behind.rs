@@ -1,0 +1,109 @@
+//! A document of the user's that was put back, such as by a checkout, and one that cannot be read or written.
+
+use std::fs;
+
+use crate::store::testing::{OWN, change, plan, started, store_of};
+use crate::store::{
+    Import, LoopId, MAX_BYTES, Record, Repair, StartError, StartPlan, Store, StoreError, Value,
+};
+
+fn id() -> LoopId {
+    LoopId::parse("a", OWN.ids).unwrap()
+}
+
+/// Makes a loop with three revisions, and puts its first document back. Returns all of its documents.
+fn put_back() -> (tempfile::TempDir, Store, Record, Vec<String>) {
+    let (kept, store) = store_of(&OWN);
+    let start = StartPlan {
+        id: Some(id()),
+        ..plan()
+    };
+    let mut held = store.start(start).unwrap();
+    let read = || fs::read_to_string(store.path_of(&id())).unwrap();
+    let mut documents = vec![read()];
+    for round in 2..=3 {
+        let edits = [("round", Value::Count(round))];
+        held = (store.commit(&held, change("revise", "drafting", "drafting", &edits))).unwrap();
+        documents.push(read());
+    }
+    fs::write(store.path_of(&id()), &documents[0]).unwrap();
+    (kept, store, held, documents)
+}
+
+#[test]
+fn document_put_back_is_written_again_when_asked() {
+    let (_kept, store, held, documents) = put_back();
+    assert!(matches!(
+        store.open(&id()).unwrap_err(),
+        StoreError::Behind { .. }
+    ));
+
+    let kept = store.render_again(&id()).unwrap().unwrap();
+    assert_eq!(fs::read_to_string(kept).unwrap(), documents[0]);
+    assert_eq!(
+        fs::read_to_string(store.path_of(&id())).unwrap(),
+        documents[2]
+    );
+    assert_eq!(
+        store.open(&id()).unwrap().record.revision(),
+        held.revision()
+    );
+    assert_eq!(store.render_again(&id()).unwrap(), None);
+}
+
+#[test]
+fn import_of_document_put_back_takes_its_state() {
+    let (_kept, store, held, documents) = put_back();
+    let file = store.path_of(&id());
+    let import = || Import {
+        document: OWN.parse(documents[0].as_bytes()).unwrap(),
+        file: file.clone(),
+    };
+    let start = || StartPlan {
+        id: Some(id()),
+        ..plan()
+    };
+    let taken = store.start_telling(start(), Some(import())).unwrap().record;
+    assert_eq!(taken.revision(), held.revision() + 1);
+    assert_eq!(taken.visit(), Some(taken.revision()));
+    assert_eq!(taken.count("round"), Some(1));
+    let opened = store.open(&id()).unwrap();
+    assert_eq!(opened.record.fields, taken.fields);
+    assert_eq!(store.journal(&id()).unwrap().len(), 4);
+    // A document that shows the loop's state is in nobody's way.
+    assert!(matches!(
+        store.start_telling(start(), Some(import())),
+        Err(StartError::Store(StoreError::Exists { .. }))
+    ));
+}
+
+#[test]
+fn document_too_large_to_read_is_kept() {
+    let (_kept, store, held) = started();
+    let path = store.path_of(held.id());
+    let large = "x".repeat(MAX_BYTES + 1);
+    let before = fs::read_to_string(&path).unwrap();
+    fs::write(&path, &large).unwrap();
+
+    let opened = store.open(held.id()).unwrap();
+    let [Repair::EditUndone { kept, .. }] = &*opened.repairs else {
+        panic!("{:?}", opened.repairs);
+    };
+    assert!(fs::read_to_string(kept).unwrap() == large);
+    assert_eq!(fs::read_to_string(path).unwrap(), before);
+}
+
+#[test]
+fn start_whose_document_cannot_be_written_leaves_nothing() {
+    let (_kept, store) = store_of(&OWN);
+    let path = store.path_of(&id());
+    fs::create_dir_all(path.join("in the way")).unwrap();
+    let start = || StartPlan {
+        id: Some(id()),
+        ..plan()
+    };
+    assert!(store.start(start()).is_err());
+    assert!(!store.folder().exists());
+    fs::remove_dir_all(&path).unwrap();
+    store.start(start()).unwrap();
+}
