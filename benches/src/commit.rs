@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use camino::{Utf8Path, Utf8PathBuf};
 use claudex_loop::StateHome;
 use claudex_loop::store::{Change, CommitError, LoopId, Record, StartPlan, Store, Value};
+use claudex_testkit::rewrite_journal;
 
 use crate::counter::SPEC;
 use crate::pair::{Measure, Row, ratio_of};
@@ -21,7 +22,7 @@ pub(crate) fn rows() -> Vec<Measure> {
         of("a transition, one writer", 1, 0),
         of("a transition, 4 writers", 4, 0),
         of("a transition, 16 writers", 16, 0),
-        of("a transition after 50,000 lines of journal", 1, 50_000),
+        of("a transition after 100,000 entries", 1, 100_000),
     ]
 }
 
@@ -48,6 +49,14 @@ fn started(root: &Utf8Path, before: usize) -> (Store, LoopId) {
         let text = std::fs::read_to_string(&journal).expect("a journal");
         let note = "{\"at\":\"2026-11-22T00:00:00Z\",\"note\":\"seen\"}\n";
         std::fs::write(&journal, [&note.repeat(before), &text[..]].concat()).expect("a longer one");
+        let home = root.join("state-home");
+        let sealed = rewrite_journal(
+            store.folder().as_std_path(),
+            home.as_std_path(),
+            id.as_str(),
+            str::to_owned,
+        );
+        sealed.expect("seals");
     }
     (store, id)
 }

@@ -1,10 +1,10 @@
 //! What a project with many finished loops costs, beside one with a single one.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use sha2::{Digest as _, Sha256};
+use claudex_testkit::rewrite_journal;
 
 use crate::pair::{Measure, Row, ratio};
 use crate::stop::{hook, program, project};
@@ -65,50 +65,34 @@ fn list() -> Row {
     }
 }
 
-/// Makes a project with so many finished loops: one that the program began and ended, and its copies under other ids, each with the
-/// record that makes it this user's.
+/// Makes a project with so many finished loops: one that the program began and ended, and its copies under other ids, sealed again. The
+/// next start archives most of them.
 fn finished(loops: usize) -> tempfile::TempDir {
     let project = project();
     let root = project.path();
     fs::write(root.join("PLAN.md"), "# A plan\n").expect("the folder is ours");
     run(root, &[&START, &["cancel"]]);
     let folder = root.join(".claude/claudex");
-    let records = root.join(".local/state/claudex-loop/loops");
-    let found = |folder: &Path, ending: &str| -> PathBuf {
-        let mut files = fs::read_dir(folder).expect("a folder").flatten();
-        let file = files.find(|file| file.file_name().to_string_lossy().ends_with(ending));
-        file.expect("a start wrote it").path()
-    };
-    let state = found(&folder, ".state");
+    let home = root.join(".local/state/claudex-loop");
+    let mut files = fs::read_dir(&folder).expect("a folder").flatten();
+    let state = files.find(|file| file.file_name().to_string_lossy().ends_with(".state"));
+    let state = state.expect("a start wrote it").path();
     let id = state.file_stem().and_then(|id| id.to_str()).expect("an id");
-    let record = fs::read_to_string(found(&records, ".json")).expect("a record");
     for number in 1..loops {
         let copy = format!("20260101-000000-{number:06x}");
-        let parts =
-            [folder.to_str().expect("UTF-8"), "plan", &copy].map(|part| format!("{part}\0"));
-        let name: String = Sha256::digest(parts.concat())
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
         fs::create_dir(folder.join(&copy)).expect("a folder");
-        let journal = format!("{id}/journal.jsonl");
         for (from, to) in [
             (state.clone(), folder.join(format!("{copy}.state"))),
             (
-                folder.join(&journal),
+                folder.join(id).join("journal.jsonl"),
                 folder.join(&copy).join("journal.jsonl"),
             ),
         ] {
             let text = fs::read_to_string(from).expect("a file of the loop");
             fs::write(to, text.replace(id, &copy)).expect("its copy");
         }
-        fs::write(
-            records.join(format!("{name}.json")),
-            record.replace(id, &copy),
-        )
-        .expect("its record");
+        rewrite_journal(&folder, &home, &copy, str::to_owned).expect("its seals");
     }
-    // The first look makes the index.
-    run(root, &[&["list"]]);
+    run(root, &[&START, &["cancel"]]);
     project
 }

@@ -18,6 +18,7 @@ pub mod pairs;
 mod project;
 mod report;
 mod run;
+mod seal;
 mod suites;
 mod walk;
 
@@ -26,3 +27,4 @@ pub use kit::Kit;
 pub use machine::{Actor, Machine};
 pub use project::{Output, Project, SESSION, as_agent, has};
 pub use report::Report;
+pub use seal::rewrite_journal;

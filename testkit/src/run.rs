@@ -228,8 +228,10 @@ impl<'k> Loop<'k> {
 
     pub(crate) fn journal(&self) -> io::Result<Journal> {
         let bytes = fs::read(self.folder().join(&self.id).join("journal.jsonl"))?;
+        // A seal follows each line's JSON, behind a tab.
         let lines = bytes.split(|byte| *byte == b'\n');
-        let entries = lines.filter_map(|line| serde_json::from_slice::<Json>(line).ok());
+        let json = lines.filter_map(|line| line.split(|byte| *byte == b'\t').next());
+        let entries = json.filter_map(|json| serde_json::from_slice::<Json>(json).ok());
         let is_change = |entry: &Json| entry.get("what").is_some();
         let changes = entries.filter(is_change).collect();
         Ok(Journal { bytes, changes })

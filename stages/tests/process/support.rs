@@ -35,7 +35,7 @@ impl Said {
 }
 
 pub(crate) struct Project {
-    folder: Folder,
+    pub(crate) folder: Folder,
     pub(crate) root: PathBuf,
 }
 

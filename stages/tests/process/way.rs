@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use claudex_testkit::has;
+use claudex_testkit::{has, rewrite_journal};
 use serde_json::json;
 use stages::contract::Stage;
 
@@ -181,16 +181,15 @@ fn validate_prints_a_line_for_each_broken_rule() {
 fn a_dispatch_that_is_open_for_twice_its_time_is_overdue() {
     let project = Project::at(2);
     let text = |key: &str| project.next()[key].as_str().unwrap().to_owned();
-    let journal = format!(
-        ".stages/{}/journal.jsonl",
-        text("dispatch_id").rsplit_once('-').unwrap().0
-    );
+    let dispatch = text("dispatch_id");
+    let (id, _) = dispatch.rsplit_once('-').unwrap();
+    let home = project.folder.home().join("state/stages");
     let opened_before = |minutes: u64| {
         let (since, now) = (text("open_since"), claudex_loop::Timestamp::now());
         let moved = (now - Duration::from_secs(60 * minutes)).to_string();
-        for file in [STATE, &journal] {
-            project.write(file, &project.read(file).replace(&since, &moved));
-        }
+        let age = |text: &str| text.replace(&since, &moved);
+        rewrite_journal(&project.root.join(".stages"), &home, id, age).unwrap();
+        project.write(STATE, &age(&project.read(STATE)));
         assert_eq!(text("open_since"), moved);
         let status = project.agent(&["status"]).done();
         [project.next()["tell"].to_string(), status]

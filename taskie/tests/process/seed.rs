@@ -166,7 +166,7 @@ fn issue_5_a_plan_begins_with_its_own_limit() {
     // Its name is that of the first words, or one that is free.
     let project = Project::new();
     for (description, id) in [
-        ("Swept", "swept-2"),
+        ("Archive", "archive-2"),
         ("…", "plan"),
         ("-- “Dates” (ISO)!", "dates-iso"),
         ("dates iso", "dates-iso-2"),

@@ -136,7 +136,7 @@ fn goes_on(
         let looked = looked.short();
         return Err(format!("`status` does not show the loop any more: {looked}").into());
     }
-    if held.folder().join("quarantine").exists() {
+    if held.folder().join(&held.id).join("replaced-1").exists() {
         let looked = looked.short();
         return Err(format!("a kill counts as an edit by hand: {looked}").into());
     }

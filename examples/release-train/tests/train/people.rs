@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use claudex_testkit::has;
+use claudex_testkit::{has, rewrite_journal};
 use serde_json::Value;
 
 use crate::support::{Yard, snapshot};
@@ -141,17 +141,16 @@ fn status_list_and_journal_are_for_people_and_for_programs() {
 }
 
 #[test]
-fn a_train_that_was_put_aside_comes_back_and_can_be_taken_over() {
+fn archived_train_comes_back_and_can_be_taken_over() {
     let (yard, id) = Yard::approving("1.0");
     let old = SystemTime::now() - Duration::from_secs(48 * 60 * 60);
-    let state = std::fs::File::options()
-        .write(true)
-        .open(yard.state(&id))
-        .unwrap();
-    state.set_modified(old).unwrap();
+    for path in [yard.state(&id), yard.journal(&id)] {
+        let file = std::fs::File::options().write(true).open(path).unwrap();
+        file.set_modified(old).unwrap();
+    }
     assert!(
         yard.done(&["sweep", "--older-than", "72h"])
-            .contains("Nothing to sweep")
+            .contains("Nothing to archive")
     );
     assert!(
         yard.done(&["sweep", "--dry-run"])
@@ -160,9 +159,9 @@ fn a_train_that_was_put_aside_comes_back_and_can_be_taken_over() {
     assert!(yard.done(&["sweep"]).contains("was moved"));
     let (decision, said) = yard.stop();
     assert_eq!(decision, "approve");
-    has(&said, "was put aside");
+    has(&said, "was archived");
     has(&said, &format!("release-train resume {id}"));
-    assert!(yard.done(&["list"]).contains("swept"));
+    has(&yard.done(&["list"]), "swept");
     let said = yard.done(&["resume", &id]);
     has(&said, "was brought back");
     has(&said, "goes on in phase approving");
@@ -182,26 +181,10 @@ fn train_in_an_unknown_phase_can_be_called_off() {
     let yard = Yard::new();
     let id = yard.start("train", "1.0");
     // As a program with another phase would have left it.
-    let state = std::fs::read_to_string(yard.state(&id)).expect("it is there");
-    let hash = state
-        .lines()
-        .find_map(|line| line.strip_prefix("graph_hash: "))
-        .expect("the state names its machine")
-        .to_owned();
-    // The person's own record says that they ran that program.
-    let records = std::fs::read_dir(yard.records()).expect("a start makes it");
-    let records = records.map(|entry| entry.expect("it is ours").path());
-    for file in [
-        yard.state(&id),
-        yard.folder().join(&id).join("journal.jsonl"),
-    ]
-    .into_iter()
-    .chain(records)
-    {
-        let text = std::fs::read_to_string(&file).expect("it is there");
-        let text = text.replace(&hash, "0123456789abcdef");
-        std::fs::write(&file, text.replace("boarding", "coupling")).expect("it is ours");
-    }
+    let age = |text: &str| text.replace("boarding", "coupling");
+    rewrite_journal(&yard.folder(), &yard.state_home(), &id, age).expect("a start wrote it");
+    let state = std::fs::read_to_string(yard.state(&id)).expect("a start wrote it");
+    std::fs::write(yard.state(&id), age(&state)).expect("it is ours");
     let said = yard.run(&["approve", &id]);
     assert_eq!(said.code, Some(3), "{}{}", said.out, said.err);
     has(&said.err, "phase `coupling` is none of release_train’s");

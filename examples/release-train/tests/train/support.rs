@@ -203,9 +203,13 @@ impl Yard {
         self.path.join(".release-train")
     }
 
-    /// Returns where the person's record of the trains that they started is.
-    pub(crate) fn records(&self) -> PathBuf {
-        self.configuration.join(".local/state/release-train/loops")
+    pub(crate) fn journal(&self, id: &str) -> PathBuf {
+        self.folder().join(id).join("journal.jsonl")
+    }
+
+    /// Returns the program's folder in the user's state home.
+    pub(crate) fn state_home(&self) -> PathBuf {
+        self.configuration.join(".local/state/release-train")
     }
 }
 
