@@ -443,7 +443,10 @@ fn check_state_home(info: &ProgramInfo) -> Check {
         Err(error) => return Check::error(NAME, &error, "set HOME to your home folder"),
     };
     match StateHome::try_out(folder) {
-        Ok(true) => Check::ok(NAME, folder),
+        Ok(true) => match home.check_key() {
+            Ok(()) => Check::ok(NAME, folder),
+            Err(error) => Check::error(NAME, &error, "restore the key from a backup, or remove it"),
+        },
         Ok(false) => Check::ok(NAME, format!("{folder} (the first start creates it)")),
         Err(error) => match UntrustedError::of(&error) {
             Some(UntrustedError { path, why }) => {

@@ -76,9 +76,12 @@ fn write_again(info: &ProgramInfo, id: &str, path: &Utf8Path) -> String {
 
 /// Returns how a user takes over a loop that is not theirs. The command is on a line of its own, so that no shell runs it.
 pub fn take_over(info: &ProgramInfo, id: &str) -> String {
+    let words = format!("adopt {id}");
+    let typed = info.slash(&words).map(|typed| format!(" with {typed}"));
     format!(
-        "if it is your own loop from another folder or machine, take it over:{}",
-        info.command(&format!("adopt {id}"))
+        "if you trust it, take it over{}, in a terminal:{}",
+        typed.unwrap_or_default(),
+        words::lines(&[format!("{} {words}", info.program)])
     )
 }
 

@@ -15,7 +15,7 @@
 //! | `info`, `messages`, `next_action`, `words`, `rounds` | how it names itself, and what it says of a loop and its journal |
 //! | `attempts` | what was tried and refused, into the journal and out of it |
 //! | `incompatible` | the ways out for a loop that cannot be opened |
-//! | `locate`, `caller`, `suggest` | which loop is meant, who calls, what was mistyped |
+//! | `locate`, `vanished`, `caller`, `suggest` | which loop is meant, which state folder is gone, who calls, what was mistyped |
 //! | `exit`, `out`, `color`, `shell` | exit codes, printing, colours, quoting |
 //! | `plugin` | the plugin's folder: hooks, launcher, slash commands |
 
@@ -60,6 +60,7 @@ pub mod stop;
 pub mod suggest;
 mod turn;
 mod typed;
+mod vanished;
 mod verb_args;
 mod verbs;
 mod verify;

@@ -76,9 +76,10 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Resu
             .archive_all()
             .map_err(|error| Failure::new(Exit::Internal, error))?;
         let to = text::shown(store.folder());
-        for id in &moved {
-            store.log(&format!("{id} rolled back by {actor}"));
-            out::line(&format!("Loop {id} was moved to {to}/archive/{id}"));
+        for name in &moved {
+            store.log(&format!("{name} rolled back by {actor}"));
+            let name = text::one_line(name, 100);
+            out::line(&format!("Loop {name} was moved to {to}/archive/{name}"));
         }
     }
     Ok(Exit::Complete)

@@ -17,7 +17,7 @@ use super::loops::with_help;
 use super::settings::Settings;
 use super::stop::{Surroundings, folders_of, stores_of};
 use super::words::elapsed;
-use super::{chosen, compaction, incompatible, locate, messages, next_action};
+use super::{chosen, compaction, incompatible, locate, messages, next_action, vanished};
 use crate::behaviours::{LoopHandle, words};
 use crate::hooks::answers::HookOutput;
 use crate::hooks::input::Input;
@@ -73,9 +73,12 @@ pub(super) fn tell<M: App>(
         let rest = output.person.map(|rest| format!("\n{rest}"));
         output.person = Some(line + &rest.unwrap_or_default());
     }
-    if source != "compact"
-        && let Some(line) = rival(info, input, surroundings)
-    {
+    let folders = folders_of(input, surroundings);
+    let mut lines = vanished::name_once(info, &folders, "session-start");
+    if source != "compact" {
+        lines.extend(rival(info, input, surroundings));
+    }
+    for line in lines {
         let rest = output.person.take();
         let rest = rest
             .as_deref()

@@ -603,10 +603,20 @@ fn active(info: &ProgramInfo, id: &str, message: &str) -> Failure {
         .map(|here| locate::active_loops(info.state, &here))
         .unwrap_or_default();
     let program = info.program;
-    let help = if listed
-        .iter()
-        .any(|(_, one)| one.id.as_str() == id && one.ours)
+    let found = listed.iter().find(|(_, one)| one.id.as_str() == id);
+    if let Some((_, one)) = found
+        && one.left_alone
     {
+        let why = one.problem.as_deref().unwrap_or(message);
+        let help = incompatible::in_the_way(info, id);
+        return Failure::plain(
+            Exit::Refused,
+            "claudex::start::active",
+            why.to_owned(),
+            &help,
+        );
+    }
+    let help = if found.is_some_and(|(_, one)| one.ours) {
         let give_up =
             incompatible::way_out(info, id).map(|way| format!("\nto give it up:\n    {way}"));
         format!(

@@ -12,7 +12,7 @@ use super::caller::UNKNOWN;
 use super::info::ProgramInfo;
 use super::loops::with_help;
 use super::settings::Settings;
-use super::{chosen, incompatible, locate, messages, next_action, rounds, turn};
+use super::{chosen, incompatible, locate, messages, next_action, rounds, turn, vanished};
 use crate::behaviours::{LoopHandle, Step, words};
 use crate::hooks::decision::Decision;
 use crate::hooks::input::Input;
@@ -67,10 +67,11 @@ pub(super) fn decide<M: App>(
     }
     let info = program.info;
     let stores = stores_of(info, input, surroundings);
+    let vanished = vanished::name_once(info, &folders_of(input, surroundings), "stop");
     if stores.is_empty() {
-        return approve;
+        return with_repairs(info, approve, &vanished);
     }
-    match choose(info, &stores, input.session_id.as_deref()) {
+    let decision = match choose(info, &stores, input.session_id.as_deref()) {
         _ if surroundings.budget.is_over() => noted(info.line(&out_of_time(info, &stores[0]))),
         Choice::Drive { store, id } => {
             let decision = drive(program, &store, &id, input, now);
@@ -83,7 +84,8 @@ pub(super) fn decide<M: App>(
         ))),
         Choice::Broken { problem } => noted(info.line(&problem)),
         Choice::None => approve,
-    }
+    };
+    with_repairs(info, decision, &vanished)
 }
 
 /// Says that the time was over before a loop was found and could be driven. What went wrong until then is not said: it may

@@ -19,9 +19,9 @@ impl Store {
     /// # Errors
     /// Another loop is under way, there is no journal with a change of this machine, or it cannot be written.
     pub fn take_over(&self, id: &LoopId, by: &str) -> Result<bool, StartError> {
-        match self.journal_of().tail(id) {
-            Ok(Some(_)) => return Ok(false),
-            Ok(None) => return Err(self.why_none(id).into()),
+        match self.journal_of().entries(id, None) {
+            Ok(entries) if entries.is_empty() => return Err(self.why_none(id).into()),
+            Ok(_) => return Ok(false),
             Err(StoreError::NotOurs { .. }) => {}
             Err(error) => return Err(error.into()),
         }

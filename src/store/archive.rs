@@ -92,7 +92,9 @@ impl Store {
         let is_stale = |one: &Listed| {
             let age = now.duration_since(one.modified);
             let is_old = age.is_ok_and(|age| age > older);
-            one.ours && !one.terminal && is_old && !self.is_running(&one.id)
+            // The journal of another user is left as it is.
+            let may_move = one.ours || !self.has_journal(&one.id);
+            may_move && !one.terminal && is_old && !self.is_running(&one.id)
         };
         let stale = self.list().into_iter().filter(is_stale);
         stale.map(|one| one.id).collect()
@@ -124,17 +126,23 @@ impl Store {
         }
     }
 
-    /// Archives every loop of this project. Returns them.
+    /// Archives every loop of this project, and every state file that was made by hand. Returns their names.
     ///
     /// # Errors
     /// One cannot be moved. Those before it stay archived.
-    pub fn archive_all(&self) -> Result<Vec<LoopId>, StoreError> {
+    pub fn archive_all(&self) -> Result<Vec<String>, StoreError> {
         let mut archived = Vec::new();
         for one in self.list() {
             if self.is_for(one.root.as_deref()) {
                 self.archive(&one.id)?;
-                archived.push(one.id);
+                archived.push(one.id.to_string());
             }
+        }
+        for file in self.list_foreign() {
+            let name = file.path.file_name().unwrap_or_default();
+            let stem = file.path.file_stem().unwrap_or_default();
+            self.files().archive_pieces(stem, &[name.to_owned()])?;
+            archived.push(stem.to_owned());
         }
         Ok(archived)
     }

@@ -14,6 +14,8 @@ use super::value::{MOST_COUNT, Value, value_in};
 
 /// Names the change by which a person takes a loop up.
 pub(super) const ADOPT: &str = "adopt";
+/// Names the change by which a loop follows its project that was moved.
+pub(super) const MOVED: &str = "move";
 /// Names the change by which an edit by hand is taken over.
 pub(super) const EDIT: &str = "edit";
 /// Describes a change that is to be made.

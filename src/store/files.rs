@@ -362,7 +362,8 @@ impl LoopFolder {
     ) -> Result<u64, StoreError> {
         let path = self.journal_path(id);
         let key = Key::read_or_make(&self.home)?;
-        let project = Project::read_or_make(here).map_err(io_error("write", &self.folder))?;
+        let project = self.project_to_write(here, last.is_none());
+        let project = project.map_err(io_error("write", &self.folder))?;
         let (before, end) = last.map_or(("", 0), |last| (last.seal.as_str(), last.end));
         let chain = Chain {
             project: project.as_str(),
@@ -421,6 +422,33 @@ impl LoopFolder {
         }
     }
 
+    /// Moves those of these files and folders that are there to the archive.
+    pub(super) fn archive_pieces(&self, name: &str, pieces: &[String]) -> Result<(), StoreError> {
+        self.locked(|lock| {
+            let here = lock.folder();
+            let found: Vec<&String> = pieces.iter().filter(|piece| here.has(piece)).collect();
+            let Some(last) = found.last() else {
+                return Ok(());
+            };
+            let archive = self.folder.join(ARCHIVE);
+            let to = make_archive(here, name, last).map_err(io_error("create", &archive))?;
+            for piece in found {
+                here.rename(piece, &to, piece)
+                    .map_err(io_error("move", &self.folder.join(piece)))?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Returns the id of the state folder. A copy of another folder gets an id of its own with its first loop.
+    fn project_to_write(&self, here: &Folder, is_first_line: bool) -> io::Result<Project> {
+        let project = Project::read_or_make(here)?;
+        match is_first_line && project.locate(&self.home, &self.folder) != Whereabouts::Here {
+            true => Project::make(here),
+            false => Ok(project),
+        }
+    }
+
     /// Returns the names of the files and the folder of a loop, the document first unless it is the user's.
     fn pieces(&self, id: &LoopId) -> Vec<String> {
         let ours = self.spec.file.is_none().then(|| self.document_name(id));
@@ -441,6 +469,20 @@ fn has_line(mut file: &File) -> io::Result<bool> {
             read if memchr::memchr(b'\n', &bytes[..read]).is_some() => return Ok(true),
             _ => {}
         }
+    }
+}
+
+/// Makes a folder in the archive: `name`, or `name-2` and so on if `piece` was archived there before.
+fn make_archive(here: &Folder, name: &str, piece: &str) -> io::Result<Folder> {
+    let mut number = 1;
+    let mut target = Utf8Path::new(ARCHIVE).join(name);
+    loop {
+        let folder = here.make(&target)?;
+        if !folder.has(piece) {
+            return Ok(folder);
+        }
+        number += 1;
+        target = Utf8Path::new(ARCHIVE).join(format!("{name}-{number}"));
     }
 }
 
@@ -470,8 +512,8 @@ fn read_end(mut file: &File, end: u64, look: u64) -> io::Result<(Vec<u8>, u64)> 
 }
 
 /// Returns the sealed lines of a journal, or of its end, as JSON. A line that begins before the end that was read, and the one
-/// after it, of which nobody can tell, are left out.
-fn sealed(bytes: &[u8], from: u64, key: &Key, chain: &Chain<'_>) -> Vec<Vec<u8>> {
+/// after it, of which nobody can tell, are left out. `None`: a line does not have the seal.
+fn sealed(bytes: &[u8], from: u64, key: &Key, chain: &Chain<'_>) -> Option<Vec<Vec<u8>>> {
     let mut lines = bytes.split_inclusive(|byte| *byte == b'\n');
     let mut before = String::new();
     if from > 0 {
@@ -481,16 +523,14 @@ fn sealed(bytes: &[u8], from: u64, key: &Key, chain: &Chain<'_>) -> Vec<Vec<u8>>
     }
     let mut entries = Vec::new();
     for line in lines {
-        let Some((json, seal)) = seal::split(line) else {
-            break;
-        };
+        let (json, seal) = seal::split(line)?;
         if seal != key.seal(chain, &before, json) {
-            break;
+            return None;
         }
         entries.push(json.to_vec());
         seal.clone_into(&mut before);
     }
-    entries
+    Some(entries)
 }
 
 /// What the end of a journal says.
@@ -629,7 +669,9 @@ impl Journal for LoopFolder {
         };
         loop {
             let (bytes, from) = read(look).map_err(io_error("read", &path))?;
-            let entries = sealed(&bytes, from, &key, &chain);
+            let Some(entries) = sealed(&bytes, from, &key, &chain) else {
+                return Err(self.not_ours(id, "a line of its journal was changed"));
+            };
             let first = entries.iter().find_map(|json| revision_in(json));
             if from == 0
                 || first
@@ -669,16 +711,7 @@ impl Journal for LoopFolder {
     }
 
     fn archive(&self, id: &LoopId) -> Result<(), StoreError> {
-        self.locked(|lock| {
-            let here = lock.folder();
-            let target = Utf8Path::new(ARCHIVE).join(id.as_str());
-            for name in self.pieces(id).iter().filter(|name| here.has(name)) {
-                here.make(&target)
-                    .and_then(|to| here.rename(name, &to, name))
-                    .map_err(io_error("move", &self.folder.join(name)))?;
-            }
-            Ok(())
-        })
+        self.archive_pieces(id.as_str(), &self.pieces(id))
     }
 
     fn unarchive(&self, id: &LoopId) -> Result<(), StoreError> {

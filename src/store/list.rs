@@ -195,21 +195,26 @@ impl Store {
         Some(listed)
     }
 
-    /// Returns the time when a loop was last changed or touched: that of its journal or document, the later one.
+    /// Returns the time when a loop was last changed or touched: that of its document, as `sweep_stale` of the shell helpers
+    /// reads it. A document of the user's says nothing of that alone, so its loop has the later time of journal and document.
     fn modified(&self, id: &LoopId) -> Option<SystemTime> {
         if self.is_in_memory() {
             return Some(SystemTime::UNIX_EPOCH);
         }
-        let journal = self
-            .files()
-            .open_loop(id)
-            .and_then(|folder| folder.look(JOURNAL));
-        let document = self
-            .files()
-            .open()
-            .and_then(|here| self.files().document_in(&here, id))
-            .and_then(|(folder, name)| folder.look(&name));
-        let times = [journal, document].map(|found| Some(found.ok()??.modified()));
-        times.into_iter().flatten().max()
+        let journal = || {
+            let folder = self.files().open_loop(id);
+            let found = folder.and_then(|folder| folder.look(JOURNAL));
+            Some(found.ok()??.modified())
+        };
+        let document = || {
+            let folder = self.files().open();
+            let folder = folder.and_then(|here| self.files().document_in(&here, id));
+            let found = folder.and_then(|(folder, name)| folder.look(&name));
+            Some(found.ok()??.modified())
+        };
+        match self.spec().file {
+            Some(_) => journal().max(document()),
+            None => document().or_else(journal),
+        }
     }
 }

@@ -4,7 +4,7 @@ use camino::Utf8PathBuf;
 use serde::Serialize;
 
 use super::document::{Document, DocumentError};
-use super::entry::{Change, ChangeEntry, EDIT, Entry, NoteEntry};
+use super::entry::{Change, ChangeEntry, EDIT, Entry, MOVED, NoteEntry};
 use super::error::{StoreError, io_error};
 use super::id::LoopId;
 use super::journal::{AppendError, Line, Tail};
@@ -65,6 +65,29 @@ impl Store {
     /// # Errors
     /// There is no such loop, it is not this user's, another machine wrote it, or it cannot be read or written.
     pub fn open(&self, id: &LoopId) -> Result<Opened, StoreError> {
+        let mut opened = self.open_where_written(id)?;
+        while let Some(root) = self.root_after_move(&opened.record) {
+            let moved = Change {
+                root: Some(root),
+                ..Change::bare(MOVED, "person")
+            };
+            match self.write(&opened.record, moved) {
+                Ok(record) => opened.record = record,
+                Err(AppendError::Stale { .. }) => opened = self.open_where_written(id)?,
+                Err(AppendError::Store(error)) => return Err(error),
+            }
+        }
+        Ok(opened)
+    }
+
+    /// Returns the root of a loop whose project was moved. In a folder that projects share, no loop moves.
+    fn root_after_move(&self, record: &Record) -> Option<String> {
+        let is_own = self.folder().starts_with(self.root());
+        let root = record.get(self.spec().fields.root)?.to_plain().into_owned();
+        (is_own && self.root() != root.as_str()).then(|| self.root().to_string())
+    }
+
+    fn open_where_written(&self, id: &LoopId) -> Result<Opened, StoreError> {
         let mut repairs = Vec::new();
         loop {
             let Some(tail) = self.journal_of().tail(id)? else {
@@ -298,7 +321,8 @@ impl Store {
         }
     }
 
-    /// Notes what was tried and did not happen, unless the journal ends with the same note. Failing to note it fails nothing.
+    /// Notes what was tried and did not happen, unless the loop is over or the journal ends with the same note. Failing to note it
+    /// fails nothing.
     pub fn note_attempt(&self, id: &LoopId, note: &str, data: &[(&str, &str)]) {
         let data: serde_json::Map<_, _> = (data.iter())
             .map(|(key, text)| ((*key).to_owned(), crate::text::one_line(text, 500).into()))
@@ -307,7 +331,10 @@ impl Store {
         let last = entries
             .last()
             .and_then(|entry| entry.noted::<serde_json::Map<_, _>>(note));
-        if last.as_ref() == Some(&data) {
+        let newest = entries.iter().rev().find_map(Entry::change);
+        let phase = newest.and_then(|newest| newest.to.as_deref());
+        let is_over = phase.is_some_and(|phase| self.spec().is_terminal(phase));
+        if is_over || last.as_ref() == Some(&data) {
             return;
         }
         if let Err(error) = self.note(id, note, &data) {

@@ -4,7 +4,7 @@
 //! <state folder>/project       the id
 //! <home>/key                   see `seal`
 //! <home>/projects/<id>         the path of the state folder when it was last used
-//! <home>/by-path/<sha256>      the id of the state folder that was last used at a path
+//! <home>/by-path/<sha256>      the id of the state folder that was last used at a path, and which hooks said that it is gone
 //! <home>/marks/<id>-<loop>     how long the loop's journal was after the last line, and whether the user paused the loop
 //! ```
 
@@ -65,9 +65,14 @@ impl Project {
 
     /// Reads the id of a state folder, or gives it one.
     pub(super) fn read_or_make(folder: &Folder) -> io::Result<Self> {
-        if let Some(project) = Self::read(folder)? {
-            return Ok(project);
+        match Self::read(folder)? {
+            Some(project) => Ok(project),
+            None => Self::make(folder),
         }
+    }
+
+    /// Gives a state folder a new id.
+    pub(super) fn make(folder: &Folder) -> io::Result<Self> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).map_err(io::Error::other)?;
         let id = format!("{:032x}", u128::from_be_bytes(bytes));
@@ -129,11 +134,25 @@ impl Project {
 
 /// Returns whether a state folder was last used at a path where there is none now.
 pub(super) fn has_vanished(home: &StateHome, path: &Utf8Path) -> bool {
-    let Some(id) = kept(home, BY_PATH, &sha256(path.as_str())) else {
+    let Some(text) = kept(home, BY_PATH, &sha256(path.as_str())) else {
         return false;
     };
+    let id = text.lines().next().unwrap_or_default();
     // A folder that moved is used at its new path.
-    !path.exists() && kept(home, PROJECTS, &id).is_some_and(|last| last == path.as_str())
+    path.try_exists().is_ok_and(|there| !there)
+        && kept(home, PROJECTS, id).is_some_and(|last| last == path.as_str())
+}
+
+/// Notes that `by` named a state folder that vanished. Returns whether it did so for the first time since the folder was used.
+pub(super) fn note_vanished(home: &StateHome, path: &Utf8Path, by: &str) -> bool {
+    let name = sha256(path.as_str());
+    let text = kept(home, BY_PATH, &name).unwrap_or_default();
+    if text.lines().skip(1).any(|line| line == by) {
+        return false;
+    }
+    // One that cannot be noted is named again.
+    let _ = keep(home, BY_PATH, &name, &format!("{text}\n{by}"));
+    true
 }
 
 fn is_id(text: &str) -> bool {

@@ -241,7 +241,8 @@ impl Store {
             if other.id != *id
                 && !other.terminal
                 && is_in_way
-                && other.ours
+                && other.phase.is_some()
+                && Some(&other.path) != taken
                 && self.is_for(other.root.as_deref())
             {
                 return Err(active(other.id.to_string(), other.phase));

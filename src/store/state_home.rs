@@ -5,6 +5,7 @@ use std::io;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::error::StoreError;
+use super::seal::Key;
 use crate::files::private;
 
 /// Holds the folder of this user's own state of a program, outside every project: a folder of the program's name in
@@ -54,6 +55,14 @@ impl StateHome {
     pub fn checked(&self) -> Result<&Utf8Path, StoreError> {
         let home = self.0.as_deref();
         home.map_err(|why| StoreError::NoStateHome { why: why.clone() })
+    }
+
+    /// Checks that this user's key can be read, if there is one.
+    ///
+    /// # Errors
+    /// No variable names the folder, or the key cannot be read or is damaged.
+    pub fn check_key(&self) -> Result<(), StoreError> {
+        Key::read(self).map(|_| ())
     }
 
     /// Tries whether the folder can be used, and gives whether it is there. Nothing is left or changed.

@@ -155,6 +155,11 @@ impl Store {
         project::has_vanished(&self.files.home, &self.files.folder)
     }
 
+    /// Notes that `by` named this folder, which vanished. Returns whether it did so for the first time.
+    pub fn note_vanished(&self, by: &str) -> bool {
+        project::note_vanished(&self.files.home, &self.files.folder, by)
+    }
+
     /// Returns the length of a loop's journal. As long as it is the same, so is the journal.
     pub(crate) fn journal_length(&self, id: &LoopId) -> Option<u64> {
         self.journal_of().length(id)
@@ -281,15 +286,28 @@ impl Store {
         Ok(true)
     }
 
-    /// Sets the time at which a loop was last touched to now, so that it does not count as stale.
+    /// Sets the time at which a loop was last touched to now, so that it does not count as stale. It is the time of the document,
+    /// or of the journal if the document is a file of the user's.
     ///
     /// # Errors
     /// The file is not there, is not trusted, or the system refuses.
     pub fn touch(&self, id: &LoopId) -> Result<(), StoreError> {
-        let folder = self.open_loop_folder(id);
-        let file = folder.and_then(|folder| folder.file_to_change(JOURNAL));
-        file.and_then(|file| file.set_modified(SystemTime::now()))
-            .map_err(io_error("touch", &self.journal_path(id)))
+        let (path, folder, name) = match self.spec().file {
+            Some(_) => (
+                self.journal_path(id),
+                self.open_loop_folder(id),
+                JOURNAL.to_owned(),
+            ),
+            None => (
+                self.path_of(id),
+                self.open_folder(),
+                self.files.document_name(id),
+            ),
+        };
+        folder
+            .and_then(|folder| folder.file_to_change(&name))
+            .and_then(|file| file.set_modified(SystemTime::now()))
+            .map_err(io_error("touch", &path))
     }
 
     /// Returns whether a review of the loop is running.

@@ -430,17 +430,10 @@ fn what_cannot_be_gone_on_from_is_refused_with_the_reason_and_leaves_nothing() {
     has(&ran.err, &format!("claudex-loop resume {running}"));
 
     // One that reviewed changes: as its own journal would have it.
-    let text = project
-        .state(&first)
-        .replacen("mode: plan", "mode: review", 1);
-    std::fs::write(project.state_path(&first), text).unwrap();
-    let journal = project.folder().join(&first).join("journal.jsonl");
-    let lines = std::fs::read_to_string(&journal).unwrap();
-    std::fs::write(
-        &journal,
-        lines.replace("\"mode\":\"plan\"", "\"mode\":\"review\""),
-    )
-    .unwrap();
+    project.rewrite(&first, |text| {
+        let text = text.replacen("mode: plan", "mode: review", 1);
+        text.replace("\"mode\":\"plan\"", "\"mode\":\"review\"")
+    });
     let ran = refused(&project, &first);
     has(&ran.err, "it reviewed changes, not a plan");
 }

@@ -279,6 +279,6 @@ fn a_stop_and_not_only_a_change_is_a_sign_of_life() {
         std::time::Duration::from_secs(16 * 60),
     );
     project.fire().approved();
-    project.run(&["sweep"]).exits(0).says("Nothing to sweep");
+    project.run(&["sweep"]).exits(0).says("Nothing to archive");
     assert!(project.state_path(&id).exists());
 }

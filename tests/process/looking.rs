@@ -298,29 +298,29 @@ fn a_swept_loop_is_named_with_the_line_that_brings_it_back() {
     let before = tree(&project.folder());
     let line = format!("    claudex-loop resume {id}\n");
     for call in [
-        &["report", &id][..],
-        &["mark-done", &id],
+        &["mark-done", &id][..],
         &["review", &id],
         &["review", &id, "--follow"],
         &["cancel", &id],
         &["resume"],
     ] {
         let ran = project.run(call).exits(1);
-        assert!(ran.err.contains("was put aside"), "{call:?}: {}", ran.err);
+        assert!(
+            ran.err.contains("is in the archive"),
+            "{call:?}: {}",
+            ran.err
+        );
         assert!(ran.err.contains(&line), "{call:?}: {}", ran.err);
     }
     assert_eq!(project.run(&["journal", &id]).exits(0).out, journal);
     project
         .run(&["journal", &id, "--verify"])
         .exits(0)
-        .says("follows");
+        .says("each with your seal");
     assert_eq!(tree(&project.folder()), before, "nothing was changed");
     project.run(&["resume", &id]).exits(0);
     let back = project.run(&["journal", &id]).exits(0).out;
-    assert!(
-        back.contains("bring-back by a person in reviewing: it was swept\n"),
-        "{back}"
-    );
+    assert!(back.starts_with(&journal), "{back}");
 }
 
 #[test]

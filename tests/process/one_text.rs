@@ -102,10 +102,11 @@ fn what_lint_finds_is_what_is_in_the_text_that_is_noted() {
         let path = folder.join("findings-round-1.json");
         serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
     };
+    // The oldest are in the archive.
     let loops = || {
-        let entries = std::fs::read_dir(project.folder()).unwrap();
-        let folders = entries.map(|entry| entry.unwrap().path());
-        folders.filter(|path| path.join("journal.jsonl").is_file())
+        let files = crate::support::tree(&project.folder()).into_iter();
+        let journals = files.filter(|(path, _)| path.ends_with("journal.jsonl"));
+        journals.map(|(path, _)| path.parent().unwrap().to_owned())
     };
     let run = || project.run(&["run", "PLAN.md", "--reviewer", "lint", "--rounds", "1"]);
     for plan in plans() {

@@ -21,11 +21,19 @@ fn rollback_takes_everything_of_every_loop_and_keeps_the_log_and_the_bytes() {
     for entry in std::fs::read_dir(project.folder()).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         assert!(
-            ["log", ".lock", ".gitignore", "rolled-back"].contains(&name.as_str()),
+            [
+                "log",
+                ".lock",
+                ".start.lock",
+                ".gitignore",
+                "project",
+                "archive"
+            ]
+            .contains(&name.as_str()),
             "{name}"
         );
     }
-    let moved = tree(&project.folder().join("rolled-back"));
+    let moved = tree(&project.folder().join("archive"));
     assert!(
         moved
             .iter()
@@ -158,25 +166,20 @@ fn rollback_asks_on_a_terminal_and_only_a_yes_is_one() {
 }
 
 #[test]
-fn rollback_names_the_dated_folder_and_takes_what_was_made_by_hand_too() {
+fn rollback_archives_state_file_made_by_hand() {
     let project = Project::new();
     std::fs::create_dir_all(project.folder()).unwrap();
-    std::fs::write(project.folder().join("by hand.state"), "phase: reviewing\n").unwrap();
-    let ran = project.run(&["rollback", "--yes"]).exits(0);
-    let moved = project.folder().join("rolled-back");
-    let dated = std::fs::read_dir(&moved)
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap()
-        .path();
-    has(&ran.out, dated.to_str().unwrap());
-    assert_eq!(
-        std::fs::read(dated.join("by hand.state")).unwrap(),
-        b"phase: reviewing\n"
-    );
-    let name = dated.file_name().unwrap().to_str().unwrap().to_owned();
-    assert!(name.len() == 15 && name.as_bytes()[8] == b'-', "{name}");
+    for (text, archived) in [
+        ("phase: reviewing\n", "by hand"),
+        ("phase: x\n", "by hand-2"),
+    ] {
+        std::fs::write(project.folder().join("by hand.state"), text).unwrap();
+        project.answers(&["rollback", "--yes"], 0, "archive/by hand");
+        let kept = project.folder().join("archive").join(archived);
+        let kept = std::fs::read_to_string(kept.join("by hand.state")).unwrap();
+        assert_eq!(kept, text);
+        assert!(!project.folder().join("by hand.state").exists());
+    }
 }
 
 #[test]
@@ -195,7 +198,7 @@ fn rollback_and_its_kin_are_not_the_agents() {
 fn a_dry_sweep_says_what_would_be_moved_and_changes_nothing() {
     let project = Project::new();
     let id = project.start(&[]);
-    project.answers(&["sweep", "--dry-run"], 0, "Nothing to sweep.");
+    project.answers(&["sweep", "--dry-run"], 0, "Nothing to archive.");
     age(&project.state_path(&id), Duration::from_secs(3600));
     let before = tree(&project.folder());
     project
@@ -205,7 +208,7 @@ fn a_dry_sweep_says_what_would_be_moved_and_changes_nothing() {
         .says(&format!("claudex-loop resume {id}"));
     assert_eq!(tree(&project.folder()), before);
     project.answers(&["sweep"], 0, &format!("Loop {id} was moved"));
-    project.run(&["sweep"]).exits(0).says("Nothing to sweep.");
+    project.run(&["sweep"]).exits(0).says("Nothing to archive.");
     assert!(!project.state_path(&id).exists());
     project.run(&["resume", &id]).exits(0).says("brought back");
     assert!(project.state_path(&id).exists());

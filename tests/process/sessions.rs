@@ -360,7 +360,7 @@ fn agent_sweeps_no_loop_before_its_time() {
     std::thread::sleep(std::time::Duration::from_millis(1_100));
     let sweep = ["sweep", "--older-than", "1s"];
     for session in ["s1", "s2"] {
-        project.answers_in(session, &sweep, 0, "Nothing to sweep.");
+        project.answers_in(session, &sweep, 0, "Nothing to archive.");
     }
     project.answers(&sweep, 0, &format!("Loop {id} was moved"));
 }

@@ -176,9 +176,13 @@ fn a_start_that_fails_exits_with_3_and_leaves_nothing() {
 
     let project = Project::new();
     std::fs::create_dir_all(project.folder().join(".lock")).unwrap();
-    let before = tree(&project.root);
     project.run(&["start", "plan", "x"]).exits(3).says(".lock");
-    assert_eq!(tree(&project.root), before);
+    let mut left: Vec<_> = std::fs::read_dir(project.folder())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    left.sort();
+    assert_eq!(left, [".gitignore", ".lock", ".start.lock"]);
 }
 
 // --- what it writes ----------------------------------------------------------------------------------------------
@@ -363,7 +367,7 @@ fn a_start_sweeps_what_is_stale_first_and_loses_nothing_of_it() {
     for name in ["", ".state", ".lock", "-runner.sh", "-prompt.txt"] {
         assert!(!folder.join(format!("{id}{name}")).exists(), "{id}{name}");
     }
-    let swept: Vec<_> = tree(&folder.join("swept").join(&id));
+    let swept: Vec<_> = tree(&folder.join("archive").join(&id));
     assert!(
         swept.iter().any(|(_, bytes)| bytes.as_ref() == Some(&kept)),
         "{swept:?}"

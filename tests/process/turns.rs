@@ -80,7 +80,7 @@ fn cancel_without_id_names_a_loop_not_started_here() {
     assert!(
         refused
             .err
-            .contains(&format!("loop {id} is there, but it was not started here"))
+            .contains(&format!("loop {id} is there, but it is not yours"))
             && refused.err.contains(&format!("claudex-loop adopt {id}")),
         "{refused:?}"
     );

@@ -161,7 +161,7 @@ fn git_sees_nothing_of_a_loop_whatever_else_is_told_to_it() {
     clean("findings");
     project.edit(&first, "round: 1", "round: 2");
     project.fire();
-    clean("a quarantine");
+    clean("a replaced document");
     project.run(&["cancel", &first]).exits(0);
     let second = project.start(&[]);
     crate::support::age(

@@ -1,21 +1,11 @@
 //! Loops that another version of the machine began.
 
-use std::path::PathBuf;
-
 use crate::support::Project;
 
 /// Makes a loop look as if another version of the machine had begun it.
 fn age(project: &Project, id: &str, edit: impl Fn(&str) -> String) {
     let ours = project.field(id, "graph_hash");
-    let records = std::fs::read_dir(project.home.join("state/claudex-loop/loops")).unwrap();
-    let mut files: Vec<PathBuf> = records.map(|entry| entry.unwrap().path()).collect();
-    files.push(project.state_path(id));
-    files.push(project.folder().join(id).join("journal.jsonl"));
-    for file in files {
-        let text = std::fs::read_to_string(&file).unwrap();
-        let text = edit(&text.replace(&ours, "0123456789abcdef"));
-        std::fs::write(file, text).unwrap();
-    }
+    project.rewrite(id, |text| edit(&text.replace(&ours, "0123456789abcdef")));
 }
 
 #[test]

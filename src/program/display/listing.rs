@@ -10,7 +10,7 @@ use crate::machine::Table;
 use crate::machine::table::FieldKind;
 use crate::program::assembled::App;
 use crate::program::exit::{Exit, Failure};
-use crate::program::{Tone, locate, loops, out, rounds, words};
+use crate::program::{Tone, locate, loops, out, rounds, vanished, words};
 use crate::review::findings::Counts;
 use crate::review::findings_json;
 use crate::store::{ChangeEntry, Entry, Listed, Store, Value};
@@ -230,6 +230,9 @@ pub(super) fn is_empty<M: App>() -> Result<bool, Failure> {
 
 /// Prints the loops of this project: all of them as JSON, for people those that are not over and the newest others.
 pub(in crate::program) fn list<M: App>(json: bool) -> Result<Exit, Failure> {
+    for line in vanished::name(M::INFO, &[&loops::here()?]) {
+        out::note(&M::INFO.line(&line));
+    }
     let (rows, more) = rows::<M>(if json { usize::MAX } else { MOST_OVER })?;
     if json {
         out::json(&rows);

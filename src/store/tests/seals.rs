@@ -121,7 +121,10 @@ fn copied_project_is_not_ours_and_moved_one_is() {
     assert!(store_in(&first).open(&id).is_ok());
 
     fs::remove_dir_all(&first).unwrap();
-    assert!(store_in(&second).open(&id).is_ok());
+    let moved = store_in(&second).open(&id).unwrap().record;
+    let root = moved.get(SPEC.fields.root).unwrap().to_plain().into_owned();
+    assert_eq!((root.as_str(), moved.revision()), (second.as_str(), 2));
+    assert_eq!(store_in(&second).open(&id).unwrap().record.revision(), 2);
     assert!(!store_in(&first).has_vanished());
     fs::remove_dir_all(second.join(SPEC.folder)).unwrap();
     assert!(store_in(&second).has_vanished());
@@ -181,6 +184,42 @@ fn loop_is_taken_over_without_its_evidence() {
     assert!(entries[0].change().unwrap().evidence.is_none());
     assert!(!anothers.take_over(&id, "person").unwrap());
     assert!(store.loop_folder(&id).join("replaced-1").exists());
+}
+
+#[test]
+fn changed_line_in_the_middle_makes_loop_not_ours() {
+    let (_kept, store, held) = started();
+    let held = advance(&store, &held, 2);
+    let held = advance(&store, &held, 3);
+    let id = held.id().clone();
+    let [one, two, three] = lines(&store, &id).try_into().unwrap();
+    let text = String::from_utf8(two).unwrap();
+    let changed = text.replacen("\"round\":2", "\"round\":3", 1);
+    assert_ne!(text, changed);
+    write(&store, &id, &[one, changed.into_bytes(), three]);
+
+    let error = store.journal(&id).unwrap_err().to_string();
+    assert!(
+        error.contains("a line of its journal was changed"),
+        "{error}"
+    );
+    assert!(store.take_over(&id, "person").unwrap());
+    assert_eq!(store.journal(&id).unwrap().len(), 1);
+}
+
+#[test]
+fn copy_that_is_adopted_parts_from_its_original() {
+    let (_kept, top) = folder();
+    let (first, second) = (top.join("first"), top.join("second"));
+    let store_in =
+        |root: &Utf8Path| Store::at(root.join(SPEC.folder), root.to_owned(), &SPEC, home(&top));
+    fs::create_dir_all(&first).unwrap();
+    let id = store_in(&first).start(plan()).unwrap().id().clone();
+    copy(&first, &second);
+    assert!(store_in(&second).take_over(&id, "person").unwrap());
+    for root in [&first, &second] {
+        assert!(store_in(root).open(&id).is_ok(), "{root}");
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@
 //! Nothing here sleeps for a fixed time to let something happen: [`wait_for`] waits for what has to become true.
 
 mod processes;
+mod sealing;
 mod stop;
 mod terminal;
 
@@ -423,7 +424,7 @@ impl Project {
         std::fs::read_to_string(path)
             .unwrap()
             .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
+            .map(|line| serde_json::from_str(line.split('\t').next().unwrap()).unwrap())
             .collect()
     }
 
@@ -450,13 +451,16 @@ impl Project {
             .join(format!("findings-round-{round}.md"))
     }
 
-    /// What was set aside, with its bytes.
-    pub(crate) fn quarantine(&self) -> Vec<(PathBuf, Vec<u8>)> {
-        let Ok(entries) = std::fs::read_dir(self.folder().join("quarantine")) else {
-            return Vec::new();
+    /// Returns the documents of a loop that were replaced after an edit by hand, with their bytes.
+    pub(crate) fn replaced(&self, id: &str) -> Vec<(PathBuf, Vec<u8>)> {
+        let entries = std::fs::read_dir(self.folder().join(id)).unwrap();
+        let paths = entries.map(|entry| entry.unwrap().path());
+        let is_replaced = |path: &PathBuf| {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            name.starts_with("replaced-")
         };
-        entries
-            .map(|entry| entry.unwrap().path())
+        paths
+            .filter(is_replaced)
             .map(|path| (path.clone(), std::fs::read(path).unwrap()))
             .collect()
     }

@@ -55,26 +55,6 @@ fn a_persons_commands_are_journaled_when_an_agent_tries_them() {
 }
 
 #[test]
-fn a_journal_cannot_be_filled_with_attempts() {
-    let (project, id) = Project::reviewing(&[]);
-    let path = project.state_path(&id);
-    let path = path.to_str().unwrap();
-    for number in 0..110 {
-        let to = format!("phase-{number}");
-        project
-            .run(&["state", "move", path, "reviewing", &to])
-            .exits(1);
-    }
-    let refused = notes(&project, &id, "refused");
-    assert_eq!(refused.len(), 100);
-    assert_eq!(
-        refused[99],
-        json!({"why": "99 notes like this were written; further ones are not"})
-    );
-    project.answers(&["state", "get", path, "phase"], 0, "reviewing");
-}
-
-#[test]
 fn the_journal_of_a_loop_that_is_over_stays_as_it_is() {
     let (project, id) = Project::reviewing(&[]);
     project.run(&["cancel", &id]).exits(0);
@@ -82,21 +62,6 @@ fn the_journal_of_a_loop_that_is_over_stays_as_it_is() {
     project.run_in_session("s1", &["mark-done", &id]).exits(1);
     project.run_in_session("s1", &["adopt", &id]).exits(1);
     assert_eq!(project.journal(&id), before);
-}
-
-#[test]
-fn an_edit_by_hand_is_journaled_when_it_is_undone() {
-    let (project, id) = Project::reviewing(&[]);
-    project.edit(&id, "round: 1", "round: 3");
-    project.fire().blocked();
-    let healed = notes(&project, &id, "healed");
-    assert_eq!(healed.len(), 1);
-    assert_eq!(healed[0]["fields"], "round");
-    let what = healed[0]["what"].as_str().unwrap();
-    assert!(
-        what.starts_with("the state was edited by hand (round)"),
-        "{what}"
-    );
 }
 
 #[test]

@@ -39,10 +39,6 @@ fn forged_findings_without_end_cost_stop_nothing() {
     many["findings"] = (0..60_000).map(finding).collect();
     let forged = many.to_string();
     std::fs::write(&twin, &forged).unwrap();
-    let journal = project.folder().join(&id).join("journal.jsonl");
-    let lines = std::fs::read_to_string(&journal).unwrap();
-    let digest = |text: &str| Digest::of(text.as_bytes()).to_string();
-    std::fs::write(&journal, lines.replace(&digest(&text), &digest(&forged))).unwrap();
 
     let begun = std::time::Instant::now();
     let reason = project.fire().blocked();
@@ -51,22 +47,32 @@ fn forged_findings_without_end_cost_stop_nothing() {
         reason.contains("round 1 of 3 is waiting for its review"),
         "{reason}"
     );
+
+    // With a journal that fits, the loop is not the user's any more.
+    let journal = project.folder().join(&id).join("journal.jsonl");
+    let lines = std::fs::read_to_string(&journal).unwrap();
+    let digest = |text: &str| Digest::of(text.as_bytes()).to_string();
+    let lines = lines.replace(&digest(&text), &digest(&forged));
+    std::fs::write(&journal, &lines).unwrap();
+    let note = project.fire().approved();
+    assert!(note.contains("a line of its journal was changed"), "{note}");
+    assert_eq!(std::fs::read_to_string(&journal).unwrap(), lines);
 }
 
 #[test]
-fn forged_notes_without_end_cost_stop_one_line() {
+fn forged_notes_without_end_do_not_exist() {
     let (project, id) = Project::reviewing(&[]);
     let journal = project.folder().join(&id).join("journal.jsonl");
     let note = json!({"at": "2026-11-22T00:53:33Z", "note": "run-began", "data": {"run": "r1"}});
-    let mut text = std::fs::read_to_string(&journal).unwrap();
-    text += &format!("{note}\n").repeat(200_000);
-    std::fs::write(&journal, &text).unwrap();
+    let ours = std::fs::read_to_string(&journal).unwrap();
+    let forged = ours.clone() + &format!("{note}\n").repeat(200_000);
+    std::fs::write(&journal, forged).unwrap();
 
     let begun = std::time::Instant::now();
-    let note = project.fire().approved();
-    assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
-    assert!(note.contains("is full: it may have 12 MiB"), "{note}");
-    assert_eq!(std::fs::read_to_string(&journal).unwrap(), text);
+    project.fire().blocked();
+    assert!(begun.elapsed().as_secs() < 15, "{:?}", begun.elapsed());
+    let text = std::fs::read_to_string(&journal).unwrap();
+    assert!(text.starts_with(&ours) && !text.contains("r1"));
 }
 
 #[test]

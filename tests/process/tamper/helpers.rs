@@ -37,9 +37,9 @@ fn a_field_that_the_machine_owns_is_not_set_by_a_helper() {
         "set-field",
         "the rest is journaled"
     );
-    assert_eq!(project.quarantine(), []);
+    assert_eq!(project.replaced(&id), []);
     project.fire().blocked();
-    assert_eq!(project.quarantine(), [], "and it is no edit by hand");
+    assert_eq!(project.replaced(&id), [], "and it is no edit by hand");
 }
 
 #[test]

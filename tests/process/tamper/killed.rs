@@ -33,7 +33,7 @@ fn a_review_that_is_killed_is_taken_up_by_the_same_line() {
     );
     project.plan("# Plan, revised\n");
     assert!(project.fire().blocked().contains("round 2 of 3"));
-    assert_eq!(project.quarantine(), []);
+    assert_eq!(project.replaced(&id), []);
 }
 
 #[test]
@@ -82,5 +82,5 @@ fn on_a_full_disk_the_turn_ends_the_person_reads_why_and_nothing_is_lost() {
 
     project.review(&id, "fake-clean").exits(0);
     assert!(project.fire().blocked().contains("plan loop complete"));
-    assert_eq!(project.quarantine(), []);
+    assert_eq!(project.replaced(&id), []);
 }

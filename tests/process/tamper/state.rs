@@ -30,9 +30,9 @@ fn a_field_of_the_machine_edited_by_hand_is_set_back_and_the_person_is_told() {
             note.contains("edited by hand") && note.contains(field),
             "the person reads which field: {note}"
         );
-        let quarantine = project.quarantine();
-        assert_eq!(quarantine.len(), 1, "{quarantine:?}");
-        let (path, bytes) = &quarantine[0];
+        let replaced = project.replaced(&id);
+        assert_eq!(replaced.len(), 1, "{replaced:?}");
+        let (path, bytes) = &replaced[0];
         assert_eq!(bytes, &edited, "its bytes are kept");
         assert!(
             note.contains(path.file_name().unwrap().to_str().unwrap()),
@@ -48,7 +48,9 @@ fn a_field_of_the_machine_edited_by_hand_is_set_back_and_the_person_is_told() {
         }
         assert_eq!(project.field(&id, "phase"), "reviewing");
         project.fire().approved();
-        assert_eq!(project.quarantine().len(), 1, "it is told once");
+        assert_eq!(project.replaced(&id).len(), 1, "it is told once");
+        let log = std::fs::read_to_string(project.folder().join("log")).unwrap();
+        assert_eq!(log.matches("edited by hand").count(), 1, "{log}");
     }
 }
 
@@ -67,16 +69,14 @@ fn a_state_file_that_is_broken_or_gone_is_rebuilt_from_the_journal() {
         std::fs::write(project.state_path(&id), bytes).unwrap();
         let stop = project.fire();
         let note = stop.note.clone().unwrap_or_default();
-        assert!(note.contains("rebuilt"), "{bytes:?}: {note}");
+        assert!(note.contains("edited by hand"), "{bytes:?}: {note}");
         stop.blocked();
-        // A crash leaves an empty file, or zeros: there is nothing to keep.
         let kept: Vec<_> = project
-            .quarantine()
+            .replaced(&id)
             .into_iter()
             .map(|kept| kept.1)
             .collect();
-        let edited = bytes.iter().any(|byte| *byte != 0);
-        assert_eq!(kept, if edited { vec![bytes.to_vec()] } else { vec![] });
+        assert_eq!(kept, [bytes.to_vec()]);
         let revision = |text: &str| crate::support::yaml(text)["revision"].as_u64().unwrap();
         assert_eq!(
             revision(&project.state(&id)),
