@@ -208,9 +208,10 @@ pub fn bring_back(store: &Store, id: &LoopId) -> Result<bool, Failure> {
 }
 
 /// Writes the document of a loop again if it was put back, such as by a checkout.
-fn write_again(store: &Store, id: &LoopId) -> Result<(), Failure> {
+fn write_again(info: &ProgramInfo, store: &Store, id: &LoopId) -> Result<(), Failure> {
     let kept = store.render_again(id);
-    if let Some(kept) = kept.map_err(|error| Failure::new(Exit::Refused, error))? {
+    let failed = |error| incompatible::failure(info, OpenError::Store(error));
+    if let Some(kept) = kept.map_err(failed)? {
         out::line(&format!(
             "Loop {id} keeps its state: {} was written again, and the file that was there is kept as {}",
             text::shown(store.path_of(id)),
@@ -454,7 +455,7 @@ pub(super) fn resume<M: App>(
     }
     let settings = settings(info, store.root(), None)?;
     bring_back(&store, &id)?;
-    write_again(&store, &id)?;
+    write_again(info, &store, &id)?;
     let mut held = open::<M>(&store, &id, actor)?;
     if pause::set(&store, &id, false)? {
         out::line(&format!("Loop {id} is no longer paused."));
