@@ -40,6 +40,8 @@ pub(super) const ARCHIVE: &str = "archive";
 pub(super) const SIDECARS: [&str; 3] = [".lock", "-runner.sh", "-prompt.txt"];
 /// The most bytes of a journal.
 const MAX_JOURNAL: u64 = 64 * 1024 * 1024;
+/// The most bytes of a journal without a line that a start has left.
+const MAX_FIRST_LINE: u64 = 1024 * 1024;
 /// The bytes that are read of a journal's end at first. Two usual lines fit.
 const FIRST_LOOK: u64 = 8 * 1024;
 /// The most documents that were replaced after an edit by hand and are kept.
@@ -459,17 +461,12 @@ impl LoopFolder {
     }
 }
 
-/// Returns whether a journal has a whole line.
+/// Returns whether a journal has a whole line. The first line of a start that died is short, so the beginning says it.
 fn has_line(mut file: &File) -> io::Result<bool> {
-    let mut bytes = vec![0; FIRST_LOOK as usize];
+    let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(0))?;
-    loop {
-        match file.read(&mut bytes)? {
-            0 => return Ok(false),
-            read if memchr::memchr(b'\n', &bytes[..read]).is_some() => return Ok(true),
-            _ => {}
-        }
-    }
+    let read = file.take(MAX_FIRST_LINE).read_to_end(&mut bytes)?;
+    Ok(read as u64 == MAX_FIRST_LINE || memchr::memchr(b'\n', &bytes).is_some())
 }
 
 /// Makes a folder in the archive: `name`, or `name-2` and so on if `piece` was archived there before.
@@ -488,7 +485,8 @@ fn make_archive(here: &Folder, name: &str, piece: &str) -> io::Result<Folder> {
 
 /// Reads a journal's end until it has the last sealed line and the newest change.
 fn last_in(file: &File, key: &Key, chain: &Chain<'_>) -> io::Result<Option<Last>> {
-    let length = file.metadata()?.len();
+    // Nothing beyond that is a line of ours.
+    let length = file.metadata()?.len().min(MAX_JOURNAL);
     let mut look = FIRST_LOOK;
     loop {
         let (bytes, from) = read_end(file, length, look)?;

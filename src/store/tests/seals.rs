@@ -257,3 +257,17 @@ fn copy(from: &Utf8Path, to: &Utf8Path) {
         .status();
     assert!(done.unwrap().success());
 }
+
+#[test]
+fn gibibyte_behind_a_journal_is_cut_off() {
+    let (_kept, store, held) = started();
+    let journal = store.journal_path(held.id());
+    let line = fs::metadata(&journal).unwrap().len();
+    let file = fs::File::options().write(true).open(&journal).unwrap();
+    file.set_len(1 << 30).unwrap();
+
+    assert_eq!(store.open(held.id()).unwrap().record.revision(), 1);
+    let revise = change("revise", "drafting", "drafting", &[]);
+    store.commit(&held, revise).unwrap();
+    assert!(fs::metadata(&journal).unwrap().len() < 3 * line);
+}
