@@ -1,9 +1,18 @@
-//! Every edge of the plan loop can be taken, and does what machine.toml says.
+//! Every edge of the plan loop can be taken and does what the machine file says, and its guards are the file's.
 
 #[path = "support/edges.rs"]
 mod edges;
 
+use claudex_loop::plan::typestate::Plan;
+
+const SOURCE: &str = include_str!("../machine.toml");
+
 #[test]
 fn every_edge_of_the_plan_loop_is_taken() {
-    edges::take_every_edge::<claudex_loop::plan::typestate::Plan>();
+    edges::take_every_edge::<Plan>(SOURCE);
+}
+
+#[test]
+fn compiled_guards_of_the_plan_loop_hold_as_declared() {
+    edges::compare_guards::<Plan>(SOURCE);
 }

@@ -7,6 +7,7 @@ mod behaviour;
 mod field;
 mod graph;
 mod guard;
+mod like;
 mod parse;
 mod phase;
 mod plugin;
@@ -16,26 +17,25 @@ mod tables;
 mod text;
 pub mod texts;
 mod transition;
+mod words;
 
 use serde::{Deserialize, Deserializer};
 use texts::{FolderPath, Name};
 
 pub use at::At;
-pub use behaviour::{
-    Behaviour, Blocking, Call, Calls, Choice, Earlier, Outcome, Parameter, Review,
-};
-pub use field::{AtStart, Constant, Field, FieldKind, Held};
+pub use behaviour::{Behaviour, Call, Calls, Choice, Outcome, Parameter, Review};
+pub use field::{Constant, Field, FieldKind};
 pub use graph::Edge;
-pub(crate) use parse::{MAX_PHASES, parse};
-pub use phase::{Focus, Mode, Persona, Phase};
+pub(crate) use parse::parse;
+pub use phase::{Mode, Persona, Phase};
 pub use plugin::{Does, Plugin, PluginCommand, SlashCommand};
-pub use state::{Active, Form, IdForm, State};
+pub use state::State;
 pub use tables::Many;
 pub use text::{call_text, guard_text, kind_text, update_text};
 pub(crate) use text::{constant_text, guard_fields};
-pub use transition::{
-    Actor, Argument, ArgumentKind, Evidence, From, Guard, Operand, Sign, To, Transition, Turn,
-    Update,
+pub use transition::{Argument, ArgumentKind, From, Guard, Operand, To, Transition, Update};
+pub use words::{
+    Active, Actor, AtStart, Blocking, Earlier, Evidence, Focus, Form, Held, IdForm, Sign, Turn,
 };
 
 /// A whole machine.

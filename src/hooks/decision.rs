@@ -49,35 +49,29 @@ impl Decision {
             reason if reason.trim().is_empty() => "The loop is not finished.".to_owned(),
             reason => reason,
         };
-        let mut answer = Answer::default();
-        let note = match self {
-            Self::Approve { note } => {
-                answer.decision = Some("approve");
-                note
-            }
-            Self::Block { reason, note } => {
-                answer.decision = Some("block");
-                answer.reason = Some(words(reason));
-                note
-            }
-            Self::Remind { reason, note } => {
-                answer.hook_specific_output = Some(Context {
-                    hook_event_name: "Stop",
-                    additional_context: words(reason),
-                });
-                note
-            }
+        let (decision, reason, context, note) = match self {
+            Self::Approve { note } => (Some("approve"), None, None, note),
+            Self::Block { reason, note } => (Some("block"), Some(words(reason)), None, note),
+            Self::Remind { reason, note } => (None, None, Some(words(reason)), note),
         };
         let note = note
             .as_deref()
             .map(|note| text::pasteable(&text::note(note, NOTE_LIMIT)));
-        answer.system_message = note.filter(|note| !note.is_empty());
-        serde_json::to_string(&answer).expect("texts are always JSON") + "\n"
+        let answer = serde_json::to_string(&Answer {
+            decision,
+            reason,
+            hook_specific_output: context.map(|additional_context| Context {
+                hook_event_name: "Stop",
+                additional_context,
+            }),
+            system_message: note.filter(|note| !note.is_empty()),
+        });
+        answer.expect("texts are always JSON") + "\n"
     }
 }
 
 /// The answer's fields. Not a map of values: each stop would read the code of one, too.
-#[derive(Default, Serialize)]
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -3,7 +3,6 @@
 //! The formats are those of the client, measured on 2.1.330. The room knows no loop: what a stop means is decided above.
 
 pub mod answers;
-pub mod compaction;
 pub mod decision;
 pub mod input;
 pub mod json;

@@ -68,22 +68,10 @@ impl Seen {
             .map(|name| (name.to_owned(), self.variables.get(name).cloned()))
             .into()
     }
+}
 
-    /// Keeps it for a session, below the user's state home.
-    ///
-    /// # Errors
-    /// The folder is not safely the user's, or the system refuses.
-    pub fn keep(self, session: &str, home: &Utf8Path) -> io::Result<()> {
-        if Self::of(session, home).as_ref() == Some(&self) {
-            return Ok(());
-        }
-        save(&name_of(session), &self, home)
-    }
-
-    /// Returns what the hooks of a session saw; `None` where none has run.
-    pub fn of(session: &str, home: &Utf8Path) -> Option<Self> {
-        load(&name_of(session), home)
-    }
+impl SessionRecord for Seen {
+    const PREFIX: &str = "";
 }
 
 /// The loop that the stops of a session drive, as it was chosen among several. It lies beside what the session's hooks saw, and is
@@ -96,37 +84,49 @@ pub struct Chosen {
     pub id: String,
 }
 
-impl Chosen {
-    /// Keeps it for a session, below the user's state home.
+impl SessionRecord for Chosen {
+    const PREFIX: &str = "loop-";
+}
+
+/// The session that a client is about to compact, by the client. A compaction may give the session a new id, and no input of a
+/// SessionStart hook names the old one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Compacted {
+    /// The id of the session.
+    pub session: String,
+}
+
+impl SessionRecord for Compacted {
+    const PREFIX: &str = "client-";
+}
+
+/// A record about a session or a client, in `sessions/` of the user's folder of the program.
+pub trait SessionRecord: Serialize + DeserializeOwned + PartialEq {
+    /// What the names of these files begin with.
+    const PREFIX: &str;
+
+    /// Returns the record of this key; `None` if it is missing or unreadable.
+    fn of(key: &str, home: &Utf8Path) -> Option<Self> {
+        let folder = private::existing(home, FOLDER).ok()?;
+        serde_json::from_slice(&folder.read(&name_of::<Self>(key), LARGEST).ok()?).ok()
+    }
+
+    /// Keeps the record below the user's state home, and removes records that are too old.
     ///
     /// # Errors
-    /// The folder is not safely the user's, or the system refuses.
-    pub fn keep(&self, session: &str, home: &Utf8Path) -> io::Result<()> {
-        save(&format!("loop-{}", name_of(session)), self, home)
+    /// Returns an error if the folder is not safely the user's, or the system refuses.
+    fn keep(&self, key: &str, home: &Utf8Path) -> io::Result<()> {
+        if Self::of(key, home).as_ref() == Some(self) {
+            return Ok(());
+        }
+        let folder = private::make(home, FOLDER)?;
+        expire(&folder);
+        folder.replace(&name_of::<Self>(key), &serde_json::to_vec(self)?)
     }
-
-    /// Returns what was chosen for a session last.
-    pub fn of(session: &str, home: &Utf8Path) -> Option<Self> {
-        load(&format!("loop-{}", name_of(session)), home)
-    }
 }
 
-pub(super) fn name_of(session: &str) -> String {
-    let digest = sha256(session);
-    format!("{digest}.json")
-}
-
-/// Writes a record below the user's state home, and removes those that are too old.
-pub(super) fn save(name: &str, record: &impl Serialize, home: &Utf8Path) -> io::Result<()> {
-    let folder = private::make(home, FOLDER)?;
-    expire(&folder);
-    folder.replace(name, &serde_json::to_vec(record)?)
-}
-
-/// Reads a record; `None` if it is missing or unreadable.
-pub(super) fn load<T: DeserializeOwned>(name: &str, home: &Utf8Path) -> Option<T> {
-    let folder = private::existing(home, FOLDER).ok()?;
-    serde_json::from_slice(&folder.read(name, LARGEST).ok()?).ok()
+fn name_of<R: SessionRecord>(key: &str) -> String {
+    format!("{}{}.json", R::PREFIX, sha256(key))
 }
 
 /// Removes records of sessions that are long over. What cannot be removed is tried again.

@@ -2,12 +2,10 @@
 //! of the program.
 
 use std::collections::BTreeMap;
-use std::io;
 
-use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
 
-use super::seen::{load, name_of, save};
+use super::seen::SessionRecord;
 
 /// How many stops in a row wait for the same background task.
 const MAX_WAITS: u32 = 3;
@@ -38,19 +36,6 @@ pub enum Wait {
 }
 
 impl Turns {
-    /// Reads the notes about a session; `None` if no hook has kept any.
-    pub fn of(session: &str, home: &Utf8Path) -> Option<Self> {
-        load(&file_of(session), home)
-    }
-
-    /// Keeps the notes for a session, below the user's state home.
-    ///
-    /// # Errors
-    /// Returns an error if the folder is not safely the user's, or the system refuses.
-    pub fn keep(&self, session: &str, home: &Utf8Path) -> io::Result<()> {
-        save(&file_of(session), self, home)
-    }
-
     /// Notes that a prompt came. A turn was interrupted if no stop has followed its prompt.
     pub fn begin(&mut self, only_looks: bool) {
         if !self.only_looks {
@@ -86,8 +71,8 @@ impl Turns {
     }
 }
 
-fn file_of(session: &str) -> String {
-    format!("turns-{}", name_of(session))
+impl SessionRecord for Turns {
+    const PREFIX: &str = "turns-";
 }
 
 #[cfg(test)]

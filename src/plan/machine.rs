@@ -1,4 +1,4 @@
-//! `machine`: checks machine files and draws them.
+//! `machine`: checks machine files, draws them, and prints their schema.
 
 use std::io::{self, Read as _};
 
@@ -34,6 +34,8 @@ enum Machines {
         /// A machine file; - is stdin [default: the plan loop's]
         file: Option<Utf8PathBuf>,
     },
+    /// Print the JSON Schema of machine files, for editors
+    Schema,
 }
 
 /// Returns the subcommand.
@@ -61,6 +63,10 @@ pub fn run(_: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failur
             Ok(Exit::Complete)
         }
         Machines::Diagram { file: Some(file) } => draw(&file),
+        Machines::Schema => {
+            out::json(&super::schema::schema());
+            Ok(Exit::Complete)
+        }
     }
 }
 

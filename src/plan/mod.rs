@@ -21,6 +21,7 @@ pub mod report;
 pub mod resume;
 pub mod run;
 pub mod runner;
+mod schema;
 pub mod start;
 mod status_line;
 pub mod summary;

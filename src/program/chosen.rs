@@ -11,7 +11,7 @@ use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::{locate, loops, messages, out};
 use crate::behaviours::{LoopHandle as _, words};
-use crate::hooks::seen::Chosen;
+use crate::hooks::seen::{Chosen, SessionRecord as _};
 use crate::store::{Active, Listed, LoopId, StateHome, Store};
 use crate::text;
 

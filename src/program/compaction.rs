@@ -1,23 +1,34 @@
 //! A loop follows its session through a compaction that gives the session a new id.
 
+use std::env;
+
+use camino::Utf8PathBuf;
+
 use super::assembled::App;
 use super::info::ProgramInfo;
 use super::stop::{Surroundings, all_owned};
 use crate::behaviours::LoopHandle as _;
-use crate::hooks::compaction;
 use crate::hooks::input::Input;
-use crate::hooks::seen::{Chosen, Seen};
+use crate::hooks::seen::{Chosen, Compacted, Seen, SessionRecord as _};
 use crate::machine::Actor;
 use crate::store::{LoopId, StateHome};
 
+/// The variable with the client's process id. The plugin's hooks set it for clients that do not.
+const CLIENT: &str = "CLAUDE_PID";
+
+/// Returns the user's folder of the program, the input's session, and its client's process id.
+fn identify(info: &ProgramInfo, input: &Input) -> Option<(Utf8PathBuf, String, String)> {
+    let home = StateHome::of_user(info.program).folder()?.to_owned();
+    Some((home, input.session_id.clone()?, env::var(CLIENT).ok()?))
+}
+
 /// Notes, before a compaction, which session is compacted, if it has a loop here.
 pub(super) fn note(info: &ProgramInfo, input: &Input, surroundings: &Surroundings) {
-    let home = StateHome::of_user(info.program);
-    let (Some(session), Some(home)) = (&input.session_id, home.folder()) else {
+    let Some((home, session, client)) = identify(info, input) else {
         return;
     };
-    if let Some((store, id)) = all_owned(info, input, surroundings, session).first()
-        && let Err(error) = compaction::keep(session, home)
+    if let Some((store, id)) = all_owned(info, input, surroundings, &session).first()
+        && let Err(error) = (Compacted { session }).keep(&client, &home)
     {
         store.log(&format!("{id} cannot note the compaction: {error}"));
     }
@@ -29,11 +40,11 @@ pub(super) fn follow<M: App>(
     input: &Input,
     surroundings: &Surroundings,
 ) -> Vec<LoopId> {
-    let home = StateHome::of_user(info.program);
-    let (Some(session), Some(home)) = (input.session_id.as_deref(), home.folder()) else {
+    let Some((home, session, client)) = identify(info, input) else {
         return Vec::new();
     };
-    let Some(before) = compaction::session(home).filter(|before| before != session) else {
+    let before = Compacted::of(&client, &home).map(|compacted| compacted.session);
+    let Some(before) = before.filter(|before| *before != session) else {
         return Vec::new();
     };
 
@@ -43,7 +54,7 @@ pub(super) fn follow<M: App>(
             .map_err(|error| error.to_string())
             .and_then(|held| {
                 let record = held.raw().record();
-                let adopted = store.set_session(record, session, "adopt", "hook");
+                let adopted = store.set_session(record, &session, "adopt", "hook");
                 adopted.map_err(|error| error.to_string())
             });
         if let Err(error) = &adopted {
@@ -52,7 +63,7 @@ pub(super) fn follow<M: App>(
         adopted.is_ok()
     });
     // What is known of the session goes along. Without it the next stop finds out anew.
-    let _ = Chosen::of(&before, home).map(|chosen| chosen.keep(session, home));
-    let _ = Seen::of(&before, home).map(|seen| seen.keep(session, home));
+    let _ = Chosen::of(&before, &home).map(|chosen| chosen.keep(&session, &home));
+    let _ = Seen::of(&before, &home).map(|seen| seen.keep(&session, &home));
     followed.into_iter().map(|(_, id)| id).collect()
 }

@@ -122,7 +122,9 @@ fn dispatch<M: App>(program: &Program<M>, matches: &ArgMatches) -> Result<Exit, 
         loops::all_usable(info)?;
         return chosen::choose::<M>(id.as_deref());
     }
-    if !Command::has_subcommand(name) || pause::is_own_verb(M::TABLE, name) {
+    // A machine's own `pause` goes before ours.
+    let is_own = name == "pause" && M::Verb::has_subcommand(name);
+    if is_own || !Command::has_subcommand(name) {
         not_inside_a_reviewer(name)?;
         loops::all_usable(info)?;
         return verbs::verb(

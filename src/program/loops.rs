@@ -236,12 +236,7 @@ pub fn take_up(
 pub fn adopt_held(raw: &Raw) -> Result<Exit, Failure> {
     let (store, id, actor) = (raw.store(), raw.id(), raw.actor());
     if messages::phase(raw).terminal {
-        return Err(Failure::plain(
-            Exit::Refused,
-            "claudex::adopt",
-            format!("loop {id} is over"),
-            &messages::unchanged(raw),
-        ));
+        return Err(over("claudex::adopt", raw));
     }
     let session = Caller::from_env()
         .session
@@ -440,6 +435,12 @@ fn say_again<M: App>(program: &Program<M>, held: &M::Any) {
     }
 }
 
+/// Returns the error of a command for a loop that is over.
+pub(super) fn over(code: &'static str, raw: &Raw) -> Failure {
+    let why = format!("loop {} is over", raw.id());
+    Failure::plain(Exit::Refused, code, why, &messages::unchanged(raw))
+}
+
 /// Lets a loop go on that was put aside, or that waits where the machine has a transition `resume`. One that no session had in its
 /// hands is this session's then.
 pub(super) fn resume<M: App>(
@@ -465,7 +466,9 @@ pub(super) fn resume<M: App>(
     let settings = settings(info, store.root(), None)?;
     bring_back(&store, &id)?;
     let mut held = open::<M>(&store, &id, actor)?;
-    pause::end(&store, &id)?;
+    if pause::set(&store, &id, false)? {
+        out::line(&format!("Loop {id} is no longer paused."));
+    }
     program.prepare(&held, &settings, actor);
     let phase = messages::phase(held.raw());
     let adopt = adopt || messages::is_nobodys(M::TABLE, held.raw().phase());
@@ -477,12 +480,7 @@ pub(super) fn resume<M: App>(
     {
         Some(verb) => held = verbs::take::<M>(program, verb, held, &settings)?,
         None if phase.terminal => {
-            return Err(Failure::plain(
-                Exit::Refused,
-                "claudex::resume",
-                format!("loop {id} is over"),
-                &messages::unchanged(held.raw()),
-            ));
+            return Err(over("claudex::resume", held.raw()));
         }
         None => {
             let next = next_action::of(program, &held);

@@ -6,14 +6,7 @@ use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::{loops, messages, out};
 use crate::behaviours::LoopHandle as _;
-use crate::machine::Table;
 use crate::store::{LoopId, Store};
-
-/// Returns whether a machine has a transition of this name, which goes before this command.
-pub(super) fn is_own_verb(table: &Table, name: &str) -> bool {
-    let mut edges = table.edges();
-    name == "pause" && edges.any(|edge| edge.transition == name && edge.is_verb())
-}
 
 /// Holds a loop.
 pub(super) fn pause<M: App>(program: &Program<M>, target: &Target) -> Result<Exit, Failure> {
@@ -23,12 +16,7 @@ pub(super) fn pause<M: App>(program: &Program<M>, target: &Target) -> Result<Exi
     let (store, id) = loops::find_called(info, id.as_deref(), &Caller::from_env())?;
     let held = loops::open::<M>(&store, &id, actor)?;
     if messages::phase(held.raw()).terminal {
-        return Err(Failure::plain(
-            Exit::Refused,
-            "claudex::pause",
-            format!("loop {id} is over"),
-            &messages::unchanged(held.raw()),
-        ));
+        return Err(loops::over("claudex::pause", held.raw()));
     }
     set(&store, &id, true)?;
     out::line(&format!(
@@ -38,15 +26,8 @@ pub(super) fn pause<M: App>(program: &Program<M>, target: &Target) -> Result<Exi
     Ok(Exit::Complete)
 }
 
-/// Lets a loop go that may be paused.
-pub(super) fn end(store: &Store, id: &LoopId) -> Result<(), Failure> {
-    if set(store, id, false)? {
-        out::line(&format!("Loop {id} is no longer paused."));
-    }
-    Ok(())
-}
-
-fn set(store: &Store, id: &LoopId, paused: bool) -> Result<bool, Failure> {
+/// Holds a loop, or lets it go. Returns whether that changed anything.
+pub(super) fn set(store: &Store, id: &LoopId, paused: bool) -> Result<bool, Failure> {
     let is_new = store
         .pause(id, paused)
         .map_err(|error| Failure::new(Exit::Internal, error))?;

@@ -157,30 +157,26 @@ pub fn choose(
             settings.is_some_and(|settings| is_installed(settings, root))
         };
         let wanted = preferred.filter(|wanted| installed(&wanted.reviewer.as_str()));
-        let names = wanted.map(|wanted| wanted.reviewer.as_str()).into_iter();
-        let clients = AUTO.into_iter().filter(installed);
-        let clients = clients.filter(|name| wanted.is_none_or(|wanted| wanted.reviewer != **name));
-        let mut all: Vec<Chosen> = names
-            .chain(clients)
-            .map(|name| {
-                let mut found = settings.reviewers[name].clone();
-                let wanted = wanted.filter(|wanted| wanted.reviewer == name);
-                let model = wanted.and_then(|wanted| wanted.model.clone());
-                found.model = found.model.or(model);
-                let mut chosen = build(name, &found, settings.limits);
-                let model = found.model.filter(|_| wanted.is_some());
-                let model = model.map(|model| format!(", {}", text::one_line(&model, 60)));
-                chosen.shown = format!("{name} (auto{})", model.unwrap_or_default());
-                chosen
-            })
-            .collect();
-        if all.is_empty() {
-            let usual = ReviewerSettings::of(ReviewerKind::Lint);
-            let found = settings.reviewers.get("lint").unwrap_or(&usual);
-            let mut lint = build("lint", found, settings.limits);
-            lint.shown = "lint (auto)".to_owned();
-            return Ok(lint);
+        let mut names: Vec<&str> = AUTO.into_iter().filter(installed).collect();
+        if let Some(wanted) = wanted {
+            names.retain(|name| *name != wanted.reviewer);
+            names.insert(0, &wanted.reviewer);
         }
+        if names.is_empty() {
+            names.push("lint");
+        }
+        let build = |name: &str| {
+            let mut found = settings.reviewers[name].clone();
+            let wanted = wanted.filter(|wanted| wanted.reviewer == name);
+            let model = wanted.and_then(|wanted| wanted.model.clone());
+            found.model = found.model.or(model);
+            let mut chosen = build(name, &found, settings.limits);
+            let model = found.model.filter(|_| wanted.is_some());
+            let model = model.map(|model| format!(", {}", text::one_line(&model, 60)));
+            chosen.shown = format!("{name} (auto{})", model.unwrap_or_default());
+            chosen
+        };
+        let mut all: Vec<Chosen> = names.into_iter().map(build).collect();
         let mut chosen = all.remove(0);
         chosen.next = all;
         return Ok(chosen);

@@ -261,11 +261,9 @@ pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
     for pair in runs.windows(2) {
         let [failed, instead] = pair else { continue };
         let cause = failed.ended.as_ref().and_then(RunOutcome::cause);
+        let how = instead.ended.as_ref();
         if let Some(cause) = cause.filter(|cause| cause.kind.falls_over())
-            && instead
-                .ended
-                .as_ref()
-                .is_some_and(|how| how.digest().is_some())
+            && how.is_some_and(|how| how.digest().is_some())
             && instead.began.round == failed.began.round
             && instead.began.reviewer != failed.began.reviewer
         {

@@ -17,7 +17,7 @@ use super::loops::with_help;
 use super::settings::Settings;
 use super::stop::{Surroundings, folders_of, stores_of};
 use super::words::elapsed;
-use super::{chosen, compaction, incompatible, locate, messages, next_action, turn};
+use super::{chosen, compaction, incompatible, locate, messages, next_action};
 use crate::behaviours::{LoopHandle, words};
 use crate::hooks::answers::HookOutput;
 use crate::hooks::input::Input;
@@ -70,10 +70,8 @@ pub(super) fn tell<M: App>(
             "the compaction gave this session a new id, and loop {} has come along",
             ids.join(", ")
         ));
-        output.person = Some(match output.person {
-            Some(rest) => format!("{line}\n{rest}"),
-            None => line,
-        });
+        let rest = output.person.map(|rest| format!("\n{rest}"));
+        output.person = Some(line + &rest.unwrap_or_default());
     }
     if source != "compact"
         && let Some(line) = rival(info, input, surroundings)
@@ -109,16 +107,12 @@ fn about_loops<M: App>(
 ) -> HookOutput {
     let info = program.info;
     let waiting = waiting(info, stores, input.session_id.as_deref());
-    // Compaction is no start: the rest was said when the session began, unless it has a new id.
-    let is_new = waiting.is_some() && turn::is_new_session(info, input);
     match waiting {
         Some(Waiting::Own(store, listed)) => {
             own(program, &store, &listed, source == "compact", now)
         }
-        Some(Waiting::Anothers(store, listed)) if source == "compact" && is_new => {
-            anothers(info, &store, &listed, Some("a compaction"))
-        }
-        Some(_) if source == "compact" => HookOutput::default(),
+        // Compaction is no start: the rest was said when the session began.
+        _ if source == "compact" => HookOutput::default(),
         Some(Waiting::Anyones(store, listed)) => own(program, &store, &listed, false, now),
         Some(Waiting::Nobodys(listed)) => both(
             info,
@@ -136,13 +130,9 @@ fn about_loops<M: App>(
                 info.command(&format!("resume {id}")),
             ),
         ),
-        Some(Waiting::Anothers(store, listed)) => anothers(
-            info,
-            &store,
-            &listed,
-            (source == "clear").then_some("/clear"),
-        ),
-        None if source == "compact" => HookOutput::default(),
+        Some(Waiting::Anothers(store, listed)) => {
+            anothers(info, &store, &listed, source == "clear")
+        }
         None => HookOutput {
             person: stores
                 .iter()
@@ -293,23 +283,23 @@ fn entered_by(raw: &Raw) -> Option<EdgeAt> {
     })
 }
 
-/// Speaks of a loop of another session, which may be at work, or over: `ended` gave this session its id.
-fn anothers(info: &ProgramInfo, store: &Store, listed: &Listed, ended: Option<&str>) -> HookOutput {
+/// Speaks of a loop of another session, which may be at work, or over: `/clear` gave this session its id.
+fn anothers(info: &ProgramInfo, store: &Store, listed: &Listed, cleared: bool) -> HookOutput {
     let idle = SystemTime::now()
         .duration_since(listed.modified)
         .unwrap_or_default();
     let running = store.is_running(&listed.id);
-    if running && ended.is_none() {
+    if running && !cleared {
         return HookOutput::default();
     }
     let (id, phase) = (&listed.id, phase(info, listed));
     let age = elapsed(idle.as_secs());
     let adopt = info.command(&format!("adopt {id}"));
-    if let Some(ended) = ended {
+    if cleared {
         return both(
             info,
             &format!(
-                "loop {id} (phase {phase}) belongs to another session, such as the one that {ended} ended. To take it over into this one:{adopt}"
+                "loop {id} (phase {phase}) belongs to another session, such as the one that /clear ended. To take it over into this one:{adopt}"
             ),
         );
     }

@@ -293,12 +293,8 @@ pub(super) fn start<M: App>(program: &Program<M>, matches: &ArgMatches) -> Resul
         true => Some(from_typed::<M>(program, mode, &Caller::from_env())?),
         false => None,
     };
-    started(
-        program,
-        mode,
-        reparsed.as_ref().unwrap_or(matches),
-        from_prompt,
-    )
+    let matches = reparsed.as_ref().unwrap_or(matches);
+    started(program, mode, matches, from_prompt)
 }
 
 /// Starts a loop as a user decided: in this mode, with these arguments.

@@ -12,8 +12,7 @@ use super::caller::UNKNOWN;
 use super::info::ProgramInfo;
 use super::loops::with_help;
 use super::settings::Settings;
-use super::turn::{self, Turn};
-use super::{chosen, incompatible, locate, messages, next_action, rounds};
+use super::{chosen, incompatible, locate, messages, next_action, rounds, turn};
 use crate::behaviours::{LoopHandle, Step, words};
 use crate::hooks::decision::Decision;
 use crate::hooks::input::Input;
@@ -386,14 +385,13 @@ fn drive<M: App>(
     if let Err(error) = store.touch(id) {
         store.log(&format!("{id} touch: {error}"));
     }
-    match turn::look(info, input, held.raw()) {
-        Turn::GoesOn { note } => repairs.extend(note),
-        Turn::Ends { why, note } => {
-            store.log(&format!("{id} {LET_END}{why}"));
-            let note = note.map(|note| info.line(&note));
-            return with_repairs(info, Decision::Approve { note }, &repairs);
-        }
+    let turn = turn::look(info, input, held.raw());
+    if let Some(why) = turn.ends {
+        store.log(&format!("{id} {LET_END}{why}"));
+        let note = turn.note.map(|note| info.line(&note));
+        return with_repairs(info, Decision::Approve { note }, &repairs);
     }
+    repairs.extend(turn.note);
     let settings = match settings(info, store, input) {
         Ok(settings) => settings,
         Err(problem) => return fault(problem),

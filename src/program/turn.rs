@@ -4,6 +4,7 @@ use super::caller::UNKNOWN;
 use super::info::ProgramInfo;
 use crate::hooks::decision::Decision;
 use crate::hooks::input::Input;
+use crate::hooks::seen::SessionRecord as _;
 use crate::hooks::turns::{Turns, Wait};
 use crate::machine::{Actor, Raw};
 use crate::store::{Entry, StateHome};
@@ -12,19 +13,11 @@ use crate::store::{Entry, StateHome};
 const LOOKS: [&str; 3] = ["status", "history", "doctor"];
 
 /// What a turn's end means for the loop.
-pub(super) enum Turn {
-    /// The stop drives the loop.
-    GoesOn {
-        /// A sentence for the user.
-        note: Option<String>,
-    },
-    /// The turn ends, and the loop stays as it is.
-    Ends {
-        /// The reason for the folder's log.
-        why: &'static str,
-        /// A sentence for the user.
-        note: Option<String>,
-    },
+pub(super) struct Turn {
+    /// Why the turn ends and the loop stays as it is, for the folder's log; `None` if the stop drives the loop.
+    pub(super) ends: Option<&'static str>,
+    /// A sentence for the user.
+    pub(super) note: Option<String>,
 }
 
 /// Returns what the end of this turn means for a loop.
@@ -39,37 +32,36 @@ pub(super) fn look(info: &ProgramInfo, input: &Input, raw: &Raw) -> Turn {
         Turns::default()
     });
 
-    match wait {
-        _ if raw.store().is_paused(raw.id()) => Turn::Ends {
-            why: "it is paused",
-            note: Some(format!(
+    let (ends, note) = match wait {
+        _ if raw.store().is_paused(id) => (
+            Some("it is paused"),
+            Some(format!(
                 "loop {id} is paused. To go on with it:{}",
                 info.command(&format!("resume {id}"))
             )),
-        },
-        _ if turns.looks_after_interruption() => Turn::Ends {
-            why: "the turn only looked at it, after one that was interrupted",
-            note: Some(format!(
+        ),
+        _ if turns.looks_after_interruption() => (
+            Some("the turn only looked at it, after one that was interrupted"),
+            Some(format!(
                 "loop {id} stays as it is, since the turn before was interrupted. Your next prompt goes on with it"
             )),
-        },
-        Wait::Waits => Turn::Ends {
-            why: "its review or a helper of the agent is at work",
-            note: None,
-        },
+        ),
+        Wait::Waits => (Some("its review or a helper of the agent is at work"), None),
         // The turn was let end, and another Stop hook held it. Its blocks are none of our loop's: a reminder, or the
         // next try of what has just failed twice, is for a turn of the user's.
-        _ if input.stop_hook_active == Some(true) && has_let_turn_end(raw) => Turn::Ends {
-            why: "it was let end before, and another hook held it",
-            note: None,
-        },
-        Wait::GivesUp => Turn::GoesOn {
-            note: Some(format!(
+        _ if input.stop_hook_active == Some(true) && has_let_turn_end(raw) => (
+            Some("it was let end before, and another hook held it"),
+            None,
+        ),
+        Wait::GivesUp => (
+            None,
+            Some(format!(
                 "three stops have waited for the same background task, so loop {id} goes on while that runs"
             )),
-        },
-        Wait::GoesOn => Turn::GoesOn { note: None },
-    }
+        ),
+        Wait::GoesOn => (None, None),
+    };
+    Turn { ends, note }
 }
 
 /// Notes that a prompt came.
@@ -102,26 +94,12 @@ fn note(
     let home = StateHome::of_user(info.program);
     let session = input.session_id.as_deref().unwrap_or(UNKNOWN);
     let before = home.folder().and_then(|home| Turns::of(session, home));
-    let mut turns = before.clone().unwrap_or_default();
+    let mut turns = before.unwrap_or_default();
     change(&mut turns);
-    if let Some(home) = home.folder()
-        && before.as_ref() != Some(&turns)
-    {
+    if let Some(home) = home.folder() {
         turns.keep(session, home)?;
     }
     Ok(turns)
-}
-
-/// Returns whether no hook has noted anything about the session before. It is noted now.
-pub(super) fn is_new_session(info: &ProgramInfo, input: &Input) -> bool {
-    let home = StateHome::of_user(info.program);
-    let (Some(session), Some(home)) = (input.session_id.as_deref(), home.folder()) else {
-        return true;
-    };
-    let is_new = Turns::of(session, home).is_none();
-    // What cannot be noted is told again.
-    let _ = is_new.then(|| Turns::default().keep(session, home));
-    is_new
 }
 
 /// Returns the background tasks that the turn has ended for: the client wakes the agent when one of them ends, and stops

@@ -54,18 +54,6 @@ pub enum Unreadable {
     /// Nothing but white space.
     #[display("it is empty")]
     Empty,
-    /// More than [`MAX_ANSWER_BYTES`].
-    #[display("it is {bytes} bytes long, the limit is {MAX_ANSWER_BYTES}")]
-    TooLarge {
-        /// Length of the answer, in bytes.
-        bytes: usize,
-    },
-    /// More than [`MAX_FINDINGS`].
-    #[display("it has {found} findings, the limit is {MAX_FINDINGS}")]
-    TooMany {
-        /// Number of findings.
-        found: usize,
-    },
     /// An item without a severity, or text that may hide one.
     #[display("line {line} is not counted: no severity is known for ‘{text}’")]
     Uncounted {
@@ -74,45 +62,26 @@ pub enum Unreadable {
         /// The item, shortened.
         text: String,
     },
-    /// More findings announced than listed: `## High (2)`, or `findings` with an empty list.
-    #[display("line {line} announces findings that do not follow")]
-    Announced {
-        /// Line of the heading, from 1.
-        line: usize,
-    },
     /// Neither a finding nor one of the forms that state that there is none.
     #[display("no item has a severity, and the line ‘{CLEAN_LINE}’ does not stand alone")]
     NoVerdict,
-    /// Severity sections without a finding, one of which is missing or says nothing. The text may have been cut off.
-    #[display("it names no finding and says nothing of {missing}: it may have been cut off")]
-    Incomplete {
-        /// The severity whose section is missing or empty.
-        #[error(not(source))]
-        missing: Severity,
-    },
-    /// JSON that was meant as an answer and is not one.
-    #[display("its JSON {problem}")]
-    Json {
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// A finding in JSON without severity or text.
-    #[display("finding {number} of its JSON has no {what}")]
-    Finding {
-        /// Number of the finding, from 1.
-        number: usize,
-        /// The missing property.
-        what: &'static str,
-    },
-    /// A clean verdict in JSON with text around it.
-    #[display("its JSON says clean and does not stand alone")]
-    Apart,
     /// More than one answer.
     #[display("it has more than one answer")]
     Two,
-    /// The prompt, given back.
-    #[display("it repeats what it was asked")]
-    Echo,
+    /// An answer that is too large, breaks its form, or contradicts itself.
+    #[display("{problem}")]
+    Malformed {
+        /// The problem, as a sentence about the answer.
+        problem: String,
+    },
+}
+
+impl Unreadable {
+    fn malformed(problem: impl Into<String>) -> Self {
+        Self::Malformed {
+            problem: problem.into(),
+        }
+    }
 }
 
 /// The schema's object. serde refuses a property that is unknown or there twice.
@@ -140,9 +109,10 @@ struct Entry {
 /// Returns an error if the answer has no verdict, or an item that cannot be counted.
 pub fn read(answer: &str) -> Result<Verdict, Unreadable> {
     if answer.len() > MAX_ANSWER_BYTES {
-        return Err(Unreadable::TooLarge {
-            bytes: answer.len(),
-        });
+        return Err(Unreadable::malformed(format!(
+            "it is {} bytes long, the limit is {MAX_ANSWER_BYTES}",
+            answer.len()
+        )));
     }
     let answer = without_escapes(answer);
     let answer = without_thoughts(&answer);
@@ -160,7 +130,9 @@ pub fn read(answer: &str) -> Result<Verdict, Unreadable> {
     let around = [&answer[..place.start], &answer[place.end..]];
     match (&verdict, is_bare(around)) {
         (_, true) => Ok(verdict),
-        (Verdict::Clean, false) => Err(Unreadable::Apart),
+        (Verdict::Clean, false) => Err(Unreadable::malformed(
+            "its JSON says clean and does not stand alone",
+        )),
         (Verdict::Findings(_), false) => match markdown::read(&around.concat()) {
             Err(Unreadable::NoVerdict) => Ok(verdict),
             Err(error) => Err(error),
@@ -253,32 +225,35 @@ fn values(text: &str) -> Result<Vec<(Range<usize>, Answer)>, Unreadable> {
 }
 
 fn json(error: serde_json::Error) -> Unreadable {
-    Unreadable::Json {
-        problem: text::one_line(&format!("cannot be read: {error}"), 150),
-    }
+    let problem = format!("its JSON cannot be read: {error}");
+    Unreadable::malformed(text::one_line(&problem, 160))
 }
 
 fn verdict_of(answer: &Answer) -> Result<Verdict, Unreadable> {
-    let found = answer.findings.len();
-    if found > MAX_FINDINGS {
-        return Err(Unreadable::TooMany { found });
-    }
     let entries = answer.findings.iter().enumerate();
     let findings = entries.map(|(index, entry)| read_finding(index + 1, entry));
     let findings = findings.collect::<Result<Vec<_>, _>>()?;
     match answer.verdict.as_str() {
         // `clean` beside findings, such as low ones: what is listed counts.
-        "clean" | "findings" if !findings.is_empty() => Ok(Verdict::Findings(Findings(findings))),
+        "clean" | "findings" if !findings.is_empty() => with_findings(findings),
         "clean" => Ok(Verdict::Clean),
-        "findings" => Err(Unreadable::Json {
-            problem: "announces findings and lists none".to_owned(),
-        }),
-        other => Err(Unreadable::Json {
-            problem: format!(
-                "has the verdict `{}`, neither clean nor findings",
-                text::one_line(other, 40)
-            ),
-        }),
+        "findings" => Err(Unreadable::malformed(
+            "its JSON announces findings and lists none",
+        )),
+        other => Err(Unreadable::malformed(format!(
+            "its JSON has the verdict `{}`, neither clean nor findings",
+            text::one_line(other, 40)
+        ))),
+    }
+}
+
+/// Returns the verdict of an answer with findings.
+fn with_findings(findings: Vec<Finding>) -> Result<Verdict, Unreadable> {
+    match findings.len() {
+        found if found > MAX_FINDINGS => Err(Unreadable::malformed(format!(
+            "it has {found} findings, the limit is {MAX_FINDINGS}"
+        ))),
+        _ => Ok(Verdict::Findings(Findings(findings))),
     }
 }
 
@@ -287,7 +262,7 @@ fn read_finding(number: usize, entry: &Entry) -> Result<Finding, Unreadable> {
         let text = text::one_line(text.as_deref().unwrap_or_default(), limit);
         Some(text).filter(|text| !text.is_empty())
     };
-    let lacks = |what| Unreadable::Finding { number, what };
+    let lacks = |what| Unreadable::malformed(format!("finding {number} of its JSON has no {what}"));
     let severity = line_of(&entry.severity, 40).ok_or_else(|| lacks("severity"))?;
     let what = line_of(&entry.what, MAX_FINDING_CHARS)
         .ok_or_else(|| lacks("text that says what is wrong"))?;

@@ -6,7 +6,6 @@ use std::time::Instant;
 
 use serde_json::{Map, Value};
 
-use super::answer::Unreadable;
 use super::client::{Client, Events};
 use super::reviewer::{self, Cause, CauseKind, Outcome, Request, Reviewer};
 use super::settings::ReviewerSettings;
@@ -51,7 +50,7 @@ impl Reviewer for Command {
                 Outcome::CouldNotRun(cause) => Outcome::CouldNotRun(cause),
                 _ if repeats(&ended, request.prompt) => Outcome::Unreadable(Cause::new(
                     CauseKind::NotAVerdict,
-                    &Unreadable::Echo.to_string(),
+                    "it repeats what it was asked",
                 )),
                 outcome => outcome,
             },

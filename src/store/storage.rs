@@ -16,8 +16,8 @@ use crate::files::{Folder, Prepared, if_there, make_all};
 
 /// Names the journal in a loop's folder.
 pub(super) const JOURNAL: &str = "journal.jsonl";
-/// Limits the journal, in bytes: some fifty thousand changes.
-pub(super) const MOST_JOURNAL: u64 = 64 * 1024 * 1024;
+/// Largest journal, in bytes: some ten thousand changes. A stop parses it several times, within 2 s of CPU.
+pub(super) const MOST_JOURNAL: u64 = 12 * 1024 * 1024;
 
 /// Tells a file from another one, and from what it was before.
 pub(super) type Stamp = [i128; 4];

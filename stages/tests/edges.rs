@@ -1,9 +1,18 @@
-//! Every edge of stages can be taken, and does what machine.toml says.
+//! Every edge of the stages can be taken and does what the machine file says, and its guards are the file's.
 
 #[path = "../../tests/support/edges.rs"]
 mod edges;
 
+use stages::typestate::Stages;
+
+const SOURCE: &str = include_str!("../machine.toml");
+
 #[test]
-fn every_edge_of_stages_is_taken() {
-    edges::take_every_edge::<stages::typestate::Stages>();
+fn every_edge_of_the_stages_is_taken() {
+    edges::take_every_edge::<Stages>(SOURCE);
+}
+
+#[test]
+fn compiled_guards_of_the_stages_hold_as_declared() {
+    edges::compare_guards::<Stages>(SOURCE);
 }

@@ -1,9 +1,18 @@
-//! Every edge of taskie can be taken, and does what machine.toml says.
+//! Every edge of Taskie can be taken and does what the machine file says, and its guards are the file's.
 
 #[path = "../../tests/support/edges.rs"]
 mod edges;
 
+use taskie::typestate::Taskie;
+
+const SOURCE: &str = include_str!("../machine.toml");
+
 #[test]
 fn every_edge_of_taskie_is_taken() {
-    edges::take_every_edge::<taskie::typestate::Taskie>();
+    edges::take_every_edge::<Taskie>(SOURCE);
+}
+
+#[test]
+fn compiled_guards_of_taskie_hold_as_declared() {
+    edges::compare_guards::<Taskie>(SOURCE);
 }

@@ -145,7 +145,10 @@ impl Project {
     }
 
     /// Copies the project and the home as they are now, under a number.
-    pub(crate) fn keep(&self, copy: usize) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// Returns an error if the system refuses.
+    pub fn keep(&self, copy: usize) -> io::Result<()> {
         let kept = self.kept.path().join(format!("kept-{copy}"));
         remove(&kept)?;
         fs::create_dir(&kept)?;
@@ -153,7 +156,10 @@ impl Project {
     }
 
     /// Makes both as they were in the copy.
-    pub(crate) fn restore(&self, copy: usize) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// Returns an error if there is no such copy, or the system refuses.
+    pub fn restore(&self, copy: usize) -> io::Result<()> {
         let kept = self.kept.path().join(format!("kept-{copy}"));
         remove(&self.root())?;
         remove(&self.home())?;

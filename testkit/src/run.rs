@@ -222,10 +222,7 @@ impl<'k> Loop<'k> {
                 let fields = Map::from_iter([(id, Json::from(self.id.clone()))]);
                 self.project.root().join(fill(file, &fields))
             }
-            None => {
-                let name = format!("{}.{}", self.id, machine.state.extension());
-                self.folder().join(name)
-            }
+            None => (self.folder()).join(format!("{}.{}", self.id, machine.state.extension())),
         }
     }
 
@@ -233,9 +230,8 @@ impl<'k> Loop<'k> {
         let bytes = fs::read(self.folder().join(&self.id).join("journal.jsonl"))?;
         let lines = bytes.split(|byte| *byte == b'\n');
         let entries = lines.filter_map(|line| serde_json::from_slice::<Json>(line).ok());
-        let changes = entries
-            .filter(|entry| entry.get("what").is_some())
-            .collect();
+        let is_change = |entry: &Json| entry.get("what").is_some();
+        let changes = entries.filter(is_change).collect();
         Ok(Journal { bytes, changes })
     }
 
@@ -286,9 +282,8 @@ impl<'k> Loop<'k> {
         let phase = self.phase(&fields).map_or("unknown", |phase| &phase.name);
         if problems != 0 || shown["loops"][0]["phase"] != *phase {
             let said = said.short();
-            return Err(
-                format!("expected `status` to show `{phase}` and no problem: {said}").into(),
-            );
+            let wrong = format!("expected `status` to show `{phase}` and no problem: {said}");
+            return Err(wrong.into());
         }
         Ok(())
     }
@@ -315,21 +310,18 @@ impl<'k> Loop<'k> {
             let name = Json::from(command);
             text += &format!("\n[commands.{name}]\nprogram = \"true\"\n");
         }
-        put(
-            &self.project.home().join("config/claudex-loop/config.toml"),
-            &text,
-        )
+        let file = "config/claudex-loop/config.toml";
+        put(&self.project.home().join(file), &text)
     }
 }
 
 /// Replaces `{field}` by the value of the field.
 fn fill(template: &str, fields: &Map<String, Json>) -> String {
-    fields
-        .iter()
-        .fold(template.to_owned(), |filled, (name, value)| {
-            let value = value
-                .as_str()
-                .map_or_else(|| value.to_string(), str::to_owned);
-            filled.replace(&format!("{{{name}}}"), &value)
-        })
+    let mut filled = template.to_owned();
+    for (name, value) in fields {
+        let text = value.as_str().map(str::to_owned);
+        let text = text.unwrap_or_else(|| value.to_string());
+        filled = filled.replace(&format!("{{{name}}}"), &text);
+    }
+    filled
 }

@@ -1,4 +1,4 @@
-//! `machine check` and `machine diagram`, whatever is at the path.
+//! `machine check`, `machine diagram` and `machine schema`, whatever is at the path.
 
 use std::time::{Duration, Instant};
 
@@ -261,4 +261,75 @@ fn diagram_prints_mermaid() {
     assert_eq!(ours, claudex_loop::plan::typestate::DIAGRAM);
     assert_eq!(ours, drawn(&["m.toml"]));
     assert!(ours.starts_with("flowchart TD\n"), "{ours}");
+}
+
+/// Returns the first value that a schema does not allow. Knows the parts of JSON Schema that ours has.
+fn misfit(schema: &Value, value: &Value) -> Option<String> {
+    let list = |key: &str| schema[key].as_array();
+    if let Some(forms) = list("anyOf") {
+        let mut misfits = forms.iter().map(|form| misfit(form, value));
+        return misfits
+            .all(|misfit| misfit.is_some())
+            .then(|| format!("no form fits {value}"));
+    }
+    let has_type = match schema["type"].as_str() {
+        None => true,
+        Some("object") => value.is_object(),
+        Some("array") => value.is_array(),
+        Some("string") => value.is_string(),
+        Some("boolean") => value.is_boolean(),
+        Some("integer") => value.is_u64(),
+        Some(other) => panic!("unknown type {other}"),
+    };
+    if !has_type || list("enum").is_some_and(|words| !words.contains(value)) {
+        return Some(format!("{value} is not allowed"));
+    }
+    for key in list("required").into_iter().flatten() {
+        if value.get(key.as_str().unwrap()).is_none() {
+            return Some(format!("{key} is missing"));
+        }
+    }
+    let mut items = value.as_array().into_iter().flatten();
+    let mut entries = value.as_object().into_iter().flatten();
+    let entry = |(key, value): (&String, &Value)| match &schema["properties"][key] {
+        Value::Null if schema["additionalProperties"].is_object() => {
+            misfit(&schema["additionalProperties"], value)
+        }
+        Value::Null => Some(format!("{key} is unknown")),
+        property => misfit(property, value),
+    };
+    let item = items.find_map(|item| misfit(&schema["items"], item));
+    item.or_else(|| entries.find_map(entry))
+}
+
+#[test]
+fn schema_fits_shipped_machines() {
+    let schema = json(&Project::new().run(&["machine", "schema"]).exits(0));
+    let parsed = |source: &str| toml::from_str::<Value>(source).unwrap();
+    for source in [
+        OURS,
+        include_str!("../../taskie/machine.toml"),
+        include_str!("../../stages/machine.toml"),
+        include_str!("../../examples/release-train/machine.toml"),
+        include_str!("../kinds/machine.toml"),
+    ] {
+        assert_eq!(misfit(&schema, &parsed(source)), None);
+    }
+
+    for (right, wrong, expected) in [
+        (
+            "start   = \"drafting\"",
+            "begin = \"drafting\"",
+            "\"start\" is missing",
+        ),
+        (
+            "requires = \"reviewed\"",
+            "requires = \"read\"",
+            "\"read\" is not allowed",
+        ),
+        ("on_stop", "on_stopp", "on_stopp is unknown"),
+    ] {
+        let source = OURS.replacen(right, wrong, 1);
+        assert_eq!(misfit(&schema, &parsed(&source)).as_deref(), Some(expected));
+    }
 }

@@ -81,18 +81,18 @@ fn everything_that_is_wrong_is_said_at_once_each_on_a_line_with_its_place_and_no
         ),
         ("19:9", "no loop reaches `attic`"),
         ("20:9", "nothing leads from `cellar` to a terminal phase"),
-        (
-            "25:15",
-            "no edge of `shut` from `open` is open when tries = 0",
-        ),
+        ("25:15", "no entry of `shut` holds in `open`: tries is 0"),
         ("30:15", "nothing bounds the cycle open -> open (by shut)"),
         (
             "33:8",
-            "two edges of `shut` from `open` are open at once when tries = 3",
+            "two entries of `shut` hold at once in `open`: tries is 3",
         ),
         ("35:15", "nothing bounds the cycle open -> open (by remind)"),
         ("40:8", "`reopen` leaves `closed`, which is terminal"),
-        ("48:18", "`tries` is a count and `word` is a text"),
+        (
+            "48:18",
+            "`tries = \"word\"` needs counts, but `word` is text",
+        ),
         ("54:8", "no values make this guard of `stay` hold"),
     ];
     for (place, what) in expected {

@@ -1,212 +1,210 @@
-//! What `on_stop` names: the edge has to be there, its evidence has to come with the outcome, and every edge that is
-//! the hook's has to be named by somebody.
+//! The behaviours of `on_stop`: their parameters, and the transitions that their outcomes take.
 
-use std::collections::{HashMap, HashSet};
-use std::ops::Range;
+use std::collections::HashSet;
 
-use super::{Index, types};
-use crate::diagnostic::{Diagnostic, list, suggest};
-use crate::model::{Argument, Behaviour, Call, Edge, From, Phase};
+use super::types::{describe, misfit};
+use super::{Check, sources, strs};
+use crate::diagnostic::{list, suggest};
+use crate::model::{
+    Argument, At, Behaviour, Call, Edge, FieldKind, From, Outcome, Phase, Review, Transition,
+};
 
-/// Says nothing of transitions that are adrift: where they lead has been reported.
-pub(super) fn behaviours(
-    index: &Index<'_>,
-    edges: &[Edge<'_>],
-    adrift: &HashSet<String>,
-    found: &mut Vec<Diagnostic>,
-) {
-    let mut at_phase: HashMap<(usize, &str), &Edge<'_>> = HashMap::new();
-    for edge in edges {
-        at_phase
-            .entry((edge.from, &edge.declared.name.value))
-            .or_insert(edge);
-    }
-    let mut named: HashSet<(usize, &str)> = HashSet::new();
-    for (source, phase) in index.machine.phases.iter().enumerate() {
-        let Some(behaviour) = phase.on_stop.as_ref().filter(|_| !phase.terminal) else {
+/// Checks the behaviours of all phases, and that something takes each edge of the hook.
+pub(super) fn behaviours(check: &Check<'_>) {
+    let machine = check.machine;
+    let mut taken: HashSet<(usize, &str)> = HashSet::new();
+    for (at, phase) in machine.phases.iter().enumerate() {
+        let Some(behaviour) = &phase.on_stop else {
             continue;
         };
-        named.extend(behaviour.answers().map(|then| (source, then.as_str())));
-        for outcome in behaviour.outcomes() {
-            let (given, calls, outcome) = (outcome.evidence, outcome.calls, outcome.name);
-            let known = |call: &&Call| index.transitions.contains_key(call.then.as_str());
-            for call in calls.iter().filter(known) {
-                let name = &call.then;
-                named.insert((source, &name.value));
-                let Some(edge) = at_phase.get(&(source, name.as_str())) else {
-                    if adrift.contains(&name.value) {
-                        continue;
-                    }
-                    found.push(no_edge(
-                        index,
-                        &name.value,
-                        &phase.name.value,
-                        name.span.clone(),
-                    ));
-                    continue;
-                };
-                if let Some(actor) = edge.declared.by.first() {
-                    let message = format!("`{name}` is not the hook's to take", name = name);
-                    let one = name.problem("behaviour_by", message);
-                    let one = one.related(actor.span.clone(), "only agents or persons take it");
-                    found.push(
-                        one.help("name a transition without `by`, or take `by` off this one"),
-                    );
+        parameters(check, phase, behaviour);
+        taken.extend(behaviour.transitions().map(|name| (at, name.as_str())));
+        let outcomes = behaviour.outcomes().into_iter();
+        for outcome in outcomes.filter(|_| !phase.terminal) {
+            for call in outcome.calls {
+                if let Some(edge) = check.find_edge(at, &call.then) {
+                    self::outcome(check, &outcome, call, edge.declared);
                 }
-                let needs = edge.declared.requires.as_ref();
-                if let Some(needs) =
-                    needs.filter(|needs| !given.is_some_and(|given| given.suffices(needs.value)))
-                {
-                    let word = needs.value.word();
-                    let message = format!(
-                        "`{outcome}` has no evidence for `{}`, which requires {word}",
-                        name
-                    );
-                    let one = name.problem("evidence", message);
-                    let one = one.related(needs.span.clone(), "required here");
-                    let help = "of `review`, `clean` gives settled and reviewed, `findings` and `stalled` give reviewed; of `verify`, \
-                                `passed` gives verified; other outcomes give nothing";
-                    found.push(one.help(format!("name another transition; {help}")));
+                for edge in check.edges_from(at, &call.then) {
+                    turn(check, behaviour, &call.then, edge);
                 }
-                arguments(call, &edge.declared.args, outcome, found);
             }
         }
     }
-    named.extend(super::before_stop::before_stop(index, edges, found));
-    unused(index, edges, &named, found);
-}
-
-/// The constants that an outcome gives to a transition's arguments.
-fn arguments(call: &Call, args: &[Argument], outcome: &str, found: &mut Vec<Diagnostic>) {
-    constants(call, args, found);
-    let then = &call.then.value;
-    for argument in open(call, args).filter(|argument| !argument.optional) {
-        let name = &argument.name.value;
-        let message = format!("`{then}` takes `{name}`, and `{outcome}` does not give it");
-        let one =
-            finding(&call.then.span, message).related(argument.name.span.clone(), "the argument");
-        let help = format!(
-            "write `{{ then = \"{then}\", with = {{ {name} = ... }} }}`, or name another transition"
-        );
-        found.push(one.help(help));
+    for name in &machine.before_stop {
+        if let Some(entries) = check.transitions.get(name.as_str()) {
+            before_stop(check, name, entries[0]);
+        }
+        taken.extend((0..machine.phases.len()).map(|at| (at, name.as_str())));
+    }
+    let entries = machine.transitions.iter();
+    for entry in entries.filter(|entry| entry.by.is_empty()) {
+        unused(check, entry, &taken);
     }
 }
 
-/// Returns what is wrong with the constants that a transition is given.
-pub(super) fn constants(call: &Call, args: &[Argument], found: &mut Vec<Diagnostic>) {
-    let then = &call.then.value;
+impl<'m> Check<'m> {
+    /// Returns an edge of a transition from a phase, or reports that there is none, unless the transition has another
+    /// problem.
+    pub(super) fn find_edge(&self, from: usize, name: &At<String>) -> Option<&Edge<'m>> {
+        let edge = self.edges_from(from, name).into_iter().next();
+        let entries = self.transitions.get(name.as_str())?;
+        if edge.is_none() && !entries.iter().any(|entry| self.is_broken(entry)) {
+            let phase = &self.phase(from).name;
+            let sources = entries.iter().flat_map(|entry| sources(entry)).take(4);
+            let sources = list(&strs(sources));
+            self.add("no_edge", &name.span, &[name, phase, &sources]);
+        }
+        edge
+    }
+}
+
+/// Checks a transition of an outcome: its actors, its evidence and its arguments.
+fn outcome(check: &Check<'_>, outcome: &Outcome<'_>, call: &Call, entry: &Transition) {
+    let (name, place) = (&call.then, &call.then.span);
+    if let Some(actor) = entry.by.first() {
+        check.add("hook_by", place, &[name]);
+        check.relate(&actor.span, "`by`");
+    }
+    let has_evidence = |needed| outcome.evidence.is_some_and(|given| given.suffices(needed));
+    let needed = entry.requires.as_ref();
+    if let Some(needed) = needed.filter(|needed| !has_evidence(needed.value)) {
+        let word = needed.word();
+        check.add("hook_evidence", place, &[&outcome.name, name, &word]);
+        check.relate(&needed.span, "`requires`");
+    }
+    constants(check, call, &entry.args);
+    for argument in missing(call, &entry.args).filter(|argument| !argument.optional) {
+        let missing = &argument.name;
+        check.add("hook_args", place, &[&outcome.name, name, missing]);
+        check.relate(&missing.span, "the argument");
+    }
+}
+
+/// Checks the constants that a call gives to arguments.
+pub(super) fn constants(check: &Check<'_>, call: &Call, args: &[Argument]) {
+    let then = &call.then;
     for (name, value) in &call.with {
-        let Some(argument) = args.iter().find(|known| known.name.value == name.value) else {
-            let known = args.iter().map(|known| known.name.as_str());
-            let help = match args {
-                [] => Some("leave `with` out".to_owned()),
-                _ => suggest(&name.value, known),
-            };
-            let message = format!("`{then}` takes no argument `{}`", name);
-            let help = help
-                .unwrap_or_else(|| format!("declare it in `args` of `{then}`, or leave it out"));
-            found.push(finding(&name.span, message).help(help));
-            continue;
-        };
-        if let Some((message, help)) = types::misfit_of_argument(argument, &value.value) {
-            let one =
-                finding(&value.span, message).related(argument.name.span.clone(), "the argument");
-            found.push(one.help(help));
-        }
-    }
-}
-
-/// The arguments that a transition is given no constants for.
-pub(super) fn open<'a>(call: &Call, args: &'a [Argument]) -> impl Iterator<Item = &'a Argument> {
-    args.iter().filter(|argument| {
-        let mut given = call.with.iter();
-        !given.any(|(name, _)| name.value == argument.name.value)
-    })
-}
-
-fn finding(span: &Range<usize>, message: String) -> Diagnostic {
-    Diagnostic::new("behaviour_args", span.clone(), message)
-}
-
-pub(super) fn no_edge(
-    index: &Index<'_>,
-    name: &str,
-    phase: &str,
-    span: Range<usize>,
-) -> Diagnostic {
-    let message = format!("`{name}` does not leave `{phase}`");
-    let entries = index.transitions[name]
-        .iter()
-        .map(|&at| &index.machine.transitions[at]);
-    let sources: Vec<&str> = entries
-        .filter_map(|entry| match &entry.from {
-            From::Phases(names) => Some(names.iter().map(|name| name.as_str())),
-            From::Any(_) => None,
-        })
-        .flatten()
-        .take(4)
-        .collect();
-    let help = match sources.as_slice() {
-        [] => format!("add an entry with `from = \"{phase}\"`"),
-        some => format!(
-            "it leaves {}; add `{phase}` to its `from`, or name another transition",
-            list(some)
-        ),
-    };
-    Diagnostic::new("no_edge", span, message).help(help)
-}
-
-/// Edges of the hook's that no behaviour names. In a phase without `on_stop` the hook is Rust that cannot be seen here.
-fn unused(
-    index: &Index<'_>,
-    edges: &[Edge<'_>],
-    named: &HashSet<(usize, &str)>,
-    found: &mut Vec<Diagnostic>,
-) {
-    let mut used_any: HashSet<usize> = HashSet::new();
-    let mut idle = Vec::new();
-    // Where an outcome is misspelt, what it was meant to name is not known.
-    let misspelt = |phase: &Phase| {
-        let mut names = phase.on_stop.iter().flat_map(Behaviour::transitions);
-        names.any(|name| !index.transitions.contains_key(name.as_str()))
-    };
-    let misspelt: Vec<bool> = index.machine.phases.iter().map(misspelt).collect();
-    for edge in edges
-        .iter()
-        .filter(|edge| edge.declared.by.is_empty() && !misspelt[edge.from])
-    {
-        let source = &index.machine.phases[edge.from];
-        let name = edge.declared.name.as_str();
-        if source.terminal {
-            continue;
-        }
-        if named.contains(&(edge.from, name)) || source.on_stop.is_none() {
-            used_any.insert(index.entry(edge));
-        } else {
-            idle.push(edge);
-        }
-    }
-    let mut told: HashSet<usize> = HashSet::new();
-    for edge in idle {
-        let (source, name) = (index.phase(edge.from), &edge.declared.name);
-        let span = match &edge.declared.from {
-            From::Phases(names) => names
-                .iter()
-                .find(|name| name.value == source)
-                .map(|name| name.span.clone()),
-            From::Any(span) => {
-                let entry = index.entry(edge);
-                if used_any.contains(&entry) || !told.insert(entry) {
-                    continue;
-                }
-                Some(span.clone())
+        if let Some(argument) = args.iter().find(|known| known.name == *name) {
+            if let Some(problem) = misfit(name, &argument.kind.clone().into(), value) {
+                check.report(&value.span, problem);
+                check.relate(&argument.name.span, "the argument");
             }
+            continue;
+        }
+        let help = match args {
+            [] => Some("remove `with`".to_owned()),
+            _ => suggest(name, args.iter().map(|known| known.name.as_str())),
         };
-        let message = format!("nothing takes `{}` from `{source}`", name);
-        let one = Diagnostic::new("unused_edge", span.unwrap_or(name.span.clone()), message);
-        let help = format!(
-            "name it in an outcome of `{source}`'s `on_stop`, open it with `by`, or take it out"
-        );
-        found.push(one.help(help));
+        let help = help.unwrap_or_else(|| format!("add it to `args` of `{then}`, or remove it"));
+        check.add("call_args", &name.span, &[then, name, &help]);
+    }
+}
+
+/// Returns the arguments for which a call has no constants.
+pub(super) fn missing<'a>(call: &Call, args: &'a [Argument]) -> impl Iterator<Item = &'a Argument> {
+    let is_given = |argument: &Argument| call.with.iter().any(|(name, _)| *name == argument.name);
+    args.iter().filter(move |argument| !is_given(argument))
+}
+
+/// Checks that `approve` ends the turn, that `announce` does not, and that it has a message.
+fn turn(check: &Check<'_>, behaviour: &Behaviour, name: &At<String>, edge: &Edge<'_>) {
+    let (entry, phase) = (edge.declared, check.phase(edge.to));
+    let ends = entry.ends_turn() || phase.terminal;
+    let asks = phase.on_stop.as_ref().is_some_and(Behaviour::asks);
+    let has_message = entry.message.is_some() || phase.message.is_some() || asks;
+    let code = match behaviour {
+        Behaviour::Approve { .. } if !ends => "turn_continues",
+        Behaviour::Announce { .. } if ends => "turn_ends",
+        Behaviour::Announce { .. } if !has_message => "turn_message",
+        _ => return,
+    };
+    check.add(code, &name.span, &[name, &phase.name]);
+    check.relate(&entry.name.span, "the transition");
+}
+
+/// Checks a transition that a stop takes if the program finds violations.
+fn before_stop(check: &Check<'_>, name: &At<String>, entry: &Transition) {
+    for (key, is_there) in [
+        ("by", !entry.by.is_empty()),
+        ("requires", entry.requires.is_some()),
+        ("args", !entry.args.is_empty()),
+    ] {
+        if is_there {
+            check.add("before_stop", &name.span, &[name, &key]);
+            check.relate(&entry.name.span, "the transition");
+        }
+    }
+}
+
+/// Reports the edges of an entry of the hook that nothing takes.
+fn unused(check: &Check<'_>, entry: &Transition, taken: &HashSet<(usize, &str)>) {
+    // The hook of a phase without `on_stop` is Rust, and a behaviour that names an unknown transition may mean any.
+    let is_open = |phase: &Phase| {
+        let mut names = phase.on_stop.iter().flat_map(Behaviour::transitions);
+        let is_unknown = |name: &At<String>| !check.transitions.contains_key(name.as_str());
+        phase.terminal || phase.on_stop.is_none() || names.any(is_unknown)
+    };
+    let name = &entry.name;
+    let edges = check.edges_of(entry);
+    let is_idle = |edge: &&Edge<'_>| {
+        !taken.contains(&(edge.from, name.as_str())) && !is_open(check.phase(edge.from))
+    };
+    let idle: Vec<_> = edges.clone().filter(is_idle).collect();
+    let shown = match entry.from {
+        From::Phases(_) => idle.len(),
+        From::Any(_) if idle.len() < edges.count() => 0,
+        From::Any(_) => 1,
+    };
+    for edge in idle.iter().take(shown) {
+        let phase = &check.phase(edge.from).name;
+        let source = sources(entry).iter().find(|source| *source == phase);
+        check.add("unused_edge", &source.unwrap_or(name).span, &[name, phase]);
+    }
+}
+
+/// Checks parameters that need another key, or a field of some type.
+fn parameters(check: &Check<'_>, phase: &Phase, behaviour: &Behaviour) {
+    match behaviour {
+        Behaviour::Review(review) => self::review(check, review),
+        Behaviour::WaitFor { file, field, .. } if file.is_some() == field.is_some() => {
+            check.add("wait_for", &phase.name.span, &[&phase.name]);
+        }
+        Behaviour::WaitFor { field, .. } => {
+            let field = field
+                .as_ref()
+                .and_then(|name| Some((name, check.find_field(name)?)));
+            if let Some((name, field)) = field
+                && let FieldKind::OneOf(_) | FieldKind::Data(_) | FieldKind::Held(_) = field.kind
+            {
+                let is = describe(&field.kind);
+                check.add("wait_for_kind", &name.span, &[name, &is]);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn review(check: &Check<'_>, review: &Review) {
+    let round = &review.round;
+    let fields = check.machine.fields.iter();
+    let counts = fields.filter(|field| field.kind == FieldKind::Count);
+    let mut counts = counts.map(|field| field.name.as_str());
+    if !counts.clone().any(|name| name == round.value) {
+        let help = suggest(round, counts.by_ref());
+        let help = help.unwrap_or("add a field of the type count".to_owned());
+        let name = format!("{:?}", round.value);
+        check.add("review_round", &round.span, &[&name, &help]);
+    }
+    let model = review.model.first().map(|model| &model.span);
+    let verdicts = review.verdicts.first().map(|verdict| &verdict.span);
+    if let Some(place) = model.filter(|_| review.reviewer.is_empty()) {
+        check.add("review_key", place, &[&"model", &"reviewer"]);
+    }
+    if let Some(place) = verdicts.filter(|_| review.findings_file.is_none()) {
+        check.add("review_key", place, &[&"verdicts", &"findings_file"]);
+    }
+    if let Some(place) = verdicts.filter(|_| review.verdicts.len() != 2) {
+        check.add("review_verdicts", place, &[&review.verdicts.len()]);
     }
 }

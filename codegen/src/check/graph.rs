@@ -1,241 +1,122 @@
-//! The shape of the graph: ends, dead ends, what cannot be reached, edges that are there twice or do not agree.
+//! The shape of the graph: modes, terminal phases, entries that differ, phases that no loop reaches or leaves.
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Index, groups};
-use crate::diagnostic::{Diagnostic, list};
-use crate::model::{Actor, Edge, From, Guard, Transition};
+use super::{Check, sources, strs};
+use crate::diagnostic::list;
+use crate::model::{Actor, Argument, From, Transition};
 
-/// What each phase and each transition has to be by itself.
-pub(super) fn shape(index: &Index<'_>, edges: &[Edge<'_>], found: &mut Vec<Diagnostic>) {
-    let machine = index.machine;
+pub(super) fn graph(check: &Check<'_>) {
+    let machine = check.machine;
+    let is_terminal = |name: &str| machine.phase(name).is_some_and(|phase| phase.terminal);
+    let name = &machine.name.span;
     if machine.modes.is_empty() {
-        let one = machine.name.problem("no_mode", "the machine has no mode");
-        found.push(
-            one.help("add `[modes.plan]` with `start = \"...\"`: it says where a loop begins"),
-        );
-    }
-    for entry in machine.transitions.iter().filter(|entry| entry.own) {
-        if entry.by.is_empty() {
-            let message = format!("`{}` has `own` and no actor", entry.name);
-            let one = entry.name.problem("bad_own", message);
-            found.push(one.help("add who may take it: `by = [\"agent\", \"person\"]`"));
-        }
+        check.add("no_mode", name, &[]);
     }
     if !machine.phases.iter().any(|phase| phase.terminal) {
-        let one = machine.name.problem("no_end", "no phase is terminal");
-        found.push(one.help("add a phase with `terminal = true`, and an edge to it"));
+        check.add("no_end", name, &[]);
     }
-    for mode in &machine.modes {
-        let start = index
-            .phases
-            .get(mode.start.as_str())
-            .map(|&at| &machine.phases[at]);
-        if let Some(start) = start.filter(|start| start.terminal) {
-            let message = format!(
-                "the mode `{}` starts in `{}`, which is terminal",
-                mode.name, start.name
-            );
-            let one = mode.start.problem("starts_at_end", message);
-            found.push(
-                one.related(start.name.span.clone(), "terminal")
-                    .help("start in a phase that goes on"),
-            );
-        }
+    for mode in machine.modes.iter().filter(|mode| is_terminal(&mode.start)) {
+        check.add("starts_at_end", &mode.start.span, &[&mode.name]);
     }
-    for phase in &machine.phases {
-        if phase.terminal && phase.on_stop.is_some() {
-            let message = format!("`{}` is terminal and has an `on_stop`", phase.name);
-            let one = phase.name.problem("end_goes_on", message);
-            found.push(
-                one.help("no stop reaches a loop that is over: leave `on_stop` or `terminal` out"),
-            );
-        }
+    let ends = machine.phases.iter().filter(|phase| phase.terminal);
+    for phase in ends.filter(|phase| phase.on_stop.is_some()) {
+        check.add("end_goes_on", &phase.name.span, &[&phase.name]);
     }
     for entry in &machine.transitions {
-        let From::Phases(names) = &entry.from else {
-            continue;
-        };
-        for name in names {
-            let source = index
-                .phases
-                .get(name.as_str())
-                .map(|&at| &machine.phases[at]);
-            if source.is_some_and(|source| source.terminal) {
-                let message = format!("`{}` leaves `{}`, which is terminal", entry.name, name);
-                let one = name.problem("edge_from_end", message);
-                found.push(one.help("a loop that is over stays so: take it out of `from`"));
-            }
+        let name = &entry.name;
+        if entry.own && entry.by.is_empty() {
+            check.add("own_without_by", &name.span, &[name]);
         }
-    }
-    agreement(index, found);
-    let sources: HashSet<usize> = edges.iter().map(|edge| index.entry(edge)).collect();
-    for (at, entry) in machine.transitions.iter().enumerate() {
-        if let From::Any(span) = &entry.from
-            && !sources.contains(&at)
-            && index
-                .phases
-                .values()
-                .any(|&at| !machine.phases[at].terminal)
+        for phase in sources(entry).iter().filter(|phase| is_terminal(phase)) {
+            check.add("edge_from_end", &phase.span, &[name, phase]);
+        }
+        if let From::Any(place) = &entry.from
+            && check.edges_of(entry).next().is_none()
+            && !check.is_broken(entry)
         {
-            let message = format!("`*` leaves `{}` no source", entry.name);
-            let one = Diagnostic::new("no_source", span.clone(), message);
-            found.push(one.help(
-                "every phase has an edge of its own of this transition: take this entry out",
-            ));
+            check.add("no_source", place, &[name]);
+        }
+    }
+    for entries in check.transitions.values() {
+        for entry in &entries[1..] {
+            agreement(check, entries[0], entry);
+        }
+    }
+    let found = check.found.borrow();
+    let has_unknown = found.iter().any(|one| one.code == "unknown_phase");
+    drop(found);
+    if !has_unknown {
+        reach(check);
+    }
+}
+
+/// Reports differences between two entries of a transition, which becomes one method.
+fn agreement(check: &Check<'_>, first: &Transition, entry: &Transition) {
+    fn actors(entry: &Transition) -> HashSet<Actor> {
+        entry.by.iter().map(|actor| actor.value).collect()
+    }
+    fn args(entry: &Transition) -> Vec<Argument> {
+        let undocumented = |argument: &Argument| Argument {
+            doc: String::new(),
+            ..argument.clone()
+        };
+        entry.args.iter().map(undocumented).collect()
+    }
+    for (key, is_same) in [
+        ("requires", first.requires == entry.requires),
+        ("by", actors(first) == actors(entry)),
+        ("own", first.own == entry.own),
+        ("args", args(first) == args(entry)),
+    ] {
+        if !is_same {
+            check.add("entries_differ", &entry.name.span, &[&entry.name, &key]);
+            check.relate(&first.name.span, "the first entry");
         }
     }
 }
 
-/// All entries of one transition are one method: one signature, one kind of evidence, one set of callers.
-fn agreement(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
-    for entries in index.transitions.values() {
-        let first = &index.machine.transitions[entries[0]];
-        for &at in &entries[1..] {
-            let entry = &index.machine.transitions[at];
-            let actors = |entry: &Transition| {
-                let mut actors: Vec<Actor> = entry.by.iter().map(|actor| actor.value).collect();
-                actors.sort();
-                actors
-            };
-            let args = |entry: &Transition| -> Vec<_> {
-                let args = entry.args.iter();
-                args.map(|argument| {
-                    (
-                        argument.name.clone(),
-                        argument.kind.clone(),
-                        argument.optional,
-                    )
-                })
-                .collect()
-            };
-            let differ = [
-                ("requires", first.requires != entry.requires),
-                ("by", actors(first) != actors(entry)),
-                ("own", first.own != entry.own),
-                ("args", args(first) != args(entry)),
-            ];
-            for (key, _) in differ.into_iter().filter(|(_, differ)| *differ) {
-                let message = format!("the entries of `{}` differ in `{key}`", entry.name);
-                let one = entry.name.problem("entries_differ", message);
-                let one = one.related(first.name.span.clone(), "the first entry");
-                found.push(one.help(format!(
-                    "one transition is one method: write the same `{key}` in each"
-                )));
-            }
-        }
-    }
-}
-
-/// Phases that no mode reaches, and phases from which nothing terminal is reached.
-pub(super) fn reach(index: &Index<'_>, edges: &[Edge<'_>], found: &mut Vec<Diagnostic>) {
-    let machine = index.machine;
-    let (mut forward, mut backward) = (
-        vec![Vec::new(); machine.phases.len()],
-        vec![Vec::new(); machine.phases.len()],
-    );
-    for edge in edges {
-        forward[edge.from].push(edge.to);
-        backward[edge.to].push(edge.from);
-    }
-    let starts = machine
-        .modes
-        .iter()
-        .filter_map(|mode| index.phases.get(mode.start.as_str()).copied());
+/// Reports phases that no loop reaches, and phases from which no loop ends.
+fn reach(check: &Check<'_>) {
+    let machine = check.machine;
+    let phases = machine.phases.iter().enumerate();
+    let modes = machine.modes.iter();
+    let starts = modes.filter_map(|mode| check.phase_index(&mode.start));
     let starts: Vec<usize> = starts.collect();
-    let ends: Vec<usize> = (0..machine.phases.len())
-        .filter(|&at| machine.phases[at].terminal)
-        .collect();
-    let reached = closure(&forward, starts.clone());
-    let ending = closure(&backward, ends.clone());
-    for (at, phase) in machine.phases.iter().enumerate() {
-        let name = &phase.name.value;
-        if !reached[at] && !starts.is_empty() && name != "same" {
-            let message = format!("no loop reaches `{name}`");
-            let one = phase.name.problem("unreachable", message);
-            found.push(one.help(format!(
-                "add a transition with `to = \"{name}\"`, or take the phase out"
-            )));
-        } else if !ending[at] && !ends.is_empty() {
-            let message = format!("nothing leads from `{name}` to a terminal phase");
-            let one = phase.name.problem("no_way_out", message);
-            let ends: Vec<&str> = ends.iter().take(4).map(|&end| index.phase(end)).collect();
-            found.push(one.help(format!(
-                "add a transition from `{name}` that leads to {}",
-                list(&ends)
-            )));
+    let ends = phases.clone().filter(|(_, phase)| phase.terminal);
+    let ends: Vec<usize> = ends.map(|(at, _)| at).collect();
+    let names = ends.iter().map(|&end| &check.phase(end).name);
+    let names = list(&strs(names.take(4)));
+
+    let edges = check.edges.iter();
+    let forward = edges.clone().map(|edge| (edge.from, edge.to));
+    let from_start = reached(starts.clone(), forward);
+    let to_end = reached(ends.clone(), edges.map(|edge| (edge.to, edge.from)));
+    for (at, phase) in phases {
+        let name = &phase.name;
+        if !from_start.contains(&at) && !starts.is_empty() && name.value != "same" {
+            check.add("unreachable", &name.span, &[name]);
+        } else if !to_end.contains(&at) && !ends.is_empty() {
+            check.add("no_way_out", &name.span, &[name, &names]);
         }
     }
 }
 
-fn closure(next: &[Vec<usize>], starts: Vec<usize>) -> Vec<bool> {
-    let mut seen = vec![false; next.len()];
-    let mut open = starts;
+/// Returns the phases that are reached from some phases, with these.
+pub(super) fn reached(
+    starts: impl IntoIterator<Item = usize>,
+    edges: impl Iterator<Item = (usize, usize)>,
+) -> HashSet<usize> {
+    let mut next: HashMap<usize, Vec<usize>> = HashMap::new();
+    for (from, to) in edges {
+        next.entry(from).or_default().push(to);
+    }
+    let mut seen = HashSet::new();
+    let mut open: Vec<usize> = starts.into_iter().collect();
     while let Some(at) = open.pop() {
-        if !std::mem::replace(&mut seen[at], true) {
-            open.extend(next[at].iter().filter(|&&to| !seen[to]));
+        if seen.insert(at) {
+            open.extend(next.get(&at).into_iter().flatten());
         }
     }
     seen
-}
-
-/// Edges of one transition at one source that no guard tells apart. Returns the entries concerned, so that their
-/// guards are not reported as overlapping too.
-pub(super) fn duplicates(
-    index: &Index<'_>,
-    edges: &[Edge<'_>],
-    found: &mut Vec<Diagnostic>,
-) -> HashSet<usize> {
-    let mut entries = HashSet::new();
-    for ((source, name), group) in groups(edges) {
-        let mut guards: HashMap<String, &Edge<'_>> = HashMap::new();
-        for edge in group {
-            let when = edge.declared.when.as_ref();
-            let key = when.map(|when| text(&when.value)).unwrap_or_default();
-            let Some(first) = guards.get(&key) else {
-                guards.insert(key, edge);
-                continue;
-            };
-            let both = [index.entry(first), index.entry(edge)];
-            if both.iter().all(|entry| entries.contains(entry)) {
-                continue;
-            }
-            entries.extend(both);
-            let why = if when.is_some() {
-                "with the same guard"
-            } else {
-                "without a guard"
-            };
-            let message = format!("`{name}` leaves `{}` twice {why}", index.phase(source));
-            let one = edge.declared.name.problem("duplicate_edge", message);
-            let one = one.related(first.declared.name.span.clone(), "the other edge");
-            found.push(one.help("give each a `when` of its own, or take one out"));
-        }
-    }
-    entries
-}
-
-/// A guard's meaning as far as its order and its places do not matter.
-fn text(guard: &Guard) -> String {
-    match guard {
-        Guard::All(parts) | Guard::Any(parts) => {
-            let mut parts: Vec<String> = parts.iter().map(text).collect();
-            parts.sort();
-            let word = if matches!(guard, Guard::All(_)) {
-                "all"
-            } else {
-                "any"
-            };
-            format!("{word}({})", parts.join(","))
-        }
-        Guard::Compare { left, sign, right } => {
-            use crate::model::Operand;
-            let side = |operand: &Operand| match operand {
-                Operand::Field { name, offset } => format!("{}{offset:+}", name),
-                Operand::Argument { name, offset } => format!("args.{}{offset:+}", name),
-                Operand::Constant(constant) => format!("{constant:?}"),
-            };
-            format!("{} {sign:?} {}", side(left), side(right))
-        }
-    }
 }

@@ -1,363 +1,185 @@
-//! Names that cannot live together in the generated Rust or on the command line.
+//! Names that collide in the generated Rust, in a document or on the command line.
 
-use std::collections::{BTreeSet, HashMap};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::Index;
-use crate::diagnostic::{Diagnostic, list};
+use super::{Check, sources, strs};
 use crate::emit::ident::{TYPES, camel, type_of_words};
 use crate::model::texts::Word;
-use crate::model::{Actor, ArgumentKind, At, AtStart, Behaviour, FieldKind, From, Machine, Phase};
+use crate::model::{Actor, ArgumentKind, At, AtStart, Behaviour, FieldKind, Transition};
 
-const CODE: &str = "name_collision";
+/// The methods of every `Loop`.
+const METHODS: &str = "id phase fields header raw reload folder into_any noting add_text";
+/// The arguments of every verb and of every method of a transition.
+const ARGUMENTS: &str = "id from_prompt help rejecting evidence held";
+/// The verbs of every program.
+const VERBS: &str = "start run review status list adopt journal report sweep doctor machine config stop prompt answer \
+                     session-start hooks plugin rollback personas import use state statusline completions help resume";
+/// The words of Rust that have no raw form, and the empty word.
+const NOT_NAMES: [&str; 5] = ["self", "Self", "super", "crate", ""];
 
-/// Methods that every loop has.
-const METHODS: [&str; 9] = [
-    "id", "phase", "raw", "reload", "noting", "folder", "into_any", "fields", "add_text",
-];
-/// What a verb or a method has besides its transition's arguments.
-const ARGUMENTS: [&str; 6] = ["id", "from_prompt", "help", "rejecting", "evidence", "held"];
-/// The words of Rust that cannot be written as `r#word`, in any form.
-const WORDS: [&str; 4] = ["self", "super", "crate", "_"];
-/// The command line's own verbs. `resume` is one of them too, see below.
-const VERBS: [&str; 26] = [
-    "start",
-    "run",
-    "review",
-    "status",
-    "list",
-    "adopt",
-    "journal",
-    "report",
-    "sweep",
-    "doctor",
-    "machine",
-    "config",
-    "stop",
-    "prompt",
-    "answer",
-    "session_start",
-    "hooks",
-    "plugin",
-    "rollback",
-    "personas",
-    "import",
-    "use",
-    "state",
-    "statusline",
-    "completions",
-    "help",
-];
+/// The kind of a part of the machine file, and its name.
+type Part<'m> = (&'static str, &'m At<String>);
 
-/// The names that share one namespace, with what the first of each was.
-struct Space {
-    what: &'static str,
-    taken: HashMap<String, (String, Option<Range<usize>>)>,
+/// The names that are taken.
+struct Taken<'c, 'm> {
+    check: &'c Check<'m>,
+    /// The owner of each name, by namespace and name.
+    owners: RefCell<BTreeMap<(String, String), Owner>>,
 }
 
-impl Space {
-    fn new(what: &'static str, own: &[&str]) -> Self {
-        let taken = own.iter().map(|name| {
-            (
-                (*name).to_owned(),
-                (format!("the {what} `{name}` that every module has"), None),
-            )
-        });
-        Self {
-            what,
-            taken: taken.collect(),
+/// A description, and a place if the owner is in the file.
+type Owner = (String, Option<Range<usize>>);
+
+impl<'m> Taken<'_, 'm> {
+    /// Notes names that every machine has, separated by spaces.
+    fn reserve(&self, space: &str, names: &str) {
+        for name in names.split_whitespace() {
+            let key = (space.to_owned(), name.to_owned());
+            let owner = ("every machine".to_owned(), None);
+            self.owners.borrow_mut().insert(key, owner);
         }
     }
 
-    fn add(
-        &mut self,
-        identifier: String,
-        kind: &str,
-        name: &At<String>,
-        found: &mut Vec<Diagnostic>,
-    ) {
-        let this = format!("the {kind} `{}`", name);
-        let Some((other, place)) = self.taken.get(&identifier) else {
-            self.taken
-                .insert(identifier, (this, Some(name.span.clone())));
-            return;
-        };
-        let message = format!(
-            "{this} and {other} both give the Rust {} `{identifier}`",
-            self.what
-        );
-        let mut one = name
-            .problem(CODE, message)
-            .help(format!("rename the {kind}"));
-        if let Some(place) = place {
-            one = one.related(place.clone(), "the other one");
+    /// Adds a name that is made from a part of the file, or reports that it cannot be.
+    fn add(&self, space: &str, name: impl Into<String>, (kind, of): Part<'m>) {
+        let name = name.into();
+        if NOT_NAMES.contains(&name.as_str()) && space != "a stored form" {
+            return self.check.add("name_not_rust", &of.span, &[&kind, of]);
         }
-        found.push(one);
+        let mut owners = self.owners.borrow_mut();
+        let key = (space.to_owned(), name);
+        if let Some((owner, place)) = owners.get(&key) {
+            self.check
+                .add("name_taken", &of.span, &[&kind, of, &key.0, &key.1, owner]);
+            if let Some(place) = place {
+                self.check.relate(place, "the other name");
+            }
+        } else {
+            owners.insert(key, (format!("the {kind} `{of}`"), Some(of.span.clone())));
+        }
+    }
+
+    /// Adds the enum of a list of words.
+    fn add_words(&self, name: String, words: &'m [At<Word>], part: Part<'m>) {
+        let mut variants = BTreeSet::new();
+        for word in words {
+            let variant = camel(&word.value);
+            if NOT_NAMES.contains(&variant.as_str()) || !variants.insert(variant) {
+                self.check.add("name_word", &word.span, &[&&*word.value]);
+            }
+        }
+        self.add("a type", format!("{name}Iter"), part);
+        self.add("a type", name, part);
     }
 }
 
-pub(super) fn collisions(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
-    let machine = index.machine;
-    let transitions: Vec<_> = index
-        .transitions
-        .values()
-        .map(|entries| &machine.transitions[entries[0]])
-        .collect();
-    let mut transitions = transitions;
-    transitions.sort_by_key(|entry| entry.name.span.start);
+pub(super) fn collisions(check: &Check<'_>) {
+    let machine = check.machine;
+    let taken = &Taken {
+        check,
+        owners: RefCell::default(),
+    };
+    taken.reserve("a type", &TYPES.join(" "));
+    taken.reserve("a method of `Loop`", METHODS);
+    taken.reserve("a flag of `start`", "mode help");
+    taken.reserve("a verb", VERBS);
+    hook_methods(check, taken);
 
-    let mut types = Space::new("type", &TYPES);
-    types.add(camel(&machine.name.value), "machine", &machine.name, found);
+    let part = ("machine", &machine.name);
+    taken.add("a module", &*machine.name.value, part);
+    taken.add("a type", camel(&machine.name), part);
+    for mode in &machine.modes {
+        let part = ("mode", &mode.name);
+        taken.add("a variant of `Mode`", camel(&mode.name), part);
+    }
     for phase in &machine.phases {
-        if phase.name.value == "same" {
-            let one = phase.name.problem(CODE, "a phase is named `same`");
-            found.push(one.help("`to = \"same\"` means the source; rename the phase"));
+        let (name, part) = (&phase.name, ("phase", &phase.name));
+        if name.value == "same" {
+            check.add("name_same", &name.span, &[]);
         }
-        if phase.name.value == "stop" && !phase.terminal {
-            let message =
-                "the phase `stop` would be the method `OnStop::stop`, which every machine has";
-            found.push(phase.name.problem(CODE, message).help("rename the phase"));
+        if !phase.terminal {
+            taken.add("a method of `OnStop`", &*name.value, part);
         }
-        if !phase.terminal
-            && let Some(does) = method(machine, &phase.name.value)
-        {
-            let name = &phase.name.value;
-            let message = format!(
-                "the phase `{name}` would be the method `OnStop::{name}`, by which the program {does}"
-            );
-            found.push(phase.name.problem(CODE, message).help("rename the phase"));
-        }
-        types.add(camel(&phase.name.value), "phase", &phase.name, found);
+        taken.add("a type", camel(name), part);
+        taken.add("a stored form", phase.stored(), part);
     }
-    for entry in &transitions {
-        types.add(camel(&entry.name.value), "transition", &entry.name, found);
+    let entries = check.transitions.values();
+    let mut entries: Vec<_> = entries.map(|entries| entries[0]).collect();
+    entries.sort_by_key(|entry| entry.span.start);
+    for entry in &entries {
+        taken.add("a type", camel(&entry.name), ("transition", &entry.name));
     }
-    for field in &machine.fields {
-        if let FieldKind::OneOf(words) = &field.kind {
-            let name = type_of_words(&field.name.value);
-            types.add(format!("{name}Iter"), "field", &field.name, found);
-            types.add(name, "field", &field.name, found);
-            variants(words, &field.name.value, found);
+    fields(check, taken);
+    for entry in entries {
+        transition(check, entry, taken);
+    }
+}
+
+fn fields<'m>(check: &Check<'m>, taken: &Taken<'_, 'm>) {
+    for field in &check.machine.fields {
+        let (name, part) = (&field.name, ("field", &field.name));
+        taken.add("a field or transition", &*name.value, part);
+        match &field.kind {
+            FieldKind::OneOf(words) => taken.add_words(type_of_words(name), words, part),
+            FieldKind::Data(_) => taken.add("a method of `Loop`", format!("set_{name}"), part),
+            _ => {}
         }
         if field.within.is_some() {
-            types.add(
-                format!("Has{}", camel(&field.name.value)),
-                "field",
-                &field.name,
-                found,
-            );
+            taken.add("a type", format!("Has{}", camel(name)), part);
+            taken.add("a method of `Loop`", &*name.value, part);
         }
-        if field.name.value == "mode" && field.at_start != AtStart::Never {
-            let one = field.name.problem(CODE, "a start takes a `mode` already");
-            found.push(one.help("rename the field, or leave `at_start` out"));
-        }
-        if field.name.value == "help" && field.at_start != AtStart::Never {
-            let one = field
-                .name
-                .problem(CODE, "`start --help` shows its help already");
-            found.push(one.help("rename the field, or leave `at_start` out"));
-        }
-    }
-    // Fields are read through a type of their own, but one name for two things of a loop would mislead.
-    let mut methods = Space::new("method", &METHODS);
-    for entry in &transitions {
-        if let Some(field) = index.fields.get(entry.name.as_str()) {
-            let message = format!(
-                "the transition `{0}` and the field `{0}` have one name",
-                entry.name
-            );
-            let one = entry.name.problem(CODE, message);
-            let one = one.related(field.name.span.clone(), "the field");
-            found.push(one.help("rename the transition"));
-        }
-    }
-    branches(index, &mut types, found);
-    for entry in &transitions {
-        for argument in &entry.args {
-            if let ArgumentKind::OneOf(words) = &argument.kind {
-                let name = camel(&entry.name.value) + &camel(&argument.name.value);
-                types.add(format!("{name}Iter"), "argument", &argument.name, found);
-                types.add(name, "argument", &argument.name, found);
-                variants(words, &argument.name.value, found);
-            }
-        }
-    }
-    for field in &machine.fields {
-        if matches!(field.kind, FieldKind::Data(_)) {
-            methods.add(format!("set_{}", field.name), "field", &field.name, found);
-        }
-    }
-    for entry in &transitions {
-        methods.add(entry.name.value.clone(), "transition", &entry.name, found);
-    }
-    let mut modes = Space::new("variant", &[]);
-    for mode in &machine.modes {
-        modes.add(camel(&mode.name.value), "mode", &mode.name, found);
-    }
-    stored_forms(index, found);
-    reserved_words(index, found);
-    for (at, entry) in machine.transitions.iter().enumerate() {
-        if index
-            .transitions
-            .get(entry.name.as_str())
-            .is_some_and(|entries| entries[0] == at)
-        {
-            verb(index, &entry.name, found);
+        if field.at_start != AtStart::Never {
+            taken.add("a flag of `start`", &*name.value, part);
         }
     }
 }
 
-fn variants(words: &[At<Word>], field: &str, found: &mut Vec<Diagnostic>) {
-    let mut space = Space::new("variant", &[]);
-    for word in words {
-        let variant = camel(&word.value);
-        if variant.is_empty() || variant == "Self" {
-            let message = format!(
-                "the word `{}` of `{field}` gives no Rust variant",
-                word.value
-            );
-            found.push(
-                word.problem(CODE, message)
-                    .help("write a word with a letter, and not `self`"),
-            );
-        } else {
-            let name = At::new(word.value.to_string(), word.span.clone());
-            space.add(variant, "word", &name, found);
+fn transition<'m>(check: &Check<'m>, entry: &'m Transition, taken: &Taken<'_, 'm>) {
+    let (name, part) = (&entry.name, ("transition", &entry.name));
+    taken.add("a field or transition", &*name.value, part);
+    taken.add("a method of `Loop`", &*name.value, part);
+    // `resume` of the command line is the user's, too.
+    let by_user = entry.by.iter().all(|actor| actor.value == Actor::Person);
+    if entry.is_verb() && !(by_user && name.value == "resume") {
+        taken.add("a verb", name.replace('_', "-"), part);
+    }
+    let arguments = format!("an argument of `{name}`");
+    taken.reserve(&arguments, ARGUMENTS);
+    for argument in &entry.args {
+        let part = ("argument", &argument.name);
+        taken.add(&arguments, &*argument.name.value, part);
+        if let ArgumentKind::OneOf(words) = &argument.kind {
+            taken.add_words(camel(name) + &camel(&argument.name), words, part);
+        }
+    }
+    // A transition that leads from one phase to several has an enum of the phases that follow.
+    let entries = &check.transitions[name.as_str()];
+    if entries.len() > 1 {
+        taken.add("a type", format!("{}Next", camel(name)), part);
+        let sources = strs(entries.iter().flat_map(|entry| sources(entry)));
+        for source in sources.into_iter().collect::<BTreeSet<_>>() {
+            let next = format!("{}From{}", camel(name), camel(source));
+            taken.add("a type", next, part);
         }
     }
 }
 
-fn stored_forms(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
-    let mut stored: HashMap<&str, &At<String>> = HashMap::new();
-    for phase in &index.machine.phases {
-        let form = phase.stored();
-        if let Some(other) = stored.insert(form, &phase.name) {
-            let message = format!(
-                "the phases `{}` and `{}` are both stored as `{}`",
-                other, phase.name, form
-            );
-            let span = phase
-                .stored
-                .as_ref()
-                .map_or(&phase.name.span, |stored| &stored.span);
-            let one = Diagnostic::new("stored_twice", span.clone(), message);
-            let one = one.related(other.span.clone(), "the other one");
-            found.push(one.help("give one of them another `stored`"));
+/// Reserves the methods of `OnStop` that are not those of phases, and the verb that goes with them.
+fn hook_methods(check: &Check<'_>, taken: &Taken<'_, '_>) {
+    let (space, machine) = ("a method of `OnStop`", check.machine);
+    taken.reserve(space, "stop");
+    if machine.behaviours().any(Behaviour::verifies) {
+        taken.reserve(space, "verifies");
+        taken.reserve("a verb", "verify");
+    }
+    if machine.behaviours().any(Behaviour::reviews_in_rust) {
+        taken.reserve(space, "subjects");
+    }
+    for phase in &machine.phases {
+        if phase.on_stop.as_ref().is_some_and(Behaviour::asks_in_rust) {
+            taken.reserve(space, &format!("asks {}_asks", phase.name));
         }
-    }
-}
-
-fn reserved_words(index: &Index<'_>, found: &mut Vec<Diagnostic>) {
-    let machine = index.machine;
-    let args = machine
-        .transitions
-        .iter()
-        .flat_map(|entry| &entry.args)
-        .map(|argument| ("argument", &argument.name));
-    let names = std::iter::once(("machine", &machine.name))
-        .chain(machine.modes.iter().map(|mode| ("mode", &mode.name)))
-        .chain(machine.fields.iter().map(|field| ("field", &field.name)))
-        .chain(machine.phases.iter().map(|phase| ("phase", &phase.name)))
-        .chain(
-            machine
-                .transitions
-                .iter()
-                .map(|entry| ("transition", &entry.name)),
-        )
-        .chain(args.clone());
-    for (kind, name) in names {
-        if WORDS.contains(&name.as_str()) {
-            let message = format!(
-                "the {kind} `{}` is a word of Rust that nothing can be named",
-                name
-            );
-            found.push(
-                name.problem(CODE, message)
-                    .help(format!("rename the {kind}")),
-            );
-        }
-    }
-    for (_, name) in args.filter(|(_, name)| ARGUMENTS.contains(&name.as_str())) {
-        let message = format!("the argument `{}` is one that verbs have already", name);
-        found.push(name.problem(CODE, message).help("rename the argument"));
-    }
-}
-
-/// A transition that leads from one phase to several gives an enum for where it led.
-fn branches(index: &Index<'_>, types: &mut Space, found: &mut Vec<Diagnostic>) {
-    for entries in index
-        .transitions
-        .values()
-        .filter(|entries| entries.len() > 1)
-    {
-        let entry = &index.machine.transitions[entries[0]];
-        let name = camel(&entry.name.value);
-        types.add(format!("{name}Next"), "transition", &entry.name, found);
-        let mut sources = BTreeSet::new();
-        for at in entries {
-            if let From::Phases(names) = &index.machine.transitions[*at].from {
-                sources.extend(names.iter().map(|name| name.as_str()));
-            }
-        }
-        for source in sources {
-            types.add(
-                format!("{name}From{}", camel(source)),
-                "transition",
-                &entry.name,
-                found,
-            );
-        }
-    }
-}
-
-/// Returns what a method of this name does that the generated `OnStop` has besides those of the phases.
-fn method(machine: &Machine, name: &str) -> Option<&'static str> {
-    let mut behaviours = machine.behaviours();
-    if name == "verifies" && behaviours.any(Behaviour::verifies) {
-        return Some("gives the commands");
-    }
-    if name == "subjects" && machine.behaviours().any(Behaviour::reviews_in_rust) {
-        return Some("gives what is reviewed");
-    }
-    let asking = |phase: &&Phase| phase.on_stop.as_ref().is_some_and(Behaviour::asks_in_rust);
-    let mut asking = machine.phases.iter().filter(asking);
-    let asks = asking
-        .any(|phase| name == "asks" || name.strip_suffix("_asks") == Some(phase.name.as_str()));
-    asks.then_some("asks")
-}
-
-/// A transition that is open to agents or people is a verb, and the command line has verbs of its own.
-fn verb(index: &Index<'_>, name: &At<String>, found: &mut Vec<Diagnostic>) {
-    let entries = &index.transitions[name.as_str()];
-    let mut actors = entries
-        .iter()
-        .map(|&at| &index.machine.transitions[at])
-        .filter(|entry| entry.is_verb())
-        .flat_map(|entry| &entry.by)
-        .map(|actor| actor.value);
-    let Some(first) = actors.next() else { return };
-    let people_only = first == Actor::Person && actors.all(|actor| actor == Actor::Person);
-    let verb = name.value.replace('_', "-");
-    let (taken, help) = match verb.as_str() {
-        "resume" if people_only => return,
-        "resume" => (
-            true,
-            "the command line’s resume is a person’s: write by = [\"person\"], or rename it"
-                .to_owned(),
-        ),
-        other => {
-            let mut on_stops = index.machine.behaviours();
-            let verify = on_stops.any(Behaviour::verifies).then_some("verify");
-            let verbs: Vec<&str> = VERBS.into_iter().chain(verify).chain(["resume"]).collect();
-            let help = format!("rename it, or leave `by` out; taken are {}", list(&verbs));
-            (verbs.contains(&other), help)
-        }
-    };
-    if taken {
-        let message = format!(
-            "the transition `{}` would be the verb `{verb}`, which the command line has",
-            name
-        );
-        found.push(name.problem("reserved_verb", message).help(help));
     }
 }

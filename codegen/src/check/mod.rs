@@ -1,146 +1,185 @@
-//! What a machine has to be before code is made from it. Each room looks at one thing and goes on after a finding.
-//!
-//! Works on the model alone: no TOML, no Rust. Every analysis has a bound, so that a hostile file costs little.
+//! What a machine must satisfy before code is generated from it. Each module checks one subject and reports all that it
+//! finds.
 
-mod ask;
-mod before_stop;
+mod answers;
 mod behaviours;
 mod bounds;
-mod edits;
-mod file;
+mod document;
+pub mod evaluate;
+mod examples;
 mod graph;
 mod guards;
 mod idents;
 mod names;
-mod nulls;
-mod parameters;
-mod plugin;
-mod presence;
-mod solve;
-mod turns;
 mod types;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashSet};
+use std::fmt::Display;
+use std::ops::Range;
 
 use crate::diagnostic::Diagnostic;
-use crate::model::{Edge, Field, From, Machine};
+use crate::model::{At, Edge, From, Machine, Phase, Transition};
 
-/// The most edges, each counted with its updates: every entry at every source that it has.
-const MOST_EDGES: usize = 1 << 18;
-
-/// After so many findings nobody needs more, and looking for near names takes time.
-const ENOUGH: usize = 500;
-
-/// Everything that is wrong with a machine whose form is right.
+/// Returns everything that is wrong with a machine whose form is right.
 pub fn check(machine: &Machine) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
-    let index = Index::new(machine);
-    let unknown = names::references(&index, &mut found);
-    let mistyped = types::types(&index, &mut found);
-    if found.len() > ENOUGH {
-        return found;
-    }
-    idents::collisions(&index, &mut found);
-    names::holders(&index, &mut found);
-    names::places(&index, &mut found);
-    if let Some(too_large) = too_many_edges(machine) {
-        found.push(too_large);
-        return found;
-    }
-    let edges = machine.edges();
-    let broken: HashSet<usize> = unknown.entries.union(&mistyped).copied().collect();
-    graph::shape(&index, &edges, &mut found);
-    if !unknown.phases {
-        graph::reach(&index, &edges, &mut found);
-    }
-    parameters::parameters(&index, &mut found);
-    behaviours::behaviours(&index, &edges, &unknown.adrift, &mut found);
-    ask::questions(&index, &edges, &unknown.adrift, &mut found);
-    turns::turns(&index, &edges, &mut found);
-    let duplicated = graph::duplicates(&index, &edges, &mut found);
-    presence::presence(&index, &edges, &mut found);
-    guards::guards(&index, &edges, &broken, &duplicated, &mut found);
-    match presence::Crossings::new(&index, &edges) {
-        Ok(crossings) => bounds::bounds(&index, &edges, &crossings, &broken, &mut found),
-        Err(too_large) => found.push(*too_large),
-    }
-    nulls::nulls(&index, &mut found);
-    edits::edits(&index, &mut found);
-    file::file(&index, &mut found);
-    plugin::commands(machine, &mut found);
-    found
+    let mut check = Check::new(machine);
+    names::names(&check);
+    check.broken = types::types(&check);
+    idents::collisions(&check);
+    document::document(&check);
+    graph::graph(&check);
+    behaviours::behaviours(&check);
+    answers::answers(&check);
+    names::presence(&check);
+    guards::guards(&check);
+    bounds::bounds(&check);
+    check.found.into_inner()
 }
 
-/// Names to places, so that nothing is searched for twice.
-struct Index<'m> {
+/// A machine, and what is wrong with it.
+struct Check<'m> {
     machine: &'m Machine,
-    phases: HashMap<&'m str, usize>,
-    fields: HashMap<&'m str, &'m Field>,
-    /// Entries of each transition, by index.
-    transitions: BTreeMap<&'m str, Vec<usize>>,
+    edges: Vec<Edge<'m>>,
+    /// The entries of each transition.
+    transitions: BTreeMap<&'m str, Vec<&'m Transition>>,
+    found: RefCell<Vec<Diagnostic>>,
+    /// The starts of the entries with an unknown name or a wrong type. What follows from that is not reported.
+    broken: HashSet<usize>,
 }
 
-impl<'m> Index<'m> {
+impl<'m> Check<'m> {
     fn new(machine: &'m Machine) -> Self {
-        let mut transitions: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        for (at, entry) in machine.transitions.iter().enumerate() {
-            transitions.entry(&entry.name.value).or_default().push(at);
+        let mut transitions: BTreeMap<&str, Vec<_>> = BTreeMap::new();
+        for entry in &machine.transitions {
+            transitions.entry(&entry.name).or_default().push(entry);
         }
-        let phases = machine.phases.iter().enumerate();
         Self {
             machine,
-            phases: phases
-                .map(|(at, phase)| (phase.name.as_str(), at))
-                .collect(),
-            fields: machine
-                .fields
-                .iter()
-                .map(|field| (field.name.as_str(), field))
-                .collect(),
+            edges: machine.edges(),
             transitions,
+            found: RefCell::default(),
+            broken: HashSet::new(),
         }
     }
 
-    /// The name of a phase by its index.
-    fn phase(&self, at: usize) -> &'m str {
-        &self.machine.phases[at].name.value
+    /// Reports a problem. `args` are for its text in `problems.md`.
+    fn add(&self, code: &'static str, place: &Range<usize>, args: &[&dyn Display]) {
+        self.report(place, problem(code, args));
     }
 
-    /// Which entry declares an edge.
-    fn entry(&self, edge: &Edge<'m>) -> usize {
-        self.machine
-            .transitions
-            .element_offset(edge.declared)
-            .expect("an edge borrows from its machine's entries")
+    /// Reports a problem at a place.
+    fn report(&self, place: &Range<usize>, mut problem: Diagnostic) {
+        problem.span = place.clone();
+        self.found.borrow_mut().push(problem);
     }
-}
 
-/// The edges of each transition at each source that it has, in the order of the file.
-fn groups<'e, 'm>(edges: &'e [Edge<'m>]) -> BTreeMap<(usize, &'m str), Vec<&'e Edge<'m>>> {
-    let mut groups: BTreeMap<(usize, &str), Vec<&Edge<'_>>> = BTreeMap::new();
-    for edge in edges {
-        groups
-            .entry((edge.from, &edge.declared.name.value))
-            .or_default()
-            .push(edge);
-    }
-    groups
-}
-
-fn too_many_edges(machine: &Machine) -> Option<Diagnostic> {
-    let mut weight = 0;
-    for entry in &machine.transitions {
-        let sources = match &entry.from {
-            From::Any(_) => machine.phases.len(),
-            From::Phases(names) => names.len(),
-        };
-        weight += sources * (1 + entry.set.len());
-        if weight > MOST_EDGES {
-            let message =
-                format!("with this entry the machine has more than {MOST_EDGES} edges and updates");
-            let found = entry.name.problem("too_large", message);
-            return Some(found.help("split the machine"));
+    /// Adds another place to the last problem.
+    fn relate(&self, place: &Range<usize>, label: &str) {
+        if let Some(last) = self.found.borrow_mut().last_mut() {
+            last.related.push((place.clone(), label.to_owned()));
         }
     }
-    None
+
+    fn found_count(&self) -> usize {
+        self.found.borrow().len()
+    }
+
+    fn phase(&self, at: usize) -> &'m Phase {
+        &self.machine.phases[at]
+    }
+
+    /// Returns the index of the phase of this name.
+    fn phase_index(&self, name: &str) -> Option<usize> {
+        let mut phases = self.machine.phases.iter();
+        phases.position(|phase| phase.name.value == name)
+    }
+
+    fn is_broken(&self, entry: &Transition) -> bool {
+        self.broken.contains(&entry.span.start)
+    }
+
+    /// Returns the edges of an entry.
+    fn edges_of(&self, entry: &'m Transition) -> impl Iterator<Item = &Edge<'m>> + Clone {
+        let edges = self.edges.iter();
+        edges.filter(|edge| edge.declared.span == entry.span)
+    }
+
+    /// Returns the edges of a transition from a phase, in the order of the file.
+    fn edges_from(&self, phase: usize, name: &At<String>) -> Vec<&Edge<'m>> {
+        let edges = self.edges.iter();
+        let edges = edges.filter(|edge| edge.from == phase && edge.declared.name == *name);
+        edges.collect()
+    }
+}
+
+/// Returns names as plain strings.
+fn strs<'n>(names: impl IntoIterator<Item = &'n At<String>>) -> Vec<&'n str> {
+    names.into_iter().map(|name| name.as_str()).collect()
+}
+
+/// Returns the phases in `from` of an entry, without those for which `*` stands.
+fn sources(entry: &Transition) -> &[At<String>] {
+    match &entry.from {
+        From::Phases(names) => names,
+        From::Any(_) => &[],
+    }
+}
+
+/// Describes a problem, without a place.
+fn problem(code: &'static str, args: &[&dyn Display]) -> Diagnostic {
+    let texts = include_str!("problems.md");
+    let section = texts.split_once(&format!("\n## {code}\n"));
+    let (_, section) = section.unwrap_or((texts, code));
+    let mut lines = section.lines().map(|line| {
+        let args = args.iter().enumerate();
+        args.fold(line.to_owned(), |line, (number, argument)| {
+            line.replace(&format!("{{{number}}}"), &argument.to_string())
+        })
+    });
+    let mut line = || lines.next().unwrap_or_default();
+    Diagnostic::new(code, 0..0, line()).help(line())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::Path;
+
+    /// Returns the codes that `problems.md` has, each with a message and what to do.
+    fn codes() -> BTreeSet<&'static str> {
+        let sections = include_str!("problems.md").split("\n## ").skip(1);
+        let codes = sections.map(|section| {
+            let lines: Vec<&str> = section.trim_end().lines().collect();
+            assert_eq!(lines.len(), 3, "{section}");
+            lines[0]
+        });
+        codes.collect()
+    }
+
+    #[test]
+    fn each_problem_has_a_text() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/check");
+        let (mut sources, mut codes) = (String::new(), codes());
+        for file in fs::read_dir(folder).expect("the folder can be read") {
+            let path = file.expect("the folder can be read").path();
+            if path.extension().is_some_and(|end| end == "rs") {
+                sources += &fs::read_to_string(path).expect("the module can be read");
+            }
+        }
+        let parts: Vec<&str> = sources.split('"').collect();
+        for pair in parts.windows(2) {
+            let before = pair[0].trim_end();
+            if before.ends_with("add(") || before.ends_with("problem(") {
+                assert!(
+                    codes.contains(pair[1]) || pair[1].contains(' '),
+                    "{}",
+                    pair[1]
+                );
+            }
+        }
+        codes.retain(|code| !parts.contains(code));
+        assert_eq!(codes, BTreeSet::new(), "not used");
+    }
 }

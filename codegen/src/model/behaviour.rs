@@ -8,9 +8,10 @@ use std::ops::Range;
 use serde::Deserialize;
 
 use super::tables::{self, Entry, TextOr};
-use super::texts::VerdictWord;
-use super::texts::{CommandName, FindingsFile, FromProgram, PROGRAM, Path, Subject, Template};
-use super::{At, Constant, Evidence, Many};
+use super::texts::{
+    CommandName, FindingsFile, FromProgram, PROGRAM, Path, Subject, Template, VerdictWord,
+};
+use super::{At, Blocking, Constant, Earlier, Evidence, Many};
 
 /// What a stop does in a phase.
 #[derive(Debug, Clone, Deserialize)]
@@ -142,80 +143,32 @@ pub struct Review {
     pub failed: Calls,
 }
 
-/// The lowest severity of a finding that blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Blocking {
-    /// Every finding blocks.
-    Low,
-    /// Medium and high findings block.
-    Medium,
-    /// High findings block.
-    High,
-}
-
-impl AsRef<str> for Blocking {
-    fn as_ref(&self) -> &str {
-        match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-        }
-    }
-}
-
-/// What becomes of the findings of earlier rounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Earlier {
-    /// The next round gets them.
-    Carry,
-    /// Each round starts without them.
-    Fresh,
-}
-
-impl AsRef<str> for Earlier {
-    fn as_ref(&self) -> &str {
-        match self {
-            Self::Carry => "carry",
-            Self::Fresh => "fresh",
-        }
-    }
-}
-
 /// The transitions of an outcome, to be tried in turn. Empty: the loop waits.
 pub type Calls = Many<Call>;
 
 /// A transition that an outcome or an answer takes.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Call {
     /// The transition.
     pub then: At<String>,
     /// Constants for its arguments.
+    #[serde(default, deserialize_with = "tables::pairs")]
     pub with: Vec<(At<String>, At<Constant>)>,
 }
 
-/// A call with constants as the file has it.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct CallTable {
-    then: At<String>,
-    #[serde(default, deserialize_with = "tables::pairs")]
-    with: Vec<(At<String>, At<Constant>)>,
-}
-
 impl Entry for Call {
-    type Form = TextOr<CallTable>;
+    type Form = TextOr<String, Call>;
 }
 
-impl From<At<TextOr<CallTable>>> for Call {
-    fn from(call: At<TextOr<CallTable>>) -> Self {
+impl From<At<TextOr<String, Call>>> for Call {
+    fn from(call: At<TextOr<String, Call>>) -> Self {
         match call.value {
             TextOr::Text(then) => Self {
                 then: At::new(then, call.span),
                 with: Vec::new(),
             },
-            TextOr::Table(CallTable { then, with }) => Self { then, with },
+            TextOr::Table(call) => call,
         }
     }
 }
@@ -288,6 +241,45 @@ pub struct Outcome<'m> {
     pub fallback: &'m [Call],
 }
 
+impl<'m> Outcome<'m> {
+    fn optional(name: &'static str, calls: &'m [Call]) -> Self {
+        Self {
+            name,
+            is_required: false,
+            evidence: None,
+            calls,
+            fallback: &[],
+        }
+    }
+
+    fn required(name: &'static str, calls: &'m [Call]) -> Self {
+        Self {
+            is_required: true,
+            ..Self::optional(name, calls)
+        }
+    }
+
+    fn with(self, evidence: Evidence) -> Self {
+        Self {
+            evidence: Some(evidence),
+            ..self
+        }
+    }
+}
+
+/// Returns a parameter for each text of a key.
+fn texts<'m, T: AsRef<str> + 'm>(
+    key: &'static str,
+    texts: impl IntoIterator<Item = &'m At<T>>,
+) -> Vec<Parameter<'m>> {
+    let parameter = |text: &'m At<T>| Parameter {
+        key,
+        value: text.value.as_ref(),
+        span: &text.span,
+    };
+    texts.into_iter().map(parameter).collect()
+}
+
 impl Behaviour {
     /// Returns the name in `on_stop`.
     pub fn name(&self) -> &'static str {
@@ -305,117 +297,92 @@ impl Behaviour {
 
     /// Returns the parameters that the file has, without outcomes, options and personas.
     pub fn parameters(&self) -> Vec<Parameter<'_>> {
-        fn add<'m, T: AsRef<str> + 'm>(
-            parameters: &mut Vec<Parameter<'m>>,
-            key: &'static str,
-            values: impl IntoIterator<Item = &'m At<T>>,
-        ) {
-            parameters.extend(values.into_iter().map(|value| Parameter {
-                key,
-                value: value.value.as_ref(),
-                span: &value.span,
-            }));
-        }
-
-        let mut all = Vec::new();
         match self {
             Self::RequireFile { path, before, .. } => {
-                add(&mut all, "path", [path]);
-                add(&mut all, "before", before);
+                [texts("path", [path]), texts("before", before)].concat()
             }
-            Self::Review(review) => {
-                add(&mut all, "subject", &review.subject);
-                add(&mut all, "round", [&review.round]);
-                add(&mut all, "since", &review.since);
-                add(&mut all, "reviewer", &review.reviewer);
-                add(&mut all, "model", &review.model);
-                add(&mut all, "prompt", &review.prompt);
-                add(&mut all, "findings_file", &review.findings_file);
-                add(&mut all, "verdicts", &review.verdicts);
-                add(&mut all, "blocking", &review.blocking);
-                add(&mut all, "earlier", &review.earlier);
-                add(&mut all, "verify", &review.verify);
-            }
-            Self::Approve { .. } | Self::Announce { .. } => {}
+            Self::Review(review) => [
+                texts("subject", &review.subject),
+                texts("round", [&review.round]),
+                texts("since", &review.since),
+                texts("reviewer", &review.reviewer),
+                texts("model", &review.model),
+                texts("prompt", &review.prompt),
+                texts("findings_file", &review.findings_file),
+                texts("verdicts", &review.verdicts),
+                texts("blocking", &review.blocking),
+                texts("earlier", &review.earlier),
+                texts("verify", &review.verify),
+            ]
+            .concat(),
+            Self::Approve { .. } | Self::Announce { .. } => Vec::new(),
             Self::Ask {
                 question, header, ..
-            } => {
-                add(&mut all, "question", question);
-                add(&mut all, "header", header);
-            }
-            Self::Run { command, .. } => add(&mut all, "command", [command]),
-            Self::Verify { commands, .. } => add(&mut all, "commands", [commands]),
+            } => [texts("question", question), texts("header", header)].concat(),
+            Self::Run { command, .. } => texts("command", [command]),
+            Self::Verify { commands, .. } => texts("commands", [commands]),
             Self::WaitFor { file, field, .. } => {
-                add(&mut all, "file", file);
-                add(&mut all, "field", field);
+                [texts("file", file), texts("field", field)].concat()
             }
         }
-        all
     }
 
     /// Returns the outcomes in the order of the generated code.
     pub fn outcomes(&self) -> Vec<Outcome<'_>> {
         use Evidence::{Reviewed, Settled, Verified};
 
-        let outcome = |name, evidence, calls| Outcome {
-            name,
-            is_required: true,
-            evidence,
-            calls,
-            fallback: &[],
-        };
-        let optional = |name, calls| Outcome {
-            is_required: false,
-            ..outcome(name, None, calls)
-        };
-        // A loop always waits while its command runs.
-        let running = optional("running", &[]);
         match self {
             Self::RequireFile {
                 written, missing, ..
-            } => vec![
-                outcome("written", None, written),
-                optional("missing", missing),
-            ],
+            } => {
+                vec![
+                    Outcome::required("written", written),
+                    Outcome::optional("missing", missing),
+                ]
+            }
             Self::Review(review) => vec![
-                outcome("clean", Some(Settled), &review.clean),
-                outcome("findings", Some(Reviewed), &review.findings),
+                Outcome::required("clean", &review.clean).with(Settled),
+                Outcome::required("findings", &review.findings).with(Reviewed),
                 Outcome {
-                    evidence: Some(Reviewed),
                     fallback: &review.findings,
-                    ..optional("stalled", &review.stalled)
+                    ..Outcome::optional("stalled", &review.stalled).with(Reviewed)
                 },
-                optional("nothing", &review.nothing),
-                optional("running", &review.running),
-                outcome("failed", None, &review.failed),
+                Outcome::optional("nothing", &review.nothing),
+                Outcome::optional("running", &review.running),
+                Outcome::required("failed", &review.failed),
             ],
-            Self::Approve { then } => vec![optional("then", then)],
-            Self::Announce { then } => vec![outcome("then", None, then)],
-            Self::Ask { unanswered, .. } => vec![optional("unanswered", unanswered)],
+            Self::Approve { then } => vec![Outcome::optional("then", then)],
+            Self::Announce { then } => vec![Outcome::required("then", then)],
+            Self::Ask { unanswered, .. } => vec![Outcome::optional("unanswered", unanswered)],
             Self::Run {
                 passed,
                 failed,
                 missing,
                 ..
-            } => vec![
-                outcome("passed", None, passed),
-                outcome("failed", None, failed),
-                optional("missing", missing),
-                running,
-            ],
-            Self::Verify {
+            }
+            | Self::Verify {
                 passed,
                 failed,
                 missing,
                 ..
-            } => vec![
-                outcome("passed", Some(Verified), passed),
-                outcome("failed", None, failed),
-                optional("missing", missing),
-                running,
-            ],
+            } => {
+                let evidence = matches!(self, Self::Verify { .. }).then_some(Verified);
+                vec![
+                    Outcome {
+                        evidence,
+                        ..Outcome::required("passed", passed)
+                    },
+                    Outcome::required("failed", failed),
+                    Outcome::optional("missing", missing),
+                    // A loop always waits while its command runs.
+                    Outcome::optional("running", &[]),
+                ]
+            }
             Self::WaitFor { there, waiting, .. } => {
-                vec![outcome("there", None, there), optional("waiting", waiting)]
+                vec![
+                    Outcome::required("there", there),
+                    Outcome::optional("waiting", waiting),
+                ]
             }
         }
     }
@@ -443,7 +410,7 @@ impl Behaviour {
             Self::Ask {
                 options: Some(options),
                 ..
-            } => &options.value,
+            } => options,
             _ => &[],
         }
     }
@@ -471,15 +438,7 @@ impl Behaviour {
 
     /// Returns whether the program asks, in Rust.
     pub fn asks_in_rust(&self) -> bool {
-        matches!(
-            self,
-            Self::Ask {
-                question: None,
-                header: None,
-                options: None,
-                ..
-            }
-        )
+        self.asks() && self.parameters().is_empty() && self.choices().is_empty()
     }
 
     /// Returns whether the program gives the subject of a review, or a part of it, in Rust.

@@ -1,10 +1,12 @@
 //! Fields: what each holds, and its value at the start.
 
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 
 use super::tables::named;
 use super::texts::{TypeName, Word};
-use super::{ArgumentKind, At, Machine, Many};
+use super::{ArgumentKind, At, AtStart, Held, Machine, Many};
+use crate::diagnostic::list;
 
 /// `fields.x`.
 #[derive(Debug, Clone, Deserialize)]
@@ -47,8 +49,8 @@ struct FieldTable {
     #[serde(default)]
     at_start: AtStart,
     key: Option<At<String>>,
-    min: Option<At<Count>>,
-    max: Option<At<Count>>,
+    min: Option<At<u64>>,
+    max: Option<At<u64>>,
     r#in: Option<Many<At<String>>>,
     #[serde(default)]
     doc: String,
@@ -66,23 +68,15 @@ impl TryFrom<FieldTable> for Field {
             ("max", table.max.is_some()),
         ];
         let takes_no_null = [("null", table.null.is_some() && table.data.is_some())];
-        let kind = match (table.r#type, table.one_of, table.data, table.holds) {
-            (Some(kind), None, None, None) => kind.into(),
-            (None, Some(words), None, None) => FieldKind::OneOf(words),
-            (None, None, Some(name), None) => FieldKind::Data(name.to_string()),
-            (None, None, None, Some(held)) => FieldKind::Held(held),
-            (None, None, None, None) => {
-                return Err(
-                    "{key} has no type\nadd one of `type`, `one_of`, `data` and `holds`".to_owned(),
-                );
-            }
-            _ => {
-                return Err(
-                    "{key} has two types\nkeep one of `type`, `one_of`, `data` and `holds`"
-                        .to_owned(),
-                );
-            }
-        };
+        let kind = only_kind([
+            ("type", table.r#type.map(FieldKind::from)),
+            ("one_of", table.one_of.map(FieldKind::OneOf)),
+            (
+                "data",
+                table.data.map(|name| FieldKind::Data(name.to_string())),
+            ),
+            ("holds", table.holds.map(FieldKind::Held)),
+        ])?;
         let owner = match kind {
             FieldKind::Held(_) => Some("the engine sets it"),
             FieldKind::Data(_) => Some("it is data, which starts as the default of its type"),
@@ -103,11 +97,22 @@ impl TryFrom<FieldTable> for Field {
             null: table.null,
             at_start: table.at_start,
             key: table.key,
-            min: table.min.map(|min| min.map(|count| count.0)),
-            max: table.max.map(|max| max.map(|count| count.0)),
+            min: table.min,
+            max: table.max,
             within: table.r#in,
             doc: table.doc,
         })
+    }
+}
+
+/// Returns the kind of a field or an argument, of the keys that may declare it.
+pub(super) fn only_kind<T, const N: usize>(keys: [(&str, Option<T>); N]) -> Result<T, String> {
+    let names = list(&keys.each_ref().map(|(key, _)| *key));
+    let mut kinds = keys.into_iter().filter_map(|(_, kind)| kind);
+    match (kinds.next(), kinds.next()) {
+        (Some(kind), None) => Ok(kind),
+        (None, _) => Err(format!("{{key}} has no type\nadd one of {names}")),
+        (Some(_), Some(_)) => Err(format!("{{key}} has two types\nkeep one of {names}")),
     }
 }
 
@@ -142,91 +147,11 @@ impl From<ArgumentKind> for FieldKind {
     }
 }
 
-/// What the engine keeps in a state document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Held {
-    /// The name of the mode.
-    Mode,
-    /// The phase, in its stored form.
-    Phase,
-    /// The id of the loop.
-    Id,
-    /// The absolute path of the loop's root.
-    Root,
-    /// The session that owns the loop, or `unknown`.
-    Session,
-    /// The time of the start, ISO 8601 UTC.
-    Started,
-    /// The time of the start, in seconds since 1970.
-    StartedEpoch,
-    /// The time of the last change, ISO 8601 UTC.
-    Updated,
-    /// The number of changes in the journal.
-    Revision,
-    /// The revision with which the visit of the phase began.
-    Visit,
-    /// The number of the findings file of the last review that a change rests on.
-    Findings,
-    /// The last run of the visit that a change rests on.
-    Run,
-    /// The name of the machine.
-    Machine,
-    /// The graph hash of the machine.
-    GraphHash,
-}
-
-impl Held {
-    /// What every machine needs a field for.
-    pub const REQUIRED: [Self; 6] = [
-        Self::Phase,
-        Self::Id,
-        Self::Root,
-        Self::Session,
-        Self::Revision,
-        Self::Machine,
-    ];
-
-    /// Returns the word in `holds`.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Mode => "mode",
-            Self::Phase => "phase",
-            Self::Id => "id",
-            Self::Root => "root",
-            Self::Session => "session",
-            Self::Started => "started",
-            Self::StartedEpoch => "started-epoch",
-            Self::Updated => "updated",
-            Self::Revision => "revision",
-            Self::Visit => "visit",
-            Self::Findings => "findings",
-            Self::Run => "run",
-            Self::Machine => "machine",
-            Self::GraphHash => "graph-hash",
-        }
-    }
-}
-
-/// Whether a start takes a field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum AtStart {
-    /// It does not.
-    #[default]
-    #[serde(skip)]
-    Never,
-    /// It may.
-    Optional,
-    /// It must.
-    Required,
-}
-
 /// A constant of `machine.toml`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
 #[serde(
     untagged,
-    expecting = "{key} must be a string, true, false, or a whole number from 0 to 9223372036854775807"
+    expecting = "expected a string, true, false, or a whole number from 0 to 9223372036854775807"
 )]
 pub enum Constant {
     /// A whole number.
@@ -237,32 +162,20 @@ pub enum Constant {
     Flag(bool),
 }
 
-/// A whole number from 0 that TOML can write.
-#[derive(Deserialize)]
-#[serde(try_from = "u64")]
-struct Count(u64);
-
-impl TryFrom<u64> for Count {
-    type Error = &'static str;
-
-    fn try_from(count: u64) -> Result<Self, Self::Error> {
-        if i64::try_from(count).is_err() {
-            return Err("{key} is too large\nuse a whole number from 0 to 9223372036854775807");
-        }
-        Ok(Self(count))
-    }
-}
-
-fn count<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-    Count::deserialize(deserializer).map(|count| count.0)
+fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    let count = i64::deserialize(deserializer)?;
+    u64::try_from(count).map_err(D::Error::custom)
 }
 
 impl Field {
     /// Returns the smallest and the largest count that an edit by hand may set.
     pub fn counts(&self) -> (u64, u64) {
-        let min = self.min.as_ref().map_or(0, |min| min.value);
-        let max = self.max.as_ref();
-        (min, max.map_or(i64::MAX.unsigned_abs(), |max| max.value))
+        let bound = |bound: &Option<At<u64>>| bound.as_ref().map(|bound| bound.value);
+        let largest = i64::MAX.unsigned_abs();
+        (
+            bound(&self.min).unwrap_or(0),
+            bound(&self.max).unwrap_or(largest).min(largest),
+        )
     }
 
     /// Returns whether the field exists in a phase.

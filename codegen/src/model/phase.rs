@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::tables::{self, Named, named};
 use super::texts::{Path, StoredWord};
-use super::{Actor, At, Behaviour, Constant, Many};
+use super::{Actor, At, Behaviour, Constant, Focus, Many};
 
 /// `[modes.x]`.
 #[derive(Debug, Clone, Deserialize)]
@@ -47,6 +47,8 @@ pub struct Phase {
     pub terminal: bool,
     /// What a stop does here. Absent in a phase that is not terminal: a method to write in Rust.
     pub on_stop: Option<Behaviour>,
+    /// The phase whose `on_stop` this one takes. Keys of its own win. The parser completes `on_stop`.
+    pub like: Option<At<String>>,
     /// The template of the message when the phase is entered, unless the edge has one.
     pub message: Option<At<Path>>,
     /// The start of the table.
@@ -85,19 +87,6 @@ pub struct Persona {
     /// The subject of the built-in reviewer.
     #[serde(default)]
     pub focus: Focus,
-}
-
-/// What the built-in reviewer looks at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Focus {
-    /// Steps, scope, acceptance, wording.
-    #[default]
-    Engineering,
-    /// Access, secrets, data and its integrity.
-    Security,
-    /// Deployment, monitoring, failures and rollbacks.
-    Operations,
 }
 
 named!(Mode, Persona);

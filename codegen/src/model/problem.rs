@@ -1,6 +1,6 @@
 //! Messages for errors of the TOML parser and of serde: the problem, the key and a help.
 
-use crate::diagnostic::{Diagnostic, list, suggest};
+use crate::diagnostic::{Diagnostic, suggest};
 
 /// Describes an error of the TOML parser.
 pub(super) fn syntax_problem(error: &toml::de::Error, source: &str) -> Diagnostic {
@@ -13,19 +13,16 @@ pub(super) fn syntax_problem(error: &toml::de::Error, source: &str) -> Diagnosti
     }
 }
 
-/// Describes a value that does not fit the model.
-pub(super) fn form_problem(error: &toml::de::Error, source: &str) -> Diagnostic {
+/// Describes a value that does not fit the model. `start` is the keys that lead to what was read.
+pub(super) fn form_problem(error: &toml::de::Error, start: &str, source: &str) -> Diagnostic {
     let span = error.span().unwrap_or(source.len()..source.len());
-    let Problem {
-        code,
-        message,
-        help,
-    } = describe(error.message(), &path_of(error));
+    let keys = [start, &path_of(error)];
+    let path = keys.into_iter().filter(|keys| !keys.is_empty());
+    let (code, message, help) = describe(error.message(), &path.collect::<Vec<_>>().join("."));
     let found = Diagnostic::new(code, span, message);
-    if help.is_empty() {
-        found
-    } else {
-        found.help(help)
+    match help {
+        Some(help) => found.help(help),
+        None => found,
     }
 }
 
@@ -38,141 +35,75 @@ fn path_of(error: &toml::de::Error) -> String {
     keys.unwrap_or_default().to_owned()
 }
 
-/// A message with its code and its help.
-struct Problem {
-    code: &'static str,
-    message: String,
-    help: String,
-}
-
-impl Problem {
-    fn new(code: &'static str, message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-            help: help.into(),
-        }
-    }
-}
-
-fn describe(message: &str, path: &str) -> Problem {
-    if let Some((key, known)) = unknown(message, "unknown field `") {
-        return unknown_key(key, &known, path);
-    }
-    if let Some((key, known)) = message
-        .strip_prefix("unexpected keys in table: ")
-        .and_then(|rest| rest.split_once(", available keys: "))
-    {
-        let key = key.split_once(", ").map_or(key, |(first, _)| first);
-        let known: Vec<&str> = known.split(", ").collect();
-        return unknown_key(key, &known, path);
-    }
-    if let Some((word, known)) = unknown(message, "unknown variant `") {
-        let message = format!("`{path}` cannot be {word:?}");
-        let help = suggest(word, known.iter().copied());
-        let help = help.unwrap_or_else(|| format!("use one of {}", list(&known)));
-        return Problem::new("unknown_word", message, help);
-    }
-    if let Some(key) = message
-        .strip_prefix("missing field `")
-        .and_then(|rest| rest.strip_suffix('`'))
-    {
-        let message = format!("missing key `{key}`{}", in_path(path));
-        return Problem::new("missing_key", message, example(key));
-    }
-    if message.contains('\n') || message.starts_with("{key}") {
-        let (problem, help) = message.split_once('\n').unwrap_or((message, ""));
+/// Returns the code, the message and the help for an error at a path.
+fn describe(error: &str, path: &str) -> (&'static str, String, Option<String>) {
+    let in_path = match path {
+        "" => String::new(),
+        path => format!(" in `{path}`"),
+    };
+    if let Some((problem, help)) = error.split_once('\n') {
         let message = problem.replacen("{key}", &format!("`{path}`"), 1);
-        return Problem::new("bad_value", message, help);
+        return ("bad_value", message, Some(help.to_owned()));
+    }
+    if let Some((key, known)) = unknown(error) {
+        let (code, what) = if error.starts_with("unknown variant") {
+            ("unknown_word", "word")
+        } else {
+            ("unknown_key", "key")
+        };
+        let help = suggest(key, known.into_iter());
+        return (code, format!("unknown {what} `{key}`{in_path}"), help);
+    }
+    if let Some(key) = error.strip_prefix("missing field ") {
+        let help = match key.trim_matches('`') {
+            "fields" => Some("add `[fields]`".to_owned()),
+            table @ ("modes" | "phases") => Some(format!("add `[{table}.NAME]`")),
+            "transitions" => Some("add `[[transitions.NAME]]`".to_owned()),
+            _ => None,
+        };
+        return ("missing_key", format!("missing key {key}{in_path}"), help);
     }
     if path.ends_with(".on_stop") {
-        return on_stop(message, path);
+        let help = "write `on_stop = { BEHAVIOUR = { ... } }`; without `on_stop` the phase is written in Rust";
+        let message = format!("`{path}` must be a table of one behaviour");
+        return ("behaviour", message, Some(help.to_owned()));
     }
-    wrong_type(message, path)
+    let help = match path.strip_prefix("transitions.") {
+        Some(name) if !name.contains('.') => {
+            Some(format!("write `[[transitions.{name}]]`, with two brackets"))
+        }
+        _ => None,
+    };
+    let message = match error.strip_prefix("invalid ").and_then(found_and_expected) {
+        Some((found, expected)) => format!("`{path}` must be {expected}, not {found}"),
+        None => format!("`{path}`: {error}"),
+    };
+    ("wrong_type", message, help)
 }
 
 /// Splits the parser's message about an unknown key or word into it and those that are known.
-fn unknown<'m>(message: &'m str, start: &str) -> Option<(&'m str, Vec<&'m str>)> {
-    let (word, known) = message.strip_prefix(start)?.rsplit_once("`, expected ")?;
-    Some((word, known.split('`').skip(1).step_by(2).collect()))
-}
-
-fn unknown_key(key: &str, known: &[&str], path: &str) -> Problem {
-    let message = format!("unknown key `{key}`{}", in_path(path));
-    let help = suggest(key, known.iter().copied());
-    let help = help.unwrap_or_else(|| format!("there are {}", list(known)));
-    Problem::new("unknown_key", message, help)
-}
-
-fn in_path(path: &str) -> String {
-    if path.is_empty() {
-        String::new()
-    } else {
-        format!(" in `{path}`")
+fn unknown(error: &str) -> Option<(&str, Vec<&str>)> {
+    if let Some(keys) = error.strip_prefix("unexpected keys in table: ") {
+        let (keys, known) = keys.split_once(", available keys: ")?;
+        return Some((keys.split(", ").next()?, known.split(", ").collect()));
     }
+    let mut quoted = error
+        .strip_prefix("unknown ")?
+        .split('`')
+        .skip(1)
+        .step_by(2);
+    Some((quoted.next()?, quoted.collect()))
 }
 
-/// Returns how to write a key that is missing.
-fn example(key: &str) -> String {
-    match key {
-        "fields" => "add `[fields]`".to_owned(),
-        "modes" | "phases" => format!("add `[{key}.NAME]`"),
-        "transitions" => "add `[[transitions.NAME]]`".to_owned(),
-        _ => format!("add `{key} = \"...\"`"),
-    }
-}
-
-/// Describes a value of `on_stop` that is not one behaviour.
-fn on_stop(message: &str, path: &str) -> Problem {
-    let (problem, help) = if message.contains("more than 1 element") {
-        (
-            "names more than one behaviour",
-            "keep one; a phase that needs both is written in Rust",
-        )
-    } else if message.contains("found 0 elements") {
-        (
-            "names no behaviour",
-            "name one, or remove `on_stop`: the phase is then written in Rust",
-        )
-    } else if message.contains("expected struct ") {
-        (
-            "names a behaviour that is not a table",
-            "write `on_stop = { BEHAVIOUR = { ... } }`",
-        )
-    } else {
-        (
-            "must be a table",
-            "write `on_stop = { BEHAVIOUR = { ... } }`; without `on_stop` the phase is written in Rust",
-        )
-    };
-    Problem::new("behaviour", format!("`{path}` {problem}"), help)
-}
-
-fn wrong_type(message: &str, path: &str) -> Problem {
-    let (found, expected) = message
-        .strip_prefix("invalid ")
-        .and_then(|rest| rest.split_once(": ")?.1.rsplit_once(", expected "))
-        .unwrap_or(("", "a string"));
-    let expected = match expected {
-        "a boolean" => "true or false",
-        "a sequence" => "a list",
+fn found_and_expected(error: &str) -> Option<(&str, &str)> {
+    let plain = |term| match term {
+        "sequence" | "a sequence" => "a list",
+        "map" | "a map" => "a table",
         "u64" => "a whole number from 0",
-        other if other.starts_with("struct ") => "a table",
-        other => other,
+        "a boolean" => "true or false",
+        _ if term.starts_with("struct ") => "a table",
+        _ => term,
     };
-    let found = match found.split_once(' ').map_or((found, ""), |found| found) {
-        ("sequence", _) => ", not a list".to_owned(),
-        ("map", _) => ", not a table".to_owned(),
-        ("string", _) => ", not a string".to_owned(),
-        ("integer" | "boolean", value) => format!(", not {}", value.trim_matches('`')),
-        _ => String::new(),
-    };
-    let help = match path.strip_prefix("transitions.") {
-        Some(name) if !name.contains('.') => {
-            format!("write `[[transitions.{name}]]`, with two brackets")
-        }
-        _ => String::new(),
-    };
-    let message = format!("`{path}` must be {expected}{found}");
-    Problem::new("wrong_type", message, help)
+    let (found, expected) = error.split_once(": ")?.1.rsplit_once(", expected ")?;
+    Some((plain(found), plain(expected)))
 }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::texts::{Extension, Path, Variable};
-use super::{At, Many};
+use super::{Active, At, Form, IdForm, Many};
 
 /// `[state]`.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -41,41 +41,4 @@ impl State {
             (None, Form::Frontmatter) => "md",
         }
     }
-}
-
-/// How many loops may be active in one project.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Active {
-    /// One.
-    #[default]
-    One,
-    /// One of each session.
-    Session,
-    /// Any number.
-    Many,
-}
-
-/// The form of a state document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Form {
-    /// `key: value` lines that are also valid YAML.
-    #[default]
-    Lines,
-    /// One JSON object.
-    Json,
-    /// Markdown below YAML.
-    Frontmatter,
-}
-
-/// The form of ids.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum IdForm {
-    /// `YYYYMMDD-HHMMSS-xxxxxx`, made by the engine.
-    #[default]
-    Stamp,
-    /// `[A-Za-z0-9_-]+`, chosen by the caller.
-    Name,
 }

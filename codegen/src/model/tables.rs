@@ -1,6 +1,6 @@
 //! Shapes that several keys of a machine file have: tables in the order of the file, one text or a list, a text or a table.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::hash::Hash;
 use std::marker::PhantomData;
@@ -60,29 +60,12 @@ where
 pub(super) fn entries<'de, D, K, T>(deserializer: D) -> Result<Vec<(At<K>, T)>, D::Error>
 where
     D: Deserializer<'de>,
-    K: Deserialize<'de>,
+    K: Deserialize<'de> + Eq + Hash,
     T: Deserialize<'de>,
 {
-    struct Entries<K, T>(PhantomData<(K, T)>);
-
-    impl<'de, K: Deserialize<'de>, T: Deserialize<'de>> Visitor<'de> for Entries<K, T> {
-        type Value = Vec<(At<K>, T)>;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a table")
-        }
-
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            let mut entries = Vec::new();
-            while let Some(entry) = map.next_entry()? {
-                entries.push(entry);
-            }
-            Ok(entries)
-        }
-    }
-
-    let mut entries = deserializer.deserialize_map(Entries(PhantomData))?;
-    entries.sort_by_key(|(key, _): &(At<K>, T)| key.span.start);
+    let entries = HashMap::<At<K>, T>::deserialize(deserializer)?;
+    let mut entries: Vec<_> = entries.into_iter().collect();
+    entries.sort_by_key(|(key, _)| key.span.start);
     Ok(entries)
 }
 
@@ -141,8 +124,7 @@ impl<'de, T: Entry> Deserialize<'de> for Many<T> {
                 "{key} must not be empty\nadd an entry, or remove the key",
             ));
         }
-        let distinct: HashSet<&T> = all.iter().collect();
-        if distinct.len() < all.len() {
+        if all.iter().collect::<HashSet<_>>().len() < all.len() {
             return Err(D::Error::custom(
                 "{key} has the same entry twice\nremove one of them",
             ));
@@ -186,24 +168,24 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
 }
 
 /// A table, or a text in its place.
-pub(crate) enum TextOr<T> {
-    Text(String),
+pub(crate) enum TextOr<S, T> {
+    Text(S),
     Table(T),
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for TextOr<T> {
+impl<'de, S: Deserialize<'de>, T: Deserialize<'de>> Deserialize<'de> for TextOr<S, T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Either<T>(PhantomData<T>);
+        struct Either<S, T>(PhantomData<(S, T)>);
 
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Either<T> {
-            type Value = TextOr<T>;
+        impl<'de, S: Deserialize<'de>, T: Deserialize<'de>> Visitor<'de> for Either<S, T> {
+            type Value = TextOr<S, T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a string or a table")
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(TextOr::Text(text.to_owned()))
+                S::deserialize(StrDeserializer::new(text)).map(TextOr::Text)
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {

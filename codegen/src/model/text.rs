@@ -1,6 +1,6 @@
 //! Guards, updates and kinds of fields as text, as `machine.toml` writes them.
 
-use super::{Call, Constant, FieldKind, Guard, Operand, Sign, Update};
+use super::{Call, Constant, FieldKind, Guard, Operand, Update};
 
 /// Returns a guard as `machine.toml` would write it.
 pub fn guard_text(guard: &Guard) -> String {
@@ -12,15 +12,8 @@ pub fn guard_text(guard: &Guard) -> String {
         Guard::All(parts) => parts.iter().map(part).collect::<Vec<_>>().join(" and "),
         Guard::Any(parts) => parts.iter().map(part).collect::<Vec<_>>().join(" or "),
         Guard::Compare { left, sign, right } => {
-            let sign = match sign {
-                Sign::Equal => "==",
-                Sign::NotEqual => "!=",
-                Sign::Less => "<",
-                Sign::LessOrEqual => "<=",
-                Sign::Greater => ">",
-                Sign::GreaterOrEqual => ">=",
-            };
-            format!("{} {sign} {}", operand(left), operand(right))
+            let sign = sign.word();
+            format!("{} {sign} {}", operand_text(left), operand_text(right))
         }
     }
 }
@@ -39,7 +32,8 @@ pub(crate) fn guard_fields(guard: &Guard, add: &mut impl FnMut(&str)) {
     }
 }
 
-fn operand(operand: &Operand) -> String {
+/// Returns an operand as `machine.toml` would write it.
+pub(super) fn operand_text(operand: &Operand) -> String {
     match operand {
         Operand::Field { name, offset } => with_offset(&name.value, *offset),
         Operand::Argument { name, offset } => with_offset(&format!("args.{}", name.value), *offset),

@@ -2,13 +2,12 @@
 
 use std::ops::Range;
 
-use serde::de::IntoDeserializer;
-use serde::de::value::Error;
 use serde::{Deserialize, Deserializer};
 
+use super::field::only_kind;
 use super::tables::{self, TextOr, entries, named};
 use super::texts::{Name, Path, Word};
-use super::{At, Constant, Many};
+use super::{Actor, At, Constant, Evidence, Many, Sign, Turn};
 
 /// One `[[transitions.x]]` entry.
 #[derive(Debug, Clone, Deserialize)]
@@ -72,14 +71,6 @@ where
     Ok(transitions.collect())
 }
 
-/// What a transition does with the turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Turn {
-    /// The turn may end although the phase that is entered is not terminal.
-    End,
-}
-
 /// The sources of a transition.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Many<At<String>>")]
@@ -124,47 +115,9 @@ impl std::convert::From<At<String>> for To {
     }
 }
 
-/// The evidence that an edge needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Evidence {
-    /// A review.
-    Reviewed,
-    /// A review without findings.
-    Settled,
-    /// A run of the commands that verify the work.
-    Verified,
-}
-
-impl Evidence {
-    /// Returns whether this evidence is enough. What is settled is also reviewed; what is verified is neither.
-    pub fn suffices(self, needed: Evidence) -> bool {
-        self == needed || (self, needed) == (Evidence::Settled, Evidence::Reviewed)
-    }
-
-    /// Returns the word in `requires`.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Reviewed => "reviewed",
-            Self::Settled => "settled",
-            Self::Verified => "verified",
-        }
-    }
-}
-
-/// An actor that may take an edge by a verb.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Actor {
-    /// The coding agent.
-    Agent,
-    /// The user.
-    Person,
-}
-
 /// One argument of a transition.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "TextOr<ArgumentTable>")]
+#[serde(try_from = "TextOr<ArgumentKind, ArgumentTable>")]
 pub struct Argument {
     /// The name.
     pub name: At<String>,
@@ -179,51 +132,32 @@ pub struct Argument {
 named!(Argument);
 
 /// An argument with more than its type, as the file has it.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct ArgumentTable {
     r#type: Option<ArgumentKind>,
     one_of: Option<Many<At<Word>>>,
-    #[serde(default)]
     doc: String,
-    #[serde(default)]
     optional: bool,
 }
 
-impl TryFrom<TextOr<ArgumentTable>> for Argument {
+impl TryFrom<TextOr<ArgumentKind, ArgumentTable>> for Argument {
     type Error = String;
 
-    fn try_from(form: TextOr<ArgumentTable>) -> Result<Self, String> {
-        let (kind, doc, optional) = match form {
-            TextOr::Text(word) => {
-                let kind = ArgumentKind::deserialize(word.as_str().into_deserializer());
-                (
-                    kind.map_err(|error: Error| error.to_string())?,
-                    String::new(),
-                    false,
-                )
-            }
-            TextOr::Table(table) => {
-                let kind = match (table.r#type, table.one_of) {
-                    (Some(kind), None) => kind,
-                    (None, Some(words)) => ArgumentKind::OneOf(words),
-                    (None, None) => {
-                        return Err("{key} has no type\nadd `type` or `one_of`".to_owned());
-                    }
-                    (Some(_), Some(_)) => {
-                        return Err(
-                            "{key} has two types\nkeep one of `type` and `one_of`".to_owned()
-                        );
-                    }
-                };
-                (kind, table.doc, table.optional)
-            }
+    fn try_from(form: TextOr<ArgumentKind, ArgumentTable>) -> Result<Self, String> {
+        let table = match form {
+            TextOr::Text(kind) => ArgumentTable {
+                r#type: Some(kind),
+                ..ArgumentTable::default()
+            },
+            TextOr::Table(table) => table,
         };
+        let words = table.one_of.map(ArgumentKind::OneOf);
         Ok(Self {
             name: At::default(),
-            kind,
-            doc,
-            optional,
+            kind: only_kind([("type", table.r#type), ("one_of", words)])?,
+            doc: table.doc,
+            optional: table.optional,
         })
     }
 }
@@ -282,23 +216,6 @@ pub enum Operand {
     },
     /// A constant.
     Constant(Constant),
-}
-
-/// A comparison's sign.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sign {
-    /// `==`
-    Equal,
-    /// `!=`
-    NotEqual,
-    /// `<`
-    Less,
-    /// `<=`
-    LessOrEqual,
-    /// `>`
-    Greater,
-    /// `>=`
-    GreaterOrEqual,
 }
 
 /// The new value of a field in `set`.

@@ -2,7 +2,7 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::{Settings, SettingsError, environment, files, project, user};
+use super::{Settings, SettingsError, environment, files};
 use crate::program::info::ProgramInfo;
 
 /// The result of checking one source of settings.
@@ -23,45 +23,26 @@ pub fn check(info: &'static ProgramInfo, root: &Utf8Path) -> Vec<Checked> {
     let mut settings = Settings::usual(info);
     let (path, user) = match files::user_path() {
         Ok(path) => {
-            let found = check_user(&path, &mut settings);
+            let found = settings.load_user(&path);
             (Some(path), found)
         }
         Err(error) => (None, Err(error)),
     };
-    let project = check_project(root, &mut settings);
+    let project = settings.load_project(root);
     let environment = environment::apply(&mut settings, &environment::own).map(|()| true);
+    let checked = |whose, path, found| Checked {
+        whose,
+        path,
+        found,
+        ignored: Vec::new(),
+    };
+    let file = files::project_path(info, root);
     vec![
+        checked("user", path, user),
         Checked {
-            whose: "user",
-            path,
-            found: user,
-            ignored: Vec::new(),
-        },
-        Checked {
-            whose: "project",
-            path: Some(files::project_path(info, root)),
-            found: project,
             ignored: settings.ignored,
+            ..checked("project", Some(file), project)
         },
-        Checked {
-            whose: "environment",
-            path: None,
-            found: environment,
-            ignored: Vec::new(),
-        },
+        checked("environment", None, environment),
     ]
-}
-
-fn check_user(path: &Utf8Path, settings: &mut Settings) -> Result<bool, SettingsError> {
-    match files::read_user(path)? {
-        Some(text) => user::apply(path, &text, settings).map(|()| true),
-        None => Ok(false),
-    }
-}
-
-fn check_project(root: &Utf8Path, settings: &mut Settings) -> Result<bool, SettingsError> {
-    match files::read_project(settings.info, root)? {
-        Some(text) => project::apply(root, &text, settings).map(|()| true),
-        None => Ok(false),
-    }
 }

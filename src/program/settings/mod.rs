@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use camino::Utf8Path;
 
-use crate::hooks::seen::Seen;
+use self::origin::Source;
+use crate::hooks::seen::{Seen, SessionRecord as _};
 use crate::machine::table::ModeInfo;
 use crate::machine::{Actor, Permissions};
 use crate::process::configured::ConfiguredCommand;
@@ -191,14 +192,35 @@ impl Settings {
             Some(path) => path,
             None => user_path()?,
         };
-        if let Some(text) = files::read_user(&path)? {
-            user::apply(&path, &text, &mut settings)?;
-        }
-        if let Some(text) = files::read_project(info, root)? {
-            project::apply(root, &text, &mut settings)?;
-        }
+        settings.load_user(&path)?;
+        settings.load_project(root)?;
         environment::apply(&mut settings, variable)?;
         Ok(settings)
+    }
+
+    /// Reads the user's file. Returns whether there is one.
+    fn load_user(&mut self, path: &Utf8Path) -> Result<bool, SettingsError> {
+        let text = files::read_user(path)?;
+        let applied = text.map(|text| self.apply(Whose::User, path, &text));
+        Ok(applied.transpose()?.is_some())
+    }
+
+    /// Reads the file of the project with this root. Returns whether there is one.
+    fn load_project(&mut self, root: &Utf8Path) -> Result<bool, SettingsError> {
+        let text = files::read_project(self.info, root)?;
+        let path = project_path(self.info, root);
+        let applied = text.map(|text| self.apply(Whose::Project, &path, &text));
+        Ok(applied.transpose()?.is_some())
+    }
+
+    /// Applies the text of a file. After an error the settings must not be used.
+    fn apply(&mut self, whose: Whose, path: &Utf8Path, text: &str) -> Result<(), SettingsError> {
+        let source = Source { whose, path, text };
+        let applied = match whose {
+            Whose::User => user::apply(&source, self),
+            Whose::Project => project::apply(&source, self),
+        };
+        applied.map_err(|problem| problem.in_file(path, text))
     }
 
     /// Returns what whoever holds a loop is permitted. What an agent's own environment says of evidence waives nothing: it can

@@ -83,7 +83,7 @@ impl Source<'_> {
     }
 
     /// Returns what takes the values of a table of this file. `prefix` is the table's name with a dot at its end.
-    pub(super) fn taker<'a>(&'a self, origins: &'a mut Origins, prefix: String) -> Taker<'a> {
+    pub(super) fn taker<'a>(&'a self, origins: &'a mut Origins, prefix: &'a str) -> Taker<'a> {
         Taker {
             source: self,
             origins,

@@ -73,29 +73,23 @@ pub(super) fn problem_of(error: &toml::de::Error, text: &str) -> Problem {
     Problem::new(span, message, help)
 }
 
-/// Takes values out of a table, and notes for each where it stands.
+/// Applies the values of a table, and notes for each where it stands.
 pub(super) struct Taker<'a> {
     /// The file.
     pub(super) source: &'a Source<'a>,
     /// Where the origins are noted.
     pub(super) origins: &'a mut Origins,
     /// The name of the table with a dot at its end, or nothing.
-    pub(super) prefix: String,
+    pub(super) prefix: &'a str,
 }
 
 impl Taker<'_> {
-    /// Returns the value of a key, if the file has it.
-    pub(super) fn take<T>(&mut self, key: &str, value: Option<Spanned<T>>) -> Option<T> {
-        let value = value?;
-        let origin = self.source.origin(value.span().start);
-        self.origins.note(format!("{}{key}", self.prefix), origin);
-        Some(value.into_inner())
-    }
-
-    /// Replaces a setting by the value of a key, if the file has it.
-    pub(super) fn set<T>(&mut self, key: &str, setting: &mut T, value: Option<Spanned<T>>) {
-        if let Some(value) = self.take(key, value) {
-            *setting = value;
+    /// Applies the value of a key, if the file has it.
+    pub(super) fn take<T>(&mut self, key: &str, value: Option<Spanned<T>>, apply: impl FnOnce(T)) {
+        if let Some(value) = value {
+            let origin = self.source.origin(value.span().start);
+            self.origins.note(format!("{}{key}", self.prefix), origin);
+            apply(value.into_inner());
         }
     }
 }

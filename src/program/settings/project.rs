@@ -3,21 +3,20 @@
 //! An agent or a stranger's repository can write this file. So it names no program, chooses no reviewer, and makes no
 //! review shorter than the user's own settings do.
 
-use std::time::Duration;
+use std::fmt::Display;
 
-use camino::Utf8Path;
 use serde::Deserialize as _;
 use toml::Spanned;
 use toml::de::Deserializer;
 
+use super::Settings;
 use super::error::Problem;
-use super::origin::{Source, Whose};
+use super::origin::Source;
 use super::parse::{parse_table, problem_of};
 use super::show::initial_failures;
 use super::tables::{LimitsTable, ProjectFile};
-use super::user::apply_rounds;
-use super::{Settings, SettingsError, files};
-use crate::process::limits::Spelled;
+use super::user::{apply_limits, apply_rounds};
+use super::values::{Time, Whole};
 use crate::program::suggest;
 use crate::text;
 
@@ -28,32 +27,14 @@ const KEYS: [&str; 2] = ["rounds", "limits"];
 ///
 /// # Errors
 /// Returns the first problem: the text is not TOML, or `rounds` or `limits` has a value that does not fit.
-pub(super) fn apply(
-    root: &Utf8Path,
-    text: &str,
-    settings: &mut Settings,
-) -> Result<(), SettingsError> {
-    let path = files::project_path(settings.info, root);
-    let source = Source {
-        whose: Whose::Project,
-        path: &path,
-        text,
-    };
-    apply_tables(&source, settings).map_err(|problem| problem.in_file(&path, text))
-}
-
-fn apply_tables(source: &Source<'_>, settings: &mut Settings) -> Result<(), Problem> {
+pub(super) fn apply(source: &Source<'_>, settings: &mut Settings) -> Result<(), Problem> {
     let problem = |error: toml::de::Error| problem_of(&error, source.text);
-    let mut table = parse_table(source.text)?;
-    let mut foreign: Vec<(usize, String)> = table
-        .get_ref()
-        .iter()
-        .filter(|(key, _)| !KEYS.contains(&key.get_ref().as_ref()))
+    let table = parse_table(source.text)?;
+    let keys = table.get_ref().iter();
+    let foreign = keys.filter(|(key, _)| !KEYS.contains(&key.get_ref().as_ref()));
+    let mut foreign: Vec<(usize, String)> = foreign
         .map(|(key, _)| (key.span().start, key.get_ref().to_string()))
         .collect();
-    for (_, key) in &foreign {
-        table.get_mut().remove(key.as_str());
-    }
     let file = ProjectFile::deserialize(Deserializer::from(table)).map_err(problem)?;
 
     foreign.sort();
@@ -70,56 +51,38 @@ fn apply_tables(source: &Source<'_>, settings: &mut Settings) -> Result<(), Prob
 }
 
 /// Applies the limits that are at least the user's.
-fn raise_limits(table: LimitsTable, source: &Source<'_>, settings: &mut Settings) {
-    let time = |time: Spanned<super::values::Time>| (time.span().start, time.into_inner().0);
-    let minutes = |minutes: u64| Duration::from_secs(minutes.saturating_mul(60));
-    let times = [
-        ("timeout", table.timeout.map(time), settings.limits.timeout),
-        (
-            "idle-timeout",
-            table.idle_timeout.map(time),
-            settings.limits.idle,
+fn raise_limits(mut table: LimitsTable, source: &Source<'_>, settings: &mut Settings) {
+    let own = &settings.limits;
+    let failures = settings
+        .max_failures
+        .or_else(|| initial_failures(settings.info.table));
+    let minutes = settings.stale_after.as_secs() / 60;
+    let lower = [
+        drop_lower(&mut table.timeout, "timeout", Time(own.timeout)),
+        drop_lower(&mut table.idle_timeout, "idle-timeout", Time(own.idle)),
+        drop_lower(
+            &mut table.max_failures,
+            "max-failures",
+            Whole(failures.unwrap_or_default()),
         ),
-        (
-            "stale-minutes",
-            table
-                .stale_minutes
-                .map(|given| (given.span().start, minutes(given.get_ref().0))),
-            settings.stale_after,
-        ),
+        drop_lower(&mut table.stale_minutes, "stale-minutes", Whole(minutes)),
     ];
-    for (key, given, own) in times {
-        let Some((offset, given)) = given else {
-            continue;
-        };
-        if given < own {
-            let (given, own) = (Spelled(given), Spelled(own));
-            let what = format!("`limits.{key}`: {given} is less than your {own}");
-            settings.ignored.push(source.ignored(offset, &what));
-            continue;
-        }
-        settings
-            .origins
-            .note(format!("limits.{key}"), source.origin(offset));
-        match key {
-            "timeout" => settings.limits.timeout = given,
-            "idle-timeout" => settings.limits.idle = given,
-            _ => settings.stale_after = given,
-        }
+    for (offset, what) in lower.into_iter().flatten() {
+        settings.ignored.push(source.ignored(offset, &what));
     }
-    if let Some(given) = table.max_failures {
-        let own = settings
-            .max_failures
-            .or_else(|| initial_failures(settings.info.table))
-            .unwrap_or_default();
-        let (offset, given) = (given.span().start, given.get_ref().0);
-        if given < own {
-            let what = format!("`limits.max-failures`: {given} is less than your {own}");
-            settings.ignored.push(source.ignored(offset, &what));
-        } else {
-            let origin = source.origin(offset);
-            settings.origins.note("limits.max-failures", origin);
-            settings.max_failures = Some(given);
-        }
-    }
+    apply_limits(table, source, settings);
+}
+
+/// Removes a limit that is less than the user's. Returns its place and what is wrong with it.
+fn drop_lower<T: PartialOrd + Display>(
+    limit: &mut Option<Spanned<T>>,
+    key: &str,
+    own: T,
+) -> Option<(usize, String)> {
+    let lower = limit.take_if(|limit| *limit.get_ref() < own)?;
+    let what = format!(
+        "`limits.{key}`: {} is less than your {own}",
+        lower.get_ref()
+    );
+    Some((lower.span().start, what))
 }

@@ -20,12 +20,8 @@ pub(super) type RoundsTable = BTreeMap<Spanned<String>, Spanned<Whole<MOST_ROUND
 
 /// The user's own configuration of the loops of all machines.
 #[derive(Debug, Default, Deserialize)]
-#[serde(
-    default,
-    rename_all = "kebab-case",
-    deny_unknown_fields,
-    expecting = "a table"
-)]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(expecting = "a table")]
 pub(super) struct UserFile {
     /// The reviewer: `lint`, `codex`, `claude`, a name under `[reviewers]`, or `auto`.
     pub(super) reviewer: Option<Spanned<String>>,
@@ -46,12 +42,8 @@ pub(super) struct UserFile {
 
 /// The settings of one program. They go before those of the whole file.
 #[derive(Debug, Default, Deserialize)]
-#[serde(
-    default,
-    rename_all = "kebab-case",
-    deny_unknown_fields,
-    expecting = "a table"
-)]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(expecting = "a table")]
 pub(super) struct ProgramTable {
     /// The reviewer.
     pub(super) reviewer: Option<Spanned<String>>,
@@ -67,12 +59,8 @@ pub(super) struct ProgramTable {
 
 /// One reviewer.
 #[derive(Debug, Default, Deserialize)]
-#[serde(
-    default,
-    rename_all = "kebab-case",
-    deny_unknown_fields,
-    expecting = "a table"
-)]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(expecting = "a table")]
 pub(super) struct ReviewerTable {
     /// The kind. Needed for a name of your own.
     pub(super) kind: Option<Spanned<ReviewerKind>>,
@@ -94,12 +82,8 @@ pub(super) struct ReviewerTable {
 
 /// One persona.
 #[derive(Debug, Default, Deserialize)]
-#[serde(
-    default,
-    rename_all = "kebab-case",
-    deny_unknown_fields,
-    expecting = "a table"
-)]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(expecting = "a table")]
 pub(super) struct PersonaTable {
     /// The label in titles and tables. By default its name.
     pub(super) label: Option<Spanned<Label>>,
@@ -129,12 +113,8 @@ pub(super) struct CommandTable {
 
 /// How long and how often.
 #[derive(Debug, Default, Deserialize)]
-#[serde(
-    default,
-    rename_all = "kebab-case",
-    deny_unknown_fields,
-    expecting = "a table"
-)]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(expecting = "a table")]
 pub(super) struct LimitsTable {
     /// How long one review may take, such as `15m`.
     pub(super) timeout: Option<Spanned<Time>>,

@@ -10,13 +10,15 @@ const USER: &str = "/home/a b/.config/claudex-loop/config.toml";
 
 fn user(text: &str) -> Result<Settings, SettingsError> {
     let mut settings = Settings::usual(crate::plan::INFO);
-    user::apply(Utf8Path::new(USER), text, &mut settings).map(|()| settings)
+    let applied = settings.apply(Whose::User, Utf8Path::new(USER), text);
+    applied.map(|()| settings)
 }
 
 /// The user's file and over it the project's.
 fn both(of_user: &str, of_project: &str) -> Result<Settings, SettingsError> {
     let mut settings = user(of_user)?;
-    project::apply(Utf8Path::new("/p"), of_project, &mut settings)?;
+    let path = project_path(settings.info, Utf8Path::new("/p"));
+    settings.apply(Whose::Project, &path, of_project)?;
     Ok(settings)
 }
 
@@ -186,8 +188,8 @@ fn project_file_cannot_shorten_limits() {
         [
             "/p/.claude/claudex.toml:2: ignored `limits.timeout`: 1s is less than your 20m",
             "/p/.claude/claudex.toml:3: ignored `limits.idle-timeout`: 1s is less than your 5m",
-            "/p/.claude/claudex.toml:5: ignored `limits.stale-minutes`: 1m is less than your 15m",
             "/p/.claude/claudex.toml:4: ignored `limits.max-failures`: 1 is less than your 3",
+            "/p/.claude/claudex.toml:5: ignored `limits.stale-minutes`: 1 is less than your 15",
         ]
     );
 }

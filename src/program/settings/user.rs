@@ -1,13 +1,14 @@
 //! The user's file over the defaults.
 
-use camino::Utf8Path;
+use std::time::Duration;
+
 use toml::Spanned;
 
+use super::Settings;
 use super::error::Problem;
-use super::origin::{Source, Whose};
-use super::parse::{Taker, parse};
+use super::origin::Source;
+use super::parse::parse;
 use super::tables::{Evidence, LimitsTable, RoundsTable, UserFile};
-use super::{Settings, SettingsError};
 use crate::program::suggest;
 use crate::text;
 
@@ -19,20 +20,7 @@ mod reviewers;
 ///
 /// # Errors
 /// Returns the first problem in the file; the settings must not be used then.
-pub(super) fn apply(
-    path: &Utf8Path,
-    text: &str,
-    settings: &mut Settings,
-) -> Result<(), SettingsError> {
-    let source = Source {
-        whose: Whose::User,
-        path,
-        text,
-    };
-    apply_tables(&source, settings).map_err(|problem| problem.in_file(path, text))
-}
-
-fn apply_tables(source: &Source<'_>, settings: &mut Settings) -> Result<(), Problem> {
+pub(super) fn apply(source: &Source<'_>, settings: &mut Settings) -> Result<(), Problem> {
     let file: UserFile = parse(source.text)?;
     reviewers::apply(file.reviewers, source, settings)?;
     commands::apply(file.commands, source, settings);
@@ -65,8 +53,8 @@ fn choose_reviewer(
         let help = suggest::among_and(name.get_ref(), &known, "`[reviewers.NAME]` adds one");
         return Err(Problem::new(name.span(), message, help));
     }
-    let mut taker = source.taker(&mut settings.origins, String::new());
-    taker.set("reviewer", &mut settings.reviewer, Some(name));
+    let mut taker = source.taker(&mut settings.origins, "");
+    taker.take("reviewer", Some(name), |name| settings.reviewer = name);
     Ok(())
 }
 
@@ -75,11 +63,11 @@ fn apply_evidence(
     source: &Source<'_>,
     settings: &mut Settings,
 ) {
-    let mut taker = source.taker(&mut settings.origins, String::new());
-    if let Some(evidence) = taker.take("evidence", evidence) {
+    let mut taker = source.taker(&mut settings.origins, "");
+    taker.take("evidence", evidence, |evidence| {
         settings.evidence = evidence.into();
         settings.evidence_in_file = settings.evidence;
-    }
+    });
 }
 
 /// Applies a table of rounds.
@@ -101,26 +89,26 @@ pub(super) fn apply_rounds(
             return Err(Problem::new(mode.span(), message, help));
         }
         let mode = mode.into_inner();
-        let mut taker: Taker<'_> = source.taker(&mut settings.origins, "rounds.".to_owned());
-        if let Some(rounds) = taker.take(&mode, Some(rounds)) {
-            settings.rounds.insert(mode, rounds.0);
-        }
+        let mut taker = source.taker(&mut settings.origins, "rounds.");
+        taker.take(&mode, Some(rounds), |rounds| {
+            settings.rounds.insert(mode.clone(), rounds.0);
+        });
     }
     Ok(())
 }
 
-fn apply_limits(table: LimitsTable, source: &Source<'_>, settings: &mut Settings) {
-    let mut taker = source.taker(&mut settings.origins, "limits.".to_owned());
-    if let Some(time) = taker.take("timeout", table.timeout) {
-        settings.limits.timeout = time.0;
-    }
-    if let Some(time) = taker.take("idle-timeout", table.idle_timeout) {
-        settings.limits.idle = time.0;
-    }
-    if let Some(failures) = taker.take("max-failures", table.max_failures) {
+/// Applies a table of limits.
+pub(super) fn apply_limits(table: LimitsTable, source: &Source<'_>, settings: &mut Settings) {
+    let mut taker = source.taker(&mut settings.origins, "limits.");
+    let limits = &mut settings.limits;
+    taker.take("timeout", table.timeout, |time| limits.timeout = time.0);
+    taker.take("idle-timeout", table.idle_timeout, |time| {
+        limits.idle = time.0
+    });
+    taker.take("max-failures", table.max_failures, |failures| {
         settings.max_failures = Some(failures.0);
-    }
-    if let Some(minutes) = taker.take("stale-minutes", table.stale_minutes) {
-        settings.stale_after = std::time::Duration::from_secs(minutes.0.saturating_mul(60));
-    }
+    });
+    taker.take("stale-minutes", table.stale_minutes, |minutes| {
+        settings.stale_after = Duration::from_secs(minutes.0.saturating_mul(60));
+    });
 }

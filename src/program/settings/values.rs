@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::behaviours::verify;
 use crate::process::configured::ConfiguredCommand;
-use crate::process::limits::parse_duration;
+use crate::process::limits::{Spelled, parse_duration};
 use crate::text;
 
 /// The reviewer's name that means "whichever is installed".
@@ -19,8 +19,13 @@ const MAX_LABEL_CHARS: usize = 80;
 /// The longest prompt of a persona, in bytes.
 const MAX_PROMPT_BYTES: usize = 16 * 1024;
 
+/// Returns the texts of a list.
+pub(super) fn texts<T: Into<String>>(list: Vec<T>) -> Vec<String> {
+    list.into_iter().map(Into::into).collect()
+}
+
 /// A whole number from 1 to `MAX`.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, derive_more::Display, Deserialize)]
 #[serde(try_from = "i64")]
 pub(super) struct Whole<const MAX: u64>(pub(super) u64);
 
@@ -53,11 +58,19 @@ macro_rules! parsed_text {
                 parse(value).map(Self)
             }
         }
+
+        impl From<$name> for $inner {
+            fn from(value: $name) -> Self {
+                value.0
+            }
+        }
     };
 }
 
 parsed_text!(
     /// A duration such as `90s` or `2m30s`.
+    #[derive(derive_more::Display)]
+    #[display("{}", Spelled(*_0))]
     Time(Duration),
     |value| parse_duration(&value)
         .map_err(|error| format!("{error}\nwrite it like 90s, 10m, 2m30s or 1h"))

@@ -49,18 +49,11 @@ pub(super) fn blocks(text: &str) -> Vec<Block<'_>> {
         match event {
             Event::Start(tag) => {
                 match (depth, kind_of(&tag)) {
-                    (0, kind) => blocks.push(Block {
-                        kind,
-                        line: lines.number(range.start),
-                        text: &text[range],
-                        parts: Vec::new(),
-                    }),
+                    (0, kind) => blocks.push(lines.block(kind, range)),
                     (1, _) if matches!(tag, Tag::Item | Tag::TableHead | Tag::TableRow) => {
                         let part = (lines.number(range.start), &text[range]);
-                        blocks
-                            .last_mut()
-                            .into_iter()
-                            .for_each(|block| block.parts.push(part));
+                        let last = blocks.last_mut();
+                        last.into_iter().for_each(|block| block.parts.push(part));
                     }
                     _ => {}
                 }
@@ -102,15 +95,19 @@ impl<'t> Lines<'t> {
         self.line
     }
 
+    fn block(&mut self, kind: BlockKind, range: Range<usize>) -> Block<'t> {
+        Block {
+            kind,
+            line: self.number(range.start),
+            text: &self.text[range],
+            parts: Vec::new(),
+        }
+    }
+
     fn push_paragraph(&mut self, blocks: &mut Vec<Block<'t>>, range: Range<usize>) {
         let text = self.text.get(range.clone()).unwrap_or_default();
         if !text.trim().is_empty() {
-            blocks.push(Block {
-                kind: BlockKind::Paragraph,
-                line: self.number(range.start),
-                text,
-                parts: Vec::new(),
-            });
+            blocks.push(self.block(BlockKind::Paragraph, range));
         }
     }
 }

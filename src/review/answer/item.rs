@@ -32,7 +32,7 @@ pub(super) fn lines(block: &str) -> Lines {
 }
 
 /// Returns the text behind `-`, `*`, `+`, `1.` or `1)`.
-fn bullet(line: &str) -> Option<&str> {
+pub(super) fn bullet(line: &str) -> Option<&str> {
     let rest = match line.strip_prefix(['-', '*', '+']) {
         Some(rest) => rest,
         None => {
@@ -45,11 +45,6 @@ fn bullet(line: &str) -> Option<&str> {
         }
     };
     (rest.is_empty() || rest.starts_with([' ', '\t'])).then(|| rest.trim())
-}
-
-/// Returns a heading without the number in front.
-pub(super) fn without_number(title: &str) -> &str {
-    bullet(title).unwrap_or(title)
 }
 
 /// Returns whether a text is a question, a quotation or struck out: none of these states that nothing was found.

@@ -7,11 +7,11 @@ use strum::IntoEnumIterator as _;
 
 use super::blocks::{Block, BlockKind, blocks};
 use super::severity::{
-    SeverityWords, caption, is_file_title, is_list_title, is_none, is_summary_title, label,
-    severity_words,
+    caption, is_file_title, is_list_title, is_none, is_summary_title, label, severity_words,
+    stated_severity,
 };
-use super::{MAX_FINDINGS, Unreadable, Verdict, item};
-use crate::review::findings::{Finding, Findings, Severity};
+use super::{Unreadable, Verdict, item, with_findings};
+use crate::review::findings::{Finding, Severity};
 use crate::review::findings_file::CLEAN_LINE;
 use crate::text;
 
@@ -63,6 +63,14 @@ impl Block<'_> {
 
     fn has_items(&self) -> bool {
         matches!(self.kind, BlockKind::List | BlockKind::Table)
+    }
+
+    /// Returns the severity that one line below a finding's heading states: `**Severity:** High`.
+    fn stated_severity(&self) -> Option<Severity> {
+        let is_text = matches!(self.kind, BlockKind::Paragraph | BlockKind::List);
+        let mut stated = self.text.lines().filter_map(stated_severity);
+        let severity = stated.next().filter(|_| is_text)?;
+        stated.next().is_none().then_some(severity)
     }
 }
 
@@ -168,20 +176,22 @@ impl Reader {
                 .last()
                 .is_some_and(|section| level > section.level);
         if let Some(words) = severity_words(&title) {
-            return self.open(block.line, level, words);
+            return self.open(block.line, level, words.severities, words.announced);
         }
         let caption = caption(&title).filter(|_| next.is_some_and(Block::has_items));
-        if let Some((severity, rest)) = caption.or_else(|| label(&title)) {
+        let is_finding = !is_list_title(&title) && !is_summary_title(&title);
+        let stated = next.filter(|_| is_finding).and_then(Block::stated_severity);
+        let stated = stated.map(|severity| (severity, item::bullet(&title).unwrap_or(&title)));
+        if let Some((severity, rest)) = caption.or_else(|| label(&title)).or(stated) {
             if caption.is_some() || is_none(rest) {
-                self.open(block.line, level, SeverityWords::of(severity))?;
+                self.open(block.line, level, vec![severity], None)?;
                 self.section().says_none = caption.is_none();
                 return Ok(());
             }
             if !is_within {
                 self.open_list(block.line, level - 1, true)?;
             }
-            let around = self.severity_here().flatten().unwrap_or(severity);
-            self.add(severity.min(around), rest);
+            self.add(self.at_least(severity), rest);
             self.place = Place::Finding(level);
             return Ok(());
         }
@@ -201,7 +211,7 @@ impl Reader {
             Place::Finding(above) if above < level => self.hang(&title),
             _ if is_within && is_none(&title) => self.section().says_none = true,
             _ if is_within => {
-                self.add(self.severity(), item::without_number(&title));
+                self.add(self.severity(), item::bullet(&title).unwrap_or(&title));
                 self.place = Place::Finding(level);
             }
             _ => return Err(uncounted(block.line, &title)),
@@ -217,7 +227,8 @@ impl Reader {
         let is_labelled = items.iter().any(|(_, item)| label(&item.first).is_some());
         for (line, item) in items {
             let first = item.first.as_str();
-            self.other |= item::is_doubtful(first) || !self.is_in_section();
+            let is_in_section = matches!(self.place, Place::Section { .. });
+            self.other |= item::is_doubtful(first) || !is_in_section;
             let is_tally = severity_words(first).is_some();
             let label = label(first).filter(|_| !is_tally);
             let text = label.map_or(first, |(_, rest)| rest);
@@ -225,8 +236,7 @@ impl Reader {
             match (label, self.place) {
                 _ if is_none => self.says_none(),
                 (Some((severity, rest)), _) => {
-                    let around = self.severity_here().flatten().unwrap_or(severity);
-                    self.add_item(severity.min(around), rest, &item.rest);
+                    self.add_item(self.at_least(severity), rest, &item.rest);
                 }
                 (None, Place::Finding(1..PLAIN_LEVEL)) => self.hang_all(&item),
                 (None, Place::Section { .. }) => self.add_item(self.severity(), first, &item.rest),
@@ -261,10 +271,7 @@ impl Reader {
             match (severity, self.place) {
                 _ if texts.iter().all(|cell| is_none(cell)) => {}
                 (_, Place::Finding(1..PLAIN_LEVEL)) => self.hang(&text),
-                (Some(severity), _) => {
-                    let around = self.severity_here().flatten().unwrap_or(severity);
-                    self.add_item(severity.min(around), &text, &[]);
-                }
+                (Some(severity), _) => self.add_item(self.at_least(severity), &text, &[]),
                 (None, Place::Section { .. }) => self.add_item(self.severity(), &text, &[]),
                 (None, Place::Outside) if has_severity => self.add_item(Severity::High, &text, &[]),
                 _ if self.repeats(&text) => {}
@@ -303,12 +310,14 @@ impl Reader {
                         && (words.announced.is_none() || self.place != Place::Summary)
                 });
             match (words, label) {
-                (Some(words), _) if is_heading => self.open(number, PLAIN_LEVEL, words)?,
+                (Some(words), _) if is_heading => {
+                    self.open(number, PLAIN_LEVEL, words.severities, words.announced)?;
+                }
                 (_, Some((severity, rest))) => {
                     let around = self.severity_here().flatten();
                     let around = around.filter(|_| self.section().level < PLAIN_LEVEL);
                     let severity = severity.min(around.unwrap_or(severity));
-                    self.open(number, PLAIN_LEVEL, SeverityWords::of(severity))?;
+                    self.open(number, PLAIN_LEVEL, vec![severity], None)?;
                     match is_none(rest) {
                         true => self.says_none(),
                         false if is_intro => {}
@@ -384,15 +393,21 @@ impl Reader {
         }
     }
 
-    fn open(&mut self, line: usize, level: u8, words: SeverityWords) -> Result<(), Unreadable> {
+    fn open(
+        &mut self,
+        line: usize,
+        level: u8,
+        severities: Vec<Severity>,
+        announced: Option<usize>,
+    ) -> Result<(), Unreadable> {
         self.close()?;
         self.sections.push(Section {
             line,
             level,
-            severities: words.severities,
-            announced: words.announced.unwrap_or_default(),
+            severities,
+            announced: announced.unwrap_or_default(),
             before: self.findings.len(),
-            says_none: words.announced == Some(0),
+            says_none: announced == Some(0),
             is_title: false,
         });
         self.place = Place::Section { hanging: false };
@@ -401,7 +416,7 @@ impl Reader {
 
     /// Opens a list of findings whose severities are their own.
     fn open_list(&mut self, line: usize, level: u8, is_title: bool) -> Result<(), Unreadable> {
-        self.open(line, level, SeverityWords::default())?;
+        self.open(line, level, Vec::new(), None)?;
         self.section().is_title = is_title;
         Ok(())
     }
@@ -416,14 +431,13 @@ impl Reader {
         let found = self.findings.len();
         match self.sections.last() {
             Some(section) if found - section.before < section.announced => {
-                Err(Unreadable::Announced { line: section.line })
+                Err(Unreadable::malformed(format!(
+                    "line {} announces findings that do not follow",
+                    section.line
+                )))
             }
             _ => Ok(()),
         }
-    }
-
-    fn is_in_section(&self) -> bool {
-        matches!(self.place, Place::Section { .. })
     }
 
     /// Returns the last section, if the reader is in it, otherwise one that nothing is made of.
@@ -432,7 +446,7 @@ impl Reader {
     }
 
     fn says_none(&mut self) {
-        if self.is_in_section() {
+        if let Place::Section { .. } = self.place {
             self.section().says_none = true;
         }
     }
@@ -451,6 +465,11 @@ impl Reader {
     /// Returns the severity of an item that names none.
     fn severity(&self) -> Severity {
         self.severity_here().flatten().unwrap_or(Severity::High)
+    }
+
+    /// Returns the heavier one of an item's severity and that of the section around it.
+    fn at_least(&self, severity: Severity) -> Severity {
+        severity.min(self.severity_here().flatten().unwrap_or(severity))
     }
 
     fn add(&mut self, severity: Severity, body: &str) {
@@ -493,30 +512,27 @@ impl Reader {
         let clean = self.has_clean_line;
         let after_none = self.after_none.take();
         self.close()?;
-        match self.findings.len() {
-            0 => {}
-            found if found > MAX_FINDINGS => return Err(Unreadable::TooMany { found }),
-            _ => return Ok(Verdict::Findings(Findings(self.findings))),
+        if !self.findings.is_empty() {
+            return with_findings(self.findings);
         }
         if clean && !self.other {
             return Ok(Verdict::Clean);
         }
-        let named = || {
-            self.sections
-                .iter()
-                .filter(|section| !section.severities.is_empty())
-        };
-        if self.other || after_none.is_some() || named().next().is_none() {
+        self.sections
+            .retain(|section| !section.severities.is_empty());
+        if self.other || after_none.is_some() || self.sections.is_empty() {
             return Err(Unreadable::NoVerdict);
         }
         let says_none = |severity: &Severity| {
-            let mut sections = named()
-                .filter(|section| section.severities.contains(severity))
-                .peekable();
-            sections.peek().is_some() && sections.all(|section| section.says_none)
+            let sections = self.sections.iter();
+            let mut sections = sections.filter(|section| section.severities.contains(severity));
+            let first = sections.next();
+            first.is_some_and(|first| first.says_none) && sections.all(|one| one.says_none)
         };
         match Severity::iter().find(|severity| !says_none(severity)) {
-            Some(missing) => Err(Unreadable::Incomplete { missing }),
+            Some(missing) => Err(Unreadable::malformed(format!(
+                "it names no finding and says nothing of {missing}: it may have been cut off"
+            ))),
             None => Ok(Verdict::Clean),
         }
     }
@@ -531,19 +547,12 @@ fn uncounted(line: usize, text: &str) -> Unreadable {
 
 /// Returns the text of a heading, with `#` or underlined.
 fn heading_text(block: &str) -> String {
-    let is_underline = |line: &str| {
-        !line.is_empty() && (line.trim_matches('=').is_empty() || line.trim_matches('-').is_empty())
+    let block = block.trim();
+    let text = match block.starts_with('#') {
+        true => block.trim_matches('#'),
+        false => block.rsplit_once('\n').map_or(block, |(text, _)| text),
     };
-    let lines = block
-        .lines()
-        .map(str::trim)
-        .filter(|line| !is_underline(line));
-    lines
-        .collect::<Vec<_>>()
-        .join(" ")
-        .trim_matches('#')
-        .trim()
-        .to_owned()
+    text.trim().replace('\n', " ")
 }
 
 /// Returns the cells of a table row.

@@ -5,31 +5,14 @@ use crate::review::findings::Severity;
 /// Phrases of several words, and the word of the same meaning.
 const PHRASES: [(&str, &str); 2] = [(" must fix ", " high "), (" should fix ", " medium ")];
 /// Words that a severity heading may have without being about something else.
-const FILLERS: [&str; 16] = [
-    "severity", "priority", "level", "risk", "impact", "issue", "finding", "concern", "problem",
-    "comment", "item", "and", "or", "to", "total", "found",
-];
+const FILLERS: &str = "severity priority level risk impact issue finding concern problem comment item \
+                       and or to total found";
 /// Words that a sentence without findings consists of, besides the severities and [`FILLERS`].
-const NONE_WORDS: [&str; 18] = [
-    "identified",
-    "report",
-    "at",
-    "this",
-    "here",
-    "in",
-    "round",
-    "substantive",
-    "material",
-    "significant",
-    "further",
-    "new",
-    "were",
-    "was",
-    "remain",
-    "remaining",
-    "open",
-    "these",
-];
+const NONE_WORDS: &str = "identified report at this here in round substantive material significant \
+                          further new were was remain remaining open these";
+/// Words of a heading below which a reviewer sums up.
+const SUMMARY_WORDS: &str = "summary overview verdict conclusion assessment overall final round \
+                             review report code plan";
 /// Characters between a severity and the text after it.
 const MARKS: [char; 9] = [']', ')', ':', '*', '_', '`', '|', '\u{2013}', '\u{2014}'];
 /// Longest severity heading and longest sentence without findings, in bytes.
@@ -49,8 +32,12 @@ fn severity_of(word: &str) -> Option<Severity> {
     })
 }
 
+fn is_one_of(words: &str, word: &str) -> bool {
+    words.split_whitespace().any(|one| one == word)
+}
+
 fn is_filler(word: &str) -> bool {
-    FILLERS.contains(&word.strip_suffix('s').unwrap_or(word))
+    is_one_of(FILLERS, word.strip_suffix('s').unwrap_or(word))
 }
 
 fn is_number(word: &str) -> bool {
@@ -65,20 +52,10 @@ fn words(text: &str) -> String {
 }
 
 /// The severities that a text names, the heaviest first, and the number of findings that it announces.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct SeverityWords {
     pub(super) severities: Vec<Severity>,
     pub(super) announced: Option<usize>,
-}
-
-impl SeverityWords {
-    /// Returns what a text that names one severity says.
-    pub(super) fn of(severity: Severity) -> Self {
-        Self {
-            severities: vec![severity],
-            announced: None,
-        }
-    }
 }
 
 /// Reads `High`, `HIGH (2)`, `Critical / High severity:`, `3. Must fix`, `P1`. Returns `None` if another word is in the text.
@@ -115,6 +92,14 @@ pub(in crate::review) fn label(text: &str) -> Option<(Severity, &str)> {
     (!rest.is_empty()).then_some((severity, rest))
 }
 
+/// Reads `**Severity:** High`.
+pub(super) fn stated_severity(line: &str) -> Option<Severity> {
+    let (name, severity) = line.split_once(':')?;
+    let is_stated = matches!(words(name).as_str(), " severity " | " priority ");
+    let words = severity_words(severity).filter(|_| is_stated)?;
+    words.severities.first().copied()
+}
+
 /// Splits `High (text)`.
 pub(super) fn caption(title: &str) -> Option<(Severity, &str)> {
     let (severity, rest) = title.strip_suffix(')')?.split_once(" (")?;
@@ -133,13 +118,11 @@ fn says_none(sentence: &str) -> bool {
         return true;
     };
     let is_noun = |word: &&str| {
-        matches!(
-            word.trim_end_matches('s'),
-            "finding" | "issue" | "concern" | "problem"
-        )
+        let word = word.trim_end_matches('s');
+        matches!(word, "finding" | "issue" | "concern" | "problem")
     };
     let usual =
-        |word: &&str| NONE_WORDS.contains(word) || is_filler(word) || severity_of(word).is_some();
+        |word: &&str| is_one_of(NONE_WORDS, word) || is_filler(word) || severity_of(word).is_some();
     sentence.len() <= MAX_WORDS_BYTES
         && match *first {
             "none" | "nil" | "nothing" | "na" | "zero" | "0" => rest.iter().all(usual),
@@ -159,37 +142,13 @@ pub(super) fn is_list_title(text: &str) -> bool {
 
 /// Returns whether a heading is one below which a reviewer sums up: `Summary`, `Overall verdict`, `Code review`.
 pub(super) fn is_summary_title(text: &str) -> bool {
-    let is_known = |word: &str| {
-        is_filler(word)
-            || is_number(word)
-            || matches!(
-                word,
-                "summary"
-                    | "overview"
-                    | "verdict"
-                    | "conclusion"
-                    | "assessment"
-                    | "overall"
-                    | "final"
-                    | "round"
-                    | "review"
-                    | "report"
-                    | "code"
-                    | "plan"
-            )
-    };
+    let is_known =
+        |word: &str| is_filler(word) || is_number(word) || is_one_of(SUMMARY_WORDS, word);
     words(text).split_whitespace().all(is_known)
 }
 
 /// Returns whether a heading is that of a findings file: `Findings`, `Round 2 findings`.
 pub(super) fn is_file_title(text: &str) -> bool {
-    let words = words(text);
-    let words: Vec<&str> = words.split_whitespace().collect();
-    match words[..] {
-        [one] => one == "findings",
-        [round, number, findings] => {
-            round == "round" && is_number(number) && findings == "findings"
-        }
-        _ => false,
-    }
+    let words = words(text).replace(|c: char| c.is_ascii_digit(), "");
+    matches!(words.as_str(), " findings " | " round  findings ")
 }

@@ -14,6 +14,10 @@ fn findings(answer: &str) -> Vec<Finding> {
     }
 }
 
+fn apart() -> Unreadable {
+    Unreadable::malformed("its JSON says clean and does not stand alone")
+}
+
 #[test]
 fn the_schema_is_strict_all_the_way_down() {
     fn check(schema: &Value) {
@@ -66,7 +70,7 @@ fn an_answer_by_the_schema_is_read_in_full() {
 fn findings_in_a_fence_may_follow_a_text() {
     let text = format!("I read {{the plan}}, all of it. Here it is:\n\n```json\n{ONE}\n```\n");
     assert_eq!(findings(&text).len(), 1);
-    assert_eq!(read(&text.replace(ONE, CLEAN)), Err(Unreadable::Apart));
+    assert_eq!(read(&text.replace(ONE, CLEAN)), Err(apart()));
     let contradicted = format!("# Findings\n\nNo substantive findings.\n\n```json\n{ONE}\n```\n");
     assert_eq!(read(&contradicted), Err(Unreadable::Two));
 }
@@ -173,7 +177,7 @@ fn what_is_quoted_within_a_sentence_is_no_answer() {
         Err(Unreadable::NoVerdict)
     ));
     let fenced = format!("## High\n- the test expects this:\n\n```json\n{CLEAN}\n```\n");
-    assert_eq!(read(&fenced), Err(Unreadable::Apart));
+    assert_eq!(read(&fenced), Err(apart()));
     let contradicted = format!("The plan says {ONE} itself.\n\nNo substantive findings.\n");
     assert!(read(&contradicted).is_err());
 }
@@ -240,10 +244,11 @@ fn huge_and_hostile_texts_are_refused_in_time() {
             "{text}"
         );
     }
-    assert!(matches!(
-        read(&"x".repeat(MAX_ANSWER_BYTES + 1)),
-        Err(Unreadable::TooLarge { .. })
-    ));
+    let too_large = read(&"x".repeat(MAX_ANSWER_BYTES + 1)).unwrap_err();
+    assert_eq!(
+        too_large.to_string(),
+        "it is 1048577 bytes long, the limit is 1048576"
+    );
     assert!(begun.elapsed().as_secs() < 20);
 }
 
@@ -278,7 +283,12 @@ fn more_findings_than_anyone_mends_are_no_verdict() {
         Ok(Verdict::Findings(_))
     ));
     let found = MAX_FINDINGS + 1;
-    assert_eq!(read(&text(found)), Err(Unreadable::TooMany { found }));
+    assert_eq!(
+        read(&text(found)),
+        Err(Unreadable::malformed(
+            "it has 1001 findings, the limit is 1000"
+        ))
+    );
 }
 
 #[test]

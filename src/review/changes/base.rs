@@ -21,20 +21,20 @@ const MAX_CANDIDATES: usize = 100;
 /// What a work tree is compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Base {
-    /// The branch that is checked out; None: none is.
+    /// The branch that is checked out, if any.
     pub branch: Option<String>,
-    /// The commit; None: there is none yet, and everything is new.
+    /// The commit; `None` if there is none yet, and everything is new.
     pub commit: Option<String>,
     /// The tree.
     pub tree: String,
-    /// The other branch, as people name it; None: the commit is the branch's last one.
+    /// The other branch, as people name it; `None` if the commit is the branch's last one.
     pub against: Option<String>,
     /// When the commit was made.
     pub date: Option<Timestamp>,
 }
 
 impl Base {
-    /// Such as `changes of feature-x against main`.
+    /// Returns a title such as `changes of feature-x against main`.
     pub fn title(&self) -> String {
         let branch = match &self.branch {
             Some(branch) => text::one_line(&text::shown(branch), 100),
@@ -53,10 +53,10 @@ impl Base {
     }
 }
 
-/// Finds it.
+/// Finds the base of the branch that is checked out.
 ///
 /// # Errors
-/// git refuses.
+/// Returns an error if git refuses.
 pub(crate) fn find(snapshot: &Snapshot) -> Result<Base, WorktreeError> {
     let git = snapshot.git();
     let head = git.maybe(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])?;
@@ -72,7 +72,7 @@ pub(crate) fn find(snapshot: &Snapshot) -> Result<Base, WorktreeError> {
     let (mut found, mut fewest) = ((head, None), i32::MAX);
     for (name, may_contain_head) in candidates(snapshot)? {
         let limit = format!("--max-count={fewest}");
-        let without = format!("^{}", name);
+        let without = format!("^{name}");
         let count = git.lines(&["rev-list", "--count", &limit, "HEAD", &without], &[])?;
         let count = count.parse().unwrap_or(fewest);
         if count >= fewest || count == 0 && !may_contain_head {
@@ -102,7 +102,7 @@ pub(crate) fn of_revision(snapshot: &Snapshot, revision: &str) -> Result<Base, W
 /// Returns a commit that is named by its id.
 ///
 /// # Errors
-/// It is no id, the repository has no such commit, or git refuses.
+/// Returns an error if it is no id, the repository has no such commit, or git refuses.
 pub(crate) fn of_commit(snapshot: &Snapshot, id: &str) -> Result<Base, WorktreeError> {
     let known = match is_id(id) {
         true => commit(snapshot, id)?,
@@ -114,12 +114,18 @@ pub(crate) fn of_commit(snapshot: &Snapshot, id: &str) -> Result<Base, WorktreeE
 }
 
 fn of(snapshot: &Snapshot, commit: String, against: Option<String>) -> Result<Base, WorktreeError> {
-    let git = snapshot.git();
-    let tree = format!("{commit}^{{tree}}");
+    let call = ["rev-list", "--max-count=1", "--format=%T %ct", &commit];
+    let found = snapshot.git().lines(&call, &[])?;
+    // The first line names the commit.
+    let found = found.lines().nth(1).and_then(|line| line.split_once(' '));
+    let (tree, seconds) = found.ok_or_else(|| no_commit(&commit))?;
     Ok(Base {
         branch: branch(snapshot)?,
-        tree: git.lines(&["rev-parse", "--verify", &tree], &[])?,
-        date: date(&git.call(&["cat-file", "commit", &commit], &[])?),
+        tree: tree.to_owned(),
+        date: seconds
+            .parse()
+            .ok()
+            .and_then(|it| Timestamp::from_second(it).ok()),
         against,
         commit: Some(commit),
     })
@@ -134,14 +140,10 @@ fn branch(snapshot: &Snapshot) -> Result<Option<String>, WorktreeError> {
 /// Returns the id of the commit that a revision names.
 fn commit(snapshot: &Snapshot, revision: &str) -> Result<Option<String>, WorktreeError> {
     let commit = format!("{revision}^{{commit}}");
-    let arguments = [
-        "rev-parse",
-        "--verify",
-        "--quiet",
-        "--end-of-options",
-        &commit,
-    ];
-    let answer = snapshot.git().ask(&arguments, &[])?;
+    let parse = ["rev-parse", "--verify", "--quiet", "--end-of-options"];
+    let answer = snapshot
+        .git()
+        .ask(&[&parse[..], &[&commit]].concat(), &[])?;
     let id = String::from_utf8_lossy(&answer.stdout).trim().to_owned();
     Ok(is_id(&id).then_some(id))
 }
@@ -162,14 +164,8 @@ fn merge_base(snapshot: &Snapshot, with: &str) -> Result<Option<String>, Worktre
 /// seldom out of date.
 fn candidates(snapshot: &Snapshot) -> Result<Vec<(String, bool)>, WorktreeError> {
     let format = "--format=%(HEAD)%09%(refname)%09%(symref)%09%(upstream)";
-    let newest_first = "--sort=-committerdate";
-    let listed = [
-        "for-each-ref",
-        newest_first,
-        format,
-        "refs/heads",
-        "refs/remotes",
-    ];
+    let list = ["for-each-ref", "--sort=-committerdate", format];
+    let listed = [&list[..], &["refs/heads", "refs/remotes"]].concat();
     let listed = snapshot.git().lines(&listed, &[])?;
     let refs: Vec<[&str; 4]> = listed
         .lines()
@@ -212,21 +208,7 @@ fn name_of(name: &str) -> &str {
     }
 }
 
-/// Returns a ref's name for people.
+/// Returns a ref's name for people: `refs/remotes/origin/x` is `origin/x`.
 fn short(name: &str) -> String {
-    let starts = ["refs/heads/", "refs/remotes/", "refs/tags/"];
-    let short = starts.iter().find_map(|start| name.strip_prefix(start));
-    short.unwrap_or(name).to_owned()
-}
-
-/// Returns when a commit was made, from its object.
-fn date(commit: &[u8]) -> Option<Timestamp> {
-    let text = String::from_utf8_lossy(commit);
-    let line = text
-        .lines()
-        .take_while(|line| !line.is_empty())
-        .find_map(|line| line.strip_prefix("committer "))?;
-    let mut words = line.rsplit(' ');
-    let _zone = words.next()?;
-    Timestamp::from_second(words.next()?.parse().ok()?).ok()
+    name.splitn(3, '/').last().unwrap_or(name).to_owned()
 }

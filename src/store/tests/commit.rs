@@ -378,7 +378,7 @@ fn a_full_journal_refuses_and_a_person_ends_the_loop() {
         .append(true)
         .open(&path)
         .unwrap();
-    let room = usize::try_from((64 << 20) - file.metadata().unwrap().len()).unwrap();
+    let room = usize::try_from((12 << 20) - file.metadata().unwrap().len()).unwrap();
     let (begin, end) = (
         r#"{"at":"2026-11-22T00:53:33Z","note":"long","data":{"x":""#,
         "\"}}\n",

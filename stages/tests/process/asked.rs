@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::support::{Project, STATE, questions};
 
 /// Returns the flags of a question with so many options.
-fn question(options: usize, map: &str) -> String {
+pub(crate) fn question(options: usize, map: &str) -> String {
     let options: String = (1..=options)
         .map(|at| format!("      - label: Way {at}\n        description: It leads there\n"))
         .collect();

@@ -5,6 +5,7 @@ mod demo;
 mod docs;
 #[path = "../../../tests/support/documents.rs"]
 mod documents;
+mod killed;
 mod page;
 mod support;
 mod taken_up;

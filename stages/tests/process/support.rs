@@ -79,17 +79,40 @@ impl Project {
         Said(self.folder.agent_of(session, arguments).unwrap())
     }
 
-    /// Calls the program, as the agent or a person, and kills it after so long.
-    pub(crate) fn killed(&self, arguments: &[&str], is_agent: bool, after: std::time::Duration) {
+    /// Starts the pipeline with another file system at `requirements`. Returns the exit code and the error; `None` if the system
+    /// mounts none for a test.
+    pub(crate) fn start_across_file_systems(&self) -> Option<(Option<i32>, String)> {
+        std::fs::create_dir_all(self.root.join("requirements")).unwrap();
+        let script = "mount -t tmpfs none requirements && echo mounted && exec \"$0\" start";
+        let mut command = self.folder.tool("unshare");
+        command.args(["--user", "--map-root-user", "--mount", "sh", "-c", script]);
+        command.arg(env!("CARGO_BIN_EXE_stages"));
+        let output = command.output().ok()?;
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let is_mounted = text(&output.stdout).starts_with("mounted");
+        is_mounted.then(|| (output.status.code(), text(&output.stderr)))
+    }
+
+    /// Keeps the project as it is now, for [`Self::restore`].
+    pub(crate) fn keep(&self) {
+        self.folder.keep(0).unwrap();
+    }
+
+    /// Makes the project as it was kept.
+    pub(crate) fn restore(&self) {
+        self.folder.restore(0).unwrap();
+    }
+
+    /// Calls the program, as the agent or a person, and has it die before its change of files of this number. Returns whether
+    /// it has so many.
+    pub(crate) fn killed(&self, arguments: &[&str], is_agent: bool, number: u32) -> bool {
         let mut command = self.folder.command(arguments);
         if is_agent {
             as_agent(&mut command);
         }
+        command.env("CLAUDEX_KILL_AT", number.to_string());
         command.stdout(Stdio::null()).stderr(Stdio::null());
-        let mut child = command.spawn().unwrap();
-        std::thread::sleep(after);
-        child.kill().unwrap();
-        child.wait().unwrap();
+        command.status().unwrap().code().is_none()
     }
 
     /// Calls a hook of the session with this input, and returns what it prints.

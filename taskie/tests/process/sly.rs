@@ -44,7 +44,7 @@ fn beginning_a_task_fetches_no_missing_commit() {
     let ran = project.folder.home().join("ran");
     let config = format!(
         "[core]\nrepositoryformatversion = 1\n[extensions]\npartialClone = o\n\
-         [remote \"o\"]\nurl = /nowhere\npromisor = true\nuploadpack = \"touch {};false\"\n",
+         [remote \"o\"]\nurl = /nowhere\npromisor = true\nuploadpack = \"touch '{}';false\"\n",
         ran.display()
     );
     project.folder.write(".git/config", &config).unwrap();

@@ -39,15 +39,12 @@ pub(crate) fn run(
         }
     }
     let killed = std::thread::scope(|scope| {
-        let running: Vec<_> = jobs
-            .iter()
-            .map(|job| {
-                scope.spawn(|| match job {
-                    Some(taken) => kill_move(setup, taken),
-                    None => kill_start(setup),
-                })
-            })
-            .collect();
+        let kill = |job: &Option<&Taken>| match job {
+            Some(taken) => kill_move(setup, taken),
+            None => kill_start(setup),
+        };
+        let running = jobs.iter().map(|job| scope.spawn(move || kill(job)));
+        let running: Vec<_> = running.collect();
         let ended = running.into_iter().filter_map(|one| one.join().ok());
         ended.collect::<Vec<_>>()
     });

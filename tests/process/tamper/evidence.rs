@@ -54,6 +54,22 @@ fn forged_findings_without_end_cost_stop_nothing() {
 }
 
 #[test]
+fn forged_notes_without_end_cost_stop_one_line() {
+    let (project, id) = Project::reviewing(&[]);
+    let journal = project.folder().join(&id).join("journal.jsonl");
+    let note = json!({"at": "2026-11-22T00:53:33Z", "note": "run-began", "data": {"run": "r1"}});
+    let mut text = std::fs::read_to_string(&journal).unwrap();
+    text += &format!("{note}\n").repeat(200_000);
+    std::fs::write(&journal, &text).unwrap();
+
+    let begun = std::time::Instant::now();
+    let note = project.fire().approved();
+    assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
+    assert!(note.contains("is full: it may have 12 MiB"), "{note}");
+    assert_eq!(std::fs::read_to_string(&journal).unwrap(), text);
+}
+
+#[test]
 fn the_findings_for_people_are_no_evidence_either_way() {
     let (project, id) = Project::reviewing(&[]);
     std::fs::write(

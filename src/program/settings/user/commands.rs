@@ -7,7 +7,7 @@ use toml::Spanned;
 use super::super::Settings;
 use super::super::origin::Source;
 use super::super::tables::CommandTable;
-use super::super::values::{AllowedLine, Name};
+use super::super::values::{AllowedLine, Name, texts};
 use crate::process::configured::ConfiguredCommand;
 
 /// Adds the commands of the tables.
@@ -18,25 +18,22 @@ pub(super) fn apply(
 ) {
     for (name, table) in tables {
         let name = name.into_inner().0;
-        let mut taker = source.taker(&mut settings.origins, format!("commands.{name}."));
-        let Some(program) = taker.take("program", Some(table.program)) else {
-            continue;
-        };
+        let prefix = format!("commands.{name}.");
+        let mut taker = source.taker(&mut settings.origins, &prefix);
         let mut command = ConfiguredCommand {
-            program: program.0,
+            program: String::new(),
             arguments: Vec::new(),
             environment: Vec::new(),
             timeout: ConfiguredCommand::USUAL_TIMEOUT,
         };
-        if let Some(arguments) = taker.take("arguments", table.arguments) {
-            command.arguments = arguments.into_iter().map(|one| one.0).collect();
-        }
-        if let Some(names) = taker.take("environment", table.environment) {
-            command.environment = names.into_iter().map(|one| one.0).collect();
-        }
-        if let Some(timeout) = taker.take("timeout", table.timeout) {
-            command.timeout = timeout.0;
-        }
+        taker.take("program", Some(table.program), |it| command.program = it.0);
+        taker.take("arguments", table.arguments, |it| {
+            command.arguments = texts(it)
+        });
+        taker.take("environment", table.environment, |it| {
+            command.environment = texts(it);
+        });
+        taker.take("timeout", table.timeout, |it| command.timeout = it.0);
         settings.commands.insert(name, command);
     }
 }
@@ -47,8 +44,8 @@ pub(super) fn allow(
     source: &Source<'_>,
     settings: &mut Settings,
 ) {
-    let mut taker = source.taker(&mut settings.origins, String::new());
-    if let Some(lines) = taker.take("allow_commands", lines) {
-        settings.allow_commands = lines.into_iter().map(|line| line.0).collect();
-    }
+    let mut taker = source.taker(&mut settings.origins, "");
+    taker.take("allow_commands", lines, |lines| {
+        settings.allow_commands = texts(lines);
+    });
 }

@@ -87,18 +87,15 @@ fn adjust(
         return None;
     }
     let prefix = format!("personas.{}.", placed.persona.name);
-    let mut taker = source.taker(&mut settings.origins, prefix);
+    let mut taker = source.taker(&mut settings.origins, &prefix);
+    let persona = &mut placed.persona;
+    taker.take("label", table.label, |label| persona.label = label.0);
+    taker.take("prompt", table.prompt, |prompt| persona.prompt = prompt.0);
+    taker.take("focus", table.focus, |focus| persona.focus = focus);
     if let Some(order) = &table.order {
         placed.span = order.span();
         placed.order = Some(*order.get_ref());
     }
-    if let Some(label) = taker.take("label", table.label) {
-        placed.persona.label = label.0;
-    }
-    if let Some(prompt) = taker.take("prompt", table.prompt) {
-        placed.persona.prompt = prompt.0;
-    }
-    taker.set("focus", &mut placed.persona.focus, table.focus);
     Some(placed)
 }
 

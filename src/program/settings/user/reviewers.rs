@@ -8,7 +8,7 @@ use super::super::Settings;
 use super::super::error::Problem;
 use super::super::origin::Source;
 use super::super::tables::ReviewerTable;
-use super::super::values::{AUTO, Name};
+use super::super::values::{AUTO, Name, texts};
 use crate::program::suggest;
 use crate::review::settings::{ReviewerKind, ReviewerSettings};
 
@@ -31,30 +31,25 @@ pub(super) fn apply(
                 .ignored
                 .push(source.ignored(sandbox.span().start, what));
         }
-        let mut taker = source.taker(&mut settings.origins, format!("reviewers.{name}."));
+        let prefix = format!("reviewers.{name}.");
+        let mut taker = source.taker(&mut settings.origins, &prefix);
         let reviewer = settings
             .reviewers
             .entry(name)
             .or_insert_with(|| ReviewerSettings::of(kind));
-        taker.take("kind", table.kind);
-        if let Some(program) = taker.take("program", table.program) {
-            reviewer.program = Some(program.0);
-        }
-        if let Some(arguments) = taker.take("arguments", table.arguments) {
-            reviewer.arguments = arguments.into_iter().map(|one| one.0).collect();
-        }
-        if let Some(model) = taker.take("model", table.model) {
-            reviewer.model = Some(model.0);
-        }
-        if let Some(names) = taker.take("environment", table.environment) {
-            reviewer.environment = names.into_iter().map(|one| one.0).collect();
-        }
-        if let Some(time) = taker.take("timeout", table.timeout) {
-            reviewer.timeout = Some(time.0);
-        }
-        if let Some(time) = taker.take("idle-timeout", table.idle_timeout) {
-            reviewer.idle_timeout = Some(time.0);
-        }
+        taker.take("kind", table.kind, |_| {});
+        taker.take("program", table.program, |it| reviewer.program = Some(it.0));
+        taker.take("arguments", table.arguments, |it| {
+            reviewer.arguments = texts(it)
+        });
+        taker.take("model", table.model, |it| reviewer.model = Some(it.0));
+        taker.take("environment", table.environment, |it| {
+            reviewer.environment = texts(it);
+        });
+        taker.take("timeout", table.timeout, |it| reviewer.timeout = Some(it.0));
+        taker.take("idle-timeout", table.idle_timeout, |it| {
+            reviewer.idle_timeout = Some(it.0)
+        });
     }
     Ok(())
 }

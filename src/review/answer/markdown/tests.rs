@@ -1,5 +1,6 @@
 use super::super::read;
 use super::*;
+use crate::review::answer::MAX_FINDINGS;
 use crate::review::findings::Counts;
 
 fn counts(text: &str) -> (usize, usize, usize) {
@@ -25,6 +26,10 @@ fn found(text: &str) -> Vec<Finding> {
         Ok(Verdict::Findings(findings)) => findings.0,
         other => panic!("{other:?} from {text:?}"),
     }
+}
+
+fn too_many(found: usize) -> Unreadable {
+    Unreadable::malformed(format!("it has {found} findings, the limit is 1000"))
 }
 
 #[test]
@@ -218,32 +223,19 @@ fn answer_without_verdict_is_unreadable() {
     ] {
         error(text);
     }
-    assert_eq!(
-        error("# Round 1 findings\n\n## High\n"),
-        Unreadable::Incomplete {
-            missing: Severity::High
-        }
-    );
-    assert_eq!(
-        error("## High\n- None\n## Medium\n- None\n"),
-        Unreadable::Incomplete {
-            missing: Severity::Low
-        }
-    );
-    assert_eq!(
-        error("## High\n\n## Medium\n\n## Low\n"),
-        Unreadable::Incomplete {
-            missing: Severity::High
-        }
-    );
-    for none in ["", "- None\n"] {
-        assert_eq!(
-            error(&format!(
-                "## High (2)\n{none}## Medium\n{none}## Low\n{none}"
-            )),
-            Unreadable::Announced { line: 1 }
-        );
-    }
+    insta::assert_snapshot!(counted(&[
+        "# Round 1 findings\n\n## High\n",
+        "## High\n- None\n## Medium\n- None\n",
+        "## High\n\n## Medium\n\n## Low\n",
+        "## High (2)\n## Medium\n## Low\n",
+        "## High (2)\n- None\n## Medium\n- None\n## Low\n- None\n",
+    ]), @r"
+    it names no finding and says nothing of High: it may have been cut off
+    it names no finding and says nothing of Low: it may have been cut off
+    it names no finding and says nothing of High: it may have been cut off
+    line 1 announces findings that do not follow
+    line 1 announces findings that do not follow
+    ");
 }
 
 #[test]
@@ -254,7 +246,7 @@ fn answer_with_too_many_findings_is_unreadable() {
     };
     assert_eq!(most.0.len(), MAX_FINDINGS);
     for found in [MAX_FINDINGS + 1, 200_000] {
-        assert_eq!(read(&text(found)), Err(Unreadable::TooMany { found }));
+        assert_eq!(read(&text(found)), Err(too_many(found)));
     }
 }
 
@@ -430,6 +422,28 @@ fn heading_per_finding_takes_text_below() {
     assert_eq!(counts(text), (1, 0, 1));
     assert_eq!(found[0].what, "The export goes too early");
     assert_eq!(found[0].detail, ["Keep it.", "step 2", "step 3", "rm out"]);
+}
+
+#[test]
+fn severity_line_below_heading_counts() {
+    let text = "## Orders are lost\n**Severity:** High\n\nThe export goes too early.\n\n\
+                ## 2. No zone\n\n- Severity: P3\n- Where: step 2\n";
+    assert_eq!(counts(text), (1, 0, 1));
+    let found = found(text);
+    assert_eq!(
+        found[0].detail,
+        ["**Severity:** High", "The export goes too early."]
+    );
+    assert_eq!(found[1].what, "No zone");
+    assert_eq!(counts("# Review\n\n### a\nSeverity: medium\n"), (0, 1, 0));
+    assert_eq!(counts("## Low\n### a\nSeverity: high\n"), (1, 0, 0));
+    for unclear in [
+        "## Before the release\n- Severity: high\n- Severity: low\n",
+        "## Before the release\nSeverity: cosmic\n",
+        "## Issues\n\n## Before the release\n> Severity: high\n",
+    ] {
+        error(unclear);
+    }
 }
 
 #[test]

@@ -1,0 +1,151 @@
+//! Evaluation of guards over values. The check tries values with it, and tests compare compiled guards with it.
+
+use crate::line_of;
+use crate::model::{At, Constant, Guard, Machine, Operand, Sign};
+
+impl Guard {
+    /// Returns whether the guard holds. `value` returns the value of a field (`round`) or an argument (`args.score`).
+    pub fn holds(&self, value: &dyn Fn(&str) -> Constant) -> bool {
+        self.decide(&|name| Some(value(name))) == Some(true)
+    }
+
+    /// Returns whether the guard holds, or `None` if that depends on a value that `value` does not know.
+    pub(super) fn decide(&self, value: &dyn Fn(&str) -> Option<Constant>) -> Option<bool> {
+        let (parts, decisive) = match self {
+            Guard::All(parts) => (parts, false),
+            Guard::Any(parts) => (parts, true),
+            Guard::Compare { left, sign, right } => return compare(left, *sign, right, value),
+        };
+        let mut result = Some(!decisive);
+        for part in parts {
+            match part.decide(value) {
+                Some(holds) if holds == decisive => return Some(decisive),
+                Some(_) => {}
+                None => result = None,
+            }
+        }
+        result
+    }
+
+    /// Returns its comparisons: left side, sign and right side.
+    pub(super) fn comparisons(&self) -> Vec<(&Operand, Sign, &Operand)> {
+        match self {
+            Guard::All(parts) | Guard::Any(parts) => {
+                parts.iter().flat_map(Guard::comparisons).collect()
+            }
+            Guard::Compare { left, sign, right } => vec![(left, *sign, right)],
+        }
+    }
+
+    /// Returns the fields that it reads.
+    pub(super) fn fields(&self) -> impl Iterator<Item = &At<String>> {
+        let sides = self.comparisons().into_iter();
+        let sides = sides.flat_map(|(left, _, right)| [left, right]);
+        sides.filter_map(Operand::field)
+    }
+}
+
+impl Operand {
+    /// Returns the name of what it reads, `round` or `args.score`, and what is added to it.
+    pub(super) fn reads(&self) -> Option<(String, i64)> {
+        match self {
+            Operand::Field { name, offset } => Some((name.value.clone(), *offset)),
+            Operand::Argument { name, offset } => Some((format!("args.{name}"), *offset)),
+            Operand::Constant(_) => None,
+        }
+    }
+
+    fn evaluate(&self, value: &dyn Fn(&str) -> Option<Constant>) -> Option<(Constant, i64)> {
+        if let Operand::Constant(constant) = self {
+            return Some((constant.clone(), 0));
+        }
+        let (name, offset) = self.reads()?;
+        Some((value(&name)?, offset))
+    }
+}
+
+fn compare(
+    left: &Operand,
+    sign: Sign,
+    right: &Operand,
+    value: &dyn Fn(&str) -> Option<Constant>,
+) -> Option<bool> {
+    let order = match (left.evaluate(value)?, right.evaluate(value)?) {
+        ((Constant::Count(left), plus_left), (Constant::Count(right), plus_right)) => {
+            let left = i128::from(left) + i128::from(plus_left);
+            left.cmp(&(i128::from(right) + i128::from(plus_right)))
+        }
+        ((left, _), (right, _)) => {
+            // Only `==` and `!=` compare texts and flags.
+            return Some((left == right) == (sign == Sign::Equal));
+        }
+    };
+    Some(match sign {
+        Sign::Equal => order.is_eq(),
+        Sign::NotEqual => order.is_ne(),
+        Sign::Less => order.is_lt(),
+        Sign::LessOrEqual => order.is_le(),
+        Sign::Greater => order.is_gt(),
+        Sign::GreaterOrEqual => order.is_ge(),
+    })
+}
+
+/// Returns the guards of a machine, each with the line of its entry. `source` is the text of the machine file.
+pub fn guards_by_line<'m>(machine: &'m Machine, source: &str) -> Vec<(usize, &'m Guard)> {
+    let guards = machine.transitions.iter().filter_map(|entry| {
+        let guard = entry.when.as_ref()?;
+        Some((line_of(source, entry.span.start), &guard.value))
+    });
+    guards.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOURCE: &str = include_str!("../../../machine.toml");
+
+    /// Returns whether a guard in the place of one of the plan's holds.
+    fn holds(guard: &str, round: u64, args: u64) -> bool {
+        let written = "by   = [\"agent\"]\nargs = { more = \"count\" }\n";
+        let source = format!(
+            "{SOURCE}\n[[transitions.extra]]\nfrom = \"drafting\"\nto = \"same\"\n{written}when = '{guard}'\n"
+        );
+        let machine = crate::model::parse(&source).expect("the machine is parsed");
+        let (line, guard) = *guards_by_line(&machine, &source)
+            .last()
+            .expect("there is a guard");
+        assert_eq!(line, SOURCE.lines().count() + 2);
+        guard.holds(&|name| match name {
+            "round" => Constant::Count(round),
+            "max_rounds" => Constant::Count(3),
+            "args.more" => Constant::Count(args),
+            _ => Constant::Text("x".to_owned()),
+        })
+    }
+
+    #[test]
+    fn guard_compares_numbers_with_offsets() {
+        assert!(holds("round - 2 < args.more", 1, 0));
+        assert!(!holds("round - 2 < args.more", 2, 0));
+        assert!(holds("round + 1 == max_rounds", 2, 0));
+        assert!(holds("max_rounds < round + 2", 2, 0));
+        assert!(holds("round >= 9223372036854775807", u64::MAX, 0));
+    }
+
+    #[test]
+    fn guard_joins_comparisons() {
+        assert!(holds(
+            "round == 1 and (args.more == 1 or args.more == 2)",
+            1,
+            2
+        ));
+        assert!(!holds(
+            "round == 1 and (args.more == 1 or args.more == 2)",
+            1,
+            3
+        ));
+        assert!(holds("round == 9 or topic == \"x\"", 1, 0));
+        assert!(!holds("topic != \"x\"", 1, 0));
+    }
+}

@@ -1,0 +1,71 @@
+//! What a call leaves that dies between two changes of files: it was taken as a whole, or not at all.
+
+use serde_json::{Value, json};
+
+use crate::asked::question;
+use crate::support::{Project, questions};
+
+/// Kills a call before each of its changes of files, each time in the same project, and makes it again if it was not taken.
+/// Returns the instruction after each.
+fn kill_everywhere(project: &Project, arguments: &[&str], is_agent: bool) -> Vec<Value> {
+    project.keep();
+    let before = project.next();
+    let mut ends = Vec::new();
+    for number in 1.. {
+        project.restore();
+        let was_killed = project.killed(arguments, is_agent, number);
+        let is_before = project.next() == before;
+        let quarantine = project.root.join(".stages/quarantine");
+        assert!(!quarantine.exists(), "a kill at {number} counts as an edit");
+        if is_before {
+            assert!(was_killed, "{arguments:?} changed nothing");
+            match is_agent {
+                true => project.agent(arguments).done(),
+                false => project.person(arguments).done(),
+            };
+        }
+        ends.push(project.next());
+        if !was_killed {
+            break;
+        }
+    }
+    assert!(ends.len() > 3, "{} kill points", ends.len() - 1);
+    ends
+}
+
+fn at(next: &Value) -> (&Value, &Value) {
+    (&next["instruction"], &next["stage"])
+}
+
+#[test]
+fn killed_report_is_taken_whole_or_not() {
+    let project = Project::at(2);
+    let path = project.summary("completed", "");
+    for next in kill_everywhere(&project, &["report", &path], true) {
+        assert_eq!(at(&next), (&json!("dispatch"), &json!(3)), "{next}");
+        let context = next["variables"]["PRIOR_CONTEXT"].as_str().unwrap();
+        assert!(context.contains("Stage 2 says so."), "{context}");
+    }
+}
+
+#[test]
+fn killed_answer_is_taken_whole_or_not() {
+    let project = Project::at(2);
+    project.report("needs-user-input", &question(2, "")).done();
+    for next in kill_everywhere(&project, &["answer", "Way 2"], false) {
+        assert_eq!(at(&next), (&json!("dispatch"), &json!(2)), "{next}");
+        assert_eq!(next["variables"]["USER_ANSWER"]["answer"], "Way 2");
+    }
+}
+
+#[test]
+fn killed_recovery_is_taken_whole_or_not() {
+    let project = Project::at(3);
+    project.write("requirements/working/QUESTIONS-001.md", &questions(1));
+    let map = "  next_action_map:\n    Way 1: proceed\n";
+    project.report("needs-user-input", &question(2, map)).done();
+    project.person(&["answer", "Way 1"]).done();
+    for next in kill_everywhere(&project, &["recover"], true) {
+        assert_eq!(next["stage"], 4, "{next}");
+    }
+}
