@@ -82,17 +82,10 @@ set  = { r = "args.raw" }
 fn library(all: &[machines::Found]) -> String {
     let mut text = String::from(HEAD);
     for found in all {
-        let mut types = vec![
-            "AnyLoop",
-            "Fields",
-            "Phase",
-            "Transition",
-            "Mode",
-            "Start",
-        ]
-        .into_iter()
-        .map(str::to_owned)
-        .collect::<Vec<_>>();
+        let mut types = vec!["AnyLoop", "Fields", "Phase", "Transition", "Mode", "Start"]
+            .into_iter()
+            .map(str::to_owned)
+            .collect::<Vec<_>>();
         for phase in &found.machine.phases {
             types.push(format!(
                 "Loop<machines::{}::{}>",
