@@ -4,6 +4,7 @@
 //! in a backtrace. Knows no more of a machine than the files that it names.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -11,7 +12,6 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::diagnostic::{Diagnostic, Diagnostics, one_line};
 use crate::emit::{self, Options, gate};
-use crate::model::Machine;
 use crate::templates::{self, TemplateKind};
 use crate::{check_source, generate_checked};
 
@@ -88,43 +88,71 @@ impl Config {
     }
 
     fn run(&self, file: &Path, lines: &mut Vec<String>) {
-        if let Err(errors) = self.try_run(file, lines) {
-            lines.extend(
-                errors
-                    .iter()
-                    .map(|line| one_line(&format!("cargo::error={line}"))),
-            );
-        }
-    }
-
-    /// Adds what the code depends on to `lines`, and writes the code.
-    ///
-    /// # Errors
-    /// Returns a line for each problem.
-    fn try_run(&self, file: &Path, lines: &mut Vec<String>) -> Result<(), Vec<String>> {
-        let root = folder(&self.root, "CARGO_MANIFEST_DIR")?;
-        let out = folder(&self.out, "OUT_DIR")?;
+        let given = |own: &Option<PathBuf>, variable| {
+            own.clone().map(Ok).unwrap_or_else(|| {
+                std::env::var_os(variable)
+                    .ok_or(variable)
+                    .map(OsString::into)
+            })
+        };
+        let folders = given(&self.root, "CARGO_MANIFEST_DIR")
+            .and_then(|root| Ok((root, given(&self.out, "OUT_DIR")?)));
+        let (root, out) = match folders {
+            Ok(folders) => folders,
+            Err(variable) => {
+                lines.push(error(&format!(
+                    "{variable} is not set; call this from a build script"
+                )));
+                return;
+            }
+        };
         let name = file.to_string_lossy().into_owned();
         lines.push(one_line(&format!("cargo::rerun-if-changed={name}")));
-        let source = read(&root.join(file)).map_err(|reason| vec![format!("{name}: {reason}")])?;
-        let machine = check_source(&name, &source).map_err(|found| cargo_lines(&found))?;
-        check_templates(&machine, &root, &name, &source, lines)?;
-
-        let commands = self
-            .commands
-            .unwrap_or_else(|| std::env::var_os(HAS_PROGRAM).is_some());
+        let source = match read(&root.join(file)) {
+            Ok(source) => source,
+            Err(reason) => {
+                lines.push(error(&format!("{name}: {reason}")));
+                return;
+            }
+        };
+        let machine = match check_source(&name, &source) {
+            Ok(machine) => machine,
+            Err(found) => return tell(&found, lines),
+        };
+        let (mut missing, mut wrong) = (Vec::new(), Vec::new());
+        for kind in TemplateKind::ALL {
+            for (path, span) in emit::templates(&machine, kind) {
+                lines.push(one_line(&format!("cargo::rerun-if-changed={path}")));
+                match read(&root.join(&path)) {
+                    Ok(text) => wrong.extend(templates::check(&machine, kind, &path, &text)),
+                    Err(reason) => {
+                        let message = format!("{kind} {path}: {reason}");
+                        let found = Diagnostic::new("template", span, message);
+                        missing.push(found.help(format!("write the {kind}, or name another")));
+                    }
+                }
+            }
+        }
+        if !missing.is_empty() {
+            wrong.push(Diagnostics::new(&name, &source, missing));
+        }
+        if !wrong.is_empty() {
+            return wrong.iter().for_each(|found| tell(found, lines));
+        }
         let options = Options {
-            commands,
+            commands: self
+                .commands
+                .unwrap_or_else(|| std::env::var_os(HAS_PROGRAM).is_some()),
             file: name,
         };
         let name = &machine.name.value;
         let files = [format!("{name}.rs"), format!("{name}.program.rs")];
         if let Some(other) = claim(out.join(&files[0]), &root.join(file)) {
-            return Err(vec![format!(
+            return lines.push(error(&format!(
                 "{} and {} both name their machine `{name}`, and one would replace the other; give one another `name`",
                 other.strip_prefix(&root).unwrap_or(&other).display(),
                 options.file
-            )]);
+            )));
         }
         let generated = generate_checked(&machine, &source, &options);
         let gate = (format!("{name}.format.rs"), gate(&files));
@@ -134,67 +162,14 @@ impl Config {
             if fs::read(&target).is_ok_and(|old| old == text.as_bytes()) {
                 continue;
             }
-            fs::write(&target, text).map_err(|reason| {
-                let target = target.display();
-                vec![format!(
-                    "cannot write the generated code to {target}: {reason}"
-                )]
-            })?;
-        }
-        Ok(())
-    }
-}
-
-/// Returns a folder of the settings, or the one that cargo names.
-fn folder(own: &Option<PathBuf>, variable: &str) -> Result<PathBuf, Vec<String>> {
-    let named = own
-        .clone()
-        .or_else(|| std::env::var_os(variable).map(PathBuf::from));
-    named.ok_or_else(|| {
-        vec![format!(
-            "{variable} is not set; call this from a build script"
-        )]
-    })
-}
-
-/// Reads every template that the machine names.
-///
-/// # Errors
-/// Returns a line for each that is missing or wrong.
-fn check_templates(
-    machine: &Machine,
-    root: &Path,
-    name: &str,
-    source: &str,
-    lines: &mut Vec<String>,
-) -> Result<(), Vec<String>> {
-    let (mut missing, mut wrong) = (Vec::new(), Vec::new());
-    for kind in TemplateKind::ALL {
-        for (path, span) in emit::templates(machine, kind) {
-            lines.push(one_line(&format!("cargo::rerun-if-changed={path}")));
-            match read(&root.join(&path)) {
-                Ok(text) => wrong.extend(templates::check(machine, kind, &path, &text)),
-                Err(reason) => {
-                    let found =
-                        Diagnostic::new("template", span, format!("{kind} {path}: {reason}"));
-                    missing.push(found.help(format!("write the {kind}, or name another")));
-                }
+            if let Err(reason) = fs::write(&target, text) {
+                return lines.push(error(&format!(
+                    "cannot write the generated code to {}: {reason}",
+                    target.display()
+                )));
             }
         }
     }
-    if !missing.is_empty() {
-        wrong.push(Diagnostics::new(name, source, missing));
-    }
-    let errors: Vec<String> = wrong.iter().flat_map(cargo_lines).collect();
-    if errors.is_empty() {
-        Ok(())
-    } else {
-        Err(errors)
-    }
-}
-
-fn cargo_lines(found: &Diagnostics) -> Vec<String> {
-    found.cargo_lines().collect()
 }
 
 /// Notes that a machine file is about to write this code; another file that wrote it in this process, if there is one. A build
@@ -217,4 +192,16 @@ fn read(path: &Path) -> Result<String, String> {
         let at = error.utf8_error().valid_up_to();
         format!("it is not UTF-8 (at byte {at})")
     })
+}
+
+fn error(message: &str) -> String {
+    one_line(&format!("cargo::error={message}"))
+}
+
+fn tell(found: &Diagnostics, lines: &mut Vec<String>) {
+    lines.extend(
+        found
+            .cargo_lines()
+            .map(|line| format!("cargo::error={line}")),
+    );
 }
