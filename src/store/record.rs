@@ -1,11 +1,7 @@
 //! A loop as it was read from disk, at one revision. Only the store makes one.
 
 use super::document::Document;
-#[cfg(test)]
-use super::entry::ChangeEntry;
 use super::id::LoopId;
-#[cfg(test)]
-use super::recover::written;
 use super::spec::StateSpec;
 use super::storage::{Stamp, Storage};
 use super::value::Value;
@@ -24,21 +20,6 @@ pub struct Record {
 }
 
 impl Record {
-    /// Returns what a loop was after a change, by the journal's line alone. The file may have had more than the fields.
-    #[cfg(test)]
-    pub(crate) fn of_change(spec: &'static StateSpec, id: &LoopId, change: &ChangeEntry) -> Self {
-        let document = written(spec, &change.fields);
-        Self {
-            id: id.clone(),
-            revision: change.revision,
-            visit: change.visit,
-            phase: change.to.clone().unwrap_or_default(),
-            document,
-            journal: None,
-            spec,
-        }
-    }
-
     /// Returns whether the loop on disk is still what this one is: the same document, beside a journal to which nothing came since.
     pub(super) fn stands_in(&self, storage: &dyn Storage) -> bool {
         let is_same = |journal: Stamp| storage.stamp().is_ok_and(|now| now == Some(journal));
