@@ -128,15 +128,22 @@ macro_rules! machine {
     };
     ($name:ident as $module:ident) => {
         #[doc = concat!("The types that `claudex-build` generated for the `", stringify!($name), "` machine.")]
-        // What these look at is the machine file's: its names, its docs, how much of everything it declares.
+        // What these look at is the machine file's: its names, its docs, its guards, how much of everything it declares.
         #[allow(
+            unused_comparisons,
+            clippy::absurd_extreme_comparisons,
+            clippy::comparison_to_empty,
             clippy::doc_lazy_continuation,
             clippy::doc_link_with_quotes,
             clippy::doc_markdown,
             clippy::enum_variant_names,
+            clippy::eq_op,
             clippy::fn_params_excessive_bools,
+            clippy::int_plus_one,
             clippy::large_enum_variant,
             clippy::missing_errors_doc,
+            clippy::nonminimal_bool,
+            clippy::overly_complex_bool_expr,
             clippy::should_implement_trait,
             clippy::struct_excessive_bools,
             clippy::struct_field_names,

@@ -114,6 +114,10 @@ fn about_loops<M: App>(
         Some(Waiting::Own(store, listed)) => {
             own(program, &store, &listed, source == "compact", now)
         }
+        // A compaction may have given the session a new id, so it may be about a loop of its own.
+        Some(Waiting::Anothers(store, listed)) => {
+            anothers(info, &store, &listed, source == "clear")
+        }
         // Compaction is no start: the rest was said when the session began.
         _ if source == "compact" => HookOutput::default(),
         Some(Waiting::Anyones(store, listed)) => own(program, &store, &listed, false, now),
@@ -133,9 +137,6 @@ fn about_loops<M: App>(
                 info.command(&format!("resume {id}")),
             ),
         ),
-        Some(Waiting::Anothers(store, listed)) => {
-            anothers(info, &store, &listed, source == "clear")
-        }
         None => HookOutput {
             person: stores
                 .iter()

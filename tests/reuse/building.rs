@@ -193,11 +193,11 @@ fn the_documentation_of_a_strangers_crate_builds_without_a_warning() {
 }
 
 /// A build script that takes the method of a transition out of the types.
-const WITHOUT_SHUT: &str = r#"fn main() {
+const WITHOUT_CANCEL: &str = r#"fn main() {
     claudex_build::Config::new().compile("machine.toml");
     let types = format!("{}/door.rs", std::env::var("OUT_DIR").unwrap());
     let text = std::fs::read_to_string(&types).unwrap();
-    let without = text.replace("pub fn shut<N>", "pub fn other<N>");
+    let without = text.replace("pub fn cancel<N>", "pub fn other<N>");
     assert_ne!(text, without);
     std::fs::write(types, without).unwrap();
 }
@@ -205,10 +205,8 @@ const WITHOUT_SHUT: &str = r#"fn main() {
 
 #[test]
 fn program_without_a_typestate_method_does_not_build() {
-    let machine = MACHINE.replace(
-        "to   = \"closed\"\n",
-        "to   = \"closed\"\nby   = [\"person\"]\n",
-    );
+    let cancel = "\n[[transitions.cancel]]\nfrom = \"*\"\nto   = \"closed\"\nby   = [\"person\"]\n";
+    let machine = format!("{MACHINE}{cancel}");
     let stranger = door(&machine, "claudex_loop::main!(door);\n");
     let cargo = format!(
         "[package]\nname = \"door\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
@@ -225,8 +223,8 @@ fn program_without_a_typestate_method_does_not_build() {
         String::from_utf8_lossy(&built.stderr)
     );
 
-    stranger.write("build.rs", WITHOUT_SHUT);
+    stranger.write("build.rs", WITHOUT_CANCEL);
     let said = fails(&stranger);
 
-    assert!(said.contains("no method named `shut` found"), "{said}");
+    assert!(said.contains("no method named `cancel` found"), "{said}");
 }

@@ -131,7 +131,7 @@ fn a_machine_whose_edges_are_all_open_to_people_compiles_without_a_warning() {
         .replace("to   = \"closed\"\n", "to   = \"closed\"\nby   = [\"person\"]\n")
         .replace("set  = {", "by   = [\"agent\"]\nset  = {");
     let main = "#![deny(warnings)]\nclaudex_loop::machine!(door);\n\nfn main() {\n    \
-                let _: fn(door::Verb, door::AnyLoop) -> _ = |verb, held| verb.run(held);\n}\n";
+                let _: fn(door::Loop<door::Open>) -> _ = |held| held.shut();\n}\n";
     let built = door(&machine, main).cargo(&["build"]);
     assert!(
         built.status.success(),

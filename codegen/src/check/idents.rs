@@ -12,7 +12,7 @@ use crate::model::{Actor, ArgumentKind, At, AtStart, Behaviour, FieldKind, Trans
 /// The methods of every `Loop`.
 const METHODS: &str = "id phase fields header raw reload folder into_any noting add_text";
 /// The arguments of every verb and of every method of a transition.
-const ARGUMENTS: &str = "id from_prompt help rejecting evidence held";
+const ARGUMENTS: &str = "id loop_args from_prompt help rejecting evidence held";
 /// The verbs of every program.
 const VERBS: &str = "start run review status list adopt journal report sweep doctor machine config stop prompt answer \
                      session-start hooks plugin rollback personas import use state statusline completions help resume";

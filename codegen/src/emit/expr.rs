@@ -4,9 +4,8 @@ use std::collections::HashMap;
 
 use super::ident::{type_of, type_of_argument, type_of_words, value_of};
 use super::{Entry, MAX_LINE, literal, number};
-use crate::model::texts::Word;
 use crate::model::{
-    Argument, ArgumentKind, At, Constant, Field, FieldKind, Guard, Many, Operand, Sign, Update,
+    Argument, ArgumentKind, Constant, Field, FieldKind, Guard, Operand, Sign, Update,
 };
 
 /// The type of a field or an argument.
@@ -100,33 +99,25 @@ pub(super) fn initial(field: &Field) -> String {
 
 /// Returns whether a field starts with the default of its type.
 pub(super) fn starts_as_default(field: &Field) -> bool {
-    match (field.initial(), &field.kind) {
-        _ if field.within.is_some() => true,
-        (Some(Constant::Text(word)), FieldKind::OneOf(words)) => is_first(words, &word),
-        (Some(Constant::Text(text)), _) => text.is_empty(),
-        (Some(Constant::Count(count)), _) => count == 0,
-        (Some(Constant::Flag(flag)), _) => !flag,
-        (None, _) => true,
-    }
-}
-
-fn is_first(words: &Many<At<Word>>, word: &str) -> bool {
-    words.first().is_some_and(|first| &*first.value == word)
-}
-
-/// A guard as three closures.
-pub(super) struct GuardCode {
-    pub(super) holds: String,
-    pub(super) may_hold: String,
-    pub(super) values: String,
+    let default = match &field.kind {
+        FieldKind::OneOf(words) => words.first().map_or("", |word| &word.value),
+        _ => "",
+    };
+    field.within.is_some()
+        || match field.initial() {
+            Some(Constant::Text(text)) => text == default,
+            Some(Constant::Count(count)) => count == 0,
+            Some(Constant::Flag(flag)) => !flag,
+            None => true,
+        }
 }
 
 /// The names that an edge's guard and updates can use.
 pub(super) struct Scope<'m> {
-    fields: &'m HashMap<&'m str, &'m Field>,
-    entry: &'m Entry<'m>,
+    pub(super) fields: &'m HashMap<&'m str, &'m Field>,
+    pub(super) entry: &'m Entry<'m>,
     /// Whether the machine has one transition only, so that every pattern matches.
-    is_only: bool,
+    pub(super) is_only: bool,
 }
 
 /// A field or an argument that an expression reads.
@@ -177,18 +168,6 @@ impl Read {
 }
 
 impl<'m> Scope<'m> {
-    pub(super) fn new(
-        fields: &'m HashMap<&'m str, &'m Field>,
-        entry: &'m Entry<'m>,
-        is_only: bool,
-    ) -> Self {
-        Self {
-            fields,
-            entry,
-            is_only,
-        }
-    }
-
     fn field(&self, name: &str, offset: i64) -> Read {
         let field = self.fields[name];
         Read {
@@ -220,8 +199,8 @@ impl<'m> Scope<'m> {
         }
     }
 
-    /// Returns a guard as the closures of `rt::Guard`.
-    pub(super) fn guard(&self, guard: &Guard) -> GuardCode {
+    /// Returns a guard as the closures `holds`, `may_hold` and `values` of `rt::Guard`.
+    pub(super) fn guard(&self, guard: &Guard) -> [String; 3] {
         let mut reads: Vec<(String, Read)> = Vec::new();
         let mut arguments: Vec<&str> = Vec::new();
         operands(guard, &mut |operand| {
@@ -249,11 +228,9 @@ impl<'m> Scope<'m> {
             Some(guard) => format!("|f| {}", self.condition(&guard)),
             None => "|_| true".to_owned(),
         };
-        GuardCode {
-            holds: self.closure(self.condition(guard), &arguments, reads_fields, "false"),
-            may_hold,
-            values: self.closure(values, &arguments, reads_fields, "Vec::new()"),
-        }
+        let holds = self.closure(self.condition(guard), &arguments, reads_fields, "false");
+        let values = self.closure(values, &arguments, reads_fields, "Vec::new()");
+        [holds, may_hold, values]
     }
 
     fn condition(&self, guard: &Guard) -> String {

@@ -184,11 +184,15 @@ fn edge_doc(context: &Context<'_>, entry: &Entry<'_>) -> Option<String> {
 
 fn edge(context: &Context<'_>, entry: &Entry<'_>) -> Value {
     let declared = entry.declared;
-    let scope = Scope::new(&context.fields, entry, context.names.len() == 1);
-    let guard = declared.when.as_ref().map(|guard| {
-        let code = scope.guard(&guard.value);
-        context! { holds => code.holds, may_hold => code.may_hold, values => code.values }
-    });
+    let scope = Scope {
+        fields: &context.fields,
+        entry,
+        is_only: context.names.len() == 1,
+    };
+    let guard = declared
+        .when
+        .as_ref()
+        .map(|guard| seq(scope.guard(&guard.value)));
     let arguments = entry.arguments.iter().map(|argument| {
         let takes = match &argument.kind {
             ArgumentKind::OneOf(_) => words(argument).join("|"),

@@ -94,8 +94,8 @@ macro_rules! step {
 
 /// What a person does.
 macro_rules! person {
-    ($machine:ident, $root:expr, $rest:expr) => {{
-        use $machine::{AnyLoop, STATE, Verb};
+    ($machine:ident, $root:expr, $rest:expr, $(($phase:ident, $method:ident)),+) => {{
+        use $machine::{AnyLoop, STATE};
         let (store, id) = stored($root, &STATE);
         let id = id.unwrap();
         let held = AnyLoop::open(&store, &id, Actor::Person).unwrap();
@@ -111,8 +111,14 @@ macro_rules! person {
         match transition {
             None => println!("nothing"),
             Some(transition) => {
-                let verb = Verb::plain(transition.parse().unwrap(), id.to_string()).unwrap();
-                match verb.run(held) {
+                let taken = match (&*transition, held) {
+                    $((stringify!($method), AnyLoop::$phase(held)) => held
+                        .$method()
+                        .map(AnyLoop::from)
+                        .map_err(|refused| refused.map(AnyLoop::from)),)+
+                    (other, held) => panic!("{other} in {}", held.phase()),
+                };
+                match taken {
                     Ok(held) => println!("took {}", held.phase()),
                     Err(refused) => println!("refused {refused}"),
                 }
@@ -131,8 +137,8 @@ fn main() {
     let given = || rest.get(1).copied().unwrap_or_default().to_owned();
     let by_person = matches!(rest, ["answer" | "take", ..]);
     match machine {
-        "ask" if by_person => person!(ask, root, rest),
-        "wait" if by_person => person!(wait, root, rest),
+        "ask" if by_person => person!(ask, root, rest, (Asking, promote), (Asking, roll_back)),
+        "wait" if by_person => person!(wait, root, rest, (Building, approve), (Noting, scribble)),
         "turns" => step!(
             turns,
             Usual,
