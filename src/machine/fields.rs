@@ -132,6 +132,10 @@ fn json(field: &FieldInfo, value: &Value) -> Json {
 /// Converts what serde wrote to a value in the form of its field.
 fn written(field: &FieldInfo, json: Json) -> Value {
     match (field.kind, json) {
+        // The store refuses a number that could not be read again.
+        (FieldKind::Count, Json::Number(number)) if let Some(count) = number.as_u64() => {
+            Value::Count(count)
+        }
         (FieldKind::Path | FieldKind::OneOf(_), Json::String(text)) => Value::Word(text),
         (FieldKind::Text, Json::String(text)) => Value::Text(text),
         (_, json) => Value::of_json(json),

@@ -7,7 +7,7 @@ use camino::Utf8PathBuf;
 use super::evidence_record::EvidencePolicy;
 use crate::process::configured::ConfiguredCommand;
 
-/// Says what a loop may do besides what its machine says. Whoever opens a loop tells it once, with [`super::Raw::permit`].
+/// Says what a loop may do besides what its machine says. Whoever opens a loop tells it once, with [`super::raw::Told`].
 #[derive(Debug, Clone, Default)]
 pub struct Permissions {
     /// Whether a round counts without a review.
