@@ -54,7 +54,8 @@ fn matched(phase: Phase, fields: &Fields, transition: &Transition) -> Option<(Ph
     match (phase, transition) {
         (Phase::Reviewing, Transition::Revise) if fields.round < fields.max_rounds => {
             let round = fields.round.checked_add(1)?;
-            let (reminders, failures) = (0, 0);
+            let reminders = 0;
+            let failures = 0;
             let next = Fields {
                 round,
                 reminders,

@@ -48,7 +48,8 @@ pub fn read<M: Machine>(
 pub(super) fn changes<F: Serialize>(table: &Table, before: &F, after: &F) -> Vec<(String, Value)> {
     let (mut before, mut after) = (map(before), map(after));
     let changed = machine_fields(table).filter_map(|field| {
-        let (old, new) = (before.remove(field.name), after.remove(field.name)?);
+        let old = before.remove(field.name);
+        let new = after.remove(field.name)?;
         let is_changed = old.as_ref() != Some(&new);
         is_changed.then(|| (field.name.to_owned(), written(field, new)))
     });

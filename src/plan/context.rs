@@ -142,7 +142,8 @@ fn told(run: &Run) -> Option<String> {
 /// Says how the rounds of a loop came out. `last` is the last of them.
 pub fn outcome(held: &AnyLoop, personas: &Personas, last: Option<&RoundLine>) -> String {
     let fields = held.fields();
-    let (round, most) = (fields.round, fields.max_rounds);
+    let round = fields.round;
+    let most = fields.max_rounds;
     let is_reviewed = last.is_some_and(|line| line.counts.is_some());
     match (reviews_changes(held), fields.decision_signal) {
         (true, _) if !is_reviewed => {

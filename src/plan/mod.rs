@@ -59,7 +59,8 @@ impl OnStop for PlanLoop {
         if !is_open || !is_plan || header.session == RUN {
             return Ok(None);
         }
-        let (round, most) = (fields.round, fields.max_rounds);
+        let round = fields.round;
+        let most = fields.max_rounds;
         let question = format!("The plan is not settled after round {round} of {most}. What now?");
         let options = vec![
             Answer::new("Revise manually", Transition::ReviseManually)

@@ -206,7 +206,8 @@ fn key(stage: Stage) -> &'static str {
 
 /// Returns what stands below a stage's key.
 fn of_stage(stage: Stage, flags: &Flags, held: &AnyLoop, step: &Step) -> Keys {
-    let (round, skips_validation) = (held.fields().round, held.fields().open.skip_validation);
+    let round = held.fields().round;
+    let skips_validation = held.fields().open.skip_validation;
     let status = match step {
         Step::Fail => "failed",
         Step::Wait(_) => "waiting_for_user",

@@ -48,7 +48,8 @@ pub(crate) fn compare_guards<M: Machine>(source: &str) {
         let choices = choices::<M>(&model, entry, edge.info.from[0]);
         for state in 0..STATES {
             let values = random(&choices, state);
-            let (fields, transition) = (fields::<M>(&values), transition::<M>(entry, &values));
+            let fields = fields::<M>(&values);
+            let transition = transition::<M>(entry, &values);
             let expected = guard.holds(&|name| values[name].clone());
             assert_eq!(
                 (compiled.holds)(&fields, &transition),
@@ -163,7 +164,8 @@ fn next_word<'m>(model: &'m Model, field: &str, word: &str) -> &'m str {
 
 /// Returns evidence of this kind for the loop as it is.
 fn evidence<M: Machine>(held: &Held<M>, kind: &str) -> EvidenceRecord {
-    let (id, revision) = (held.raw().id().as_str(), held.header().revision);
+    let id = held.raw().id().as_str();
+    let revision = held.header().revision;
     let json = serde_json::json!({"kind": kind, "loop": id, "round": 1, "revision": revision});
     serde_json::from_value(json).unwrap()
 }

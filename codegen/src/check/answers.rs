@@ -75,7 +75,8 @@ fn question(check: &Check<'_>, phase: &Phase, behaviour: &Behaviour) {
 
 /// Checks a text of a dialog. Fields in braces do not count.
 fn text(check: &Check<'_>, key: &str, text: &At<impl AsRef<str>>, max_chars: usize) {
-    let (value, place) = (text.value.as_ref(), &text.span);
+    let value = text.value.as_ref();
+    let place = &text.span;
     let names = interpolated(value).unwrap_or_default();
     let in_braces: usize = names.iter().map(|(name, _)| name.len() + 2).sum();
     let chars = value.chars().count() - in_braces;

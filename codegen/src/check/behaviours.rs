@@ -61,7 +61,8 @@ impl<'m> Check<'m> {
 
 /// Checks a transition of an outcome: its actors, its evidence and its arguments.
 fn outcome(check: &Check<'_>, outcome: &Outcome<'_>, call: &Call, entry: &Transition) {
-    let (name, place) = (&call.then, &call.then.span);
+    let name = &call.then;
+    let place = &call.then.span;
     if let Some(actor) = entry.by.first() {
         check.add("hook_by", place, &[name]);
         check.relate(&actor.span, "`by`");
@@ -109,7 +110,8 @@ pub(super) fn missing<'a>(call: &Call, args: &'a [Argument]) -> impl Iterator<It
 
 /// Checks that `approve` ends the turn, that `announce` does not, and that it has a message.
 fn turn(check: &Check<'_>, behaviour: &Behaviour, name: &At<String>, edge: &Edge<'_>) {
-    let (entry, phase) = (edge.declared, check.phase(edge.to));
+    let entry = edge.declared;
+    let phase = check.phase(edge.to);
     let ends = entry.ends_turn() || phase.terminal;
     let asks = phase.on_stop.as_ref().is_some_and(Behaviour::asks);
     let has_message = entry.message.is_some() || phase.message.is_some() || asks;

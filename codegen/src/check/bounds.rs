@@ -47,7 +47,8 @@ pub(super) fn bounds(check: &Check<'_>) {
 
 /// Returns whether an edge can be taken without the user.
 fn can_repeat(check: &Check<'_>, edge: &Edge<'_>) -> bool {
-    let (source, by) = (check.phase(edge.from), &edge.declared.by);
+    let source = check.phase(edge.from);
+    let by = &edge.declared.by;
     let by_user = !by.is_empty() && by.iter().all(|actor| actor.value == Actor::Person);
     let hook = source.on_stop.iter();
     let mut calls = hook.flat_map(|behaviour| behaviour.calls());
@@ -161,7 +162,8 @@ fn report(check: &Check<'_>, cycle: &[&Edge<'_>], peers: &[&Edge<'_>]) {
     let names = strs(cycle.iter().map(|edge| &edge.declared.name));
     let reasons = cycle.iter().flat_map(|edge| reasons(check, edge, peers));
     let reasons: String = reasons.take(3).collect();
-    let (phases, names) = (phases.join(" -> "), names.join(", "));
+    let phases = phases.join(" -> ");
+    let names = names.join(", ");
     let place = &cycle[0].declared.name.span;
     check.add("unbounded_cycle", place, &[&phases, &names, &reasons]);
     for edge in &cycle[1..] {

@@ -48,7 +48,8 @@ fn holders(check: &Check<'_>) {
             continue;
         };
         if let Some(first) = holders.insert(held, &field.name) {
-            let (name, word) = (&field.name, held.word());
+            let name = &field.name;
+            let word = held.word();
             check.add("held_twice", &name.span, &[first, name, &word]);
         }
     }
@@ -63,7 +64,8 @@ fn key(check: &Check<'_>, field: &Field) {
     fn key(field: &Field) -> &At<String> {
         field.key.as_ref().unwrap_or(&field.name)
     }
-    let (name, place) = (&field.name, key(field));
+    let name = &field.name;
+    let place = key(field);
     let form = check.machine.state.form;
     if matches!(field.kind, FieldKind::Data(_)) && form == Form::Lines {
         check.add("data_form", &name.span, &[name]);
@@ -151,7 +153,8 @@ fn limits(check: &Check<'_>, field: &Field) {
 /// Checks the path of a document that belongs to the user: each loop needs its own, outside the engine's folder.
 fn file(check: &Check<'_>, state: &State, path: &str, place: &Range<usize>) {
     let id = format!("{{{}}}", check.machine.holder(Held::Id).unwrap_or("id"));
-    let (ids, folder) = (path.matches(&id).count(), check.machine.folder());
+    let ids = path.matches(&id).count();
+    let folder = check.machine.folder();
     let may_share = state.active != Active::One || state.ids == IdForm::Name;
     if let Some(extension) = &state.extension {
         check.add("file_extension", &extension.span, &[]);

@@ -95,7 +95,8 @@ pub(super) fn collisions(check: &Check<'_>) {
         taken.add("a variant of `Mode`", camel(&mode.name), part);
     }
     for phase in &machine.phases {
-        let (name, part) = (&phase.name, ("phase", &phase.name));
+        let name = &phase.name;
+        let part = ("phase", &phase.name);
         if name.value == "same" {
             check.add("name_same", &name.span, &[]);
         }
@@ -119,7 +120,8 @@ pub(super) fn collisions(check: &Check<'_>) {
 
 fn fields<'m>(check: &Check<'m>, taken: &Taken<'_, 'm>) {
     for field in &check.machine.fields {
-        let (name, part) = (&field.name, ("field", &field.name));
+        let name = &field.name;
+        let part = ("field", &field.name);
         taken.add("a field or transition", &*name.value, part);
         match &field.kind {
             FieldKind::OneOf(words) => taken.add_words(type_of_words(name), words, part),
@@ -137,7 +139,8 @@ fn fields<'m>(check: &Check<'m>, taken: &Taken<'_, 'm>) {
 }
 
 fn transition<'m>(check: &Check<'m>, entry: &'m Transition, taken: &Taken<'_, 'm>) {
-    let (name, part) = (&entry.name, ("transition", &entry.name));
+    let name = &entry.name;
+    let part = ("transition", &entry.name);
     taken.add("a field or transition", &*name.value, part);
     taken.add("a method of `Loop`", &*name.value, part);
     // `resume` of the command line is the user's, too.
@@ -168,7 +171,8 @@ fn transition<'m>(check: &Check<'m>, entry: &'m Transition, taken: &Taken<'_, 'm
 
 /// Reserves the methods of `OnStop` that are not those of phases, and the verb that goes with them.
 fn hook_methods(check: &Check<'_>, taken: &Taken<'_, '_>) {
-    let (space, machine) = ("a method of `OnStop`", check.machine);
+    let space = "a method of `OnStop`";
+    let machine = check.machine;
     taken.reserve(space, "stop");
     if machine.behaviours().any(Behaviour::verifies) {
         taken.reserve(space, "verifies");

@@ -25,7 +25,8 @@ pub(super) fn names(check: &Check<'_>) {
         for parameter in behaviour.parameters() {
             let engine_names = parameter.engine_names();
             for (name, _) in interpolated(parameter.value).unwrap_or_default() {
-                let (key, place) = (parameter.key, parameter.span);
+                let key = parameter.key;
+                let place = parameter.span;
                 if !engine_names.contains(&name) {
                     check.find_field(&At::new(name.to_owned(), place.clone()));
                 } else if machine.field(name).is_some() {
@@ -156,7 +157,8 @@ fn require(check: &Check<'_>, name: &str, place: &Range<usize>, phases: &[usize]
     absent.truncate(4);
     let is_known = |phase: &&str| check.phase_index(phase).is_some();
     if !absent.is_empty() && within.iter().all(is_known) {
-        let (absent, within) = (list(&absent), list(&within));
+        let absent = list(&absent);
+        let within = list(&within);
         check.add("field_absent", place, &[&what, &name, &absent, &within]);
     }
 }

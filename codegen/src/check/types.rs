@@ -90,7 +90,8 @@ pub(super) fn misfit(name: &str, kind: &FieldKind, value: &Constant) -> Option<D
             }
         }
     };
-    let (is, value) = (describe(kind), constant_text(value));
+    let is = describe(kind);
+    let value = constant_text(value);
     Some(problem("type_constant", &[&name, &is, &value, &help]))
 }
 
@@ -187,7 +188,8 @@ fn update<'m>(check: &Check<'m>, entry: &'m Transition, name: &At<String>, updat
             let mut all = [target, source, argument].into_iter().flatten();
             let wrong = all.find(|(_, kind)| *kind != FieldKind::Count);
             wrong.map(|(wrong, kind)| {
-                let (sum, is) = (update_text(update), describe(&kind));
+                let sum = update_text(update);
+                let is = describe(&kind);
                 problem("type_update", &[name, &sum, wrong, &is])
             })
         }

@@ -393,7 +393,8 @@ impl<'m> Scope<'m> {
                 })
             }
             Update::Plus { name, argument } => {
-                let (value, read) = (self.field(name, 0).value(), self.argument(argument, 0));
+                let value = self.field(name, 0).value();
+                let read = self.argument(argument, 0);
                 let sum =
                     |added: &str| format!("{value}.checked_add({added}).ok_or({})", literal(name));
                 if !self.entry.argument(argument).optional {

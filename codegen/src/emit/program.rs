@@ -254,7 +254,8 @@ fn missing(context: &Context<'_>) -> Value {
     let subjects = "subjects(&self, held: &AnyLoop) -> Result<Vec<Subject>, String>";
     method(!reviewing.is_empty(), subjects);
     for name in left.iter().map(|phase| &phase.name.value) {
-        let (fn_name, ty) = (value_of(name), camel(name));
+        let fn_name = value_of(name);
+        let ty = camel(name);
         let returns = "Result<Step<AnyLoop>, Refused<AnyLoop>>";
         method(
             true,

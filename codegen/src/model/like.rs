@@ -94,7 +94,8 @@ fn complete<'i>(
         return Ok(Some(own));
     };
     if let Some(other) = table.keys().find(|key| *key != behaviour) {
-        let (own, known) = (other.get_ref(), behaviour.get_ref());
+        let own = other.get_ref();
+        let known = behaviour.get_ref();
         let message = format!("`on_stop` has `{own}`, but that of `{like}` has `{known}`");
         return Err(Diagnostic::new("like", other.span(), message)
             .help(format!("use `{known}`, or remove `like`")));

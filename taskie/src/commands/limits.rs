@@ -104,7 +104,8 @@ pub(super) fn drop_task(info: &'static ProgramInfo, matches: &ArgMatches) -> Res
     call.persons_only()?;
     let held = call.open(call.actor)?;
     let directory = stops::directory(held.raw()).unwrap_or_default();
-    let (id, total) = (held.id().clone(), held.fields().tasks_total);
+    let id = held.id().clone();
+    let total = held.fields().tasks_total;
     let tasks = format!(".taskie/plans/{id}/tasks.md");
     let row = directory.table().and_then(|table| table.row(task));
     let Some(row) = row else {
