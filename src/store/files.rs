@@ -21,7 +21,6 @@ use super::budget::Budget;
 use super::document::MAX_BYTES;
 use super::entry::revision_in;
 use super::error::{StoreError, io_error};
-use super::fault::{self, Point};
 use super::id::LoopId;
 use super::journal::{AppendError, Journal, Line, Tail};
 use super::lock::{LockError, LockGuard, PROJECT, STARTING, with_lock_in};
@@ -29,7 +28,7 @@ use super::project::{Mark, Project, Whereabouts};
 use super::seal::{self, Chain, Key};
 use super::spec::StateSpec;
 use super::state_home::StateHome;
-use crate::files::kill_point::kill_point;
+use crate::files::kill_point::{self, kill_point};
 use crate::files::{Folder, Kept, Made, Prepared, UntrustedError, if_there, make_all};
 
 /// The name of the journal in a loop's folder.
@@ -371,7 +370,7 @@ impl LoopFolder {
             project: project.as_str(),
             id,
         };
-        let seal = key.seal(&chain, before, json);
+        let seal = key.seal(&chain, before, end, json);
         let line = [json, b"\t", seal.as_bytes(), b"\n"].concat();
         let length = end + line.len() as u64;
         if length > MAX_JOURNAL {
@@ -385,12 +384,12 @@ impl LoopFolder {
                 file.set_len(end)?;
             }
             kill_point();
-            let half = fault::is_armed(Point::HalfLine).then_some(line.len() / 2);
+            let half = kill_point::is_next().then_some(line.len() / 2);
             let result = file
                 .write_all(&line[..half.unwrap_or(line.len())])
                 .and_then(|()| {
                     if half.is_some() {
-                        fault::die();
+                        kill_point::die();
                     }
                     file.sync_data()
                 });
@@ -405,7 +404,6 @@ impl LoopFolder {
             Ok(())
         };
         written().map_err(io_error("write", &path))?;
-        fault::point(Point::Journaled);
         Ok(length)
     }
 
@@ -514,18 +512,21 @@ fn read_end(mut file: &File, end: u64, look: u64) -> io::Result<(Vec<u8>, u64)> 
 fn sealed(bytes: &[u8], from: u64, key: &Key, chain: &Chain<'_>) -> Option<Vec<Vec<u8>>> {
     let mut lines = bytes.split_inclusive(|byte| *byte == b'\n');
     let mut before = String::new();
+    let mut at = from;
     if from > 0 {
-        lines.next();
-        let first = lines.next().and_then(seal::split);
-        before = first.map_or(before, |(_, seal)| seal.to_owned());
+        at += lines.next().map_or(0, |line| line.len() as u64);
+        let first = lines.next()?;
+        at += first.len() as u64;
+        before = seal::split(first).map_or(before, |(_, seal)| seal.to_owned());
     }
     let mut entries = Vec::new();
     for line in lines {
         let (json, seal) = seal::split(line)?;
-        if seal != key.seal(chain, &before, json) {
+        if seal != key.seal(chain, &before, at, json) {
             return None;
         }
         entries.push(json.to_vec());
+        at += line.len() as u64;
         seal.clone_into(&mut before);
     }
     Some(entries)
@@ -566,7 +567,8 @@ fn last_of(bytes: &[u8], from: u64, key: &Key, chain: &Chain<'_>) -> Look {
         }
         let previous = seal::split(&bytes[before..begin]).map_or("", |(_, seal)| seal);
         let line = seal::split(&bytes[begin..end]);
-        let sealed = line.filter(|(json, seal)| *seal == key.seal(chain, previous, json));
+        let at = from + begin as u64;
+        let sealed = line.filter(|(json, seal)| *seal == key.seal(chain, previous, at, json));
         match sealed {
             Some((json, seal)) => {
                 let (seal, end) = found
@@ -582,8 +584,7 @@ fn last_of(bytes: &[u8], from: u64, key: &Key, chain: &Chain<'_>) -> Look {
                 found = Some((seal, end));
             }
             // A sealed line follows a sealed one.
-            None if found.is_some() => return Look::Nothing,
-            None => {}
+            None => found = None,
         }
         end = begin;
     }
@@ -615,7 +616,6 @@ impl Journal for LoopFolder {
                 return Err(self.unwritten(id, error).into());
             }
             self.keep_length(here, id, length, last.is_none());
-            fault::point(Point::Renamed);
             Ok(())
         })
     }

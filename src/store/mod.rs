@@ -65,7 +65,6 @@ mod commit;
 mod document;
 mod entry;
 mod error;
-mod fault;
 mod files;
 mod frontmatter;
 #[cfg(all(any(test, fuzzing), feature = "plan"))]

@@ -1,7 +1,7 @@
 //! This user's key and the seal that it puts on each line of a journal.
 //!
 //! A line is `JSON`, a tab, and 32 hexadecimal digits: the first half of an HMAC-SHA256 over the project, the loop, the seal
-//! of the line before, and the JSON. A line without this user's seal does not exist.
+//! of the line before, the byte at which the line begins, and the JSON. A line without this user's seal does not exist.
 
 use std::fmt::Write as _;
 use std::io::{self, ErrorKind};
@@ -61,11 +61,11 @@ impl Key {
         made().map_err(|error: io::Error| StoreError::key("write", home.join(FILE), &error))
     }
 
-    /// Returns the seal of a line of a loop, without its end.
-    pub(super) fn seal(&self, chain: &Chain<'_>, before: &str, json: &[u8]) -> String {
+    /// Returns the seal of a line that begins at the byte `at`, after a line with the seal `before`.
+    pub(super) fn seal(&self, chain: &Chain<'_>, before: &str, at: u64, json: &[u8]) -> String {
         let mut mac =
             Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC takes a key of any length");
-        for part in [chain.project, chain.id.as_str(), before] {
+        for part in [chain.project, chain.id.as_str(), before, &at.to_string()] {
             mac.update(part.as_bytes());
             mac.update(b"\0");
         }

@@ -77,14 +77,6 @@ pub(crate) static OWN: StateSpec = StateSpec {
     ..SPEC
 };
 
-/// The same machine with one such document for all loops.
-pub(crate) static SHARED: StateSpec = StateSpec {
-    folder: ".other",
-    file: Some("plans/state.md"),
-    form: Form::Frontmatter(&[], &[]),
-    ..SPEC
-};
-
 /// A store in a folder that does not exist yet.
 pub(crate) fn store() -> (tempfile::TempDir, Store) {
     store_of(&SPEC)

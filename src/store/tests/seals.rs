@@ -78,6 +78,9 @@ fn journal_that_lost_or_swapped_lines_is_not_ours() {
     let repeated = [&one, &two, &three, &three].map(Clone::clone);
     write(&store, &id, &repeated);
     assert_eq!(store.open(&id).unwrap().record.revision(), 3);
+    let repeated = [&one, &two, &three, &one, &two].map(Clone::clone);
+    write(&store, &id, &repeated);
+    assert_eq!(store.open(&id).unwrap().record.revision(), 3);
 
     for wrong in [
         vec![one.clone(), two.clone()],
@@ -88,7 +91,7 @@ fn journal_that_lost_or_swapped_lines_is_not_ours() {
         assert_eq!(why(&store, &id), "its journal lost lines");
     }
     write(&store, &id, &[two, three]);
-    assert_eq!(why(&store, &id), "its journal lost lines");
+    assert!(why(&store, &id).contains("was not written by you"));
 }
 
 #[test]
