@@ -34,7 +34,8 @@ pub fn rewrite_journal(
     for line in fs::read_to_string(&path)?.lines() {
         let json = edit(line.split('\t').next().unwrap_or_default());
         let mut mac = Hmac::<Sha256>::new_from_slice(&key).map_err(io::Error::other)?;
-        for part in [project.trim_end(), id, &before] {
+        let at = journal.len().to_string();
+        for part in [project.trim_end(), id, &before, &at] {
             mac.update(part.as_bytes());
             mac.update(b"\0");
         }
