@@ -21,7 +21,7 @@ static TARGET: LazyLock<Target> = LazyLock::new(|| {
         ("machine", check_machine as Target),
         ("stages_summary", |bytes| drop(stages_summary::holds(bytes))),
     ];
-    let all = TARGETS.into_iter().chain(others);
+    let all = TARGETS.iter().copied().chain(others);
     all.into_iter()
         .find(|(name, _)| *name == wanted)
         .expect("there is such a target")

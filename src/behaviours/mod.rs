@@ -11,13 +11,7 @@ pub mod observe;
 pub mod verify;
 pub mod words;
 
-use crate::machine::{EdgeAt, Raw, Refused};
-
-/// What the engine can look at without knowing the machine: a generated `AnyLoop`.
-pub trait LoopHandle {
-    /// Returns the loop without its type.
-    fn raw(&self) -> &Raw;
-}
+use crate::machine::{EdgeAt, LoopHandle, Refused};
 
 /// What a stop came to.
 #[derive(Debug)]

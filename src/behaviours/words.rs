@@ -14,6 +14,7 @@ use crate::machine::facts;
 use crate::machine::message::{Message, MessageError};
 use crate::machine::table::{ArgumentInfo, BehaviourInfo};
 use crate::machine::{Actor, EdgeAt, EdgeInfo, Raw};
+use crate::process::configured::is_installed;
 use crate::review::subject;
 use crate::text;
 
@@ -270,7 +271,7 @@ fn command(raw: &Raw, name: &str) -> String {
         None => format!(
             "the command {name}, which is not configured: add [commands.{name}] with its program to {file}"
         ),
-        Some(command) if !command.is_installed(&raw.root()) => format!(
+        Some(command) if !is_installed(command, &raw.root()) => format!(
             "the command {name}, whose program {} is not installed, or not in PATH outside of the project: [commands.{name}] in {file} names it",
             text::one_line(&command.program, 80),
         ),

@@ -3,11 +3,6 @@
 //! [`typestate`] is what `build.rs` generated; the other files are the few things that a machine file does not say. All of it
 //! stands on the public API alone, as a stranger's program does: [`program`] puts it together.
 
-#![expect(
-    clippy::allow_attributes,
-    reason = "`machine!` has them for machines of any shape, which a stranger's crate does not see"
-)]
-
 claudex_loop::machine!(plan as typestate);
 
 pub mod changes;

@@ -10,8 +10,9 @@ use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::{locate, loops, messages, out};
-use crate::behaviours::{LoopHandle as _, words};
+use crate::behaviours::words;
 use crate::hooks::seen::{Chosen, SessionRecord as _};
+use crate::machine::LoopHandle as _;
 use crate::store::{Active, Listed, LoopId, StateHome, Store};
 use crate::text;
 

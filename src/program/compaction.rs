@@ -7,10 +7,10 @@ use camino::Utf8PathBuf;
 use super::assembled::App;
 use super::info::ProgramInfo;
 use super::stop::{Surroundings, all_owned};
-use crate::behaviours::LoopHandle as _;
 use crate::hooks::input::Input;
 use crate::hooks::seen::{Chosen, Compacted, Seen, SessionRecord as _};
 use crate::machine::Actor;
+use crate::machine::LoopHandle as _;
 use crate::store::{LoopId, StateHome};
 
 /// The variable with the client's process id. The plugin's hooks set it for clients that do not.

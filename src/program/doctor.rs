@@ -19,6 +19,7 @@ use super::settings::{Settings, user_path};
 use super::{Tone, locate, loops, out, reviewers};
 use crate::files::{Folder, UntrustedError};
 use crate::hooks::OLDEST_CLIENT;
+use crate::process::configured::is_installed;
 use crate::process::environment::{Environment, clean_path, find_program};
 use crate::process::limits::Limits;
 use crate::process::{Call, ProcessEnd, supervise};
@@ -517,7 +518,7 @@ fn check_commands(info: &ProgramInfo, settings: &Settings, root: &Utf8Path) -> V
         .collect();
     let file = user_path().map_or_else(|_| "your configuration".to_owned(), Into::into);
     let check = |name: &str| match settings.commands.get(name) {
-        Some(command) if command.is_installed(root) => {
+        Some(command) if is_installed(command, root) => {
             Check::ok("run", format!("{name} runs {}", command.program))
         }
         Some(command) => Check::problem(

@@ -9,7 +9,7 @@ use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 use super::settings::Settings;
 use super::{locate, loops, messages, out, start};
-use crate::behaviours::LoopHandle;
+use crate::machine::LoopHandle;
 use crate::machine::begin::Beginning;
 use crate::machine::import::ImportError;
 use crate::store::{IdForm, LoopId, MAX_BYTES};

@@ -18,7 +18,8 @@ use super::{
     attempts, chosen, consent, locate, messages, next_action, out, pause, rounds, session_start,
     typed, verbs,
 };
-use crate::behaviours::{LoopHandle, words};
+use crate::behaviours::words;
+use crate::machine::LoopHandle;
 use crate::machine::raw::OpenError;
 use crate::machine::{Actor, Raw, Table};
 use crate::store::{Listed, LoopId, Store};

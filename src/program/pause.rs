@@ -5,7 +5,7 @@ use super::assembled::{App, Program};
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::{loops, messages, out};
-use crate::behaviours::LoopHandle as _;
+use crate::machine::LoopHandle as _;
 use crate::store::{LoopId, Store};
 
 /// Holds a loop.

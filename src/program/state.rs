@@ -15,7 +15,7 @@ use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::verb_args::LoopArgs;
 use super::{attempts, incompatible, locate, loops, messages, out, rounds};
-use crate::behaviours::LoopHandle;
+use crate::machine::LoopHandle;
 use crate::review::evidence::EvidencePolicy;
 use crate::review::findings::Counts;
 use crate::store::{LoopId, PidLock, StateHome, Store, StoreError, Value, partial};

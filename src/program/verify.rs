@@ -7,8 +7,8 @@ use super::assembled::{App, Program};
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::{loops, messages, out, review};
-use crate::behaviours::LoopHandle as _;
 use crate::behaviours::verify::{self, Purpose, Verification};
+use crate::machine::LoopHandle as _;
 use crate::text;
 
 /// Runs the commands of the phase that a loop is in.

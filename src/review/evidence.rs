@@ -23,16 +23,6 @@ use crate::review::{Blocking, Digest, ReviewSpec};
 
 pub use crate::machine::evidence_record::EvidencePolicy;
 
-impl EvidencePolicy {
-    /// Reads what a person wrote. Anything but `optional` is `required`: a typo must not open the gate.
-    pub fn parse(value: &str) -> Self {
-        match value.trim() {
-            "optional" => EvidencePolicy::Optional,
-            _ => EvidencePolicy::Required,
-        }
-    }
-}
-
 /// A review of this round.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reviewed {

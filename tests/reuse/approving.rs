@@ -86,6 +86,10 @@ fn built() -> PathBuf {
         .args(["build", "--bin", "claudex-loop", "--offline"])
         .args(["--config", &patched("claudex-build", &packages.build)])
         .args(["--config", &patched("claudex-lint", &packages.lint)])
+        .args([
+            "--config",
+            &patched("claudex-loop-engine", &packages.engine),
+        ])
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);

@@ -42,13 +42,14 @@ fn manifest() -> String {
          [features]\ndefault = [\"plan\"]\nplan = [\"dep:claudex-build\"]\n\n\
          [dependencies]\nclaudex-loop = {{ path = {:?}, default-features = false, features = [\"program\"] }}\nclaudex-build = {{ path = {:?}, optional = true }}\n{}\n\
          [build-dependencies]\nclaudex-build = {{ path = {:?}, optional = true }}\n\n\
-         [patch.crates-io]\nclaudex-build = {{ path = {:?} }}\nclaudex-lint = {{ path = {:?} }}\n",
+         [patch.crates-io]\nclaudex-build = {{ path = {:?} }}\nclaudex-lint = {{ path = {:?} }}\nclaudex-loop-engine = {{ path = {:?} }}\n",
         packages.runtime,
         packages.build,
         dependencies.concat(),
         packages.build,
         packages.build,
         packages.lint,
+        packages.engine,
     )
 }
 

@@ -37,11 +37,12 @@ fn shell(home: &Path) -> Command {
         .env("CARGO_INCREMENTAL", "0");
     let packages = packages();
     let config = format!(
-        "[patch.crates-io]\nclaudex-loop = {{ path = {:?} }}\nclaudex-build = {{ path = {:?} }}\nclaudex-lint = {{ path = {:?} }}\nclaudex-testkit = {{ path = {:?} }}\n\n[net]\noffline = true\n\n\
+        "[patch.crates-io]\nclaudex-loop = {{ path = {:?} }}\nclaudex-build = {{ path = {:?} }}\nclaudex-lint = {{ path = {:?} }}\nclaudex-loop-engine = {{ path = {:?} }}\nclaudex-testkit = {{ path = {:?} }}\n\n[net]\noffline = true\n\n\
          [build]\nbuild-dir = {:?}\n",
         packages.runtime,
         packages.build,
         packages.lint,
+        packages.engine,
         packages.testkit,
         target(),
     );

@@ -18,6 +18,8 @@ pub(crate) struct Packages {
     pub(crate) runtime: PathBuf,
     /// claudex-build.
     pub(crate) build: PathBuf,
+    /// claudex-loop-engine.
+    pub(crate) engine: PathBuf,
     /// claudex-lint.
     pub(crate) lint: PathBuf,
     /// claudex-testkit.
@@ -38,6 +40,8 @@ pub(crate) fn packages() -> &'static Packages {
                 "-p",
                 "claudex-lint",
                 "-p",
+                "claudex-loop-engine",
+                "-p",
                 "claudex-loop",
                 "-p",
                 "claudex-testkit",
@@ -53,6 +57,7 @@ pub(crate) fn packages() -> &'static Packages {
         Packages {
             runtime: unpacked("claudex-loop"),
             build: unpacked("claudex-build"),
+            engine: unpacked("claudex-loop-engine"),
             lint: unpacked("claudex-lint"),
             testkit: unpacked("claudex-testkit"),
         }
@@ -190,6 +195,7 @@ fn the_crates_below_hold_their_sources_and_their_licences() {
     let packages = packages();
     for (folder, unpacked) in [
         ("codegen", &packages.build),
+        ("engine", &packages.engine),
         ("lint", &packages.lint),
         ("testkit", &packages.testkit),
     ] {
@@ -215,6 +221,7 @@ fn what_is_packed_is_small_and_scripts_stay_programs() {
     let all = [
         &packages.runtime,
         &packages.build,
+        &packages.engine,
         &packages.lint,
         &packages.testkit,
     ];

@@ -9,7 +9,7 @@ use super::Observed;
 use crate::behaviours::command_runs::{self, Exit};
 use crate::files::{Folder, if_there};
 use crate::machine::{Raw, Refusal};
-use crate::process::configured::ConfiguredCommand;
+use crate::process::configured::{ConfiguredCommand, is_installed};
 use crate::process::environment::GUARD;
 use crate::store::RunLock;
 
@@ -45,7 +45,7 @@ pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
         .get()
         .and_then(|permitted| permitted.commands.get(command));
     // A program that is not there is nothing that the agent could mend.
-    let Some(configured) = found.filter(|command| command.is_installed(&raw.root())) else {
+    let Some(configured) = found.filter(|command| is_installed(command, &raw.root())) else {
         return Ok(RunSeen::Missing.into());
     };
     let folder = raw.store().open_loop_folder(raw.id());

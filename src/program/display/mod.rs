@@ -13,8 +13,8 @@ use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::settings::Settings;
 use super::{Tone, loops, out};
-use crate::behaviours::LoopHandle;
 use crate::machine::Actor;
+use crate::machine::LoopHandle;
 use crate::text;
 
 pub(super) use history::journal;

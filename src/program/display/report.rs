@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::history;
 use super::past::Past;
 use super::status::{self, Shown};
-use crate::behaviours::LoopHandle;
+use crate::machine::LoopHandle;
 use crate::machine::Raw;
 use crate::machine::table::PhaseInfo;
 use crate::program::arguments::{Report as Arguments, ReportFormat};

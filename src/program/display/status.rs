@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
 use super::past::Past;
-use crate::behaviours::LoopHandle;
+use crate::machine::LoopHandle;
 use crate::machine::facts::short;
 use crate::machine::table::{Constant, FieldKind};
 use crate::machine::{Actor, Raw};

@@ -125,8 +125,15 @@ fn parsed(bytes: &[u8]) -> Option<Digests> {
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
+    use camino::Utf8PathBuf;
+
     use super::*;
-    use crate::store::testing::folder;
+
+    fn folder() -> (tempfile::TempDir, Utf8PathBuf) {
+        let made = tempfile::tempdir().unwrap();
+        let path = Utf8PathBuf::try_from(made.path().to_owned()).unwrap();
+        (made, path)
+    }
 
     fn files(all: &[(&str, &str)]) -> Files {
         let owned = |(path, text): &(&str, &str)| ((*path).to_owned(), (*text).to_owned());

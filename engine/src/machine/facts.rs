@@ -8,7 +8,7 @@ use crate::text;
 
 /// Returns what every template can name: each field of the machine, `id`, `phase`, `machine` and `root`. Texts have `most`
 /// characters at most.
-pub(crate) fn facts(raw: &Raw, most: usize) -> Map<String, Json> {
+pub fn facts(raw: &Raw, most: usize) -> Map<String, Json> {
     let table = raw.table();
     let mut facts = Map::new();
     for field in table.fields {
@@ -29,7 +29,7 @@ pub(crate) fn facts(raw: &Raw, most: usize) -> Map<String, Json> {
 }
 
 /// Returns JSON with each of its texts on one line.
-pub(crate) fn short(json: Json, most: usize) -> Json {
+pub fn short(json: Json, most: usize) -> Json {
     match json {
         Json::String(text) => text::one_line(&text, most).into(),
         Json::Array(items) => items.into_iter().map(|item| short(item, most)).collect(),

@@ -25,7 +25,7 @@ mod commit;
 pub mod data;
 pub mod edge;
 pub mod evidence_record;
-pub(crate) mod facts;
+pub mod facts;
 pub mod fields;
 pub mod held;
 pub mod import;
@@ -38,13 +38,19 @@ pub mod table;
 
 pub use edge::{Edge, EdgeAt, EdgeInfo, Guard, Rules};
 pub use evidence_record::{EvidenceRecord, Requirement};
-pub(crate) use facts::facts;
+pub use facts::facts;
 pub use fields::FieldError;
 pub use held::{Header, Held};
 pub use permissions::Permissions;
 pub use raw::Raw;
 pub use refusal::{Refusal, Refused, Snapshot};
 pub use table::{Actor, Table};
+
+/// What the engine can look at without knowing the machine: a generated `AnyLoop`.
+pub trait LoopHandle {
+    /// Returns the loop without its type.
+    fn raw(&self) -> &Raw;
+}
 
 /// A machine that `claudex-build` generated. The marker type of the generated module implements it.
 pub trait Machine: Sized + Send + Sync + 'static {

@@ -26,14 +26,14 @@ pub fn folder_of(bases: &[&Utf8Path], path: &Utf8Path) -> io::Result<(Folder, St
 }
 
 /// Holds a folder that was made, by its name in the one above it.
-pub(crate) type Made = (Folder, String);
+pub type Made = (Folder, String);
 
 /// Makes a folder where it is not there. No symlink is followed below `base`, or below the nearest folder above it that is
 /// there. Returns it with the folders that were made for it, innermost last.
 ///
 /// # Errors
 /// See [`Folder::make`].
-pub(crate) fn make_all(base: &Utf8Path, path: &Utf8Path) -> io::Result<(Folder, Vec<Made>)> {
+pub fn make_all(base: &Utf8Path, path: &Utf8Path) -> io::Result<(Folder, Vec<Made>)> {
     let mut at = (base.ancestors())
         .find_map(|there| Folder::open(there).ok())
         .ok_or(ErrorKind::NotFound)?;

@@ -65,7 +65,7 @@ impl Message {
     ///
     /// # Errors
     /// It names what `facts` does not have.
-    pub(crate) fn render_in(
+    pub fn render_in(
         self,
         with: impl FnOnce(&mut Environment<'static>) -> Result<(), minijinja::Error>,
         facts: &impl Serialize,

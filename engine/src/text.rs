@@ -56,7 +56,7 @@ pub fn is_plain(text: &str) -> bool {
 /// become typographic ones, since agents paste messages into a shell's.
 ///
 /// ```
-/// assert_eq!(claudex_loop::text::shown("/a\u{1b}[2J\nb"), r"/a\u{1b}[2J\nb");
+/// assert_eq!(claudex_loop_engine::text::shown("/a\u{1b}[2J\nb"), r"/a\u{1b}[2J\nb");
 /// ```
 pub fn shown(name: impl AsRef<str>) -> String {
     exact(name).replace('"', "”")
@@ -80,7 +80,7 @@ pub fn exact(name: impl AsRef<str>) -> String {
 /// substitutions are made typographic. Backquotes stay around one plain word, such as a field's name.
 ///
 /// ```
-/// use claudex_loop::text::pasteable;
+/// use claudex_loop_engine::text::pasteable;
 /// assert_eq!(pasteable("it's `$(x)` of `topic`"), "it’s ‘$ (x)’ of `topic`");
 /// ```
 pub fn pasteable(message: &str) -> String {
@@ -137,7 +137,7 @@ pub fn note(text: &str, limit: usize) -> String {
 /// The commands stay, however long the sentences are: they say what is to be done.
 ///
 /// ```
-/// use claudex_loop::text::lines;
+/// use claudex_loop_engine::text::lines;
 /// assert_eq!(lines("a\nb:\n    run  it\nc", 80), "a b:\n    run it\nc");
 /// assert_eq!(lines("abcdefgh:\n    run it", 6), "abc...\n    run it");
 /// ```
@@ -195,7 +195,7 @@ pub fn plain_json(json: &str) -> String {
 /// controls and invisible characters.
 ///
 /// ```
-/// assert_eq!(claudex_loop::text::plain("a\u{1b}[31mb\r\nc\u{202e}d"), "a[31mb\ncd");
+/// assert_eq!(claudex_loop_engine::text::plain("a\u{1b}[31mb\r\nc\u{202e}d"), "a[31mb\ncd");
 /// ```
 pub fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
@@ -219,8 +219,8 @@ pub fn plain(text: &str) -> String {
 /// What is cut off ends in `...`, which counts.
 ///
 /// ```
-/// assert_eq!(claudex_loop::text::one_line(" a\n\tb ", 80), "a b");
-/// assert_eq!(claudex_loop::text::one_line("abcdefgh", 6), "abc...");
+/// assert_eq!(claudex_loop_engine::text::one_line(" a\n\tb ", 80), "a b");
+/// assert_eq!(claudex_loop_engine::text::one_line("abcdefgh", 6), "abc...");
 /// ```
 pub fn one_line(text: &str, limit: usize) -> String {
     let mut line = String::new();

@@ -34,7 +34,7 @@ pub struct Place {
 
 /// A scratch folder. Dropped, it is removed, and so is the place where it lay if that was made for it.
 #[derive(Debug)]
-pub(crate) struct Scratch(Arc<Live>);
+pub struct Scratch(Arc<Live>);
 
 #[derive(Debug)]
 struct Live {
@@ -57,7 +57,7 @@ impl Place {
     ///
     /// # Errors
     /// The place is not trusted, or the system refuses.
-    pub(crate) fn scratch(&self) -> io::Result<Scratch> {
+    pub fn scratch(&self) -> io::Result<Scratch> {
         let mut refused = io::Error::from(ErrorKind::ResourceBusy);
         let mut made = Vec::new();
         for _ in 0..TRIES {
@@ -116,12 +116,12 @@ impl Place {
 
 impl Scratch {
     /// Returns the folder.
-    pub(crate) fn folder(&self) -> &Folder {
+    pub fn folder(&self) -> &Folder {
         &self.0.folder
     }
 
     /// Returns where it is.
-    pub(crate) fn path(&self) -> &Utf8Path {
+    pub fn path(&self) -> &Utf8Path {
         self.0.folder.path()
     }
 }

@@ -16,6 +16,16 @@ pub enum EvidencePolicy {
     Optional,
 }
 
+impl EvidencePolicy {
+    /// Reads a user's word. Anything but `optional` is `required`: a typo must not open the gate.
+    pub fn parse(value: &str) -> Self {
+        match value.trim() {
+            "optional" => EvidencePolicy::Optional,
+            _ => EvidencePolicy::Required,
+        }
+    }
+}
+
 /// What an edge's `requires` asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::Display)]
 #[serde(rename_all = "lowercase")]
@@ -29,38 +39,38 @@ pub enum Requirement {
     Verified,
 }
 
-/// What evidence shows, as the journal has it. Only this crate can make one.
+/// What evidence shows, as the journal has it. Only claudex-loop makes one, in its reviews and verifications.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvidenceRecord {
     /// What it proves.
-    pub(crate) kind: Requirement,
+    pub kind: Requirement,
     /// The loop that it was made for.
     #[serde(rename = "loop")]
-    pub(crate) loop_id: String,
+    pub loop_id: String,
     /// The run that it comes from. Waived evidence has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) run: Option<String>,
+    pub run: Option<String>,
     /// The number of the run's findings file, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) findings: Option<u64>,
+    pub findings: Option<u64>,
     /// The round that was reviewed, or 0 if commands verified the work.
-    pub(crate) round: u64,
+    pub round: u64,
     /// The revision of the loop at which it was gathered. It serves one change only.
-    pub(crate) revision: u64,
+    pub revision: u64,
     /// The digest of what was reviewed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) subject: Option<String>,
+    pub subject: Option<String>,
     /// Why open findings were rejected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) rejecting: Option<String>,
+    pub rejecting: Option<String>,
     /// Whether no review stands behind it (`CLAUDEX_EVIDENCE=optional`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) waived: bool,
+    pub waived: bool,
 }
 
 impl EvidenceRecord {
     /// Makes evidence of a loop's present revision.
-    pub(crate) fn of(raw: &Raw, kind: Requirement, round: u64) -> Self {
+    pub fn of(raw: &Raw, kind: Requirement, round: u64) -> Self {
         Self {
             kind,
             loop_id: raw.id().to_string(),
@@ -76,7 +86,7 @@ impl EvidenceRecord {
 
     /// Returns whether it proves what an edge asks for. A settled record is a reviewed one too. A verified one is neither,
     /// nor is either verified.
-    pub(crate) fn satisfies(&self, requirement: Requirement) -> bool {
+    pub fn satisfies(&self, requirement: Requirement) -> bool {
         self.kind == requirement
             || (self.kind, requirement) == (Requirement::Settled, Requirement::Reviewed)
     }

@@ -68,7 +68,7 @@ impl Found {
     }
 
     /// Returns whether other users may read it, write it or look into it.
-    pub(crate) fn is_open_to_others(&self) -> bool {
+    pub fn is_open_to_others(&self) -> bool {
         Mode::from_raw_mode(self.stat.st_mode).intersects(Mode::RWXG | Mode::RWXO)
     }
 
@@ -81,13 +81,13 @@ impl Found {
     ///
     /// # Errors
     /// The system refuses.
-    pub(crate) fn of(open: impl AsFd) -> io::Result<Self> {
+    pub fn of(open: impl AsFd) -> io::Result<Self> {
         let stat = rustix::fs::fstat(open)?;
         Ok(Self { stat })
     }
 
     /// Returns whether it is this open file.
-    pub(crate) fn is(&self, file: &File) -> bool {
+    pub fn is(&self, file: &File) -> bool {
         let place = |found: &Self| (found.stat.st_dev, found.stat.st_ino);
         Self::of(file).is_ok_and(|open| place(&open) == place(self))
     }
@@ -153,7 +153,7 @@ impl Folder {
     ///
     /// # Errors
     /// See [`Folder::below`].
-    pub(crate) fn below_private(&self, path: impl AsRef<Utf8Path>) -> io::Result<Self> {
+    pub fn below_private(&self, path: impl AsRef<Utf8Path>) -> io::Result<Self> {
         self.walk(path.as_ref(), None, true)
     }
 
@@ -169,7 +169,7 @@ impl Folder {
     ///
     /// # Errors
     /// See [`Folder::make`].
-    pub(crate) fn make_private(&self, path: impl AsRef<Utf8Path>) -> io::Result<Self> {
+    pub fn make_private(&self, path: impl AsRef<Utf8Path>) -> io::Result<Self> {
         self.walk(path.as_ref(), Some(0o700), true)
     }
 
@@ -201,12 +201,12 @@ impl Folder {
     }
 
     /// Tries whether files can be made here. Nothing is left.
-    pub(crate) fn try_out(&self) -> io::Result<()> {
+    pub fn try_out(&self) -> io::Result<()> {
         self.prepare("tried", b"").map(drop)
     }
 
     /// Refuses a folder that other users may look into.
-    pub(crate) fn check_closed(&self) -> io::Result<()> {
+    pub fn check_closed(&self) -> io::Result<()> {
         if self.found()?.is_open_to_others() {
             let (path, why) = (self.path.clone(), Distrust::OpenToOthers);
             return Err(UntrustedError { path, why }.into());
@@ -215,7 +215,7 @@ impl Folder {
     }
 
     /// Returns what the folder itself is.
-    pub(crate) fn found(&self) -> io::Result<Found> {
+    pub fn found(&self) -> io::Result<Found> {
         Found::of(&self.fd)
     }
 
@@ -282,7 +282,7 @@ impl Folder {
     ///
     /// # Errors
     /// The system refuses.
-    pub(crate) fn names(&self, is_wanted: impl Fn(&str) -> bool) -> io::Result<Vec<String>> {
+    pub fn names(&self, is_wanted: impl Fn(&str) -> bool) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in Dir::read_from(&self.fd)? {
             let entry = entry?;
@@ -303,7 +303,7 @@ impl Folder {
     }
 
     /// Does the same, and says what it is.
-    pub(crate) fn found_file(&self, name: &str) -> io::Result<(File, Found)> {
+    pub fn found_file(&self, name: &str) -> io::Result<(File, Found)> {
         self.file_as(name, OFlags::RDONLY)
     }
 
@@ -311,7 +311,7 @@ impl Folder {
     ///
     /// # Errors
     /// See [`Folder::file`].
-    pub(crate) fn file_to_change(&self, name: &str) -> io::Result<File> {
+    pub fn file_to_change(&self, name: &str) -> io::Result<File> {
         self.file_as(name, OFlags::RDWR).map(|(file, _)| file)
     }
 
@@ -319,7 +319,7 @@ impl Folder {
     ///
     /// # Errors
     /// See [`Folder::file`].
-    pub(crate) fn file_or_new(&self, name: &str) -> io::Result<File> {
+    pub fn file_or_new(&self, name: &str) -> io::Result<File> {
         self.file_as(name, OFlags::RDWR | OFlags::CREATE)
             .map(|(file, _)| file)
     }
@@ -328,7 +328,7 @@ impl Folder {
     ///
     /// # Errors
     /// See [`Folder::file`].
-    pub(crate) fn file_to_append(&self, name: &str) -> io::Result<(File, Found)> {
+    pub fn file_to_append(&self, name: &str) -> io::Result<(File, Found)> {
         self.file_as(name, OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE)
     }
 
@@ -361,8 +361,7 @@ impl Folder {
     ///
     /// # Errors
     /// See [`Folder::replace`].
-    #[cfg(feature = "program")]
-    pub(crate) fn replace_with_mode(&self, name: &str, bytes: &[u8], mode: u32) -> io::Result<()> {
+    pub fn replace_with_mode(&self, name: &str, bytes: &[u8], mode: u32) -> io::Result<()> {
         let prepared = self.prepare(name, bytes)?;
         let mode = Mode::from_raw_mode(mode);
         kill_point();
@@ -373,7 +372,7 @@ impl Folder {
     }
 
     /// Writes the new content of a file beside it. Not synced.
-    pub(crate) fn prepare(&self, name: &str, bytes: &[u8]) -> io::Result<Prepared<'_>> {
+    pub fn prepare(&self, name: &str, bytes: &[u8]) -> io::Result<Prepared<'_>> {
         single(name)?;
         let mut random = [0_u8; 16];
         getrandom::fill(&mut random).map_err(io::Error::other)?;
@@ -392,12 +391,7 @@ impl Folder {
 
     /// Writes the new content of a file of another folder here, so that nothing but the file is ever seen there. It keeps the
     /// permissions of the old one; a new one has 0644.
-    pub(crate) fn prepare_for(
-        &self,
-        to: Self,
-        name: &str,
-        bytes: &[u8],
-    ) -> io::Result<Prepared<'_>> {
+    pub fn prepare_for(&self, to: Self, name: &str, bytes: &[u8]) -> io::Result<Prepared<'_>> {
         let mode = to.look(name)?.map_or(0o644, |found| found.mode());
         let mut prepared = self.prepare(name, bytes)?;
         kill_point();
@@ -407,7 +401,7 @@ impl Folder {
     }
 
     /// Makes a file that must not be there yet, with permissions 0600.
-    pub(crate) fn new_file(&self, name: &str) -> io::Result<File> {
+    pub fn new_file(&self, name: &str) -> io::Result<File> {
         self.file_as(name, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)
             .map(|(file, _)| file)
     }
@@ -482,7 +476,7 @@ impl Folder {
 
 /// The new content of a file, beside the one that it will replace. Dropping it removes it.
 #[derive(Debug)]
-pub(crate) struct Prepared<'f> {
+pub struct Prepared<'f> {
     folder: &'f Folder,
     /// The folder of the one that it will replace; `None` where that is the same.
     to: Option<Folder>,
@@ -493,13 +487,13 @@ pub(crate) struct Prepared<'f> {
 
 impl Prepared<'_> {
     /// Makes the content survive a power loss.
-    pub(crate) fn sync(&self) -> io::Result<()> {
+    pub fn sync(&self) -> io::Result<()> {
         self.file.sync_all()
     }
 
     /// Puts it in the old one's place without a wait: where a file is renamed over another, file systems begin to write it out, so
     /// that a power loss leaves no empty file. Who can make the content anew swaps the two instead.
-    pub(crate) fn swap(mut self) -> io::Result<()> {
+    pub fn swap(mut self) -> io::Result<()> {
         let (fd, to) = (&self.folder.fd, &self.to.as_ref().unwrap_or(self.folder).fd);
         let name = single(&self.name)?;
         let exchange =
@@ -519,7 +513,7 @@ impl Prepared<'_> {
     }
 
     /// Puts it in its place unless something stands there, which then stays.
-    pub(crate) fn rename_new(mut self) -> io::Result<()> {
+    pub fn rename_new(mut self) -> io::Result<()> {
         let (fd, name) = (&self.folder.fd, single(&self.name)?);
         kill_point();
         match rustix::fs::renameat_with(fd, &self.temporary, fd, name, RenameFlags::NOREPLACE) {
@@ -533,7 +527,7 @@ impl Prepared<'_> {
     }
 
     /// Puts it in the old one's place.
-    pub(crate) fn rename(mut self) -> io::Result<()> {
+    pub fn rename(mut self) -> io::Result<()> {
         let to = self.to.as_ref().unwrap_or(self.folder);
         self.folder.rename(&self.temporary, to, &self.name)?;
         self.temporary.clear();

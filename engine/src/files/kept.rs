@@ -7,14 +7,14 @@ use super::folder::Folder;
 
 /// The folder that was opened last. Clones share it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Kept(Arc<Mutex<Option<Folder>>>);
+pub struct Kept(Arc<Mutex<Option<Folder>>>);
 
 impl Kept {
     /// Returns the folder that was opened last, where its path still leads to it; else the one that is opened now.
     ///
     /// # Errors
     /// Those of `open`.
-    pub(crate) fn or_open(&self, open: impl FnOnce() -> io::Result<Folder>) -> io::Result<Folder> {
+    pub fn or_open(&self, open: impl FnOnce() -> io::Result<Folder>) -> io::Result<Folder> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(folder) = kept.as_ref().filter(|folder| folder.is_in_its_place()) {
             return Ok(folder.clone());

@@ -65,7 +65,6 @@ pub struct Told {
 
 /// A state document that cannot be opened as a loop of this machine.
 #[derive(Debug, derive_more::Display, derive_more::Error, miette::Diagnostic)]
-#[non_exhaustive]
 pub enum OpenError {
     /// The store could not hand it out.
     #[display("{_0}")]
@@ -387,7 +386,7 @@ impl Raw {
     }
 
     /// Returns a template with what these values are for its fields.
-    pub(crate) fn fill_with(template: &str, value: impl Fn(&str) -> String) -> String {
+    pub fn fill_with(template: &str, value: impl Fn(&str) -> String) -> String {
         let mut filled = String::with_capacity(template.len());
         let mut rest = template;
         while let Some((before, after)) = rest.split_once('{') {

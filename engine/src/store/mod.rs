@@ -67,8 +67,8 @@ mod entry;
 mod error;
 mod files;
 mod frontmatter;
-#[cfg(all(any(test, fuzzing), feature = "plan"))]
-pub(crate) mod fuzzing;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 mod id;
 mod journal;
 mod json;

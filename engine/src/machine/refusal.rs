@@ -26,7 +26,6 @@ pub struct Snapshot {
 
 /// Why a transition did not happen.
 #[derive(Debug, Display, Error, miette::Diagnostic)]
-#[non_exhaustive]
 pub enum Refusal {
     /// Another process changed the loop first.
     #[display("the loop moved on meanwhile: expected {expected}, found {found}")]

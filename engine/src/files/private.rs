@@ -12,7 +12,7 @@ use super::folder::{Folder, if_there};
 ///
 /// # Errors
 /// One of them is not trusted, or the system refuses.
-pub(crate) fn make(own: &Utf8Path, name: &str) -> io::Result<Folder> {
+pub fn make(own: &Utf8Path, name: &str) -> io::Result<Folder> {
     let (home, last) = split(own)?;
     DirBuilder::new().recursive(true).mode(0o700).create(home)?;
     Folder::open(home)?.make_private(Utf8Path::new(last).join(name))
@@ -26,7 +26,7 @@ fn split(own: &Utf8Path) -> io::Result<(&Utf8Path, &str)> {
 ///
 /// # Errors
 /// See [`make`]; or it is not there.
-pub(crate) fn existing(own: &Utf8Path, name: &str) -> io::Result<Folder> {
+pub fn existing(own: &Utf8Path, name: &str) -> io::Result<Folder> {
     let (home, last) = split(own)?;
     Folder::open(home)?.below_private(Utf8Path::new(last).join(name))
 }
@@ -35,7 +35,7 @@ pub(crate) fn existing(own: &Utf8Path, name: &str) -> io::Result<Folder> {
 ///
 /// # Errors
 /// It, or a folder in it, is not trusted or open to others, or cannot be written.
-pub(crate) fn try_out(own: &Utf8Path) -> io::Result<bool> {
+pub fn try_out(own: &Utf8Path) -> io::Result<bool> {
     let (home, last) = split(own)?;
     let Some(own) = if_there(Folder::open(home).and_then(|home| home.below(last)))? else {
         // The first folder above that is there lies on the same file system.

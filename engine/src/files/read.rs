@@ -7,7 +7,7 @@ use camino::Utf8Path;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
 
 /// The largest file that is read: more is no plan and no review.
-pub(crate) const MOST: u64 = 64 * 1024 * 1024;
+pub const MOST: u64 = 64 * 1024 * 1024;
 
 /// Returns the bytes of a regular file, through symlinks: for files that the person names. A pipe or a device is refused at
 /// once: opening a pipe that nobody writes to would hang for ever, and a device may never end.
@@ -23,7 +23,7 @@ pub fn read(path: &Utf8Path) -> io::Result<Vec<u8>> {
 ///
 /// # Errors
 /// Returns an error if there is no regular file, or the system refuses.
-pub(crate) fn open(path: &Utf8Path) -> io::Result<(File, Metadata)> {
+pub fn open(path: &Utf8Path) -> io::Result<(File, Metadata)> {
     let file = fs_err::OpenOptions::new()
         .read(true)
         .custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed())

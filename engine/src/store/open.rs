@@ -353,11 +353,7 @@ impl Store {
     }
 
     /// Returns the journal, or at least its entries since a revision.
-    pub(crate) fn journal_since(
-        &self,
-        id: &LoopId,
-        since: Option<u64>,
-    ) -> Result<Vec<Entry>, StoreError> {
+    pub fn journal_since(&self, id: &LoopId, since: Option<u64>) -> Result<Vec<Entry>, StoreError> {
         let lines = self.journal_of().entries(id, since)?;
         if lines.is_empty() {
             return Err(self.no_loop(id));

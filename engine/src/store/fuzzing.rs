@@ -23,7 +23,7 @@ fn data_of(form: Form) -> &'static [&'static str] {
 }
 
 /// A document comes back as it was; a field that is set or taken away is, and no other one changes.
-pub(crate) fn document(bytes: &[u8]) {
+pub fn document(bytes: &[u8]) {
     let end = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(64)..]).into_owned();
     let values = [
         Value::Count(7),
@@ -111,7 +111,7 @@ pub(crate) fn document(bytes: &[u8]) {
 }
 
 /// A line of a journal is read or refused, and an entry is written as it is read.
-pub(crate) fn journal(bytes: &[u8]) {
+pub fn journal(bytes: &[u8]) {
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
         let json = super::seal::split(line).map_or(line, |(json, _)| json);
         let Some(entry) = Entry::parse(json) else {
@@ -121,5 +121,29 @@ pub(crate) fn journal(bytes: &[u8]) {
         let again = Entry::parse(&written)
             .unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(&written)));
         assert_eq!(serde_json::to_vec(&again).expect("JSON"), written);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use camino::Utf8Path;
+
+    use super::*;
+
+    fn replay(name: &str, target: fn(&[u8])) {
+        let corpus = Utf8Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../fuzz/corpus")
+            .join(name);
+        let files: Vec<_> = corpus.read_dir_utf8().unwrap().collect();
+        assert!(!files.is_empty(), "{name}");
+        for file in files {
+            target(&fs_err::read(file.unwrap().path()).unwrap());
+        }
+    }
+
+    #[test]
+    fn inputs_that_a_fuzzer_found_stay_right() {
+        replay("document", document);
+        replay("journal", journal);
     }
 }

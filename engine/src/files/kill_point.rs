@@ -2,14 +2,14 @@
 //! `CLAUDEX_KILL_AT` is 3. So the tests of any program can kill it at each of them. In a release build none of this is there.
 
 /// Dies here (`SIGKILL`) where the next change of a file is the one to die at. Whoever changes a file calls it before.
-pub(crate) fn kill_point() {
+pub fn kill_point() {
     if is_next() {
         die();
     }
 }
 
 /// Counts a change, and returns whether it is the one to die at.
-pub(crate) fn is_next() -> bool {
+pub fn is_next() -> bool {
     #[cfg(debug_assertions)]
     {
         use std::sync::LazyLock;
@@ -26,7 +26,7 @@ pub(crate) fn is_next() -> bool {
 }
 
 /// Dies as the system kills: nothing is undone.
-pub(crate) fn die() -> ! {
+pub fn die() -> ! {
     let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
     std::process::abort()
 }

@@ -161,7 +161,7 @@ impl Store {
     }
 
     /// Returns the length of a loop's journal. As long as it is the same, so is the journal.
-    pub(crate) fn journal_length(&self, id: &LoopId) -> Option<u64> {
+    pub fn journal_length(&self, id: &LoopId) -> Option<u64> {
         self.journal_of().length(id)
     }
 

@@ -1,0 +1,27 @@
+//! The names that generated types use. Not for anyone else: they change whenever the generator does.
+
+pub use crate::generated;
+pub use crate::machine::begin::Beginning;
+pub use crate::machine::data::DataType;
+pub use crate::machine::edge::{Edge, EdgeInfo, Guard, rules, stored_edges};
+pub use crate::machine::fields::FieldError;
+pub use crate::machine::held::{Header, Held};
+pub use crate::machine::import::ImportError;
+pub use crate::machine::message::Message;
+pub use crate::machine::persona::{Focus, PersonaInfo};
+pub use crate::machine::raw::OpenError;
+pub use crate::machine::table::{
+    ArgumentInfo, BehaviourInfo, Blocking, Choice, Constant, FieldInfo, FieldKind, ModeInfo,
+    Options, PhaseInfo, Question, ReviewSpec, Subject, Table, Taker,
+};
+pub use crate::machine::{
+    Actor, EvidenceRecord, LoopHandle, Machine, Raw, Refusal, Refused, Requirement,
+};
+pub use crate::store::{
+    Active, Edit, Editable, Form, HeldFields, IdForm, LoopId, StartError, StateSpec, Store,
+    StoredEdge, Value,
+};
+pub use camino::Utf8PathBuf;
+pub use jiff::Timestamp;
+pub use serde;
+pub use strum;

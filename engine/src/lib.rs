@@ -1,0 +1,138 @@
+//! The engine of claudex-loop: machines, their loops as sealed journals, and files that are opened safely.
+//!
+//! [`machine`] moves a loop along the edges of a machine that `claudex-build` generated. [`store`] keeps loops, each as a
+//! journal with a document for people. [`files`] opens files below a held folder. [`text`] makes text from outside plain.
+
+#[doc(hidden)]
+pub mod __private;
+#[doc(hidden)]
+pub mod digest;
+pub mod files;
+pub mod machine;
+pub mod store;
+pub mod text;
+
+pub use jiff::Timestamp;
+pub use machine::begin::Beginning;
+pub use machine::raw::OpenError;
+pub use machine::{
+    Actor, EvidenceRecord, LoopHandle, Machine, Refusal, Refused, Requirement, Table,
+};
+pub use store::{LoopId, StateHome, Store};
+
+/// Includes the types that `claudex-build` generated for a machine.
+///
+/// `machine!(plan)` declares `pub mod plan`; `machine!(plan as typestate)` gives the module another name. The machine's
+/// name is the `name` of its `machine.toml`.
+#[macro_export]
+macro_rules! machine {
+    ($name:ident) => {
+        $crate::machine!($name as $name);
+    };
+    ($name:ident as $module:ident) => {
+        $crate::__include!([$crate::__private] $name as $module);
+    };
+}
+
+/// Includes generated code in a module of its own, which keeps the private parts of the types private.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __include {
+    ([$($runtime:tt)+] $name:ident as $module:ident) => {
+        #[doc = concat!("The types that `claudex-build` generated for the `", stringify!($name), "` machine.")]
+        // What these look at is the machine file's: its names, its docs, its guards, how much of everything it declares.
+        #[allow(
+            unused_comparisons,
+            clippy::absurd_extreme_comparisons,
+            clippy::comparison_to_empty,
+            clippy::doc_lazy_continuation,
+            clippy::doc_link_with_quotes,
+            clippy::doc_markdown,
+            clippy::enum_variant_names,
+            clippy::eq_op,
+            clippy::fn_params_excessive_bools,
+            clippy::int_plus_one,
+            clippy::large_enum_variant,
+            clippy::missing_errors_doc,
+            clippy::nonminimal_bool,
+            clippy::overly_complex_bool_expr,
+            clippy::should_implement_trait,
+            clippy::struct_excessive_bools,
+            clippy::struct_field_names,
+            clippy::tabs_in_doc_comments,
+            clippy::too_many_arguments,
+            clippy::too_many_lines,
+            clippy::wrong_self_convention,
+            rustdoc::bare_urls,
+            rustdoc::broken_intra_doc_links,
+            rustdoc::invalid_html_tags,
+            rustdoc::invalid_rust_codeblocks
+        )]
+        pub mod $module {
+            use $($runtime)+ as rt;
+
+            include!(concat!(
+                env!(
+                    "OUT_DIR",
+                    "there is no build script: write build.rs beside Cargo.toml, with `fn main() { claudex_build::Config::new().compile(\"machine.toml\"); }`"
+                ),
+                "/",
+                stringify!($name),
+                ".format.rs"
+            ));
+        }
+    };
+}
+
+/// Includes the generated types of the format that this version knows. The generated `NAME.format.rs` calls it, so its
+/// arguments may never change.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! generated {
+    (2, $version:literal, $types:literal $(, $program:literal)*) => {
+        include!(concat!(env!("OUT_DIR"), "/", $types));
+    };
+    ($($other:tt)*) => {
+        $crate::__mismatch!("claudex-loop-engine", $($other)*);
+    };
+}
+
+/// Says that generated code has another format, as the first and only error.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __mismatch {
+    ($name:literal, $format:literal, $version:literal, $($file:literal),+) => {
+        compile_error!(concat!(
+            "claudex-build ",
+            $version,
+            " generates code that ",
+            $name,
+            " ",
+            $crate::__version!(),
+            " does not know: the two crates belong together\nin Cargo.toml, write either `claudex-build = \"",
+            $crate::__version!(),
+            "\"` under [build-dependencies], or `",
+            $name,
+            " = \"",
+            $version,
+            "\"` under [dependencies]; a path or git source has to name one checkout for both",
+        ));
+    };
+}
+
+/// Returns this crate's version. In a macro, `env!` would name the crate that uses it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __version {
+    () => {
+        "0.1.0"
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn macros_name_the_version_of_the_crate() {
+        assert_eq!(crate::__version!(), env!("CARGO_PKG_VERSION"));
+    }
+}
