@@ -579,22 +579,20 @@ for junk in 'not a state file' '' 'phase: [' '\0377\0376\0000'; do
     yes "defect 8: [$junk] the hook prints one JSON document" json_valid "$work/out.json"
     is "defect 8: [$junk] the journal's state goes on" "reviewing 1" "$(field phase) $(field round)"
     kept=no
-    find "$states/quarantine" -type f -exec cmp -s "$work/junk" {} \; -print 2>/dev/null | grep -q . && kept=yes
-    # A power loss leaves an empty file: it holds nothing that could be kept.
-    if [ -n "$junk" ]; then keep=yes; else keep=no; fi
-    is "defect 8: [$junk] its bytes are kept aside" "$keep" "$kept"
+    find "$states" -name 'replaced-*' -exec cmp -s "$work/junk" {} \; -print 2>/dev/null | grep -q . && kept=yes
+    is "defect 8: [$junk] its bytes are kept aside" yes "$kept"
 done
 project "defect 8 told"
 to_reviewing "the person is told"
 echo 'not a state file' >"$state"
 fire
-like "defect 8: the person is told where it went" "$reason$note" 'quarantine'
+like "defect 8: the person is told where it went" "$reason$note" 'replaced-'
 project "defect 8 edited"
 to_reviewing "an edited phase"
 sed 's/^phase: .*/phase: done/' "$state" >"$work/edited" && cat "$work/edited" >"$state"
 fire
 is "defect 8: a phase edited by hand is found out" "reviewing" "$(field phase)"
-like "defect 8: and the person is told" "$reason$note" 'quarantine|by hand|edited'
+like "defect 8: and the person is told" "$reason$note" 'replaced-'
 
 project "defect 9"
 CLAUDEX_REVIEWER=fake-clean

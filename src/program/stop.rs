@@ -240,7 +240,7 @@ fn choose(info: &ProgramInfo, stores: &[Store], session: Option<&str>) -> Choice
             id: listed.id,
         };
     }
-    let swept = stores.iter().flat_map(Store::archived).find(|listed| {
+    let archived = stores.iter().flat_map(Store::archived).find(|listed| {
         session.is_some() && listed.session.as_deref() == session && !listed.terminal
     });
     let not_seen = || {
@@ -251,7 +251,7 @@ fn choose(info: &ProgramInfo, stores: &[Store], session: Option<&str>) -> Choice
         })
     };
     let broken = broken.or(left_alone).or_else(not_seen);
-    match (broken, swept) {
+    match (broken, archived) {
         (Some(problem), _) => Choice::Broken { problem },
         (None, Some(listed)) => Choice::Swept { id: listed.id },
         (None, None) => Choice::None,

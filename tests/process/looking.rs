@@ -107,12 +107,12 @@ fn list_names_every_loop_and_json_is_all_there_is() {
     };
     assert_eq!(row(&first)[1..5], ["plan", "cancelled", "1/3", "-"]);
     assert_eq!(row(&third)[1..5], ["plan", "drafting", "1/3", "-"]);
-    assert_eq!(row(&second)[2], "swept");
+    assert_eq!(row(&second)[2], "archived");
     assert_eq!(row(&third)[6..], ["Move", "the", "queue"]);
     let rows: Value = serde_json::from_str(&project.run(&["list", "--json"]).exits(0).out).unwrap();
     let rows = rows.as_array().unwrap();
     assert_eq!(rows.len(), 3);
-    let swept: Vec<_> = rows.iter().filter(|row| row["swept"] == true).collect();
+    let swept: Vec<_> = rows.iter().filter(|row| row["archived"] == true).collect();
     assert_eq!(swept[0]["id"], second);
 }
 

@@ -4,7 +4,7 @@
 mod support;
 
 #[path = "../support/example.rs"]
-#[expect(dead_code, reason = "the quarantine is looked at by the examples")]
+#[expect(dead_code, reason = "the examples use the rest")]
 mod example;
 
 mod approving;

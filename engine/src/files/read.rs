@@ -2,9 +2,9 @@
 
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Read as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 
 use camino::Utf8Path;
-use fs_err::os::unix::fs::OpenOptionsExt as _;
 
 /// The largest file that is read: more is no plan and no review.
 pub const MOST: u64 = 64 * 1024 * 1024;
@@ -24,10 +24,18 @@ pub fn read(path: &Utf8Path) -> io::Result<Vec<u8>> {
 /// # Errors
 /// Returns an error if there is no regular file, or the system refuses.
 pub fn open(path: &Utf8Path) -> io::Result<(File, Metadata)> {
-    let file = fs_err::OpenOptions::new()
+    let named = |error: io::Error| {
+        let path = crate::text::shown(path);
+        io::Error::new(
+            error.kind(),
+            format!("failed to open file `{path}`: {error}"),
+        )
+    };
+    let file = std::fs::OpenOptions::new()
         .read(true)
         .custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed())
-        .open(path)?;
+        .open(path)
+        .map_err(named)?;
     let found = file.metadata()?;
     let refused = |kind, why| {
         Err(io::Error::new(
@@ -41,7 +49,7 @@ pub fn open(path: &Utf8Path) -> io::Result<(File, Metadata)> {
     if !found.is_file() {
         return refused(ErrorKind::InvalidInput, "no regular file");
     }
-    Ok((file.into_file(), found))
+    Ok((file, found))
 }
 
 /// Reads an open file, of which `length` bytes were found, to its end, unless it is larger than `most` bytes.

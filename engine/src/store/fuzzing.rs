@@ -137,7 +137,7 @@ mod tests {
         let files: Vec<_> = corpus.read_dir_utf8().unwrap().collect();
         assert!(!files.is_empty(), "{name}");
         for file in files {
-            target(&fs_err::read(file.unwrap().path()).unwrap());
+            target(&std::fs::read(file.unwrap().path()).unwrap());
         }
     }
 

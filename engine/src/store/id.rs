@@ -114,7 +114,7 @@ pub(super) fn iso(now: Timestamp) -> String {
         .to_string()
 }
 
-/// `now` as it stands in ids and in names of quarantined files: `20261122-005333`.
+/// `now` as it stands in ids: `20261122-005333`.
 pub(super) fn compact(now: Timestamp) -> String {
     now.to_zoned(TimeZone::UTC)
         .strftime("%Y%m%d-%H%M%S")

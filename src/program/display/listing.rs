@@ -37,7 +37,7 @@ pub(super) struct Row {
     about: Option<String>,
     session: Option<String>,
     pub(super) running: bool,
-    swept: bool,
+    archived: bool,
     problem: Option<String>,
     state: String,
 }
@@ -61,7 +61,7 @@ impl Row {
         machine: &Table,
         store: &Store,
         listed: &Listed,
-        swept: bool,
+        archived: bool,
         now: Timestamp,
     ) -> Self {
         let (began, last) = began(store, listed).unzip();
@@ -110,7 +110,7 @@ impl Row {
             about: about(machine).and_then(words),
             session: plain(&listed.session, 200),
             running: store.is_running(&listed.id),
-            swept,
+            archived,
             problem: plain(&listed.problem, 300),
             state: listed.path.to_string(),
         }
@@ -122,8 +122,8 @@ impl Row {
         if machine.modes.len() > 1 {
             cells.push(self.mode.clone().unwrap_or_else(dash));
         }
-        cells.push(match (self.swept, self.running) {
-            (true, _) => "swept".to_owned(),
+        cells.push(match (self.archived, self.running) {
+            (true, _) => "archived".to_owned(),
             (false, true) => format!("{}*", self.phase),
             (false, false) => self.phase.clone(),
         });
@@ -263,10 +263,10 @@ pub(in crate::program) fn list<M: App>(json: bool) -> Result<Exit, Failure> {
     if rows.iter().any(|row| row.running) {
         legend.push("*: a review or a command is running.".to_owned());
     }
-    if rows.iter().any(|row| row.swept) {
+    if rows.iter().any(|row| row.archived) {
         let program = M::INFO.program;
         legend.push(format!(
-            "swept: this brings it back:\n    {program} resume LOOP"
+            "archived: this brings it back:\n    {program} resume LOOP"
         ));
     }
     if !legend.is_empty() {

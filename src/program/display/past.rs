@@ -81,7 +81,7 @@ impl Past {
             }
         }
         if change.what == "bring-back" {
-            reasons.push("it was swept".to_owned());
+            reasons.push("it was in the archive".to_owned());
         }
         if reasons.is_empty() {
             reasons.extend(purpose(table, change));

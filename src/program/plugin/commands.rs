@@ -192,7 +192,7 @@ fn own<M: App>(name: &str) -> Known {
             "resume",
             true,
             Further::LoopAndStatus,
-            "Let a waiting or swept loop go on, its counters begun anew",
+            "Let a waiting or archived loop go on, its counters begun anew",
             body!("goes-on.md"),
         ),
         "pause" => (

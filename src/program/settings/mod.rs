@@ -77,7 +77,7 @@ pub struct Settings {
     pub max_failures: Option<u64>,
     /// How long a review may take, where its reviewer does not say otherwise.
     pub limits: Limits,
-    /// How long a loop may show no sign of life before it is swept.
+    /// The time without a sign of life after which a loop is archived.
     pub stale_after: Duration,
     /// Whether a round counts without a review.
     pub evidence: EvidencePolicy,

@@ -122,7 +122,7 @@ pub(super) struct LimitsTable {
     pub(super) idle_timeout: Option<Spanned<Time>>,
     /// Failures of the reviewer in one round that end the loop.
     pub(super) max_failures: Option<Spanned<Whole<MOST_ROUNDS>>>,
-    /// Minutes without a sign of life after which a loop is swept.
+    /// Minutes without a sign of life after which a loop is archived.
     pub(super) stale_minutes: Option<Spanned<Whole<MOST_MINUTES>>>,
 }
 

@@ -161,7 +161,7 @@ fn archived_train_comes_back_and_can_be_taken_over() {
     assert_eq!(decision, "approve");
     has(&said, "was archived");
     has(&said, &format!("release-train resume {id}"));
-    has(&yard.done(&["list"]), "swept");
+    has(&yard.done(&["list"]), "archived");
     let said = yard.done(&["resume", &id]);
     has(&said, "was brought back");
     has(&said, "goes on in phase approving");
