@@ -91,7 +91,7 @@ fn main() {
         let line = right.lines().find(|line| line.starts_with(&format!("{name}:"))).unwrap();
         std::fs::write(&path, right.replace(line, wrong)).unwrap();
         match AnyLoop::open(&store, &id, Actor::Hook) {
-            Ok(held) => println!("{wrong} is {}", held.fields().size),
+            Ok(held) => println!("{wrong} is undone: {}", held.fields().size),
             Err(error) => println!("{}", error.to_string().replace(id.as_str(), "ID")),
         }
     }
