@@ -1,62 +1,37 @@
-//! The cellar: state documents on disk, and the only ways to change them.
+//! Loops, each as a sealed journal with a document for people.
 //!
-//! A [`Store`] is one state folder of one machine, described by a [`StateSpec`]. A loop in it is a state file that
-//! people and scripts can read, and a journal that says how it got there. [`Store::start`] makes one,
-//! [`Store::open`] reads one, [`Store::commit`] changes one by compare-and-swap. This room knows no phase by name, no
-//! review and no command line.
+//! A [`Store`] is one state folder of one machine, described by a [`StateSpec`], or the memory of a process. [`Store::start`]
+//! starts a loop, [`Store::open`] reads one, and [`Store::commit`] changes one by compare-and-swap. The newest change of the
+//! journal is the loop's state, and the document shows it.
 //!
-//! # Architecture
+//! | files | subject |
+//! |---|---|
+//! | `journal`, `files`, `memory` | the trait of journals, and its two implementations |
+//! | `seal`, `project`, `state_home` | the user's key, the id of a state folder, and the folder of the user's own that keeps them |
+//! | `entry`, `record` | a line of a journal, and a loop at one revision |
+//! | `document`, `lines`, `json`, `frontmatter`, `scalar`, `nulls`, `value`, `spec` | the forms of documents, and what a machine says of them |
+//! | `store`, `open`, `commit`, `start`, `archive`, `adopt`, `list` | operations on loops |
+//! | `lock`, `budget`, `id`, `locate`, `partial` | locks, the time of a hook, ids, state folders, documents without a machine |
 //!
-//! | file       | subject                                                                 |
-//! |------------|-------------------------------------------------------------------------|
-//! | `spec`     | what a machine says about its documents                                 |
-//! | `id`       | ids of loops                                                            |
-//! | `value`    | the value of a field                                                    |
-//! | `document` | what any form of document can do; `lines` (with `scalar`), `json` and `frontmatter` are forms |
-//! | `lock`     | the project's lock, the lock of a running review, the file with a pid   |
-//! | `tracked`  | files that git tracks                                                   |
-//! | `entry`, `journal` | what a line of the journal is, and the file                    |
-//! | `validation` | whether a change can have come after another                          |
-//! | `inspect`, `list` | reading what stands on disk for a loop, and for all loops         |
-//! | `recover`  | what a loop is, once document and journal agree again                   |
-//! | `repair`   | writing what is needed for them to agree                                |
-//! | `open`     | opening a loop, its notes and its journal                               |
-//! | `attempts` | notes of what was tried and did not come to pass                        |
-//! | `ownership`, `adopt` | this user's own record of the loops that were started here, and taking up one without |
-//! | `index`    | which loops are not over, so that the others need not be opened          |
-//! | `state_home` | where this user's own state lies                                       |
-//! | `budget`   | what one call may spend on waiting and looking                          |
-//! | `record`   | a loop at one revision                                                  |
-//! | `store`    | paths, the lock, the log                                                |
-//! | `place`    | where a state file is, also one that is the user's own                   |
-//! | `storage`  | where document and journal are kept, and what is synced              |
-//! | `write`    | writing a change: journal first, document second                        |
-//! | `commit`, `start`, `sweep`, `bring_back`, `roll_back` | the changes                  |
-//! | `active`   | refusing a second loop under way                                        |
-//! | `partial`  | single documents that name no machine, for shell helpers                |
-//! | `locate`   | where state folders are                                                 |
-//!
-//! # Files
+//! # Files of a state folder
 //!
 //! ```text
 //! .gitignore                 `*`: the folder ignores itself
-//! .lock                      held for every change of any loop here
-//! log                        one line an event
-//! <id>.state                 the state document, unless the machine says that it is a file of the user's elsewhere
+//! .lock                      held for every change of a loop
+//! project                    the random id of the folder, which the seals cover
+//! log                        one line for each event
+//! <id>.state                 the document, unless it is a file of the user's elsewhere
 //! <id>.lock                  process id of the start, for people and shell helpers
-//! <id>-runner.sh, <id>-prompt.txt
-//! <id>/journal.jsonl         one JSON object a line
+//! <id>/journal.jsonl         one JSON object and a seal for each line
+//! <id>/replaced-N            documents that were edited by hand and replaced, the newest five
 //! <id>/run.lock              held while a review runs
 //! scratch/                   data that goes with the command that needs it
-//! swept/<id>/                a stale loop, whole; kept 30 days
-//! quarantine/<file>.<stamp>  bytes that were replaced because they were damaged or edited
-//! rolled-back/<stamp>/       everything of every loop, as it was rolled back
+//! archive/<id>/              an archived loop, with all of the above
 //! ```
 //!
-//! A line of the journal is a change, `{"revision":2,"at":"2026-11-22T00:53:33Z","what":"begin","by":"hook",
-//! "from":"drafting","to":"reviewing","fields":{…},"quoted":["topic"]}` with all fields that resulted and, where there
-//! are any, `run` and `evidence`, and `visit`, the revision with which the visit of the phase began; or a note, `{"at":…,"note":"run-began","data":{…}}`. Only changes have a revision.
-//! All times are ISO 8601 in UTC, whole seconds.
+//! A line of the journal is a change, `{"revision":2,"at":"2026-11-22T00:53:33Z","what":"begin","by":"hook","from":"drafting",
+//! "to":"reviewing","fields":{…}}`, or a note, `{"at":…,"note":"run-began","data":{…}}`. Only changes have a revision. Times are
+//! ISO 8601 in UTC, whole seconds.
 
 mod adopt;
 mod archive;
