@@ -140,6 +140,14 @@ impl Store {
                     }
                 }
                 Seen::Missing | Seen::Older(_) => {
+                    if let (Seen::Older(found), Some(bytes)) = (&seen, &tail.document)
+                        && !self.wrote(id, *found, bytes)?
+                    {
+                        repairs.push(Repair::EditUndone {
+                            what: self.spec().fields.revision.to_owned(),
+                            kept: self.files().keep_replaced(id, bytes)?,
+                        });
+                    }
                     if tail.document.is_none() {
                         repairs.push(match self.files().keep_unread(id)? {
                             Some(kept) => Repair::EditUndone {
@@ -167,6 +175,17 @@ impl Store {
                 }
             }
         }
+    }
+
+    /// Returns whether a document shows the fields that the loop had at revision `found`.
+    fn wrote(&self, id: &LoopId, found: u64, bytes: &[u8]) -> Result<bool, StoreError> {
+        let entries = self.journal_since(id, Some(found))?;
+        let mut changes = entries.iter().filter_map(Entry::change);
+        let written = changes.find(|change| change.revision == found);
+        let document = self.spec().parse(bytes).ok();
+        Ok(written.zip(document).is_some_and(|(written, document)| {
+            differing(&*document, &written.fields).next().is_none()
+        }))
     }
 
     /// Writes the document of a loop again if it was put back, such as by a checkout, and keeps the file as `<id>/replaced-N`.
@@ -391,11 +410,7 @@ impl Seen {
         if let Some(shown) = shown.filter(|shown| *shown < newest.revision) {
             return Self::Older(shown);
         }
-        let differs = |(field, value): &&(String, Value)| {
-            let now = found.get(field);
-            now.as_ref().is_none_or(|now| !is_same(now, value))
-        };
-        let changed: Vec<_> = newest.fields.iter().filter(differs).collect();
+        let changed: Vec<_> = differing(&*found, &newest.fields).collect();
         if changed.is_empty() {
             return Self::AsWritten(bytes.to_vec());
         }
@@ -413,6 +428,17 @@ impl Seen {
             undone: undone.into_iter().map(|(field, _)| field).collect(),
         }
     }
+}
+
+/// Returns the fields that a document does not show with their values.
+fn differing<'f>(
+    document: &dyn Document,
+    fields: &'f [(String, Value)],
+) -> impl Iterator<Item = &'f (String, Value)> {
+    fields.iter().filter(|(field, value)| {
+        let shown = document.get(field);
+        shown.is_none_or(|shown| !is_same(&shown, value))
+    })
 }
 
 /// Returns whether two values are written alike: a word and a text are, and a number in quotes.

@@ -49,6 +49,29 @@ fn edit_of_an_open_field_becomes_a_change_of_the_user() {
 }
 
 #[test]
+fn edit_that_lowers_the_revision_is_undone_and_kept() {
+    let (_kept, store) = store_of(&EDITED);
+    let held = store.start(plan()).unwrap();
+    let first = read(&store, &held);
+    let edits = [("round", Value::Count(2))];
+    let held = store.commit(&held, change("revise", "drafting", "drafting", &edits));
+    let held = held.unwrap();
+    let whole = read(&store, &held);
+
+    // A crash before the rename leaves this one.
+    fs::write(store.path_of(held.id()), &first).unwrap();
+    assert_eq!(store.open(held.id()).unwrap().repairs, []);
+    let edited = first.replace("phase: drafting", "phase: done");
+    fs::write(store.path_of(held.id()), &edited).unwrap();
+    let opened = store.open(held.id()).unwrap();
+    let [Repair::EditUndone { kept, .. }] = &opened.repairs[..] else {
+        panic!("{:?}", opened.repairs);
+    };
+    assert_eq!(fs::read_to_string(kept).unwrap(), edited);
+    assert_eq!(read(&store, &held), whole);
+}
+
+#[test]
 fn any_other_edit_is_undone_and_kept() {
     let (_kept, store) = store_of(&EDITED);
     let held = store.start(plan()).unwrap();
