@@ -66,11 +66,10 @@ pub(super) fn bring_back(info: &ProgramInfo, id: &str) -> String {
 
 /// Returns how a user goes on with a loop whose file was put back: with the loop's state, or with the file's.
 fn write_again(info: &ProgramInfo, id: &str, path: &Utf8Path) -> String {
-    let import = format!("{} import {}", info.program, shell::quoted(path.as_str()));
+    let file = shell::quoted(path.as_str());
+    let program = info.program;
     format!(
-        "to keep the loop’s state and write the file again:{}\nor to take the file’s state:{}",
-        info.command(&format!("resume {id}")),
-        words::lines(&[import])
+        "{program} resume {id} keeps the loop’s state, {program} import {file} takes the file’s"
     )
 }
 

@@ -87,7 +87,7 @@ pub(crate) fn add(program: Program<Stages>) -> Program<Stages> {
 
 fn next(info: &'static ProgramInfo, given: &ArgMatches) -> Result<Exit, Failure> {
     let (store, id) = loops::find_to_look(info, given.get_one::<String>(ID).map(String::as_str))?;
-    let held = AnyLoop::open(&store, &id, Actor::Person)
+    let held = AnyLoop::open(&store.to_look(), &id, Actor::Person)
         .map_err(|error| incompatible::failure(info, error))?;
     // What a coordinator is pointed to may have been lost.
     notes::write(Pipeline(held.raw()), held.phase().is_terminal()).map_err(|error| {

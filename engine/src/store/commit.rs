@@ -8,7 +8,7 @@ use super::error::{CommitError, StoreError, io_error};
 use super::id::{LoopId, iso};
 use super::journal::{AppendError, Line};
 use super::open::render;
-use super::record::Record;
+use super::record::{self, Record};
 use super::store::Store;
 use super::value::Value;
 
@@ -60,11 +60,7 @@ impl Store {
         let spec = self.spec();
         let at = Timestamp::now();
         let mut fields = held.fields.clone();
-        let mut set =
-            |field: &str, value: Value| match fields.iter_mut().find(|(name, _)| name == field) {
-                Some((_, old)) => *old = value,
-                None => fields.push((field.to_owned(), value)),
-            };
+        let mut set = |field: &str, value| record::set(&mut fields, field, value);
         for (field, value) in &change.edits {
             if !is_field_name(field) {
                 let field = field.clone();

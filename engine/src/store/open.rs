@@ -8,7 +8,7 @@ use super::entry::{Change, ChangeEntry, EDIT, Entry, MOVED, NoteEntry};
 use super::error::{StoreError, io_error};
 use super::id::LoopId;
 use super::journal::{AppendError, Line, Tail};
-use super::record::Record;
+use super::record::{self, Record};
 use super::spec::{Form, StateSpec};
 use super::store::Store;
 use super::value::Value;
@@ -66,7 +66,9 @@ impl Store {
     /// There is no such loop, it is not this user's, another machine wrote it, or it cannot be read or written.
     pub fn open(&self, id: &LoopId) -> Result<Opened, StoreError> {
         let mut opened = self.open_where_written(id)?;
-        while let Some(root) = self.root_after_move(&opened.record) {
+        while !self.only_looks()
+            && let Some(root) = self.root_after_move(&opened.record)
+        {
             let moved = Change {
                 root: Some(root),
                 ..Change::bare(MOVED, "person")
@@ -93,7 +95,7 @@ impl Store {
             let Some(tail) = self.journal_of().tail(id)? else {
                 return Err(self.why_none(id));
             };
-            let newest = self.newest(id, &tail)?;
+            let mut newest = self.newest(id, &tail)?;
             let seen = Seen::of(self, &newest, tail.document.as_deref());
             let record = |document| Record::new(self.spec(), id, &newest, document);
             match seen {
@@ -108,6 +110,19 @@ impl Store {
                         found,
                         newest: newest.revision,
                     });
+                }
+                Seen::Edited { taken, .. } if self.only_looks() => {
+                    for (field, value) in taken {
+                        record::set(&mut newest.fields, &field, value);
+                    }
+                    let document = tail.document.unwrap_or_default();
+                    let record = Record::new(self.spec(), id, &newest, document);
+                    return Ok(Opened { record, repairs });
+                }
+                _ if self.only_looks() => {
+                    let document = self.render_onto(id, &newest, None)?;
+                    let record = record(document);
+                    return Ok(Opened { record, repairs });
                 }
                 Seen::Edited { taken, undone } => {
                     let bytes = tail.document.unwrap_or_default();

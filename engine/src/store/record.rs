@@ -101,3 +101,11 @@ impl Record {
         self.get(field)?.as_flag()
     }
 }
+
+/// Gives a field a value, in its place or at the end.
+pub(super) fn set(fields: &mut Vec<(String, Value)>, field: &str, value: Value) {
+    match fields.iter_mut().find(|(name, _)| name == field) {
+        Some((_, old)) => *old = value,
+        None => fields.push((field.to_owned(), value)),
+    }
+}

@@ -11,7 +11,7 @@ use super::error::{StartError, StoreError, io_error};
 use super::files::SIDECARS;
 use super::id::{LoopId, iso};
 use super::journal::AppendError;
-use super::record::Record;
+use super::record::{self, Record};
 use super::spec::{Active, HeldFields};
 use super::store::Store;
 use super::value::Value;
@@ -301,10 +301,7 @@ impl Store {
             let Some((name, value)) = name.zip(value) else {
                 continue;
             };
-            match fields.iter_mut().find(|(field, _)| field == name) {
-                Some((_, old)) => *old = value,
-                None => fields.push((name.to_owned(), value)),
-            }
+            record::set(&mut fields, name, value);
         }
         if !fields.iter().any(|(field, _)| field == names.session) {
             fields.push((names.session.to_owned(), Value::Word("unknown".to_owned())));

@@ -36,6 +36,7 @@ const DEADLINE: Duration = Duration::from_secs(10);
 pub struct Store {
     files: LoopFolder,
     memory: Option<Arc<Memory>>,
+    only_looks: bool,
 }
 
 impl Store {
@@ -50,6 +51,7 @@ impl Store {
         Self {
             files: LoopFolder::new(&folder, root, spec, home, DEADLINE),
             memory: None,
+            only_looks: false,
         }
     }
 
@@ -60,6 +62,7 @@ impl Store {
         Self {
             files: LoopFolder::new(&nowhere.join(spec.folder), nowhere, spec, home, DEADLINE),
             memory: Some(Arc::default()),
+            only_looks: false,
         }
     }
 
@@ -84,6 +87,7 @@ impl Store {
         Self {
             files: self.files.archived(id),
             memory: self.memory.clone(),
+            only_looks: self.only_looks,
         }
     }
 
@@ -175,6 +179,17 @@ impl Store {
     pub fn with_deadline(mut self, deadline: Duration) -> Self {
         self.files.deadline = deadline;
         self
+    }
+
+    /// Returns the same store for a look: opening a loop writes nothing, neither its document nor an edit by hand.
+    #[must_use]
+    pub fn to_look(mut self) -> Self {
+        self.only_looks = true;
+        self
+    }
+
+    pub(super) fn only_looks(&self) -> bool {
+        self.only_looks
     }
 
     /// Returns the same store for a call of a hook: its waits take from this budget, and a list ends with it.

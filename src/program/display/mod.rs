@@ -37,6 +37,7 @@ fn open<M: App>(
     let info = program.info;
     let id = loops::asked(info, target, &[command])?;
     let (store, id) = loops::find_to_look(info, id.as_deref())?;
+    let store = store.to_look();
     let held = loops::open::<M>(&store, &id, Actor::Person)?;
     let settings = Settings::load(info, store.root()).unwrap_or_else(|_| Settings::usual(info));
     program.prepare(&held, &settings, Actor::Person);

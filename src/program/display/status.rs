@@ -466,7 +466,7 @@ pub(in crate::program) fn status<M: App>(
         false => Vec::new(),
     };
     for (store, id) in picked(info, id.as_deref(), &mut problems)? {
-        match M::open(&store, &id, Actor::Person) {
+        match M::open(&store.clone().to_look(), &id, Actor::Person) {
             Ok(held) => {
                 problems.extend(held.raw().repairs().iter().map(ToString::to_string));
                 let settings = Settings::load(info, store.root()).unwrap_or_else(|error| {

@@ -70,7 +70,7 @@ impl Plan {
                     root: store.root().to_owned(),
                 });
             }
-            let held = AnyLoop::open(store, id, Actor::Person)
+            let held = AnyLoop::open(&store.clone().to_look(), id, Actor::Person)
                 .map_err(|error| incompatible::failure(call.info, error))?;
             let state = summary::state(&held);
             return Ok(Self {
