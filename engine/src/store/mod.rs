@@ -105,7 +105,7 @@ pub use error::{CommitError, StartError, StoreError};
 pub use id::{InvalidId, LoopId};
 pub use list::{Foreign, Listed};
 pub use locate::{MOST_FOLDERS, folders, for_start};
-pub use lock::{LockError, LockGuard, PidLock, RunLock, with_lock};
+pub use lock::{LockError, PidLock, RunLock};
 pub use open::{Opened, REFUSED, REPAIRED, Repair, UNEXPLAINED};
 pub use record::Record;
 pub use spec::{Active, Edit, Editable, Form, HeldFields, IdForm, StateSpec, StoredEdge};

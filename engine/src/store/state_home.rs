@@ -1,12 +1,9 @@
 //! Where this user's own state lies, outside every project.
 
-use std::io;
-
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::error::StoreError;
 use super::seal::Key;
-use crate::files::private;
 
 /// Holds the folder of this user's own state of a program, outside every project: a folder of the program's name in
 /// `XDG_STATE_HOME` where that is absolute, else in `.local/state` of an absolute `HOME`.
@@ -63,14 +60,6 @@ impl StateHome {
     /// No variable names the folder, or the key cannot be read or is damaged.
     pub fn check_key(&self) -> Result<(), StoreError> {
         Key::read(self).map(|_| ())
-    }
-
-    /// Tries whether the folder can be used, and gives whether it is there. Nothing is left or changed.
-    ///
-    /// # Errors
-    /// It is another user's, open to others or reached through a symlink (see [`crate::files::UntrustedError`]), or cannot be written.
-    pub fn try_out(folder: &Utf8Path) -> io::Result<bool> {
-        private::try_out(folder)
     }
 }
 

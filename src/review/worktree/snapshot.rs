@@ -279,13 +279,14 @@ fn borrow_objects(git: &Git, objects: &Utf8Path) -> Result<(), WorktreeError> {
 fn copy_index(from: &Utf8Path, to: &Utf8PathBuf) -> Result<(), WorktreeError> {
     let read = || io(format!("could not read {from}"));
     let write = || io("could not write a scratch file");
-    let (mut source, found) = match files::open(from) {
+    let mut source = match files::open(from) {
         Ok(opened) => opened,
         // A repository without an index has nothing in it yet.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(read()(error)),
     };
     let mut copy = std::fs::File::create_new(to).map_err(write())?;
+    let found = source.metadata().map_err(read())?;
     std::io::copy(&mut source, &mut copy).map_err(write())?;
     copy.set_modified(found.modified().map_err(read())?)
         .map_err(write())
