@@ -19,7 +19,7 @@ pub mod scratch;
 mod untrusted;
 
 pub use folder::{Folder, Found, Made, if_there};
-pub use paths::{folder_of, make_all, make_private, open_private, read_in, remove_made};
+pub use paths::{folder_of, make_all, make_private, open_private, remove_made};
 pub use read::{MAX_BYTES, open, read, read_to_string, text};
 pub use replace::{Prepared, TEMPORARY};
 pub use untrusted::{Distrust, UntrustedError};

@@ -7,7 +7,6 @@ use std::os::unix::fs::DirBuilderExt as _;
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
 use super::folder::{FOLDER_MODE, Folder, Made, PRIVATE_MODE, if_there, single};
-use super::read::MAX_BYTES;
 
 /// Opens the folder of a file, and returns it with the file's name. Below the first of the `bases` that the path lies in, no
 /// symlink is followed. A path that lies in none of them is the user's own choice.
@@ -23,15 +22,6 @@ pub fn folder_of(bases: &[&Utf8Path], path: &Utf8Path) -> io::Result<(Folder, St
         None => Folder::open(parent)?,
     };
     Ok((folder, name.to_owned()))
-}
-
-/// Reads a file. See [`folder_of`].
-///
-/// # Errors
-/// Returns an error if it is not there, is not trusted, is larger than [`MAX_BYTES`], or the system refuses.
-pub fn read_in(bases: &[&Utf8Path], path: &Utf8Path) -> io::Result<Vec<u8>> {
-    let (folder, name) = folder_of(bases, path)?;
-    folder.read(&name, MAX_BYTES)
 }
 
 /// Opens a folder, and makes it if it is not there. No symlink is followed below `base`, or below the nearest folder above it

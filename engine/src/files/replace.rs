@@ -74,13 +74,11 @@ impl Prepared<'_> {
     /// Renames it to a name in its own folder, unless something stands there, which then stays.
     pub fn rename_new(mut self, name: &str) -> io::Result<()> {
         match self.rename_with(self.folder, name, RenameFlags::NOREPLACE) {
-            Err(Errno::EXIST) => Ok(()),
-            renamed => {
-                renamed?;
-                self.temporary.clear();
-                Ok(())
-            }
+            Ok(()) => self.temporary.clear(),
+            Err(Errno::EXIST) => {}
+            Err(error) => return Err(error.into()),
         }
+        Ok(())
     }
 
     /// Exchanges it with a file of a folder, and removes the old one. File systems begin to write out a file that is renamed

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::folder::{Folder, Made, PRIVATE_MODE, if_there};
+use super::folder::{Folder, Made, PRIVATE_MODE};
 use super::kill_point::kill_point;
 use super::paths::{make_all, remove_made};
 
@@ -165,23 +165,8 @@ fn remove_left(place: &Folder) {
 fn remove(place: &Folder, name: &str) {
     let removed = format!("{}{REMOVED}", name.trim_end_matches(REMOVED));
     let _ = place.rename(name, place, &removed);
-    let _ = remove_tree(place, &removed);
-}
-
-/// Removes a folder with all that is in it, or a file. Another process may remove it at the same time.
-fn remove_tree(above: &Folder, name: &str) -> io::Result<()> {
-    let is_folder = above.look(name)?.is_some_and(|found| found.is_folder());
-    let remove = || {
-        if !is_folder {
-            return above.remove(name);
-        }
-        let folder = above.below(name)?;
-        for name in folder.names(|_| true)? {
-            remove_tree(&folder, &name)?;
-        }
-        above.remove_folder(name)
-    };
-    if_there(remove()).map(drop)
+    kill_point();
+    let _ = std::fs::remove_dir_all(place.path().join(removed));
 }
 
 /// Returns whether this is the lock of the folder that stands under a name.

@@ -23,7 +23,7 @@ use super::entry::revision_in;
 use super::error::{StoreError, io_error};
 use super::id::LoopId;
 use super::journal::{AppendError, Journal, Line, Tail};
-use super::lock::{LockError, LockGuard, PROJECT, STARTING, with_lock};
+use super::lock::{LockError, PROJECT, STARTING, with_lock};
 use super::project::{Mark, Project, Whereabouts};
 use super::seal::{self, Chain, Key};
 use super::spec::StateSpec;
@@ -276,7 +276,7 @@ impl LoopFolder {
     /// Runs work under the lock of the state folder.
     pub(super) fn locked<R, E: From<LockError> + From<StoreError>>(
         &self,
-        work: impl FnOnce(&LockGuard) -> Result<R, E>,
+        work: impl FnOnce(&Folder) -> Result<R, E>,
     ) -> Result<R, E> {
         self.locked_by(PROJECT, work)
     }
@@ -284,7 +284,7 @@ impl LoopFolder {
     fn locked_by<R, E: From<LockError> + From<StoreError>>(
         &self,
         name: &'static str,
-        work: impl FnOnce(&LockGuard) -> Result<R, E>,
+        work: impl FnOnce(&Folder) -> Result<R, E>,
     ) -> Result<R, E> {
         let folder = self.open().map_err(|source| -> E {
             if UntrustedError::of(&source).is_some() {
@@ -293,10 +293,10 @@ impl LoopFolder {
             let path = self.folder.join(name);
             LockError::Io { path, source }.into()
         })?;
-        let (counted, deadline) = self.budget.wait_for_lock(self.deadline);
-        with_lock(folder, name, deadline, |held| {
-            drop(counted);
-            work(held)
+        let (wait, deadline) = self.budget.wait_for_lock(self.deadline);
+        with_lock(&folder, name, deadline, || {
+            drop(wait);
+            work(&folder)
         })?
     }
 
@@ -444,8 +444,7 @@ impl LoopFolder {
 
     /// Moves those of these files and folders that are there to the archive.
     pub(super) fn archive_pieces(&self, name: &str, pieces: &[String]) -> Result<(), StoreError> {
-        self.locked(|lock| {
-            let here = lock.folder();
+        self.locked(|here| {
             let found: Vec<&String> = pieces.iter().filter(|piece| here.has(piece)).collect();
             let Some(last) = found.last() else {
                 return Ok(());
@@ -617,8 +616,7 @@ fn begin_of(bytes: &[u8], end: usize) -> usize {
 
 impl Journal for LoopFolder {
     fn append(&self, id: &LoopId, line: Line<'_>) -> Result<(), AppendError> {
-        self.locked(|lock| {
-            let here = lock.folder();
+        self.locked(|here| {
             let last = self.last(id)?;
             let newest = last.as_ref().map(|last| last.change.as_slice());
             let revision = newest.and_then(revision_in).unwrap_or_default();
@@ -653,8 +651,7 @@ impl Journal for LoopFolder {
     }
 
     fn restore(&self, id: &LoopId, revision: u64, document: &[u8]) -> Result<(), StoreError> {
-        self.locked(|lock| {
-            let here = lock.folder();
+        self.locked(|here| {
             let newest = self.last(id)?.and_then(|last| revision_in(&last.change));
             if newest != Some(revision) {
                 return Ok(());
@@ -733,8 +730,7 @@ impl Journal for LoopFolder {
     }
 
     fn unarchive(&self, id: &LoopId) -> Result<(), StoreError> {
-        self.locked(|lock| {
-            let here = lock.folder();
+        self.locked(|here| {
             let from = here.below(Utf8Path::new(ARCHIVE).join(id.as_str()));
             let from = from.map_err(io_error(
                 "open",

@@ -31,19 +31,6 @@ pub(super) const STARTING: &str = ".start.lock";
 /// The name of the lock of a running review in a loop's folder.
 pub(super) const RUN: &str = "run.lock";
 
-/// A folder whose lock is held.
-#[derive(Debug)]
-pub(super) struct LockGuard {
-    folder: Folder,
-}
-
-impl LockGuard {
-    /// Returns the folder.
-    pub(super) fn folder(&self) -> &Folder {
-        &self.folder
-    }
-}
-
 /// Why a lock was not taken.
 #[derive(Debug, derive_more::Display, derive_more::Error, miette::Diagnostic)]
 pub enum LockError {
@@ -81,10 +68,10 @@ pub enum LockError {
 /// # Errors
 /// Returns [`LockError::TimedOut`] if the lock is not free within the deadline, and [`LockError::Io`] if it cannot be opened.
 pub(super) fn with_lock<R>(
-    folder: Folder,
+    folder: &Folder,
     name: &str,
     deadline: Duration,
-    work: impl FnOnce(&LockGuard) -> R,
+    work: impl FnOnce() -> R,
 ) -> Result<R, LockError> {
     let path = folder.path().join(name);
     let failed = |source| LockError::Io {
@@ -97,7 +84,7 @@ pub(super) fn with_lock<R>(
         match lock.try_write() {
             // If the file was removed before it was locked, the lock guards nothing.
             Ok(file) if folder.has_file(name, &file).map_err(failed)? => {
-                return Ok(work(&LockGuard { folder }));
+                return Ok(work());
             }
             Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}
@@ -192,9 +179,9 @@ mod tests {
     fn hold<R>(
         folder: &Utf8Path,
         deadline: Duration,
-        work: impl FnOnce(&LockGuard) -> R,
+        work: impl FnOnce() -> R,
     ) -> Result<R, LockError> {
-        with_lock(Folder::open(folder).unwrap(), PROJECT, deadline, work)
+        with_lock(&Folder::open(folder).unwrap(), PROJECT, deadline, work)
     }
 
     #[test]
@@ -204,7 +191,7 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..16 {
                 scope.spawn(|| {
-                    hold(&folder, Duration::from_secs(30), |_| {
+                    hold(&folder, Duration::from_secs(30), || {
                         assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0);
                         std::thread::yield_now();
                         inside.fetch_sub(1, Ordering::SeqCst);
@@ -219,8 +206,8 @@ mod tests {
     #[test]
     fn lock_that_stays_held_times_out() {
         let (_kept, folder) = folder();
-        let inner = hold(&folder, Duration::ZERO, |_| {
-            hold(&folder, Duration::from_millis(20), |_| ())
+        let inner = hold(&folder, Duration::ZERO, || {
+            hold(&folder, Duration::from_millis(20), || ())
         })
         .unwrap();
         match inner.unwrap_err() {
@@ -230,23 +217,23 @@ mod tests {
             }
             other @ LockError::Io { .. } => panic!("{other}"),
         }
-        hold(&folder, Duration::ZERO, |_| ()).unwrap();
+        hold(&folder, Duration::ZERO, || ()).unwrap();
     }
 
     #[test]
     fn lock_whose_file_was_removed_is_taken_again() {
         let (_kept, folder) = folder();
         let path = folder.join(".lock");
-        hold(&folder, Duration::ZERO, |_| {
+        hold(&folder, Duration::ZERO, || {
             std::fs::remove_file(&path).unwrap();
-            hold(&folder, Duration::ZERO, |_| ()).expect("a new file, a new lock");
+            hold(&folder, Duration::ZERO, || ()).expect("a new file, a new lock");
         })
         .unwrap();
         std::fs::remove_file(&path).unwrap();
         std::os::unix::fs::symlink("elsewhere", &path).unwrap();
         assert!(
             matches!(
-                hold(&folder, Duration::ZERO, |_| ()),
+                hold(&folder, Duration::ZERO, || ()),
                 Err(LockError::Io { .. })
             ),
             "no symlink"

@@ -142,7 +142,8 @@ fn locked<R>(
     path: &Utf8Path,
     work: impl FnOnce(&Folder) -> Result<R, StoreError>,
 ) -> Result<R, StoreError> {
-    with_lock(folder(path)?, PROJECT, DEADLINE, |held| work(held.folder()))?
+    let folder = folder(path)?;
+    with_lock(&folder, PROJECT, DEADLINE, || work(&folder))?
 }
 
 /// What makes a document of bytes.

@@ -138,8 +138,7 @@ impl Store {
     /// # Errors
     /// When the lock cannot be taken, the folder is not trusted, or the system refuses.
     pub fn write_beside(&self, id: &LoopId, suffix: &str, bytes: &[u8]) -> Result<(), StoreError> {
-        self.files.locked(|held| {
-            let here = held.folder();
+        self.files.locked(|here| {
             let name = format!("{id}{suffix}");
             let prepared = here.prepare(bytes);
             let written = prepared.and_then(|prepared| prepared.exchange(here, &name));
@@ -325,10 +324,10 @@ impl Store {
     /// # Errors
     /// One is there and cannot be removed. The others are removed all the same.
     pub fn clear(&self, id: &LoopId, suffixes: &[&str]) -> Result<(), StoreError> {
-        self.files.locked(|held| {
+        self.files.locked(|here| {
             let mut result = Ok(());
             for suffix in suffixes {
-                if let Err(error) = if_there(held.folder().remove(&format!("{id}{suffix}"))) {
+                if let Err(error) = if_there(here.remove(&format!("{id}{suffix}"))) {
                     result = Err(io_error("remove", &self.sidecar(id, suffix))(error));
                 }
             }
