@@ -58,6 +58,7 @@ impl Place {
     /// # Errors
     /// Returns an error if the place is not trusted, or the system refuses.
     pub fn scratch(&self) -> io::Result<Scratch> {
+        use ErrorKind::{AlreadyExists, NotFound, WouldBlock};
         let mut made = Vec::new();
         let mut tries = 0;
         loop {
@@ -70,7 +71,6 @@ impl Place {
                     return Ok(Scratch(new));
                 }
                 Err(error) => {
-                    use ErrorKind::{AlreadyExists, NotFound, WouldBlock};
                     tries += 1;
                     let is_taken = matches!(error.kind(), AlreadyExists | NotFound | WouldBlock);
                     if !is_taken || tries == MAX_TRIES {

@@ -269,7 +269,10 @@ fn look(root: &Utf8Path, path: &[u8], left: &mut u64) -> Option<PassedOver> {
 fn borrow_objects(git: &Git, objects: &Utf8Path) -> Result<(), WorktreeError> {
     let theirs = git.lines(&["rev-parse", "--git-path", "objects"], &[])?;
     let theirs = git.root().join(theirs);
-    fs::create_dir_all(objects.join("info")).map_err(io("could not make a scratch folder"))?;
+    // Only one level at a time: a signal may have removed the scratch folder, which must not come back.
+    for folder in [objects.to_owned(), objects.join("info")] {
+        fs::create_dir(folder).map_err(io("could not make a scratch folder"))?;
+    }
     let mut line = c_quoted(theirs.as_str().as_bytes(), true);
     line.push(b'\n');
     fs::write(objects.join("info/alternates"), line).map_err(io("could not write a scratch file"))
