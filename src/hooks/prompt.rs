@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use super::input::Input;
 use crate::digest::sha256;
-use crate::files::{Distrust, Folder, UntrustedError, if_there, private};
+use crate::files::{Distrust, Folder, UntrustedError, if_there, make_private, open_private};
 
 /// The folder of the records, in the user's own.
 const PROMPTS: &str = "prompts";
@@ -146,7 +146,7 @@ pub fn store(
             bytes: prompt.arguments.len(),
         });
     }
-    let folder = private::make(base, PROMPTS).map_err(failed(base))?;
+    let folder = make_private(base, PROMPTS).map_err(failed(base))?;
     let folder = Records { folder };
     folder.locked(|| {
         folder.sweep(now);
@@ -189,7 +189,7 @@ pub fn take(
     if session.trim().is_empty() || !is_name(command) {
         return Ok(None);
     }
-    let Some(folder) = if_there(private::existing(base, PROMPTS)).map_err(failed(base))? else {
+    let Some(folder) = if_there(open_private(base, PROMPTS)).map_err(failed(base))? else {
         return Ok(None);
     };
     let folder = Records { folder };

@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::sha256;
-use crate::files::{Folder, private};
+use crate::files::{Folder, make_private, open_private};
 
 /// The folder of the records, in the user's own.
 const FOLDER: &str = "sessions";
@@ -107,7 +107,7 @@ pub trait SessionRecord: Serialize + DeserializeOwned + PartialEq {
 
     /// Returns the record of this key; `None` if it is missing or unreadable.
     fn of(key: &str, home: &Utf8Path) -> Option<Self> {
-        let folder = private::existing(home, FOLDER).ok()?;
+        let folder = open_private(home, FOLDER).ok()?;
         serde_json::from_slice(&folder.read(&name_of::<Self>(key), LARGEST).ok()?).ok()
     }
 
@@ -119,7 +119,7 @@ pub trait SessionRecord: Serialize + DeserializeOwned + PartialEq {
         if Self::of(key, home).as_ref() == Some(self) {
             return Ok(());
         }
-        let folder = private::make(home, FOLDER)?;
+        let folder = make_private(home, FOLDER)?;
         expire(&folder);
         folder.replace(&name_of::<Self>(key), &serde_json::to_vec(self)?)
     }

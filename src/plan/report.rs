@@ -259,7 +259,7 @@ fn folder(root: &Utf8Path) -> Result<Folder, ReportError> {
     made.map_err(
         |source| match UntrustedError::of(&source).map(|found| found.why) {
             Some(Distrust::Symlink) => ReportError::Link { folder },
-            Some(Distrust::NoFolder) => ReportError::NoFolder { folder },
+            Some(Distrust::NotAFolder) => ReportError::NoFolder { folder },
             _ => ReportError::Io {
                 path: folder,
                 source,

@@ -1,6 +1,7 @@
 //! What `run` takes through a loop: a plan, the work tree's changes, or a loop that was kept. The first two start one.
 
 use camino::{Utf8Path, Utf8PathBuf};
+use claudex_loop::files::{MAX_BYTES, folder_of};
 use claudex_loop::program::locate;
 use claudex_loop::program::words::RUN;
 use claudex_loop::store::Store;
@@ -46,7 +47,8 @@ impl Work {
 /// Starts the loop of a plan: what is there is its draft.
 fn of_plan(plan: &Utf8Path, job: &Job<'_>) -> Result<AnyLoop, JobError> {
     let path = || plan.to_owned();
-    let bytes = claudex_loop::files::read_in(&[], plan);
+    let folder = folder_of(&[], plan);
+    let bytes = folder.and_then(|(folder, name)| folder.read(&name, MAX_BYTES));
     let bytes = bytes.map_err(|source| JobError::Plan {
         path: path(),
         source,

@@ -17,7 +17,7 @@ use super::info::ProgramInfo;
 use super::plugin::variable;
 use super::settings::{Settings, user_path};
 use super::{Tone, locate, loops, out, reviewers};
-use crate::files::{Folder, UntrustedError};
+use crate::files::Folder;
 use crate::hooks::OLDEST_CLIENT;
 use crate::process::configured::is_installed;
 use crate::process::environment::{Environment, clean_path, find_program};
@@ -390,12 +390,12 @@ fn try_folder(folder: &Utf8Path) -> Result<(), String> {
         .map_err(|error| format!("cannot write to {folder}: {error}"))?;
     let path = Utf8PathBuf::from_path_buf(scratch.path().to_owned())
         .map_err(|path| format!("{} is not UTF-8", path.display()))?;
-    crate::files::replace(&path.join("x.state"), b"phase: drafting\n")
-        .map_err(|error| format!("cannot replace a file in {folder}: {error}"))?;
     let scratch = Folder::open(&path).map_err(|error| format!("{path}: {error}"))?;
-    let excludes = RunLock::try_hold(&scratch, |_| RunLock::is_held(&scratch))
-        .map_err(|error| error.to_string())?;
-    match excludes {
+    scratch
+        .replace("x.state", b"phase: drafting\n")
+        .map_err(|error| format!("cannot replace a file in {folder}: {error}"))?;
+    let lock = RunLock::try_take(&scratch).map_err(|error| error.to_string())?;
+    match lock.map(|_lock| RunLock::is_held(&scratch)) {
         Some(true) => Ok(()),
         _ => Err(format!("a lock does not exclude others in {folder}")),
     }
@@ -443,22 +443,29 @@ fn check_state_home(info: &ProgramInfo) -> Check {
         Ok(folder) => folder,
         Err(error) => return Check::error(NAME, &error, "set HOME to your home folder"),
     };
-    match StateHome::try_out(folder) {
-        Ok(true) => match home.check_key() {
-            Ok(()) => Check::ok(NAME, folder),
-            Err(error) => Check::error(NAME, &error, "restore the key from a backup, or remove it"),
-        },
-        Ok(false) => Check::ok(NAME, format!("{folder} (the first start creates it)")),
-        Err(error) => match UntrustedError::of(&error) {
-            Some(UntrustedError { path, why }) => {
-                Check::problem(NAME, format!("{path}: {why}"), why.help())
-            }
-            None => Check::problem(
-                NAME,
-                format!("cannot write to {folder}: {error}"),
-                "make that folder writable, or set XDG_STATE_HOME to one that is",
-            ),
-        },
+    // A folder that is not there yet is made in the nearest one above it.
+    let mut ancestors = folder.ancestors();
+    let there = ancestors.find(|folder| folder.exists()).unwrap_or(folder);
+    if let Err(error) = tempfile::tempfile_in(there) {
+        return Check::problem(
+            NAME,
+            format!("cannot write to {folder}: {error}"),
+            "make that folder writable, or set XDG_STATE_HOME to one that is",
+        );
+    }
+    if let Err(error) = home.check_key() {
+        return Check::error(NAME, &error, "restore the key from a backup, or remove it");
+    }
+    if there != folder {
+        return Check::ok(NAME, format!("{folder} (the first start creates it)"));
+    }
+    match folder.metadata() {
+        Ok(found) if found.mode() & 0o077 != 0 => Check::problem(
+            NAME,
+            format!("{folder}: other users may look into it"),
+            "close it with `chmod 700`",
+        ),
+        _ => Check::ok(NAME, folder),
     }
 }
 

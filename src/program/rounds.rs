@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::settings::MAX_ROUNDS;
 pub use super::words::elapsed;
-use crate::files::MOST;
+use crate::files::MAX_BYTES;
 use crate::machine::{EvidenceRecord, Raw};
 use crate::review::answer::{self, Verdict};
 use crate::review::finding_history::{self, Standing, Tally};
@@ -101,7 +101,7 @@ pub fn rounds(raw: &Raw, personas: &Personas) -> Vec<RoundLine> {
         let name = findings_json::findings_name(round);
         let file = folder
             .as_ref()
-            .and_then(|folder| folder.read(&name, MOST).ok());
+            .and_then(|folder| folder.read(&name, MAX_BYTES).ok());
         let run = runs.iter().rev().find(|run| run.began.round == round);
         RoundLine {
             round,

@@ -20,7 +20,7 @@ use crate::machine::LoopHandle;
 use crate::machine::{Actor, Refusal, Refused};
 use crate::process::environment::GUARD;
 use crate::review::runs;
-use crate::store::{Budget, Listed, LoopId, MOST_FOLDERS, OF_A_HOOK, Store};
+use crate::store::{Budget, HOOK_TIMEOUT, Listed, LoopId, MAX_FOLDERS, Store};
 use crate::text;
 
 /// Prefix of the folder's log line about a stop that changed nothing. `status` shows that line.
@@ -95,7 +95,7 @@ fn out_of_time(info: &ProgramInfo, store: &Store) -> String {
     format!(
         "a turn waits {} s for loops at most, and there was more to look at or to wait for in {}, so nothing was done; move what is no \
          loop of yours out of it, end what holds its .lock, or see why git is slow here (‘{} status’ takes its time)",
-        OF_A_HOOK.as_secs(),
+        HOOK_TIMEOUT.as_secs(),
         text::shown(store.folder()),
         info.program
     )
@@ -244,9 +244,9 @@ fn choose(info: &ProgramInfo, stores: &[Store], session: Option<&str>) -> Choice
         session.is_some() && listed.session.as_deref() == session && !listed.terminal
     });
     let not_seen = || {
-        (stores.len() == MOST_FOLDERS).then(|| {
+        (stores.len() == MAX_FOLDERS).then(|| {
             format!(
-                "{MOST_FOLDERS} state folders or more lie above this one; only the nearest were looked at"
+                "{MAX_FOLDERS} state folders or more lie above this one; only the nearest were looked at"
             )
         })
     };
@@ -272,7 +272,7 @@ fn drive<M: App>(
         if store.budget().is_over() {
             line += &format!(
                 "; the {} s that a turn waits for loops are over, and the next one tries again",
-                OF_A_HOOK.as_secs()
+                HOOK_TIMEOUT.as_secs()
             );
         }
         store.log(&format!("{id} {LET_END}{line}"));

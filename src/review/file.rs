@@ -14,7 +14,7 @@ use super::reviewer::{Event, Outcome, Request, Reviewer};
 use super::round::{Listener, RoundError, RoundEvent};
 use super::subject::Part;
 use super::{Kind, findings_file, numbered, prompt, reports, round};
-use crate::files::{MOST, UntrustedError, folder_of, make_all};
+use crate::files::{MAX_BYTES, UntrustedError, folder_of, make_all};
 use crate::process::environment::Environment;
 use crate::process::limits::Limits;
 use crate::store::Store;
@@ -114,7 +114,7 @@ fn read(root: &Utf8Path, path: &Utf8Path) -> Result<Part, RoundError> {
             root: root.to_owned(),
         });
     }
-    let read = folder_of(&[root], path).and_then(|(folder, name)| folder.read(&name, MOST));
+    let read = folder_of(&[root], path).and_then(|(folder, name)| folder.read(&name, MAX_BYTES));
     let bytes = read.map_err(|source| match source.kind() {
         io::ErrorKind::NotFound if UntrustedError::of(&source).is_none() => RoundError::NoSubject {
             path: path.to_owned(),

@@ -106,30 +106,23 @@ pub fn run(
         .map_err(io_error("could not open the loop's folder"))?;
     let mut way = ReportSource::Ran;
     loop {
-        let held = RunLock::try_hold(&folder, |_| {
-            if let Some(report) = before(
-                raw,
-                spec,
-                if way == ReportSource::Followed {
-                    way
-                } else {
-                    ReportSource::Before
-                },
-            )? {
-                return Ok(report);
-            }
-            if way == ReportSource::Followed {
-                return Err(RoundError::CutOff);
-            }
-            perform(&folder, brief, reviewer, listener)
-        });
-        match held.map_err(|error| RoundError::Store(error.into()))? {
-            Some(done) => return done,
-            None => {
-                way = ReportSource::Followed;
-                follow(raw, listener)?;
-            }
+        let lock = RunLock::try_take(&folder);
+        let Some(_lock) = lock.map_err(|error| RoundError::Store(error.into()))? else {
+            way = ReportSource::Followed;
+            follow(raw, listener)?;
+            continue;
+        };
+        let source = match way {
+            ReportSource::Followed => way,
+            _ => ReportSource::Before,
+        };
+        if let Some(report) = before(raw, spec, source)? {
+            return Ok(report);
         }
+        if way == ReportSource::Followed {
+            return Err(RoundError::CutOff);
+        }
+        return perform(&folder, brief, reviewer, listener);
     }
 }
 

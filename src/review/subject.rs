@@ -13,7 +13,7 @@ use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use super::numbered::{NUMBER, between};
 use super::runs::{Run, RunBegin};
 use super::{Digest, Kind, ReviewSpec, Subject, copy, findings_json};
-use crate::files::{MOST, if_there};
+use crate::files::{MAX_BYTES, if_there};
 use crate::machine::Raw;
 use crate::text;
 
@@ -229,7 +229,7 @@ impl Found {
 
     /// Returns how many bytes there may be more.
     fn left(&self) -> u64 {
-        MOST - self.bytes
+        MAX_BYTES - self.bytes
     }
 
     /// Adds a file, if it is there.

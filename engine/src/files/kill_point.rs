@@ -1,31 +1,31 @@
-//! Kill points: a program that was built with debug assertions kills itself before one of its changes of files, the third where
-//! `CLAUDEX_KILL_AT` is 3. So the tests of any program can kill it at each of them. In a release build none of this is there.
+//! Kill points: a debug build kills itself before one of its changes of files, the third if `CLAUDEX_KILL_AT` is 3. So the
+//! tests of any program can kill it at each of them. A release build has none of this.
 
-/// Dies here (`SIGKILL`) where the next change of a file is the one to die at. Whoever changes a file calls it before.
+/// Kills the process (`SIGKILL`) if the next change of a file is the chosen one. Called before each change.
 pub fn kill_point() {
     if is_next() {
         die();
     }
 }
 
-/// Counts a change, and returns whether it is the one to die at.
+/// Counts a change, and returns whether it is the chosen one.
 pub fn is_next() -> bool {
     #[cfg(debug_assertions)]
     {
         use std::sync::LazyLock;
         use std::sync::atomic::{AtomicU64, Ordering};
-        static LEFT: LazyLock<AtomicU64> = LazyLock::new(|| {
+        static CHANGES_LEFT: LazyLock<AtomicU64> = LazyLock::new(|| {
             let number = std::env::var("CLAUDEX_KILL_AT").ok();
             let number: Option<u64> = number.and_then(|number| number.parse().ok());
             number.unwrap_or_default().into()
         });
-        LEFT.fetch_sub(1, Ordering::Relaxed) == 1
+        CHANGES_LEFT.fetch_sub(1, Ordering::Relaxed) == 1
     }
     #[cfg(not(debug_assertions))]
     false
 }
 
-/// Dies as the system kills: nothing is undone.
+/// Kills the process without undoing anything.
 pub fn die() -> ! {
     let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
     std::process::abort()

@@ -1,88 +1,73 @@
-//! Reading a file that someone else wrote: a plan, a findings file. Whatever stands at the path, it is not waited for.
+//! Reading a file that the user named. Whatever stands at the path, it is not waited for.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, ErrorKind, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 
 use camino::Utf8Path;
 
-/// The largest file that is read: more is no plan and no review.
-pub const MOST: u64 = 64 * 1024 * 1024;
+/// The most bytes that are read of a file: no plan and no review is larger.
+pub const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Returns the bytes of a regular file, through symlinks: for files that the person names. A pipe or a device is refused at
-/// once: opening a pipe that nobody writes to would hang for ever, and a device may never end.
-///
-/// # Errors
-/// It is not there, is no regular file, is larger than 64 MiB, or the system refuses.
-pub fn read(path: &Utf8Path) -> io::Result<Vec<u8>> {
-    let (file, found) = open(path)?;
-    all(file, found.len(), path, MOST)
-}
-
-/// Opens a regular file for reading, through symlinks. It never waits for a pipe.
+/// Opens a regular file for reading. Symlinks are followed.
 ///
 /// # Errors
 /// Returns an error if there is no regular file, or the system refuses.
-pub fn open(path: &Utf8Path) -> io::Result<(File, Metadata)> {
-    let named = |error: io::Error| {
-        let path = crate::text::shown(path);
-        io::Error::new(
-            error.kind(),
-            format!("failed to open file `{path}`: {error}"),
-        )
-    };
+pub fn open(path: &Utf8Path) -> io::Result<File> {
+    let shown = crate::text::shown(path);
+    // Nonblocking: opening a pipe that nobody writes to would wait for ever.
     let file = std::fs::OpenOptions::new()
         .read(true)
         .custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed())
         .open(path)
-        .map_err(named)?;
-    let found = file.metadata()?;
-    let refused = |kind, why| {
-        Err(io::Error::new(
-            kind,
-            format!("{} is {why}", crate::text::shown(path)),
-        ))
+        .map_err(|error| {
+            let what = format!("failed to open file `{shown}`: {error}");
+            io::Error::new(error.kind(), what)
+        })?;
+    let (kind, why) = match file.metadata()? {
+        found if found.is_file() => return Ok(file),
+        found if found.is_dir() => (ErrorKind::IsADirectory, "a directory"),
+        _ => (ErrorKind::InvalidInput, "no regular file"),
     };
-    if found.is_dir() {
-        return refused(ErrorKind::IsADirectory, "a directory");
-    }
-    if !found.is_file() {
-        return refused(ErrorKind::InvalidInput, "no regular file");
-    }
-    Ok((file, found))
+    Err(io::Error::new(kind, format!("{shown} is {why}")))
 }
 
-/// Reads an open file, of which `length` bytes were found, to its end, unless it is larger than `most` bytes.
-pub(super) fn all(file: File, length: u64, path: &Utf8Path, most: u64) -> io::Result<Vec<u8>> {
-    let large = || {
-        let why = format!("{path} is larger than {most} bytes");
-        io::Error::new(ErrorKind::FileTooLarge, why)
-    };
-    // Before anything is read: a sparse file of gigabytes costs nobody anything to make.
-    if length > most {
-        return Err(large());
-    }
-    // One call, and one more that finds the end.
-    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default() + 1);
-    file.take(most + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
-        return Err(large());
-    }
-    Ok(bytes)
-}
-
-/// The same as [`read`] as text.
+/// Reads a regular file. Symlinks are followed.
 ///
 /// # Errors
-/// As [`read`], and where it is not UTF-8.
+/// Returns an error if there is no regular file, it is larger than [`MAX_BYTES`], or the system refuses.
+pub fn read(path: &Utf8Path) -> io::Result<Vec<u8>> {
+    read_all(open(path)?, path, MAX_BYTES)
+}
+
+/// Reads a regular file as text. Symlinks are followed.
+///
+/// # Errors
+/// Returns an error if it cannot be read (see [`read`]) or is not UTF-8.
 pub fn read_to_string(path: &Utf8Path) -> io::Result<String> {
     text(read(path)?)
 }
 
-/// Takes bytes as text.
+/// Converts bytes to text.
 ///
 /// # Errors
-/// They are not UTF-8.
+/// Returns an error if they are not UTF-8.
 pub fn text(bytes: Vec<u8>) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))
+}
+
+/// Reads an open file to its end, unless it is larger than `max_bytes`.
+pub(super) fn read_all(file: File, path: &Utf8Path, max_bytes: u64) -> io::Result<Vec<u8>> {
+    let length = file.metadata()?.len();
+    let mut bytes = Vec::new();
+    // A sparse file of gigabytes costs nothing to make, so the size is checked before anything is read.
+    if length <= max_bytes {
+        bytes.reserve_exact(usize::try_from(length).unwrap_or_default() + 1);
+        file.take(max_bytes + 1).read_to_end(&mut bytes)?;
+    }
+    if length.max(bytes.len() as u64) > max_bytes {
+        let what = format!("{path} is larger than {max_bytes} bytes");
+        return Err(io::Error::new(ErrorKind::FileTooLarge, what));
+    }
+    Ok(bytes)
 }

@@ -1,38 +1,38 @@
-//! Scratch folders: data that is of no use once the process is gone that made it, such as a copy of a work tree's index.
+//! Scratch folders: data of a process that is of no use once it has ended, such as a copy of a work tree's index.
 //!
-//! A process holds a lock on a file in its folder for as long as it has it. So whoever comes next can tell what a killed
-//! process left, and removes it. A process id could not tell.
+//! A process holds a lock on a file in each of its folders. So the next process can tell which ones a killed process left,
+//! and removes them. A process id could not tell.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write as _};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::below::{Made, make_all};
-use super::folder::{Folder, if_there};
+use super::folder::{Folder, Made, PRIVATE_MODE};
 use super::kill_point::kill_point;
+use super::paths::{make_all, remove_made};
 
-/// The file in a scratch folder that is locked. It also keeps git from taking the folder for work.
+/// The file in a scratch folder that is locked. It also keeps git out of the folder.
 const LOCK: &str = ".gitignore";
-/// How the name of a scratch folder begins.
+/// The beginning of the name of a scratch folder.
 const PREFIX: &str = "tree-";
-/// How the name of one ends that is being removed.
-const GONE: &str = ".gone";
-/// How often a new folder is tried: another process may take an empty place away, or look at our lock, at the same moment.
-const TRIES: usize = 20;
+/// The end of the name of a scratch folder that is being removed.
+const REMOVED: &str = ".gone";
+/// How often making a folder is tried: another process may remove an empty place, or try our lock, at the same moment.
+const MAX_TRIES: usize = 20;
 
 /// The scratch folders of this process.
 static LIVE: Mutex<Vec<Arc<Live>>> = Mutex::new(Vec::new());
 
-/// A folder that scratch folders are made in, when one is needed.
+/// The folder that scratch folders are made in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     base: Utf8PathBuf,
     path: Utf8PathBuf,
 }
 
-/// A scratch folder. Dropped, it is removed, and so is the place where it lay if that was made for it.
+/// A scratch folder. Dropping it removes it, and its place if that was made for it.
 #[derive(Debug)]
 pub struct Scratch(Arc<Live>);
 
@@ -41,7 +41,7 @@ struct Live {
     folder: Folder,
     place: Folder,
     name: String,
-    /// Folders that were made for it, innermost last.
+    /// The folders that were made for it, innermost last.
     made: Vec<Made>,
     _lock: File,
 }
@@ -53,44 +53,45 @@ impl Place {
         Self { base, path }
     }
 
-    /// Makes a scratch folder, after what was left in the place was removed.
+    /// Makes a scratch folder, and removes those that killed processes left here.
     ///
     /// # Errors
-    /// The place is not trusted, or the system refuses.
+    /// Returns an error if the place is not trusted, or the system refuses.
     pub fn scratch(&self) -> io::Result<Scratch> {
-        let mut refused = io::Error::from(ErrorKind::ResourceBusy);
+        use ErrorKind::{AlreadyExists, NotFound, WouldBlock};
         let mut made = Vec::new();
-        for _ in 0..TRIES {
-            // None that is half made escapes `remove_all`.
-            let mut lives = lives();
+        let mut tries = 0;
+        loop {
+            // Held meanwhile, so that `remove_all` misses no folder.
+            let mut live = live();
             match self.try_scratch(&mut made) {
-                Ok(live) => {
-                    let live = Arc::new(live);
-                    lives.push(Arc::clone(&live));
-                    return Ok(Scratch(live));
+                Ok(new) => {
+                    let new = Arc::new(new);
+                    live.push(Arc::clone(&new));
+                    return Ok(Scratch(new));
                 }
-                Err(error) => match error.kind() {
-                    ErrorKind::NotFound | ErrorKind::AlreadyExists | ErrorKind::WouldBlock => {
-                        refused = error
+                Err(error) => {
+                    tries += 1;
+                    let is_taken = matches!(error.kind(), AlreadyExists | NotFound | WouldBlock);
+                    if !is_taken || tries == MAX_TRIES {
+                        return Err(error);
                     }
-                    _ => return Err(error),
-                },
+                }
             }
         }
-        Err(refused)
     }
 
     fn try_scratch(&self, made: &mut Vec<Made>) -> io::Result<Live> {
         let (place, new) = make_all(&self.base, &self.path)?;
         made.extend(new);
-        sweep(&place);
-        let mut random = [0_u8; 8];
+        remove_left(&place);
+        let mut random = [0; 8];
         getrandom::fill(&mut random).map_err(io::Error::other)?;
         let name = format!("{PREFIX}{:016x}", u64::from_be_bytes(random));
-        let folder = place.make_private(&name)?;
+        let folder = place.walk(Utf8Path::new(&name), Some(PRIVATE_MODE), &mut Vec::new())?;
         let mut lock = folder.new_file(LOCK)?;
-        // Who sweeps may have been faster.
-        if lock.try_lock().is_err() || !is_at(&place, &name, &lock) {
+        // Another process may have taken the folder for one that was left.
+        if lock.try_lock().is_err() || !is_lock_of(&place, &name, &lock) {
             return Err(ErrorKind::WouldBlock.into());
         }
         kill_point();
@@ -103,15 +104,6 @@ impl Place {
             _lock: lock,
         })
     }
-
-    /// Removes what processes left here that are gone. A place that is not trusted is left alone, and so is what is not named
-    /// like a scratch folder.
-    pub fn sweep(&self) {
-        let below = self.path.strip_prefix(&self.base).unwrap_or(&self.path);
-        if let Ok(place) = Folder::open(&self.base).and_then(|base| base.below(below)) {
-            sweep(&place);
-        }
-    }
 }
 
 impl Scratch {
@@ -120,7 +112,7 @@ impl Scratch {
         &self.0.folder
     }
 
-    /// Returns where it is.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Utf8Path {
         self.0.folder.path()
     }
@@ -128,8 +120,8 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        let mut lives = lives();
-        lives.retain(|live| !Arc::ptr_eq(live, &self.0));
+        let mut live = live();
+        live.retain(|live| !Arc::ptr_eq(live, &self.0));
         self.0.remove();
     }
 }
@@ -137,56 +129,50 @@ impl Drop for Scratch {
 impl Live {
     fn remove(&self) {
         remove(&self.place, &self.name);
-        for (above, name) in self.made.iter().rev() {
-            // Only where it is empty: others may be at work there.
-            if if_there(above.remove_folder(name)).is_err() {
-                return;
-            }
-        }
+        remove_made(&self.made);
     }
 }
 
-/// Removes all scratch folders of this process, which is about to end: whoever wants another one waits until then.
+/// Removes all scratch folders of this process, which is about to end. Making or dropping one waits until then.
 pub fn remove_all() {
-    let mut lives = lives();
-    for live in lives.drain(..) {
+    let mut live = live();
+    for live in live.drain(..) {
         live.remove();
     }
-    std::mem::forget(lives);
+    std::mem::forget(live);
 }
 
-fn sweep(place: &Folder) {
+fn live() -> MutexGuard<'static, Vec<Arc<Live>>> {
+    LIVE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes the folders of processes that have ended.
+fn remove_left(place: &Folder) {
     for (name, found) in place.list().unwrap_or_default() {
         if !name.starts_with(PREFIX) || !found.is_folder() {
             continue;
         }
-        // Its maker locks the file before anything else. Where there is none yet, ours keeps the maker from going on.
-        let lock = place
-            .below(&name)
-            .and_then(|folder| folder.file_or_new(LOCK));
-        if lock.is_ok_and(|lock| lock.try_lock().is_ok() && is_at(place, &name, &lock)) {
+        // If its process has not made the lock yet, ours keeps that process from going on.
+        let folder = place.below(&name);
+        let lock = folder.and_then(|folder| folder.file_or_new(LOCK));
+        if lock.is_ok_and(|lock| lock.try_lock().is_ok() && is_lock_of(place, &name, &lock)) {
             remove(place, &name);
         }
     }
 }
 
-/// Removes a scratch folder. It is renamed first: a program that still writes there finds its paths gone.
+/// Removes a scratch folder. It is renamed first, so that a program that still writes there does not find it.
 fn remove(place: &Folder, name: &str) {
-    let gone = format!("{}{GONE}", name.trim_end_matches(GONE));
-    let _ = place.rename(name, place, &gone);
-    let _ = place.remove_tree(&gone);
+    let removed = format!("{}{REMOVED}", name.trim_end_matches(REMOVED));
+    let _ = place.rename(name, place, &removed);
+    kill_point();
+    let _ = std::fs::remove_dir_all(place.path().join(removed));
 }
 
-fn lives() -> MutexGuard<'static, Vec<Arc<Live>>> {
-    // The list is whole whoever panicked beside it.
-    LIVE.lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
-/// Returns whether this is the lock of the folder that stands under the name.
-fn is_at(place: &Folder, name: &str, lock: &File) -> bool {
-    let found = place.below(name).and_then(|folder| folder.look(LOCK));
-    found.is_ok_and(|found| found.is_some_and(|found| found.is(lock)))
+/// Returns whether this is the lock of the folder that stands under a name.
+fn is_lock_of(place: &Folder, name: &str, lock: &File) -> bool {
+    let folder = place.below(name);
+    folder.is_ok_and(|folder| folder.has_file(LOCK, lock).unwrap_or(false))
 }
 
 #[cfg(test)]
@@ -200,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lives_stays_and_what_was_left_goes() {
+    fn folder_of_an_ended_process_is_removed() {
         let (_kept, folder) = folder();
         let place = folder.join("state/scratch");
         let scratch = Place::new(&folder, &place);
@@ -211,7 +197,7 @@ mod tests {
         std::fs::create_dir(place.join("tree-00")).unwrap();
         std::fs::write(place.join("tree-00").join(LOCK), "").unwrap();
         std::fs::write(place.join("notes"), "mine").unwrap();
-        scratch.sweep();
+        drop(scratch.scratch().unwrap());
         assert_eq!(names(&place).len(), 2, "{:?}", names(&place));
         assert!(mine.path().is_dir() && place.join("notes").is_file());
         drop(mine);
@@ -219,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn the_place_goes_with_the_last_one_that_made_it() {
+    fn place_goes_with_the_last_folder() {
         let (_kept, folder) = folder();
         let place = folder.join("state/scratch");
         let place = Place::new(&folder, place);
@@ -232,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_is_a_link_is_neither_used_nor_swept() {
+    fn place_that_is_a_symlink_is_not_used() {
         let (_kept, folder) = folder();
         std::fs::create_dir_all(folder.join("elsewhere/tree-0123456789abcdef")).unwrap();
         std::fs::create_dir(folder.join("state")).unwrap();
@@ -240,7 +226,6 @@ mod tests {
         std::os::unix::fs::symlink("../elsewhere", &place).unwrap();
         let place = Place::new(&folder, place);
         assert!(place.scratch().is_err());
-        place.sweep();
         assert_eq!(names(&folder.join("elsewhere")), ["tree-0123456789abcdef"]);
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::files::{Folder, MOST, folder_of};
+use crate::files::{Folder, MAX_BYTES, folder_of};
 use crate::machine::data::Own;
 use crate::machine::edge::EdgeAt;
 use crate::machine::evidence_record::EvidencePolicy;
@@ -448,6 +448,6 @@ impl Raw {
     /// It is not there, is not trusted, is larger than 64 MiB, or the system refuses.
     pub fn read(&self, template: &str) -> io::Result<Vec<u8>> {
         let (folder, name) = self.folder_of(template)?;
-        folder.read(&name, MOST)
+        folder.read(&name, MAX_BYTES)
     }
 }

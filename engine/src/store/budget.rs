@@ -1,128 +1,128 @@
-//! What one call may spend on looking and waiting: one clock, which every wait of the call asks. A call of a hook has little of it, so
-//! that nobody who holds a lock, fills folders, or makes git slow holds the turn. Any other call has no end.
+//! The time that one call may spend on looking and waiting. A hook's call has little, so that a held lock, full folders or a
+//! slow git do not hold up the turn. Any other call has no limit.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Limits what a call of a hook waits for in all.
-pub const OF_A_HOOK: Duration = Duration::from_secs(5);
-/// Limits how much of it may go to locks, all of them together.
-const FOR_LOCKS: Duration = Duration::from_secs(2);
+/// The time that a call of a hook has.
+pub const HOOK_TIMEOUT: Duration = Duration::from_secs(5);
+/// The part of it that may go to waiting for locks.
+const HOOK_LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What is left of a call's time. Clones share it.
 #[derive(Debug, Clone)]
-pub struct Budget {
-    whole: Clock,
+pub struct Budget(Arc<Mutex<Clocks>>);
+
+#[derive(Debug)]
+struct Clocks {
+    /// The time of the call.
+    call: Clock,
+    /// The time for locks. It runs only during waits for them.
     locks: Clock,
+}
+
+/// A clock that counts down, or stands still.
+#[derive(Debug)]
+struct Clock {
+    left: Duration,
+    /// When it was turned on, if it runs.
+    since: Option<Instant>,
+}
+
+/// A wait for a lock, which counts until this is dropped.
+#[derive(Debug)]
+pub(super) struct LockWait<'b> {
+    budget: &'b Budget,
+    call_ran: bool,
 }
 
 impl Budget {
     /// Starts the clock of a call of a hook.
     pub fn of_hook() -> Self {
-        Self::of(OF_A_HOOK, FOR_LOCKS)
+        Self::with_limits(HOOK_TIMEOUT, HOOK_LOCK_TIMEOUT)
     }
 
-    /// Returns the budget of a call that may take its time.
+    /// Returns the budget of a call without a limit.
     pub(super) fn endless() -> Self {
-        Self::of(Duration::MAX, Duration::MAX)
+        Self::with_limits(Duration::MAX, Duration::MAX)
     }
 
-    fn of(whole: Duration, locks: Duration) -> Self {
-        let whole = Clock::of(whole);
-        whole.turn(true);
-        let locks = Clock::of(locks);
-        Self { whole, locks }
+    fn with_limits(call: Duration, locks: Duration) -> Self {
+        let mut call = Clock::new(call);
+        call.turn(true);
+        let locks = Clock::new(locks);
+        Self(Arc::new(Mutex::new(Clocks { call, locks })))
     }
 
     /// Returns whether nothing is left.
     pub fn is_over(&self) -> bool {
-        self.whole.left().is_zero()
+        self.left().is_zero()
     }
 
-    /// Runs what waits. It gets the smaller of its own bound and what is left, and its time counts.
+    /// Runs a wait, which gets the smaller of its own bound and what is left. Its time counts.
     pub fn wait<R>(&self, bound: Duration, wait: impl FnOnce(Duration) -> R) -> R {
-        let _counted = self.whole.until_dropped(true);
-        wait(bound.min(self.whole.left()))
+        self.turned(true, || wait(bound.min(self.left())))
     }
 
-    /// Runs what the machine itself asks for while the clock stands still: a command may take an hour, and its result must still be
-    /// committed. Waits inside of it count all the same.
+    /// Runs what the machine asks for while the clock stands still: a command may take an hour, and its result must still be
+    /// committed. Waits inside of it count.
     pub fn stand_still<R>(&self, work: impl FnOnce() -> R) -> R {
-        let _stands = self.whole.until_dropped(false);
-        work()
+        self.turned(false, work)
     }
 
-    /// Counts a wait for a lock, until the first that this returns is dropped. The second is how long it may take.
-    pub(super) fn wait_for_lock(&self, bound: Duration) -> ([Turned<'_>; 2], Duration) {
-        let counted = [&self.whole, &self.locks].map(|clock| clock.until_dropped(true));
-        let left = self.whole.left().min(self.locks.left());
-        (counted, bound.min(left))
+    /// Begins a wait for a lock, and returns how long it may take.
+    pub(super) fn wait_for_lock(&self, bound: Duration) -> (LockWait<'_>, Duration) {
+        let mut clocks = self.clocks();
+        let call_ran = clocks.call.turn(true);
+        clocks.locks.turn(true);
+        let left = clocks.call.left().min(clocks.locks.left());
+        let budget = self;
+        (LockWait { budget, call_ran }, bound.min(left))
     }
-}
 
-/// A clock that runs backwards, or stands still.
-#[derive(Debug, Clone)]
-struct Clock(Arc<Mutex<Reading>>);
-
-#[derive(Debug)]
-struct Reading {
-    left: Duration,
-    /// Since when it runs.
-    since: Option<Instant>,
-}
-
-impl Clock {
-    /// Makes one that stands still.
-    fn of(left: Duration) -> Self {
-        Self(Arc::new(Mutex::new(Reading { left, since: None })))
+    fn turned<R>(&self, on: bool, work: impl FnOnce() -> R) -> R {
+        let ran = self.clocks().call.turn(on);
+        let result = work();
+        self.clocks().call.turn(ran);
+        result
     }
 
     fn left(&self) -> Duration {
-        self.reading().left()
+        self.clocks().call.left()
     }
 
-    /// Has it run, or stand still. Returns which it did before.
-    fn turn(&self, on: bool) -> bool {
-        let mut reading = self.reading();
-        let was_on = reading.since.is_some();
-        if on != was_on {
-            reading.left = reading.left();
-            reading.since = on.then(Instant::now);
-        }
-        was_on
-    }
-
-    /// The same for as long as what this returns lives.
-    fn until_dropped(&self, on: bool) -> Turned<'_> {
-        let before = self.turn(on);
-        Turned {
-            clock: self,
-            before,
-        }
-    }
-
-    fn reading(&self) -> MutexGuard<'_, Reading> {
+    fn clocks(&self) -> MutexGuard<'_, Clocks> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Reading {
+impl Clock {
+    /// Returns a clock that stands still.
+    fn new(left: Duration) -> Self {
+        Self { left, since: None }
+    }
+
     fn left(&self) -> Duration {
         let gone = self.since.map_or(Duration::ZERO, |since| since.elapsed());
         self.left.saturating_sub(gone)
     }
+
+    /// Lets it run or stand still. Returns whether it ran before.
+    fn turn(&mut self, on: bool) -> bool {
+        let ran = self.since.is_some();
+        if on != ran {
+            self.left = self.left();
+            self.since = on.then(Instant::now);
+        }
+        ran
+    }
 }
 
-/// A clock that was turned on or off, and is turned back when this is dropped.
-#[derive(Debug)]
-pub(super) struct Turned<'c> {
-    clock: &'c Clock,
-    before: bool,
-}
-
-impl Drop for Turned<'_> {
+impl Drop for LockWait<'_> {
     fn drop(&mut self) {
-        self.clock.turn(self.before);
+        let mut clocks = self.budget.clocks();
+        clocks.call.turn(self.call_ran);
+        clocks.locks.turn(false);
     }
 }
 
@@ -138,19 +138,19 @@ mod tests {
     }
 
     #[test]
-    fn every_wait_takes_from_one_clock_and_gets_no_more_than_is_left() {
-        let budget = Budget::of(LONG, LONG);
+    fn wait_gets_no_more_than_is_left() {
+        let budget = Budget::with_limits(LONG, LONG);
         let clone = budget.clone();
         clone.wait(LONG, |bound| {
             assert!(bound <= LONG);
             nap();
         });
-        assert!(budget.whole.left() <= LONG - NAP);
+        assert!(budget.left() <= LONG - NAP);
         budget.wait(NAP, |bound| {
             assert_eq!(bound, NAP, "its own bound is smaller")
         });
 
-        let budget = Budget::of(NAP, LONG);
+        let budget = Budget::with_limits(NAP, LONG);
         assert!(!budget.is_over());
         nap();
         assert!(budget.is_over() && budget.clone().is_over());
@@ -159,24 +159,24 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_stands_still_while_the_machine_works_and_not_for_waits_in_it() {
-        let budget = Budget::of(LONG, LONG);
+    fn clock_stands_still_except_for_waits() {
+        let budget = Budget::with_limits(LONG, LONG);
         let before = budget.stand_still(|| {
-            let before = budget.whole.left();
+            let before = budget.left();
             nap();
-            assert_eq!(budget.whole.left(), before);
+            assert_eq!(budget.left(), before);
             before
         });
         budget.stand_still(|| budget.wait(LONG, |_| nap()));
-        let after = budget.whole.left();
+        let after = budget.left();
         assert!(after <= before - NAP);
         nap();
-        assert!(budget.whole.left() <= after - NAP, "it runs again");
+        assert!(budget.left() <= after - NAP, "it runs again");
     }
 
     #[test]
-    fn waits_for_locks_have_a_bound_for_all_of_them() {
-        let budget = Budget::of(LONG, NAP);
+    fn waits_for_locks_share_one_limit() {
+        let budget = Budget::with_limits(LONG, NAP);
         let (counted, bound) = budget.wait_for_lock(LONG);
         assert!(bound <= NAP);
         drop(counted);
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_without_a_budget_has_no_end() {
+    fn endless_budget_never_ends() {
         let budget = Budget::endless();
         budget.wait(LONG, |bound| assert_eq!(bound, LONG));
         assert_eq!(budget.wait_for_lock(LONG).1, LONG);

@@ -23,13 +23,13 @@ use super::entry::revision_in;
 use super::error::{StoreError, io_error};
 use super::id::LoopId;
 use super::journal::{AppendError, Journal, Line, Tail};
-use super::lock::{LockError, LockGuard, PROJECT, STARTING, with_lock_in};
+use super::lock::{LockError, PROJECT, STARTING, with_lock};
 use super::project::{Mark, Project, Whereabouts};
 use super::seal::{self, Chain, Key};
 use super::spec::StateSpec;
 use super::state_home::StateHome;
 use crate::files::kill_point::{self, kill_point};
-use crate::files::{Folder, Kept, Made, Prepared, UntrustedError, if_there, make_all};
+use crate::files::{Folder, Made, Prepared, UntrustedError, if_there, make_all};
 
 /// The name of the journal in a loop's folder.
 pub(super) const JOURNAL: &str = "journal.jsonl";
@@ -59,7 +59,6 @@ pub(super) struct LoopFolder {
     pub(super) home: StateHome,
     pub(super) deadline: Duration,
     pub(super) budget: Budget,
-    kept: Kept,
     /// The state folder, if this is the folder of an archived loop below it.
     above: Option<Utf8PathBuf>,
 }
@@ -71,6 +70,19 @@ struct Last {
     change: Vec<u8>,
     /// Where the line ends, in bytes.
     end: u64,
+}
+
+/// A document that is about to be written.
+struct NewDocument<'f> {
+    content: Prepared<'f>,
+    folder: Folder,
+    name: String,
+}
+
+impl NewDocument<'_> {
+    fn put(self) -> io::Result<()> {
+        self.content.exchange(&self.folder, &self.name)
+    }
 }
 
 impl LoopFolder {
@@ -97,7 +109,6 @@ impl LoopFolder {
             home,
             deadline,
             budget: Budget::endless(),
-            kept: Kept::default(),
             above: None,
         }
     }
@@ -107,7 +118,6 @@ impl LoopFolder {
         Self {
             folder: self.folder.join(ARCHIVE).join(id),
             above: Some(self.folder.clone()),
-            kept: Kept::default(),
             ..self.clone()
         }
     }
@@ -117,8 +127,12 @@ impl LoopFolder {
     /// # Errors
     /// It is not there, or it or a folder above it is not trusted (see [`UntrustedError`]).
     pub(super) fn open(&self) -> io::Result<Folder> {
-        let below = self.folder.strip_prefix(&self.base).unwrap_or(&self.folder);
-        self.kept.or_open(|| Folder::open(&self.base)?.below(below))
+        self.open_below_base(&self.folder)
+    }
+
+    fn open_below_base(&self, path: &Utf8Path) -> io::Result<Folder> {
+        let below = path.strip_prefix(&self.base).unwrap_or(path);
+        Folder::open(&self.base)?.below(below)
     }
 
     /// Opens the folder of a loop.
@@ -169,21 +183,33 @@ impl LoopFolder {
         folder.read(&name, MAX_BYTES as u64)
     }
 
-    /// Writes the new document of a loop to a temporary file. Not synced.
+    /// Writes the new document of a loop to a temporary file in the state folder. Not synced.
     fn prepare_document<'f>(
         &self,
         here: &'f Folder,
         id: &LoopId,
         bytes: &[u8],
-    ) -> io::Result<Prepared<'f>> {
+    ) -> io::Result<NewDocument<'f>> {
+        let content = here.prepare(bytes)?;
         if self.spec.file.is_none() {
-            return here.prepare(&self.document_name(id), bytes);
+            let (folder, name) = (here.clone(), self.document_name(id));
+            return Ok(NewDocument {
+                content,
+                folder,
+                name,
+            });
         }
         let path = self.document_path(id);
-        let parent = path.parent().unwrap_or(&self.root);
-        let (folder, _) = make_all(&self.root, parent)?;
-        let name = path.file_name().unwrap_or_default();
-        here.prepare_for(folder, name, bytes)
+        let (folder, _) = make_all(&self.root, path.parent().unwrap_or(&self.root))?;
+        let name = path.file_name().unwrap_or_default().to_owned();
+        // A file of the user's keeps its permissions.
+        let old = folder.look(&name)?;
+        content.set_mode(old.map_or(0o644, |old| old.mode()))?;
+        Ok(NewDocument {
+            content,
+            folder,
+            name,
+        })
     }
 
     /// Describes why a document was not written.
@@ -202,7 +228,7 @@ impl LoopFolder {
     fn take_back(&self, id: &LoopId, end: u64) -> io::Result<()> {
         let folder = self.open_loop(id)?;
         if end > 0 {
-            return folder.file_to_append(JOURNAL)?.0.set_len(end);
+            return folder.file_to_append(JOURNAL)?.set_len(end);
         }
         folder.remove(JOURNAL)?;
         self.open()?.remove_folder(id.as_str())
@@ -250,7 +276,7 @@ impl LoopFolder {
     /// Runs work under the lock of the state folder.
     pub(super) fn locked<R, E: From<LockError> + From<StoreError>>(
         &self,
-        work: impl FnOnce(&LockGuard) -> Result<R, E>,
+        work: impl FnOnce(&Folder) -> Result<R, E>,
     ) -> Result<R, E> {
         self.locked_by(PROJECT, work)
     }
@@ -258,7 +284,7 @@ impl LoopFolder {
     fn locked_by<R, E: From<LockError> + From<StoreError>>(
         &self,
         name: &'static str,
-        work: impl FnOnce(&LockGuard) -> Result<R, E>,
+        work: impl FnOnce(&Folder) -> Result<R, E>,
     ) -> Result<R, E> {
         let folder = self.open().map_err(|source| -> E {
             if UntrustedError::of(&source).is_some() {
@@ -267,10 +293,10 @@ impl LoopFolder {
             let path = self.folder.join(name);
             LockError::Io { path, source }.into()
         })?;
-        let (counted, deadline) = self.budget.wait_for_lock(self.deadline);
-        with_lock_in(folder, name, deadline, |held| {
-            drop(counted);
-            work(held)
+        let (wait, deadline) = self.budget.wait_for_lock(self.deadline);
+        with_lock(&folder, name, deadline, || {
+            drop(wait);
+            work(&folder)
         })?
     }
 
@@ -280,14 +306,8 @@ impl LoopFolder {
     /// The key or the id cannot be read, or the state folder is a copy of another one.
     pub(super) fn sealing(&self) -> Result<Option<(Key, Project)>, StoreError> {
         let top = self.above.as_ref().unwrap_or(&self.folder);
-        let open = || match &self.above {
-            Some(top) => {
-                let below = top.strip_prefix(&self.base).unwrap_or(top);
-                Folder::open(&self.base)?.below(below)
-            }
-            None => self.open(),
-        };
-        let project = if_there(open().and_then(|folder| Project::read(&folder)));
+        let folder = self.open_below_base(top);
+        let project = if_there(folder.and_then(|folder| Project::read(&folder)));
         let project = project.map_err(io_error("read", top))?.flatten();
         let (Some(project), Some(key)) = (project, Key::read(&self.home)?) else {
             return Ok(None);
@@ -378,9 +398,9 @@ impl LoopFolder {
         }
         let written = || {
             let folder = here.make(id.as_str())?;
-            let (mut file, found) = folder.file_to_append(JOURNAL)?;
+            let mut file = folder.file_to_append(JOURNAL)?;
             // What is behind the last line of ours does not exist: a torn line, or a forged one.
-            if found.size() > end {
+            if file.metadata()?.len() > end {
                 file.set_len(end)?;
             }
             kill_point();
@@ -424,8 +444,7 @@ impl LoopFolder {
 
     /// Moves those of these files and folders that are there to the archive.
     pub(super) fn archive_pieces(&self, name: &str, pieces: &[String]) -> Result<(), StoreError> {
-        self.locked(|lock| {
-            let here = lock.folder();
+        self.locked(|here| {
             let found: Vec<&String> = pieces.iter().filter(|piece| here.has(piece)).collect();
             let Some(last) = found.last() else {
                 return Ok(());
@@ -597,8 +616,7 @@ fn begin_of(bytes: &[u8], end: usize) -> usize {
 
 impl Journal for LoopFolder {
     fn append(&self, id: &LoopId, line: Line<'_>) -> Result<(), AppendError> {
-        self.locked(|lock| {
-            let here = lock.folder();
+        self.locked(|here| {
             let last = self.last(id)?;
             let newest = last.as_ref().map(|last| last.change.as_slice());
             let revision = newest.and_then(revision_in).unwrap_or_default();
@@ -611,7 +629,7 @@ impl Journal for LoopFolder {
             let prepared = line.document.map(prepare).transpose();
             let prepared = prepared.map_err(|error| self.unwritten(id, error))?;
             let length = self.append_line(here, id, last.as_ref(), line.json)?;
-            if let Some(Err(error)) = prepared.map(Prepared::swap) {
+            if let Some(Err(error)) = prepared.map(NewDocument::put) {
                 let _ = self.take_back(id, last.as_ref().map_or(0, |last| last.end));
                 return Err(self.unwritten(id, error).into());
             }
@@ -633,8 +651,7 @@ impl Journal for LoopFolder {
     }
 
     fn restore(&self, id: &LoopId, revision: u64, document: &[u8]) -> Result<(), StoreError> {
-        self.locked(|lock| {
-            let here = lock.folder();
+        self.locked(|here| {
             let newest = self.last(id)?.and_then(|last| revision_in(&last.change));
             if newest != Some(revision) {
                 return Ok(());
@@ -642,7 +659,7 @@ impl Journal for LoopFolder {
             let write = || {
                 // The process that wrote the line may have died before it was synced.
                 self.open_loop(id)?.file(JOURNAL)?.sync_data()?;
-                self.prepare_document(here, id, document)?.swap()
+                self.prepare_document(here, id, document)?.put()
             };
             write().map_err(|error| self.unwritten(id, error))
         })
@@ -713,8 +730,7 @@ impl Journal for LoopFolder {
     }
 
     fn unarchive(&self, id: &LoopId) -> Result<(), StoreError> {
-        self.locked(|lock| {
-            let here = lock.folder();
+        self.locked(|here| {
             let from = here.below(Utf8Path::new(ARCHIVE).join(id.as_str()));
             let from = from.map_err(io_error(
                 "open",

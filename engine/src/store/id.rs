@@ -1,13 +1,11 @@
 //! The id of a loop: a type that cannot hold a path, and the clock's stamp it is made from.
 
-use std::borrow::Borrow;
-
-use jiff::{Timestamp, tz::TimeZone};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::spec::IdForm;
 
-/// Names of our own in a state folder, which no loop may take.
+/// The names of our own files in a state folder, which no loop may have.
 const RESERVED: [&str; 4] = ["archive", "log", "project", "scratch"];
 
 /// The id of a loop. It is safe as a file name: no separators, no dots, no leading dash in a stamp.
@@ -17,68 +15,52 @@ const RESERVED: [&str; 4] = ["archive", "log", "project", "scratch"];
 #[serde(try_from = "String", into = "String")]
 pub struct LoopId(String);
 
-/// A text that is no id of a loop.
+/// The error for a text that is no id of a loop.
 #[derive(
     Debug, Clone, PartialEq, Eq, derive_more::Display, derive_more::Error, miette::Diagnostic,
 )]
 #[display("`{}` is not the id of a loop", text.escape_debug())]
 #[diagnostic(code(claudex::store::invalid_id), help("{wanted}"))]
 pub struct InvalidId {
-    /// What was given, cut after 80 characters.
+    /// The text, cut after 80 characters.
     text: String,
     wanted: &'static str,
 }
 
 impl LoopId {
-    /// Takes `text` if it has the form.
+    /// Parses an id of a form.
+    ///
+    /// # Errors
+    /// Returns an error if the text does not have the form.
     pub fn parse(text: &str, form: IdForm) -> Result<Self, InvalidId> {
-        if Self::fits(text, form) {
+        let (fits, wanted) = match form {
+            IdForm::Stamp => (is_stamp(text), "an id looks like 20261122-005333-0a1b2c"),
+            IdForm::Name => (
+                is_name(text),
+                "an id is 1 to 64 letters, digits, `_` or `-`, and no folder of the store's",
+            ),
+        };
+        if fits {
             return Ok(Self(text.to_owned()));
         }
-        Err(InvalidId {
-            text: text.chars().take(80).collect(),
-            wanted: match form {
-                IdForm::Stamp => "an id looks like 20261122-005333-0a1b2c",
-                IdForm::Name => {
-                    "an id is 1 to 64 letters, digits, `_` or `-`, and no folder of the store's"
-                }
-            },
-        })
-    }
-
-    /// Returns whether `text` has the form.
-    pub(super) fn fits(text: &str, form: IdForm) -> bool {
-        match form {
-            IdForm::Stamp => is_stamp(text),
-            IdForm::Name => is_name(text),
-        }
+        let text = text.chars().take(80).collect();
+        Err(InvalidId { text, wanted })
     }
 
     /// Makes a new id from the time `now` and six random hexadecimal digits.
     ///
     /// # Errors
-    /// When the system gives no random bytes.
+    /// Returns an error if the system gives no random bytes.
     pub fn new_stamp(now: Timestamp) -> std::io::Result<Self> {
         let mut random = [0_u8; 3];
         getrandom::fill(&mut random).map_err(std::io::Error::other)?;
         let [a, b, c] = random;
-        Ok(Self(format!("{}-{a:02x}{b:02x}{c:02x}", compact(now))))
+        let time = now.strftime("%Y%m%d-%H%M%S");
+        Ok(Self(format!("{time}-{a:02x}{b:02x}{c:02x}")))
     }
 
     /// Returns the id as text.
     pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl AsRef<str> for LoopId {
-    fn as_ref(&self) -> &str {
-        &self.0
-    }
-}
-
-impl Borrow<str> for LoopId {
-    fn borrow(&self) -> &str {
         &self.0
     }
 }
@@ -92,33 +74,15 @@ impl From<LoopId> for String {
 impl TryFrom<String> for LoopId {
     type Error = InvalidId;
 
-    /// Takes either form: a stamp is a name too.
+    /// Parses either form: a stamp is a name too.
     fn try_from(text: String) -> Result<Self, InvalidId> {
         Self::parse(&text, IdForm::Name)
     }
 }
 
-impl std::str::FromStr for LoopId {
-    type Err = InvalidId;
-
-    /// Takes either form: a stamp is a name too.
-    fn from_str(text: &str) -> Result<Self, InvalidId> {
-        Self::parse(text, IdForm::Name)
-    }
-}
-
-/// `now` as ISO 8601 in UTC, whole seconds: `2026-11-22T00:53:33Z`.
-pub(super) fn iso(now: Timestamp) -> String {
-    now.to_zoned(TimeZone::UTC)
-        .strftime("%Y-%m-%dT%H:%M:%SZ")
-        .to_string()
-}
-
-/// `now` as it stands in ids: `20261122-005333`.
-pub(super) fn compact(now: Timestamp) -> String {
-    now.to_zoned(TimeZone::UTC)
-        .strftime("%Y%m%d-%H%M%S")
-        .to_string()
+/// Returns a time as ISO 8601 in UTC with whole seconds: `2026-11-22T00:53:33Z`.
+pub(super) fn iso(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 fn is_stamp(text: &str) -> bool {
@@ -144,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_new_stamp_is_one_and_says_the_time() {
+    fn new_stamp_has_the_form_and_the_time() {
         let now: Timestamp = "2026-11-22T00:53:33.9Z".parse().unwrap();
         let id = LoopId::new_stamp(now).unwrap();
         assert!(id.as_str().starts_with("20261122-005333-"), "{id}");
@@ -158,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_refused() {
+    fn text_of_another_form_is_refused() {
         for text in [
             "",
             "../../../etc/passwd",

@@ -1,4 +1,4 @@
-//! Where state folders are: among the ancestors of a folder, or where a new one belongs. Creates nothing.
+//! Finding state folders above a folder, and the place of a new one. Creates nothing.
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -6,16 +6,15 @@ use super::spec::StateSpec;
 use super::state_home::StateHome;
 use super::store::Store;
 
-/// Limits the state folders that are looked at from one place, the nearest ones. Nobody nests more, and whoever unpacked
-/// hundreds must not hold the turn with them.
-pub const MOST_FOLDERS: usize = 32;
+/// The most state folders that are looked at. An unpacked archive with hundreds must not hold up a turn.
+pub const MAX_FOLDERS: usize = 32;
 
-/// Finds the state folders that are there among the ancestors of each start (itself included), nearest first, each once, at most
-/// [`MOST_FOLDERS`]. One that is there and not used is among them: see [`Store::refusal`].
+/// Finds the state folders in each start and its ancestors, nearest first, each once, at most [`MAX_FOLDERS`]. One that is not
+/// trusted is among them: see [`Store::refusal`].
 ///
-/// `env_override` is the value of the spec's environment variable, if it is set and not empty. A relative one takes the
-/// place of the spec's folder. An absolute one names one folder for all projects: the store's root is then the project
-/// that the first start belongs to, and the caller compares that with the root of each loop.
+/// `env_override` is the value of the spec's environment variable. If it is empty, it counts as not set. A relative path
+/// replaces the spec's folder. An absolute path names one folder for all projects: the store's root is then the project of the
+/// first start, which the caller compares with the root of each loop.
 pub fn folders(
     spec: &'static StateSpec,
     starts: &[&Utf8Path],
@@ -30,7 +29,7 @@ pub fn folders(
         };
         for ancestor in start.ancestors() {
             let found = state_folder(ancestor, folder);
-            // Only a look: what a symlink leads to is refused, but must not be passed over in silence.
+            // This follows symlinks: a store that is refused later must not be passed over in silence.
             if !found.exists() || stores.iter().any(|store| store.folder() == found) {
                 continue;
             }
@@ -40,7 +39,7 @@ pub fn folders(
                 ancestor
             };
             stores.push(Store::at(found, root.to_owned(), spec, home.clone()));
-            if stores.len() == MOST_FOLDERS {
+            if stores.len() == MAX_FOLDERS {
                 return stores;
             }
         }
@@ -48,8 +47,7 @@ pub fn folders(
     stores
 }
 
-/// Returns the store for a loop that is started in `dir`: at the git top level of `dir`, else in `dir` itself.
-/// A `dir` that is not there is taken as it is written.
+/// Returns the store for a loop that is started in `dir`: at the git top level of `dir`, or in `dir` if there is none.
 pub fn for_start(
     spec: &'static StateSpec,
     dir: &Utf8Path,
@@ -73,8 +71,8 @@ fn named<'n>(spec: &'static StateSpec, env_override: Option<&'n str>) -> &'n Utf
     Utf8Path::new(given.unwrap_or(spec.folder))
 }
 
-/// Returns the state folder of a root. An absolute one is the person's own choice: symlinks on the way to it are followed, here and
-/// never again.
+/// Returns the state folder of a root. An absolute path is the user's own choice, so symlinks on the way to it are followed,
+/// here and never again.
 fn state_folder(root: &Utf8Path, named: &Utf8Path) -> Utf8PathBuf {
     if !named.is_absolute() {
         return root.join(named);
@@ -99,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_are_found_upwards_and_each_once() {
+    fn folders_above_are_found_once_each() {
         let (_kept, top) = folder();
         let deep = top.join("a b/é/c");
         std::fs::create_dir_all(deep.join(".claude/claudex")).unwrap();
@@ -125,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn an_absolute_override_is_one_folder_whatever_the_start() {
+    fn absolute_override_is_one_folder_for_all() {
         let (_kept, top) = folder();
         let state = top.join("state");
         std::fs::create_dir_all(&state).unwrap();
@@ -147,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_belongs_at_the_git_top_level_else_where_it_is() {
+    fn start_belongs_at_the_git_top_level() {
         let (_kept, top) = folder();
         let deep = top.join("p/q/r");
         std::fs::create_dir_all(&deep).unwrap();

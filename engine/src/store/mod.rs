@@ -73,14 +73,14 @@ pub(crate) mod testing;
 mod tests;
 mod value;
 
-pub use budget::{Budget, OF_A_HOOK};
+pub use budget::{Budget, HOOK_TIMEOUT};
 pub use document::{Document, DocumentError, MAX_BYTES, is_field_name};
 pub use entry::{Change, ChangeEntry, Entry, JsonText, NoteEntry};
 pub use error::{CommitError, StartError, StoreError};
 pub use id::{InvalidId, LoopId};
 pub use list::{Foreign, Listed};
-pub use locate::{MOST_FOLDERS, folders, for_start};
-pub use lock::{LockError, LockGuard, PidLock, RunLock, with_lock};
+pub use locate::{MAX_FOLDERS, folders, for_start};
+pub use lock::{LockError, PidLock, RunLock};
 pub use open::{Opened, REFUSED, REPAIRED, Repair, UNEXPLAINED};
 pub use record::Record;
 pub use spec::{Active, Edit, Editable, Form, HeldFields, IdForm, StateSpec, StoredEdge};

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use super::document::{Document, DocumentError, MAX_BYTES, is_field_name};
 use super::error::{StoreError, io_error};
 use super::id::iso;
-use super::lock::{PROJECT, with_lock_in};
+use super::lock::{PROJECT, with_lock};
 use super::spec::{Form, StateSpec};
 use super::value::Value;
 use crate::files::Folder;
@@ -142,7 +142,8 @@ fn locked<R>(
     path: &Utf8Path,
     work: impl FnOnce(&Folder) -> Result<R, StoreError>,
 ) -> Result<R, StoreError> {
-    with_lock_in(folder(path)?, PROJECT, DEADLINE, |held| work(held.folder()))?
+    let folder = folder(path)?;
+    with_lock(&folder, PROJECT, DEADLINE, || work(&folder))?
 }
 
 /// What makes a document of bytes.

@@ -17,7 +17,7 @@ use super::error::StoreError;
 use super::id::LoopId;
 use super::state_home::StateHome;
 use crate::digest::sha256;
-use crate::files::{Folder, if_there, private};
+use crate::files::{Folder, if_there, make_private, open_private};
 
 /// The name of the id's file in a state folder.
 pub(super) const FILE: &str = "project";
@@ -125,7 +125,7 @@ impl Project {
     /// Forgets a loop.
     pub(super) fn forget(&self, home: &StateHome, id: &LoopId) {
         if let Some(home) = home.folder()
-            && let Ok(folder) = private::existing(home, MARKS)
+            && let Ok(folder) = open_private(home, MARKS)
         {
             let _ = folder.remove(&format!("{}-{id}", self.0));
         }
@@ -160,7 +160,7 @@ fn is_id(text: &str) -> bool {
 }
 
 fn kept(home: &StateHome, folder: &str, name: &str) -> Option<String> {
-    let folder = private::existing(home.folder()?, folder).ok()?;
+    let folder = open_private(home.folder()?, folder).ok()?;
     String::from_utf8(folder.read(name, MAX_BYTES).ok()?).ok()
 }
 
@@ -168,8 +168,8 @@ fn keep(home: &StateHome, folder: &str, name: &str, text: &str) -> io::Result<()
     let home = home
         .folder()
         .ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
-    let folder = private::make(home, folder)?;
-    folder.prepare(name, text.as_bytes())?.rename()
+    let folder = make_private(home, folder)?;
+    folder.prepare(text.as_bytes())?.rename(&folder, name)
 }
 
 impl StoreError {

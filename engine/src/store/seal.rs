@@ -12,7 +12,7 @@ use sha2::Sha256;
 use super::error::StoreError;
 use super::id::LoopId;
 use super::state_home::StateHome;
-use crate::files::{Folder, if_there, private};
+use crate::files::{Folder, if_there, make_private, open_private};
 
 /// The name of the key's file in the user's state folder.
 const FILE: &str = "key";
@@ -32,7 +32,7 @@ impl Key {
     /// No variable names the user's state folder, or the key cannot be read.
     pub(super) fn read(home: &StateHome) -> Result<Option<Self>, StoreError> {
         let home = home.checked()?;
-        let read = || private::existing(home, "").and_then(|folder| read_in(&folder));
+        let read = || open_private(home, "").and_then(|folder| read_in(&folder));
         let found = if_there(read());
         let found = found.map_err(|error| StoreError::key("read", home.join(FILE), &error))?;
         Ok(found.flatten())
@@ -45,16 +45,16 @@ impl Key {
     pub(super) fn read_or_make(home: &StateHome) -> Result<Self, StoreError> {
         let home = home.checked()?;
         let made = || {
-            let folder = private::make(home, "")?;
+            let folder = make_private(home, "")?;
             if let Some(key) = read_in(&folder)? {
                 return Ok(key);
             }
             let mut bytes = [0; KEY_BYTES];
             getrandom::fill(&mut bytes).map_err(io::Error::other)?;
-            let prepared = folder.prepare(FILE, hex(&bytes).as_bytes())?;
+            let prepared = folder.prepare(hex(&bytes).as_bytes())?;
             prepared.sync()?;
             // Another process may be first. Then its key counts.
-            prepared.rename_new()?;
+            prepared.rename_new(FILE)?;
             folder.sync()?;
             read_in(&folder)?.ok_or_else(|| ErrorKind::NotFound.into())
         };

@@ -15,7 +15,7 @@ use super::record::{self, Record};
 use super::spec::{Active, HeldFields};
 use super::store::Store;
 use super::value::Value;
-use crate::files::{Folder, if_there};
+use crate::files::{Folder, Made, if_there, remove_made};
 
 /// The file that keeps the state folder out of git.
 const IGNORE: &str = ".gitignore";
@@ -325,7 +325,7 @@ fn began(document: &dyn Document, names: &HeldFields, now: Timestamp) -> Option<
 }
 
 /// Takes away folders that were made for a start that failed, if nothing else is in them.
-fn unmake(here: &Folder, made: &[(Folder, String)]) {
+fn unmake(here: &Folder, made: &[Made]) {
     let ours = [".lock", ".start.lock", "project", IGNORE];
     let is_ours =
         |listed: &[(String, _)]| listed.iter().all(|(name, _)| ours.contains(&name.as_str()));
@@ -335,9 +335,5 @@ fn unmake(here: &Folder, made: &[(Folder, String)]) {
     for name in ours {
         let _ = here.remove(name);
     }
-    for (above, name) in made.iter().rev() {
-        if above.remove_folder(name).is_err() {
-            return;
-        }
-    }
+    remove_made(made);
 }

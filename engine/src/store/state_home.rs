@@ -1,31 +1,28 @@
-//! Where this user's own state lies, outside every project.
-
-use std::io;
+//! The folder of this user's own state, outside every project.
 
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::error::StoreError;
 use super::seal::Key;
-use crate::files::private;
 
-/// Holds the folder of this user's own state of a program, outside every project: a folder of the program's name in
-/// `XDG_STATE_HOME` where that is absolute, else in `.local/state` of an absolute `HOME`.
+/// The folder of this user's own state of a program. It has the program's name, and lies in `XDG_STATE_HOME` if that is an
+/// absolute path, else in `.local/state` of an absolute `HOME`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateHome(Result<Utf8PathBuf, String>);
 
 impl StateHome {
-    /// Takes a folder as it is.
+    /// Uses a folder.
     pub fn at(folder: impl Into<Utf8PathBuf>) -> Self {
         Self(Ok(folder.into()))
     }
 
-    /// Reads the environment of this process.
+    /// Returns the folder that the environment of this process names.
     pub fn of_user(program: &str) -> Self {
         Self::from_variables(program, |name| std::env::var(name).ok())
     }
 
-    /// Reads variables. A relative one is not used: it would lead into whatever project the program runs in.
-    pub fn from_variables(program: &str, variable: impl Fn(&str) -> Option<String>) -> Self {
+    /// A relative path is not used: it would lead into whatever project the program runs in.
+    fn from_variables(program: &str, variable: impl Fn(&str) -> Option<String>) -> Self {
         let absolute = |name: &str| {
             variable(name)
                 .map(Utf8PathBuf::from)
@@ -43,7 +40,7 @@ impl StateHome {
         }))
     }
 
-    /// Returns the folder, or `None` where no variable names one.
+    /// Returns the folder, or `None` if no variable names one.
     pub fn folder(&self) -> Option<&Utf8Path> {
         self.0.as_deref().ok()
     }
@@ -51,7 +48,7 @@ impl StateHome {
     /// Returns the folder.
     ///
     /// # Errors
-    /// No variable names one.
+    /// Returns an error if no variable names one.
     pub fn checked(&self) -> Result<&Utf8Path, StoreError> {
         let home = self.0.as_deref();
         home.map_err(|why| StoreError::NoStateHome { why: why.clone() })
@@ -60,17 +57,9 @@ impl StateHome {
     /// Checks that this user's key can be read, if there is one.
     ///
     /// # Errors
-    /// No variable names the folder, or the key cannot be read or is damaged.
+    /// Returns an error if no variable names the folder, or the key cannot be read or is damaged.
     pub fn check_key(&self) -> Result<(), StoreError> {
         Key::read(self).map(|_| ())
-    }
-
-    /// Tries whether the folder can be used, and gives whether it is there. Nothing is left or changed.
-    ///
-    /// # Errors
-    /// It is another user's, open to others or reached through a symlink (see [`crate::files::UntrustedError`]), or cannot be written.
-    pub fn try_out(folder: &Utf8Path) -> io::Result<bool> {
-        private::try_out(folder)
     }
 }
 
@@ -79,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_state_home_is_absolute_or_in_home() {
+    fn state_home_is_absolute_or_in_home() {
         let home = |xdg: Option<&str>, home: Option<&str>| {
             let variable = |name: &str| if name == "HOME" { home } else { xdg }.map(str::to_owned);
             StateHome::from_variables("p", variable)

@@ -18,8 +18,9 @@ use super::project::{self, Mark};
 use super::spec::StateSpec;
 use super::state_home::StateHome;
 use super::value::is_hidden;
+use crate::files::kill_point::kill_point;
 use crate::files::scratch::Place;
-use crate::files::{Folder, MOST, Prepared, if_there};
+use crate::files::{Folder, MAX_BYTES, if_there};
 
 /// The name of the log in the state folder.
 const LOG: &str = "log";
@@ -123,7 +124,7 @@ impl Store {
     /// It is not there, is not trusted, is larger than 64 MiB, or the system refuses.
     pub fn read(&self, path: &Utf8Path) -> io::Result<Vec<u8>> {
         let (folder, name) = self.folder_of(path)?;
-        folder.read(&name, MOST)
+        folder.read(&name, MAX_BYTES)
     }
 
     /// Replaces a file of the project's or of a loop's. See [`Folder::replace`].
@@ -141,9 +142,10 @@ impl Store {
     /// # Errors
     /// When the lock cannot be taken, the folder is not trusted, or the system refuses.
     pub fn write_beside(&self, id: &LoopId, suffix: &str, bytes: &[u8]) -> Result<(), StoreError> {
-        self.files.locked(|held| {
-            let prepared = held.folder().prepare(&format!("{id}{suffix}"), bytes);
-            let written = prepared.and_then(Prepared::swap);
+        self.files.locked(|here| {
+            let name = format!("{id}{suffix}");
+            let prepared = here.prepare(bytes);
+            let written = prepared.and_then(|prepared| prepared.exchange(here, &name));
             written.map_err(io_error("write", &self.sidecar(id, suffix)))
         })
     }
@@ -319,8 +321,9 @@ impl Store {
                 self.files.document_name(id),
             ),
         };
+        kill_point();
         folder
-            .and_then(|folder| folder.file_to_change(&name))
+            .and_then(|folder| folder.file(&name))
             .and_then(|file| file.set_modified(SystemTime::now()))
             .map_err(io_error("touch", &path))
     }
@@ -336,10 +339,10 @@ impl Store {
     /// # Errors
     /// One is there and cannot be removed. The others are removed all the same.
     pub fn clear(&self, id: &LoopId, suffixes: &[&str]) -> Result<(), StoreError> {
-        self.files.locked(|held| {
+        self.files.locked(|here| {
             let mut result = Ok(());
             for suffix in suffixes {
-                if let Err(error) = if_there(held.folder().remove(&format!("{id}{suffix}"))) {
+                if let Err(error) = if_there(here.remove(&format!("{id}{suffix}"))) {
                     result = Err(io_error("remove", &self.sidecar(id, suffix))(error));
                 }
             }
@@ -357,23 +360,24 @@ impl Store {
             .collect();
         let line = format!("{} {}\n", iso(Timestamp::now()), text.trim());
         let _ = self.open_folder().and_then(|here| {
-            let (mut file, found) = here.file_to_append(LOG)?;
-            if found.size() < MOST_LOG {
+            let mut file = here.file_to_append(LOG)?;
+            if file.metadata()?.len() < MOST_LOG {
                 return file.write_all(line.as_bytes());
             }
             // Nothing is lost that a loop needs, should another process write a line meanwhile.
             let kept = self.last_logged();
             let whole = kept.split_once('\n').map_or("", |(_, whole)| whole);
-            here.prepare(LOG, [whole, &line].concat().as_bytes())?
-                .rename()
+            here.prepare([whole, &line].concat().as_bytes())?
+                .rename(&here, LOG)
         });
     }
 
     /// Returns the end of the folder's log; nothing where it cannot be read.
     pub fn last_logged(&self) -> String {
         let end = || -> io::Result<Vec<u8>> {
-            let (mut file, found) = self.open_folder()?.found_file(LOG)?;
-            file.seek(SeekFrom::Start(found.size().saturating_sub(READ_LOG)))?;
+            let mut file = self.open_folder()?.file(LOG)?;
+            let length = file.metadata()?.len();
+            file.seek(SeekFrom::Start(length.saturating_sub(READ_LOG)))?;
             let mut bytes = Vec::new();
             file.take(READ_LOG).read_to_end(&mut bytes)?;
             Ok(bytes)

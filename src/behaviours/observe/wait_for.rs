@@ -49,7 +49,8 @@ fn is_file(raw: &Raw, template: &str) -> Result<bool, Refusal> {
     let found = match if_there(raw.folder_of(template).and_then(look)) {
         // A file where a folder is to be: what is waited for cannot be below it yet.
         Err(error)
-            if UntrustedError::of(&error).is_some_and(|error| error.why == Distrust::NoFolder) =>
+            if UntrustedError::of(&error)
+                .is_some_and(|error| error.why == Distrust::NotAFolder) =>
         {
             Ok(None)
         }

@@ -92,9 +92,12 @@ fn place(path: &str) -> (&str, &str) {
 fn put(folder: &Folder, path: &str, text: &str) -> io::Result<()> {
     let (below, name) = place(path);
     let mode = if text.starts_with("#!") { 0o755 } else { 0o644 };
-    folder
-        .make(below)?
-        .replace_with_mode(name, text.as_bytes(), mode)
+    let below = folder.make(below)?;
+    let prepared = below.prepare(text.as_bytes())?;
+    prepared.set_mode(mode)?;
+    prepared.sync()?;
+    prepared.rename(&below, name)?;
+    below.sync()
 }
 
 /// Reads a file, where it is there.
@@ -102,7 +105,7 @@ fn read(folder: &Folder, path: &str) -> io::Result<Option<Vec<u8>>> {
     let (below, name) = place(path);
     let read = folder
         .below(below)
-        .and_then(|below| below.read(name, files::MOST));
+        .and_then(|below| below.read(name, files::MAX_BYTES));
     if_there(read)
 }
 

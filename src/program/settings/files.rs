@@ -152,8 +152,8 @@ pub(super) fn read_project(
         Err(source) => source,
     };
     match UntrustedError::of(&source) {
-        Some(UntrustedError { why, .. }) if *why == Distrust::NoFolder => Ok(None),
-        Some(UntrustedError { why, .. }) if *why == Distrust::NoFile => Err(not_a_file(&path)),
+        Some(UntrustedError { why, .. }) if *why == Distrust::NotAFolder => Ok(None),
+        Some(UntrustedError { why, .. }) if *why == Distrust::NotAFile => Err(not_a_file(&path)),
         Some(UntrustedError { path, why }) => Err(unusable(
             path,
             format!(" is not trusted: {why}"),

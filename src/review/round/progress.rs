@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::error::RoundError;
 use super::listener::{Listener, RoundEvent};
-use crate::files::MOST;
+use crate::files::MAX_BYTES;
 use crate::machine::Raw;
 use crate::text;
 
@@ -37,7 +37,7 @@ impl Progress {
     fn reader(raw: &Raw) -> Option<BufReader<File>> {
         let folder = raw.store().open_loop_folder(raw.id()).ok()?;
         let file = folder.file(FILE).ok()?;
-        let fits = file.metadata().is_ok_and(|found| found.len() <= MOST);
+        let fits = file.metadata().is_ok_and(|found| found.len() <= MAX_BYTES);
         fits.then(|| BufReader::new(file))
     }
 

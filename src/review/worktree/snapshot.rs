@@ -269,7 +269,10 @@ fn look(root: &Utf8Path, path: &[u8], left: &mut u64) -> Option<PassedOver> {
 fn borrow_objects(git: &Git, objects: &Utf8Path) -> Result<(), WorktreeError> {
     let theirs = git.lines(&["rev-parse", "--git-path", "objects"], &[])?;
     let theirs = git.root().join(theirs);
-    fs::create_dir_all(objects.join("info")).map_err(io("could not make a scratch folder"))?;
+    // Only one level at a time: a signal may have removed the scratch folder, which must not come back.
+    for folder in [objects.to_owned(), objects.join("info")] {
+        fs::create_dir(folder).map_err(io("could not make a scratch folder"))?;
+    }
     let mut line = c_quoted(theirs.as_str().as_bytes(), true);
     line.push(b'\n');
     fs::write(objects.join("info/alternates"), line).map_err(io("could not write a scratch file"))
@@ -279,13 +282,14 @@ fn borrow_objects(git: &Git, objects: &Utf8Path) -> Result<(), WorktreeError> {
 fn copy_index(from: &Utf8Path, to: &Utf8PathBuf) -> Result<(), WorktreeError> {
     let read = || io(format!("could not read {from}"));
     let write = || io("could not write a scratch file");
-    let (mut source, found) = match files::open(from) {
+    let mut source = match files::open(from) {
         Ok(opened) => opened,
         // A repository without an index has nothing in it yet.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(read()(error)),
     };
     let mut copy = std::fs::File::create_new(to).map_err(write())?;
+    let found = source.metadata().map_err(read())?;
     std::io::copy(&mut source, &mut copy).map_err(write())?;
     copy.set_modified(found.modified().map_err(read())?)
         .map_err(write())
