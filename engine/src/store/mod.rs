@@ -77,7 +77,6 @@ mod list;
 mod locate;
 mod lock;
 mod memory;
-mod nulls;
 mod open;
 pub mod partial;
 mod project;
@@ -97,6 +96,7 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 mod value;
+mod yaml;
 
 pub use budget::{Budget, OF_A_HOOK};
 pub use document::{Document, DocumentError, MAX_BYTES, is_field_name};
