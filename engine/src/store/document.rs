@@ -1,8 +1,7 @@
 //! A state document in memory: named fields in order, and whatever else stands in the file.
 
-use super::frontmatter::Frontmatter;
-use super::json::Json;
 use super::lines::Lines;
+use super::map::MapDocument;
 use super::spec::Form;
 use super::value::Value;
 use super::yaml::MAX_YAML_BYTES;
@@ -24,8 +23,7 @@ pub struct Document {
 #[derive(Debug, Clone)]
 enum Content {
     Lines(Lines),
-    Json(Json),
-    Frontmatter(Frontmatter),
+    Map(MapDocument),
 }
 
 impl Document {
@@ -40,8 +38,8 @@ impl Document {
 
         let content = match form {
             Form::Lines => Content::Lines(Lines::parse(text)?),
-            Form::Json => Content::Json(Json::parse(text)?),
-            Form::Frontmatter(keys) => Content::Frontmatter(Frontmatter::parse(keys, text)?),
+            Form::Json => Content::Map(MapDocument::parse_json(text)?),
+            Form::Frontmatter(keys) => Content::Map(MapDocument::parse_frontmatter(keys, text)?),
         };
         Ok(Self { content, nulls })
     }
@@ -50,8 +48,8 @@ impl Document {
     pub(super) fn empty(form: Form, nulls: Nulls) -> Self {
         let content = match form {
             Form::Lines => Content::Lines(Lines::default()),
-            Form::Json => Content::Json(Json::default()),
-            Form::Frontmatter(keys) => Content::Frontmatter(Frontmatter::empty(keys)),
+            Form::Json => Content::Map(MapDocument::empty_json()),
+            Form::Frontmatter(keys) => Content::Map(MapDocument::empty_frontmatter(keys)),
         };
         Self { content, nulls }
     }
@@ -60,8 +58,7 @@ impl Document {
     pub fn get(&self, field: &str) -> Option<Value> {
         let value = match &self.content {
             Content::Lines(lines) => lines.get(field),
-            Content::Json(json) => json.get(field),
-            Content::Frontmatter(frontmatter) => frontmatter.get(field),
+            Content::Map(map) => map.get(field),
         }?;
         Some(self.resolve_null(field, value))
     }
@@ -88,15 +85,14 @@ impl Document {
 
         match &mut self.content {
             Content::Lines(lines) => lines.set(field, value),
-            Content::Json(json) => json.set(field, value),
-            Content::Frontmatter(frontmatter) => frontmatter.set(field, value),
+            Content::Map(map) => map.set(field, value),
         }
     }
 
     /// Adds lines to the text below the fields. Does nothing in a form that has no such text.
     pub fn append(&mut self, text: &str) {
-        if let Content::Frontmatter(frontmatter) = &mut self.content {
-            frontmatter.append(text);
+        if let Content::Map(map) = &mut self.content {
+            map.append(text);
         }
     }
 
@@ -104,24 +100,22 @@ impl Document {
     pub fn remove(&mut self, field: &str) {
         match &mut self.content {
             Content::Lines(lines) => lines.remove(field),
-            Content::Json(json) => json.remove(field),
-            Content::Frontmatter(frontmatter) => frontmatter.remove(field),
+            Content::Map(map) => map.remove(field),
         }
     }
 
     /// Puts these fields first, in this order. Does nothing in forms in which the user orders the fields.
     pub fn put_first(&mut self, fields: &[(String, Value)]) {
-        if let Content::Json(json) = &mut self.content {
-            json.put_first(fields);
+        if let Content::Map(map) = &mut self.content {
+            map.put_first(fields);
         }
     }
 
-    /// Returns all fields in the order of the file.
+    /// Returns all fields: in the order of the file, but those below other keys last.
     pub fn fields(&self) -> Vec<(String, Value)> {
         let fields = match &self.content {
             Content::Lines(lines) => lines.fields(),
-            Content::Json(json) => json.fields(),
-            Content::Frontmatter(frontmatter) => frontmatter.fields(),
+            Content::Map(map) => map.fields(),
         };
         fields
             .into_iter()
@@ -136,8 +130,7 @@ impl Document {
     pub fn to_bytes(&self) -> Vec<u8> {
         match &self.content {
             Content::Lines(lines) => lines.to_text(),
-            Content::Json(json) => json.to_text(),
-            Content::Frontmatter(frontmatter) => frontmatter.to_text(),
+            Content::Map(map) => map.to_text(),
         }
         .into_bytes()
     }

@@ -9,7 +9,6 @@ use serde_json::Map;
 use serde_json::value::RawValue;
 
 use super::id::iso;
-use super::json::read_entries;
 use super::value::{MOST_COUNT, Value, value_in};
 
 /// Names the change by which a person takes a loop up.
@@ -212,12 +211,9 @@ struct Line {
     run: Option<String>,
     evidence: Option<JsonText>,
     visit: Option<u64>,
-    fields: Option<Fields>,
+    fields: Option<Map<String, serde_json::Value>>,
     quoted: Option<JsonText>,
 }
-
-#[derive(Deserialize)]
-struct Fields(#[serde(deserialize_with = "read_entries")] Vec<(String, serde_json::Value)>);
 
 impl Serialize for ChangeEntry {
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
@@ -304,7 +300,7 @@ impl Entry {
             run: line.run,
             evidence: line.evidence,
             visit: line.visit,
-            fields: line.fields?.0.into_iter().map(field).collect(),
+            fields: line.fields?.into_iter().map(field).collect(),
         }))
     }
 }

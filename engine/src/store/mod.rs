@@ -66,16 +66,15 @@ mod document;
 mod entry;
 mod error;
 mod files;
-mod frontmatter;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 mod id;
 mod journal;
-mod json;
 mod lines;
 mod list;
 mod locate;
 mod lock;
+mod map;
 mod memory;
 mod open;
 pub mod partial;

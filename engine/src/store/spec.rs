@@ -3,7 +3,7 @@
 //! A `StateSpec` is a constant that the generator writes from `machine.toml`. This file knows no phase by name.
 
 use super::document::{Document, DocumentError, Nulls};
-use super::frontmatter::Keys;
+use super::map::Keys;
 use super::value::Value;
 
 /// Where and how one machine's state documents are kept.
