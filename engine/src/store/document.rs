@@ -48,7 +48,7 @@ impl Document {
     pub(super) fn empty(form: Form, nulls: Nulls) -> Self {
         let content = match form {
             Form::Lines => Content::Lines(Lines::default()),
-            Form::Json => Content::Map(MapDocument::empty_json()),
+            Form::Json => Content::Map(MapDocument::default()),
             Form::Frontmatter(keys) => Content::Map(MapDocument::empty_frontmatter(keys)),
         };
         Self { content, nulls }

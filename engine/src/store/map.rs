@@ -13,7 +13,7 @@ const MARK: char = '\u{feff}';
 pub(super) type Keys = &'static [(&'static str, &'static str)];
 
 /// A document that is a map.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct MapDocument {
     map: Mapping,
     keys: Keys,
@@ -21,8 +21,9 @@ pub(super) struct MapDocument {
 }
 
 /// The text around the map.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 enum Layout {
+    #[default]
     Json,
     Frontmatter {
         /// The first fence, with its line ending.
@@ -36,8 +37,7 @@ impl MapDocument {
     pub(super) fn parse_json(text: &str) -> Result<Self, DocumentError> {
         Ok(Self {
             map: serde_json::from_str(text).map_err(DocumentError::syntax)?,
-            keys: &[],
-            layout: Layout::Json,
+            ..Self::default()
         })
     }
 
@@ -61,22 +61,15 @@ impl MapDocument {
         })
     }
 
-    pub(super) fn empty_json() -> Self {
-        Self {
-            map: Mapping::new(),
-            keys: &[],
-            layout: Layout::Json,
-        }
-    }
-
     pub(super) fn empty_frontmatter(keys: Keys) -> Self {
+        let fence = "---\n".to_owned();
         Self {
-            map: Mapping::new(),
             keys,
             layout: Layout::Frontmatter {
-                open: "---\n".to_owned(),
-                rest: "---\n".to_owned(),
+                open: fence.clone(),
+                rest: fence,
             },
+            ..Self::default()
         }
     }
 
