@@ -9,7 +9,6 @@ use serde_json::Map;
 use serde_json::value::RawValue;
 
 use super::id::iso;
-use super::json::{MOST_KEYS, entries, is_simple};
 use super::value::{MOST_COUNT, Value, value_in};
 
 /// Names the change by which a person takes a loop up.
@@ -168,6 +167,8 @@ impl PartialEq for JsonText {
 const DEEPEST: usize = 16;
 /// Limits the values in a line.
 const MOST_VALUES: usize = 100_000;
+/// Limits the names that a line gives as quoted.
+const MOST_KEYS: usize = 2048;
 
 /// A change as it is written. `quoted` names the fields that are written as quoted text, so that a document which is rebuilt looks as
 /// it did.
@@ -210,12 +211,9 @@ struct Line {
     run: Option<String>,
     evidence: Option<JsonText>,
     visit: Option<u64>,
-    fields: Option<Fields>,
+    fields: Option<Map<String, serde_json::Value>>,
     quoted: Option<JsonText>,
 }
-
-#[derive(Deserialize)]
-struct Fields(#[serde(deserialize_with = "entries")] Vec<(String, serde_json::Value)>);
 
 impl Serialize for ChangeEntry {
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
@@ -302,7 +300,7 @@ impl Entry {
             run: line.run,
             evidence: line.evidence,
             visit: line.visit,
-            fields: line.fields?.0.into_iter().map(field).collect(),
+            fields: line.fields?.into_iter().map(field).collect(),
         }))
     }
 }
@@ -312,4 +310,30 @@ pub(super) fn revision_in(json: &[u8]) -> Option<u64> {
     let rest = json.strip_prefix(b"{\"revision\":")?;
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     std::str::from_utf8(&rest[..digits]).ok()?.parse().ok()
+}
+
+/// Returns whether a reader needs about as much memory for this JSON as it has bytes: a value takes many times what its brackets do.
+fn is_simple(bytes: &[u8], deepest: usize, most_values: usize) -> bool {
+    let (mut depth, mut values, mut in_text, mut escaped) = (0_usize, 0_usize, false, false);
+    for byte in bytes {
+        match (in_text, byte) {
+            (true, b'\\') if !escaped => {
+                escaped = true;
+                continue;
+            }
+            (_, b'"') if !escaped => in_text = !in_text,
+            (false, b'[' | b'{') => {
+                depth += 1;
+                values += 1;
+            }
+            (false, b']' | b'}') => depth = depth.saturating_sub(1),
+            (false, b',') => values += 1,
+            _ => {}
+        }
+        escaped = false;
+        if depth > deepest || values > most_values {
+            return false;
+        }
+    }
+    true
 }

@@ -1,315 +1,205 @@
-//! The form of our own documents: an ordered list of `key: value` lines.
-//!
-//! Values are read by a YAML reader and never written by one: a change replaces one line, and every other line
-//! stays byte for byte, be it a comment, a blank, a field that nobody knows, or one that ends in CRLF. A comment
-//! behind a value goes with the value when that changes.
+//! The form `lines`: one `key: value` a line, valid YAML. Lines that are not set stay as they are.
 
-mod data;
-mod reading;
-#[cfg(test)]
-mod tests;
+use std::collections::HashSet;
 
-use reading::{Cost, bare, indent_of, is_filler, outside, right_of_colon};
+use serde_yaml::{Mapping, Value as Yaml};
 
-use super::document::{Document, DocumentError, MAX_BYTES, is_field_name};
+use super::document::{DocumentError, is_field_name};
 use super::scalar;
 use super::value::Value;
+use super::yaml::{MAX_YAML_BYTES, check_yaml, from_yaml};
+
+/// Characters that end a line for other readers of YAML.
+const OTHER_LINE_ENDS: [char; 4] = ['\r', '\u{85}', '\u{2028}', '\u{2029}'];
 
 /// A document of lines.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lines {
-    entries: Vec<Entry>,
-    pub(super) style: Style,
+    has_mark: bool,
+    parts: Vec<Part>,
     /// Whether new lines end in CRLF.
-    pub(super) crlf: bool,
+    crlf: bool,
 }
 
-/// Says whose lines they are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Style {
-    /// Ours: every key names a field.
-    #[default]
-    Ours,
-    /// People's. A key below another is the field `outer.inner`. A key that can name no field, and a value that no field can
-    /// hold, are no fields, and stay as they are. A comment behind a value stays when that changes.
-    Theirs,
-}
-
-/// A line, with those that continue it (a block scalar, a nested value, what stands indented below).
+/// An entry, or a line between entries.
 #[derive(Debug, Clone)]
-struct Entry {
-    /// The bytes, line ending included.
+struct Part {
+    /// The text, with its line endings.
     raw: String,
-    /// The field that the line names, if it names one, and its value, if it is one.
-    field: Option<(String, Option<Value>)>,
+    /// The field of an entry, and its value. `None` for a blank, a comment or `---`.
+    field: Option<(String, Value)>,
 }
 
-impl Entry {
-    fn name(&self) -> Option<&str> {
-        self.field.as_ref().map(|(name, _)| name.as_str())
-    }
-
-    fn value(&self) -> Option<(&String, &Value)> {
-        let (name, value) = self.field.as_ref()?;
-        Some((name, value.as_ref()?))
-    }
-
-    fn is_below(&self, outer: &str) -> bool {
-        let rest = self.name().and_then(|name| name.strip_prefix(outer));
-        rest.is_some_and(|rest| rest.starts_with('.'))
-    }
-
-    fn indent(&self) -> usize {
-        indent_of(&self.raw)
-    }
-
-    fn ending(&self) -> &'static str {
-        match self.raw.as_bytes() {
-            [.., b'\r', b'\n'] => "\r\n",
-            [.., b'\n'] => "\n",
-            _ => "",
-        }
+impl Part {
+    fn has_name(&self, name: &str) -> bool {
+        self.field.as_ref().is_some_and(|(field, _)| field == name)
     }
 }
 
 impl Lines {
-    pub(super) fn parse(bytes: &[u8]) -> Result<Self, DocumentError> {
-        Self::read(text_of(bytes)?, Style::Ours, false)
-    }
+    pub(super) fn parse(text: &str) -> Result<Self, DocumentError> {
+        let unmarked = text.strip_prefix('\u{feff}');
+        let text = unmarked.unwrap_or(text);
+        let mut parts = split_parts(text)?;
 
-    /// Reads lines; if `leniently`, all but those that cannot be read.
-    pub(super) fn read(text: &str, style: Style, leniently: bool) -> Result<Self, DocumentError> {
-        let entries = reading::entries(text, style, leniently)?;
-        let crlf = text
-            .find('\n')
-            .is_some_and(|end| text[..end].ends_with('\r'));
+        let mut yaml_bytes = 0;
+        let mut lines_above = 0;
+        for part in &mut parts {
+            if let Some((name, value)) = &mut part.field {
+                if !is_quoted_line(&part.raw) {
+                    yaml_bytes += part.raw.len();
+                    check_yaml(&part.raw)?;
+                }
+                if yaml_bytes > MAX_YAML_BYTES {
+                    return Err(DocumentError::YamlTooLarge);
+                }
+                *value = read_value(name, &part.raw, lines_above)?;
+            }
+            lines_above += part.raw.matches('\n').count();
+        }
+
+        let first_line = text.split_inclusive('\n').next();
         Ok(Self {
-            entries,
-            style,
-            crlf,
+            has_mark: unmarked.is_some(),
+            parts,
+            crlf: first_line.is_some_and(|line| line.ends_with("\r\n")),
         })
     }
 
-    fn find(&self, field: &str) -> Option<usize> {
-        self.entries
-            .iter()
-            .position(|entry| entry.name() == Some(field))
+    pub(super) fn get(&self, field: &str) -> Option<Value> {
+        let part = self.parts.iter().find(|part| part.has_name(field))?;
+        part.field.as_ref().map(|(_, value)| value.clone())
     }
 
-    /// Adds a field that is not there, below the key that it belongs to, with what stands right of its colon.
-    fn add(&mut self, field: &str, right: &str, value: Option<Value>) {
-        let (mut at, indent, name) = match field.rsplit_once('.') {
-            None => (self.entries.len(), 0, field),
-            Some((outer, name)) => {
-                let at = match self.find(outer) {
-                    Some(at) => at,
-                    None => {
-                        self.add(outer, "", None);
-                        self.find(outer).unwrap_or_default()
-                    }
-                };
-                let below = |entry: &Entry| entry.is_below(outer);
-                let indent = self.entries[at].indent();
-                if let (Some(first), Some(last)) = (
-                    self.entries.iter().position(below),
-                    self.entries.iter().rposition(below),
-                ) {
-                    (last + 1, self.entries[first].indent(), name)
-                } else {
-                    // It held no keys, so what it held gives way.
-                    let (_, key) = outer.rsplit_once('.').unwrap_or(("", outer));
-                    let ending = self.entries[at].ending();
-                    self.entries[at].raw = format!("{:indent$}{key}:{ending}", "");
-                    self.entries[at].field = Some((outer.to_owned(), None));
-                    (at + 1, indent + 2, name)
-                }
-            }
-        };
+    pub(super) fn set(&mut self, field: &str, value: &Value) {
+        let is_quoted = matches!(self.get(field), Some(Value::Text(_)));
         let ending = if self.crlf { "\r\n" } else { "\n" };
-        let mut mark = String::new();
-        if let Some(before) = at.checked_sub(1)
-            && !self.entries[before].raw.ends_with('\n')
-        {
-            let is_last = |entry: &Entry| entry.field.is_some();
-            match self.entries[..at].iter().rposition(is_last) {
-                // The end of a line would belong to a value of several lines: the new field stands before it.
-                Some(last) if before > last || self.entries[last].raw.contains('\n') => {
-                    at = last;
-                    if self.entries[at].raw.starts_with('\u{feff}') {
-                        mark.push(self.entries[at].raw.remove(0));
-                    }
-                }
-                _ => self.entries[before].raw.push_str(ending),
-            }
-        }
-        let colon = colon(right);
-        let raw = format!("{mark}{:indent$}{name}{colon}{right}{ending}", "");
-        let field = Some((field.to_owned(), value));
-        self.entries.insert(at, Entry { raw, field });
-    }
-}
-
-impl Lines {
-    /// Gives the field of an entry another value, with what stands right of its colon then.
-    fn put(&mut self, at: usize, field: &str, right: &str, value: Option<Value>) {
-        let entry = &mut self.entries[at];
-        let mark = if entry.raw.starts_with('\u{feff}') {
-            "\u{feff}"
-        } else {
-            ""
+        let written = scalar::write(value, is_quoted);
+        let raw = format!("{field}: {written}{ending}");
+        let value = read_value(field, &raw, 0).unwrap_or_else(|_| value.clone());
+        let part = Part {
+            raw,
+            field: Some((field.to_owned(), value)),
         };
-        let (indent, ending) = (entry.indent(), entry.ending());
-        let comment = match self.style {
-            Style::Ours => "",
-            Style::Theirs => comment(entry),
-        };
-        let name = field.rsplit_once('.').map_or(field, |(_, name)| name);
-        let colon = colon(right);
-        entry.raw = format!("{mark}{:indent$}{name}{colon}{right}{comment}{ending}", "");
-        entry.field = Some((field.to_owned(), value));
-    }
 
-    /// Keeps the comments at `at`, behind a key that was taken away, from becoming text of the key above.
-    fn close_above(&mut self, at: usize) {
-        let (above, below) = self.entries.split_at_mut(at);
-        let last = above.iter().rfind(|entry| !bare(&entry.raw).is_empty());
-        let is_open = |raw: &str| {
-            let (first, others) = raw.split_once('\n').unwrap_or((raw, ""));
-            !bare(others).is_empty() || right_of_colon(first).starts_with(['|', '>'])
-        };
-        if last.is_some_and(|last| last.field.is_some() && is_open(&last.raw)) {
-            for entry in below.iter_mut().take_while(|entry| entry.field.is_none()) {
-                entry.raw = entry
-                    .raw
-                    .trim_start_matches([' ', '\t', '\r', '\n'])
-                    .to_owned();
-            }
-        }
-    }
-}
-
-impl Document for Lines {
-    fn get(&self, field: &str) -> Option<Value> {
-        self.entries[self.find(field)?]
-            .value()
-            .map(|(_, value)| value.clone())
-    }
-
-    fn set(&mut self, field: &str, value: &Value) {
-        let is_name = match self.style {
-            Style::Ours => is_field_name(field),
-            Style::Theirs => field.split('.').all(is_field_name),
-        };
-        if !is_name {
+        if let Some(old) = self.parts.iter_mut().find(|part| part.has_name(field)) {
+            *old = part;
             return;
         }
-        let Some(at) = self.find(field) else {
-            self.add(field, &scalar::write(value, false), Some(value.clone()));
-            return;
-        };
-        self.entries.retain(|entry| !entry.is_below(field));
-        let entry = &self.entries[at];
-        let quoted = right_of_colon(&entry.raw).starts_with(['"', '\'']);
-        // What reads back is text once it stands in quotes, so this is what is held too.
-        let held = match (entry.value(), value) {
-            // What stands as a list stays one where it is given as the text of one.
-            (Some((_, Value::List(_))), Value::Word(text) | Value::Text(text)) => {
-                serde_json::from_str(text).map_or_else(|_| value.clone(), Value::List)
-            }
-            (_, Value::Null | Value::List(_)) => value.clone(),
-            _ if quoted => Value::Text(value.to_plain().into_owned()),
-            _ => value.clone(),
-        };
-        let written = scalar::write(&held, quoted);
-        self.put(at, field, &written, Some(held));
+        if let Some(last) = self.parts.last_mut()
+            && !last.raw.ends_with('\n')
+        {
+            last.raw.push_str(ending);
+        }
+        self.parts.push(part);
     }
 
-    fn remove(&mut self, field: &str) {
-        let Some(at) = self.find(field) else { return };
-        self.entries.remove(at);
-        self.entries.retain(|entry| !entry.is_below(field));
-        self.close_above(at);
-        // A key below which nothing is left would be null.
-        if let Some((outer, _)) = field.rsplit_once('.')
-            && !self.entries.iter().any(|entry| entry.is_below(outer))
-        {
-            self.remove(outer);
+    pub(super) fn remove(&mut self, field: &str) {
+        self.parts.retain(|part| !part.has_name(field));
+    }
+
+    pub(super) fn fields(&self) -> Vec<(String, Value)> {
+        let fields = self.parts.iter().filter_map(|part| part.field.clone());
+        fields.collect()
+    }
+
+    pub(super) fn to_text(&self) -> String {
+        let mark = if self.has_mark { "\u{feff}" } else { "" };
+        let raws = self.parts.iter().map(|part| part.raw.as_str());
+        std::iter::once(mark).chain(raws).collect()
+    }
+}
+
+/// Splits a text into entries, whose values are not read yet, and the lines between them.
+fn split_parts(text: &str) -> Result<Vec<Part>, DocumentError> {
+    let mut parts: Vec<Part> = Vec::new();
+    let mut last_entry: Option<usize> = None;
+    let mut names = HashSet::new();
+    for (at, line) in text.split_inclusive('\n').enumerate() {
+        let refuse = |why: &str| DocumentError::syntax(format!("line {}: {why}", at + 1));
+        let content = line.strip_suffix('\n').unwrap_or(line);
+        let content = content.strip_suffix('\r').unwrap_or(content);
+        if content.contains(OTHER_LINE_ENDS) {
+            return Err(refuse("unexpected line separator"));
+        }
+        let content = content.trim_end_matches([' ', '\t']);
+        let is_comment = content.trim_start_matches([' ', '\t']).starts_with('#');
+        let is_indented = !content.is_empty() && line.starts_with([' ', '\t']);
+
+        // An indented line continues the entry, except for a comment that follows one in column 0.
+        let continued = last_entry.filter(|entry| {
+            let mut between = parts[entry + 1..].iter();
+            is_indented && !(is_comment && between.any(|part| part.raw.starts_with('#')))
+        });
+        if let Some(entry) = continued {
+            let between: String = parts.drain(entry + 1..).map(|part| part.raw).collect();
+            parts[entry].raw += &between;
+            parts[entry].raw += line;
+            continue;
+        }
+
+        let mut field = None;
+        if let Some(name) = find_key(content) {
+            if !names.insert(name) {
+                return Err(refuse(&format!("the key `{name}` stands twice")));
+            }
+            last_entry = Some(parts.len());
+            field = Some((name.to_owned(), Value::Null));
+        } else if !(content.is_empty() || is_comment || content == "---" && names.is_empty()) {
+            return Err(refuse("expected `key: value`"));
+        }
+        let raw = line.to_owned();
+        parts.push(Part { raw, field });
+    }
+
+    // Without an entry it was cut off.
+    if names.is_empty() {
+        return Err(DocumentError::NotLines);
+    }
+    Ok(parts)
+}
+
+/// Returns the key at the beginning of a line.
+fn find_key(line: &str) -> Option<&str> {
+    let (key, right) = line.split_once(':')?;
+    let is_key = is_field_name(key) && (right.is_empty() || right.starts_with([' ', '\t']));
+    is_key.then_some(key)
+}
+
+/// Returns the value in the text of an entry.
+///
+/// Each entry is read alone, so that no value can reach into the lines of another.
+fn read_value(name: &str, raw: &str, lines_above: usize) -> Result<Value, DocumentError> {
+    let mut text = raw.to_owned();
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    let map: Mapping = serde_yaml::from_str(&text).map_err(|error| {
+        // The message has the line in the file.
+        let padded = "\n".repeat(lines_above) + &text;
+        let padded = serde_yaml::from_str::<Mapping>(&padded).err();
+        DocumentError::syntax(padded.unwrap_or(error))
+    })?;
+
+    let is_quoted = right_of_colon(raw).starts_with(['"', '\'']);
+    match map.get(name) {
+        Some(Yaml::String(text)) if is_quoted => Ok(Value::Text(text.clone())),
+        Some(value) if map.len() == 1 => Ok(from_yaml(value)),
+        _ => {
+            let line = lines_above + 1;
+            Err(DocumentError::syntax(format!(
+                "line {line}: expected one key"
+            )))
         }
     }
-
-    fn fields(&self) -> Vec<(String, Value)> {
-        let values = self.entries.iter().filter_map(Entry::value);
-        values
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect()
-    }
-
-    fn to_bytes(&self) -> Vec<u8> {
-        self.entries
-            .iter()
-            .map(|entry| entry.raw.as_str())
-            .collect::<String>()
-            .into_bytes()
-    }
-
-    fn check(&self) -> Result<(), DocumentError> {
-        if self
-            .entries
-            .iter()
-            .map(|entry| entry.raw.len())
-            .sum::<usize>()
-            > MAX_BYTES
-        {
-            return Err(DocumentError::TooLarge);
-        }
-        let mut cost = Cost::default();
-        self.entries.iter().try_for_each(|entry| {
-            if !is_filler(&entry.raw) {
-                cost.key()?;
-            }
-            cost.lines(&entry.raw)
-        })
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Document> {
-        Box::new(self.clone())
-    }
 }
 
-/// Returns the text of a file.
-pub(super) fn text_of(bytes: &[u8]) -> Result<&str, DocumentError> {
-    std::str::from_utf8(bytes).map_err(|error| DocumentError::NotUtf8 {
-        at: error.valid_up_to(),
-    })
+/// Returns whether an entry is one line with a quoted scalar, which a reader of YAML reads in linear time.
+fn is_quoted_line(raw: &str) -> bool {
+    right_of_colon(raw).starts_with(['"', '\'']) && !raw.trim_end_matches('\n').contains('\n')
 }
 
-/// Returns what stands between a key and what is right of its colon, which may be nothing, or begin in the next line.
-fn colon(right: &str) -> &'static str {
-    if right.is_empty() || right.starts_with(['\r', '\n']) {
-        ":"
-    } else {
-        ": "
-    }
-}
-
-/// Returns the comment behind a value, with the blanks before it; empty where nobody can be sure of one.
-fn comment(entry: &Entry) -> &str {
-    let raw = entry.raw.trim_end_matches(['\r', '\n']);
-    let right = outside(raw);
-    let is_plain = !right_of_colon(raw).starts_with(['"', '\'', '[', '{', '|', '>']);
-    let begin = raw.len() - right.len();
-    let mut marks = right.match_indices('#').map(|(at, _)| begin + at);
-    let Some(at) = marks.find(|at| raw[..*at].ends_with([' ', '\t'])) else {
-        return "";
-    };
-    // A no-break space is text to YAML.
-    let before = raw[..at].trim_end_matches([' ', '\t']);
-    let is_one = entry.value().is_some() && !raw.contains('\n');
-    let hides_no_quote =
-        is_plain || before.len() <= begin || !raw[begin..before.len()].contains(['"', '\'']);
-    if is_one && hides_no_quote {
-        &raw[before.len()..]
-    } else {
-        ""
-    }
+fn right_of_colon(raw: &str) -> &str {
+    let right = raw.split_once(':').map_or("", |(_, right)| right);
+    right.trim_start_matches([' ', '\t'])
 }

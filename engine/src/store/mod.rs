@@ -41,18 +41,16 @@ mod document;
 mod entry;
 mod error;
 mod files;
-mod frontmatter;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 mod id;
 mod journal;
-mod json;
 mod lines;
 mod list;
 mod locate;
 mod lock;
+mod map;
 mod memory;
-mod nulls;
 mod open;
 pub mod partial;
 mod project;
@@ -72,6 +70,7 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 mod value;
+mod yaml;
 
 pub use budget::{Budget, HOOK_TIMEOUT};
 pub use document::{Document, DocumentError, MAX_BYTES, is_field_name};

@@ -464,7 +464,7 @@ fn is_same(one: &Value, other: &Value) -> bool {
 /// Renders fields into a document. Lines that it does not know stay.
 pub(super) fn render(
     spec: &'static StateSpec,
-    document: Option<Box<dyn Document>>,
+    document: Option<Document>,
     fields: &[(String, Value)],
     texts: &[String],
 ) -> Vec<u8> {

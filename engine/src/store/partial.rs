@@ -29,7 +29,7 @@ const DEADLINE: Duration = Duration::from_secs(10);
 /// # Errors
 /// When the file is not there, is a symlink, or is no document.
 pub fn read_field(path: &Utf8Path, field: &str) -> Result<Option<String>, StoreError> {
-    Ok(plain(&*read(&lines, path)?, field))
+    Ok(plain(&read(&lines, path)?, field))
 }
 
 /// Does the same in a document of a machine.
@@ -41,15 +41,15 @@ pub fn read_field_of(
     path: &Utf8Path,
     field: &str,
 ) -> Result<Option<String>, StoreError> {
-    Ok(plain(&*read(&|bytes| spec.parse(bytes), path)?, field))
+    Ok(plain(&read(&|bytes| spec.parse(bytes), path)?, field))
 }
 
-fn plain(document: &dyn Document, field: &str) -> Option<String> {
+fn plain(document: &Document, field: &str) -> Option<String> {
     Some(document.get(field)?.to_plain().into_owned())
 }
 
 /// Reads a document of lines.
-fn lines(bytes: &[u8]) -> Result<Box<dyn Document>, DocumentError> {
+fn lines(bytes: &[u8]) -> Result<Document, DocumentError> {
     Form::Lines.parse(bytes)
 }
 
@@ -147,9 +147,9 @@ fn locked<R>(
 }
 
 /// What makes a document of bytes.
-type Parse<'p> = &'p dyn Fn(&[u8]) -> Result<Box<dyn Document>, DocumentError>;
+type Parse<'p> = &'p dyn Fn(&[u8]) -> Result<Document, DocumentError>;
 
-fn read(parse: Parse<'_>, path: &Utf8Path) -> Result<Box<dyn Document>, StoreError> {
+fn read(parse: Parse<'_>, path: &Utf8Path) -> Result<Document, StoreError> {
     match folder(path) {
         Ok(folder) => read_in(parse, &folder, path),
         Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
@@ -166,11 +166,7 @@ fn missing(path: &Utf8Path) -> StoreError {
     }
 }
 
-fn read_in(
-    parse: Parse<'_>,
-    folder: &Folder,
-    path: &Utf8Path,
-) -> Result<Box<dyn Document>, StoreError> {
+fn read_in(parse: Parse<'_>, folder: &Folder, path: &Utf8Path) -> Result<Document, StoreError> {
     let bytes = match folder.read(name(path), MAX_BYTES as u64) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Err(missing(path)),
         other => other.map_err(io_error("read", path))?,
@@ -182,7 +178,7 @@ fn read_in(
     parse(&bytes).map_err(unreadable)
 }
 
-fn read_foreign(folder: &Folder, path: &Utf8Path) -> Result<Box<dyn Document>, StoreError> {
+fn read_foreign(folder: &Folder, path: &Utf8Path) -> Result<Document, StoreError> {
     let document = read_in(&lines, folder, path)?;
     refuse_ours(path, document.get(MACHINE).is_some())?;
     Ok(document)
@@ -201,7 +197,7 @@ fn refuse_ours(path: &Utf8Path, ours: bool) -> Result<(), StoreError> {
 fn write(
     folder: &Folder,
     path: &Utf8Path,
-    mut document: Box<dyn Document>,
+    mut document: Document,
     bump: bool,
 ) -> Result<(), StoreError> {
     if bump {

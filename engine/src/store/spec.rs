@@ -2,11 +2,8 @@
 //!
 //! A `StateSpec` is a constant that the generator writes from `machine.toml`. This file knows no phase by name.
 
-use super::document::{Document, DocumentError, MAX_BYTES};
-use super::frontmatter::{Frontmatter, Keys};
-use super::json::{Data, Json};
-use super::lines::Lines;
-use super::nulls;
+use super::document::{Document, DocumentError, Nulls};
+use super::map::Keys;
 use super::value::Value;
 
 /// Where and how one machine's state documents are kept.
@@ -40,7 +37,7 @@ pub struct StateSpec {
     /// What an edit of the document by hand may change: that is taken over, and journaled.
     pub edits: &'static [Edit],
     /// Fields with the value, as plain text, that their document has as null.
-    pub nulls: &'static [(&'static str, &'static str)],
+    pub nulls: Nulls,
     /// Stored forms of the terminal phases.
     pub terminal: &'static [&'static str],
     /// Returns the machine's edges, by which changes of the journal are judged. If there are none, any change may lead
@@ -66,34 +63,19 @@ pub struct StoredEdge {
 pub enum Form {
     /// One `key: value` a line, valid YAML.
     Lines,
-    /// One JSON object, with the fields that hold data.
-    Json(Data),
-    /// Markdown below YAML, with the fields that stand below other keys, and those that hold data.
-    Frontmatter(Keys, Data),
+    /// One JSON object.
+    Json,
+    /// Markdown below YAML, with the fields that stand below other keys.
+    Frontmatter(Keys),
 }
 
 impl Form {
     /// Reads a document.
     ///
     /// # Errors
-    /// See [`DocumentError`].
-    pub fn parse(self, bytes: &[u8]) -> Result<Box<dyn Document>, DocumentError> {
-        if bytes.len() > MAX_BYTES {
-            return Err(DocumentError::TooLarge);
-        }
-        match self {
-            Self::Lines => Ok(Box::new(Lines::parse(bytes)?)),
-            Self::Json(data) => Ok(Box::new(Json::parse(data, bytes)?)),
-            Self::Frontmatter(keys, data) => Ok(Box::new(Frontmatter::parse(keys, data, bytes)?)),
-        }
-    }
-
-    pub(super) fn empty(self) -> Box<dyn Document> {
-        match self {
-            Self::Lines => Box::new(Lines::default()),
-            Self::Json(data) => Box::new(Json::empty(data)),
-            Self::Frontmatter(keys, data) => Box::new(Frontmatter::empty(keys, data)),
-        }
+    /// Returns an error if the bytes are no document of this form.
+    pub fn parse(self, bytes: &[u8]) -> Result<Document, DocumentError> {
+        Document::parse(self, &[], bytes)
     }
 }
 
@@ -195,22 +177,14 @@ impl StateSpec {
     /// Reads a document.
     ///
     /// # Errors
-    /// See [`DocumentError`].
-    pub fn parse(&self, bytes: &[u8]) -> Result<Box<dyn Document>, DocumentError> {
-        Ok(nulls::read_as(self.form.parse(bytes)?, self.nulls()))
+    /// Returns an error if the bytes are no document of the machine's form.
+    pub fn parse(&self, bytes: &[u8]) -> Result<Document, DocumentError> {
+        Document::parse(self.form, self.nulls, bytes)
     }
 
     /// Makes a document without fields.
-    pub fn empty(&self) -> Box<dyn Document> {
-        nulls::read_as(self.form.empty(), self.nulls())
-    }
-
-    /// Returns the fields with the values that their document has as null.
-    pub(super) fn nulls(&self) -> Vec<(String, Value)> {
-        let values = self.nulls.iter();
-        values
-            .map(|(field, value)| ((*field).to_owned(), Value::from_plain(value)))
-            .collect()
+    pub fn empty(&self) -> Document {
+        Document::empty(self.form, self.nulls)
     }
 
     /// Returns whether a stored phase is terminal.

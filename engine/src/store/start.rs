@@ -46,7 +46,7 @@ pub struct StartPlan {
 #[derive(Debug)]
 pub struct Import {
     /// The document. Keys that no field of the machine names stay in it.
-    pub document: Box<dyn Document>,
+    pub document: Document,
     /// The file that it was read from, by its canonical path. One in the state folder, or in the place of the loop's document,
     /// is replaced and kept as `<id>/replaced-N`. Any other file stays. If it is the document of a loop that was put back, such
     /// as by a checkout, that loop takes the file's state as its next change.
@@ -136,8 +136,7 @@ impl Store {
             Some(import) => (IMPORT, Some(import.document)),
             None => (START, None),
         };
-        let fields =
-            self.first_fields(plan.now, &id, after + 1, plan.fields, document.as_deref())?;
+        let fields = self.first_fields(plan.now, &id, after + 1, plan.fields, document.as_ref())?;
         let session = super::value::value_in(&fields, self.spec().fields.session);
         let session = session.map(|session| session.to_plain().into_owned());
         self.refuse_active(&id, session.as_deref(), taken.as_ref())?;
@@ -276,7 +275,7 @@ impl Store {
         id: &LoopId,
         revision: u64,
         mut fields: Vec<(String, Value)>,
-        document: Option<&dyn Document>,
+        document: Option<&Document>,
     ) -> Result<Vec<(String, Value)>, StoreError> {
         let spec = self.spec();
         let names = &spec.fields;
@@ -318,7 +317,7 @@ impl Store {
 }
 
 /// Returns when the loop of an imported document began, if that was earlier.
-fn began(document: &dyn Document, names: &HeldFields, now: Timestamp) -> Option<Timestamp> {
+fn began(document: &Document, names: &HeldFields, now: Timestamp) -> Option<Timestamp> {
     let began = document.get(names.started?)?;
     let began: Timestamp = began.to_plain().parse().ok()?;
     (began < now).then_some(began)

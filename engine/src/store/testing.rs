@@ -56,14 +56,14 @@ pub(crate) fn home(root: &camino::Utf8Path) -> StateHome {
 
 /// The same machine with documents of JSON.
 pub(crate) static JSON: StateSpec = StateSpec {
-    form: Form::Json(&[]),
+    form: Form::Json,
     extension: "json",
     ..SPEC
 };
 
 /// The same machine with documents of frontmatter, two of whose fields stand below another key.
 pub(crate) static FRONTMATTER: StateSpec = StateSpec {
-    form: Form::Frontmatter(&[("phase", "loop.phase"), ("round", "loop.round")], &[]),
+    form: Form::Frontmatter(&[("phase", "loop.phase"), ("round", "loop.round")]),
     extension: "md",
     ..SPEC
 };

@@ -64,7 +64,7 @@ fn a_slash_command_takes_names_of_several_words() {
     project.agent(&["start", "--from-prompt"]).done();
     assert_eq!(
         (project.state("product_name"), project.state("draft_file")),
-        ("\"Word counter\"".to_owned(), "\"my notes.md\"".to_owned())
+        ("Word counter".to_owned(), "my notes.md".to_owned())
     );
 }
 
@@ -219,7 +219,7 @@ fn a_pause_lets_turns_end_until_the_person_resumes() {
     );
     assert_eq!(
         ["waiting_for_user", "pause_stage", "next_step"].map(|key| project.state(key)),
-        ["true", "4", "\"Mark the boxes\""]
+        ["true", "4", "Mark the boxes"]
     );
     assert_eq!(project.stop(&json!({})).0, "approve");
     let before = project.read(STATE);

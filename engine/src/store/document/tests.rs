@@ -1,0 +1,345 @@
+//! The promises of each form, and those of all of them.
+
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::store::fuzzing;
+
+/// Texts that readers of YAML or JSON may take for something else.
+const HOSTILE: &[&str] = &[
+    "",
+    " ",
+    "a\nb",
+    "\"",
+    "\\",
+    "'",
+    "|",
+    "&",
+    "a|b&c/d\\e",
+    "é 漢 🦀",
+    "\0",
+    "a\u{202e}b",
+    "\u{2028}",
+    "# comment",
+    "a # comment",
+    "a: b",
+    ": ",
+    "- a",
+    "-",
+    "---",
+    "a\n---\nb",
+    "...",
+    "yes",
+    "1e3",
+    "0x10",
+    "null",
+    "~",
+    "true",
+    "\r\n",
+    "\r",
+    "\u{85}",
+    "\u{feff}x",
+    "phase: done\nrevision: 9",
+    "{a: b}",
+    "[a]",
+    "*a",
+    "&a b",
+    "!t",
+    "%",
+    "\t",
+    "\ta\n\tb",
+    " lead",
+    "trail ",
+    "a\n\n b \n",
+    "\n",
+    "\n\n a",
+    "<<",
+    "0o7",
+    "1_000",
+    "2026-11-22",
+    "12:30",
+    ".5",
+    "+1",
+    "-0",
+    "\u{e0041}",
+    "\u{7f}\u{ffff}",
+];
+
+const LINES: &str = "phase: reviewing\ntopic: \"x\"\nround: 2\n";
+const JSON: &str = "{\"phase\": \"reviewing\", \"topic\": \"x\", \"round\": 2}";
+const FRONTMATTER: &str = "---\nphase: reviewing\ntopic: x\nround: 2\n---\ntext\n";
+
+fn parse(form: Form, text: &str) -> Document {
+    form.parse(text.as_bytes())
+        .unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+fn text_of(document: &Document) -> String {
+    String::from_utf8(document.to_bytes()).unwrap()
+}
+
+fn word(text: &str) -> Value {
+    Value::Word(text.to_owned())
+}
+
+fn refuse(form: Form, text: &str) -> String {
+    match form.parse(text.as_bytes()) {
+        Err(error) => error.to_string(),
+        Ok(document) => panic!("{text:?} is read as {document:?}"),
+    }
+}
+
+/// Sets a text in each form between two other fields, and reads it from the bytes.
+fn check_round_trip(text: &str) {
+    for (form, before) in [
+        (Form::Lines, LINES),
+        (Form::Json, JSON),
+        (Form::Frontmatter(&[]), FRONTMATTER),
+    ] {
+        for value in [Value::Text(text.into()), Value::Word(text.into())] {
+            let mut document = parse(form, before);
+            document.set("topic", &value);
+            document.set("added", &Value::List(vec![text.to_owned()]));
+
+            let again = parse(form, &text_of(&document));
+            let expected = [
+                ("phase".to_owned(), word("reviewing")),
+                ("topic".to_owned(), word(text)),
+                ("round".to_owned(), Value::Count(2)),
+                ("added".to_owned(), Value::List(vec![text.to_owned()])),
+            ];
+            assert_eq!(document.fields(), expected, "{document:?}");
+            assert_eq!(again.fields(), expected, "{document:?}");
+        }
+    }
+}
+
+#[test]
+fn hostile_text_is_read_back_from_each_form() {
+    for text in HOSTILE {
+        check_round_trip(text);
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_back_from_each_form(text in any::<String>()) {
+        check_round_trip(&text);
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        fuzzing::document(&bytes);
+    }
+
+    #[test]
+    fn any_lines_keep_the_other_fields(
+        text in "([a-c]: ?[a-z\"'#|>\\-{}\\[\\]&*!: ]{0,6}(\n|\r\n)(#?\n)?( {0,2}[a-z:#\\-\\]\"]{0,4}\n){0,2}){0,5}",
+        below in any::<String>(),
+    ) {
+        fuzzing::document(text.as_bytes());
+        fuzzing::document(format!("---\n{text}---\n{below}").as_bytes());
+    }
+}
+
+#[test]
+fn set_entry_leaves_other_lines() {
+    let before = "\u{feff}# by hand\r\nphase:   drafting\r\n\nunknown: [1,\n  2]\nblock: |\n  phase: no\n\n  more\n# why\ntopic: \"a\"   # why\nround: 1";
+    let mut document = parse(Form::Lines, before);
+    assert_eq!(text_of(&document), before);
+    assert_eq!(document.get("block"), Some(word("phase: no\n\nmore\n")));
+    assert_eq!(document.get("unknown").unwrap().to_plain(), "[1,2]");
+
+    document.set("phase", &word("reviewing"));
+    document.set("topic", &word("b"));
+    document.set("round", &Value::Count(2));
+    document.set("extra", &Value::Text("new".to_owned()));
+    document.remove("unknown");
+    document.set("no name", &Value::Null);
+    let after = "\u{feff}# by hand\r\nphase: reviewing\r\n\nblock: |\n  phase: no\n\n  more\n# why\ntopic: \"b\"\r\nround: 2\r\nextra: \"new\"\r\n";
+    assert_eq!(text_of(&document), after);
+}
+
+#[test]
+fn lines_without_a_final_line_end_keep_the_last_value() {
+    let mut document = parse(Form::Lines, "block: |\n  one\n  two");
+    let block = document.get("block");
+    document.set("new", &Value::Count(1));
+    assert_eq!(text_of(&document), "block: |\n  one\n  two\nnew: 1\n");
+    assert_eq!(parse(Form::Lines, &text_of(&document)).get("block"), block);
+}
+
+#[test]
+fn text_is_quoted_and_plain_words_are_bare() {
+    let mut document = Document::empty(Form::Lines, &[]);
+    document.set("topic", &Value::Text("fix".to_owned()));
+    document.set("mode", &word("plan"));
+    document.set("answer", &word("yes"));
+    document.set("signal", &Value::Null);
+    document.set("all", &Value::List(vec!["a".to_owned()]));
+    document.set("topic", &word("other"));
+    assert_eq!(
+        text_of(&document),
+        "topic: \"other\"\nmode: plan\nanswer: \"yes\"\nsignal: null\nall: [\"a\"]\n"
+    );
+}
+
+#[test]
+fn wrong_lines_are_refused_with_their_line() {
+    for (text, line) in [
+        ("a: 1\na: 2\n", 2),
+        ("a: 1\n- b\n", 2),
+        ("# why\na: 1\nb: c: d\n", 3),
+        ("a: 1\ntopic: \"a\nphase: done\"\nb: 1\n", 2),
+        ("a: [\nb: 1\n]\n", 3),
+        ("a: &x 1\nb: *x\n", 2),
+        ("a: 1\n---\nb: 2\n", 2),
+        ("a: 1\n...\n", 2),
+        ("a: 1\rb: 2\n", 1),
+        ("a: 1 # \u{2028}c: 2\n", 1),
+        ("# \r[\"x\nb: \", 1]\n", 1),
+        ("text\n", 1),
+        ("{a: 1}\n", 1),
+        ("\"a\": 1\n", 1),
+        ("? a\n: b\n", 1),
+        ("1: 2\n", 1),
+        ("  a: 1\n", 1),
+    ] {
+        let error = refuse(Form::Lines, text);
+        assert!(error.contains(&format!("line {line}")), "{text:?}: {error}");
+    }
+    for text in ["", "\n", "# only\n", "---\n"] {
+        refuse(Form::Lines, text);
+    }
+    assert_eq!(
+        Form::Lines.parse(b"phase: \xff").unwrap_err(),
+        DocumentError::NotUtf8 { at: 7 }
+    );
+}
+
+#[test]
+fn costly_documents_are_read_in_time() {
+    let most = vec![b' '; MAX_BYTES + 1];
+    for form in [Form::Lines, Form::Json, Form::Frontmatter(&[])] {
+        assert_eq!(form.parse(&most).unwrap_err(), DocumentError::TooLarge);
+    }
+    let begun = Instant::now();
+    for part in ["[", "b,", "&a "] {
+        for begin in ["a: ", "a: [", "a:\n  ", "a: \"x\" "] {
+            for bytes in [MAX_YAML_BYTES, MAX_BYTES] {
+                let text = format!("{begin}{}\n", part.repeat(bytes / part.len() - 10));
+                let _ = Form::Lines.parse(text.as_bytes());
+                let _ = Form::Frontmatter(&[]).parse(format!("---\n{text}---\n").as_bytes());
+            }
+        }
+    }
+    // A debug build on a busy machine takes some seconds. Without the bounds it takes minutes.
+    let elapsed = begun.elapsed();
+    assert!(elapsed < Duration::from_secs(30), "{elapsed:?}");
+    let anchors = format!("a: [&x [1], {}]\n", "*x, ".repeat(9));
+    refuse(Form::Lines, &anchors);
+    refuse(Form::Frontmatter(&[]), &format!("---\n{anchors}---\n"));
+
+    let mut long = parse(Form::Lines, LINES);
+    long.set("topic", &Value::Text("[{\"it's\" \\".repeat(40_000)));
+    assert_eq!(parse(Form::Lines, &text_of(&long)).fields(), long.fields());
+}
+
+#[test]
+fn json_has_declared_keys_first() {
+    let text = "{\"z\": 1.5, \"b\": 2, \"y\": {\"c\": null}, \"a\": [\"x\"]}";
+    let mut document = parse(Form::Json, text);
+    document.set("b", &Value::Count(3));
+    document.set("a", &word("[\"y\"]"));
+    document.set("d", &Value::Data(serde_json::json!({ "\u{202e}": 1 })));
+    document.put_first(&["d", "a", "b", "e"].map(|name| (name.to_owned(), Value::Null)));
+    assert_eq!(
+        text_of(&document),
+        r#"{
+  "d": {
+    "\u202E": 1
+  },
+  "a": [
+    "y"
+  ],
+  "b": 3,
+  "z": 1.5,
+  "y": {
+    "c": null
+  }
+}
+"#
+    );
+    for text in [
+        "",
+        "[]",
+        "{",
+        "{}x",
+        "{\"a\":1,\"a\":2}",
+        "\u{feff}{}",
+        "{\"a\":01}",
+    ] {
+        refuse(Form::Json, text);
+    }
+}
+
+#[test]
+fn frontmatter_keeps_other_keys_and_the_text() {
+    let form = Form::Frontmatter(&[("phase", "loop.phase"), ("note", "loop.deep.note")]);
+    let yaml = "round: 1 # of three\nhide title: yes\n1: one\nloop:\n  phase: drafting\n  hooks:\n  - run: x\ntags: [a]\n";
+    let rest = "---\n# Plan\n\n---\nphase: done";
+    let mut document = parse(form, &format!("\u{feff}---\n{yaml}{rest}"));
+    assert_eq!(document.get("phase"), Some(word("drafting")));
+    document.set("phase", &word("reviewing"));
+    document.set("note", &word("new"));
+    document.set("tags", &Value::Data(serde_json::json!([{ "b": [1.5] }])));
+    document.append("- paid\n");
+    let expected = "\u{feff}---\nround: 1\nhide title: yes\n1: one\nloop:\n  phase: reviewing\n  hooks:\n  - run: x\n  deep:\n    note: new\ntags:\n- b:\n  - 1.5\n---\n# Plan\n\n---\nphase: done\n- paid\n";
+    assert_eq!(text_of(&document), expected);
+    let names: Vec<_> = document
+        .fields()
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect();
+    assert_eq!(names, ["round", "hide title", "tags", "phase", "note"]);
+
+    document.remove("note");
+    let expected = expected.replace("  deep:\n    note: new\n", "");
+    assert_eq!(text_of(&document), expected);
+    let mut windows = parse(form, &expected.replace('\n', "\r\n"));
+    windows.set("round", &Value::Count(2));
+    windows.append("end");
+    let expected = expected.replace("round: 1", "round: 2") + "end\n";
+    assert_eq!(text_of(&windows), expected.replace('\n', "\r\n"));
+}
+
+#[test]
+fn wrong_frontmatter_is_refused() {
+    let form = Form::Frontmatter(&[]);
+    for text in [
+        "",
+        "---",
+        "text\n---\na: 1\n---\n",
+        " ---\na: 1\n---\n",
+        "---\na: 1\n --- \n",
+        "---\n- a\n---\n",
+        "---\na: 1\na: 2\n---\n",
+    ] {
+        refuse(form, text);
+    }
+    let error = refuse(form, "---\n# why\na: 1\nb:\n  c: d: e\n---\n");
+    assert!(error.contains("line 5"), "{error}");
+}
+
+#[test]
+fn null_stands_for_the_declared_values() {
+    let mut document = Document::parse(Form::Lines, &[("round", "0")], b"round: null\n").unwrap();
+    assert_eq!(document.get("round"), Some(Value::Count(0)));
+    document.set("round", &Value::Count(1));
+    assert_eq!(text_of(&document), "round: 1\n");
+    document.set("round", &Value::Count(0));
+    assert_eq!(text_of(&document), "round: null\n");
+    assert_eq!(document.fields(), [("round".to_owned(), Value::Count(0))]);
+}

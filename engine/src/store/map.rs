@@ -1,0 +1,212 @@
+//! The forms `json` and `frontmatter`: a map of fields, read and written with serde.
+
+use serde_yaml::{Mapping, Value as Yaml};
+
+use super::document::DocumentError;
+use super::value::{self, Value};
+use super::yaml::{MAX_YAML_BYTES, check_yaml, from_yaml};
+
+/// A byte-order mark.
+const MARK: char = '\u{feff}';
+
+/// Fields that stand below other keys, each with its path: `("phase", "loop.phase")`.
+pub(super) type Keys = &'static [(&'static str, &'static str)];
+
+/// A document that is a map.
+#[derive(Debug, Clone, Default)]
+pub(super) struct MapDocument {
+    map: Mapping,
+    keys: Keys,
+    layout: Layout,
+}
+
+/// The text around the map.
+#[derive(Debug, Clone, Default)]
+enum Layout {
+    #[default]
+    Json,
+    Frontmatter {
+        /// The first fence, with its line ending.
+        open: String,
+        /// The second fence, and the text below it.
+        rest: String,
+    },
+}
+
+impl MapDocument {
+    pub(super) fn parse_json(text: &str) -> Result<Self, DocumentError> {
+        Ok(Self {
+            map: serde_json::from_str(text).map_err(DocumentError::syntax)?,
+            ..Self::default()
+        })
+    }
+
+    pub(super) fn parse_frontmatter(keys: Keys, text: &str) -> Result<Self, DocumentError> {
+        let (begin, end) = find_fences(text).ok_or(DocumentError::NotFrontmatter)?;
+        if end - begin > MAX_YAML_BYTES {
+            return Err(DocumentError::YamlTooLarge);
+        }
+        check_yaml(&text[begin..end])?;
+
+        // With the first fence, which begins a document of YAML, an error names the line in the file.
+        let yaml = text[..end].trim_start_matches(MARK);
+        let map: Option<Mapping> = serde_yaml::from_str(yaml).map_err(DocumentError::syntax)?;
+        Ok(Self {
+            map: map.unwrap_or_default(),
+            keys,
+            layout: Layout::Frontmatter {
+                open: text[..begin].to_owned(),
+                rest: text[end..].to_owned(),
+            },
+        })
+    }
+
+    pub(super) fn empty_frontmatter(keys: Keys) -> Self {
+        let fence = "---\n".to_owned();
+        Self {
+            keys,
+            layout: Layout::Frontmatter {
+                open: fence.clone(),
+                rest: fence,
+            },
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn get(&self, field: &str) -> Option<Value> {
+        let path = self.path_of(field);
+        let (first, below) = path.split_first()?;
+        let first = self.map.get(*first)?;
+        let value = below.iter().try_fold(first, |value, key| value.get(*key))?;
+        Some(from_yaml(value))
+    }
+
+    pub(super) fn set(&mut self, field: &str, value: &Value) {
+        let path = self.path_of(field);
+        let Some((key, above)) = path.split_last() else {
+            return;
+        };
+        let mut map = &mut self.map;
+        for key in above {
+            let value = map.entry((*key).into()).or_insert(Yaml::Null);
+            if !value.is_mapping() {
+                *value = Yaml::Mapping(Mapping::new());
+            }
+            let Yaml::Mapping(below) = value else { return };
+            map = below;
+        }
+        let yaml = serde_yaml::to_value(value.to_json()).unwrap_or_default();
+        map.insert((*key).into(), yaml);
+    }
+
+    pub(super) fn remove(&mut self, field: &str) {
+        let path = self.path_of(field);
+        remove_path(&mut self.map, &path);
+    }
+
+    /// Adds lines to the text below the fields.
+    pub(super) fn append(&mut self, text: &str) {
+        let Layout::Frontmatter { open, rest } = &mut self.layout else {
+            return;
+        };
+        let ending = line_ending(open);
+        if !rest.ends_with('\n') {
+            rest.push_str(ending);
+        }
+        for line in text.lines() {
+            rest.push_str(line);
+            rest.push_str(ending);
+        }
+    }
+
+    /// Puts these fields first in JSON. In frontmatter the user orders the fields.
+    pub(super) fn put_first(&mut self, fields: &[(String, Value)]) {
+        if !matches!(self.layout, Layout::Json) {
+            return;
+        }
+        let mut others = std::mem::take(&mut self.map);
+        for (name, _) in fields {
+            self.map.extend(others.shift_remove_entry(name));
+        }
+        self.map.extend(others);
+    }
+
+    /// Returns the keys of the map as fields, without those that have fields below them, and then the fields of [`Keys`].
+    pub(super) fn fields(&self) -> Vec<(String, Value)> {
+        let is_placed = |name: &str| {
+            let mut keys = self.keys.iter();
+            keys.any(|(field, path)| *field == name || path.split('.').next() == Some(name))
+        };
+        let names = self.map.keys().filter_map(Yaml::as_str);
+        let names = names.filter(|name| !is_placed(name));
+        names
+            .chain(self.keys.iter().map(|(field, _)| *field))
+            .filter_map(|field| Some((field.to_owned(), self.get(field)?)))
+            .collect()
+    }
+
+    /// Returns the text of the file. A map that was read, with values from JSON, can always be written.
+    pub(super) fn to_text(&self) -> String {
+        match &self.layout {
+            Layout::Json => {
+                let json = serde_json::to_string_pretty(&self.map).unwrap_or_default();
+                value::shown(&json) + "\n"
+            }
+            Layout::Frontmatter { open, rest } if self.map.is_empty() => format!("{open}{rest}"),
+            Layout::Frontmatter { open, rest } => {
+                let yaml = serde_yaml::to_string(&self.map).unwrap_or_default();
+                let yaml = yaml.replace('\n', line_ending(open));
+                format!("{open}{yaml}{rest}")
+            }
+        }
+    }
+
+    fn path_of<'a>(&self, field: &'a str) -> Vec<&'a str> {
+        match self.keys.iter().find(|(name, _)| *name == field) {
+            Some((_, path)) => path.split('.').collect(),
+            None => vec![field],
+        }
+    }
+}
+
+/// Removes a key, and each key above it that then has nothing below it.
+fn remove_path(map: &mut Mapping, path: &[&str]) {
+    match path {
+        [] => {}
+        [key] => drop(map.shift_remove(*key)),
+        [first, below @ ..] => {
+            let Some(Yaml::Mapping(inner)) = map.get_mut(*first) else {
+                return;
+            };
+            remove_path(inner, below);
+            if inner.is_empty() {
+                map.shift_remove(*first);
+            }
+        }
+    }
+}
+
+/// Returns the ends of both the first fence's line and the YAML.
+fn find_fences(text: &str) -> Option<(usize, usize)> {
+    let begin = text.find('\n')? + 1;
+    if !is_fence(text[..begin].trim_start_matches(MARK)) {
+        return None;
+    }
+    let mut end = begin;
+    for line in text[begin..].split_inclusive('\n') {
+        if is_fence(line) {
+            return Some((begin, end));
+        }
+        end += line.len();
+    }
+    None
+}
+
+fn is_fence(line: &str) -> bool {
+    line.strip_prefix("---")
+        .is_some_and(|rest| rest.trim().is_empty())
+}
+
+fn line_ending(line: &str) -> &'static str {
+    if line.ends_with("\r\n") { "\r\n" } else { "\n" }
+}
