@@ -36,7 +36,7 @@ enum Layout {
 impl MapDocument {
     pub(super) fn parse_json(text: &str) -> Result<Self, DocumentError> {
         Ok(Self {
-            map: serde_json::from_str(text).map_err(DocumentError::syntax)?,
+            map: serde_json::from_str(text).map_err(unexpected)?,
             ..Self::default()
         })
     }
@@ -167,6 +167,11 @@ impl MapDocument {
             None => vec![field],
         }
     }
+}
+
+/// Describes JSON that is no map of fields.
+fn unexpected(error: serde_json::Error) -> DocumentError {
+    DocumentError::syntax(error.to_string().replace("a YAML mapping", "an object"))
 }
 
 /// Removes a key, and each key above it that then has nothing below it.

@@ -199,7 +199,7 @@ impl Store {
         let written = changes.find(|change| change.revision == found);
         let document = self.spec().parse(bytes).ok();
         Ok(written.zip(document).is_some_and(|(written, document)| {
-            differing(&*document, &written.fields).next().is_none()
+            differing(&document, &written.fields).next().is_none()
         }))
     }
 
@@ -425,7 +425,7 @@ impl Seen {
         if let Some(shown) = shown.filter(|shown| *shown < newest.revision) {
             return Self::Older(shown);
         }
-        let changed: Vec<_> = differing(&*found, &newest.fields).collect();
+        let changed: Vec<_> = differing(&found, &newest.fields).collect();
         if changed.is_empty() {
             return Self::AsWritten(bytes.to_vec());
         }
@@ -447,7 +447,7 @@ impl Seen {
 
 /// Returns the fields that a document does not show with their values.
 fn differing<'f>(
-    document: &dyn Document,
+    document: &Document,
     fields: &'f [(String, Value)],
 ) -> impl Iterator<Item = &'f (String, Value)> {
     fields.iter().filter(|(field, value)| {

@@ -6,7 +6,7 @@ use super::document::DocumentError;
 use super::value::Value;
 
 /// The most that the YAML reader is given of one document, in bytes.
-pub(super) const MAX_YAML_BYTES: usize = 64 * 1024;
+pub(super) const MAX_YAML_BYTES: usize = 256 * 1024;
 /// The most brackets that are open at once. The reader's time grows with their number for each byte; it accepts 128 of them.
 const MAX_OPEN_BRACKETS: usize = 128;
 /// The most uses of anchors. Each repeats what the anchor names, which may itself use anchors.
