@@ -1,6 +1,6 @@
 //! The engine of claudex-loop: machines, their loops as sealed journals, and files that are opened safely.
 //!
-//! [`machine`] moves a loop along the edges of a machine that `claudex-build` generated. [`store`] keeps loops, each as a
+//! [`mod@machine`] moves a loop along the edges of a machine that `claudex-build` generated. [`store`] keeps loops, each as a
 //! journal with a document for people. [`files`] opens files below a held folder. [`text`] makes text from outside plain.
 
 #[doc(hidden)]
