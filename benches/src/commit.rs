@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use claudex_loop::StateHome;
-use claudex_loop::store::{Change, CommitError, LoopId, Record, StartPlan, Store, Value};
+use claudex_loop::store::{Change, LoopId, Record, StartPlan, Store, StoreError, Value};
 use claudex_testkit::rewrite_journal;
 
 use crate::counter::SPEC;
@@ -85,7 +85,7 @@ impl Writer {
             };
             match self.store.commit(&self.held, change) {
                 Ok(now) => return self.held = now,
-                Err(CommitError::Stale { .. }) => *self = Self::of(&self.store, &self.id),
+                Err(StoreError::Stale { .. }) => *self = Self::of(&self.store, &self.id),
                 Err(error) => panic!("{error}"),
             }
         }

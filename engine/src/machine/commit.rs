@@ -3,7 +3,7 @@
 use crate::machine::edge::EdgeAt;
 use crate::machine::table::PhaseInfo;
 use crate::machine::{Actor, EvidenceRecord, Raw, Refusal, Refused, Snapshot};
-use crate::store::{Change, CommitError, JsonText, Value};
+use crate::store::{Change, JsonText, StoreError, Value};
 
 impl Raw {
     /// Commits an edge that is open, with the fields that it changes.
@@ -53,7 +53,14 @@ impl Raw {
         };
         match self.store().commit(self.record(), change) {
             Ok(record) => Ok(self.moved(record, edge)),
-            Err(error) => Err(Refused::new(self, refusal_of(error))),
+            Err(StoreError::Stale { found }) => {
+                let expected = Snapshot {
+                    phase: from.stored.to_owned(),
+                    revision: self.record().revision(),
+                };
+                Err(Refused::new(self, Refusal::Stale { expected, found }))
+            }
+            Err(error) => Err(Refused::new(self, Refusal::Store(error))),
         }
     }
 
@@ -108,26 +115,5 @@ impl Raw {
             requirement,
             problem,
         })
-    }
-}
-
-fn refusal_of(error: CommitError) -> Refusal {
-    match error {
-        CommitError::Stale {
-            expected_phase,
-            found_phase,
-            expected_revision,
-            found_revision,
-        } => Refusal::Stale {
-            expected: Snapshot {
-                phase: expected_phase,
-                revision: expected_revision,
-            },
-            found: Snapshot {
-                phase: found_phase,
-                revision: found_revision,
-            },
-        },
-        CommitError::Store(error) => Refusal::Store(error),
     }
 }

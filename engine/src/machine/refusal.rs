@@ -3,6 +3,7 @@
 use derive_more::{Display, Error};
 
 use crate::machine::{Actor, Requirement, fields::FieldError};
+pub use crate::store::Snapshot;
 use crate::store::StoreError;
 
 /// A transition that did not happen: the loop as it was held, and the reason.
@@ -12,16 +13,6 @@ pub struct Refused<L> {
     pub held: L,
     /// Why.
     pub refusal: Box<Refusal>,
-}
-
-/// A phase and a revision.
-#[derive(Debug, Clone, PartialEq, Eq, Display)]
-#[display("{phase}, revision {revision}")]
-pub struct Snapshot {
-    /// The phase's stored form.
-    pub phase: String,
-    /// The revision.
-    pub revision: u64,
 }
 
 /// Why a transition did not happen.

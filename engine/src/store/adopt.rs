@@ -5,7 +5,6 @@ use super::entry::{ADOPT, ChangeEntry, Entry};
 use super::error::{StartError, StoreError, io_error};
 use super::files::JOURNAL;
 use super::id::LoopId;
-use super::journal::AppendError;
 use super::store::Store;
 use super::value::Value;
 
@@ -48,8 +47,8 @@ impl Store {
         let document = self.files().read_document(id).unwrap_or_default();
         match self.append(id, 0, &document, entry) {
             Ok(_) => Ok(true),
-            Err(AppendError::Store(error)) => Err(error.into()),
-            Err(AppendError::Stale { .. }) => Err(self.exists(id).into()),
+            Err(StoreError::Stale { .. }) => Err(self.exists(id).into()),
+            Err(error) => Err(error.into()),
         }
     }
 

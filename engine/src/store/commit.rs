@@ -4,9 +4,9 @@ use jiff::Timestamp;
 
 use super::document::is_field_name;
 use super::entry::{Change, ChangeEntry, Entry};
-use super::error::{CommitError, StoreError, io_error};
+use super::error::{Snapshot, StoreError, io_error};
 use super::id::{LoopId, iso};
-use super::journal::{AppendError, Line};
+use super::journal::Line;
 use super::open::render;
 use super::record::{self, Record};
 use super::store::Store;
@@ -22,41 +22,29 @@ impl Store {
     /// loop as it was. A crash after it leaves the change made, and the next open writes the document.
     ///
     /// # Errors
-    /// [`CommitError::Stale`] if the loop on disk is not the one that is held. On any error nothing was changed.
-    pub fn commit(&self, held: &Record, change: Change) -> Result<Record, CommitError> {
-        let expected_phase = change.from.as_deref().unwrap_or(&held.phase).to_owned();
-        let (phase, revision) = (held.phase.clone(), held.revision);
-        let stale = |found_phase: String, found_revision: u64| CommitError::Stale {
-            expected_phase: expected_phase.clone(),
-            found_phase,
-            expected_revision: revision,
-            found_revision,
-        };
-        if held.phase != expected_phase {
-            return Err(stale(held.phase.clone(), held.revision));
-        }
+    /// [`StoreError::Stale`] if the loop on disk is not the one that is held. On any error nothing was changed.
+    pub fn commit(&self, held: &Record, change: Change) -> Result<Record, StoreError> {
         // An edit by hand since then is undone and kept, or becomes a change before this one, which then is stale.
-        let held = match self.files().read_document(&held.id) {
+        let found = match self.files().read_document(&held.id) {
             Ok(bytes) if bytes == held.document => held.clone(),
             _ => self.open(&held.id)?.record,
         };
-        if (revision, &*phase) != (held.revision, &*held.phase) {
-            return Err(stale(held.phase, held.revision));
+        let from = change.from.as_deref().unwrap_or(&held.phase);
+        if (found.revision, &*found.phase) != (held.revision, from) {
+            let found = Snapshot {
+                phase: found.phase,
+                revision: found.revision,
+            };
+            return Err(StoreError::Stale { found });
         }
-        match self.write(&held, change) {
-            Ok(record) => Ok(record),
-            Err(AppendError::Store(error)) => Err(error.into()),
-            Err(AppendError::Stale { found }) => match Entry::parse(&found) {
-                Some(Entry::Change(found)) => {
-                    Err(stale(found.to.unwrap_or_default(), found.revision))
-                }
-                _ => Err(self.no_loop(&held.id).into()),
-            },
+        match self.write(&found, change) {
+            Err(StoreError::Stale { found }) if found.revision == 0 => Err(self.no_loop(&held.id)),
+            written => written,
         }
     }
 
     /// Writes a change of a loop at its revision.
-    pub(super) fn write(&self, held: &Record, change: Change) -> Result<Record, AppendError> {
+    pub(super) fn write(&self, held: &Record, change: Change) -> Result<Record, StoreError> {
         let spec = self.spec();
         let at = Timestamp::now();
         let mut fields = held.fields.clone();
@@ -64,7 +52,7 @@ impl Store {
         for (field, value) in &change.edits {
             if !is_field_name(field) {
                 let field = field.clone();
-                return Err(StoreError::FieldName { field }.into());
+                return Err(StoreError::FieldName { field });
             }
             value.check_range(field)?;
             if !spec.is_structural(field) {
@@ -125,21 +113,21 @@ impl Store {
         after: u64,
         found: &[u8],
         entry: ChangeEntry,
-    ) -> Result<Record, AppendError> {
+    ) -> Result<Record, StoreError> {
         let spec = self.spec();
         let texts: Vec<String> = entry.append.iter().cloned().collect();
         let document = render(spec, spec.parse(found).ok(), &entry.fields, &texts);
         // What cannot be read again is not written.
         if let Err(error) = spec.parse(&document) {
             let path = self.path_of(id);
-            return Err(StoreError::Unwritable { path, error }.into());
+            return Err(StoreError::Unwritable { path, error });
         }
         let record = Record::new(spec, id, &entry, document);
         let json = serde_json::to_vec(&Entry::Change(entry))
             .map_err(|error| io_error("write", &self.journal_path(id))(error.into()))?;
         if json.len() > MAX_LINE {
             let path = self.journal_path(id);
-            return Err(StoreError::JournalFull { path }.into());
+            return Err(StoreError::JournalFull { path });
         }
         let line = Line {
             json: &json,
@@ -160,7 +148,7 @@ impl Store {
         session: &str,
         what: &str,
         by: &str,
-    ) -> Result<Record, CommitError> {
+    ) -> Result<Record, StoreError> {
         let session = Value::Word(session.to_owned());
         let change = Change {
             edits: vec![(self.spec().fields.session.to_owned(), session)],
@@ -209,10 +197,9 @@ impl Store {
                 ..Change::bare("set-field", by)
             };
             match self.write(&held, change) {
-                Ok(record) => return Ok(record),
-                Err(AppendError::Store(error)) => return Err(error),
                 // Another process changed the loop in between.
-                Err(AppendError::Stale { .. }) => {}
+                Err(StoreError::Stale { .. }) => {}
+                written => return written,
             }
         }
     }

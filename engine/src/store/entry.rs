@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Map;
 use serde_json::value::RawValue;
 
+use super::error::Snapshot;
 use super::id::iso;
 use super::value::{MOST_COUNT, Value, value_in};
 
@@ -310,6 +311,15 @@ pub(super) fn revision_in(json: &[u8]) -> Option<u64> {
     let rest = json.strip_prefix(b"{\"revision\":")?;
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     std::str::from_utf8(&rest[..digits]).ok()?.parse().ok()
+}
+
+/// Returns where the loop is after a change. Revision 0: there is no change.
+pub(super) fn snapshot(json: Option<&[u8]>) -> Snapshot {
+    let (phase, revision) = match json.and_then(Entry::parse) {
+        Some(Entry::Change(change)) => (change.to.unwrap_or_default(), change.revision),
+        _ => (String::new(), 0),
+    };
+    Snapshot { phase, revision }
 }
 
 /// Returns whether a reader needs about as much memory for this JSON as it has bytes: a value takes many times what its brackets do.

@@ -1,22 +1,39 @@
 //! What can go wrong in the store, each with what to do now.
 
 use std::io;
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::document::DocumentError;
 use super::id::InvalidId;
-use super::lock::LockError;
 use super::value::MOST_COUNT;
 use crate::files::{Distrust, UntrustedError};
 
 /// Why an operation of the store failed.
 #[derive(Debug, derive_more::Display, derive_more::Error, miette::Diagnostic)]
 pub enum StoreError {
-    /// The project's lock was not to be had.
-    #[display("{_0}")]
-    #[diagnostic(transparent)]
-    Lock(#[error(not(source))] LockError),
+    /// Another process held a lock all the time.
+    #[display("{path} is still held after {} ms", waited.as_millis(), path = crate::text::shown(path))]
+    #[diagnostic(
+        code(claudex::store::locked),
+        help(
+            "another process changes this project's loops; try again, or end that process if it hangs"
+        )
+    )]
+    Busy {
+        /// The lock file.
+        path: Utf8PathBuf,
+        /// The time that this process waited.
+        waited: Duration,
+    },
+    /// The loop is not the one that was held.
+    #[display("the loop was changed meanwhile: it is at {found}")]
+    #[diagnostic(code(claudex::store::stale), help("read it again, and decide anew"))]
+    Stale {
+        /// The loop as it is.
+        found: Snapshot,
+    },
     /// The id does not have the form of the machine's ids.
     #[display("{_0}")]
     #[diagnostic(transparent)]
@@ -295,50 +312,14 @@ pub enum StoreError {
     },
 }
 
-impl From<LockError> for StoreError {
-    fn from(error: LockError) -> Self {
-        Self::Lock(error)
-    }
-}
-
-/// Why a change was not committed. Nothing was written.
-#[derive(Debug, derive_more::Display, derive_more::Error, miette::Diagnostic)]
-pub enum CommitError {
-    /// The loop on disk is not the one that was held.
-    #[display(
-        "the loop is in phase {found_phase} at revision {found_revision}, \
-         not in {expected_phase} at {expected_revision} as held"
-    )]
-    #[diagnostic(
-        code(claudex::store::stale),
-        help("someone else changed it: read it again")
-    )]
-    Stale {
-        /// The phase that was held.
-        expected_phase: String,
-        /// The phase on disk.
-        found_phase: String,
-        /// The revision that was held.
-        expected_revision: u64,
-        /// The revision on disk.
-        found_revision: u64,
-    },
-    /// The store failed.
-    #[display("{_0}")]
-    #[diagnostic(transparent)]
-    Store(#[error(not(source))] StoreError),
-}
-
-impl From<StoreError> for CommitError {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
-}
-
-impl From<LockError> for CommitError {
-    fn from(error: LockError) -> Self {
-        Self::Store(error.into())
-    }
+/// A phase and a revision.
+#[derive(Debug, Clone, PartialEq, Eq, derive_more::Display)]
+#[display("{phase}, revision {revision}")]
+pub struct Snapshot {
+    /// The phase's stored form.
+    pub phase: String,
+    /// The revision.
+    pub revision: u64,
 }
 
 /// Why a loop was not started. Nothing is left behind.
@@ -382,12 +363,6 @@ impl From<StoreError> for StartError {
             StoreError::Active { id, phase, folder } => Self::Active { id, phase, folder },
             other => Self::Store(other),
         }
-    }
-}
-
-impl From<LockError> for StartError {
-    fn from(error: LockError) -> Self {
-        Self::Store(error.into())
     }
 }
 

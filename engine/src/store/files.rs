@@ -19,17 +19,17 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::budget::Budget;
 use super::document::MAX_BYTES;
-use super::entry::revision_in;
+use super::entry::{revision_in, snapshot};
 use super::error::{StoreError, io_error};
 use super::id::LoopId;
-use super::journal::{AppendError, Journal, Line, Tail};
-use super::lock::{LockError, PROJECT, STARTING, with_lock};
+use super::journal::{Journal, Line, Tail};
+use super::lock::{PROJECT, STARTING, with_lock};
 use super::project::{Mark, Project, Whereabouts};
 use super::seal::{self, Chain, Key};
 use super::spec::StateSpec;
 use super::state_home::StateHome;
 use crate::files::kill_point::{self, kill_point};
-use crate::files::{Folder, Made, Prepared, UntrustedError, if_there, make_all};
+use crate::files::{Folder, Made, Prepared, if_there, make_all};
 
 /// The name of the journal in a loop's folder.
 pub(super) const JOURNAL: &str = "journal.jsonl";
@@ -274,25 +274,19 @@ impl LoopFolder {
     }
 
     /// Runs work under the lock of the state folder.
-    pub(super) fn locked<R, E: From<LockError> + From<StoreError>>(
+    pub(super) fn locked<R>(
         &self,
-        work: impl FnOnce(&Folder) -> Result<R, E>,
-    ) -> Result<R, E> {
+        work: impl FnOnce(&Folder) -> Result<R, StoreError>,
+    ) -> Result<R, StoreError> {
         self.locked_by(PROJECT, work)
     }
 
-    fn locked_by<R, E: From<LockError> + From<StoreError>>(
+    fn locked_by<R>(
         &self,
         name: &'static str,
-        work: impl FnOnce(&Folder) -> Result<R, E>,
-    ) -> Result<R, E> {
-        let folder = self.open().map_err(|source| -> E {
-            if UntrustedError::of(&source).is_some() {
-                return io_error("open", &self.folder)(source).into();
-            }
-            let path = self.folder.join(name);
-            LockError::Io { path, source }.into()
-        })?;
+        work: impl FnOnce(&Folder) -> Result<R, StoreError>,
+    ) -> Result<R, StoreError> {
+        let folder = self.open().map_err(io_error("open", &self.folder))?;
         let (wait, deadline) = self.budget.wait_for_lock(self.deadline);
         with_lock(&folder, name, deadline, || {
             drop(wait);
@@ -615,14 +609,14 @@ fn begin_of(bytes: &[u8], end: usize) -> usize {
 }
 
 impl Journal for LoopFolder {
-    fn append(&self, id: &LoopId, line: Line<'_>) -> Result<(), AppendError> {
+    fn append(&self, id: &LoopId, line: Line<'_>) -> Result<(), StoreError> {
         self.locked(|here| {
             let last = self.last(id)?;
             let newest = last.as_ref().map(|last| last.change.as_slice());
             let revision = newest.and_then(revision_in).unwrap_or_default();
             if line.after.is_some_and(|after| after != revision) {
-                let found = newest.unwrap_or_default().to_vec();
-                return Err(AppendError::Stale { found });
+                let found = snapshot(newest);
+                return Err(StoreError::Stale { found });
             }
             // The new document is there before its line, so that a full disk refuses the change here.
             let prepare = |document| self.prepare_document(here, id, document);
@@ -631,7 +625,7 @@ impl Journal for LoopFolder {
             let length = self.append_line(here, id, last.as_ref(), line.json)?;
             if let Some(Err(error)) = prepared.map(NewDocument::put) {
                 let _ = self.take_back(id, last.as_ref().map_or(0, |last| last.end));
-                return Err(self.unwritten(id, error).into());
+                return Err(self.unwritten(id, error));
             }
             self.keep_length(here, id, length, last.is_none());
             Ok(())

@@ -6,7 +6,6 @@ use std::fmt::Debug;
 
 use super::error::StoreError;
 use super::id::LoopId;
-use super::lock::LockError;
 
 /// The end of a journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,37 +27,16 @@ pub(super) struct Line<'l> {
     pub(super) document: Option<&'l [u8]>,
 }
 
-/// Why a line was not appended.
-#[derive(Debug)]
-pub(super) enum AppendError {
-    /// The newest change has another revision.
-    Stale {
-        /// The newest change, as JSON. Empty: there is none.
-        found: Vec<u8>,
-    },
-    /// The journal could not be read or written.
-    Store(StoreError),
-}
-
-impl From<LockError> for AppendError {
-    fn from(error: LockError) -> Self {
-        Self::Store(error.into())
-    }
-}
-
-impl From<StoreError> for AppendError {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
-}
-
 /// Keeps the journals and the documents of loops.
 ///
 /// A line is complete in itself and never changes. A line that was appended survives a power loss. The document does not
 /// have to: it is rendered again from the last change.
 pub(super) trait Journal: Debug + Send + Sync {
     /// Appends a line, and replaces the document after it.
-    fn append(&self, id: &LoopId, line: Line<'_>) -> Result<(), AppendError>;
+    ///
+    /// # Errors
+    /// Returns [`StoreError::Stale`] if the newest change is not the one that the line follows.
+    fn append(&self, id: &LoopId, line: Line<'_>) -> Result<(), StoreError>;
 
     /// Returns the end of a journal. `None`: there is no such loop.
     ///

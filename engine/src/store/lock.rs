@@ -11,10 +11,11 @@ use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::time::{Duration, Instant};
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
+use super::error::{StoreError, io_error};
 use crate::files::{Folder, folder_of, read_to_string};
 
 /// How often a lock that is held is tried.
@@ -31,53 +32,19 @@ pub(super) const STARTING: &str = ".start.lock";
 /// The name of the lock of a running review in a loop's folder.
 pub(super) const RUN: &str = "run.lock";
 
-/// Why a lock was not taken.
-#[derive(Debug, derive_more::Display, derive_more::Error, miette::Diagnostic)]
-pub enum LockError {
-    /// Another process held it all the time.
-    #[display("{path} is still held after {} ms", waited.as_millis(), path = crate::text::shown(path))]
-    #[diagnostic(
-        code(claudex::store::locked),
-        help(
-            "another process changes this project's loops; try again, or end that process if it hangs"
-        )
-    )]
-    TimedOut {
-        /// The lock file.
-        path: Utf8PathBuf,
-        /// How long this process waited.
-        waited: Duration,
-    },
-    /// The lock file could not be opened or locked.
-    #[display("cannot lock {path}: {source}", path = crate::text::shown(path), source = crate::text::shown(source.to_string()))]
-    #[diagnostic(
-        code(claudex::store::lock_io),
-        help("the folder must exist and be writable for you")
-    )]
-    Io {
-        /// The lock file.
-        path: Utf8PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-}
-
 /// Runs work while the lock `name` of a folder is held. Makes the lock file, which nothing deletes while the folder is in use.
 /// The lock is not reentrant: work must not take it again.
 ///
 /// # Errors
-/// Returns [`LockError::TimedOut`] if the lock is not free within the deadline, and [`LockError::Io`] if it cannot be opened.
+/// Returns [`StoreError::Busy`] if the lock is not free within the deadline, and [`StoreError::Io`] if it cannot be opened.
 pub(super) fn with_lock<R>(
     folder: &Folder,
     name: &str,
     deadline: Duration,
     work: impl FnOnce() -> R,
-) -> Result<R, LockError> {
+) -> Result<R, StoreError> {
     let path = folder.path().join(name);
-    let failed = |source| LockError::Io {
-        path: path.clone(),
-        source,
-    };
+    let failed = |error| io_error("lock", &path)(error);
     let begun = Instant::now();
     loop {
         let mut lock = fd_lock::RwLock::new(folder.file_or_new(name).map_err(failed)?);
@@ -93,7 +60,7 @@ pub(super) fn with_lock<R>(
         }
         let waited = begun.elapsed();
         if waited >= deadline {
-            return Err(LockError::TimedOut { path, waited });
+            return Err(StoreError::Busy { path, waited });
         }
         let interval = POLL_INTERVAL.saturating_sub(waited / 100);
         std::thread::sleep(interval.max(MIN_POLL_INTERVAL).min(deadline - waited));
@@ -118,11 +85,9 @@ impl RunLock {
     ///
     /// # Errors
     /// Returns an error if the file cannot be opened or locked.
-    pub fn try_take(folder: &Folder) -> Result<Option<Self>, LockError> {
-        let failed = |source| LockError::Io {
-            path: folder.path().join(RUN),
-            source,
-        };
+    pub fn try_take(folder: &Folder) -> Result<Option<Self>, StoreError> {
+        let path = folder.path().join(RUN);
+        let failed = |error| io_error("lock", &path)(error);
         for _ in 0..RUN_LOCK_TRIES {
             let file = folder.file_or_new(RUN).map_err(failed)?;
             match file.try_lock() {
@@ -180,7 +145,7 @@ mod tests {
         folder: &Utf8Path,
         deadline: Duration,
         work: impl FnOnce() -> R,
-    ) -> Result<R, LockError> {
+    ) -> Result<R, StoreError> {
         with_lock(&Folder::open(folder).unwrap(), PROJECT, deadline, work)
     }
 
@@ -211,11 +176,11 @@ mod tests {
         })
         .unwrap();
         match inner.unwrap_err() {
-            LockError::TimedOut { path, waited } => {
+            StoreError::Busy { path, waited } => {
                 assert_eq!(path, folder.join(".lock"));
                 assert!(waited >= Duration::from_millis(20));
             }
-            other @ LockError::Io { .. } => panic!("{other}"),
+            other => panic!("{other}"),
         }
         hold(&folder, Duration::ZERO, || ()).unwrap();
     }
@@ -234,7 +199,7 @@ mod tests {
         assert!(
             matches!(
                 hold(&folder, Duration::ZERO, || ()),
-                Err(LockError::Io { .. })
+                Err(StoreError::Untrusted { .. })
             ),
             "no symlink"
         );

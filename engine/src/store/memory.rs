@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::entry::revision_in;
+use super::entry::{revision_in, snapshot};
 use super::error::StoreError;
 use super::id::LoopId;
-use super::journal::{AppendError, Journal, Line, Tail};
+use super::journal::{Journal, Line, Tail};
 
 /// Journals of one process.
 #[derive(Debug, Default)]
@@ -34,13 +34,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Journal for Memory {
-    fn append(&self, id: &LoopId, line: Line<'_>) -> Result<(), AppendError> {
+    fn append(&self, id: &LoopId, line: Line<'_>) -> Result<(), StoreError> {
         let mut loops = lock(&self.loops);
         let kept = loops.entry(id.clone()).or_default();
-        let newest = kept.newest().cloned().unwrap_or_default();
-        let revision = revision_in(&newest).unwrap_or_default();
+        let newest = kept.newest().map(Vec::as_slice);
+        let revision = newest.and_then(revision_in).unwrap_or_default();
         if line.after.is_some_and(|after| after != revision) {
-            return Err(AppendError::Stale { found: newest });
+            let found = snapshot(newest);
+            return Err(StoreError::Stale { found });
         }
         kept.lines.push(line.json.to_vec());
         if let Some(document) = line.document {

@@ -7,7 +7,7 @@ use super::document::{Document, DocumentError};
 use super::entry::{Change, ChangeEntry, EDIT, Entry, MOVED, NoteEntry};
 use super::error::{StoreError, io_error};
 use super::id::LoopId;
-use super::journal::{AppendError, Line, Tail};
+use super::journal::{Line, Tail};
 use super::record::{self, Record};
 use super::spec::{Form, StateSpec};
 use super::store::Store;
@@ -75,8 +75,8 @@ impl Store {
             };
             match self.write(&opened.record, moved) {
                 Ok(record) => opened.record = record,
-                Err(AppendError::Stale { .. }) => opened = self.open_where_written(id)?,
-                Err(AppendError::Store(error)) => return Err(error),
+                Err(StoreError::Stale { .. }) => opened = self.open_where_written(id)?,
+                Err(error) => return Err(error),
             }
         }
         Ok(opened)
@@ -150,8 +150,8 @@ impl Store {
                             repairs.push(Repair::EditTaken { fields });
                             return self.log_repairs(id, record, repairs);
                         }
-                        Err(AppendError::Stale { .. }) => {}
-                        Err(AppendError::Store(error)) => return Err(error),
+                        Err(StoreError::Stale { .. }) => {}
+                        Err(error) => return Err(error),
                     }
                 }
                 Seen::Missing | Seen::Older(_) => {
@@ -347,12 +347,7 @@ impl Store {
         if self.journal_of().tail(id)?.is_none() {
             return Err(self.why_none(id));
         }
-        match self.journal_of().append(id, line) {
-            Ok(()) => Ok(()),
-            Err(AppendError::Store(error)) => Err(error),
-            // A note follows any change.
-            Err(AppendError::Stale { .. }) => Ok(()),
-        }
+        self.journal_of().append(id, line)
     }
 
     /// Notes what was tried and did not happen, unless the loop is over or the journal ends with the same note. Failing to note it

@@ -10,7 +10,6 @@ use super::entry::ChangeEntry;
 use super::error::{StartError, StoreError, io_error};
 use super::files::SIDECARS;
 use super::id::{LoopId, iso};
-use super::journal::AppendError;
 use super::record::{self, Record};
 use super::spec::{Active, HeldFields};
 use super::store::Store;
@@ -162,8 +161,8 @@ impl Store {
         let found = document.map(|document| document.to_bytes());
         let record = match self.append(&id, after, found.as_deref().unwrap_or_default(), entry) {
             Ok(record) => record,
-            Err(AppendError::Store(error)) => return Err(error.into()),
-            Err(AppendError::Stale { .. }) => return Err(self.exists(&id).into()),
+            Err(StoreError::Stale { .. }) => return Err(self.exists(&id).into()),
+            Err(error) => return Err(error.into()),
         };
         if self.is_in_memory() {
             return Ok(Started { record, archived });

@@ -50,7 +50,7 @@ pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
     };
     let folder = raw.store().open_loop_folder(raw.id());
     let folder = folder.map_err(|source| refused("the loop's folder".to_owned(), source))?;
-    let lock = RunLock::try_take(&folder).map_err(|error| Refusal::Store(error.into()))?;
+    let lock = RunLock::try_take(&folder).map_err(Refusal::Store)?;
     let Some(lock) = lock else {
         return Ok(RunSeen::Running.into());
     };

@@ -111,7 +111,7 @@ pub fn verify(raw: &Raw, purpose: Purpose, watch: &mut Watch<'_>) -> Result<Ran,
     let folder = raw.store().open_loop_folder(raw.id()).map_err(refused)?;
     let mut waited = false;
     let lock = loop {
-        let lock = RunLock::try_take(&folder).map_err(|error| Refusal::Store(error.into()))?;
+        let lock = RunLock::try_take(&folder).map_err(Refusal::Store)?;
         match lock {
             Some(lock) => break lock,
             None if purpose == Purpose::Stop => return Ok(Verification::Running.into()),

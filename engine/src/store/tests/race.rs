@@ -4,7 +4,7 @@ use std::sync::Barrier;
 use std::thread;
 
 use crate::store::testing::{SPEC, change, home, started, store};
-use crate::store::{CommitError, StartError, Store, Value};
+use crate::store::{StartError, Store, StoreError, Value};
 
 /// Returns another store on the same folder, as another process has it.
 fn again(store: &Store) -> Store {
@@ -37,7 +37,7 @@ fn one_of_sixteen_commits_wins_a_hundred_times() {
         let (won, lost): (Vec<_>, Vec<_>) = results.into_iter().partition(Result::is_ok);
         assert_eq!(won.len(), 1, "round {round}: {won:?}");
         for error in lost.into_iter().map(Result::unwrap_err) {
-            assert!(matches!(error, CommitError::Stale { .. }), "{error}");
+            assert!(matches!(error, StoreError::Stale { .. }), "{error}");
         }
         held = store.open(held.id()).unwrap().record;
         assert_eq!(held.count("round"), Some(round));
