@@ -210,7 +210,7 @@ fn not_the_agents() -> Failure {
 fn failure(error: JobError) -> Failure {
     let exit = match &error {
         JobError::Start(
-            StartError::Active { .. } | StartError::Store(StoreError::NotOurs { .. }),
+            StartError::Store(StoreError::Active { .. } | StoreError::NotOurs { .. }),
         ) => Exit::Active,
         JobError::Plan { .. } | JobError::NotText { .. } | JobError::Empty { .. } => Exit::Usage,
         JobError::Elsewhere { .. } | JobError::Over { .. } => Exit::Refused,
@@ -218,7 +218,7 @@ fn failure(error: JobError) -> Failure {
     };
     match error {
         JobError::Changes(refused) => refused.into(),
-        JobError::Start(StartError::Active { ref id, .. })
+        JobError::Start(StartError::Store(StoreError::Active { ref id, .. }))
             if let Some(help) = resume::in_the_way(id) =>
         {
             Failure::plain(exit, "claudex::start::active", error.to_string(), &help)

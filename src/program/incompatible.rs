@@ -8,7 +8,7 @@ use super::shell;
 use crate::behaviours::words;
 use crate::machine::raw::OpenError;
 use crate::machine::table::Table;
-use crate::store::StoreError;
+use crate::store::{StoreError, WhyNotOurs};
 use crate::text;
 
 /// Returns whether a transition ends every loop that it is taken on.
@@ -41,9 +41,14 @@ pub const NO_LOOP: &str = "remove it, or start a loop from it with import";
 /// other error.
 pub fn help(info: &ProgramInfo, error: &StoreError) -> Option<String> {
     match error {
-        StoreError::NotOurs { id, .. } => Some(take_over(info, id)),
-        StoreError::Archived { id, .. } => Some(bring_back(info, id)),
-        StoreError::Behind { id, path, .. } => Some(write_again(info, id, path)),
+        StoreError::NotFound {
+            id, archived: true, ..
+        } => Some(bring_back(info, id)),
+        StoreError::NotOurs { id, path, why } => match why {
+            WhyNotOurs::Journal(_) => Some(take_over(info, id)),
+            WhyNotOurs::PutBack { .. } => Some(write_again(info, id, path)),
+            _ => None,
+        },
         _ => None,
     }
 }
@@ -102,12 +107,7 @@ pub fn failure(info: &ProgramInfo, error: OpenError) -> Failure {
         (Some(help), OpenError::Store(StoreError::NotOurs { .. })) => {
             refused("claudex::store::not_ours", &help)
         }
-        (Some(help), OpenError::Store(StoreError::Archived { .. })) => {
-            refused("claudex::store::archived", &help)
-        }
-        (Some(help), OpenError::Store(StoreError::Behind { .. })) => {
-            refused("claudex::store::behind", &help)
-        }
+        (Some(help), OpenError::Store(_)) => refused("claudex::store::not_found", &help),
         (Some(help), _) => {
             let message = error.to_string();
             Failure::plain(Exit::Internal, "claudex::open", message, &help)

@@ -21,7 +21,7 @@ use crate::machine::LoopHandle;
 use crate::machine::begin::Beginning;
 use crate::machine::table::{Constant, FieldInfo, FieldKind, ModeInfo, Table};
 use crate::machine::{Actor, Held};
-use crate::store::{IdForm, LoopId, MOST_COUNT, StartError, Store, StoreError, Value};
+use crate::store::{IdForm, LoopId, MOST_COUNT, StartError, Store, StoreError, Value, WhyNotOurs};
 use crate::text;
 
 /// Names the argument that takes the text without a flag; no field's name has a space.
@@ -563,8 +563,16 @@ fn complete<M: App>(mode: &ModeInfo, fields: &[(&'static str, Value)]) -> Result
 /// Returns a start that the store refused as a failure, with the ways out.
 pub fn refused(info: &ProgramInfo, error: StartError) -> Failure {
     match error {
-        StartError::Active { ref id, .. } => active(info, id, &error.to_string()),
-        StartError::Store(StoreError::NotOurs { ref id, .. }) => {
+        StartError::Store(StoreError::Active {
+            ref id,
+            phase: Some(_),
+            ..
+        }) => active(info, id, &error.to_string()),
+        StartError::Store(StoreError::NotOurs {
+            ref id,
+            why: WhyNotOurs::Journal(_),
+            ..
+        }) => {
             let help = incompatible::in_the_way(info, id);
             let code = "claudex::start::not_ours";
             Failure::plain(Exit::Refused, code, error.to_string(), &help)
@@ -578,7 +586,11 @@ pub fn refused(info: &ProgramInfo, error: StartError) -> Failure {
                 &help,
             )
         }
-        StartError::Store(StoreError::FileTaken { ref path }) => {
+        StartError::Store(StoreError::NotOurs {
+            ref path,
+            why: WhyNotOurs::OtherFile,
+            ..
+        }) => {
             let import = || format!("import {}", shell::quoted(path.as_str()));
             let words = info.take_up.map_or_else(import, str::to_owned);
             let command = info.command(&words);
@@ -590,9 +602,14 @@ pub fn refused(info: &ProgramInfo, error: StartError) -> Failure {
                 &help,
             )
         }
-        error @ StartError::Store(
-            StoreError::Exists { .. } | StoreError::OtherFileSystem { .. },
-        ) => Failure::new(Exit::Refused, error),
+        error @ StartError::Store(StoreError::Active { .. }) => {
+            Failure::new(Exit::Refused, error)
+        }
+        StartError::Store(error @ StoreError::Io { ref source, .. })
+            if source.kind() == io::ErrorKind::CrossesDevices =>
+        {
+            Failure::new(Exit::Refused, error)
+        }
         error => Failure::new(Exit::Internal, error),
     }
 }

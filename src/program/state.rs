@@ -18,13 +18,13 @@ use super::{attempts, incompatible, locate, loops, messages, out, rounds};
 use crate::machine::LoopHandle;
 use crate::review::evidence::EvidencePolicy;
 use crate::review::findings::Counts;
-use crate::store::{LoopId, PidLock, StateHome, Store, StoreError, Value, partial};
+use crate::store::{LoopId, PidLock, SetError, StateHome, Store, StoreError, Value, partial};
 use crate::text;
 
 /// The longest value that comes on stdin, in bytes.
 const LONGEST: u64 = 1024 * 1024;
 
-fn refused(error: StoreError) -> Failure {
+fn refused(error: impl Diagnostic) -> Failure {
     Failure::new(Exit::Refused, error)
 }
 
@@ -262,7 +262,7 @@ fn set(
             &actor.to_string(),
             optional,
         );
-        if let Err(error @ StoreError::FieldOwned { .. }) = &set {
+        if let Err(error @ SetError::Owned { .. }) = &set {
             noted(
                 &store,
                 &id,

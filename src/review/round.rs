@@ -434,10 +434,12 @@ fn read_subject(
 
 /// Says why a file, shown like this, cannot be read.
 pub(super) fn unread(source: io::Error, shown: &str) -> RoundError {
-    match UntrustedError::of(&source) {
-        Some(UntrustedError { path, why }) => RoundError::Store(StoreError::Untrusted {
-            path: path.clone(),
-            why: *why,
+    let untrusted = UntrustedError::of(&source).map(|error| error.path.clone());
+    match untrusted {
+        Some(path) => RoundError::Store(StoreError::Io {
+            doing: "read",
+            path,
+            source,
         }),
         None => RoundError::Io {
             what: format!("could not read {shown}"),

@@ -82,9 +82,7 @@ pub fn import<M: Machine>(
     };
     let mode = held.mode.and_then(text);
     let is_it = |known: &&super::table::ModeInfo| Some(known.name) == mode.as_deref();
-    let Some(mode) = table.modes.iter().find(is_it).or(table.modes.first()) else {
-        return Err(StartError::NoPhase.into());
-    };
+    let mode = table.modes.iter().find(is_it).unwrap_or(&table.modes[0]);
     let fields = table.fields.iter();
     let given = fields.filter(|field| field.kind != FieldKind::Held && field.exists_in(phase));
     // What is null is as if it were not there: fields of some phases only are, in the others.

@@ -2,7 +2,7 @@
 //! lost.
 
 use super::entry::{ADOPT, ChangeEntry, Entry};
-use super::error::{StartError, StoreError, io_error};
+use super::error::{StartError, StoreError, WhyNotOurs, io_error};
 use super::files::JOURNAL;
 use super::id::LoopId;
 use super::store::Store;
@@ -34,8 +34,12 @@ impl Store {
             machine.is_some_and(|machine| machine.to_plain() == self.spec().machine)
         });
         let Some(newest) = newest else {
-            let path = self.path_of(id);
-            return Err(StoreError::NoJournal { path }.into());
+            return Err(StoreError::NotOurs {
+                id: id.to_string(),
+                path: self.path_of(id),
+                why: WhyNotOurs::NoJournal,
+            }
+            .into());
         };
         let session = newest.field(self.spec().fields.session);
         let session = session.map(|session| session.to_plain().into_owned());

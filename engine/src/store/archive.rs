@@ -6,7 +6,7 @@ use super::error::{StartError, StoreError};
 use super::files::ARCHIVE;
 use super::id::LoopId;
 use super::list::Listed;
-use super::lock::RunLock;
+use super::lock::{RUN, RunLock};
 use super::record::Record;
 use super::store::Store;
 
@@ -23,7 +23,9 @@ impl Store {
         let folder = self.files().open_loop(id);
         let held = folder.ok().map(|folder| RunLock::try_take(&folder));
         if let Some(None) = held.transpose()? {
-            return Err(StoreError::Running { id: id.to_string() });
+            let path = self.loop_folder(id).join(RUN);
+            let waited = Duration::ZERO;
+            return Err(StoreError::Busy { path, waited });
         }
         self.journal_of().archive(id)?;
         self.log(&format!("{id}: archived; to go on with it: resume {id}"));
@@ -36,9 +38,10 @@ impl Store {
     /// Another loop is under way, there is no such loop in the archive, or it cannot be opened here.
     pub fn unarchive(&self, id: &LoopId) -> Result<Record, StartError> {
         let Some(listed) = self.listed_in_archive(id.as_str()) else {
-            return Err(StoreError::NoLoop {
+            return Err(StoreError::NotFound {
                 id: id.to_string(),
                 folder: self.folder().join(ARCHIVE),
+                archived: false,
             }
             .into());
         };

@@ -4,13 +4,13 @@ use jiff::Timestamp;
 
 use super::document::is_field_name;
 use super::entry::{Change, ChangeEntry, Entry};
-use super::error::{Snapshot, StoreError, io_error};
+use super::error::{SetError, Snapshot, StoreError, io_error};
 use super::id::{LoopId, iso};
 use super::journal::Line;
 use super::open::render;
 use super::record::{self, Record};
 use super::store::Store;
-use super::value::Value;
+use super::value::{MOST_COUNT, Value};
 
 /// The largest change, in bytes of JSON.
 const MAX_LINE: usize = 8 * 1024 * 1024;
@@ -50,11 +50,7 @@ impl Store {
         let mut fields = held.fields.clone();
         let mut set = |field: &str, value| record::set(&mut fields, field, value);
         for (field, value) in &change.edits {
-            if !is_field_name(field) {
-                let field = field.clone();
-                return Err(StoreError::FieldName { field });
-            }
-            value.check_range(field)?;
+            self.check_range(&held.id, field, value)?;
             if !spec.is_structural(field) {
                 set(field, value.clone());
             }
@@ -106,6 +102,24 @@ impl Store {
         self.append(&held.id, held.revision, &held.document, entry)
     }
 
+    /// Refuses a number that could not be read again.
+    pub(super) fn check_range(
+        &self,
+        id: &LoopId,
+        field: &str,
+        value: &Value,
+    ) -> Result<(), StoreError> {
+        match value.beyond_range() {
+            Some(count) => {
+                let why = format!(
+                    "expected a whole number of at most {MOST_COUNT} for `{field}`, found {count}"
+                );
+                Err(StoreError::input("write", self.path_of(id), why))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Appends a change to a journal, and shows it in the document.
     pub(super) fn append(
         &self,
@@ -120,14 +134,14 @@ impl Store {
         // What cannot be read again is not written.
         if let Err(error) = spec.parse(&document) {
             let path = self.path_of(id);
-            return Err(StoreError::Unwritable { path, error });
+            return Err(StoreError::document("write", path, error));
         }
         let record = Record::new(spec, id, &entry, document);
         let json = serde_json::to_vec(&Entry::Change(entry))
             .map_err(|error| io_error("write", &self.journal_path(id))(error.into()))?;
         if json.len() > MAX_LINE {
             let path = self.journal_path(id);
-            return Err(StoreError::JournalFull { path });
+            return Err(StoreError::Full { path });
         }
         let line = Line {
             json: &json,
@@ -164,7 +178,7 @@ impl Store {
     /// field.
     ///
     /// # Errors
-    /// [`StoreError::FieldOwned`], [`StoreError::FieldName`], and as [`Store::open`].
+    /// Returns an error if the field is not one that may be set, and as [`Store::open`].
     pub fn set_field(
         &self,
         id: &LoopId,
@@ -172,23 +186,20 @@ impl Store {
         value: Value,
         by: &str,
         allow_owned: bool,
-    ) -> Result<Record, StoreError> {
+    ) -> Result<Record, SetError> {
         let spec = self.spec();
-        let refuse = |owner| {
-            Err(StoreError::FieldOwned {
-                field: field.to_owned(),
-                owner,
-            })
+        let owner = match () {
+            () if !is_field_name(field) => {
+                let field = field.to_owned();
+                return Err(SetError::Name { field });
+            }
+            () if spec.is_structural(field) => Some("the store"),
+            () if spec.is_protected(field) && !allow_owned => Some("the machine"),
+            () => None,
         };
-        if !is_field_name(field) {
+        if let Some(owner) = owner {
             let field = field.to_owned();
-            return Err(StoreError::FieldName { field });
-        }
-        if spec.is_structural(field) {
-            return refuse("the store");
-        }
-        if spec.is_protected(field) && !allow_owned {
-            return refuse("the machine");
+            return Err(SetError::Owned { field, owner });
         }
         loop {
             let held = self.open(id)?.record;
@@ -199,7 +210,7 @@ impl Store {
             match self.write(&held, change) {
                 // Another process changed the loop in between.
                 Err(StoreError::Stale { .. }) => {}
-                written => return written,
+                written => return Ok(written?),
             }
         }
     }

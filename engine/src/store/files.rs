@@ -20,7 +20,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::budget::Budget;
 use super::document::MAX_BYTES;
 use super::entry::{revision_in, snapshot};
-use super::error::{StoreError, io_error};
+use super::error::{StoreError, WhyNotOurs, io_error};
 use super::id::LoopId;
 use super::journal::{Journal, Line, Tail};
 use super::lock::{PROJECT, STARTING, with_lock};
@@ -216,10 +216,13 @@ impl LoopFolder {
     fn unwritten(&self, id: &LoopId, error: io::Error) -> StoreError {
         let path = self.document_path(id);
         match error.kind() {
-            io::ErrorKind::CrossesDevices => StoreError::OtherFileSystem {
-                path,
-                folder: self.folder.clone(),
-            },
+            io::ErrorKind::CrossesDevices => {
+                let folder = crate::text::shown(&self.folder);
+                let why = format!(
+                    "it is not on the file system of {folder}, so that it cannot be replaced in one step"
+                );
+                io_error("write", &path)(io::Error::new(error.kind(), why))
+            }
             _ => io_error("write", &path)(error),
         }
     }
@@ -310,8 +313,8 @@ impl LoopFolder {
             Whereabouts::Here => Ok(Some((key, project))),
             Whereabouts::CopyOf(original) => Err(StoreError::NotOurs {
                 id: String::new(),
-                folder: self.folder.clone(),
-                why: format!("this folder is a copy of {original}"),
+                path: self.folder.clone(),
+                why: WhyNotOurs::Journal(format!("this folder is a copy of {original}")),
             }),
         }
     }
@@ -356,8 +359,8 @@ impl LoopFolder {
     pub(super) fn not_ours(&self, id: &LoopId, why: &str) -> StoreError {
         StoreError::NotOurs {
             id: id.to_string(),
-            folder: self.folder.clone(),
-            why: why.to_owned(),
+            path: self.folder.clone(),
+            why: WhyNotOurs::Journal(why.to_owned()),
         }
     }
 
@@ -388,7 +391,7 @@ impl LoopFolder {
         let line = [json, b"\t", seal.as_bytes(), b"\n"].concat();
         let length = end + line.len() as u64;
         if length > MAX_JOURNAL {
-            return Err(StoreError::JournalFull { path });
+            return Err(StoreError::Full { path });
         }
         let written = || {
             let folder = here.make(id.as_str())?;
@@ -733,8 +736,9 @@ impl Journal for LoopFolder {
             // The document comes last: until then nobody sees the loop.
             for name in self.pieces(id).iter().rev().filter(|name| from.has(name)) {
                 if here.has(name) {
-                    return Err(StoreError::Exists {
+                    return Err(StoreError::Active {
                         id: id.to_string(),
+                        phase: None,
                         folder: self.folder.clone(),
                     });
                 }

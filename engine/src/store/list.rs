@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::document::MAX_BYTES;
 use super::entry::ChangeEntry;
-use super::error::StoreError;
+use super::error::{StoreError, WhyNotOurs};
 use super::files::JOURNAL;
 use super::id::LoopId;
 use super::store::Store;
@@ -175,7 +175,7 @@ impl Store {
                 listed.newest = Some(newest);
             }
             // A start died before its line was whole.
-            Err(StoreError::NoLoop { .. }) => return None,
+            Err(StoreError::NotFound { .. }) => return None,
             Err(error) => {
                 let document = self.files().read_document(&listed.id).ok();
                 let document = document.and_then(|bytes| spec.parse(&bytes).ok());
@@ -186,7 +186,13 @@ impl Store {
                 listed.phase = text(spec.fields.phase);
                 listed.session = text(spec.fields.session);
                 listed.root = text(spec.fields.root);
-                listed.left_alone = matches!(error, StoreError::NotOurs { .. });
+                listed.left_alone = matches!(
+                    error,
+                    StoreError::NotOurs {
+                        why: WhyNotOurs::Journal(_),
+                        ..
+                    }
+                );
                 listed.problem = Some(error.to_string());
             }
         }

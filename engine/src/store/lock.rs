@@ -199,7 +199,7 @@ mod tests {
         assert!(
             matches!(
                 hold(&folder, Duration::ZERO, || ()),
-                Err(StoreError::Untrusted { .. })
+                Err(error) if error.untrusted().is_some()
             ),
             "no symlink"
         );

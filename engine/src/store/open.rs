@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::document::{Document, DocumentError};
 use super::entry::{Change, ChangeEntry, EDIT, Entry, MOVED, NoteEntry};
-use super::error::{StoreError, io_error};
+use super::error::{StoreError, WhyNotOurs, io_error};
 use super::id::LoopId;
 use super::journal::{Line, Tail};
 use super::record::{self, Record};
@@ -104,11 +104,11 @@ impl Store {
                     return Ok(Opened { record, repairs });
                 }
                 Seen::Older(found) if self.is_behind(found, &newest) => {
-                    return Err(StoreError::Behind {
+                    let newest = newest.revision;
+                    return Err(StoreError::NotOurs {
                         id: id.to_string(),
                         path: self.path_of(id),
-                        found,
-                        newest: newest.revision,
+                        why: WhyNotOurs::PutBack { found, newest },
                     });
                 }
                 Seen::Edited { taken, .. } if self.only_looks() => {
@@ -315,12 +315,17 @@ impl Store {
         let Ok(bytes) = self.files().read_document(id) else {
             return self.no_loop(id);
         };
+        let not_ours = |path, why| StoreError::NotOurs {
+            id: id.to_string(),
+            path,
+            why,
+        };
         match self.spec().parse(&bytes) {
-            Err(error) => StoreError::Unreadable { path, error },
+            Err(error) => StoreError::document("read", path, error),
             Ok(document) => match document.get(self.spec().fields.machine) {
-                None => StoreError::NoMachine { path },
+                None => not_ours(path, WhyNotOurs::NoMachine),
                 Some(machine) if machine.to_plain() == self.spec().machine => {
-                    StoreError::NoJournal { path }
+                    not_ours(path, WhyNotOurs::NoJournal)
                 }
                 Some(machine) => StoreError::OtherMachine {
                     path,

@@ -10,7 +10,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
 use super::document::{Document, DocumentError, MAX_BYTES, is_field_name};
-use super::error::{StoreError, io_error};
+use super::error::{SetError, StoreError, io_error};
 use super::id::iso;
 use super::lock::{PROJECT, with_lock};
 use super::spec::{Form, StateSpec};
@@ -66,16 +66,16 @@ pub fn is_ours(path: &Utf8Path) -> bool {
 ///
 /// # Errors
 /// When the file is one of ours, is not there, is a symlink or no document, or cannot be written.
-pub fn set_field(path: &Utf8Path, field: &str, text: &str) -> Result<(), StoreError> {
+pub fn set_field(path: &Utf8Path, field: &str, text: &str) -> Result<(), SetError> {
     if !is_field_name(field) {
-        return Err(StoreError::FieldName {
+        return Err(SetError::Name {
             field: field.to_owned(),
         });
     }
     locked(path, |folder| {
         let mut document = read_foreign(folder, path)?;
         document.set(field, &Value::from_plain(text));
-        write(folder, path, document, field != UPDATED)
+        Ok(write(folder, path, document, field != UPDATED)?)
     })
 }
 
@@ -83,7 +83,7 @@ pub fn set_field(path: &Utf8Path, field: &str, text: &str) -> Result<(), StoreEr
 ///
 /// # Errors
 /// As [`set_field`].
-pub fn transition(path: &Utf8Path, from: &str, to: &str) -> Result<bool, StoreError> {
+pub fn transition(path: &Utf8Path, from: &str, to: &str) -> Result<bool, SetError> {
     locked(path, |folder| {
         let mut document = read_foreign(folder, path)?;
         if document
@@ -102,18 +102,17 @@ pub fn transition(path: &Utf8Path, from: &str, to: &str) -> Result<bool, StoreEr
 ///
 /// # Errors
 /// When there is a file of ours or a symlink, or the file cannot be written.
-pub fn state_write(path: &Utf8Path, bytes: &[u8]) -> Result<(), StoreError> {
+pub fn state_write(path: &Utf8Path, bytes: &[u8]) -> Result<(), SetError> {
     locked(path, |folder| {
         match read_in(&lines, folder, path) {
-            Err(error @ StoreError::Untrusted { .. }) => return Err(error),
+            Err(error) if error.untrusted().is_some() => return Err(error.into()),
             read => refuse_ours(
                 path,
                 read.is_ok_and(|document| document.get(MACHINE).is_some()),
             )?,
         }
-        folder
-            .replace(name(path), bytes)
-            .map_err(io_error("write", path))
+        let written = folder.replace(name(path), bytes);
+        Ok(written.map_err(io_error("write", path))?)
     })
 }
 
@@ -140,8 +139,8 @@ fn name(path: &Utf8Path) -> &str {
 
 fn locked<R>(
     path: &Utf8Path,
-    work: impl FnOnce(&Folder) -> Result<R, StoreError>,
-) -> Result<R, StoreError> {
+    work: impl FnOnce(&Folder) -> Result<R, SetError>,
+) -> Result<R, SetError> {
     let folder = folder(path)?;
     with_lock(&folder, PROJECT, DEADLINE, || work(&folder))?
 }
@@ -160,7 +159,8 @@ fn read(parse: Parse<'_>, path: &Utf8Path) -> Result<Document, StoreError> {
 }
 
 fn missing(path: &Utf8Path) -> StoreError {
-    StoreError::NoLoop {
+    StoreError::NotFound {
+        archived: false,
         id: path.file_stem().unwrap_or_default().to_owned(),
         folder: path.parent().unwrap_or(Utf8Path::new(".")).to_owned(),
     }
@@ -171,22 +171,18 @@ fn read_in(parse: Parse<'_>, folder: &Folder, path: &Utf8Path) -> Result<Documen
         Err(error) if error.kind() == ErrorKind::NotFound => return Err(missing(path)),
         other => other.map_err(io_error("read", path))?,
     };
-    let unreadable = |error| StoreError::Unreadable {
-        path: path.to_owned(),
-        error,
-    };
-    parse(&bytes).map_err(unreadable)
+    parse(&bytes).map_err(|error| StoreError::document("read", path.to_owned(), error))
 }
 
-fn read_foreign(folder: &Folder, path: &Utf8Path) -> Result<Document, StoreError> {
+fn read_foreign(folder: &Folder, path: &Utf8Path) -> Result<Document, SetError> {
     let document = read_in(&lines, folder, path)?;
     refuse_ours(path, document.get(MACHINE).is_some())?;
     Ok(document)
 }
 
-fn refuse_ours(path: &Utf8Path, ours: bool) -> Result<(), StoreError> {
+fn refuse_ours(path: &Utf8Path, ours: bool) -> Result<(), SetError> {
     if ours {
-        return Err(StoreError::FieldOwned {
+        return Err(SetError::Owned {
             field: path.to_string(),
             owner: "the machine that it names",
         });
@@ -204,10 +200,7 @@ fn write(
         document.set(UPDATED, &Value::Word(iso(Timestamp::now())));
     }
     let bytes = document.to_bytes();
-    lines(&bytes).map_err(|error| StoreError::Unwritable {
-        path: path.to_owned(),
-        error,
-    })?;
+    lines(&bytes).map_err(|error| StoreError::document("write", path.to_owned(), error))?;
     folder
         .replace(name(path), &bytes)
         .map_err(io_error("write", path))
@@ -295,15 +288,15 @@ mod tests {
         assert_eq!(read_field(&path, PHASE).unwrap().unwrap(), "drafting");
         assert!(matches!(
             set_field(&path, "x", "1"),
-            Err(StoreError::FieldOwned { .. })
+            Err(SetError::Owned { .. })
         ));
         assert!(matches!(
             transition(&path, "drafting", "done"),
-            Err(StoreError::FieldOwned { .. })
+            Err(SetError::Owned { .. })
         ));
         assert!(matches!(
             state_write(&path, b"phase: done\n"),
-            Err(StoreError::FieldOwned { .. })
+            Err(SetError::Owned { .. })
         ));
     }
 
@@ -313,31 +306,31 @@ mod tests {
         assert!(!is_ours(&path));
         assert!(matches!(
             set_field(&path, "x", "1"),
-            Err(StoreError::Unreadable { .. })
+            Err(SetError::Store(StoreError::Io { .. }))
         ));
         state_write(&path, b"phase: x\n").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"phase: x\n");
         assert!(matches!(
             set_field(&path, "a: b", "1"),
-            Err(StoreError::FieldName { .. })
+            Err(SetError::Name { .. })
         ));
         assert!(matches!(
             read_field(&path.with_extension("no"), "x"),
-            Err(StoreError::NoLoop { .. })
+            Err(StoreError::NotFound { .. })
         ));
         let link = path.with_file_name("link.state");
         std::os::unix::fs::symlink(&path, &link).unwrap();
         assert!(matches!(
             read_field(&link, PHASE),
-            Err(StoreError::Untrusted { .. })
+            Err(error) if error.untrusted().is_some()
         ));
         assert!(matches!(
             set_field(&link, PHASE, "y"),
-            Err(StoreError::Untrusted { .. })
+            Err(SetError::Store(error)) if error.untrusted().is_some()
         ));
         assert!(matches!(
             state_write(&link, b""),
-            Err(StoreError::Untrusted { .. })
+            Err(SetError::Store(error)) if error.untrusted().is_some()
         ));
         assert_eq!(read_field(&path, PHASE).unwrap().unwrap(), "x");
     }

@@ -13,7 +13,6 @@ use std::io;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
-use super::error::StoreError;
 use super::id::LoopId;
 use super::state_home::StateHome;
 use crate::digest::sha256;
@@ -170,15 +169,4 @@ fn keep(home: &StateHome, folder: &str, name: &str, text: &str) -> io::Result<()
         .ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
     let folder = make_private(home, folder)?;
     folder.prepare(text.as_bytes())?.rename(&folder, name)
-}
-
-impl StoreError {
-    /// Describes a key that cannot be used.
-    pub(super) fn key(doing: &'static str, path: Utf8PathBuf, error: &io::Error) -> Self {
-        Self::Key {
-            doing,
-            path,
-            why: error.to_string(),
-        }
-    }
 }

@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use super::error::StoreError;
+use super::error::{StoreError, io_error};
 use super::id::LoopId;
 use super::state_home::StateHome;
 use crate::files::{Folder, if_there, make_private, open_private};
@@ -34,7 +34,7 @@ impl Key {
         let home = home.checked()?;
         let read = || open_private(home, "").and_then(|folder| read_in(&folder));
         let found = if_there(read());
-        let found = found.map_err(|error| StoreError::key("read", home.join(FILE), &error))?;
+        let found = found.map_err(io_error("read your key,", &home.join(FILE)))?;
         Ok(found.flatten())
     }
 
@@ -58,7 +58,7 @@ impl Key {
             folder.sync()?;
             read_in(&folder)?.ok_or_else(|| ErrorKind::NotFound.into())
         };
-        made().map_err(|error: io::Error| StoreError::key("write", home.join(FILE), &error))
+        made().map_err(io_error("write your key,", &home.join(FILE)))
     }
 
     /// Returns the seal of a line that begins at the byte `at`, after a line with the seal `before`.

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::document::Document;
 use super::entry::ChangeEntry;
-use super::error::{StartError, StoreError, io_error};
+use super::error::{StartError, StoreError, WhyNotOurs, io_error};
 use super::files::SIDECARS;
 use super::id::{LoopId, iso};
 use super::record::{self, Record};
@@ -65,7 +65,7 @@ impl Store {
     /// Starts a loop. Makes the state folder, which ignores itself, if it is not there.
     ///
     /// # Errors
-    /// [`StartError::Active`] if a loop here, or a state file made by hand, is not at its end. Nothing of the new loop is left
+    /// [`StoreError::Active`] if a loop here, or a state file made by hand, is not at its end. Nothing of the new loop is left
     /// behind then.
     pub fn start(&self, plan: StartPlan) -> Result<Record, StartError> {
         self.start_telling(plan, None).map(|started| started.record)
@@ -96,7 +96,7 @@ impl Store {
             ignore().map_err(io_error("write", &files.folder.join(IGNORE)))?;
         }
         let mut plan = Some((plan, import));
-        let mut outcome = Err(StartError::NoPhase);
+        let mut outcome = Err(self.no_phase().into());
         let alone = self.journal_of().alone(&mut || {
             if let Some((plan, import)) = plan.take() {
                 outcome = self.start_alone(plan, import);
@@ -120,7 +120,9 @@ impl Store {
             None => LoopId::new_stamp(plan.now)
                 .map_err(io_error("take random bytes for", self.folder()))?,
         };
-        let id = LoopId::parse(id.as_str(), self.spec().ids).map_err(StoreError::Id)?;
+        let id = LoopId::parse(id.as_str(), self.spec().ids).map_err(|error| {
+            StoreError::input("start", self.folder().join(id.as_str()), error.to_string())
+        })?;
         let path = self.path_of(&id);
         let taken = import.as_ref().map(|import| import.file.clone());
         let before = match taken.as_ref() == Some(&path) {
@@ -143,7 +145,7 @@ impl Store {
         let phase = phase.map(|phase| phase.to_plain().into_owned());
         let phase = phase
             .filter(|phase| !phase.is_empty())
-            .ok_or(StartError::NoPhase)?;
+            .ok_or_else(|| self.no_phase())?;
         let entry = ChangeEntry {
             revision: after + 1,
             at: plan.now,
@@ -211,10 +213,14 @@ impl Store {
             Some(other) if other.terminal => self.archive(&other.id),
             Some(other) if other.ours => Err(StoreError::Active {
                 id: other.id.to_string(),
-                phase: other.phase.unwrap_or_default(),
+                phase: other.phase,
                 folder: self.folder().to_owned(),
             }),
-            _ => Err(StoreError::FileTaken { path }),
+            _ => Err(StoreError::NotOurs {
+                id: id.to_string(),
+                path,
+                why: WhyNotOurs::OtherFile,
+            }),
         }
     }
 
@@ -225,9 +231,9 @@ impl Store {
         session: Option<&str>,
         taken: Option<&Utf8PathBuf>,
     ) -> Result<(), StartError> {
-        let active = |id: String, phase: Option<String>| StartError::Active {
+        let active = |id: String, phase: Option<String>| StoreError::Active {
             id,
-            phase: phase.unwrap_or_default(),
+            phase,
             folder: self.folder().to_owned(),
         };
         for other in self.list() {
@@ -243,7 +249,7 @@ impl Store {
                 && Some(&other.path) != taken
                 && self.is_for(other.root.as_deref())
             {
-                return Err(active(other.id.to_string(), other.phase));
+                return Err(active(other.id.to_string(), other.phase).into());
             }
         }
         // A state file that was made by hand counts, too.
@@ -254,15 +260,21 @@ impl Store {
                 && self.spec().active != Active::Many
             {
                 let name = file.path.file_stem().unwrap_or_default().to_owned();
-                return Err(active(name, file.phase));
+                return Err(active(name, file.phase).into());
             }
         }
         Ok(())
     }
 
+    fn no_phase(&self) -> StoreError {
+        let why = "its fields name no phase".to_owned();
+        StoreError::input("start a loop in", self.folder().to_owned(), why)
+    }
+
     pub(super) fn exists(&self, id: &LoopId) -> StoreError {
-        StoreError::Exists {
+        StoreError::Active {
             id: id.to_string(),
+            phase: None,
             folder: self.folder().to_owned(),
         }
     }
@@ -305,11 +317,7 @@ impl Store {
             fields.push((names.session.to_owned(), Value::Word("unknown".to_owned())));
         }
         for (field, value) in &fields {
-            value.check_range(field)?;
-            if !super::is_field_name(field) {
-                let field = field.clone();
-                return Err(StoreError::FieldName { field });
-            }
+            self.check_range(id, field, value)?;
         }
         Ok(fields)
     }

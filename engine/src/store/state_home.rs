@@ -51,7 +51,10 @@ impl StateHome {
     /// Returns an error if no variable names one.
     pub fn checked(&self) -> Result<&Utf8Path, StoreError> {
         let home = self.0.as_deref();
-        home.map_err(|why| StoreError::NoStateHome { why: why.clone() })
+        home.map_err(|why| {
+            let why = format!("{why}; set HOME, or XDG_STATE_HOME to an absolute path");
+            StoreError::input("find", "your state folder".into(), why)
+        })
     }
 
     /// Checks that this user's key can be read, if there is one.

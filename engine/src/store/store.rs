@@ -270,10 +270,18 @@ impl Store {
         let id = id.to_string();
         if is_archived {
             let folder = archive;
-            StoreError::Archived { id, folder }
+            StoreError::NotFound {
+                id,
+                folder,
+                archived: true,
+            }
         } else {
             let folder = self.folder().to_owned();
-            StoreError::NoLoop { id, folder }
+            StoreError::NotFound {
+                id,
+                folder,
+                archived: false,
+            }
         }
     }
 

@@ -5,8 +5,6 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::error::StoreError;
-
 /// Limits the numbers that are read from a file: what every reader of JSON has exactly, and nothing overflows that adds to it.
 pub const MOST_COUNT: u64 = (1 << 53) - 1;
 
@@ -56,20 +54,14 @@ impl Value {
         }
     }
 
-    /// Refuses a number that is too large to be read again.
-    pub(super) fn check_range(&self, field: &str) -> Result<(), StoreError> {
+    /// Returns a number that is too large to be read again.
+    pub(super) fn beyond_range(&self) -> Option<u64> {
         let count = match self {
             Self::Count(count) => Some(*count),
             Self::Data(json) => json.as_u64(),
             _ => None,
         };
-        match count.filter(|count| *count > MOST_COUNT) {
-            Some(count) => Err(StoreError::Count {
-                field: field.to_owned(),
-                count,
-            }),
-            None => Ok(()),
-        }
+        count.filter(|count| *count > MOST_COUNT)
     }
 
     /// Returns the value as JSON.

@@ -78,7 +78,7 @@ pub(super) fn new_plan(info: &'static ProgramInfo, matches: &ArgMatches) -> Resu
                 out::line(&format!("Plan {} is at new-plan.\n", held.id()));
                 call.say(&held)
             }
-            Err(StartError::Store(StoreError::Exists { .. } | StoreError::FileTaken { .. })) => {
+            Err(StartError::Store(StoreError::Active { .. } | StoreError::NotOurs { .. })) => {
                 continue;
             }
             Err(error) => Err(start::refused(info, error)),

@@ -33,7 +33,10 @@ fn loop_comes_back_from_the_archive_as_it_was() {
     store.note(id, "seen", &1).unwrap();
     store.archive(id).unwrap();
     assert!(store.list().is_empty() && store.has_archived(id));
-    assert!(matches!(store.open(id), Err(StoreError::Archived { .. })));
+    assert!(matches!(
+        store.open(id),
+        Err(StoreError::NotFound { archived: true, .. })
+    ));
     assert_eq!(
         store.archived_store(id.as_str()).journal(id).unwrap().len(),
         2
@@ -42,7 +45,7 @@ fn loop_comes_back_from_the_archive_as_it_was() {
     let other = store.start(plan()).unwrap();
     assert!(matches!(
         store.unarchive(id),
-        Err(StartError::Active { .. })
+        Err(StartError::Store(StoreError::Active { .. }))
     ));
     store
         .commit(&other, change("end", "drafting", "done", &[]))
@@ -59,7 +62,7 @@ fn loop_whose_review_runs_is_not_archived() {
     let _running = RunLock::try_take(&folder).unwrap().unwrap();
     assert!(matches!(
         store.archive(held.id()),
-        Err(StoreError::Running { .. })
+        Err(StoreError::Busy { .. })
     ));
     let later = SystemTime::now() + Duration::from_secs(7200);
     assert!(

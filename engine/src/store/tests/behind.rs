@@ -5,6 +5,7 @@ use std::fs;
 use crate::store::testing::{OWN, change, plan, started, store_of};
 use crate::store::{
     Import, LoopId, MAX_BYTES, Record, Repair, StartError, StartPlan, Store, StoreError, Value,
+    WhyNotOurs,
 };
 
 fn id() -> LoopId {
@@ -35,7 +36,10 @@ fn document_put_back_is_written_again_when_asked() {
     let (_kept, store, held, documents) = put_back();
     assert!(matches!(
         store.open(&id()).unwrap_err(),
-        StoreError::Behind { .. }
+        StoreError::NotOurs {
+            why: WhyNotOurs::PutBack { .. },
+            ..
+        }
     ));
 
     let kept = store.render_again(&id()).unwrap().unwrap();
@@ -73,7 +77,7 @@ fn import_of_document_put_back_takes_its_state() {
     // A document that shows the loop's state is in nobody's way.
     assert!(matches!(
         store.start_telling(start(), Some(import())),
-        Err(StartError::Store(StoreError::Exists { .. }))
+        Err(StartError::Store(StoreError::Active { .. }))
     ));
 }
 

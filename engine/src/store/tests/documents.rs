@@ -5,6 +5,7 @@ use std::fs;
 use crate::store::testing::{FRONTMATTER, JSON, OWN, SPEC, change, plan, started, store_of, word};
 use crate::store::{
     Edit, Editable, IdForm, LoopId, Record, Repair, StartPlan, StateSpec, Store, StoreError, Value,
+    WhyNotOurs,
 };
 
 /// The machine with a count and a word that an edit by hand may change.
@@ -203,9 +204,11 @@ fn users_file_that_is_far_behind_is_left_alone() {
     assert!(
         matches!(
             error,
-            StoreError::Behind {
-                found: 1,
-                newest: 3,
+            StoreError::NotOurs {
+                why: WhyNotOurs::PutBack {
+                    found: 1,
+                    newest: 3,
+                },
                 ..
             }
         ),

@@ -68,7 +68,10 @@ fn one_of_sixteen_starts_wins() {
     assert_eq!(won, 1, "{results:?}");
     for result in results {
         assert!(
-            matches!(result, Ok(_) | Err(StartError::Active { .. })),
+            matches!(
+                result,
+                Ok(_) | Err(StartError::Store(StoreError::Active { .. }))
+            ),
             "{result:?}"
         );
     }

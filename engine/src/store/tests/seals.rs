@@ -5,7 +5,7 @@ use std::fs;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::store::testing::{SPEC, change, fields, folder, home, plan, started, store};
-use crate::store::{LoopId, Record, StateHome, Store, StoreError, Value};
+use crate::store::{LoopId, Record, StateHome, Store, StoreError, Value, WhyNotOurs};
 
 /// Changes the loop's round.
 fn advance(store: &Store, held: &Record, round: u64) -> Record {
@@ -29,7 +29,10 @@ fn write(store: &Store, id: &LoopId, lines: &[Vec<u8>]) {
 /// Returns why a loop is not this user's.
 fn why(store: &Store, id: &LoopId) -> String {
     match store.open(id) {
-        Err(StoreError::NotOurs { why, .. }) => why,
+        Err(StoreError::NotOurs {
+            why: WhyNotOurs::Journal(why),
+            ..
+        }) => why,
         other => panic!("{other:?}"),
     }
 }

@@ -46,7 +46,7 @@ fn start_makes_a_folder_that_ignores_itself() {
 #[test]
 fn second_loop_is_refused_until_the_first_is_over() {
     let (_kept, store, held) = started();
-    let Err(StartError::Active { id, .. }) = store.start(plan()) else {
+    let Err(StartError::Store(StoreError::Active { id, .. })) = store.start(plan()) else {
         panic!("two loops");
     };
     assert_eq!(id, held.id().as_str());
@@ -65,7 +65,7 @@ fn each_session_may_have_its_loop() {
     store.start(of_session("b")).unwrap();
     assert!(matches!(
         store.start(of_session("a")),
-        Err(StartError::Active { .. })
+        Err(StartError::Store(StoreError::Active { .. }))
     ));
 }
 
@@ -75,7 +75,7 @@ fn state_file_made_by_hand_is_in_the_way_until_it_is_over() {
     fs::create_dir_all(store.folder()).unwrap();
     let by_hand = store.folder().join("mine.state");
     fs::write(&by_hand, "phase: drafting\n").unwrap();
-    let Err(StartError::Active { id, .. }) = store.start(plan()) else {
+    let Err(StartError::Store(StoreError::Active { id, .. })) = store.start(plan()) else {
         panic!("it is in the way");
     };
     assert_eq!(id, "mine");
@@ -90,7 +90,7 @@ fn failed_start_leaves_nothing_behind() {
     without_phase.fields.retain(|(name, _)| name != "phase");
     assert!(matches!(
         store.start(without_phase),
-        Err(StartError::NoPhase)
+        Err(StartError::Store(StoreError::Io { .. }))
     ));
     assert!(!store.folder().exists());
 
@@ -135,7 +135,7 @@ fn users_file_in_the_place_of_a_document_refuses_the_start() {
     let refused = store.start(start);
     assert!(matches!(
         refused,
-        Err(StartError::Store(StoreError::FileTaken { .. }))
+        Err(StartError::Store(StoreError::NotOurs { .. }))
     ));
     assert_eq!(fs::read_to_string(path).unwrap(), "mine: yes\n");
 }
@@ -146,7 +146,7 @@ fn store_in_memory_does_the_same() {
     let held = store.start(plan()).unwrap();
     assert!(matches!(
         store.start(plan()),
-        Err(StartError::Active { .. })
+        Err(StartError::Store(StoreError::Active { .. }))
     ));
     let next = store
         .commit(&held, change("end", "drafting", "done", &[]))
