@@ -209,9 +209,9 @@ fn not_the_agents() -> Failure {
 
 fn failure(error: JobError) -> Failure {
     let exit = match &error {
-        JobError::Start(
-            StartError::Store(StoreError::Active { .. } | StoreError::NotOurs { .. }),
-        ) => Exit::Active,
+        JobError::Start(StartError::Store(
+            StoreError::Active { .. } | StoreError::NotOurs { .. },
+        )) => Exit::Active,
         JobError::Plan { .. } | JobError::NotText { .. } | JobError::Empty { .. } => Exit::Usage,
         JobError::Elsewhere { .. } | JobError::Over { .. } => Exit::Refused,
         _ => Exit::Internal,

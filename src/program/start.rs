@@ -602,15 +602,20 @@ pub fn refused(info: &ProgramInfo, error: StartError) -> Failure {
                 &help,
             )
         }
-        error @ StartError::Store(StoreError::Active { .. }) => {
-            Failure::new(Exit::Refused, error)
+        StartError::Store(error) => {
+            let is_refusal = match &error {
+                StoreError::Active { .. } => true,
+                StoreError::Io { source, .. } => {
+                    source.kind() == std::io::ErrorKind::CrossesDevices
+                }
+                _ => false,
+            };
+            let exit = match is_refusal {
+                true => Exit::Refused,
+                false => Exit::Internal,
+            };
+            Failure::new(exit, error)
         }
-        StartError::Store(error @ StoreError::Io { ref source, .. })
-            if source.kind() == io::ErrorKind::CrossesDevices =>
-        {
-            Failure::new(Exit::Refused, error)
-        }
-        error => Failure::new(Exit::Internal, error),
     }
 }
 

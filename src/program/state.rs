@@ -24,7 +24,7 @@ use crate::text;
 /// The longest value that comes on stdin, in bytes.
 const LONGEST: u64 = 1024 * 1024;
 
-fn refused(error: impl Diagnostic) -> Failure {
+fn refused(error: impl miette::Diagnostic) -> Failure {
     Failure::new(Exit::Refused, error)
 }
 
