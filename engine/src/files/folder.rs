@@ -229,7 +229,7 @@ impl Folder {
         Ok(self.look(name)?.is_some_and(is_it))
     }
 
-    /// Lists the folder in no order, without names that are not UTF-8.
+    /// Lists the folder, unordered. Leaves out names that are not UTF-8.
     pub fn list(&self) -> io::Result<Vec<(String, Found)>> {
         let mut listed = Vec::new();
         for name in self.names(|_| true)? {
@@ -241,7 +241,7 @@ impl Folder {
         Ok(listed)
     }
 
-    /// Lists the names in the folder that are wanted, in no order, without names that are not UTF-8.
+    /// Lists the names in the folder that `is_wanted` accepts, unordered. Leaves out names that are not UTF-8.
     pub fn names(&self, is_wanted: impl Fn(&str) -> bool) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in Dir::read_from(&self.fd)? {

@@ -53,7 +53,7 @@ impl Folder {
 }
 
 impl Prepared<'_> {
-    /// Gives it other permissions.
+    /// Sets the permissions of the new file.
     pub fn set_mode(&self, mode: u32) -> io::Result<()> {
         kill_point();
         Ok(rustix::fs::fchmod(&self.file, Mode::from_raw_mode(mode))?)

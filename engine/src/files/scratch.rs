@@ -19,7 +19,7 @@ const LOCK: &str = ".gitignore";
 const PREFIX: &str = "tree-";
 /// The end of the name of a scratch folder that is being removed.
 const REMOVED: &str = ".gone";
-/// How often making a folder is tried: another process may remove an empty place, or try our lock, at the same moment.
+/// The number of tries to make a folder. Another process may remove an empty place, or try our lock, at the same moment.
 const MAX_TRIES: usize = 20;
 
 /// The scratch folders of this process.

@@ -4,7 +4,7 @@ use std::io;
 
 use camino::Utf8PathBuf;
 
-/// Why a file or folder is not trusted.
+/// The reason for not using a file or folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display)]
 pub enum Distrust {
     /// A symlink.
@@ -35,7 +35,7 @@ impl Distrust {
 pub struct UntrustedError {
     /// The file, or a folder above it.
     pub path: Utf8PathBuf,
-    /// Why it is not used.
+    /// The reason.
     #[error(not(source))]
     pub why: Distrust,
 }
