@@ -40,7 +40,7 @@ pub use claudex_loop_engine::{files, store, text};
 pub use behaviours::Step;
 pub use behaviours::verify::Verified;
 pub use jiff::Timestamp;
-pub use machine::begin::Beginning;
+pub use machine::Beginning;
 pub use machine::raw::OpenError;
 pub use machine::{Actor, EvidenceRecord, Machine, Refusal, Refused, Requirement, Table};
 pub use review::evidence::{Reviewed, Settled};

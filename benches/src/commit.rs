@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use claudex_loop::StateHome;
-use claudex_loop::store::{Change, LoopId, Record, StartPlan, Store, StoreError, Value};
+use claudex_loop::store::{Change, Fields, LoopId, Record, StartPlan, Store, StoreError};
 use claudex_testkit::rewrite_journal;
 
 use crate::counter::SPEC;
@@ -31,11 +31,11 @@ fn started(root: &Utf8Path, before: usize) -> (Store, LoopId) {
     let home = StateHome::at(root.join("state-home"));
     let store = Store::at(root.join(SPEC.folder), root.to_owned(), &SPEC, home);
     let store = store.with_deadline(Duration::from_secs(60));
-    let fields = vec![
-        ("phase".into(), Value::Word("on".into())),
-        ("topic".into(), Value::Text("word ".repeat(70))),
-        ("count".into(), Value::Count(0)),
-    ];
+    let fields = Fields::from_iter([
+        ("phase".into(), "on".into()),
+        ("topic".into(), "word ".repeat(70).into()),
+        ("count".into(), 0.into()),
+    ]);
     let plan = StartPlan {
         now: jiff::Timestamp::now(),
         stale_after: None,
@@ -80,7 +80,7 @@ impl Writer {
             let count = self.held.count("count").unwrap_or_default() + 1;
             let change = Change {
                 from: Some("on".into()),
-                edits: vec![("count".into(), Value::Count(count))],
+                edits: Fields::from_iter([("count".into(), count.into())]),
                 ..Change::bare("step", "hook")
             };
             match self.store.commit(&self.held, change) {

@@ -1,7 +1,7 @@
 //! The names that generated types use. Not for anyone else: they change whenever the generator does.
 
 pub use crate::generated;
-pub use crate::machine::begin::Beginning;
+pub use crate::machine::Beginning;
 pub use crate::machine::data::DataType;
 pub use crate::machine::edge::{Edge, EdgeInfo, Guard, rules, stored_edges};
 pub use crate::machine::fields::FieldError;
@@ -19,9 +19,10 @@ pub use crate::machine::{
 };
 pub use crate::store::{
     Active, Edit, Editable, Form, HeldFields, IdForm, LoopId, StartError, StateSpec, Store,
-    StoredEdge, Value,
+    StoredEdge,
 };
 pub use camino::Utf8PathBuf;
 pub use jiff::Timestamp;
 pub use serde;
+pub use serde_json::Value as Json;
 pub use strum;

@@ -13,7 +13,7 @@ pub mod store;
 pub mod text;
 
 pub use jiff::Timestamp;
-pub use machine::begin::Beginning;
+pub use machine::Beginning;
 pub use machine::raw::OpenError;
 pub use machine::{
     Actor, EvidenceRecord, LoopHandle, Machine, Refusal, Refused, Requirement, Table,

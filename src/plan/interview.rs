@@ -8,8 +8,9 @@ use claudex_loop::hooks::input::Input;
 use claudex_loop::machine::Actor;
 use claudex_loop::program::start::LONGEST;
 use claudex_loop::program::stop::{self, Surroundings};
-use claudex_loop::store::{Change, LoopId, Store, Value};
+use claudex_loop::store::{Change, Fields, LoopId, Store};
 use claudex_loop::text;
+use serde_json::Value;
 
 /// The headers by which our questions are known, in the order of the topic.
 const HEADERS: [&str; 3] = ["Scope", "Constraints", "Worries"];
@@ -67,10 +68,10 @@ fn record(store: &Store, id: &LoopId, parts: &[String]) -> Result<Option<HookOut
             topic.len()
         ));
     }
-    let edits = vec![
-        ("topic".to_owned(), Value::Text(topic)),
-        ("interview_used".to_owned(), Value::Flag(true)),
-    ];
+    let edits = Fields::from_iter([
+        ("topic".to_owned(), Value::from(topic)),
+        ("interview_used".to_owned(), Value::from(true)),
+    ]);
     let change = Change {
         edits,
         ..Change::bare("interview", &Actor::Person.to_string())

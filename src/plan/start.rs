@@ -10,10 +10,11 @@ use claudex_loop::program::{locate, suggest};
 use claudex_loop::review::changes::{Changes, ChangesError};
 use claudex_loop::review::worktree::WorktreeError;
 use claudex_loop::review::{Digest, copy};
-use claudex_loop::store::{LoopId, Store, Value};
+use claudex_loop::store::{LoopId, Store};
 use claudex_loop::text;
 use claudex_loop::{Actor, Timestamp};
 use derive_more::{Display, Error};
+use serde_json::Value;
 
 use super::{AnyLoop, INFO, Mode, changes};
 
@@ -228,12 +229,12 @@ fn of_plan(request: &StartRequest<'_>) -> Result<StartFields, StartRefused> {
         .filter(|_| !from_draft)
         .map(|content| Digest::of(&content));
     let continues = before.as_ref().map(|before| before.id().to_string());
-    let text = |text: Option<String>| text.map_or(Value::Null, Value::Text);
+    let text = |text: Option<String>| text.map_or(Value::Null, Value::from);
     Ok(StartFields {
         fields: vec![
-            ("topic", Value::Text(topic.to_owned())),
-            ("from_draft", Value::Flag(from_draft)),
-            ("subject", Value::Word(plan.into_string())),
+            ("topic", Value::from(topic.to_owned())),
+            ("from_draft", Value::from(from_draft)),
+            ("subject", Value::from(plan.into_string())),
             (
                 "subject_before",
                 text(subject_before.map(|digest| digest.to_string())),
@@ -256,9 +257,9 @@ fn of_review(request: &StartRequest<'_>) -> Result<StartFields, StartRefused> {
     let found = changes(request.store, topic, request.text(BASE), request.now)?;
     Ok(StartFields {
         fields: vec![
-            (BASE, found.base.map_or(Value::Null, Value::Text)),
-            ("topic", Value::Text(found.topic)),
-            ("subject", Value::Word(found.subject.into_string())),
+            (BASE, found.base.map_or(Value::Null, Value::from)),
+            ("topic", Value::from(found.topic)),
+            ("subject", Value::from(found.subject.into_string())),
         ],
         id: Some(found.id),
     })

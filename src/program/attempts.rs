@@ -2,8 +2,6 @@
 //!
 //! Only a no is noted, not a race that was lost and not a full disk; the store keeps the number of notes within bounds.
 
-use serde_json::Value as Json;
-
 use crate::machine::{Actor, Refusal};
 use crate::store::{LoopId, NoteEntry, REFUSED, REPAIRED, Store, UNEXPLAINED};
 use crate::text;
@@ -29,7 +27,7 @@ pub fn told(note: &NoteEntry) -> Option<String> {
         UNEXPLAINED => "unexplained",
         _ => return None,
     };
-    let data: Json = note.data.read().unwrap_or_default();
+    let data = &note.data;
     let said = |key: &str| Some(text::one_line(data[key].as_str()?, 400));
     let tried = said("tried").or_else(|| said("file"));
     let tried = tried.map(|tried| format!(" {tried}")).unwrap_or_default();
@@ -44,7 +42,7 @@ mod tests {
 
     use super::*;
 
-    fn told_of(note: &str, data: Json) -> Option<String> {
+    fn told_of(note: &str, data: serde_json::Value) -> Option<String> {
         told(&NoteEntry::now(note, &data).unwrap())
     }
 

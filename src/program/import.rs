@@ -9,10 +9,10 @@ use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 use super::settings::Settings;
 use super::{locate, loops, messages, out, start};
+use crate::machine::Beginning;
 use crate::machine::LoopHandle;
-use crate::machine::begin::Beginning;
 use crate::machine::import::ImportError;
-use crate::store::{IdForm, LoopId, MAX_BYTES};
+use crate::store::{FieldValue as _, IdForm, LoopId, MAX_BYTES};
 use crate::{files, text};
 
 /// Takes up the document.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize as _, Serialize};
 
 use super::settings::MAX_ROUNDS;
 pub use super::words::elapsed;
@@ -209,7 +209,7 @@ pub fn records(journal: &[Entry]) -> Vec<(&str, EvidenceRecord)> {
 
 /// Returns the evidence that a change was made with.
 pub(super) fn record(change: &ChangeEntry) -> Option<EvidenceRecord> {
-    change.evidence.as_ref()?.read()
+    EvidenceRecord::deserialize(change.evidence.as_ref()?).ok()
 }
 
 /// Returns the evidence by which open findings were rejected, by transition, oldest first. Who brings a loop back to the reviews that it

@@ -17,12 +17,13 @@ use super::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
 use super::{incompatible, locate, loops, messages, out, shell, suggest, typed};
 use crate::behaviours::words;
 use crate::files::scratch;
+use crate::machine::Beginning;
 use crate::machine::LoopHandle;
-use crate::machine::begin::Beginning;
 use crate::machine::table::{Constant, FieldInfo, FieldKind, ModeInfo, Table};
 use crate::machine::{Actor, Held};
-use crate::store::{IdForm, LoopId, MOST_COUNT, StartError, Store, StoreError, Value, WhyNotOurs};
+use crate::store::{IdForm, LoopId, MOST_COUNT, StartError, Store, StoreError, WhyNotOurs};
 use crate::text;
+use serde_json::Value;
 
 /// Names the argument that takes the text without a flag; no field's name has a space.
 pub const WORDS: &str = "the words";
@@ -57,7 +58,7 @@ impl StartRequest<'_> {
         let of_field = self
             .given
             .iter()
-            .any(|(given, value)| *given == name && *value == Value::Flag(true));
+            .any(|(given, value)| *given == name && *value == true);
         of_field || matches!(self.arguments.try_get_one::<bool>(name), Ok(Some(true)))
     }
 }
@@ -208,17 +209,14 @@ fn usual(field: &FieldInfo, mode: &ModeInfo) -> String {
 fn value(field: &FieldInfo, matches: &ArgMatches) -> Option<Value> {
     let text = || matches.get_one::<String>(field.name).cloned();
     match field.kind {
-        FieldKind::Count => matches
-            .get_one::<u64>(field.name)
-            .copied()
-            .map(Value::Count),
+        FieldKind::Count => matches.get_one::<u64>(field.name).copied().map(Value::from),
         FieldKind::Flag => matches
             .get_one::<bool>(field.name)
             .copied()
-            .map(Value::Flag),
-        FieldKind::Text => text().map(Value::Text),
+            .map(Value::from),
+        FieldKind::Text => text().map(Value::from),
         FieldKind::OneOf(_) | FieldKind::Path | FieldKind::Data(_) | FieldKind::Held => {
-            text().map(Value::Word)
+            text().map(Value::from)
         }
     }
 }
@@ -233,7 +231,7 @@ fn given<M: App>(
     for field in fields(M::TABLE) {
         let words = || {
             let words = matches.get_many::<String>(WORDS)?;
-            Some(Value::Text(words.cloned().collect::<Vec<_>>().join(" ")))
+            Some(Value::from(words.cloned().collect::<Vec<_>>().join(" ")))
         };
         let value = match in_words {
             Some(of) if of.name == field.name => value(field, matches).or_else(words),

@@ -18,7 +18,7 @@ use super::{attempts, incompatible, locate, loops, messages, out, rounds};
 use crate::machine::LoopHandle;
 use crate::review::evidence::EvidencePolicy;
 use crate::review::findings::Counts;
-use crate::store::{LoopId, PidLock, SetError, StateHome, Store, StoreError, Value, partial};
+use crate::store::{LoopId, PidLock, SetError, StateHome, Store, StoreError, parse_plain, partial};
 use crate::text;
 
 /// The longest value that comes on stdin, in bytes.
@@ -255,13 +255,7 @@ fn set(
         let actor = Caller::from_env().actor(false);
         let settings = loops::settings(info, store.root(), None)?;
         let optional = settings.permissions(actor).evidence == EvidencePolicy::Optional;
-        let set = store.set_field(
-            &id,
-            field,
-            Value::from_plain(value),
-            &actor.to_string(),
-            optional,
-        );
+        let set = store.set_field(&id, field, parse_plain(value), &actor.to_string(), optional);
         if let Err(error @ SetError::Owned { .. }) = &set {
             noted(
                 &store,

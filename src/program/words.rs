@@ -3,8 +3,9 @@
 use jiff::Timestamp;
 
 use crate::machine::Table;
-use crate::store::{ChangeEntry, Value};
+use crate::store::ChangeEntry;
 use crate::text;
+use serde_json::Value;
 
 /// Returns what a change is for: the doc of the first edge with its transition and phases. It is `None`
 /// for the store's own changes.

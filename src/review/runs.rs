@@ -154,7 +154,7 @@ pub fn read(journal: &[Entry]) -> Vec<Run> {
     for entry in journal {
         match entry {
             Entry::Note(note) if note.note == BEGAN => {
-                if let Some(began) = note.data.read::<RunBegin>() {
+                if let Ok(began) = RunBegin::deserialize(&note.data) {
                     known.entry(began.run.clone()).or_insert(runs.len());
                     runs.push(Run {
                         began,
@@ -168,7 +168,7 @@ pub fn read(journal: &[Entry]) -> Vec<Run> {
                 }
             }
             Entry::Note(note) if note.note == ENDED => {
-                if let Some(ended) = note.data.read::<RunEnd>()
+                if let Ok(ended) = RunEnd::deserialize(&note.data)
                     && let Some(run) = known.get(&ended.run).and_then(|at| runs.get_mut(*at))
                     && run.ended.is_none()
                 {

@@ -21,6 +21,7 @@
 //!
 //! `contract` uses nothing of the pipeline.
 
+use serde_json::Value;
 use state::{AllAsked, AllCounted, Keys, List, Open, Scalar};
 
 claudex_loop::machine!(stages as typestate);
@@ -47,7 +48,6 @@ pub mod variables;
 
 use claudex_loop::program::Program;
 use claudex_loop::program::start::StartFields;
-use claudex_loop::store::Value;
 
 pub use typestate::{AnyLoop, Phase};
 
@@ -62,8 +62,8 @@ pub fn program() -> Program<typestate::Stages> {
             let open = serde_json::to_value(open).unwrap_or_default();
             Ok(StartFields {
                 fields: vec![
-                    ("open", Value::Data(open)),
-                    ("created", Value::Data(format!("{:.0}", request.now).into())),
+                    ("open", Value::from(open)),
+                    ("created", Value::from(format!("{:.0}", request.now))),
                 ],
                 ..StartFields::default()
             })

@@ -3,7 +3,7 @@
 use claudex_loop::Timestamp;
 use claudex_loop::machine::Raw;
 use claudex_loop::program::settings::Settings;
-use claudex_loop::store::Value;
+use claudex_loop::store::FieldValue;
 
 use crate::files::Directory;
 use crate::files::name::{Group, Name};
@@ -75,8 +75,7 @@ pub fn newest(held: &AnyLoop) -> Option<(Group, u64)> {
     let number = raw
         .record()
         .get("review_file")
-        .as_ref()
-        .and_then(Value::as_count)?;
+        .and_then(FieldValue::as_count)?;
     Some((group, number))
 }
 

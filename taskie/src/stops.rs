@@ -10,7 +10,7 @@ use claudex_loop::program::settings::Settings;
 use claudex_loop::review::findings_file::bullet;
 use claudex_loop::review::findings_json::FindingsJson;
 use claudex_loop::review::{Subject, runs};
-use claudex_loop::store::{Entry, Value};
+use claudex_loop::store::{ChangeEntry, Entry, FieldValue as _};
 use claudex_loop::{Refusal, Refused, Step, git};
 use serde_json::{Value as Json, json};
 
@@ -313,14 +313,9 @@ pub fn newest_done(raw: &Raw, directory: &Directory) -> Option<u64> {
 /// Returns the tasks that came to their review under this journal.
 fn reviewed(raw: &Raw) -> Vec<u64> {
     let journal = raw.journal().unwrap_or_default();
-    let changes = journal.iter().filter_map(|entry| match entry {
-        Entry::Change(change) if change.what == "task_done" => Some(&change.fields),
-        _ => None,
-    });
-    let task = |fields: &Vec<(String, Value)>| {
-        let (_, value) = fields.iter().find(|(name, _)| name == "current_task")?;
-        value.as_count()
-    };
+    let changes = journal.iter().filter_map(Entry::change);
+    let changes = changes.filter(|change| change.what == "task_done");
+    let task = |change: &ChangeEntry| change.field("current_task")?.as_count();
     changes.filter_map(task).collect()
 }
 
@@ -370,7 +365,7 @@ pub fn taken_up(held: &AnyLoop) -> Result<(), String> {
     let set = |field: &str, value: u64| {
         let set = raw
             .store()
-            .set_field(raw.id(), field, Value::Count(value), "person", true);
+            .set_field(raw.id(), field, Json::from(value), "person", true);
         set.map(drop).map_err(|error| error.to_string())
     };
     let word = crate::context::stored(held.phase());
@@ -437,7 +432,7 @@ pub fn entered(held: &AnyLoop, _: &Settings) -> Result<Vec<String>, String> {
         let keep = |field: &str| {
             let set =
                 raw.store()
-                    .set_field(raw.id(), field, Value::Text(commit.clone()), "hook", true);
+                    .set_field(raw.id(), field, Json::from(commit.clone()), "hook", true);
             set.map(drop).map_err(|error| error.to_string())
         };
         keep("task_base")?;

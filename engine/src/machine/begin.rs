@@ -1,28 +1,30 @@
-//! The start of a loop: every field of its first document, from what was given, the mode and the machine.
+//! The start of a loop: the fields of its first entry, from the arguments, the mode and the machine.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::machine::table::{FieldInfo, FieldKind, ModeInfo};
-use crate::machine::{Actor, Machine, Raw};
-use crate::store::{LoopId, StartError, StartPlan, Store, Value};
+use serde_json::Value as Json;
+
+use crate::machine::Actor;
+use crate::machine::table::{FieldInfo, FieldKind, ModeInfo, Table};
+use crate::store::{Fields, LoopId, StartError, StartPlan};
 
 /// What a start needs besides the fields: when, for whom, and what counts as stale.
 #[derive(Debug, Clone)]
 pub struct Beginning {
     /// The time of the start.
     pub now: Timestamp,
-    /// The age at which another loop that is not over is swept first; None: none is.
+    /// The age at which another loop that is not over is archived first. `None`: none is.
     pub stale_after: Option<Duration>,
     /// The session that owns the loop, or `unknown`.
     pub session: String,
-    /// The loop's id, where a field has to name it; None: one is made.
+    /// The loop's id, if a field has to name it. `None`: one is made.
     pub id: Option<LoopId>,
 }
 
 impl Beginning {
-    /// Makes a start now, for a session, that sweeps nothing.
+    /// Makes a start now, for a session, that archives nothing.
     pub fn now(session: impl Into<String>) -> Self {
         Self {
             now: Timestamp::now(),
@@ -41,30 +43,15 @@ fn named(actor: &Actor) -> &'static str {
     }
 }
 
-/// Starts a loop of a machine in the first phase of a mode, with the values that were given at the start.
+/// Plans the start of a loop that is in this phase at first.
 ///
 /// # Errors
-/// [`StartError::Actor`] where the mode is not that actor's to start, another loop is active, or the store could not write; nothing is
-/// left behind.
-pub fn begin<M: Machine>(
-    store: &Store,
-    mode: &'static ModeInfo,
-    given: Vec<(&'static str, Value)>,
-    how: Beginning,
-    actor: Actor,
-) -> Result<Raw, StartError> {
-    Raw::start::<M>(
-        store,
-        plan::<M>(mode, mode.start, given, how, actor)?,
-        actor,
-    )
-}
-
-/// Plans the start of a loop that is in this phase at first.
-pub(super) fn plan<M: Machine>(
+/// [`StartError::Actor`] if that actor may not start a loop in the mode.
+pub(super) fn plan(
+    table: &Table,
     mode: &'static ModeInfo,
     first: usize,
-    given: Vec<(&'static str, Value)>,
+    given: Vec<(&'static str, Json)>,
     how: Beginning,
     actor: Actor,
 ) -> Result<StartPlan, StartError> {
@@ -75,40 +62,32 @@ pub(super) fn plan<M: Machine>(
             actor: named(&actor).to_owned(),
         });
     }
-    let table = M::TABLE;
     let held = &table.state.fields;
-    let Beginning {
-        now,
-        stale_after,
-        session,
-        id,
-    } = how;
-    let word = |text: &str| Value::Word(text.to_owned());
     let value = |field: &FieldInfo| {
         let given = given.iter().find(|(name, _)| *name == field.name);
         let own = mode.initial.iter().find(|(name, _)| *name == field.name);
         match (given, own) {
-            _ if !field.exists_in(first) => Value::Null,
+            _ if !field.exists_in(first) => Json::Null,
             (Some((_, value)), _) => value.clone(),
-            _ if field.name == held.phase => word(table.phases[first].stored),
-            _ if field.name == held.session => word(&session),
-            _ if Some(field.name) == held.mode => word(mode.name),
-            _ if Some(field.name) == held.run => word(""),
+            _ if field.name == held.phase => table.phases[first].stored.into(),
+            _ if field.name == held.session => how.session.as_str().into(),
+            _ if Some(field.name) == held.mode => mode.name.into(),
+            _ if Some(field.name) == held.run => "".into(),
             // The store writes what else the engine keeps.
-            _ if field.kind == FieldKind::Held => Value::Null,
-            (None, Some((_, value))) => field.written(value.value()),
+            _ if field.kind == FieldKind::Held => Json::Null,
+            (None, Some((_, value))) => value.value(),
             (None, None) => field.first(),
         }
     };
     let fields = table.fields.iter();
-    let fields = fields
+    let fields: Fields = fields
         .map(|field| (field.name.to_owned(), value(field)))
         .collect();
     Ok(StartPlan {
         by: actor.to_string(),
-        now,
-        stale_after,
-        id,
+        now: how.now,
+        stale_after: how.stale_after,
+        id: how.id,
         fields,
     })
 }

@@ -1,9 +1,11 @@
 //! The commit of an edge: checks who takes it and what it needs, then writes by compare-and-swap.
 
+use serde_json::Value as Json;
+
 use crate::machine::edge::EdgeAt;
 use crate::machine::table::PhaseInfo;
 use crate::machine::{Actor, EvidenceRecord, Raw, Refusal, Refused, Snapshot};
-use crate::store::{Change, JsonText, StoreError, Value};
+use crate::store::{Change, FieldValue as _, Fields, StoreError};
 
 impl Raw {
     /// Commits an edge that is open, with the fields that it changes.
@@ -13,43 +15,32 @@ impl Raw {
     pub(super) fn commit(
         self,
         edge: EdgeAt,
-        args: Option<JsonText>,
-        mut edits: Vec<(String, Value)>,
+        args: Option<Json>,
+        mut edits: Fields,
         evidence: Option<&EvidenceRecord>,
     ) -> Result<Self, Refused<Self>> {
         if let Err(refusal) = self.permits(edge, evidence) {
             return Err(Refused::new(self, refusal));
         }
-        edits.extend_from_slice(&self.given().edits);
+        edits.extend(self.0.own.edits.clone());
         let table = self.table();
         let (from, to) = (&table.phases[edge.from], &table.phases[edge.to]);
-        let run = self
-            .cause()
-            .map(str::to_owned)
-            .or_else(|| evidence.and_then(|evidence| evidence.run.clone()));
-        let spec = table.state;
-        let number = evidence.and_then(|evidence| evidence.findings);
-        edits.extend(
-            spec.fields
-                .findings
-                .zip(number)
-                .map(|(name, number)| (name.to_owned(), Value::Count(number))),
-        );
-        let text = &self.given().text;
-        let append = (!text.is_empty()).then(|| text.join("\n"));
-        let begins_visit = edge.from != edge.to || self.advances(&edits, to);
+        let findings = evidence.and_then(|evidence| evidence.findings);
+        if let Some((name, number)) = table.state.fields.findings.zip(findings) {
+            edits.insert(name.to_owned(), number.into());
+        }
+        let text = &self.0.own.text;
+        let run = evidence.and_then(|evidence| evidence.run.clone());
         let change = Change {
-            what: edge.transition.to_owned(),
-            by: self.actor().to_string(),
             args,
-            root: None,
             from: Some(from.stored.to_owned()),
             to: Some(to.stored.to_owned()),
+            begins_visit: edge.from != edge.to || self.begins_round(&edits, to),
             edits,
-            append,
-            run,
-            evidence: evidence.and_then(|evidence| JsonText::of(evidence).ok()),
-            begins_visit,
+            append: (!text.is_empty()).then(|| text.join("\n")),
+            run: self.0.run.clone().or(run),
+            evidence: evidence.and_then(|evidence| serde_json::to_value(evidence).ok()),
+            ..Change::bare(edge.transition, &self.actor().to_string())
         };
         match self.store().commit(self.record(), change) {
             Ok(record) => Ok(self.moved(record, edge)),
@@ -65,13 +56,12 @@ impl Raw {
     }
 
     /// Returns whether edits begin another round of a phase.
-    fn advances(&self, edits: &[(String, Value)], phase: &PhaseInfo) -> bool {
+    fn begins_round(&self, edits: &Fields, phase: &PhaseInfo) -> bool {
         let round = phase
             .on_stop
-            .as_ref()
-            .and_then(|review| review.parameter("round"));
-        let after = edits.iter().find(|(name, _)| Some(name.as_str()) == round);
-        after.is_some_and(|(name, value)| value.as_count() != Some(self.count(name)))
+            .and_then(|behaviour| behaviour.parameter("round"));
+        let after = round.and_then(|round| Some((round, edits.get(round)?)));
+        after.is_some_and(|(round, value)| value.as_count() != Some(self.count(round)))
     }
 
     /// Checks that this actor may take the edge, with this evidence.

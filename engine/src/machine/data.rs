@@ -1,6 +1,6 @@
-//! Data of a machine's own: what a field of `data` holds is a Rust type that the program brings along.
+//! Data of a machine's own: a field of `data` holds a Rust type that the program brings along.
 //!
-//! The engine keeps it like any other value, in the document and in the journal, and knows of its type what a [`DataType`] says.
+//! The engine keeps it as JSON, in the document and in the journal. A [`DataType`] says which JSON the type can be read from.
 
 use std::fmt;
 
@@ -9,18 +9,14 @@ use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
 use super::Raw;
-use super::fields::{FieldError, checked};
-use crate::store::Value;
-
-/// Limits how deep data is nested: a journal's line, in which it stands, has a limit too.
-const DEEPEST: usize = 8;
+use super::fields::{FieldError, convert};
 
 /// A type of which data is.
 #[derive(Debug, Clone, Copy)]
 pub struct DataType {
     name: &'static str,
     initial: fn() -> Json,
-    misfit: fn(Json) -> Option<String>,
+    misfit: fn(&Json) -> Option<String>,
 }
 
 impl DataType {
@@ -29,26 +25,18 @@ impl DataType {
         Self {
             name,
             initial: || serde_json::to_value(T::default()).unwrap_or_default(),
-            misfit: |json| {
-                serde_json::from_value::<T>(json)
-                    .err()
-                    .map(|error| error.to_string())
-            },
+            misfit: |json| T::deserialize(json).err().map(|error| error.to_string()),
         }
     }
 
-    /// Returns what a loop has at first: the type's default.
-    pub(super) fn initial(self) -> Value {
-        Value::of_json((self.initial)())
+    /// Returns the initial value: the type's default.
+    pub(super) fn initial(self) -> Json {
+        (self.initial)()
     }
 
-    /// Returns what is to be where this value cannot be read as the type; `None` where it can.
-    pub(super) fn expected(self, value: &Value) -> Option<String> {
-        let json = value.to_json();
-        if depth(&json) > DEEPEST {
-            return Some(format!("nested {DEEPEST} deep at most"));
-        }
-        let why = (self.misfit)(json)?;
+    /// Returns what is expected instead, if this value cannot be read as the type.
+    pub(super) fn expected(self, value: &Json) -> Option<String> {
+        let why = (self.misfit)(value)?;
         Some(format!("what `{}` can be read from ({why})", self.name))
     }
 }
@@ -67,68 +55,51 @@ impl fmt::Display for DataType {
     }
 }
 
-fn depth(json: &Json) -> usize {
-    match json {
-        Json::Array(items) => 1 + items.iter().map(depth).max().unwrap_or_default(),
-        Json::Object(map) => 1 + map.values().map(depth).max().unwrap_or_default(),
-        _ => 0,
-    }
-}
-
 impl Raw {
     /// Returns the data of a field. Opening has checked that it can be read.
     pub fn data<T: DeserializeOwned + Default>(&self, name: &str) -> T {
-        serde_json::from_value(self.value(name).to_json()).unwrap_or_default()
+        T::deserialize(self.value(name)).unwrap_or_default()
     }
 
-    /// Has the next transition set the data of a field.
+    /// Sets the data of a field with the next transition.
     ///
     /// # Errors
-    /// It cannot be written as JSON, is nested too deep, or cannot be read back.
+    /// It cannot be written as JSON, or cannot be read back.
     pub fn set_data<T: Serialize>(
         &mut self,
         name: &'static str,
         data: &T,
     ) -> Result<(), FieldError> {
-        let json = serde_json::to_value(data).map_err(|error| FieldError {
+        let mut value = serde_json::to_value(data).map_err(|error| FieldError {
             field: name.to_owned(),
             found: error.to_string(),
-            expected: "what can be written as JSON".to_owned(),
+            expected: "a value of JSON".to_owned(),
         })?;
-        let mut value = Value::of_json(json);
         if let Some(field) = self.table().field(name) {
-            value = checked(field, value)?;
+            value = convert(field, &value)?;
         }
-        let own = self.own();
-        own.edits.retain(|(known, _)| known != name);
-        own.edits.push((name.to_owned(), value));
+        self.0.own.edits.insert(name.to_owned(), value);
         Ok(())
     }
 
-    /// Has the next transition add lines to the text below the fields.
+    /// Adds lines to the text below the fields with the next transition.
     pub fn add_text(&mut self, text: &str) {
-        self.own().text.extend(text.lines().map(str::to_owned));
+        self.0.own.text.extend(text.lines().map(str::to_owned));
     }
-}
-
-/// What Rust has the next transition change besides.
-#[derive(Debug, Default)]
-pub(super) struct Own {
-    pub(super) edits: Vec<(String, Value)>,
-    pub(super) text: Vec<String>,
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
     fn data_of_another_type_is_refused() {
         let data = DataType::of::<Vec<u8>>("Vec<u8>");
-        let value = |json: &str| Value::of_json(serde_json::from_str(json).unwrap());
-        assert_eq!(data.expected(&value("[1, 2]")), None);
+        assert_eq!(data.expected(&json!([1, 2])), None);
         assert_eq!(
-            data.expected(&value("[1, 300]")).unwrap(),
+            data.expected(&json!([1, 300])).unwrap(),
             "what `Vec<u8>` can be read from (invalid value: integer `300`, expected u8)"
         );
     }

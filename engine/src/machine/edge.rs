@@ -248,7 +248,10 @@ pub fn step<M: Machine>(
         Ok(fields) => Ok((EdgeAt::new(&edge.info, phase), fields)),
         Err(field) => Err(Refusal::Field(FieldError {
             field: field.to_owned(),
-            found: fields::shown(fields, field),
+            found: fields::to_map(fields)
+                .get(field)
+                .map(ToString::to_string)
+                .unwrap_or_default(),
             expected: format!("a whole number that `{name}` leaves in range"),
         })),
     }

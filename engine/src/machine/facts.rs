@@ -3,7 +3,6 @@
 use serde_json::{Map, Value as Json, json};
 
 use super::Raw;
-use crate::store::Value;
 use crate::text;
 
 /// Returns what every template can name: each field of the machine, `id`, `phase`, `machine` and `root`. Texts have `most`
@@ -13,8 +12,8 @@ pub fn facts(raw: &Raw, most: usize) -> Map<String, Json> {
     let mut facts = Map::new();
     for field in table.fields {
         let value = match raw.value(field.name) {
-            Value::Null => json!(""),
-            value => short(value.to_json(), most),
+            Json::Null => json!(""),
+            value => short(value, most),
         };
         facts.insert(field.name.to_owned(), value);
     }

@@ -5,14 +5,16 @@ use std::fmt;
 use camino::Utf8PathBuf;
 use serde::Serialize;
 
-use super::begin::Beginning;
+use serde_json::Value as Json;
+
+use super::begin::{Beginning, plan};
 use super::edge::step;
 use super::fields::{self, FieldError};
 use super::import::{self, ImportError};
 use super::raw::OpenError;
 use super::table::ModeInfo;
-use super::{Actor, EvidenceRecord, Machine, Raw, Refused, begin};
-use crate::store::{JsonText, LoopId, StartError, Store, Value};
+use super::{Actor, EvidenceRecord, Machine, Raw, Refused};
+use crate::store::{LoopId, StartError, Store};
 
 /// A loop as the store handed it out, with its fields. Generated types wrap it: they know its phase at compile time.
 pub struct Held<M: Machine> {
@@ -80,12 +82,13 @@ impl<M: Machine> Held<M> {
     pub fn begin(
         store: &Store,
         mode: &'static ModeInfo,
-        given: Vec<(&'static str, Value)>,
+        given: Vec<(&'static str, Json)>,
         how: Beginning,
         actor: Actor,
     ) -> Result<Self, StartError> {
-        let raw = begin::begin::<M>(store, mode, given, how, actor)?;
-        Ok(Self::started(raw))
+        let plan = plan(M::TABLE, mode, mode.start, given, how, actor)?;
+        let started = store.start_telling(plan, None)?;
+        Ok(Self::started(Raw::started(store, started, M::TABLE, actor)))
     }
 
     /// Starts a loop from a document that the engine did not write, at the phase that it names.
@@ -181,11 +184,12 @@ impl<M: Machine> Held<M> {
             Ok(step) => step,
             Err(refusal) => return Err(Refused::new(self, refusal)),
         };
-        let edits = fields::changes(M::TABLE, &*self.fields, &after);
         // serde writes a transition with arguments as `{"more":{"rounds":2}}`.
         let json = serde_json::to_value(transition).unwrap_or_default();
-        let args = json.get(edge.transition).map(JsonText::of);
-        let args = args.and_then(Result::ok);
+        let args = json.get(edge.transition).cloned();
+        let before = fields::to_map(&*self.fields);
+        let mut edits = fields::to_map(&after);
+        edits.retain(|name, value| before.get(name) != Some(value));
         let raw = match self.raw.commit(edge, args, edits, evidence) {
             Ok(raw) => raw,
             Err(refused) => {

@@ -2,7 +2,8 @@
 //!
 //! A template is minijinja's; a name that there is not is an error. Whatever came from outside goes in as one plain, short line.
 
-use derive_more::{Display, Error};
+use std::fmt;
+
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior};
@@ -18,19 +19,36 @@ pub struct Message {
 }
 
 /// A template that does not render.
-#[derive(Debug, Display, Error, miette::Diagnostic)]
-#[display("the message template {name} does not render: {source}")]
-#[diagnostic(
-    code(claudex::message),
-    help(
-        "mend the template: docs/behaviours.md lists what it can name; then build the program anew"
-    )
-)]
+#[derive(Debug)]
 pub struct MessageError {
     /// The template, as machine.toml names it.
     name: &'static str,
-    /// What is wrong with it.
+    /// The reason.
     source: minijinja::Error,
+}
+
+impl fmt::Display for MessageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, source) = (self.name, &self.source);
+        write!(f, "the message template {name} does not render: {source}")
+    }
+}
+
+impl std::error::Error for MessageError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.source)
+    }
+}
+
+impl miette::Diagnostic for MessageError {
+    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        Some(Box::new("claudex::message"))
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        let help = "mend the template: docs/behaviours.md lists what it can name; then build the program anew";
+        Some(Box::new(help))
+    }
 }
 
 impl Message {

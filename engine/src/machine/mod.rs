@@ -20,7 +20,7 @@ use std::fmt::Debug;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub mod begin;
+mod begin;
 mod commit;
 pub mod data;
 pub mod edge;
@@ -36,6 +36,7 @@ pub mod raw;
 pub mod refusal;
 pub mod table;
 
+pub use begin::Beginning;
 pub use edge::{Edge, EdgeAt, EdgeInfo, Guard, Rules};
 pub use evidence_record::{EvidenceRecord, Requirement};
 pub use facts::facts;

@@ -1,21 +1,23 @@
-//! A loop without its type: what was read from disk, who holds it, and how it got there.
+//! A loop without its type: its newest entry, who holds it, and how it got there.
 //!
 //! Generated types wrap a [`Raw`]; they alone know which phase it is in at compile time.
 
+use std::fmt;
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use miette::Diagnostic;
+use serde_json::Value as Json;
 
 use crate::files::{Folder, MAX_BYTES, folder_of};
-use crate::machine::data::Own;
 use crate::machine::edge::EdgeAt;
 use crate::machine::evidence_record::EvidencePolicy;
 use crate::machine::fields::{self, FieldError};
 use crate::machine::table::{Subject, Table};
 use crate::machine::{Actor, Machine, Permissions};
 use crate::store::{
-    Entry, Import, LoopId, Record, Repair, StartError, StartPlan, Started, Store, StoreError, Value,
+    Entry, FieldValue as _, Fields, LoopId, Record, Repair, Started, Store, StoreError,
 };
 use crate::text;
 
@@ -24,22 +26,30 @@ const MAX_VIOLATION: usize = 1000;
 
 /// A loop as the store handed it out.
 #[derive(Debug)]
-pub struct Raw(Box<Inner>);
+pub struct Raw(pub(super) Box<Inner>);
 
 #[derive(Debug)]
-struct Inner {
-    store: Store,
-    record: Record,
+pub(super) struct Inner {
+    pub(super) store: Store,
+    pub(super) record: Record,
     table: &'static Table,
     phase: usize,
     actor: Actor,
-    cause: Option<String>,
-    own: Own,
+    /// The run that the next change counts.
+    pub(super) run: Option<String>,
+    pub(super) own: Own,
     taken: Option<EdgeAt>,
     repairs: Vec<Repair>,
     archived: Vec<LoopId>,
     told: Told,
     journal: Mutex<Option<Read>>,
+}
+
+/// What Rust sets with the next transition besides the edge.
+#[derive(Debug, Default)]
+pub(super) struct Own {
+    pub(super) edits: Fields,
+    pub(super) text: Vec<String>,
 }
 
 /// A journal as it was read.
@@ -63,133 +73,121 @@ pub struct Told {
     pub subjects: OnceLock<Result<Vec<Subject>, String>>,
 }
 
-/// A state document that cannot be opened as a loop of this machine.
-#[derive(Debug, derive_more::Display, derive_more::Error, miette::Diagnostic)]
+/// Why a loop cannot be opened as one of this machine.
+#[derive(Debug)]
 pub enum OpenError {
     /// The store could not hand it out.
-    #[display("{_0}")]
-    #[diagnostic(transparent)]
     Store(StoreError),
     /// Its phase is none of the machine's.
-    #[display("loop {id}: phase `{found}` is none of {machine}'s ({known})")]
-    #[diagnostic(
-        code(claudex::open::phase),
-        help("the last good phase is in its journal: `journal {id}`")
-    )]
     Phase {
         /// The loop.
         id: String,
-        /// What stands there.
+        /// The phase that it is in.
         found: String,
         /// The machine.
         machine: &'static str,
-        /// Its phases.
+        /// The machine's phases.
         known: String,
     },
     /// A field is not of its kind.
-    #[display("loop {id}: {problem}")]
-    #[diagnostic(
-        code(claudex::open::field),
-        help("the last good values are in its journal: `journal {id}`")
-    )]
     Field {
         /// The loop.
         id: String,
-        /// The field, what stands there, what should.
+        /// The field, its value, and what is expected.
         problem: FieldError,
     },
 }
 
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Store(error) => error.fmt(f),
+            Self::Phase {
+                id,
+                found,
+                machine,
+                known,
+            } => write!(
+                f,
+                "loop {id}: phase `{found}` is none of {machine}'s ({known})"
+            ),
+            Self::Field { id, problem } => write!(f, "loop {id}: {problem}"),
+        }
+    }
+}
+
+impl std::error::Error for OpenError {}
+
+impl Diagnostic for OpenError {
+    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        match self {
+            Self::Store(error) => error.code(),
+            Self::Phase { .. } => Some(Box::new("claudex::open::phase")),
+            Self::Field { .. } => Some(Box::new("claudex::open::field")),
+        }
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        match self {
+            Self::Store(error) => error.help(),
+            Self::Phase { id, .. } | Self::Field { id, .. } => Some(Box::new(format!(
+                "the last good values are in its journal: `journal {id}`"
+            ))),
+        }
+    }
+}
+
 impl Raw {
-    /// Opens a loop: repairs what a crash left, checks the phase and every field.
+    /// Opens a loop, repairs what a crash left, and checks the phase.
     ///
     /// # Errors
-    /// The loop is not there, belongs to another machine, or holds what the machine does not know.
+    /// The loop is not there, belongs to another machine, or is in a phase that the machine does not know.
     pub fn open<M: Machine>(store: &Store, id: &LoopId, actor: Actor) -> Result<Self, OpenError> {
         let opened = store.open(id).map_err(OpenError::Store)?;
-        Self::of::<M>(store, opened.record, opened.repairs, actor)
-    }
-
-    /// Starts a loop in the first phase of a mode.
-    ///
-    /// # Errors
-    /// Another loop is active, or the store could not write.
-    pub fn start<M: Machine>(
-        store: &Store,
-        plan: StartPlan,
-        actor: Actor,
-    ) -> Result<Self, StartError> {
-        store
-            .start_telling(plan, None)
-            .map(|started| Self::started::<M>(store, started, actor))
-    }
-
-    /// Starts a loop from a document that the engine did not write, in the phase that the plan names.
-    ///
-    /// # Errors
-    /// Another loop is active, or the store could not write.
-    pub fn import<M: Machine>(
-        store: &Store,
-        plan: StartPlan,
-        import: Import,
-        actor: Actor,
-    ) -> Result<Self, StartError> {
-        store
-            .start_telling(plan, Some(import))
-            .map(|started| Self::started::<M>(store, started, actor))
-    }
-
-    fn started<M: Machine>(store: &Store, started: Started, actor: Actor) -> Self {
-        let Started { record, archived } = started;
         let table = M::TABLE;
-        let phase = table.stored(record.phase()).unwrap_or_default();
-        let mut started = Self::in_phase(store, record, Vec::new(), table, phase, actor);
-        started.0.archived = archived;
-        started
-    }
-
-    fn of<M: Machine>(
-        store: &Store,
-        record: Record,
-        repairs: Vec<Repair>,
-        actor: Actor,
-    ) -> Result<Self, OpenError> {
-        let table = M::TABLE;
-        let Some(phase) = table.stored(record.phase()) else {
+        let Some(phase) = table.stored(opened.record.phase()) else {
+            let known: Vec<_> = table.phases.iter().map(|phase| phase.stored).collect();
             return Err(OpenError::Phase {
-                id: record.id().to_string(),
-                found: record.phase().to_owned(),
+                id: id.to_string(),
+                found: opened.record.phase().to_owned(),
                 machine: table.name,
-                known: table
-                    .phases
-                    .iter()
-                    .map(|phase| phase.stored)
-                    .collect::<Vec<_>>()
-                    .join(", "),
+                known: known.join(", "),
             });
         };
-        Ok(Self::in_phase(store, record, repairs, table, phase, actor))
+        let mut raw = Self::new(store.clone(), opened.record, table, phase, actor);
+        raw.0.repairs = opened.repairs;
+        Ok(raw)
     }
 
-    fn in_phase(
+    pub(super) fn started(
         store: &Store,
+        started: Started,
+        table: &'static Table,
+        actor: Actor,
+    ) -> Self {
+        let phase = table.stored(started.record.phase()).unwrap_or_default();
+        let mut raw = Self::new(store.clone(), started.record, table, phase, actor);
+        raw.0.archived = started.archived;
+        raw
+    }
+
+    fn new(
+        store: Store,
         record: Record,
-        repairs: Vec<Repair>,
         table: &'static Table,
         phase: usize,
         actor: Actor,
     ) -> Self {
-        let store = store.clone();
         Self(Box::new(Inner {
             store,
             record,
             table,
             phase,
             actor,
-            cause: None,
+            run: None,
             own: Own::default(),
             taken: None,
-            repairs,
+            repairs: Vec::new(),
             archived: Vec::new(),
             told: Told::default(),
             journal: Mutex::default(),
@@ -313,48 +311,29 @@ impl Raw {
             .unwrap_or_default()
     }
 
-    /// Returns the run that the next change is counted for: the journal's line names it.
+    /// Names the run that the next change counts.
     pub fn noting(mut self, run: Option<String>) -> Self {
-        self.0.cause = run;
+        self.0.run = run;
         self
-    }
-
-    /// Returns the run that the next change is counted for.
-    pub(super) fn cause(&self) -> Option<&str> {
-        self.0.cause.as_deref()
-    }
-
-    /// Returns what Rust has the next change set besides.
-    pub(super) fn given(&self) -> &Own {
-        &self.0.own
-    }
-
-    pub(super) fn own(&mut self) -> &mut Own {
-        &mut self.0.own
     }
 
     /// Returns the loop after an edge was committed.
     pub(super) fn moved(self, record: Record, edge: EdgeAt) -> Self {
-        let Inner {
-            store,
-            table,
-            actor,
-            told,
-            journal,
-            ..
-        } = *self.0;
-        let mut next = Self::in_phase(&store, record, Vec::new(), table, edge.to, actor);
+        let old = *self.0;
+        let mut next = Self::new(old.store, record, old.table, edge.to, old.actor);
         next.0.taken = Some(edge);
+        next.0.journal = old.journal;
         // Commands and subjects are those of a phase.
-        next.0.told.permissions = told.permissions;
-        next.0.told.violations = told.violations;
-        next.0.journal = journal;
+        next.0.told.permissions = old.told.permissions;
+        next.0.told.violations = old.told.violations;
         next
     }
 
     /// Returns a field's value, or its initial one. Opening has checked its kind.
-    pub fn value(&self, name: &str) -> Value {
-        fields::value(self.0.table, &self.0.record, name).unwrap_or(Value::Null)
+    pub fn value(&self, name: &str) -> Json {
+        let field = self.0.table.field(name);
+        let value = field.and_then(|field| fields::value(&self.0.record, field).ok());
+        value.unwrap_or_default()
     }
 
     /// Returns a count field; 0 for one that is none.
@@ -367,33 +346,15 @@ impl Raw {
         self.value(name).to_plain().into_owned()
     }
 
-    /// Returns a flag field.
-    pub fn flag(&self, name: &str) -> bool {
-        self.value(name).as_flag().unwrap_or_default()
-    }
-
-    /// Returns whether a field exists in the loop's phase.
-    pub fn exists(&self, name: &str) -> bool {
-        self.0
-            .table
-            .field(name)
-            .is_some_and(|field| field.exists_in(self.0.phase))
-    }
-
-    /// Returns a template such as `{plan}` or `reviews/{review_id}.md`, its fields filled in.
+    /// Returns a template such as `{plan}` or `reviews/{review_id}.md` with its fields filled in.
     pub fn fill(&self, template: &str) -> String {
-        Self::fill_with(template, |name| self.text(name))
-    }
-
-    /// Returns a template with what these values are for its fields.
-    pub fn fill_with(template: &str, value: impl Fn(&str) -> String) -> String {
         let mut filled = String::with_capacity(template.len());
         let mut rest = template;
         while let Some((before, after)) = rest.split_once('{') {
             filled.push_str(before);
             match after.split_once('}') {
                 Some((name, after)) => {
-                    filled.push_str(&value(name));
+                    filled.push_str(&self.text(name));
                     rest = after;
                 }
                 None => {
@@ -408,14 +369,9 @@ impl Raw {
 
     /// Returns the loop's root: what its document says, else the store's.
     pub fn root(&self) -> Utf8PathBuf {
-        let root = self
-            .record()
-            .text(self.table().state.fields.root)
-            .unwrap_or_default();
-        if root.is_empty() {
-            self.store().root().to_owned()
-        } else {
-            Utf8PathBuf::from(root)
+        match self.record().root() {
+            Some(root) if !root.is_empty() => root.into(),
+            _ => self.store().root().to_owned(),
         }
     }
 

@@ -1,6 +1,8 @@
 //! Why a transition did not happen. The loop is always handed back with the reason.
 
-use derive_more::{Display, Error};
+use std::fmt;
+
+use miette::Diagnostic;
 
 use crate::machine::{Actor, Requirement, fields::FieldError};
 pub use crate::store::Snapshot;
@@ -16,14 +18,9 @@ pub struct Refused<L> {
 }
 
 /// Why a transition did not happen.
-#[derive(Debug, Display, Error, miette::Diagnostic)]
+#[derive(Debug)]
 pub enum Refusal {
     /// Another process changed the loop first.
-    #[display("the loop moved on meanwhile: expected {expected}, found {found}")]
-    #[diagnostic(
-        code(claudex::refused::stale),
-        help("read the loop again and decide anew")
-    )]
     Stale {
         /// What was held.
         expected: Snapshot,
@@ -31,8 +28,6 @@ pub enum Refusal {
         found: Snapshot,
     },
     /// No guard of the transition holds.
-    #[display("‘{transition}’ is not open in phase {phase}: needs {needs}, and {values}")]
-    #[diagnostic(code(claudex::refused::guard))]
     Guard {
         /// The transition.
         transition: &'static str,
@@ -44,8 +39,6 @@ pub enum Refusal {
         values: String,
     },
     /// The evidence shown is not what the edge needs.
-    #[display("‘{transition}’ is not open: {problem}")]
-    #[diagnostic(code(claudex::refused::evidence))]
     Evidence {
         /// The transition.
         transition: &'static str,
@@ -55,8 +48,6 @@ pub enum Refusal {
         problem: String,
     },
     /// The edge is not for this actor.
-    #[display("‘{transition}’ is not for {actor}: {allowed}")]
-    #[diagnostic(code(claudex::refused::actor))]
     Actor {
         /// The transition.
         transition: &'static str,
@@ -66,8 +57,6 @@ pub enum Refusal {
         allowed: String,
     },
     /// The machine declares no such edge from the phase on disk.
-    #[display("‘{transition}’ is not legal in phase {phase}; legal in: {legal}")]
-    #[diagnostic(code(claudex::refused::undeclared))]
     Undeclared {
         /// The transition.
         transition: &'static str,
@@ -77,15 +66,8 @@ pub enum Refusal {
         legal: String,
     },
     /// A field of the state document is not what the machine says.
-    #[display("{_0}")]
-    #[diagnostic(
-        code(claudex::refused::field),
-        help("the last good values are in its journal: `journal` with its id")
-    )]
     Field(FieldError),
     /// What a behaviour has to look at could not be read.
-    #[display("could not look at {what}: {source}")]
-    #[diagnostic(code(claudex::refused::observe))]
     Observe {
         /// The file or the run.
         what: String,
@@ -93,9 +75,76 @@ pub enum Refusal {
         source: std::io::Error,
     },
     /// The store could not read or write.
-    #[display("{_0}")]
-    #[diagnostic(transparent)]
     Store(StoreError),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stale { expected, found } => write!(
+                f,
+                "the loop moved on meanwhile: expected {expected}, found {found}"
+            ),
+            Self::Guard {
+                transition,
+                phase,
+                needs,
+                values,
+            } => write!(
+                f,
+                "‘{transition}’ is not open in phase {phase}: needs {needs}, and {values}"
+            ),
+            Self::Evidence {
+                transition,
+                problem,
+                ..
+            } => write!(f, "‘{transition}’ is not open: {problem}"),
+            Self::Actor {
+                transition,
+                actor,
+                allowed,
+            } => write!(f, "‘{transition}’ is not for {actor}: {allowed}"),
+            Self::Undeclared {
+                transition,
+                phase,
+                legal,
+            } => write!(
+                f,
+                "‘{transition}’ is not legal in phase {phase}; legal in: {legal}"
+            ),
+            Self::Field(error) => error.fmt(f),
+            Self::Observe { what, source } => write!(f, "could not look at {what}: {source}"),
+            Self::Store(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl Diagnostic for Refusal {
+    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        Some(Box::new(match self {
+            Self::Store(error) => return error.code(),
+            Self::Stale { .. } => "claudex::refused::stale",
+            Self::Guard { .. } => "claudex::refused::guard",
+            Self::Evidence { .. } => "claudex::refused::evidence",
+            Self::Actor { .. } => "claudex::refused::actor",
+            Self::Undeclared { .. } => "claudex::refused::undeclared",
+            Self::Field(_) => "claudex::refused::field",
+            Self::Observe { .. } => "claudex::refused::observe",
+        }))
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        match self {
+            Self::Store(error) => error.help(),
+            Self::Stale { .. } => Some(Box::new("read the loop again and decide anew")),
+            Self::Field(_) => Some(Box::new(
+                "the last good values are in its journal: `journal` with its id",
+            )),
+            _ => None,
+        }
+    }
 }
 
 impl Refusal {
@@ -137,10 +186,10 @@ impl<L> Refused<L> {
     }
 }
 
-impl<L> std::fmt::Display for Refused<L> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl<L> fmt::Display for Refused<L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.refusal.fmt(f)
     }
 }
 
-impl<L: std::fmt::Debug> std::error::Error for Refused<L> {}
+impl<L: fmt::Debug> std::error::Error for Refused<L> {}

@@ -2,11 +2,13 @@
 //!
 //! Generated code builds these in consts; nothing here is read from a file at run time.
 
+use serde_json::Value as Json;
+
 use crate::machine::data::DataType;
 use crate::machine::edge::Rules;
 use crate::machine::message::Message;
 use crate::machine::persona::PersonaInfo;
-use crate::store::{StateSpec, Value};
+use crate::store::StateSpec;
 
 /// A whole machine.
 #[derive(Debug)]
@@ -142,31 +144,23 @@ pub struct FieldInfo {
 }
 
 impl Constant {
-    /// Converts it to a value of a state document.
-    pub fn value(&self) -> Value {
-        match self {
-            Self::Count(count) => Value::Count(*count),
-            Self::Text(text) => Value::Word((*text).to_owned()),
-            Self::Flag(flag) => Value::Flag(*flag),
-            Self::Null => Value::Null,
+    /// Converts it to the value of a field.
+    pub fn value(&self) -> Json {
+        match *self {
+            Self::Count(count) => count.into(),
+            Self::Text(text) => text.into(),
+            Self::Flag(flag) => flag.into(),
+            Self::Null => Json::Null,
         }
     }
 }
 
 impl FieldInfo {
     /// Returns the value at the start.
-    pub(super) fn first(&self) -> Value {
+    pub(super) fn first(&self) -> Json {
         match self.kind {
             FieldKind::Data(kind) => kind.initial(),
-            _ => self.written(self.initial.value()),
-        }
-    }
-
-    /// Returns a value in the form in which the field is written: text always in quotes.
-    pub(super) fn written(&self, value: Value) -> Value {
-        match value {
-            Value::Word(text) if self.kind == FieldKind::Text => Value::Text(text),
-            other => other,
+            _ => self.initial.value(),
         }
     }
 

@@ -1,12 +1,12 @@
 //! Taking over a loop whose journal does not have this user's seal: copied, moved from another machine, or after the key was
 //! lost.
 
-use super::entry::{ADOPT, ChangeEntry, Entry};
+use super::entry::{ADOPT, ChangeEntry};
 use super::error::{StartError, StoreError, WhyNotOurs, io_error};
 use super::files::JOURNAL;
 use super::id::LoopId;
 use super::store::Store;
-use super::value::Value;
+use super::value::FieldValue as _;
 
 /// The most bytes that are read of a journal that is taken over.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
@@ -42,8 +42,7 @@ impl Store {
             .into());
         };
         let session = newest.field(self.spec().fields.session);
-        let session = session.map(|session| session.to_plain().into_owned());
-        self.refuse_active(id, session.as_deref(), None)?;
+        self.refuse_active(id, session.and_then(|session| session.as_str()), None)?;
         self.files().keep_replaced(id, &bytes)?;
         let entry = self.adopted(newest, by);
         folder.remove(JOURNAL).map_err(io_error("remove", &path))?;
@@ -62,15 +61,12 @@ impl Store {
         let revision = newest.revision + 1;
         let mut fields = newest.fields;
         for (name, value) in [
-            (Some(names.root), Value::Text(self.root().to_string())),
-            (Some(names.revision), Value::Count(revision)),
-            (names.visit, Value::Count(revision)),
-            (names.run, Value::Word(String::new())),
+            (Some(names.root), self.root().as_str().into()),
+            (Some(names.revision), revision.into()),
+            (names.visit, revision.into()),
+            (names.run, "".into()),
         ] {
-            let field = fields
-                .iter_mut()
-                .find(|(field, _)| Some(field.as_str()) == name);
-            if let Some((_, old)) = field {
+            if let Some(old) = name.and_then(|name| fields.get_mut(name)) {
                 *old = value;
             }
         }
@@ -93,14 +89,9 @@ impl Store {
 
 /// Returns the newest change in a journal, whoever sealed it.
 fn newest(bytes: &[u8]) -> Option<ChangeEntry> {
-    let lines = bytes.split(|byte| *byte == b'\n').rev();
-    let json = |line: &[u8]| match memchr::memrchr(b'\t', line) {
-        Some(tab) => line[..tab].to_vec(),
-        None => line.to_vec(),
-    };
-    let mut entries = lines.filter_map(|line| Entry::parse(&json(line)));
-    entries.find_map(|entry| match entry {
-        Entry::Change(change) => Some(change),
-        Entry::Note(_) => None,
+    let mut lines = bytes.split(|byte| *byte == b'\n').rev();
+    lines.find_map(|line| {
+        let end = memchr::memrchr(b'\t', line).unwrap_or(line.len());
+        serde_json::from_slice(&line[..end]).ok()
     })
 }

@@ -1,16 +1,17 @@
 //! Changing a loop: compare-and-swap on revision and phase, journal first, document second.
 
 use jiff::Timestamp;
+use serde_json::Value as Json;
 
 use super::document::is_field_name;
-use super::entry::{Change, ChangeEntry, Entry};
+use super::entry::{Change, ChangeEntry};
 use super::error::{SetError, Snapshot, StoreError, io_error};
 use super::id::{LoopId, iso};
 use super::journal::Line;
 use super::open::render;
-use super::record::{self, Record};
+use super::record::Record;
 use super::store::Store;
-use super::value::{MOST_COUNT, Value};
+use super::value::{Fields, MOST_COUNT};
 
 /// The largest change, in bytes of JSON.
 const MAX_LINE: usize = 8 * 1024 * 1024;
@@ -48,42 +49,43 @@ impl Store {
         let spec = self.spec();
         let at = Timestamp::now();
         let mut fields = held.fields.clone();
-        let mut set = |field: &str, value| record::set(&mut fields, field, value);
-        for (field, value) in &change.edits {
-            self.check_range(&held.id, field, value)?;
-            if !spec.is_structural(field) {
-                set(field, value.clone());
+        let has_time = spec
+            .fields
+            .updated
+            .is_some_and(|field| change.edits.contains_key(field));
+        for (field, value) in change.edits {
+            self.check_range(&held.id, &field, &value)?;
+            if !spec.is_structural(&field) {
+                fields.insert(field, value);
             }
         }
         let revision = held.revision + 1;
         let to = change.to.unwrap_or_else(|| held.phase.clone());
-        set(spec.fields.phase, Value::Word(to.clone()));
-        set(spec.fields.revision, Value::Count(revision));
-        if let Some(root) = change.root {
-            set(spec.fields.root, Value::Text(root));
-        }
-        if let Some(field) = spec.fields.graph_hash {
-            set(field, Value::Word(spec.graph_hash.to_owned()));
-        }
-        if let Some(field) = spec.fields.updated
-            && !change.edits.iter().any(|(edited, _)| edited == field)
-        {
-            set(field, Value::Word(iso(at)));
-        }
-        let visit = match change.begins_visit {
-            true => Some(revision),
-            false => held.visit,
+        let visit = if change.begins_visit {
+            Some(revision)
+        } else {
+            held.visit
         };
-        if let Some((field, visit)) = spec.fields.visit.zip(visit) {
-            set(field, Value::Count(visit));
-        }
         // What an earlier visit rests on says nothing of this one.
-        let run = match change.begins_visit {
-            true => Some(""),
-            false => change.run.as_deref(),
+        let run = if change.begins_visit {
+            Some("")
+        } else {
+            change.run.as_deref()
         };
-        if let Some((field, run)) = spec.fields.run.zip(run) {
-            set(field, Value::Word(run.to_owned()));
+        let names = &spec.fields;
+        let kept: [(Option<&str>, Option<Json>); 7] = [
+            (Some(names.phase), Some(to.as_str().into())),
+            (Some(names.revision), Some(revision.into())),
+            (Some(names.root), change.root.map(Json::from)),
+            (names.graph_hash, Some(spec.graph_hash.into())),
+            (names.updated.filter(|_| !has_time), Some(iso(at).into())),
+            (names.visit, visit.map(Json::from)),
+            (names.run, run.map(Json::from)),
+        ];
+        for (name, value) in kept {
+            if let Some((name, value)) = name.zip(value) {
+                fields.insert(name.to_owned(), value);
+            }
         }
         let entry = ChangeEntry {
             revision,
@@ -102,21 +104,21 @@ impl Store {
         self.append(&held.id, held.revision, &held.document, entry)
     }
 
-    /// Refuses a number that could not be read again.
+    /// Refuses a number that not every reader of JSON reads exactly.
     pub(super) fn check_range(
         &self,
         id: &LoopId,
         field: &str,
-        value: &Value,
+        value: &Json,
     ) -> Result<(), StoreError> {
-        match value.beyond_range() {
-            Some(count) => {
+        match value.as_u64() {
+            Some(count) if count > MOST_COUNT => {
                 let why = format!(
                     "expected a whole number of at most {MOST_COUNT} for `{field}`, found {count}"
                 );
                 Err(StoreError::input("write", self.path_of(id), why))
             }
-            None => Ok(()),
+            _ => Ok(()),
         }
     }
 
@@ -137,7 +139,7 @@ impl Store {
             return Err(StoreError::document("write", path, error));
         }
         let record = Record::new(spec, id, &entry, document);
-        let json = serde_json::to_vec(&Entry::Change(entry))
+        let json = serde_json::to_vec(&entry)
             .map_err(|error| io_error("write", &self.journal_path(id))(error.into()))?;
         if json.len() > MAX_LINE {
             let path = self.journal_path(id);
@@ -163,9 +165,8 @@ impl Store {
         what: &str,
         by: &str,
     ) -> Result<Record, StoreError> {
-        let session = Value::Word(session.to_owned());
         let change = Change {
-            edits: vec![(self.spec().fields.session.to_owned(), session)],
+            edits: Fields::from_iter([(self.spec().fields.session.to_owned(), session.into())]),
             ..Change::bare(what, by)
         };
         self.commit(held, change)
@@ -183,7 +184,7 @@ impl Store {
         &self,
         id: &LoopId,
         field: &str,
-        value: Value,
+        value: Json,
         by: &str,
         allow_owned: bool,
     ) -> Result<Record, SetError> {
@@ -204,7 +205,7 @@ impl Store {
         loop {
             let held = self.open(id)?.record;
             let change = Change {
-                edits: vec![(field.to_owned(), value.clone())],
+                edits: Fields::from_iter([(field.to_owned(), value.clone())]),
                 ..Change::bare("set-field", by)
             };
             match self.write(&held, change) {

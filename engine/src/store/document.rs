@@ -1,10 +1,13 @@
 //! A state document in memory: named fields in order, and whatever else stands in the file.
 
+use std::fmt;
+
+use serde_json::Value as Json;
+
 use super::lines::Lines;
 use super::map::MapDocument;
 use super::spec::Form;
-use super::value::Value;
-use super::yaml::MAX_YAML_BYTES;
+use super::value::{FieldValue as _, Fields, parse_plain};
 
 /// The largest document that is read, in bytes.
 pub const MAX_BYTES: usize = 1024 * 1024;
@@ -30,12 +33,11 @@ impl Document {
     /// Reads a document of a form.
     pub(super) fn parse(form: Form, nulls: Nulls, bytes: &[u8]) -> Result<Self, DocumentError> {
         if bytes.len() > MAX_BYTES {
-            return Err(DocumentError::TooLarge);
+            return Err(DocumentError::too_large());
         }
-        let text = std::str::from_utf8(bytes).map_err(|error| DocumentError::NotUtf8 {
-            at: error.valid_up_to(),
+        let text = std::str::from_utf8(bytes).map_err(|error| {
+            DocumentError(format!("is not UTF-8 from byte {} on", error.valid_up_to()))
         })?;
-
         let content = match form {
             Form::Lines => Content::Lines(Lines::parse(text)?),
             Form::Json => Content::Map(MapDocument::parse_json(text)?),
@@ -55,34 +57,29 @@ impl Document {
     }
 
     /// Returns the value of a field, or `None` if the document does not have it.
-    pub fn get(&self, field: &str) -> Option<Value> {
+    pub fn get(&self, field: &str) -> Option<Json> {
         let value = match &self.content {
             Content::Lines(lines) => lines.get(field),
             Content::Map(map) => map.get(field),
         }?;
-        Some(self.resolve_null(field, value))
+        match value {
+            Json::Null => Some(self.null_value(field).unwrap_or_default()),
+            value => Some(value),
+        }
     }
 
-    /// Gives a field a value, in its place or at the end. A list stays a list if it is given as the text of one.
-    ///
-    /// Does nothing if `field` cannot name a field ([`is_field_name`]).
-    pub fn set(&mut self, field: &str, value: &Value) {
+    /// Returns the text of a field, without quotes.
+    pub fn text(&self, field: &str) -> Option<String> {
+        Some(self.get(field)?.to_plain().into_owned())
+    }
+
+    /// Gives a field a value, in its place or at the end. Does nothing if `field` cannot name a field ([`is_field_name`]).
+    pub fn set(&mut self, field: &str, value: &Json) {
         if !is_field_name(field) {
             return;
         }
-        let is_null = self
-            .null_value(field)
-            .is_some_and(|null| value.as_list().is_none() && value.to_plain() == null.to_plain());
-        let list = match (self.get(field), value.as_str()) {
-            (Some(Value::List(_)), Some(text)) => serde_json::from_str(text).ok(),
-            _ => None,
-        };
-        let value = match list {
-            _ if is_null => &Value::Null,
-            Some(list) => &Value::List(list),
-            None => value,
-        };
-
+        let is_null = self.null_value(field).is_some_and(|null| null == *value);
+        let value = if is_null { &Json::Null } else { value };
         match &mut self.content {
             Content::Lines(lines) => lines.set(field, value),
             Content::Map(map) => map.set(field, value),
@@ -96,34 +93,20 @@ impl Document {
         }
     }
 
-    /// Removes a field.
-    pub fn remove(&mut self, field: &str) {
-        match &mut self.content {
-            Content::Lines(lines) => lines.remove(field),
-            Content::Map(map) => map.remove(field),
-        }
-    }
-
     /// Puts these fields first, in this order. Does nothing in forms in which the user orders the fields.
-    pub fn put_first(&mut self, fields: &[(String, Value)]) {
+    pub fn put_first(&mut self, fields: &Fields) {
         if let Content::Map(map) = &mut self.content {
             map.put_first(fields);
         }
     }
 
-    /// Returns all fields: in the order of the file, but those below other keys last.
-    pub fn fields(&self) -> Vec<(String, Value)> {
-        let fields = match &self.content {
+    /// Returns the fields as they stand in the file.
+    #[cfg(any(test, fuzzing))]
+    pub(super) fn fields(&self) -> Fields {
+        match &self.content {
             Content::Lines(lines) => lines.fields(),
             Content::Map(map) => map.fields(),
-        };
-        fields
-            .into_iter()
-            .map(|(field, value)| {
-                let value = self.resolve_null(&field, value);
-                (field, value)
-            })
-            .collect()
+        }
     }
 
     /// Returns the bytes of the file.
@@ -136,16 +119,9 @@ impl Document {
     }
 
     /// Returns the value of which null is the written form for this field.
-    fn null_value(&self, field: &str) -> Option<Value> {
+    fn null_value(&self, field: &str) -> Option<Json> {
         let (_, text) = self.nulls.iter().find(|(name, _)| *name == field)?;
-        Some(Value::from_plain(text))
-    }
-
-    fn resolve_null(&self, field: &str, value: Value) -> Value {
-        match value {
-            Value::Null => self.null_value(field).unwrap_or(Value::Null),
-            value => value,
-        }
+        Some(parse_plain(text))
     }
 }
 
@@ -162,51 +138,28 @@ pub fn is_field_name(name: &str) -> bool {
             .any(|word| name.eq_ignore_ascii_case(word))
 }
 
-/// Why bytes are no state document.
-#[derive(
-    Debug, Clone, PartialEq, Eq, derive_more::Display, derive_more::Error, miette::Diagnostic,
-)]
-pub enum DocumentError {
-    /// Larger than [`MAX_BYTES`].
-    #[display("the document has more than {MAX_BYTES} bytes")]
-    #[diagnostic(code(claudex::store::document_too_large))]
-    TooLarge,
-    /// More for the YAML reader than `MAX_YAML_BYTES`.
-    #[display("the document has more than {MAX_YAML_BYTES} bytes of YAML")]
-    #[diagnostic(code(claudex::store::document_yaml_too_large))]
-    YamlTooLarge,
-    /// Not UTF-8.
-    #[display("the document is not UTF-8 from byte {at} on")]
-    #[diagnostic(code(claudex::store::document_not_utf8))]
-    NotUtf8 {
-        /// The first byte that is wrong, from 0.
-        at: usize,
-    },
-    /// Not YAML or JSON, a line that is no entry, or a key that stands twice.
-    #[display("the document cannot be read: {reason}")]
-    #[diagnostic(code(claudex::store::document_syntax))]
-    Syntax {
-        /// What is wrong, with the line.
-        reason: String,
-    },
-    /// No entry at all, such as a file that was cut off.
-    #[display("the document is not made of `key: value` lines")]
-    #[diagnostic(code(claudex::store::document_not_lines))]
-    NotLines,
-    /// No YAML between two lines `---`.
-    #[display("the document does not begin with `---`, `key: value` lines and `---`")]
-    #[diagnostic(code(claudex::store::document_not_frontmatter))]
-    NotFrontmatter,
-}
+/// Bytes that are no state document, with the reason: what follows "the document".
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocumentError(pub(super) String);
 
 impl DocumentError {
-    /// Makes a [`DocumentError::Syntax`] of what a reader returned.
-    pub(super) fn syntax(error: impl ToString) -> Self {
-        Self::Syntax {
-            reason: error.to_string(),
-        }
+    pub(super) fn too_large() -> Self {
+        Self(format!("has more than {MAX_BYTES} bytes"))
+    }
+
+    /// Describes what a reader of YAML or JSON refused.
+    pub(super) fn syntax(error: impl fmt::Display) -> Self {
+        Self(format!("cannot be read: {error}"))
     }
 }
+
+impl fmt::Display for DocumentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the document {}", self.0)
+    }
+}
+
+impl std::error::Error for DocumentError {}
 
 #[cfg(test)]
 mod tests;

@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use serde_yaml::{Mapping, Value as Yaml};
+use serde_json::Value as Json;
+use serde_yaml::Mapping;
 
 use super::document::{DocumentError, is_field_name};
-use super::scalar;
-use super::value::Value;
-use super::yaml::{MAX_YAML_BYTES, check_yaml, from_yaml};
+use super::value::to_scalar;
+use super::yaml::{check_yaml, from_yaml};
 
 /// Characters that end a line for other readers of YAML.
 const OTHER_LINE_ENDS: [char; 4] = ['\r', '\u{85}', '\u{2028}', '\u{2029}'];
@@ -27,7 +27,7 @@ struct Part {
     /// The text, with its line endings.
     raw: String,
     /// The field of an entry, and its value. `None` for a blank, a comment or `---`.
-    field: Option<(String, Value)>,
+    field: Option<(String, Json)>,
 }
 
 impl Part {
@@ -42,17 +42,9 @@ impl Lines {
         let text = unmarked.unwrap_or(text);
         let mut parts = split_parts(text)?;
 
-        let mut yaml_bytes = 0;
         let mut lines_above = 0;
         for part in &mut parts {
             if let Some((name, value)) = &mut part.field {
-                if !is_quoted_line(&part.raw) {
-                    yaml_bytes += part.raw.len();
-                    check_yaml(&part.raw)?;
-                }
-                if yaml_bytes > MAX_YAML_BYTES {
-                    return Err(DocumentError::YamlTooLarge);
-                }
                 *value = read_value(name, &part.raw, lines_above)?;
             }
             lines_above += part.raw.matches('\n').count();
@@ -66,24 +58,21 @@ impl Lines {
         })
     }
 
-    pub(super) fn get(&self, field: &str) -> Option<Value> {
+    pub(super) fn get(&self, field: &str) -> Option<Json> {
         let part = self.parts.iter().find(|part| part.has_name(field))?;
         part.field.as_ref().map(|(_, value)| value.clone())
     }
 
-    pub(super) fn set(&mut self, field: &str, value: &Value) {
-        let is_quoted = matches!(self.get(field), Some(Value::Text(_)));
+    pub(super) fn set(&mut self, field: &str, value: &Json) {
+        let old = self.parts.iter().position(|part| part.has_name(field));
+        let is_quoted = old.is_some_and(|old| is_quoted(&self.parts[old].raw));
         let ending = if self.crlf { "\r\n" } else { "\n" };
-        let written = scalar::write(value, is_quoted);
-        let raw = format!("{field}: {written}{ending}");
-        let value = read_value(field, &raw, 0).unwrap_or_else(|_| value.clone());
         let part = Part {
-            raw,
-            field: Some((field.to_owned(), value)),
+            raw: format!("{field}: {}{ending}", to_scalar(value, is_quoted)),
+            field: Some((field.to_owned(), value.clone())),
         };
-
-        if let Some(old) = self.parts.iter_mut().find(|part| part.has_name(field)) {
-            *old = part;
+        if let Some(old) = old {
+            self.parts[old] = part;
             return;
         }
         if let Some(last) = self.parts.last_mut()
@@ -94,11 +83,8 @@ impl Lines {
         self.parts.push(part);
     }
 
-    pub(super) fn remove(&mut self, field: &str) {
-        self.parts.retain(|part| !part.has_name(field));
-    }
-
-    pub(super) fn fields(&self) -> Vec<(String, Value)> {
+    #[cfg(any(test, fuzzing))]
+    pub(super) fn fields(&self) -> super::value::Fields {
         let fields = self.parts.iter().filter_map(|part| part.field.clone());
         fields.collect()
     }
@@ -144,7 +130,7 @@ fn split_parts(text: &str) -> Result<Vec<Part>, DocumentError> {
                 return Err(refuse(&format!("the key `{name}` stands twice")));
             }
             last_entry = Some(parts.len());
-            field = Some((name.to_owned(), Value::Null));
+            field = Some((name.to_owned(), Json::Null));
         } else if !(content.is_empty() || is_comment || content == "---" && names.is_empty()) {
             return Err(refuse("expected `key: value`"));
         }
@@ -154,7 +140,9 @@ fn split_parts(text: &str) -> Result<Vec<Part>, DocumentError> {
 
     // Without an entry it was cut off.
     if names.is_empty() {
-        return Err(DocumentError::NotLines);
+        return Err(DocumentError(
+            "is not made of `key: value` lines".to_owned(),
+        ));
     }
     Ok(parts)
 }
@@ -169,7 +157,11 @@ fn find_key(line: &str) -> Option<&str> {
 /// Returns the value in the text of an entry.
 ///
 /// Each entry is read alone, so that no value can reach into the lines of another.
-fn read_value(name: &str, raw: &str, lines_above: usize) -> Result<Value, DocumentError> {
+fn read_value(name: &str, raw: &str, lines_above: usize) -> Result<Json, DocumentError> {
+    // The reader takes one quoted scalar in linear time, whatever it holds.
+    if !(is_quoted(raw) && raw.lines().count() == 1) {
+        check_yaml(raw)?;
+    }
     let mut text = raw.to_owned();
     if !text.ends_with('\n') {
         text.push('\n');
@@ -180,10 +172,7 @@ fn read_value(name: &str, raw: &str, lines_above: usize) -> Result<Value, Docume
         let padded = serde_yaml::from_str::<Mapping>(&padded).err();
         DocumentError::syntax(padded.unwrap_or(error))
     })?;
-
-    let is_quoted = right_of_colon(raw).starts_with(['"', '\'']);
     match map.get(name) {
-        Some(Yaml::String(text)) if is_quoted => Ok(Value::Text(text.clone())),
         Some(value) if map.len() == 1 => Ok(from_yaml(value)),
         _ => {
             let line = lines_above + 1;
@@ -194,12 +183,9 @@ fn read_value(name: &str, raw: &str, lines_above: usize) -> Result<Value, Docume
     }
 }
 
-/// Returns whether an entry is one line with a quoted scalar, which a reader of YAML reads in linear time.
-fn is_quoted_line(raw: &str) -> bool {
-    right_of_colon(raw).starts_with(['"', '\'']) && !raw.trim_end_matches('\n').contains('\n')
-}
-
-fn right_of_colon(raw: &str) -> &str {
+fn is_quoted(raw: &str) -> bool {
     let right = raw.split_once(':').map_or("", |(_, right)| right);
-    right.trim_start_matches([' ', '\t'])
+    right
+        .trim_start_matches([' ', '\t'])
+        .starts_with(['"', '\''])
 }

@@ -10,6 +10,7 @@ use super::error::{StoreError, WhyNotOurs};
 use super::files::JOURNAL;
 use super::id::LoopId;
 use super::store::Store;
+use super::value::FieldValue as _;
 
 /// A loop as [`Store::list`] sees it.
 #[derive(Debug, Clone, PartialEq)]

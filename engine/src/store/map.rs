@@ -1,10 +1,11 @@
 //! The forms `json` and `frontmatter`: a map of fields, read and written with serde.
 
+use serde_json::Value as Json;
 use serde_yaml::{Mapping, Value as Yaml};
 
 use super::document::DocumentError;
-use super::value::{self, Value};
-use super::yaml::{MAX_YAML_BYTES, check_yaml, from_yaml};
+use super::value::{Fields, escape_hidden};
+use super::yaml::{check_yaml, from_yaml};
 
 /// A byte-order mark.
 const MARK: char = '\u{feff}';
@@ -42,10 +43,9 @@ impl MapDocument {
     }
 
     pub(super) fn parse_frontmatter(keys: Keys, text: &str) -> Result<Self, DocumentError> {
-        let (begin, end) = find_fences(text).ok_or(DocumentError::NotFrontmatter)?;
-        if end - begin > MAX_YAML_BYTES {
-            return Err(DocumentError::YamlTooLarge);
-        }
+        let (begin, end) = find_fences(text).ok_or_else(|| {
+            DocumentError("does not begin with `---`, `key: value` lines and `---`".to_owned())
+        })?;
         check_yaml(&text[begin..end])?;
 
         // With the first fence, which begins a document of YAML, an error names the line in the file.
@@ -73,7 +73,7 @@ impl MapDocument {
         }
     }
 
-    pub(super) fn get(&self, field: &str) -> Option<Value> {
+    pub(super) fn get(&self, field: &str) -> Option<Json> {
         let path = self.path_of(field);
         let (first, below) = path.split_first()?;
         let first = self.map.get(*first)?;
@@ -81,7 +81,7 @@ impl MapDocument {
         Some(from_yaml(value))
     }
 
-    pub(super) fn set(&mut self, field: &str, value: &Value) {
+    pub(super) fn set(&mut self, field: &str, value: &Json) {
         let path = self.path_of(field);
         let Some((key, above)) = path.split_last() else {
             return;
@@ -95,13 +95,8 @@ impl MapDocument {
             let Yaml::Mapping(below) = value else { return };
             map = below;
         }
-        let yaml = serde_yaml::to_value(value.to_json()).unwrap_or_default();
+        let yaml = serde_yaml::to_value(value).unwrap_or_default();
         map.insert((*key).into(), yaml);
-    }
-
-    pub(super) fn remove(&mut self, field: &str) {
-        let path = self.path_of(field);
-        remove_path(&mut self.map, &path);
     }
 
     /// Adds lines to the text below the fields.
@@ -120,29 +115,21 @@ impl MapDocument {
     }
 
     /// Puts these fields first in JSON. In frontmatter the user orders the fields.
-    pub(super) fn put_first(&mut self, fields: &[(String, Value)]) {
+    pub(super) fn put_first(&mut self, fields: &Fields) {
         if !matches!(self.layout, Layout::Json) {
             return;
         }
         let mut others = std::mem::take(&mut self.map);
-        for (name, _) in fields {
-            self.map.extend(others.shift_remove_entry(name));
+        for name in fields.keys() {
+            self.map.extend(others.shift_remove_entry(name.as_str()));
         }
         self.map.extend(others);
     }
 
-    /// Returns the keys of the map as fields, without those that have fields below them, and then the fields of [`Keys`].
-    pub(super) fn fields(&self) -> Vec<(String, Value)> {
-        let is_placed = |name: &str| {
-            let mut keys = self.keys.iter();
-            keys.any(|(field, path)| *field == name || path.split('.').next() == Some(name))
-        };
-        let names = self.map.keys().filter_map(Yaml::as_str);
-        let names = names.filter(|name| !is_placed(name));
-        names
-            .chain(self.keys.iter().map(|(field, _)| *field))
-            .filter_map(|field| Some((field.to_owned(), self.get(field)?)))
-            .collect()
+    #[cfg(any(test, fuzzing))]
+    pub(super) fn fields(&self) -> Fields {
+        let map = from_yaml(&Yaml::Mapping(self.map.clone()));
+        map.as_object().cloned().unwrap_or_default()
     }
 
     /// Returns the text of the file. A map that was read, with values from JSON, can always be written.
@@ -150,7 +137,7 @@ impl MapDocument {
         match &self.layout {
             Layout::Json => {
                 let json = serde_json::to_string_pretty(&self.map).unwrap_or_default();
-                value::shown(&json) + "\n"
+                escape_hidden(&json) + "\n"
             }
             Layout::Frontmatter { open, rest } if self.map.is_empty() => format!("{open}{rest}"),
             Layout::Frontmatter { open, rest } => {
@@ -172,23 +159,6 @@ impl MapDocument {
 /// Describes JSON that is no map of fields.
 fn unexpected(error: serde_json::Error) -> DocumentError {
     DocumentError::syntax(error.to_string().replace("a YAML mapping", "an object"))
-}
-
-/// Removes a key, and each key above it that then has nothing below it.
-fn remove_path(map: &mut Mapping, path: &[&str]) {
-    match path {
-        [] => {}
-        [key] => drop(map.shift_remove(*key)),
-        [first, below @ ..] => {
-            let Some(Yaml::Mapping(inner)) = map.get_mut(*first) else {
-                return;
-            };
-            remove_path(inner, below);
-            if inner.is_empty() {
-                map.shift_remove(*first);
-            }
-        }
-    }
 }
 
 /// Returns the ends of both the first fence's line and the YAML.

@@ -55,7 +55,6 @@ mod open;
 pub mod partial;
 mod project;
 mod record;
-mod scalar;
 mod seal;
 mod spec;
 mod start;
@@ -74,7 +73,7 @@ mod yaml;
 
 pub use budget::{Budget, HOOK_TIMEOUT};
 pub use document::{Document, DocumentError, MAX_BYTES, is_field_name};
-pub use entry::{Change, ChangeEntry, Entry, JsonText, NoteEntry};
+pub use entry::{Change, ChangeEntry, Entry, NoteEntry};
 pub use error::{SetError, Snapshot, StartError, StoreError, WhyNotOurs};
 pub use id::{InvalidId, LoopId};
 pub use list::{Foreign, Listed};
@@ -86,6 +85,6 @@ pub use spec::{Active, Edit, Editable, Form, HeldFields, IdForm, StateSpec, Stor
 pub use start::{Import, StartPlan, Started};
 pub use state_home::StateHome;
 pub use store::Store;
-pub use value::{MOST_COUNT, Value};
+pub use value::{FieldValue, Fields, MOST_COUNT, parse_plain};
 
 pub use crate::files::Distrust;

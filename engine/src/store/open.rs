@@ -1,17 +1,21 @@
 //! Opening a loop: its newest change, and a document that shows it.
 
+use std::fmt;
+
 use camino::Utf8PathBuf;
 use serde::Serialize;
+use serde_json::Value as Json;
 
 use super::document::{Document, DocumentError};
 use super::entry::{Change, ChangeEntry, EDIT, Entry, MOVED, NoteEntry};
 use super::error::{StoreError, WhyNotOurs, io_error};
 use super::id::LoopId;
 use super::journal::{Line, Tail};
-use super::record::{self, Record};
+use super::record::Record;
 use super::spec::{Form, StateSpec};
 use super::store::Store;
-use super::value::Value;
+use super::value::{FieldValue as _, Fields};
+use crate::text;
 
 /// The note of a verb or a helper that was refused.
 pub const REFUSED: &str = "refused";
@@ -30,32 +34,55 @@ pub struct Opened {
 }
 
 /// What was done to a document that did not show the newest change.
-#[derive(Debug, Clone, PartialEq, Eq, derive_more::Display, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Repair {
     /// The document was not there.
-    #[display("{path} was missing and was written again", path = crate::text::shown(path))]
     Written {
         /// The document.
         path: Utf8PathBuf,
     },
     /// Fields had been edited by hand that the machine opens to that.
-    #[display("the state was edited by hand, which was taken over: {}", fields.join(", "))]
     EditTaken {
         /// The fields with their new values, such as `max_rounds: 5`.
         fields: Vec<String>,
     },
     /// The document had been changed by hand.
-    #[display(
-        "the state was edited by hand ({what}); the edit was undone, and the file is kept as {kept}",
-        kept = crate::text::shown(kept)
-    )]
     EditUndone {
         /// The fields, or why the document could not be read.
         what: String,
         /// The copy.
         kept: Utf8PathBuf,
     },
+}
+
+impl fmt::Display for Repair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Written { path } => {
+                write!(f, "{} was missing and was written again", text::shown(path))
+            }
+            Self::EditTaken { fields } => write!(
+                f,
+                "the state was edited by hand, which was taken over: {}",
+                fields.join(", ")
+            ),
+            Self::EditUndone { what, kept } => write!(
+                f,
+                "the state was edited by hand ({what}); the edit was undone, and the file is kept as {}",
+                text::shown(kept)
+            ),
+        }
+    }
+}
+
+/// How a document differs from the newest change.
+#[derive(Default)]
+struct Difference {
+    /// The edits by hand that the machine allows.
+    taken: Fields,
+    /// The fields of other edits, or why the document cannot be read.
+    undone: Option<String>,
 }
 
 impl Store {
@@ -85,7 +112,7 @@ impl Store {
     /// Returns the root of a loop whose project was moved. In a folder that projects share, no loop moves.
     fn root_after_move(&self, record: &Record) -> Option<String> {
         let is_own = self.folder().starts_with(self.root());
-        let root = record.get(self.spec().fields.root)?.to_plain().into_owned();
+        let root = record.root()?;
         (is_own && self.root() != root.as_str()).then(|| self.root().to_string())
     }
 
@@ -96,111 +123,116 @@ impl Store {
                 return Err(self.why_none(id));
             };
             let mut newest = self.newest(id, &tail)?;
-            let seen = Seen::of(self, &newest, tail.document.as_deref());
-            let record = |document| Record::new(self.spec(), id, &newest, document);
-            match seen {
-                Seen::AsWritten(document) => {
-                    let record = record(document);
+            let found = tail.document;
+            if let Some(found) = self.revision_behind(&newest, found.as_deref()) {
+                return Err(StoreError::NotOurs {
+                    id: id.to_string(),
+                    path: self.path_of(id),
+                    why: WhyNotOurs::PutBack {
+                        found,
+                        newest: newest.revision,
+                    },
+                });
+            }
+            let difference = self.compare(id, &newest, found.as_deref())?;
+            let difference = match difference {
+                Some(difference) if !self.only_looks() => difference,
+                seen => {
+                    newest.fields.extend(seen.unwrap_or_default().taken);
+                    let record = Record::new(self.spec(), id, &newest, found.unwrap_or_default());
                     return Ok(Opened { record, repairs });
                 }
-                Seen::Older(found) if self.is_behind(found, &newest) => {
-                    let newest = newest.revision;
-                    return Err(StoreError::NotOurs {
-                        id: id.to_string(),
-                        path: self.path_of(id),
-                        why: WhyNotOurs::PutBack { found, newest },
-                    });
+            };
+            let kept = match (&found, difference.undone) {
+                (Some(bytes), Some(what)) => Some((what, self.files().keep_replaced(id, bytes)?)),
+                (Some(_), None) => None,
+                (None, _) => self
+                    .files()
+                    .keep_unread(id)?
+                    .map(|kept| (DocumentError::too_large().to_string(), kept)),
+            };
+            match kept {
+                Some((what, kept)) => repairs.push(Repair::EditUndone { what, kept }),
+                None if found.is_none() => repairs.push(Repair::Written {
+                    path: self.path_of(id),
+                }),
+                None => {}
+            }
+            if difference.taken.is_empty() {
+                let document = self.render_onto(id, &newest, found.as_deref())?;
+                self.restore(&newest, id, &document)?;
+                let record = Record::new(self.spec(), id, &newest, document);
+                return self.log_repairs(id, record, repairs);
+            }
+            let shown = |(field, value): (&String, &Json)| format!("{field}: {}", value.to_plain());
+            let fields = difference.taken.iter().map(shown).collect();
+            let change = Change {
+                edits: difference.taken,
+                ..Change::bare(EDIT, "person")
+            };
+            let held = Record::new(self.spec(), id, &newest, found.unwrap_or_default());
+            match self.write(&held, change) {
+                Ok(record) => {
+                    repairs.push(Repair::EditTaken { fields });
+                    return self.log_repairs(id, record, repairs);
                 }
-                Seen::Edited { taken, .. } if self.only_looks() => {
-                    for (field, value) in taken {
-                        record::set(&mut newest.fields, &field, value);
-                    }
-                    let document = tail.document.unwrap_or_default();
-                    let record = Record::new(self.spec(), id, &newest, document);
-                    return Ok(Opened { record, repairs });
-                }
-                _ if self.only_looks() => {
-                    let document = self.render_onto(id, &newest, None)?;
-                    let record = record(document);
-                    return Ok(Opened { record, repairs });
-                }
-                Seen::Edited { taken, undone } => {
-                    let bytes = tail.document.unwrap_or_default();
-                    if !undone.is_empty() {
-                        repairs.push(Repair::EditUndone {
-                            what: undone.join(", "),
-                            kept: self.files().keep_replaced(id, &bytes)?,
-                        });
-                    }
-                    if taken.is_empty() {
-                        let document = self.render_onto(id, &newest, Some(&bytes))?;
-                        self.restore(&newest, id, &document)?;
-                        return self.log_repairs(id, record(document), repairs);
-                    }
-                    let shown =
-                        |(field, value): &(String, Value)| format!("{field}: {}", value.to_plain());
-                    let fields = taken.iter().map(shown).collect();
-                    let change = Change {
-                        edits: taken,
-                        ..Change::bare(EDIT, "person")
-                    };
-                    let held = Record::new(self.spec(), id, &newest, bytes);
-                    match self.write(&held, change) {
-                        Ok(record) => {
-                            repairs.push(Repair::EditTaken { fields });
-                            return self.log_repairs(id, record, repairs);
-                        }
-                        Err(StoreError::Stale { .. }) => {}
-                        Err(error) => return Err(error),
-                    }
-                }
-                Seen::Missing | Seen::Older(_) => {
-                    if let (Seen::Older(found), Some(bytes)) = (&seen, &tail.document)
-                        && !self.wrote(id, *found, bytes)?
-                    {
-                        repairs.push(Repair::EditUndone {
-                            what: self.spec().fields.revision.to_owned(),
-                            kept: self.files().keep_replaced(id, bytes)?,
-                        });
-                    }
-                    if tail.document.is_none() {
-                        repairs.push(match self.files().keep_unread(id)? {
-                            Some(kept) => Repair::EditUndone {
-                                what: DocumentError::TooLarge.to_string(),
-                                kept,
-                            },
-                            None => Repair::Written {
-                                path: self.path_of(id),
-                            },
-                        });
-                    }
-                    let document = self.render_onto(id, &newest, tail.document.as_deref())?;
-                    self.restore(&newest, id, &document)?;
-                    return self.log_repairs(id, record(document), repairs);
-                }
-                Seen::Unreadable(why) => {
-                    let bytes = tail.document.unwrap_or_default();
-                    repairs.push(Repair::EditUndone {
-                        what: why,
-                        kept: self.files().keep_replaced(id, &bytes)?,
-                    });
-                    let document = self.render_onto(id, &newest, None)?;
-                    self.restore(&newest, id, &document)?;
-                    return self.log_repairs(id, record(document), repairs);
-                }
+                Err(StoreError::Stale { .. }) => {}
+                Err(error) => return Err(error),
             }
         }
     }
 
-    /// Returns whether a document shows the fields that the loop had at revision `found`.
-    fn wrote(&self, id: &LoopId, found: u64, bytes: &[u8]) -> Result<bool, StoreError> {
-        let entries = self.journal_since(id, Some(found))?;
-        let mut changes = entries.iter().filter_map(Entry::change);
-        let written = changes.find(|change| change.revision == found);
-        let document = self.spec().parse(bytes).ok();
-        Ok(written.zip(document).is_some_and(|(written, document)| {
-            differing(&document, &written.fields).next().is_none()
+    /// Compares a document with the newest change. Returns `None` if it shows that change.
+    fn compare(
+        &self,
+        id: &LoopId,
+        newest: &ChangeEntry,
+        found: Option<&[u8]>,
+    ) -> Result<Option<Difference>, StoreError> {
+        let spec = self.spec();
+        let document = match found.map(|bytes| spec.parse(bytes)) {
+            Some(Ok(document)) => document,
+            unreadable => {
+                let undone = unreadable.and_then(Result::err);
+                return Ok(Some(Difference {
+                    undone: undone.map(|error| error.to_string()),
+                    ..Difference::default()
+                }));
+            }
+        };
+        let shown = document
+            .get(spec.fields.revision)
+            .and_then(|value| value.as_count());
+        if let Some(shown) = shown.filter(|shown| *shown < newest.revision) {
+            let is_edited = !self.wrote(id, shown, &document)?;
+            return Ok(Some(Difference {
+                undone: is_edited.then(|| spec.fields.revision.to_owned()),
+                ..Difference::default()
+            }));
+        }
+        let mut taken = Fields::new();
+        let mut undone = Vec::new();
+        for field in differing(&document, &newest.fields) {
+            match document.get(field) {
+                Some(value) if shown == Some(newest.revision) && spec.takes_edit(field, &value) => {
+                    taken.insert(field.to_owned(), value);
+                }
+                _ => undone.push(field),
+            }
+        }
+        let is_same = taken.is_empty() && undone.is_empty();
+        Ok((!is_same).then(|| Difference {
+            taken,
+            undone: (!undone.is_empty()).then(|| undone.join(", ")),
         }))
+    }
+
+    /// Returns whether a document shows the fields that the loop had at a revision.
+    fn wrote(&self, id: &LoopId, revision: u64, document: &Document) -> Result<bool, StoreError> {
+        let entries = self.journal_since(id, Some(revision))?;
+        let mut changes = entries.iter().filter_map(Entry::change);
+        let written = changes.find(|change| change.revision == revision);
+        Ok(written.is_some_and(|written| differing(document, &written.fields).next().is_none()))
     }
 
     /// Writes the document of a loop again if it was put back, such as by a checkout, and keeps the file as `<id>/replaced-N`.
@@ -230,17 +262,16 @@ impl Store {
             return Ok(None);
         };
         let newest = self.newest(id, &tail)?;
-        match Seen::of(self, &newest, tail.document.as_deref()) {
-            Seen::Older(found) if self.is_behind(found, &newest) => {
-                Ok(Some((newest, tail.document.unwrap_or_default())))
-            }
-            _ => Ok(None),
-        }
+        let behind = self.revision_behind(&newest, tail.document.as_deref());
+        Ok(behind.and(Some((newest, tail.document.unwrap_or_default()))))
     }
 
-    /// Returns whether a document at revision `found` is older than a crash can leave it. Only a file of the user's can be.
-    fn is_behind(&self, found: u64, newest: &ChangeEntry) -> bool {
-        self.spec().file.is_some() && found + 1 < newest.revision
+    /// Returns the revision of a document that is older than a crash can leave it. Only a file of the user's can be.
+    fn revision_behind(&self, newest: &ChangeEntry, found: Option<&[u8]>) -> Option<u64> {
+        self.spec().file?;
+        let document = self.spec().parse(found?).ok()?;
+        let shown = document.get(self.spec().fields.revision)?.as_count()?;
+        (shown + 1 < newest.revision).then_some(shown)
     }
 
     fn log_repairs(
@@ -271,10 +302,9 @@ impl Store {
     /// Reads the newest change of a tail.
     pub(super) fn newest(&self, id: &LoopId, tail: &Tail) -> Result<ChangeEntry, StoreError> {
         let spec = self.spec();
-        let Some(Entry::Change(newest)) = Entry::parse(&tail.change) else {
-            return Err(self
-                .files()
-                .not_ours(id, "another version wrote its journal"));
+        let Ok(newest) = serde_json::from_slice::<ChangeEntry>(&tail.change) else {
+            let why = "another version wrote its journal";
+            return Err(self.files().not_ours(id, why));
         };
         match newest.field(spec.fields.machine) {
             Some(machine) if machine.to_plain() != spec.machine => Err(StoreError::OtherMachine {
@@ -396,81 +426,29 @@ impl Store {
     }
 }
 
-/// What a document shows, compared with the newest change.
-enum Seen {
-    AsWritten(Vec<u8>),
-    Missing,
-    /// An earlier revision, without an edit.
-    Older(u64),
-    Edited {
-        taken: Vec<(String, Value)>,
-        undone: Vec<String>,
-    },
-    Unreadable(String),
-}
-
-impl Seen {
-    fn of(store: &Store, newest: &ChangeEntry, document: Option<&[u8]>) -> Self {
-        let spec = store.spec();
-        let Some(bytes) = document else {
-            return Self::Missing;
-        };
-        let found = match spec.parse(bytes) {
-            Ok(found) => found,
-            Err(error) => return Self::Unreadable(error.to_string()),
-        };
-        let shown = found
-            .get(spec.fields.revision)
-            .and_then(|value| value.as_count());
-        if let Some(shown) = shown.filter(|shown| *shown < newest.revision) {
-            return Self::Older(shown);
-        }
-        let changed: Vec<_> = differing(&found, &newest.fields).collect();
-        if changed.is_empty() {
-            return Self::AsWritten(bytes.to_vec());
-        }
-        let (taken, undone): (Vec<_>, Vec<_>) = changed
-            .into_iter()
-            .map(|(field, _)| (field.clone(), found.get(field)))
-            .partition(|(field, value)| {
-                shown == Some(newest.revision) && spec.takes_edit(field, value.as_ref())
-            });
-        Self::Edited {
-            taken: taken
-                .into_iter()
-                .filter_map(|(field, value)| Some((field, value?)))
-                .collect(),
-            undone: undone.into_iter().map(|(field, _)| field).collect(),
-        }
-    }
-}
-
-/// Returns the fields that a document does not show with their values.
-fn differing<'f>(
-    document: &Document,
-    fields: &'f [(String, Value)],
-) -> impl Iterator<Item = &'f (String, Value)> {
-    fields.iter().filter(|(field, value)| {
-        let shown = document.get(field);
-        shown.is_none_or(|shown| !is_same(&shown, value))
-    })
-}
-
-/// Returns whether two values are written alike: a word and a text are, and a number in quotes.
-fn is_same(one: &Value, other: &Value) -> bool {
-    one == other || one.to_json() == other.to_json() || one.to_plain() == other.to_plain()
+/// Returns the fields that a document does not show with their values. A number may be in quotes.
+fn differing<'f>(document: &Document, fields: &'f Fields) -> impl Iterator<Item = &'f str> {
+    let is_shown = |field: &str, value: &Json| {
+        document
+            .get(field)
+            .is_some_and(|shown| shown == *value || shown.to_plain() == value.to_plain())
+    };
+    fields
+        .iter()
+        .filter(move |(field, value)| !is_shown(field, value))
+        .map(|(field, _)| field.as_str())
 }
 
 /// Renders fields into a document. Lines that it does not know stay.
 pub(super) fn render(
     spec: &'static StateSpec,
     document: Option<Document>,
-    fields: &[(String, Value)],
+    fields: &Fields,
     texts: &[String],
 ) -> Vec<u8> {
     let mut document = document.unwrap_or_else(|| spec.empty());
     for (field, value) in fields {
-        if document.get(field).is_none_or(|found| found != *value) {
+        if document.get(field).as_ref() != Some(value) {
             document.set(field, value);
         }
     }

@@ -14,7 +14,7 @@ use super::error::{SetError, StoreError, io_error};
 use super::id::iso;
 use super::lock::{PROJECT, with_lock};
 use super::spec::{Form, StateSpec};
-use super::value::Value;
+use super::value::{FieldValue as _, parse_plain};
 use crate::files::Folder;
 
 /// The field whose presence makes a file one of ours.
@@ -74,7 +74,7 @@ pub fn set_field(path: &Utf8Path, field: &str, text: &str) -> Result<(), SetErro
     }
     locked(path, |folder| {
         let mut document = read_foreign(folder, path)?;
-        document.set(field, &Value::from_plain(text));
+        document.set(field, &parse_plain(text));
         Ok(write(folder, path, document, field != UPDATED)?)
     })
 }
@@ -92,7 +92,7 @@ pub fn transition(path: &Utf8Path, from: &str, to: &str) -> Result<bool, SetErro
         {
             return Ok(false);
         }
-        document.set(PHASE, &Value::Word(to.to_owned()));
+        document.set(PHASE, &to.into());
         write(folder, path, document, true)?;
         Ok(true)
     })
@@ -197,7 +197,7 @@ fn write(
     bump: bool,
 ) -> Result<(), StoreError> {
     if bump {
-        document.set(UPDATED, &Value::Word(iso(Timestamp::now())));
+        document.set(UPDATED, &iso(Timestamp::now()).into());
     }
     let bytes = document.to_bytes();
     lines(&bytes).map_err(|error| StoreError::document("write", path.to_owned(), error))?;

@@ -1,9 +1,11 @@
 //! A loop at one revision. Only the store makes one.
 
+use serde_json::Value as Json;
+
 use super::entry::ChangeEntry;
 use super::id::LoopId;
 use super::spec::StateSpec;
-use super::value::{Value, value_in};
+use super::value::{FieldValue as _, Fields};
 
 /// A loop at one revision.
 #[derive(Debug, Clone)]
@@ -12,7 +14,7 @@ pub struct Record {
     pub(super) revision: u64,
     pub(super) visit: Option<u64>,
     pub(super) phase: String,
-    pub(super) fields: Vec<(String, Value)>,
+    pub(super) fields: Fields,
     /// The document as it is on disk.
     pub(super) document: Vec<u8>,
     pub(super) spec: &'static StateSpec,
@@ -81,9 +83,14 @@ impl Record {
         &self.document
     }
 
+    /// Returns its fields by name.
+    pub fn fields(&self) -> &Fields {
+        &self.fields
+    }
+
     /// Returns the value of a field.
-    pub fn get(&self, field: &str) -> Option<Value> {
-        value_in(&self.fields, field).cloned()
+    pub fn get(&self, field: &str) -> Option<&Json> {
+        self.fields.get(field)
     }
 
     /// Returns the value of a field that holds a count.
@@ -91,21 +98,8 @@ impl Record {
         self.get(field)?.as_count()
     }
 
-    /// Returns the value of a field that holds text, a word included.
+    /// Returns the value of a field that holds text.
     pub fn text(&self, field: &str) -> Option<String> {
         self.get(field)?.as_str().map(str::to_owned)
-    }
-
-    /// Returns the value of a field that holds a flag.
-    pub fn flag(&self, field: &str) -> Option<bool> {
-        self.get(field)?.as_flag()
-    }
-}
-
-/// Gives a field a value, in its place or at the end.
-pub(super) fn set(fields: &mut Vec<(String, Value)>, field: &str, value: Value) {
-    match fields.iter_mut().find(|(name, _)| name == field) {
-        Some((_, old)) => *old = value,
-        None => fields.push((field.to_owned(), value)),
     }
 }

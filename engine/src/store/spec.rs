@@ -2,9 +2,11 @@
 //!
 //! A `StateSpec` is a constant that the generator writes from `machine.toml`. This file knows no phase by name.
 
+use serde_json::Value as Json;
+
 use super::document::{Document, DocumentError, Nulls};
 use super::map::Keys;
-use super::value::Value;
+use super::value::FieldValue as _;
 
 /// Where and how one machine's state documents are kept.
 #[derive(Debug, Clone, Copy)]
@@ -100,7 +102,7 @@ pub enum Editable {
 }
 
 impl Editable {
-    fn takes(self, value: &Value) -> bool {
+    fn takes(self, value: &Json) -> bool {
         match self {
             Self::Count(least, most) => value
                 .as_count()
@@ -215,10 +217,9 @@ impl StateSpec {
     }
 
     /// Returns whether an edit by hand may make this of `field`.
-    pub(super) fn takes_edit(&self, field: &str, value: Option<&Value>) -> bool {
-        let edit = self.edits.iter().find(|edit| edit.field == field);
-        edit.zip(value)
-            .is_some_and(|(edit, value)| edit.takes.takes(value))
+    pub(super) fn takes_edit(&self, field: &str, value: &Json) -> bool {
+        let mut edits = self.edits.iter();
+        edits.any(|edit| edit.field == field && edit.takes.takes(value))
     }
 
     /// Returns whether the journal's value of `field` wins over an edit by hand.

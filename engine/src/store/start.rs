@@ -4,16 +4,17 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
+use serde_json::Value as Json;
 
 use super::document::Document;
 use super::entry::ChangeEntry;
 use super::error::{StartError, StoreError, WhyNotOurs, io_error};
 use super::files::SIDECARS;
 use super::id::{LoopId, iso};
-use super::record::{self, Record};
+use super::record::Record;
 use super::spec::{Active, HeldFields};
 use super::store::Store;
-use super::value::Value;
+use super::value::Fields;
 use crate::files::{Folder, Made, if_there, remove_made};
 
 /// The file that keeps the state folder out of git.
@@ -38,7 +39,7 @@ pub struct StartPlan {
     pub by: String,
     /// The fields in their order, the phase among them. The store writes the id, the revision, the machine, the graph hash, the
     /// root and the times. A missing session becomes `unknown`.
-    pub fields: Vec<(String, Value)>,
+    pub fields: Fields,
 }
 
 /// A document that the engine did not write.
@@ -138,14 +139,10 @@ impl Store {
             None => (START, None),
         };
         let fields = self.first_fields(plan.now, &id, after + 1, plan.fields, document.as_ref())?;
-        let session = super::value::value_in(&fields, self.spec().fields.session);
-        let session = session.map(|session| session.to_plain().into_owned());
-        self.refuse_active(&id, session.as_deref(), taken.as_ref())?;
-        let phase = super::value::value_in(&fields, self.spec().fields.phase);
-        let phase = phase.map(|phase| phase.to_plain().into_owned());
-        let phase = phase
-            .filter(|phase| !phase.is_empty())
-            .ok_or_else(|| self.no_phase())?;
+        let text = |field: &str| fields.get(field)?.as_str();
+        self.refuse_active(&id, text(self.spec().fields.session), taken.as_ref())?;
+        let phase = text(self.spec().fields.phase).filter(|phase| !phase.is_empty());
+        let phase = phase.ok_or_else(|| self.no_phase())?.to_owned();
         let entry = ChangeEntry {
             revision: after + 1,
             at: plan.now,
@@ -285,37 +282,33 @@ impl Store {
         now: Timestamp,
         id: &LoopId,
         revision: u64,
-        mut fields: Vec<(String, Value)>,
+        mut fields: Fields,
         document: Option<&Document>,
-    ) -> Result<Vec<(String, Value)>, StoreError> {
+    ) -> Result<Fields, StoreError> {
         let spec = self.spec();
         let names = &spec.fields;
-        let word = |text: &str| Some(Value::Word(text.to_owned()));
         let began = document
             .and_then(|document| began(document, names, now))
             .unwrap_or(now);
-        let epoch = u64::try_from(began.as_second()).unwrap_or_default();
-        let engine = [
-            (Some(names.id), word(id.as_str())),
-            (Some(names.root), Some(Value::Text(self.root().to_string()))),
-            (names.started, word(&iso(began))),
-            (names.started_epoch, Some(Value::Count(epoch))),
-            (names.updated, word(&iso(now))),
-            (Some(names.revision), Some(Value::Count(revision))),
-            (names.findings, Some(Value::Count(0))),
-            (names.visit, Some(Value::Count(revision))),
-            (Some(names.machine), word(spec.machine)),
-            (names.graph_hash, word(spec.graph_hash)),
+        let kept: [(Option<&str>, Json); 10] = [
+            (Some(names.id), id.as_str().into()),
+            (Some(names.root), self.root().as_str().into()),
+            (names.started, iso(began).into()),
+            (names.started_epoch, began.as_second().max(0).into()),
+            (names.updated, iso(now).into()),
+            (Some(names.revision), revision.into()),
+            (names.findings, 0.into()),
+            (names.visit, revision.into()),
+            (Some(names.machine), spec.machine.into()),
+            (names.graph_hash, spec.graph_hash.into()),
         ];
-        for (name, value) in engine {
-            let Some((name, value)) = name.zip(value) else {
-                continue;
-            };
-            record::set(&mut fields, name, value);
+        for (name, value) in kept {
+            if let Some(name) = name {
+                fields.insert(name.to_owned(), value);
+            }
         }
-        if !fields.iter().any(|(field, _)| field == names.session) {
-            fields.push((names.session.to_owned(), Value::Word("unknown".to_owned())));
-        }
+        let session = fields.entry(names.session);
+        session.or_insert_with(|| "unknown".into());
         for (field, value) in &fields {
             self.check_range(id, field, value)?;
         }
@@ -325,8 +318,7 @@ impl Store {
 
 /// Returns when the loop of an imported document began, if that was earlier.
 fn began(document: &Document, names: &HeldFields, now: Timestamp) -> Option<Timestamp> {
-    let began = document.get(names.started?)?;
-    let began: Timestamp = began.to_plain().parse().ok()?;
+    let began: Timestamp = document.text(names.started?)?.parse().ok()?;
     (began < now).then_some(began)
 }
 

@@ -4,8 +4,11 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 
+use serde_json::json;
+
 use super::{
-    Active, Change, Form, HeldFields, IdForm, Record, StartPlan, StateHome, StateSpec, Store, Value,
+    Active, Change, Fields, Form, HeldFields, IdForm, Record, StartPlan, StateHome, StateSpec,
+    Store,
 };
 
 pub(crate) static SPEC: StateSpec = StateSpec {
@@ -92,25 +95,19 @@ pub(crate) fn store_of(spec: &'static StateSpec) -> (tempfile::TempDir, Store) {
     )
 }
 
-pub(crate) fn word(text: &str) -> Value {
-    Value::Word(text.to_owned())
-}
-
 /// The fields of a new loop, as a generated start gives them.
-pub(crate) fn fields() -> Vec<(String, Value)> {
-    let named = |(name, value): (&str, Value)| (name.to_owned(), value);
-    [
-        ("mode", word("plan")),
-        ("phase", word("drafting")),
-        ("topic", Value::Text("fix: a \"b\"\n# c".into())),
-        ("round", Value::Count(1)),
-        ("review_id", Value::Null),
-        ("session_id", word("unknown")),
-        ("last_updated_at", Value::Null),
-        ("decision_signal", word("none")),
-    ]
-    .map(named)
-    .into()
+pub(crate) fn fields() -> Fields {
+    let fields = json!({
+        "mode": "plan",
+        "phase": "drafting",
+        "topic": "fix: a \"b\"\n# c",
+        "round": 1,
+        "review_id": null,
+        "session_id": "unknown",
+        "last_updated_at": null,
+        "decision_signal": "none",
+    });
+    fields.as_object().unwrap().clone()
 }
 
 pub(crate) fn plan() -> StartPlan {
@@ -130,21 +127,14 @@ pub(crate) fn started() -> (tempfile::TempDir, Store, Record) {
     (made, store, record)
 }
 
-pub(crate) fn change(what: &str, from: &str, to: &str, edits: &[(&str, Value)]) -> Change {
+pub(crate) fn change(what: &str, from: &str, to: &str, edits: &[(&str, u64)]) -> Change {
+    let edits = edits.iter();
     Change {
-        what: what.into(),
-        by: "hook".into(),
         from: Some(from.into()),
         to: Some(to.into()),
         edits: edits
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), value.clone()))
+            .map(|(name, value)| ((*name).to_owned(), (*value).into()))
             .collect(),
-        args: None,
-        root: None,
-        append: None,
-        run: None,
-        evidence: None,
-        begins_visit: false,
+        ..Change::bare(what, "hook")
     }
 }

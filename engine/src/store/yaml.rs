@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 
+use serde_json::Value as Json;
+
 use super::document::DocumentError;
-use super::value::Value;
 
 /// The most that the YAML reader is given of one document, in bytes.
-pub(super) const MAX_YAML_BYTES: usize = 256 * 1024;
+const MAX_YAML_BYTES: usize = 256 * 1024;
 /// The most brackets that are open at once. The reader's time grows with their number for each byte; it accepts 128 of them.
 const MAX_OPEN_BRACKETS: usize = 128;
 /// The most uses of anchors. Each repeats what the anchor names, which may itself use anchors.
@@ -14,6 +15,11 @@ const MAX_ALIASES: usize = 8;
 
 /// Checks that YAML is read in little time and memory. Text in quotes counts also, because only the reader knows what is one.
 pub(super) fn check_yaml(yaml: &str) -> Result<(), DocumentError> {
+    if yaml.len() > MAX_YAML_BYTES {
+        return Err(DocumentError(format!(
+            "has more than {MAX_YAML_BYTES} bytes of YAML"
+        )));
+    }
     let mut open = 0_usize;
     for byte in yaml.bytes() {
         match byte {
@@ -41,6 +47,6 @@ pub(super) fn check_yaml(yaml: &str) -> Result<(), DocumentError> {
 }
 
 /// Converts YAML. What JSON cannot hold, such as a map with lists as keys, becomes null.
-pub(super) fn from_yaml(yaml: &serde_yaml::Value) -> Value {
-    serde_json::to_value(yaml).map_or(Value::Null, Value::of_json)
+pub(super) fn from_yaml(yaml: &serde_yaml::Value) -> Json {
+    serde_json::to_value(yaml).unwrap_or_default()
 }

@@ -4,7 +4,8 @@ use super::Observed;
 use crate::files::{Distrust, Folder, UntrustedError, if_there};
 use crate::machine::table::FieldKind;
 use crate::machine::{Raw, Refusal};
-use crate::store::Value;
+use crate::store::FieldValue as _;
+use serde_json::Value;
 
 /// What `wait-for` sees.
 #[derive(Debug)]
@@ -82,20 +83,20 @@ mod tests {
     #[test]
     fn a_field_says_yes_by_its_kind() {
         let yes = [
-            (FieldKind::Flag, Value::Flag(true)),
-            (FieldKind::Count, Value::Count(1)),
-            (FieldKind::Text, Value::Text("no".into())),
-            (FieldKind::Path, Value::Text("/".into())),
+            (FieldKind::Flag, Value::from(true)),
+            (FieldKind::Count, Value::from(1)),
+            (FieldKind::Text, Value::from("no")),
+            (FieldKind::Path, Value::from("/")),
         ];
         let no = [
-            (FieldKind::Flag, Value::Flag(false)),
-            (FieldKind::Count, Value::Count(0)),
-            (FieldKind::Text, Value::Text(String::new())),
-            (FieldKind::Text, Value::Text(" \t\n".into())),
+            (FieldKind::Flag, Value::from(false)),
+            (FieldKind::Count, Value::from(0)),
+            (FieldKind::Text, Value::from("")),
+            (FieldKind::Text, Value::from(" \t\n")),
             (FieldKind::Text, Value::Null),
             (FieldKind::Path, Value::Null),
-            (FieldKind::OneOf(&["yes"]), Value::Word("yes".into())),
-            (FieldKind::Held, Value::Text("x".into())),
+            (FieldKind::OneOf(&["yes"]), Value::from("yes")),
+            (FieldKind::Held, Value::from("x")),
         ];
         for (kind, value) in yes {
             assert!(says_yes(kind, &value), "{kind:?} {value:?}");

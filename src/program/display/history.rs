@@ -9,7 +9,7 @@ use crate::program::assembled::App;
 use crate::program::exit::{Exit, Failure};
 use crate::program::settings::MAX_ROUNDS;
 use crate::program::{attempts, loops, out, words};
-use crate::store::{ChangeEntry, Entry, NoteEntry, Value};
+use crate::store::{ChangeEntry, Entry, FieldValue, NoteEntry};
 use crate::text;
 
 /// Prints what happened to a loop; without an id, which loops there are.
@@ -66,7 +66,7 @@ pub(in crate::program) fn journal<M: App>(
 pub(super) fn of_change(table: &'static Table, past: &Past, change: &ChangeEntry) -> String {
     let way = words::way(change);
     let field = |name: &str| change.field(name);
-    let count = |name| field(name).and_then(Value::as_count);
+    let count = |name| field(name).and_then(FieldValue::as_count);
     // A change that advances or begins a round says which.
     let spec = table.phases.iter().find_map(|phase| phase.review);
     let round = match spec.map(|spec| (count(spec.round), count(MAX_ROUNDS))) {
@@ -79,10 +79,10 @@ pub(super) fn of_change(table: &'static Table, past: &Past, change: &ChangeEntry
     let about = match change.what.as_str() {
         "start" => super::listing::about(table)
             .and_then(field)
-            .and_then(Value::as_str)
+            .and_then(Json::as_str)
             .map(|topic| format!("“{}”", text::one_line(topic, 200))),
         "bind" | "adopt" => field(table.state.fields.session)
-            .and_then(Value::as_str)
+            .and_then(Json::as_str)
             .map(|session| format!("session {}", text::one_line(session, 80))),
         _ => Some(past.why(table, change)),
     };
@@ -100,7 +100,7 @@ pub(super) fn of_change(table: &'static Table, past: &Past, change: &ChangeEntry
 
 /// `verify-ended c-…: 2 of 3 commands passed`
 fn of_verify(note: &NoteEntry) -> String {
-    let data: Json = note.data.read().unwrap_or_default();
+    let data = &note.data;
     let run = text::one_line(data["run"].as_str().unwrap_or("?"), 100);
     if note.note == "verify-began" {
         return format!("verify-began {run}");
@@ -124,7 +124,7 @@ pub(super) fn of_note(past: &Past, note: &NoteEntry) -> String {
     if let Some(told) = attempts::told(note) {
         return told;
     }
-    let data: Json = note.data.read().unwrap_or_default();
+    let data = &note.data;
     let run = data["run"]
         .as_str()
         .and_then(|run| past.runs.iter().find(|known| known.began.run == run));

@@ -13,7 +13,7 @@ use crate::program::exit::{Exit, Failure};
 use crate::program::{Tone, locate, loops, out, rounds, vanished, words};
 use crate::review::findings::Counts;
 use crate::review::findings_json;
-use crate::store::{ChangeEntry, Entry, Listed, Store, Value};
+use crate::store::{ChangeEntry, Entry, FieldValue, Listed, Store};
 use crate::text;
 
 /// Limits the loops that are over and shown to people: about a screen.
@@ -68,10 +68,10 @@ impl Row {
         let last = last.as_ref();
         let field = |name: &str| last?.field(name);
         let words = |name: &str| {
-            let line = text::one_line(&Value::to_plain(field(name)?), 200);
+            let line = text::one_line(&FieldValue::to_plain(field(name)?), 200);
             Some(line).filter(|line| !line.is_empty())
         };
-        let count = |name: &str| field(name).and_then(Value::as_count);
+        let count = |name: &str| field(name).and_then(FieldValue::as_count);
         let spec = machine.phases.iter().find_map(|phase| phase.review);
         let round = spec.and_then(|spec| count(spec.round));
         let found = (1..=round.unwrap_or_default().min(1000))

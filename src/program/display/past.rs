@@ -44,10 +44,8 @@ impl Past {
 
     /// The last change that someone decided on. That a session took the loop is none: the stop that does it decides next.
     pub(in crate::program) fn last_decision(&self) -> Option<&ChangeEntry> {
-        self.entries.iter().rev().find_map(|entry| match entry {
-            Entry::Change(change) if change.what != "bind" => Some(change),
-            _ => None,
-        })
+        let mut changes = self.entries.iter().rev().filter_map(Entry::change);
+        changes.find(|change| change.what != "bind")
     }
 
     /// Why a change was made: what its run came to, what was argued, else what the transition is for.

@@ -182,7 +182,7 @@ pub(super) fn shown<M: App>(
         .iter()
         .filter(|field| field.kind != FieldKind::Held && field.exists_in(raw.phase()));
     let fields = own.map(|field| {
-        let value = short(raw.value(field.name).to_json(), LONGEST);
+        let value = short(raw.value(field.name), LONGEST);
         (field.name.to_owned(), value)
     });
     let mut notes = (program.caveats)(held, settings);

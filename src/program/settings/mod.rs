@@ -20,7 +20,8 @@ use crate::program::info::ProgramInfo;
 use crate::review::evidence::EvidencePolicy;
 use crate::review::personas::Personas;
 use crate::review::settings::{ReviewerKind, ReviewerSettings};
-use crate::store::{StateHome, Value};
+use crate::store::StateHome;
+use serde_json::Value;
 
 mod check;
 mod environment;
@@ -242,7 +243,7 @@ impl Settings {
     pub fn start_values(&self, mode: &ModeInfo) -> Vec<(&'static str, Value)> {
         let of = |name: &'static str, value: Option<u64>| {
             let field = self.info.table.field(name).filter(|field| field.at_start)?;
-            Some((field.name, Value::Count(value?)))
+            Some((field.name, Value::from(value?)))
         };
         [
             of(MAX_ROUNDS, self.rounds.get(mode.name).copied()),

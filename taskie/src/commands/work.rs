@@ -4,7 +4,7 @@ use clap::ArgMatches;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::{LoopArgs, out};
-use claudex_loop::store::Value;
+use serde_json::Value;
 
 use super::{Call, by_hand, phase_word};
 use crate::files::Directory;
@@ -177,7 +177,7 @@ fn mark(call: &Call, held: &AnyLoop) -> Result<(), Failure> {
     let set = store.set_field(
         held.id(),
         "phase",
-        Value::Text(call.name.clone()),
+        Value::from(call.name.clone()),
         &by,
         true,
     );

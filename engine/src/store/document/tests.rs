@@ -4,6 +4,8 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
+use serde_json::json;
+
 use super::*;
 use crate::store::fuzzing;
 
@@ -80,10 +82,6 @@ fn text_of(document: &Document) -> String {
     String::from_utf8(document.to_bytes()).unwrap()
 }
 
-fn word(text: &str) -> Value {
-    Value::Word(text.to_owned())
-}
-
 fn refuse(form: Form, text: &str) -> String {
     match form.parse(text.as_bytes()) {
         Err(error) => error.to_string(),
@@ -98,21 +96,14 @@ fn check_round_trip(text: &str) {
         (Form::Json, JSON),
         (Form::Frontmatter(&[]), FRONTMATTER),
     ] {
-        for value in [Value::Text(text.into()), Value::Word(text.into())] {
-            let mut document = parse(form, before);
-            document.set("topic", &value);
-            document.set("added", &Value::List(vec![text.to_owned()]));
+        let mut document = parse(form, before);
+        document.set("topic", &json!(text));
+        document.set("added", &json!([text]));
 
-            let again = parse(form, &text_of(&document));
-            let expected = [
-                ("phase".to_owned(), word("reviewing")),
-                ("topic".to_owned(), word(text)),
-                ("round".to_owned(), Value::Count(2)),
-                ("added".to_owned(), Value::List(vec![text.to_owned()])),
-            ];
-            assert_eq!(document.fields(), expected, "{document:?}");
-            assert_eq!(again.fields(), expected, "{document:?}");
-        }
+        let again = parse(form, &text_of(&document));
+        let expected = json!({"phase": "reviewing", "topic": text, "round": 2, "added": [text]});
+        assert_eq!(Json::Object(document.fields()), expected, "{document:?}");
+        assert_eq!(Json::Object(again.fields()), expected, "{document:?}");
     }
 }
 
@@ -149,16 +140,15 @@ fn set_entry_leaves_other_lines() {
     let before = "\u{feff}# by hand\r\nphase:   drafting\r\n\nunknown: [1,\n  2]\nblock: |\n  phase: no\n\n  more\n# why\ntopic: \"a\"   # why\nround: 1";
     let mut document = parse(Form::Lines, before);
     assert_eq!(text_of(&document), before);
-    assert_eq!(document.get("block"), Some(word("phase: no\n\nmore\n")));
+    assert_eq!(document.get("block"), Some(json!("phase: no\n\nmore\n")));
     assert_eq!(document.get("unknown").unwrap().to_plain(), "[1,2]");
 
-    document.set("phase", &word("reviewing"));
-    document.set("topic", &word("b"));
-    document.set("round", &Value::Count(2));
-    document.set("extra", &Value::Text("new".to_owned()));
-    document.remove("unknown");
-    document.set("no name", &Value::Null);
-    let after = "\u{feff}# by hand\r\nphase: reviewing\r\n\nblock: |\n  phase: no\n\n  more\n# why\ntopic: \"b\"\r\nround: 2\r\nextra: \"new\"\r\n";
+    document.set("phase", &json!("reviewing"));
+    document.set("topic", &json!("b"));
+    document.set("round", &json!(2));
+    document.set("extra", &json!("new"));
+    document.set("no name", &Json::Null);
+    let after = "\u{feff}# by hand\r\nphase: reviewing\r\n\nunknown: [1,\n  2]\nblock: |\n  phase: no\n\n  more\n# why\ntopic: \"b\"\r\nround: 2\r\nextra: new\r\n";
     assert_eq!(text_of(&document), after);
 }
 
@@ -166,23 +156,24 @@ fn set_entry_leaves_other_lines() {
 fn lines_without_a_final_line_end_keep_the_last_value() {
     let mut document = parse(Form::Lines, "block: |\n  one\n  two");
     let block = document.get("block");
-    document.set("new", &Value::Count(1));
+    document.set("new", &json!(1));
     assert_eq!(text_of(&document), "block: |\n  one\n  two\nnew: 1\n");
     assert_eq!(parse(Form::Lines, &text_of(&document)).get("block"), block);
 }
 
 #[test]
-fn text_is_quoted_and_plain_words_are_bare() {
-    let mut document = Document::empty(Form::Lines, &[]);
-    document.set("topic", &Value::Text("fix".to_owned()));
-    document.set("mode", &word("plan"));
-    document.set("answer", &word("yes"));
-    document.set("signal", &Value::Null);
-    document.set("all", &Value::List(vec!["a".to_owned()]));
-    document.set("topic", &word("other"));
+fn plain_words_are_bare_unless_they_were_quoted() {
+    let mut document = parse(Form::Lines, "quoted: \"fix\"\n");
+    document.set("quoted", &json!("other"));
+    document.set("topic", &json!("fix"));
+    document.set("mode", &json!("plan"));
+    document.set("answer", &json!("yes"));
+    document.set("signal", &Json::Null);
+    document.set("all", &json!(["a"]));
+    document.set("topic", &json!("other"));
     assert_eq!(
         text_of(&document),
-        "topic: \"other\"\nmode: plan\nanswer: \"yes\"\nsignal: null\nall: [\"a\"]\n"
+        "quoted: \"other\"\ntopic: other\nmode: plan\nanswer: \"yes\"\nsignal: null\nall: [\"a\"]\n"
     );
 }
 
@@ -214,8 +205,8 @@ fn wrong_lines_are_refused_with_their_line() {
         refuse(Form::Lines, text);
     }
     assert_eq!(
-        Form::Lines.parse(b"phase: \xff").unwrap_err(),
-        DocumentError::NotUtf8 { at: 7 }
+        Form::Lines.parse(b"phase: \xff").unwrap_err().to_string(),
+        "the document is not UTF-8 from byte 7 on"
     );
 }
 
@@ -223,12 +214,12 @@ fn wrong_lines_are_refused_with_their_line() {
 fn costly_documents_are_read_in_time() {
     let most = vec![b' '; MAX_BYTES + 1];
     for form in [Form::Lines, Form::Json, Form::Frontmatter(&[])] {
-        assert_eq!(form.parse(&most).unwrap_err(), DocumentError::TooLarge);
+        assert_eq!(form.parse(&most).unwrap_err(), DocumentError::too_large());
     }
     let begun = Instant::now();
     for part in ["[", "b,", "&a "] {
         for begin in ["a: ", "a: [", "a:\n  ", "a: \"x\" "] {
-            for bytes in [MAX_YAML_BYTES, MAX_BYTES] {
+            for bytes in [256 * 1024, MAX_BYTES] {
                 let text = format!("{begin}{}\n", part.repeat(bytes / part.len() - 10));
                 let _ = Form::Lines.parse(text.as_bytes());
                 let _ = Form::Frontmatter(&[]).parse(format!("---\n{text}---\n").as_bytes());
@@ -243,7 +234,7 @@ fn costly_documents_are_read_in_time() {
     refuse(Form::Frontmatter(&[]), &format!("---\n{anchors}---\n"));
 
     let mut long = parse(Form::Lines, LINES);
-    long.set("topic", &Value::Text("[{\"it's\" \\".repeat(40_000)));
+    long.set("topic", &json!("[{\"it's\" \\".repeat(40_000)));
     assert_eq!(parse(Form::Lines, &text_of(&long)).fields(), long.fields());
 }
 
@@ -251,10 +242,11 @@ fn costly_documents_are_read_in_time() {
 fn json_has_declared_keys_first() {
     let text = "{\"z\": 1.5, \"b\": 2, \"y\": {\"c\": null}, \"a\": [\"x\"]}";
     let mut document = parse(Form::Json, text);
-    document.set("b", &Value::Count(3));
-    document.set("a", &word("[\"y\"]"));
-    document.set("d", &Value::Data(serde_json::json!({ "\u{202e}": 1 })));
-    document.put_first(&["d", "a", "b", "e"].map(|name| (name.to_owned(), Value::Null)));
+    document.set("b", &json!(3));
+    document.set("a", &json!(["y"]));
+    document.set("d", &json!({ "\u{202e}": 1 }));
+    let first = ["d", "a", "b", "e"].map(|name| (name.to_owned(), Json::Null));
+    document.put_first(&Fields::from_iter(first));
     assert_eq!(
         text_of(&document),
         r#"{
@@ -291,25 +283,15 @@ fn frontmatter_keeps_other_keys_and_the_text() {
     let yaml = "round: 1 # of three\nhide title: yes\n1: one\nloop:\n  phase: drafting\n  hooks:\n  - run: x\ntags: [a]\n";
     let rest = "---\n# Plan\n\n---\nphase: done";
     let mut document = parse(form, &format!("\u{feff}---\n{yaml}{rest}"));
-    assert_eq!(document.get("phase"), Some(word("drafting")));
-    document.set("phase", &word("reviewing"));
-    document.set("note", &word("new"));
-    document.set("tags", &Value::Data(serde_json::json!([{ "b": [1.5] }])));
+    assert_eq!(document.get("phase"), Some(json!("drafting")));
+    document.set("phase", &json!("reviewing"));
+    document.set("note", &json!("new"));
+    document.set("tags", &json!([{ "b": [1.5] }]));
     document.append("- paid\n");
     let expected = "\u{feff}---\nround: 1\nhide title: yes\n1: one\nloop:\n  phase: reviewing\n  hooks:\n  - run: x\n  deep:\n    note: new\ntags:\n- b:\n  - 1.5\n---\n# Plan\n\n---\nphase: done\n- paid\n";
     assert_eq!(text_of(&document), expected);
-    let names: Vec<_> = document
-        .fields()
-        .into_iter()
-        .map(|(name, _)| name)
-        .collect();
-    assert_eq!(names, ["round", "hide title", "tags", "phase", "note"]);
-
-    document.remove("note");
-    let expected = expected.replace("  deep:\n    note: new\n", "");
-    assert_eq!(text_of(&document), expected);
     let mut windows = parse(form, &expected.replace('\n', "\r\n"));
-    windows.set("round", &Value::Count(2));
+    windows.set("round", &json!(2));
     windows.append("end");
     let expected = expected.replace("round: 1", "round: 2") + "end\n";
     assert_eq!(text_of(&windows), expected.replace('\n', "\r\n"));
@@ -336,10 +318,10 @@ fn wrong_frontmatter_is_refused() {
 #[test]
 fn null_stands_for_the_declared_values() {
     let mut document = Document::parse(Form::Lines, &[("round", "0")], b"round: null\n").unwrap();
-    assert_eq!(document.get("round"), Some(Value::Count(0)));
-    document.set("round", &Value::Count(1));
+    assert_eq!(document.get("round"), Some(json!(0)));
+    document.set("round", &json!(1));
     assert_eq!(text_of(&document), "round: 1\n");
-    document.set("round", &Value::Count(0));
+    document.set("round", &json!(0));
     assert_eq!(text_of(&document), "round: null\n");
-    assert_eq!(document.fields(), [("round".to_owned(), Value::Count(0))]);
+    assert_eq!(document.get("round"), Some(json!(0)));
 }

@@ -4,8 +4,7 @@ use std::fs;
 
 use crate::store::testing::{OWN, change, plan, started, store_of};
 use crate::store::{
-    Import, LoopId, MAX_BYTES, Record, Repair, StartError, StartPlan, Store, StoreError, Value,
-    WhyNotOurs,
+    Import, LoopId, MAX_BYTES, Record, Repair, StartError, StartPlan, Store, StoreError, WhyNotOurs,
 };
 
 fn id() -> LoopId {
@@ -23,7 +22,7 @@ fn put_back() -> (tempfile::TempDir, Store, Record, Vec<String>) {
     let read = || fs::read_to_string(store.path_of(&id())).unwrap();
     let mut documents = vec![read()];
     for round in 2..=3 {
-        let edits = [("round", Value::Count(round))];
+        let edits = [("round", round)];
         held = (store.commit(&held, change("revise", "drafting", "drafting", &edits))).unwrap();
         documents.push(read());
     }

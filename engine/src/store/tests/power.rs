@@ -6,7 +6,7 @@ use std::fs;
 use camino::Utf8PathBuf;
 
 use crate::store::testing::{change, started};
-use crate::store::{LoopId, Store, Value};
+use crate::store::{LoopId, Store};
 
 /// The schedules that are tried.
 const SCHEDULES: u64 = 10_000;
@@ -60,7 +60,7 @@ fn nothing_acknowledged_is_lost_with_the_power() {
     let mark = mark(&store);
     let mut states = vec![recorded(&store, &id)];
     for round in 2..=CHANGES as u64 {
-        let edits = [("round", Value::Count(round))];
+        let edits = [("round", round)];
         let next = change("revise", "drafting", "drafting", &edits);
         held = store.commit(&held, next).unwrap();
         states.push(recorded(&store, &id));

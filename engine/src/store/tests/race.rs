@@ -4,7 +4,7 @@ use std::sync::Barrier;
 use std::thread;
 
 use crate::store::testing::{SPEC, change, home, started, store};
-use crate::store::{StartError, Store, StoreError, Value};
+use crate::store::{StartError, Store, StoreError};
 
 /// Returns another store on the same folder, as another process has it.
 fn again(store: &Store) -> Store {
@@ -24,7 +24,7 @@ fn one_of_sixteen_commits_wins_a_hundred_times() {
                     let (store, held, ready) = (again(&store), &held, &ready);
                     scope.spawn(move || {
                         ready.wait();
-                        let edits = [("round", Value::Count(round))];
+                        let edits = [("round", round)];
                         store.commit(held, change("revise", "drafting", "drafting", &edits))
                     })
                 })

@@ -5,11 +5,11 @@ use std::fs;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::store::testing::{SPEC, change, fields, folder, home, plan, started, store};
-use crate::store::{LoopId, Record, StateHome, Store, StoreError, Value, WhyNotOurs};
+use crate::store::{LoopId, Record, StateHome, Store, StoreError, WhyNotOurs};
 
 /// Changes the loop's round.
 fn advance(store: &Store, held: &Record, round: u64) -> Record {
-    let edits = [("round", Value::Count(round))];
+    let edits = [("round", round)];
     let next = change("revise", "drafting", "drafting", &edits);
     store.commit(held, next).unwrap()
 }
@@ -128,7 +128,7 @@ fn copied_project_is_not_ours_and_moved_one_is() {
 
     fs::remove_dir_all(&first).unwrap();
     let moved = store_in(&second).open(&id).unwrap().record;
-    let root = moved.get(SPEC.fields.root).unwrap().to_plain().into_owned();
+    let root = moved.root().unwrap();
     assert_eq!((root.as_str(), moved.revision()), (second.as_str(), 2));
     assert_eq!(store_in(&second).open(&id).unwrap().record.revision(), 2);
     assert!(!store_in(&first).has_vanished());
@@ -166,15 +166,10 @@ fn journal_cut_in_its_last_line_is_at_the_change_before() {
 fn loop_is_taken_over_without_its_evidence() {
     let (_kept, store, held) = started();
     let id = held.id().clone();
-    let evidence = crate::store::JsonText::of(&"e").ok();
+    let evidence = Some("e".into());
     let next = crate::store::Change {
         evidence,
-        ..change(
-            "revise",
-            "drafting",
-            "drafting",
-            &[("round", Value::Count(2))],
-        )
+        ..change("revise", "drafting", "drafting", &[("round", 2)])
     };
     store.commit(&held, next).unwrap();
     let elsewhere = StateHome::at(store.root().join("another-home"));

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::store::testing::{OWN, SPEC, change, plan, started, store, store_of, word};
+use crate::store::testing::{OWN, SPEC, change, plan, started, store, store_of};
 use crate::store::{
     Active, IdForm, Import, LoopId, StartError, StartPlan, StateSpec, Store, StoreError,
 };
@@ -17,7 +17,7 @@ fn of_session(session: &str) -> StartPlan {
     let mut plan = plan();
     for (name, value) in &mut plan.fields {
         if name == "session_id" {
-            *value = word(session);
+            *value = session.into();
         }
     }
     plan
@@ -87,7 +87,7 @@ fn state_file_made_by_hand_is_in_the_way_until_it_is_over() {
 fn failed_start_leaves_nothing_behind() {
     let (_kept, store) = store();
     let mut without_phase = plan();
-    without_phase.fields.retain(|(name, _)| name != "phase");
+    without_phase.fields.retain(|name, _| name != "phase");
     assert!(matches!(
         store.start(without_phase),
         Err(StartError::Store(StoreError::Io { .. }))
