@@ -62,7 +62,7 @@ pub fn program() -> Program<typestate::Stages> {
             let open = serde_json::to_value(open).unwrap_or_default();
             Ok(StartFields {
                 fields: vec![
-                    ("open", Value::from(open)),
+                    ("open", open),
                     ("created", Value::from(format!("{:.0}", request.now))),
                 ],
                 ..StartFields::default()
