@@ -24,6 +24,7 @@ pub mod fuzzing;
 pub mod git;
 pub mod hooks;
 pub mod machine;
+pub mod message;
 #[cfg(feature = "plan")]
 pub mod plan;
 pub mod process;

@@ -6,6 +6,7 @@ mod stranger;
 use stranger::{Crate, ours};
 
 const PAGE: &str = include_str!("../docs/library.md");
+const BUILD: &str = "fn main() { claudex_build::Config::new().compile(\"machine.toml\"); }";
 
 /// Returns a block of code of the page by the words that it contains.
 fn block(words: &str) -> &'static str {
@@ -42,7 +43,8 @@ fn printed(made: &Crate) -> String {
 
 #[test]
 fn crate_of_the_page_prints_what_the_page_says() {
-    let made = on_the_engine(block("fn main() { claudex_build"));
+    assert!(PAGE.contains(BUILD));
+    let made = on_the_engine(BUILD);
     made.write("src/main.rs", block("claudex_loop_engine::machine!"));
 
     assert_eq!(

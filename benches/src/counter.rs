@@ -33,5 +33,4 @@ pub(crate) static SPEC: StateSpec = StateSpec {
     edits: &[],
     nulls: &[],
     terminal: &["over", "cancelled"],
-    edges: Vec::new,
 };

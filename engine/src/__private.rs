@@ -3,11 +3,10 @@
 pub use crate::generated;
 pub use crate::machine::Beginning;
 pub use crate::machine::data::DataType;
-pub use crate::machine::edge::{Edge, EdgeInfo, Guard, rules, stored_edges};
+pub use crate::machine::edge::{Edge, EdgeInfo, Guard, rules};
 pub use crate::machine::fields::FieldError;
 pub use crate::machine::held::{Header, Held};
 pub use crate::machine::import::ImportError;
-pub use crate::machine::message::Message;
 pub use crate::machine::persona::{Focus, PersonaInfo};
 pub use crate::machine::raw::OpenError;
 pub use crate::machine::table::{
@@ -15,11 +14,10 @@ pub use crate::machine::table::{
     Options, PhaseInfo, Question, ReviewSpec, Subject, Table, Taker,
 };
 pub use crate::machine::{
-    Actor, EvidenceRecord, LoopHandle, Machine, Raw, Refusal, Refused, Requirement,
+    Actor, EvidenceRecord, LoopHandle, Machine, Message, Raw, Refusal, Refused, Requirement,
 };
 pub use crate::store::{
     Active, Edit, Editable, Form, HeldFields, IdForm, LoopId, StartError, StateSpec, Store,
-    StoredEdge,
 };
 pub use camino::Utf8PathBuf;
 pub use jiff::Timestamp;

@@ -16,7 +16,7 @@ use serde::Serialize;
 use self::fixes::{Fix, Fixes};
 use super::AnyLoop;
 use claudex_loop::files::{Distrust, Folder, Found, TEMPORARY, UntrustedError};
-use claudex_loop::machine::message::{Message, MessageError};
+use claudex_loop::message::{Message, MessageError, Render as _};
 use claudex_loop::program::rounds;
 use claudex_loop::review::findings::{Finding, Severity};
 use claudex_loop::review::findings_json::FindingsJson;

@@ -9,8 +9,8 @@ use camino::Utf8PathBuf;
 use serde::Serialize;
 
 use super::AnyLoop;
-use claudex_loop::machine::message::Message;
 use claudex_loop::machine::{Actor, Raw};
+use claudex_loop::message::{Message, Render as _};
 use claudex_loop::process::environment::find_program;
 use claudex_loop::program::caller::Caller;
 use claudex_loop::program::shell::quoted;

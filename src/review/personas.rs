@@ -81,7 +81,7 @@ impl From<&PersonaInfo> for Persona {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::message::Message;
+    use crate::message::Message;
 
     #[test]
     fn the_last_persona_stays_and_a_machine_without_any_has_one() {

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::findings::{Finding, Findings, Severity};
 use super::reviewer::{Outcome, Request, Reviewer};
-use crate::machine::message::MessageError;
+use crate::message::MessageError;
 
 /// Most bytes of a document that one prompt shows.
 const MAX_PORTION_BYTES: usize = 256 * 1024;

@@ -15,8 +15,8 @@ use super::portion::{Portion, Portions};
 use super::reviewer::Reviewer;
 use super::{Digest, ReviewSpec, evidence, finding_history, findings_json, subject};
 use crate::machine::Raw;
-use crate::machine::facts;
-use crate::machine::message::{Message, MessageError};
+use crate::message::facts;
+use crate::message::{Message, MessageError, Render as _};
 use crate::text;
 
 /// Most findings files of earlier rounds that a prompt holds, the newest ones.

@@ -9,6 +9,7 @@ mod helping;
 mod hook;
 mod hostile;
 mod interview;
+mod kills;
 mod listing;
 mod locating;
 mod looking;

@@ -5,10 +5,8 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 
 use super::fields::{self, FieldError};
-use super::message::Message;
-use super::table::{ArgumentInfo, Table};
+use super::table::{ArgumentInfo, Message, Table};
 use super::{Actor, Machine, Raw, Refusal, Requirement};
-use crate::store::StoredEdge;
 use crate::text;
 
 /// The most characters of an argument in a refusal.
@@ -177,17 +175,6 @@ impl<M: Machine> Rules for RulesOf<M> {
 /// Returns a machine's edges for its table.
 pub const fn rules<M: Machine>() -> &'static dyn Rules {
     const { &RulesOf::<M>(PhantomData) }
-}
-
-/// Returns a machine's edges as the journal has them.
-pub fn stored_edges<M: Machine>() -> Vec<StoredEdge> {
-    let stored = |edge: EdgeAt| StoredEdge {
-        what: edge.transition,
-        from: M::TABLE.phases[edge.from].stored,
-        to: M::TABLE.phases[edge.to].stored,
-        needs_evidence: edge.requires.is_some(),
-    };
-    M::TABLE.edges().map(stored).collect()
 }
 
 impl Table {

@@ -3,7 +3,6 @@
 //! `claudex-build` turns a `machine.toml` into types; this room is what those types stand on. It knows no phase by
 //! name, nothing of reviews beyond the records that are evidence, and nothing of hooks or command lines.
 //!
-//! - [`message`]: templates; `facts`: what a loop knows of itself, for them to name.
 //! - [`table`]: the const description of a machine, as `machine.toml` declared it.
 //! - [`edge`]: guards and updates as functions of a machine's own types, and the choice of the edge that is open.
 //! - [`fields`]: from a state document to a machine's fields and back.
@@ -25,11 +24,9 @@ mod commit;
 pub mod data;
 pub mod edge;
 pub mod evidence_record;
-pub mod facts;
 pub mod fields;
 pub mod held;
 pub mod import;
-pub mod message;
 pub mod permissions;
 pub mod persona;
 pub mod raw;
@@ -39,13 +36,12 @@ pub mod table;
 pub use begin::Beginning;
 pub use edge::{Edge, EdgeAt, EdgeInfo, Guard, Rules};
 pub use evidence_record::{EvidenceRecord, Requirement};
-pub use facts::facts;
 pub use fields::FieldError;
 pub use held::{Header, Held};
 pub use permissions::Permissions;
 pub use raw::Raw;
 pub use refusal::{Refusal, Refused, Snapshot};
-pub use table::{Actor, Table};
+pub use table::{Actor, Message, Table};
 
 /// What the engine can look at without knowing the machine: a generated `AnyLoop`.
 pub trait LoopHandle {

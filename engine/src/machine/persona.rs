@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::message::Message;
+use super::table::Message;
 
 /// Describes a point of view of a reviewer, as `[personas]` declares it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

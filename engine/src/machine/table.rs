@@ -6,7 +6,6 @@ use serde_json::Value as Json;
 
 use crate::machine::data::DataType;
 use crate::machine::edge::Rules;
-use crate::machine::message::Message;
 use crate::machine::persona::PersonaInfo;
 use crate::store::StateSpec;
 
@@ -37,6 +36,15 @@ pub struct Table {
     pub rules: &'static dyn Rules,
     /// Who reviews, in the order of the rounds.
     pub personas: &'static [PersonaInfo],
+}
+
+/// A message template, compiled in. Whoever shows a message renders it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Message {
+    /// The file's name, for errors.
+    pub name: &'static str,
+    /// The template, in the syntax of minijinja.
+    pub text: &'static str,
 }
 
 /// A mode: a first phase with initial values of its own.

@@ -81,7 +81,7 @@ pub use locate::{MAX_FOLDERS, folders, for_start};
 pub use lock::{PidLock, RunLock};
 pub use open::{Opened, REFUSED, REPAIRED, Repair, UNEXPLAINED};
 pub use record::Record;
-pub use spec::{Active, Edit, Editable, Form, HeldFields, IdForm, StateSpec, StoredEdge};
+pub use spec::{Active, Edit, Editable, Form, HeldFields, IdForm, StateSpec};
 pub use start::{Import, StartPlan, Started};
 pub use state_home::StateHome;
 pub use store::Store;

@@ -42,22 +42,6 @@ pub struct StateSpec {
     pub nulls: Nulls,
     /// Stored forms of the terminal phases.
     pub terminal: &'static [&'static str],
-    /// Returns the machine's edges, by which changes of the journal are judged. If there are none, any change may lead
-    /// anywhere.
-    pub edges: fn() -> Vec<StoredEdge>,
-}
-
-/// An edge as the journal has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StoredEdge {
-    /// The transition.
-    pub what: &'static str,
-    /// The stored form of the phase that it leaves.
-    pub from: &'static str,
-    /// The stored form of the phase that it enters.
-    pub to: &'static str,
-    /// Whether it needs evidence.
-    pub needs_evidence: bool,
 }
 
 /// The form in which a document is written.

@@ -42,7 +42,6 @@ pub(crate) static SPEC: StateSpec = StateSpec {
     edits: &[],
     nulls: &[],
     terminal: &["done", "cancelled"],
-    edges: Vec::new,
 };
 
 /// A temporary folder, and its path.

@@ -8,9 +8,9 @@ use serde_json::{Map, Value as Json};
 
 use super::past::Past;
 use crate::machine::LoopHandle;
-use crate::machine::facts::short;
 use crate::machine::table::{Constant, FieldKind};
 use crate::machine::{Actor, Raw};
+use crate::message::short;
 use crate::program::arguments::Look;
 use crate::program::assembled::{App, Program};
 use crate::program::caller::{Caller, UNKNOWN};

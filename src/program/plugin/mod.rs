@@ -18,7 +18,7 @@ use super::assembled::{App, Program};
 use super::dispatch::PROTOCOL;
 use super::exit::{Exit, Failure};
 use super::out;
-use crate::machine::message::{Message, MessageError};
+use crate::message::{Message, MessageError, Render as _};
 use crate::process::environment::GUARD;
 use crate::text;
 

@@ -5,7 +5,7 @@ use std::io;
 use camino::Utf8PathBuf;
 use derive_more::{Display, Error};
 
-use crate::machine::message::MessageError;
+use crate::message::MessageError;
 use crate::review::changes::ChangesError;
 use crate::store::StoreError;
 

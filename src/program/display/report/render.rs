@@ -4,7 +4,7 @@ use minijinja::value::Value;
 use minijinja::{AutoEscape, Environment};
 
 use super::Report;
-use crate::machine::message::{Message, MessageError};
+use crate::message::{Message, MessageError, Render as _};
 use crate::program::exit::{Exit, Failure};
 use crate::program::words;
 

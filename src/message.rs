@@ -1,0 +1,134 @@
+//! Message templates: how they are rendered, and the facts of a loop that each can name.
+//!
+//! A template is minijinja's. A name that is not among the facts is an error.
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment, UndefinedBehavior};
+use serde::Serialize;
+use serde_json::{Map, Value as Json, json};
+
+use crate::machine::Raw;
+pub use crate::machine::table::Message;
+use crate::text;
+
+/// A template that does not render.
+#[derive(Debug, derive_more::Display, derive_more::Error, miette::Diagnostic)]
+#[display("the message template {name} does not render: {source}")]
+#[diagnostic(
+    code(claudex::message),
+    help(
+        "mend the template: docs/behaviours.md lists what it can name; then build the program anew"
+    )
+)]
+pub struct MessageError {
+    /// The template, as machine.toml names it.
+    name: &'static str,
+    /// The reason.
+    source: minijinja::Error,
+}
+
+/// Renders message templates.
+pub trait Render {
+    /// Renders the template.
+    ///
+    /// # Errors
+    /// It names a fact that is not in `facts`.
+    fn render(self, facts: &impl Serialize) -> Result<String, MessageError>
+    where
+        Self: Sized,
+    {
+        self.render_with(&[], facts)
+    }
+
+    /// Renders the template, which may `include` these parts by their names.
+    ///
+    /// # Errors
+    /// It, or a part that it includes, names a fact that is not in `facts`.
+    fn render_with(self, parts: &[Message], facts: &impl Serialize) -> Result<String, MessageError>
+    where
+        Self: Sized,
+    {
+        let add = |environment: &mut Environment<'static>| {
+            let mut parts = parts.iter();
+            parts.try_for_each(|part| environment.add_template(part.name, part.text))
+        };
+        self.render_in(add, facts)
+    }
+
+    /// Renders the template in an environment that `prepare` has added to.
+    ///
+    /// # Errors
+    /// It names a fact that is not in `facts`.
+    fn render_in(
+        self,
+        prepare: impl FnOnce(&mut Environment<'static>) -> Result<(), minijinja::Error>,
+        facts: &impl Serialize,
+    ) -> Result<String, MessageError>;
+}
+
+impl Render for Message {
+    fn render_in(
+        self,
+        prepare: impl FnOnce(&mut Environment<'static>) -> Result<(), minijinja::Error>,
+        facts: &impl Serialize,
+    ) -> Result<String, MessageError> {
+        let rendered = || {
+            let mut environment = environment()?;
+            prepare(&mut environment)?;
+            environment.render_named_str(self.name, self.text, Serde(facts))
+        };
+        rendered().map_err(|source| MessageError {
+            name: self.name,
+            source,
+        })
+    }
+}
+
+fn environment() -> Result<Environment<'static>, minijinja::Error> {
+    let syntax = SyntaxConfig::builder()
+        .trim_blocks(true)
+        .lstrip_blocks(true)
+        .keep_trailing_newline(true)
+        .build()?;
+    let mut environment = Environment::new();
+    environment.set_syntax(syntax);
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_auto_escape_callback(|_| AutoEscape::None);
+    Ok(environment)
+}
+
+/// Returns the facts that every template can name: each field of the machine, `id`, `phase`, `machine` and `root`. A text has at
+/// most `most` characters.
+pub fn facts(raw: &Raw, most: usize) -> Map<String, Json> {
+    let table = raw.table();
+    let mut facts = Map::new();
+    for field in table.fields {
+        let value = match raw.value(field.name) {
+            Json::Null => json!(""),
+            value => short(value, most),
+        };
+        facts.insert(field.name.to_owned(), value);
+    }
+    let own = [
+        ("id", raw.id().as_str().to_owned()),
+        ("phase", table.phases[raw.phase()].name.to_owned()),
+        ("machine", table.name.to_owned()),
+        ("root", text::one_line(raw.root().as_str(), most)),
+    ];
+    facts.extend(own.map(|(name, value)| (name.to_owned(), json!(value))));
+    facts
+}
+
+/// Returns JSON with each of its texts on one line.
+pub fn short(json: Json, most: usize) -> Json {
+    match json {
+        Json::String(text) => text::one_line(&text, most).into(),
+        Json::Array(items) => items.into_iter().map(|item| short(item, most)).collect(),
+        Json::Object(map) => map
+            .into_iter()
+            .map(|(key, value)| (key, short(value, most)))
+            .collect(),
+        other => other,
+    }
+}
