@@ -19,7 +19,7 @@ pub mod texts;
 mod transition;
 mod words;
 
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use texts::{FolderPath, Name};
 
 pub use at::At;
@@ -31,15 +31,15 @@ pub use phase::{Mode, Persona, Phase};
 pub use plugin::{Does, Plugin, PluginCommand, SlashCommand};
 pub use state::State;
 pub use tables::Many;
-pub use text::{call_text, guard_text, kind_text, update_text};
-pub(crate) use text::{constant_text, guard_fields};
+pub(crate) use text::constant_text;
+pub use text::{guard_text, update_text};
 pub use transition::{Argument, ArgumentKind, From, Guard, Operand, To, Transition, Update};
 pub use words::{
     Active, Actor, AtStart, Blocking, Earlier, Evidence, Focus, Form, Held, IdForm, Sign, Turn,
 };
 
 /// A whole machine.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
     /// The name of the module and the marker type, and the value of the state document's machine field.

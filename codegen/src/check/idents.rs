@@ -81,7 +81,7 @@ pub(super) fn collisions(check: &Check<'_>) {
         check,
         owners: RefCell::default(),
     };
-    taken.reserve("a type", &TYPES.join(" "));
+    taken.reserve("a type", TYPES);
     taken.reserve("a method of `Loop`", METHODS);
     taken.reserve("a flag of `start`", "mode help");
     taken.reserve("a verb", VERBS);

@@ -14,85 +14,63 @@ pub(super) fn doc_comment(doc: &str, name: &str) -> String {
     lines.join("\n")
 }
 
-/// Returns the doc of an argument as an entry of a list in a doc comment.
-pub(super) fn list_item(doc: &str, name: &str) -> String {
-    doc_comment(&format!("- `{name}`: {}", doc.trim()), name)
-}
-
 /// Returns a doc as the text of a doc comment.
 fn comment(doc: &str) -> String {
-    let doc = &balanced(&visible(doc));
     let mut text = String::with_capacity(doc.len() + 8);
-    let mut is_code = false;
-    for (at, part) in doc.split('`').enumerate() {
-        if at > 0 {
-            text.push('`');
+    for line in doc.split_inclusive('\n') {
+        let mut line = visible(line);
+        if line.matches('`').count() % 2 == 1 {
+            // Markdown would look for the partner further down.
+            line = line.replace('`', "'");
         }
-        if is_code {
-            text.push_str(part);
-        } else {
-            part.split_inclusive(char::is_whitespace)
-                .for_each(|word| push(&mut text, word));
+        for (at, part) in line.split('`').enumerate() {
+            if at > 0 {
+                text.push('`');
+            }
+            if at % 2 == 1 {
+                text.push_str(part);
+            } else {
+                part.split_inclusive(char::is_whitespace)
+                    .for_each(|word| push_word(&mut text, word));
+            }
         }
-        is_code = !is_code;
     }
     text
 }
 
 /// Replaces characters that change the direction of reading, which rustc refuses in a comment, by their code points, and
 /// other control characters by spaces.
-fn visible(doc: &str) -> String {
-    let mut text = String::with_capacity(doc.len());
-    for character in doc.chars() {
-        if character.is_control() && character != '\n' {
-            text.push(' ');
-        } else if matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') {
-            text.push_str(&format!("U+{:04X}", u32::from(character)));
-        } else {
-            text.push(character);
+fn visible(line: &str) -> String {
+    let mut text = String::with_capacity(line.len());
+    for character in line.chars() {
+        match character {
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+                text.push_str(&format!("U+{:04X}", u32::from(character)));
+            }
+            _ if character.is_control() && character != '\n' => text.push(' '),
+            _ => text.push(character),
         }
     }
     text
 }
 
-/// Replaces backticks by apostrophes in lines with an odd number of them: Markdown would look for the partner further down.
-fn balanced(doc: &str) -> String {
-    let mut text = String::with_capacity(doc.len());
-    for line in doc.split_inclusive('\n') {
-        if line.matches('`').count() % 2 == 0 {
-            text.push_str(line);
-        } else {
-            text.push_str(&line.replace('`', "'"));
-        }
-    }
-    text
-}
-
-/// Adds a word, in backticks if it is an identifier.
-fn push(text: &mut String, word: &str) {
-    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':');
-    let Some(start) = word.find(|c: char| c.is_alphanumeric() || c == '_') else {
-        return text.push_str(word);
-    };
-    let rest = &word[start..];
-    let name = &rest[..rest.find(|c| !is_part(c)).unwrap_or(rest.len())];
-    let name = name.trim_end_matches(':');
-    if is_name(name) {
-        text.push_str(&word[..start]);
-        text.push('`');
-        text.push_str(name);
-        text.push('`');
-        text.push_str(&word[start + name.len()..]);
+/// Adds a word, in backticks if it is an identifier such as `repo_root`, `a::b` or `GraphHash`.
+fn push_word(text: &mut String, word: &str) {
+    let is_start = |c: char| c.is_alphanumeric() || c == '_';
+    let start = word.find(is_start).unwrap_or(word.len());
+    let (before, rest) = word.split_at(start);
+    let end = rest
+        .find(|c| !is_start(c) && c != ':')
+        .unwrap_or(rest.len());
+    let name = rest[..end].trim_end_matches(':');
+    let after = &rest[name.len()..];
+    let mut pairs = name.chars().zip(name.chars().skip(1));
+    let has_hump = pairs.any(|(one, next)| one.is_lowercase() && next.is_uppercase());
+    if has_hump || name.contains("::") || name.trim_matches('_').contains('_') {
+        text.extend([before, "`", name, "`", after]);
     } else {
         text.push_str(word);
     }
-}
-
-/// Returns whether a word is an identifier, such as `repo_root`, `a::b` or `GraphHash`.
-fn is_name(word: &str) -> bool {
-    let humps = word.chars().zip(word.chars().skip(1));
-    let humps = humps.filter(|(before, after)| before.is_lowercase() && after.is_uppercase());
-    word.contains("::") || word.trim_matches('_').contains('_') || humps.count() > 0
 }
 
 #[cfg(test)]

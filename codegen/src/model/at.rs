@@ -4,7 +4,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::{Deref, Range};
 
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use toml::Spanned;
 
 use crate::diagnostic::Diagnostic;
@@ -73,6 +73,13 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for At<T> {
         let Placed(spanned) = Placed::deserialize(deserializer)?;
         let span = spanned.span();
         Ok(Self::new(spanned.into_inner(), span))
+    }
+}
+
+/// Writes the value alone.
+impl<T: Serialize> Serialize for At<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.value.serialize(serializer)
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::tables::{self, Entry, TextOr};
 use super::texts::{
@@ -14,7 +14,7 @@ use super::texts::{
 use super::{At, Blocking, Constant, Earlier, Evidence, Many};
 
 /// What a stop does in a phase.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Behaviour {
     /// Waits until a file is written.
@@ -95,7 +95,7 @@ pub enum Behaviour {
 }
 
 /// The behaviour `review`.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Review {
     /// The files under review, `{changes}`, or `{program}`.
@@ -147,7 +147,7 @@ pub struct Review {
 pub type Calls = Many<Call>;
 
 /// A transition that an outcome or an answer takes.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Call {
     /// The transition.
@@ -174,7 +174,7 @@ impl From<At<TextOr<String, Call>>> for Call {
 }
 
 /// One of a question's `options`.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Choice {
     /// The words of the answer.
@@ -199,7 +199,7 @@ impl Choice {
 }
 
 /// A parameter of a behaviour. A list is one parameter for each of its texts.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Parameter<'m> {
     /// The key.
     pub key: &'static str,
@@ -227,7 +227,7 @@ impl Parameter<'_> {
 }
 
 /// An outcome of a behaviour.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Outcome<'m> {
     /// The key.
     pub name: &'static str,

@@ -1,7 +1,7 @@
 //! Fields: what each holds, and its value at the start.
 
 use serde::de::Error;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::tables::named;
 use super::texts::{TypeName, Word};
@@ -9,7 +9,7 @@ use super::{ArgumentKind, At, AtStart, Held, Machine, Many};
 use crate::diagnostic::list;
 
 /// `fields.x`.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(try_from = "FieldTable")]
 pub struct Field {
     /// The key.
@@ -117,7 +117,8 @@ pub(super) fn only_kind<T, const N: usize>(keys: [(&str, Option<T>); N]) -> Resu
 }
 
 /// What a field holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", content = "of")]
 pub enum FieldKind {
     /// A whole number from 0.
     Count,
@@ -148,7 +149,7 @@ impl From<ArgumentKind> for FieldKind {
 }
 
 /// A constant of `machine.toml`.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(
     untagged,
     expecting = "expected a string, true, false, or a whole number from 0 to 9223372036854775807"

@@ -2,18 +2,18 @@
 
 use std::ops::Range;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::tables::{self, Named, named};
 use super::texts::{Path, StoredWord};
 use super::{Actor, At, Behaviour, Constant, Focus, Many};
 
 /// `[modes.x]`.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mode {
     /// The name of the table.
-    #[serde(skip)]
+    #[serde(skip_deserializing)]
     pub name: At<String>,
     /// The first phase.
     pub start: At<String>,
@@ -31,11 +31,11 @@ pub struct Mode {
 }
 
 /// `[phases.x]`.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
     /// The name of the table.
-    #[serde(skip)]
+    #[serde(skip_deserializing)]
     pub name: At<String>,
     /// The form in the state document. Absent: the name.
     pub stored: Option<At<StoredWord>>,
@@ -74,11 +74,11 @@ impl Named for Phase {
 }
 
 /// `[personas.x]`: a reviewer in the rounds of every phase that does not name its own.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Persona {
     /// The name of the table.
-    #[serde(skip)]
+    #[serde(skip_deserializing)]
     pub name: At<String>,
     /// The name in titles and tables.
     pub label: String,

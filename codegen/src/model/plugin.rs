@@ -2,14 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::tables::{self, named};
 use super::texts::{Path, PluginName};
 use super::{Actor, At, Machine, Many, Mode};
 
 /// `[plugin]`: the plugin of a client whose hooks and slash commands call the machine's program.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plugin {
     /// The name that slash commands and lines for users begin with.
@@ -26,11 +26,11 @@ pub struct Plugin {
 }
 
 /// `[plugin.commands.x]`: the text of a slash command.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct PluginCommand {
     /// The name of the table.
-    #[serde(skip)]
+    #[serde(skip_deserializing)]
     pub name: At<String>,
     /// The documentation, or an empty text.
     #[serde(default)]
@@ -44,7 +44,7 @@ pub struct PluginCommand {
 named!(PluginCommand);
 
 /// A slash command that a machine's plugin can have.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize)]
 pub struct SlashCommand<'m> {
     /// Its name, with `_`.
     pub name: &'m str,
@@ -55,7 +55,7 @@ pub struct SlashCommand<'m> {
 }
 
 /// What a slash command does.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize)]
 pub enum Does<'m> {
     /// It starts a loop in this mode.
     Start(&'m Mode),

@@ -1,12 +1,12 @@
 //! `[state]`: where state documents are and which form they have.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::texts::{Extension, Path, Variable};
 use super::{Active, At, Form, IdForm, Many};
 
 /// `[state]`.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct State {
     /// The folder of the documents, relative to the loop's root. Absent: `.NAME` ([`super::Machine::folder`]).

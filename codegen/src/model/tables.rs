@@ -8,7 +8,7 @@ use std::ops::{Deref, Range};
 
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer, StrDeserializer};
 use serde::de::{DeserializeOwned, Error, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::At;
 use super::texts::Name;
@@ -70,7 +70,7 @@ where
 }
 
 /// One value, or a list of at least one, none of them twice.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Many<T>(Vec<T>);
 
 impl<T> Default for Many<T> {

@@ -1,6 +1,6 @@
-//! Guards, updates and kinds of fields as text, as `machine.toml` writes them.
+//! Guards and updates as text, as `machine.toml` writes them.
 
-use super::{Call, Constant, FieldKind, Guard, Operand, Update};
+use super::{Constant, Guard, Operand, Update};
 
 /// Returns a guard as `machine.toml` would write it.
 pub fn guard_text(guard: &Guard) -> String {
@@ -14,20 +14,6 @@ pub fn guard_text(guard: &Guard) -> String {
         Guard::Compare { left, sign, right } => {
             let sign = sign.word();
             format!("{} {sign} {}", operand_text(left), operand_text(right))
-        }
-    }
-}
-
-/// Calls `add` with each field that a guard reads.
-pub(crate) fn guard_fields(guard: &Guard, add: &mut impl FnMut(&str)) {
-    match guard {
-        Guard::All(parts) | Guard::Any(parts) => {
-            parts.iter().for_each(|part| guard_fields(part, add))
-        }
-        Guard::Compare { left, right, .. } => {
-            for name in [left, right].into_iter().filter_map(|side| side.field()) {
-                add(&name.value);
-            }
         }
     }
 }
@@ -66,33 +52,5 @@ pub fn update_text(update: &Update) -> String {
         Update::Next(name) => format!("next({name})"),
         Update::Argument(name) => format!("args.{name}"),
         Update::Plus { name, argument } => format!("{name} + args.{argument}"),
-    }
-}
-
-/// Describes a transition of an outcome: its name and its constants.
-pub fn call_text(call: &Call) -> String {
-    let given = call.with.iter();
-    let given: Vec<_> = given
-        .map(|(name, value)| format!("{} = {}", name.value, constant_text(&value.value)))
-        .collect();
-    match given.as_slice() {
-        [] => format!("`{}`", call.then.value),
-        given => format!("`{}` ({})", call.then.value, given.join(", ")),
-    }
-}
-
-/// Describes what a field holds.
-pub fn kind_text(kind: &FieldKind) -> String {
-    match kind {
-        FieldKind::Count => "a whole number from 0".to_owned(),
-        FieldKind::Text => "text, double-quoted".to_owned(),
-        FieldKind::Path => "a path".to_owned(),
-        FieldKind::Flag => "true or false".to_owned(),
-        FieldKind::OneOf(words) => {
-            let words = words.iter().map(|word| format!("`{}`", word.value));
-            words.collect::<Vec<_>>().join(", ")
-        }
-        FieldKind::Data(kind) => format!("data, a `{kind}`"),
-        FieldKind::Held(held) => format!("kept by the engine ({})", held.word()),
     }
 }

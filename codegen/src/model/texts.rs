@@ -5,13 +5,13 @@
 use std::fmt;
 use std::ops::{Deref, Range};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Defines types of texts, each with its rule and the help for a text that breaks it.
 macro_rules! texts {
     ($($(#[$doc:meta])* $name:ident: $is_right:expr, $help:expr;)*) => {$(
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
+        #[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize, Serialize)]
         #[serde(try_from = "String")]
         pub struct $name(String);
 

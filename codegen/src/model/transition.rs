@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::field::only_kind;
 use super::tables::{self, TextOr, entries, named};
@@ -10,18 +10,20 @@ use super::texts::{Name, Path, Word};
 use super::{Actor, At, Constant, Evidence, Many, Sign, Turn};
 
 /// One `[[transitions.x]]` entry.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Transition {
     /// The name of the entry, at its place in this entry's header.
-    #[serde(skip)]
+    #[serde(skip_deserializing)]
     pub name: At<String>,
     /// The sources.
+    #[serde(skip_serializing)]
     pub from: From,
     /// The target.
+    #[serde(skip_serializing)]
     pub to: To,
     /// The text of the guard.
-    #[serde(rename = "when")]
+    #[serde(rename = "when", skip_serializing)]
     pub(super) guard_source: Option<At<String>>,
     /// The guard. Absent: the transition is always open.
     #[serde(skip)]
@@ -38,7 +40,12 @@ pub struct Transition {
     #[serde(default, deserialize_with = "tables::table")]
     pub args: Vec<Argument>,
     /// The updates as the file has them.
-    #[serde(rename = "set", default, deserialize_with = "tables::pairs")]
+    #[serde(
+        rename = "set",
+        default,
+        deserialize_with = "tables::pairs",
+        skip_serializing
+    )]
     pub(super) update_sources: Vec<(At<String>, At<Constant>)>,
     /// The updates of fields, in the order of the file.
     #[serde(skip)]
@@ -116,7 +123,7 @@ impl std::convert::From<At<String>> for To {
 }
 
 /// One argument of a transition.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(try_from = "TextOr<ArgumentKind, ArgumentTable>")]
 pub struct Argument {
     /// The name.
@@ -163,7 +170,7 @@ impl TryFrom<TextOr<ArgumentKind, ArgumentTable>> for Argument {
 }
 
 /// The type of an argument.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ArgumentKind {
     /// A whole number.
@@ -175,7 +182,7 @@ pub enum ArgumentKind {
     /// true or false; a flag of the command line without a value.
     Flag,
     /// One of some words.
-    #[serde(skip)]
+    #[serde(skip_deserializing)]
     OneOf(Many<At<Word>>),
 }
 

@@ -1,12 +1,12 @@
 //! Words of a machine file: the values of keys that take one of a few.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Defines enums whose variants are words.
 macro_rules! words {
     ($($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)* })*) => {$(
         $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
         pub enum $name {
             $($(#[$doc])* #[serde(rename = $word)] $variant,)*
         }
@@ -139,7 +139,7 @@ words! {
     AtStart {
         /// It does not.
         #[default]
-        #[serde(skip)]
+        #[serde(skip_deserializing)]
         Never = "never",
         /// It may.
         Optional = "optional",
