@@ -171,7 +171,7 @@ impl Place {
         let before = &source[..source.floor_char_boundary(offset)];
         let start = before.rfind('\n').map_or(0, |end| end + 1);
         Self {
-            line: before.matches('\n').count() + 1,
+            line: before.bytes().filter(|byte| *byte == b'\n').count() + 1,
             column: before[start..].chars().count() + 1,
         }
     }
@@ -184,6 +184,9 @@ pub fn line_of(source: &str, offset: usize) -> usize {
 
 /// Returns whether a character ends a line, moves a cursor, turns the direction of reading, or is not seen.
 fn is_hidden(character: char) -> bool {
+    if character.is_ascii() {
+        return character.is_ascii_control();
+    }
     let code = u32::from(character);
     let mut ranges = HIDDEN.chunks(2);
     character.is_control() || ranges.any(|range| range[0] <= code && code <= range[1])

@@ -17,6 +17,7 @@ use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use crate::diagnostic::{line_of, one_line};
+use crate::diagram;
 use crate::model::texts::{Path, interpolated};
 use crate::model::{
     At, Behaviour, Evidence, Field, FieldKind, Held, Machine, Phase, Transition, Update,
@@ -56,7 +57,7 @@ pub(crate) fn emit(machine: &Machine, source: &str, options: &Options) -> [Strin
     let machine_view = view(machine, source, &options.file);
     let view = context! {
         spec => render(include_str!("spec.md.jinja"), &machine_view),
-        diagram => crate::diagram(machine),
+        diagram => diagram::diagram(machine),
         ..machine_view
     };
     let types = [
@@ -217,7 +218,7 @@ fn owned(machine: &Machine) -> HashSet<String> {
 }
 
 /// Converts a part of the machine for a template.
-fn serde(part: impl Serialize) -> Value {
+pub(crate) fn serde(part: impl Serialize) -> Value {
     Serde(part).into()
 }
 
@@ -237,6 +238,7 @@ fn generator() -> Result<Environment<'static>, Error> {
     environment.add_filter("value", |name: &str| value_of(name));
     environment.add_filter("doc", |doc: &str, name: &str| prose::doc_comment(doc, name));
     environment.add_filter("pack", |fields: &str| pack(fields));
+    environment.add_filter("mermaid", |text: &str| diagram::escaped(text));
     environment.add_filter("one_line", |text: &str| one_line(text));
     environment.add_test("regular", |name: &str| is_regular(name));
     environment.add_template("macros", MACROS)?;
