@@ -7,7 +7,7 @@ use minijinja::context;
 use serde::Serialize;
 
 use crate::diagnostic::one_line;
-use crate::emit::{render, serde};
+use crate::emit::render::{render, serde};
 use crate::model::{Actor, Behaviour, Edge, From, Machine, To, guard_text};
 
 /// The number of phases from which a transition of `from = "*"` is drawn as one arrow.

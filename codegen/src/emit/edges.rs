@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use minijinja::{Value, context};
 
-use super::expr::Type;
-use super::{first_entry, serde};
+use super::render::serde;
+use super::types::Type;
+use super::view::first_entry;
 use crate::diagnostic::line_of;
 use crate::model::{Argument, ArgumentKind, Machine, To, Transition, guard_text, update_text};
 

@@ -3,98 +3,10 @@
 use minijinja::{Value, context};
 
 use super::edges::Entry;
-use super::ident::{camel, type_of_words, value_of};
-use super::{literal, number, serde};
-use crate::model::{
-    Argument, ArgumentKind, Constant, Field, FieldKind, Guard, Operand, Sign, Update,
-};
-
-/// The type of a field or an argument.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Type {
-    Count,
-    Flag,
-    Text,
-    /// An enum of words, by its name.
-    Word(String),
-    /// The program's own type, by its name.
-    Data(String),
-}
-
-impl Type {
-    pub(super) fn of_field(field: &Field) -> Self {
-        match &field.kind {
-            FieldKind::Count => Self::Count,
-            FieldKind::Flag => Self::Flag,
-            FieldKind::Text | FieldKind::Path | FieldKind::Held(_) => Self::Text,
-            FieldKind::OneOf(_) => Self::Word(type_of_words(&field.name)),
-            FieldKind::Data(name) => Self::Data(format!("super::{name}")),
-        }
-    }
-
-    pub(super) fn of_argument(transition: &str, argument: &Argument) -> Self {
-        match &argument.kind {
-            ArgumentKind::Count => Self::Count,
-            ArgumentKind::Flag => Self::Flag,
-            ArgumentKind::Text | ArgumentKind::Path => Self::Text,
-            ArgumentKind::OneOf(_) => Self::Word(camel(transition) + &camel(&argument.name)),
-        }
-    }
-
-    fn is_copy(&self) -> bool {
-        matches!(self, Self::Count | Self::Flag | Self::Word(_))
-    }
-
-    /// Returns the name in Rust.
-    pub(super) fn name(&self) -> &str {
-        match self {
-            Self::Count => "u64",
-            Self::Flag => "bool",
-            Self::Text => "String",
-            Self::Word(name) | Self::Data(name) => name,
-        }
-    }
-
-    /// Returns a constant for a comparison with a value of this type.
-    fn compared(&self, constant: &Constant) -> String {
-        match (constant, self) {
-            (Constant::Count(count), _) => number(*count),
-            (Constant::Flag(flag), _) => flag.to_string(),
-            (Constant::Text(word), Self::Word(name)) => format!("{name}::{}", camel(word)),
-            (Constant::Text(text), _) => literal(text),
-        }
-    }
-
-    /// Returns a constant as a value of this type.
-    fn constant(&self, constant: &Constant) -> String {
-        match (constant, self) {
-            (Constant::Text(text), Self::Text) if text.is_empty() => "String::new()".to_owned(),
-            (Constant::Text(text), Self::Text) => format!("{}.to_owned()", literal(text)),
-            _ => self.compared(constant),
-        }
-    }
-}
-
-/// Returns the value of a field at the start.
-pub(super) fn initial(field: &Field) -> String {
-    let ty = Type::of_field(field);
-    match field.initial() {
-        Some(initial) => ty.constant(&initial),
-        None => format!("{}::default()", ty.name()),
-    }
-}
-
-/// Returns whether a field starts with the default of its type.
-pub(super) fn starts_as_default(field: &Field) -> bool {
-    let is_default = match (field.initial(), &field.kind) {
-        (Some(Constant::Text(text)), FieldKind::OneOf(words)) => text == *words[0].value,
-        (Some(Constant::Text(text)), _) => text.is_empty(),
-        (Some(Constant::Count(count)), _) => count == 0,
-        (Some(Constant::Flag(flag)), _) => !flag,
-        (None, _) => true,
-    };
-    is_default || field.within.is_some()
-}
+use super::ident::value_of;
+use super::render::{literal, number, serde};
+use super::types::{Type, initial, starts_as_default};
+use crate::model::{Constant, Field, FieldKind, Guard, Operand, Sign, Update};
 
 /// A field or an argument that an expression reads.
 struct Read<'m> {
@@ -237,36 +149,27 @@ impl<'m> Entry<'m> {
     }
 
     fn comparison(&self, left: &'m Operand, sign: Sign, right: &'m Operand) -> String {
-        let [one, other] = [self.read(left), self.read(right)];
-        let is_wide = [&one, &other]
-            .into_iter()
-            .flatten()
-            .any(|read| read.offset != 0);
+        let reads = [self.read(left), self.read(right)];
+        let is_wide = reads.iter().flatten().any(|read| read.offset != 0);
         // Two enums have the same words in the same order, or the check refuses the guard.
-        let order = match (&one, &other) {
-            (Some(one), Some(other)) if one.ty != other.ty && one.ty.is_copy() => " as usize",
+        let order = match &reads {
+            [Some(one), Some(other)] if one.ty != other.ty && one.ty.is_copy() => " as usize",
             _ => "",
         };
-        let side = |operand: &Operand, read: &Option<Read<'_>>, other: &Option<Read<'_>>| match (
-            operand, read, other,
-        ) {
+        let side = |operand: &Operand, at: usize| match (operand, &reads[at], &reads[1 - at]) {
             (_, Some(read), _) if is_wide => read.wide(),
             (_, Some(read), _) => read.value() + order,
             (Operand::Constant(constant), _, Some(other)) => other.ty.compared(constant),
             _ => unreachable!("the check refuses guards that compare constants"),
         };
-        let sides = [side(left, &one, &other), side(right, &other, &one)];
-        match (sides, left, right) {
-            ([value, _], _, Operand::Constant(Constant::Flag(flag)))
-            | ([_, value], Operand::Constant(Constant::Flag(flag)), _) => {
-                let negation = if *flag == (sign == Sign::Equal) {
-                    ""
-                } else {
-                    "!"
-                };
-                format!("{negation}{value}")
+        let sides = [side(left, 0), side(right, 1)];
+        match (left, right, sides) {
+            (_, Operand::Constant(Constant::Flag(flag)), [value, _])
+            | (Operand::Constant(Constant::Flag(flag)), _, [_, value]) => {
+                let is_plain = *flag == (sign == Sign::Equal);
+                if is_plain { value } else { format!("!{value}") }
             }
-            ([left, right], ..) => format!("{left} {} {right}", sign.word()),
+            (_, _, [left, right]) => format!("{left} {} {right}", sign.word()),
         }
     }
 
@@ -322,7 +225,7 @@ impl<'m> Entry<'m> {
         Some(if !ty.is_copy() && starts_as_default(field) {
             format!("Some({place}.clone().unwrap_or_default())")
         } else {
-            or("or", &place, &initial, &ty)
+            ty.or("or", &place, &initial)
         })
     }
 
@@ -340,33 +243,17 @@ impl<'m> Entry<'m> {
             }
             Update::Next(name) => {
                 let read = self.field(name);
-                converted(&format!("{}.next()", read.value()), &read.ty, &ty)
+                read.ty.convert(&format!("{}.next()", read.value()), &ty)
             }
             Update::Argument(name) => {
                 let read = self.argument(name);
-                let place = &read.place;
-                let given = converted("given", &read.ty, &ty);
-                if read.is_option && given == "given" {
-                    let method = if is_option { "or" } else { "unwrap_or" };
-                    return or(method, place, &self.kept(field), &ty);
-                }
                 if read.is_option {
-                    let given = if is_option {
-                        format!("Some({given})")
-                    } else {
-                        given
-                    };
-                    let kept = self.kept(field);
-                    return if ty.is_copy() {
-                        format!("{place}.map_or({kept}, |given| {given})")
-                    } else {
-                        format!("{place}.map_or_else(|| {kept}, |given| {given})")
-                    };
+                    return self.update_from_option(field, &read);
                 }
                 match &read.ty {
-                    Type::Text => format!("{place}.clone()"),
-                    Type::Word(_) => converted(place, &read.ty, &ty),
-                    _ => format!("*{place}"),
+                    Type::Text => format!("{}.clone()", read.place),
+                    Type::Word(_) => read.ty.convert(&read.place, &ty),
+                    _ => format!("*{}", read.place),
                 }
             }
             Update::Plus { name, argument } => {
@@ -388,36 +275,30 @@ impl<'m> Entry<'m> {
         }
     }
 
+    /// Returns the value of a field that takes an argument if it is there.
+    fn update_from_option(&self, field: &Field, read: &Read<'_>) -> String {
+        let ty = Type::of_field(field);
+        let place = &read.place;
+        let kept = self.kept(field);
+        let given = read.ty.convert("given", &ty);
+        match (given.as_str(), field.within.is_some(), ty.is_copy()) {
+            ("given", true, _) => ty.or("or", place, &kept),
+            ("given", false, _) => ty.or("unwrap_or", place, &kept),
+            (_, true, true) => format!("{place}.map_or({kept}, |given| Some({given}))"),
+            (_, false, true) => format!("{place}.map_or({kept}, |given| {given})"),
+            (_, true, false) => format!("{place}.map_or_else(|| {kept}, |given| Some({given}))"),
+            (_, false, false) => format!("{place}.map_or_else(|| {kept}, |given| {given})"),
+        }
+    }
+
     /// Returns what becomes of a field that an update leaves as it is.
     fn kept(&self, field: &Field) -> String {
-        self.crossing(field).unwrap_or_else(|| {
-            let clone = if Type::of_field(field).is_copy() {
-                ""
-            } else {
-                ".clone()"
-            };
-            format!("f.{}{clone}", value_of(&field.name))
-        })
-    }
-}
-
-/// Returns the value of an `Option`, or another value if it has none. Only values that are not `Copy` need a closure.
-fn or(method: &str, option: &str, otherwise: &str, ty: &Type) -> String {
-    if ty.is_copy() {
-        format!("{option}.{method}({otherwise})")
-    } else {
-        format!("{option}.clone().{method}_else(|| {otherwise})")
-    }
-}
-
-/// Returns a value of one type as another one.
-fn converted(value: &str, from: &Type, to: &Type) -> String {
-    match (from, to) {
-        (Type::Word(_), Type::Text) => format!("{value}.to_string()"),
-        (Type::Word(one), Type::Word(other)) if one != other => {
-            format!("{value}.to_string().parse().unwrap_or_default()")
+        let place = format!("f.{}", value_of(&field.name));
+        match self.crossing(field) {
+            Some(value) => value,
+            None if Type::of_field(field).is_copy() => place,
+            None => format!("{place}.clone()"),
         }
-        _ => value.to_owned(),
     }
 }
 

@@ -7,31 +7,30 @@ mod edges;
 mod expr;
 pub(crate) mod ident;
 mod prose;
+pub(crate) mod render;
+mod types;
+mod view;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::ops::Range;
 
-use minijinja::value::{Serde, ValueKind};
-use minijinja::{Environment, Error, UndefinedBehavior, Value, context};
-use serde::Serialize;
-use sha2::{Digest as _, Sha256};
+use minijinja::context;
 
-use crate::diagnostic::{line_of, one_line};
-use crate::diagram;
-use crate::model::texts::{Path, interpolated};
-use crate::model::{
-    At, Behaviour, Evidence, Field, FieldKind, Held, Machine, Phase, Transition, Update,
-};
-use crate::templates::{TemplateKind, environment};
-use expr::Type;
-use ident::{camel, is_regular, value_of};
+use crate::diagram::diagram;
+use crate::model::texts::Path;
+use crate::model::{At, Behaviour, Machine};
+use crate::templates::TemplateKind;
+use render::render;
+use view::view;
 
 /// The format of generated code. The runtime's macro `generated!` has the same number and refuses any other.
 const FORMAT: u32 = 2;
-/// The longest line of a table without its indentation, in bytes.
-const MAX_LINE: usize = 120;
 
-const MACROS: &str = include_str!("macros.jinja");
+const TYPESTATE: &str = include_str!("typestate.rs.jinja");
+const TABLE: &str = include_str!("table.rs.jinja");
+const ON_STOP: &str = include_str!("on_stop.rs.jinja");
+const PROGRAM: &str = include_str!("program.rs.jinja");
+const SPEC: &str = include_str!("spec.md.jinja");
 
 /// Returns the text of the file that `claudex_loop::machine!` includes. It includes the code, or reports another format.
 pub(crate) fn gate(files: &[String; 2]) -> String {
@@ -43,7 +42,7 @@ pub(crate) fn gate(files: &[String; 2]) -> String {
     )
 }
 
-/// What the caller of the generator decides.
+/// The options of the generator.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Whether to generate the verbs of a command line and a whole program.
@@ -52,247 +51,22 @@ pub struct Options {
     pub file: String,
 }
 
-/// Generated Rust: types and edges, and what a stop and a command line do.
+/// Generates the Rust of a machine: the types and edges, and what a stop and a command line do.
 pub(crate) fn emit(machine: &Machine, source: &str, options: &Options) -> [String; 2] {
-    let machine_view = view(machine, source, &options.file);
-    let view = context! {
-        spec => render(include_str!("spec.md.jinja"), &machine_view),
-        diagram => diagram::diagram(machine),
-        ..machine_view
-    };
-    let types = [
-        include_str!("typestate.rs.jinja"),
-        include_str!("table.rs.jinja"),
-    ];
-    let mut program = vec![include_str!("on_stop.rs.jinja")];
+    let view = view(machine, source, &options.file);
+    let documents = context! { spec => render(SPEC, &view), diagram => diagram(machine) };
+    let view = context! { ..documents, ..view };
+    let types = render(TYPESTATE, &view) + &render(TABLE, &view);
+    let mut program = render(ON_STOP, &view);
     if options.commands {
-        program.push(include_str!("program.rs.jinja"));
+        program += &render(PROGRAM, &view);
     }
-    [&types, &*program].map(|templates| templates.iter().map(|one| render(one, &view)).collect())
+    [types, program]
 }
 
 /// Returns the machine as Markdown tables.
 pub(crate) fn spec_of(machine: &Machine, source: &str, file: &str) -> String {
-    render(include_str!("spec.md.jinja"), &view(machine, source, file))
-}
-
-/// Returns the first entry of a transition, which has what all of its entries agree in.
-fn first_entry<'m>(machine: &'m Machine, name: &str) -> &'m Transition {
-    let mut entries = machine.transitions.iter();
-    let first = entries.find(|entry| entry.name.value == name);
-    first.expect("the check has seen the transition")
-}
-
-/// Returns what the templates show: the keys of the machine file, and what follows from them.
-fn view(machine: &Machine, source: &str, file: &str) -> Value {
-    let entries = edges::entries(machine);
-    let names = machine.transition_names();
-    let by_name = names
-        .iter()
-        .map(|name| (*name, edges::transition(machine, name, &entries)));
-    let by_name: BTreeMap<&str, Value> = by_name.collect();
-    let owned = owned(machine);
-    let fields = machine.fields.iter();
-    let mut own_fields = fields
-        .clone()
-        .filter(|one| !matches!(one.kind, FieldKind::Held(_)));
-    let id = format!("{{{}}}", machine.holder(Held::Id).unwrap_or("id"));
-    let digest = Sha256::digest(source.as_bytes());
-    let state = context! {
-        folder => machine.folder(),
-        extension => machine.state.extension(),
-        ..serde(&machine.state)
-    };
-    let document = machine.state.file.as_ref();
-    context! {
-        version => env!("CARGO_PKG_VERSION"),
-        file,
-        messages => machine.messages(),
-        state,
-        document => document.map(|file| file.replace(&id, "{id}")),
-        graph_hash => digest[..8].iter().map(|byte| format!("{byte:02x}")).collect::<String>(),
-        fields => fields.map(|one| field(machine, source, one, &owned)).collect::<Vec<_>>(),
-        is_default => own_fields.all(expr::starts_as_default),
-        phases => machine.phases.iter().map(|one| phase(machine, source, one)).collect::<Vec<_>>(),
-        transitions => names.iter().map(|name| by_name[name].clone()).collect::<Vec<_>>(),
-        by_name => serde(&by_name),
-        edges => entries.iter().map(|entry| entry.view(source)).collect::<Vec<_>>(),
-        slash_commands => serde(machine.slash_commands()),
-        before_stop_line => machine.before_stop.first().map(|name| line_of(source, name.span.start)),
-        ..serde(machine)
-    }
-}
-
-fn field(machine: &Machine, source: &str, field: &Field, owned: &HashSet<String>) -> Value {
-    let mut updates = machine.transitions.iter().flat_map(|entry| &entry.set);
-    let is_next = |update: &Update| matches!(update, Update::Next(name) if *name == *field.name);
-    let (min, max) = field.counts();
-    context! {
-        line => line_of(source, field.name.span.start),
-        ty => Type::of_field(field).name(),
-        start => expr::initial(field),
-        initial => serde(field.initial()),
-        null => serde(field.null(machine).map(|(_, value)| value)),
-        min,
-        max,
-        has_next => updates.any(|(_, update)| is_next(update)),
-        is_owned => match field.kind {
-            FieldKind::Held(_) => false,
-            FieldKind::Data(_) => true,
-            _ => field.within.is_some() || owned.contains(&*field.name),
-        },
-        ..serde(field)
-    }
-}
-
-fn phase(machine: &Machine, source: &str, phase: &Phase) -> Value {
-    let behaviour = phase.on_stop.as_ref();
-    let is = |test: fn(&Behaviour) -> bool| behaviour.is_some_and(test);
-    context! {
-        line => line_of(source, phase.span.start),
-        stored => phase.stored(),
-        behaviour => behaviour.map(Behaviour::name),
-        parameters => serde(behaviour.map(Behaviour::parameters)),
-        outcomes => serde(behaviour.map(Behaviour::outcomes)),
-        arms => behaviour.map(|behaviour| arms(machine, behaviour)),
-        asks => is(Behaviour::asks_in_rust),
-        verifies => is(Behaviour::verifies),
-        subjects => is(Behaviour::reviews_in_rust),
-        ..serde(phase)
-    }
-}
-
-/// Returns the arms of a stop: patterns, and the transitions to try. Outcomes that do the same share an arm.
-fn arms(machine: &Machine, behaviour: &Behaviour) -> Vec<Value> {
-    let mut arms: Vec<(Option<Evidence>, &[_], Vec<String>)> = Vec::new();
-    for outcome in behaviour.outcomes() {
-        let calls = match outcome.calls {
-            [] => outcome.fallback,
-            calls => calls,
-        };
-        let mut entries = calls.iter().map(|call| first_entry(machine, &call.then));
-        let needs_evidence = entries.any(|entry| entry.requires.is_some());
-        let binding = match outcome.evidence {
-            None => "",
-            Some(_) if needs_evidence => "(evidence)",
-            Some(_) => "(_)",
-        };
-        let [behaviour, name] = [behaviour.name(), outcome.name].map(camel);
-        let pattern = format!("rt::{behaviour}Seen::{name}{binding}");
-        let evidence = outcome.evidence.filter(|_| needs_evidence);
-        let known = arms
-            .iter_mut()
-            .find(|arm| arm.0 == evidence && arm.1 == calls);
-        match known {
-            Some((_, _, patterns)) => patterns.push(pattern),
-            None => arms.push((evidence, calls, vec![pattern])),
-        }
-    }
-    let arms = arms.into_iter();
-    arms.map(|(_, calls, patterns)| context! { calls => serde(calls), patterns })
-        .collect()
-}
-
-/// Returns the fields that a guard reads, an edge sets or a behaviour looks or asks by. The machine owns them: otherwise
-/// somebody could change the file under review from outside, or what a user says yes to.
-fn owned(machine: &Machine) -> HashSet<String> {
-    let mut owned: HashSet<String> = HashSet::new();
-    for entry in &machine.transitions {
-        let guard = entry.when.iter();
-        let operands = guard.flat_map(|guard| expr::operands(guard));
-        let read = operands.filter_map(|operand| operand.field());
-        let set = entry.set.iter().map(|(name, _)| name);
-        owned.extend(read.chain(set).map(|name| name.to_string()));
-    }
-    for parameter in machine.behaviours().flat_map(Behaviour::parameters) {
-        let engine_names = parameter.engine_names();
-        let names = interpolated(parameter.value)
-            .unwrap_or_default()
-            .into_iter();
-        let names = names.map(|(name, _)| name);
-        let names = names.filter(|name| !engine_names.contains(name));
-        let names = names.chain(parameter.is_field().then_some(parameter.value));
-        owned.extend(names.map(str::to_owned));
-    }
-    owned
-}
-
-/// Converts a part of the machine for a template.
-pub(crate) fn serde(part: impl Serialize) -> Value {
-    Serde(part).into()
-}
-
-/// Renders a template with the macros of all.
-pub(crate) fn render(template: &str, view: &Value) -> String {
-    let rendered = generator().and_then(|environment| environment.render_str(template, view));
-    let rendered = rendered.map(|text| text + "\n");
-    rendered.unwrap_or_else(|error| unreachable!("a template of the generator fails: {error:#}"))
-}
-
-fn generator() -> Result<Environment<'static>, Error> {
-    let mut environment = environment()?;
-    environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
-    environment.add_filter("lit", |value: Value| rust_literal(&value));
-    environment.add_filter("plain", |value: Value| plain(&value));
-    environment.add_filter("camel", |name: &str| camel(name));
-    environment.add_filter("value", |name: &str| value_of(name));
-    environment.add_filter("doc", |doc: &str, name: &str| prose::doc_comment(doc, name));
-    environment.add_filter("pack", |fields: &str| pack(fields));
-    environment.add_filter("mermaid", |text: &str| diagram::escaped(text));
-    environment.add_filter("one_line", |text: &str| one_line(text));
-    environment.add_test("regular", |name: &str| is_regular(name));
-    environment.add_template("macros", MACROS)?;
-    Ok(environment)
-}
-
-/// Returns the fields of a struct, one on each line, with as many on a line as fit.
-fn pack(fields: &str) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    for field in fields.lines().filter(|field| !field.is_empty()) {
-        match lines.last_mut() {
-            Some(line) if line.len() + 1 + field.len() < MAX_LINE => *line += &format!(" {field}"),
-            _ => lines.push(field.to_owned()),
-        }
-    }
-    lines.join("\n")
-}
-
-/// Returns a text, a number, a flag or a list of them as Rust.
-fn rust_literal(value: &Value) -> String {
-    match (value.kind(), u64::try_from(value.clone()), value.as_str()) {
-        (_, _, Some(text)) => literal(text),
-        (ValueKind::Number, Ok(count), _) => number(count),
-        (ValueKind::Seq, ..) => {
-            let items = value.try_iter().into_iter().flatten();
-            let items: Vec<_> = items.map(|item| rust_literal(&item)).collect();
-            format!("&[{}]", items.join(", "))
-        }
-        _ => plain(value),
-    }
-}
-
-/// Returns a text, a number or a flag as it is, without quotes.
-fn plain(value: &Value) -> String {
-    if value.kind() == ValueKind::Bool {
-        value.is_true().to_string()
-    } else {
-        value.to_string()
-    }
-}
-
-/// Returns a text as a string literal.
-fn literal(text: &str) -> String {
-    format!("{text:?}")
-}
-
-/// Returns a number with underscores: `4_294_967_295`.
-fn number(number: u64) -> String {
-    let digits = number.to_string();
-    if digits.len() < 5 {
-        return digits;
-    }
-    let parts: Vec<&[u8]> = digits.as_bytes().rchunks(3).rev().collect();
-    String::from_utf8_lossy(&parts.join(&b'_')).into_owned()
+    render(SPEC, &view(machine, source, file))
 }
 
 /// Lists every template or text of this kind that the machine names, each once, relative to the crate's root.
@@ -301,23 +75,23 @@ pub(crate) fn templates(machine: &Machine, kind: TemplateKind) -> Vec<(String, R
     let paths: Vec<&At<Path>> = match kind {
         TemplateKind::Start => {
             let modes = machine.modes.iter();
-            modes.filter_map(|mode| mode.message.as_ref()).collect()
+            modes.flat_map(|mode| &mode.message).collect()
         }
         TemplateKind::Message => {
-            let phases = machine.phases.iter().map(|phase| &phase.message);
-            let edges = machine.transitions.iter().map(|entry| &entry.message);
-            phases.chain(edges).flatten().collect()
+            let phases = machine.phases.iter().flat_map(|phase| &phase.message);
+            let entries = machine.transitions.iter();
+            phases
+                .chain(entries.flat_map(|entry| &entry.message))
+                .collect()
         }
         TemplateKind::Prompt => {
             let reviews = machine.behaviours().filter_map(Behaviour::review);
-            reviews
-                .filter_map(|review| review.prompt.as_ref())
-                .collect()
+            reviews.flat_map(|review| &review.prompt).collect()
         }
         TemplateKind::Plain => {
             let personas = machine.personas.iter().map(|persona| &persona.prompt);
             let commands = plugin.clone().flat_map(|plugin| &plugin.commands);
-            let texts = commands.filter_map(|command| command.text.as_ref());
+            let texts = commands.flat_map(|command| &command.text);
             let files = plugin.flat_map(|plugin| &plugin.files);
             personas.chain(texts).chain(files).collect()
         }
