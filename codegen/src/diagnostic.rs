@@ -171,7 +171,7 @@ impl Place {
         let before = &source[..source.floor_char_boundary(offset)];
         let start = before.rfind('\n').map_or(0, |end| end + 1);
         Self {
-            line: before.bytes().filter(|byte| *byte == b'\n').count() + 1,
+            line: before.matches('\n').count() + 1,
             column: before[start..].chars().count() + 1,
         }
     }

@@ -74,11 +74,8 @@ pub(crate) fn check(
     // Only the program knows the parts of its own names.
     let context: Vec<&str> = machine.context.iter().map(|name| &*name.value).collect();
     let is_known = |name: &str| {
-        known.contains(&name)
-            || name
-                .split('.')
-                .next()
-                .is_some_and(|first| context.contains(&first))
+        let first = name.split('.').next().unwrap_or(name);
+        known.contains(&name) || context.contains(&first)
     };
     let found: Vec<Diagnostic> = match names(text) {
         Ok(names) => {

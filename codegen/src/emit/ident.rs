@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_become_the_identifiers_that_a_rust_reader_expects() {
+    fn name_becomes_rust_identifier() {
         assert_eq!(camel("mark_done"), "MarkDone");
         assert_eq!(camel("no-material-findings"), "NoMaterialFindings");
         assert_eq!(camel("2fast"), "N2fast");
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_keyword_becomes_a_raw_identifier() {
+    fn keyword_becomes_raw_identifier() {
         assert_eq!(value_of("loop"), "r#loop");
         assert_eq!(value_of("await"), "r#await");
         assert_eq!(value_of("gen"), "r#gen");

@@ -2,7 +2,7 @@
 
 use super::ident::{camel, type_of_words};
 use super::render::{literal, number};
-use crate::model::{Argument, ArgumentKind, Constant, Field, FieldKind};
+use crate::model::{Argument, Constant, Field, FieldKind};
 
 /// The type of a field or an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,21 +18,22 @@ pub(super) enum Type {
 
 impl Type {
     pub(super) fn of_field(field: &Field) -> Self {
-        match &field.kind {
-            FieldKind::Count => Self::Count,
-            FieldKind::Flag => Self::Flag,
-            FieldKind::Text | FieldKind::Path | FieldKind::Held(_) => Self::Text,
-            FieldKind::OneOf(_) => Self::Word(type_of_words(&field.name)),
-            FieldKind::Data(name) => Self::Data(format!("super::{name}")),
-        }
+        Self::new(&field.kind, type_of_words(&field.name))
     }
 
     pub(super) fn of_argument(transition: &str, argument: &Argument) -> Self {
-        match &argument.kind {
-            ArgumentKind::Count => Self::Count,
-            ArgumentKind::Flag => Self::Flag,
-            ArgumentKind::Text | ArgumentKind::Path => Self::Text,
-            ArgumentKind::OneOf(_) => Self::Word(camel(transition) + &camel(&argument.name)),
+        let words = camel(transition) + &camel(&argument.name);
+        Self::new(&argument.kind.clone().into(), words)
+    }
+
+    /// Returns the type of a kind. `words` is the name of its enum if it has words.
+    fn new(kind: &FieldKind, words: String) -> Self {
+        match kind {
+            FieldKind::Count => Self::Count,
+            FieldKind::Flag => Self::Flag,
+            FieldKind::Text | FieldKind::Path | FieldKind::Held(_) => Self::Text,
+            FieldKind::OneOf(_) => Self::Word(words),
+            FieldKind::Data(name) => Self::Data(format!("super::{name}")),
         }
     }
 
