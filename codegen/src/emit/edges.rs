@@ -8,7 +8,7 @@ use super::render::serde;
 use super::types::Type;
 use super::view::first_entry;
 use crate::diagnostic::line_of;
-use crate::model::{Argument, ArgumentKind, Machine, To, Transition, guard_text, update_text};
+use crate::model::{Argument, Machine, To, Transition, guard_text, update_text};
 
 /// One `[[transitions.x]]` entry with its edges.
 pub(super) struct Entry<'m> {
@@ -94,10 +94,6 @@ pub(super) fn transition(machine: &Machine, name: &str, entries: &[Entry<'_>]) -
     let args = first.args.iter().map(|argument| {
         context! {
             ty => Type::of_argument(name, argument).name(),
-            words => match &argument.kind {
-                ArgumentKind::OneOf(words) => Some(serde(words)),
-                _ => None,
-            },
             ..serde(argument)
         }
     });

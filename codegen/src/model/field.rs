@@ -118,7 +118,7 @@ pub(super) fn only_kind<T, const N: usize>(keys: [(&str, Option<T>); N]) -> Resu
 
 /// What a field holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "type", content = "of")]
+#[serde(rename_all = "kebab-case")]
 pub enum FieldKind {
     /// A whole number from 0.
     Count,
