@@ -174,7 +174,7 @@ fn shared_transitions(machine: &Machine) -> HashSet<&str> {
             .iter()
             .filter(|declared| declared.name.value == name);
         declared.all(|declared| {
-            matches!(declared.from, From::Any(_)) && !matches!(declared.to, To::Same(_))
+            matches!(declared.from, From::Any(_)) && !matches!(declared.to, To::Same)
         })
     };
     machine

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::Check;
 use super::examples::{TooMany, Wanted, find_example};
-use crate::model::{FieldKind, Guard, Transition, guard_text};
+use crate::model::{Guard, Transition, guard_text};
 
 /// Checks the guards of the entries that have no other problem.
 pub(super) fn guards(check: &Check<'_>) {
@@ -56,10 +56,10 @@ fn overlap(check: &Check<'_>, phase: &str, first: &Transition, second: &Transiti
         }
         check.add(
             "guards_overlap",
-            &second.guard_span(),
+            second.guard_span(),
             &[&second.name, &phase, &values.join(", ")],
         );
-        check.relate(&first.guard_span(), "the other entry");
+        check.relate(first.guard_span(), "the other entry");
     }
 }
 
@@ -91,21 +91,18 @@ fn gap(check: &Check<'_>, phase: &str, entries: &[&Transition]) {
 /// Returns example values. If the search gives up, reports this.
 fn example(check: &Check<'_>, entry: &Transition, wanted: &[Wanted<'_>]) -> Option<Vec<String>> {
     let kind = |name: &str| {
-        let field = check.machine.field(name).map(|field| field.kind.clone());
-        let name = name.strip_prefix("args.");
-        let argument = entry
-            .args
-            .iter()
-            .find(|known| name == Some(known.name.as_str()));
-        let argument = argument.map(|argument| argument.kind.clone().into());
-        argument.or(field).unwrap_or(FieldKind::Text)
+        let field = check.fields.get(name).map(|field| &field.kind);
+        let mut args = entry.args.iter();
+        let argument = name.strip_prefix("args.");
+        let argument = argument.and_then(|name| args.find(|known| known.name.value == name));
+        argument
+            .map(|argument| &argument.kind)
+            .or(field)
+            .cloned()
+            .unwrap_or_default()
     };
     find_example(wanted, &kind).unwrap_or_else(|TooMany| {
-        check.add(
-            "guards_too_complicated",
-            &entry.guard_span(),
-            &[&entry.name],
-        );
+        check.add("guards_too_complicated", entry.guard_span(), &[&entry.name]);
         None
     })
 }

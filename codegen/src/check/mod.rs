@@ -1,7 +1,6 @@
 //! What a machine must satisfy before code is generated from it. Each module checks one subject and reports all that it
 //! finds.
 
-mod answers;
 mod behaviours;
 mod bounds;
 mod document;
@@ -14,12 +13,12 @@ mod names;
 mod types;
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Display;
 use std::ops::Range;
 
 use crate::diagnostic::Diagnostic;
-use crate::model::{At, Edge, From, Machine, Phase, Transition};
+use crate::model::{At, Edge, Field, Machine, Phase, Transition};
 
 /// Returns everything that is wrong with a machine whose form is right.
 pub fn check(machine: &Machine) -> Vec<Diagnostic> {
@@ -30,19 +29,24 @@ pub fn check(machine: &Machine) -> Vec<Diagnostic> {
     document::document(&check);
     graph::graph(&check);
     behaviours::behaviours(&check);
-    answers::answers(&check);
     names::presence(&check);
     guards::guards(&check);
     bounds::bounds(&check);
     check.found.into_inner()
 }
 
-/// A machine, and what is wrong with it.
+/// A machine with its parts by name, and what is wrong with it.
 struct Check<'m> {
     machine: &'m Machine,
-    edges: Vec<Edge<'m>>,
+    /// The index of each phase.
+    phases: HashMap<&'m str, usize>,
+    fields: HashMap<&'m str, &'m Field>,
     /// The entries of each transition.
     transitions: BTreeMap<&'m str, Vec<&'m Transition>>,
+    /// All edges, in the order of their entries.
+    edges: Vec<Edge<'m>>,
+    /// The edges from each phase by each transition.
+    edges_from: HashMap<(usize, &'m str), Vec<Edge<'m>>>,
     found: RefCell<Vec<Diagnostic>>,
     /// The starts of the entries with an unknown name or a wrong type. What follows from that is not reported.
     broken: HashSet<usize>,
@@ -50,14 +54,27 @@ struct Check<'m> {
 
 impl<'m> Check<'m> {
     fn new(machine: &'m Machine) -> Self {
+        let phases = machine.phases.iter().enumerate();
+        let fields = machine.fields.iter();
         let mut transitions: BTreeMap<&str, Vec<_>> = BTreeMap::new();
         for entry in &machine.transitions {
             transitions.entry(&entry.name).or_default().push(entry);
         }
+        let edges = machine.edges();
+        let mut edges_from: HashMap<_, Vec<_>> = HashMap::new();
+        for edge in &edges {
+            let key = (edge.from, edge.declared.name.as_str());
+            edges_from.entry(key).or_default().push(*edge);
+        }
         Self {
             machine,
-            edges: machine.edges(),
+            phases: phases
+                .map(|(at, phase)| (phase.name.as_str(), at))
+                .collect(),
+            fields: fields.map(|field| (field.name.as_str(), field)).collect(),
             transitions,
+            edges,
+            edges_from,
             found: RefCell::default(),
             broken: HashSet::new(),
         }
@@ -89,41 +106,31 @@ impl<'m> Check<'m> {
         &self.machine.phases[at]
     }
 
-    /// Returns the index of the phase of this name.
-    fn phase_index(&self, name: &str) -> Option<usize> {
-        let mut phases = self.machine.phases.iter();
-        phases.position(|phase| phase.name.value == name)
-    }
-
     fn is_broken(&self, entry: &Transition) -> bool {
         self.broken.contains(&entry.span.start)
     }
 
     /// Returns the edges of an entry.
-    fn edges_of(&self, entry: &'m Transition) -> impl Iterator<Item = &Edge<'m>> + Clone {
-        let edges = self.edges.iter();
-        edges.filter(|edge| edge.declared.span == entry.span)
+    fn edges_of(&self, entry: &Transition) -> impl Iterator<Item = &Edge<'m>> + Clone {
+        let start = entry.span.start;
+        let first = self
+            .edges
+            .partition_point(|edge| edge.declared.span.start < start);
+        let edges = self.edges[first..].iter();
+        edges.take_while(move |edge| edge.declared.span.start == start)
     }
 
     /// Returns the edges of a transition from a phase, in the order of the file.
-    fn edges_from(&self, phase: usize, name: &At<String>) -> Vec<&Edge<'m>> {
-        let edges = self.edges.iter();
-        let edges = edges.filter(|edge| edge.from == phase && edge.declared.name == *name);
-        edges.collect()
+    fn edges_from(&self, phase: usize, name: &'m str) -> &[Edge<'m>] {
+        self.edges_from
+            .get(&(phase, name))
+            .map_or(&[], Vec::as_slice)
     }
 }
 
 /// Returns names as plain strings.
 fn strs<'n>(names: impl IntoIterator<Item = &'n At<String>>) -> Vec<&'n str> {
     names.into_iter().map(|name| name.as_str()).collect()
-}
-
-/// Returns the phases in `from` of an entry, without those for which `*` stands.
-fn sources(entry: &Transition) -> &[At<String>] {
-    match &entry.from {
-        From::Phases(names) => names,
-        From::Any(_) => &[],
-    }
 }
 
 /// Describes a problem, without a place.

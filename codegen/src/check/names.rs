@@ -13,53 +13,54 @@ pub(super) fn names(check: &Check<'_>) {
     let machine = check.machine;
     let within = machine.fields.iter().flat_map(|field| &field.within);
     for phase in within.flatten() {
-        check.has_phase(phase);
+        check.find_phase(phase);
     }
     for name in &machine.state.edits {
         check.find_field(name);
     }
     for name in &machine.before_stop {
-        has_transition(check, name);
+        check.find_transition(name);
     }
     for behaviour in machine.behaviours() {
         for parameter in behaviour.parameters() {
             let engine_names = parameter.engine_names();
+            let place = parameter.span;
             for (name, _) in interpolated(parameter.value).unwrap_or_default() {
-                let key = parameter.key;
-                let place = parameter.span;
                 if !engine_names.contains(&name) {
                     check.find_field(&At::new(name.to_owned(), place.clone()));
-                } else if machine.field(name).is_some() {
-                    check.add("two_meanings", place, &[&name, &key]);
+                } else if check.fields.contains_key(name) {
+                    check.add("two_meanings", place, &[&name, &parameter.key]);
                 }
             }
         }
         for name in behaviour.transitions() {
-            has_transition(check, name);
+            check.find_transition(name);
         }
-        let personas = behaviour.review().into_iter();
-        for name in personas.flat_map(|review| &review.personas) {
-            let known = machine.personas.iter().map(|persona| &persona.name);
+        let reviews = behaviour.review().into_iter();
+        for name in reviews.flat_map(|review| &review.personas) {
+            let mut known = machine.personas.iter().map(|persona| &persona.name);
+            let persona = known.clone().find(|known| *known == name);
             let help = format!("add [personas.{name}] with a label and a prompt");
-            is_known(check, "unknown_persona", name, known, help);
+            check.known("unknown_persona", persona, name, known.by_ref(), help);
         }
     }
 }
 
 impl<'m> Check<'m> {
-    /// Returns whether a phase exists. Reports it otherwise.
-    pub(super) fn has_phase(&self, name: &At<String>) -> bool {
+    /// Returns the index of a phase, or reports that it does not exist.
+    pub(super) fn find_phase(&self, name: &At<String>) -> Option<usize> {
+        let phase = self.phases.get(name.as_str()).copied();
         let known = self.machine.phases.iter().map(|phase| &phase.name);
         let help = format!("add `[phases.{name}]`");
-        is_known(self, "unknown_phase", name, known, help)
+        self.known("unknown_phase", phase, name, known, help)
     }
 
     /// Returns a field, or reports that it does not exist.
     pub(super) fn find_field(&self, name: &At<String>) -> Option<&'m Field> {
+        let field = self.fields.get(name.as_str()).copied();
         let known = self.machine.fields.iter().map(|field| &field.name);
         let help = format!("add `{name} = {{ type = \"count\" }}` to [fields]");
-        is_known(self, "unknown_field", name, known, help);
-        self.machine.field(name)
+        self.known("unknown_field", field, name, known, help)
     }
 
     /// Returns an argument, or reports that it does not exist. `kind` is the type that it should have.
@@ -77,42 +78,47 @@ impl<'m> Check<'m> {
         }
         argument
     }
-}
 
-fn has_transition(check: &Check<'_>, name: &At<String>) {
-    let known = check.transitions.values().map(|entries| &entries[0].name);
-    let help = format!("add `[[transitions.{name}]]`");
-    is_known(check, "unknown_transition", name, known, help);
-}
-
-/// Returns whether a name is known. Reports it otherwise, with `help` if no known name is similar.
-fn is_known<'m>(
-    check: &Check<'_>,
-    code: &'static str,
-    name: &At<String>,
-    mut known: impl Iterator<Item = &'m At<String>> + Clone,
-    help: String,
-) -> bool {
-    let is_known = known.clone().any(|known| known == name);
-    if !is_known {
-        let help = suggest(name, known.by_ref().map(|known| known.as_str())).unwrap_or(help);
-        check.add(code, &name.span, &[name, &help]);
+    fn find_transition(&self, name: &At<String>) {
+        let entries = self.transitions.get(name.as_str());
+        let known = self.transitions.values().map(|entries| &entries[0].name);
+        let help = format!("add `[[transitions.{name}]]`");
+        self.known("unknown_transition", entries, name, known, help);
     }
-    is_known
+
+    /// Reports a name if nothing was found for it, with `help` if no known name is similar.
+    fn known<'n, T>(
+        &self,
+        code: &'static str,
+        found: Option<T>,
+        name: &At<String>,
+        known: impl Iterator<Item = &'n At<String>>,
+        help: String,
+    ) -> Option<T> {
+        if found.is_none() {
+            let help = suggest(name, known.map(|known| known.as_str())).unwrap_or(help);
+            self.add(code, &name.span, &[name, &help]);
+        }
+        found
+    }
 }
 
 /// Reports fields that are read or set in phases in which they do not exist.
 pub(super) fn presence(check: &Check<'_>) {
     let machine = check.machine;
+    let fields = machine.fields.iter();
     for mode in &machine.modes {
-        let start: Vec<usize> = check.phase_index(&mode.start).into_iter().collect();
+        let start = check.phases.get(mode.start.as_str());
+        let start: Vec<usize> = start.copied().into_iter().collect();
         let sets = format!("the mode `{}` sets", mode.name);
         for (field, _) in &mode.initial {
             require(check, field, &field.span, &start, &sets);
         }
         let takes = format!("a start in the mode `{}` takes", mode.name);
-        let fields = machine.fields.iter();
-        for field in fields.filter(|field| field.at_start != AtStart::Never) {
+        for field in fields
+            .clone()
+            .filter(|field| field.at_start != AtStart::Never)
+        {
             require(check, &field.name, &field.name.span, &start, &takes);
         }
     }
@@ -131,12 +137,11 @@ pub(super) fn presence(check: &Check<'_>) {
         let edges = check.edges_of(entry);
         let (from, to): (Vec<_>, Vec<_>) = edges.map(|edge| (edge.from, edge.to)).unzip();
         let reads = format!("`{}` reads", entry.name);
-        let guard = entry.when.iter();
-        for name in guard.flat_map(|guard| guard.fields()) {
+        let sets = format!("`{}` sets", entry.name);
+        for name in entry.when.iter().flat_map(|guard| guard.fields()) {
             require(check, name, &name.span, &from, &reads);
         }
         for (name, update) in &entry.set {
-            let sets = format!("`{}` sets", entry.name);
             require(check, name, &name.span, &to, &sets);
             if let Some(read) = update.field() {
                 require(check, read, &update.span, &from, &reads);
@@ -147,18 +152,18 @@ pub(super) fn presence(check: &Check<'_>) {
 
 /// Reports that a field is used in phases in which it does not exist. `what` is the subject and the verb.
 fn require(check: &Check<'_>, name: &str, place: &Range<usize>, phases: &[usize], what: &str) {
-    let Some(field) = check.machine.field(name) else {
+    let field = check.fields.get(name);
+    let Some(within) = field.and_then(|field| field.within.as_ref()) else {
         return;
     };
-    let within = strs(field.within.iter().flatten());
+    let within = strs(within);
     let phases = phases.iter().map(|&at| check.phase(at).name.as_str());
-    let mut absent: Vec<&str> = phases.filter(|phase| !field.exists_in(phase)).collect();
+    let mut absent: Vec<&str> = phases.filter(|phase| !within.contains(phase)).collect();
     absent.dedup();
     absent.truncate(4);
-    let is_known = |phase: &&str| check.phase_index(phase).is_some();
+    let is_known = |phase: &&str| check.phases.contains_key(phase);
     if !absent.is_empty() && within.iter().all(is_known) {
-        let absent = list(&absent);
-        let within = list(&within);
-        check.add("field_absent", place, &[&what, &name, &absent, &within]);
+        let args = [list(&absent), list(&within)];
+        check.add("field_absent", place, &[&what, &name, &args[0], &args[1]]);
     }
 }

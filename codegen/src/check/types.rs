@@ -1,13 +1,11 @@
-//! Types of constants, guards and updates.
+//! Types of fields, constants, guards and updates.
 
 use std::collections::HashSet;
-use std::fmt::Display;
 
-use super::{Check, problem, sources};
+use super::{Check, problem};
 use crate::diagnostic::{Diagnostic, list, suggest};
 use crate::model::{
-    At, Constant, Field, FieldKind, Operand, Sign, To, Transition, Update, constant_text,
-    update_text,
+    At, AtStart, Constant, Field, FieldKind, Operand, Sign, To, Transition, Update, constant_text,
 };
 
 /// Reports what does not fit, and unknown names in modes and transitions. Returns the starts of the entries with a
@@ -15,12 +13,10 @@ use crate::model::{
 pub(super) fn types(check: &Check<'_>) -> HashSet<usize> {
     let machine = check.machine;
     for field in &machine.fields {
-        if let Some(initial) = &field.initial {
-            constant(check, field, initial);
-        }
+        self::field(check, field);
     }
     for mode in &machine.modes {
-        check.has_phase(&mode.start);
+        check.find_phase(&mode.start);
         for (name, value) in &mode.initial {
             if let Some(field) = check.find_field(name) {
                 constant(check, field, value);
@@ -30,11 +26,11 @@ pub(super) fn types(check: &Check<'_>) -> HashSet<usize> {
     let mut broken = HashSet::new();
     for entry in &machine.transitions {
         let before = check.found_count();
-        for name in sources(entry) {
-            check.has_phase(name);
+        for name in entry.sources() {
+            check.find_phase(name);
         }
         if let To::Phase(name) = &entry.to {
-            check.has_phase(name);
+            check.find_phase(name);
         }
         guard(check, entry);
         for (name, value) in &entry.set {
@@ -60,22 +56,29 @@ pub(super) fn describe(kind: &FieldKind) -> &'static str {
     }
 }
 
+fn field(check: &Check<'_>, field: &Field) {
+    let name = &field.name;
+    if let Some(initial) = &field.initial {
+        constant(check, field, initial);
+    }
+    let is_foreign = unusable(name, &field.kind).is_some();
+    if is_foreign && (field.at_start != AtStart::Never || field.within.is_some()) {
+        check.add("type_foreign", &name.span, &[name, &describe(&field.kind)]);
+    }
+}
+
 /// Returns why guards and updates cannot use a field.
 fn unusable(name: &str, kind: &FieldKind) -> Option<Diagnostic> {
-    match kind {
-        FieldKind::Held(_) => Some(problem("type_held", &[&name])),
-        FieldKind::Data(_) => Some(problem("type_data", &[&name])),
-        _ => None,
-    }
+    let is_foreign = matches!(kind, FieldKind::Held(_) | FieldKind::Data(_));
+    is_foreign.then(|| problem("type_unusable", &[&name, &describe(kind)]))
 }
 
 /// Returns what is wrong with a constant for a field or an argument.
 pub(super) fn misfit(name: &str, kind: &FieldKind, value: &Constant) -> Option<Diagnostic> {
     let help = match (kind, value) {
-        (FieldKind::Count, Constant::Count(_)) | (FieldKind::Flag, Constant::Flag(_)) => {
-            return None;
-        }
-        (FieldKind::Text | FieldKind::Path, Constant::Text(_)) => return None,
+        (FieldKind::Count, Constant::Count(_))
+        | (FieldKind::Flag, Constant::Flag(_))
+        | (FieldKind::Text | FieldKind::Path, Constant::Text(_)) => return None,
         (FieldKind::Data(_) | FieldKind::Held(_), _) => return unusable(name, kind),
         (FieldKind::Count, _) => "write a whole number from 0".to_owned(),
         (FieldKind::Flag, _) => "write true or false, without quotes".to_owned(),
@@ -90,9 +93,11 @@ pub(super) fn misfit(name: &str, kind: &FieldKind, value: &Constant) -> Option<D
             }
         }
     };
-    let is = describe(kind);
     let value = constant_text(value);
-    Some(problem("type_constant", &[&name, &is, &value, &help]))
+    Some(problem(
+        "type_constant",
+        &[&name, &describe(kind), &value, &help],
+    ))
 }
 
 /// Reports a constant that does not fit a field.
@@ -100,6 +105,19 @@ pub(super) fn constant(check: &Check<'_>, field: &Field, value: &At<Constant>) {
     if let Some(problem) = misfit(&field.name, &field.kind, value) {
         check.report(&value.span, problem);
     }
+}
+
+/// Returns that a field or an argument is not a count.
+pub(super) fn no_count(name: &str, kind: &FieldKind) -> Option<Diagnostic> {
+    (*kind != FieldKind::Count).then(|| problem("type_count", &[&name, &describe(kind)]))
+}
+
+/// Returns that the types of two fields or arguments differ.
+fn differs((a, a_kind): (&str, &FieldKind), (b, b_kind): (&str, &FieldKind)) -> Option<Diagnostic> {
+    let is_text = |kind: &FieldKind| matches!(kind, FieldKind::Text | FieldKind::Path);
+    let is_same = a_kind == b_kind || is_text(a_kind) && is_text(b_kind);
+    let args = [a, describe(a_kind), b, describe(b_kind)];
+    (!is_same).then(|| problem("type_differs", &args.each_ref().map(|arg| arg as _)))
 }
 
 fn guard<'m>(check: &Check<'m>, entry: &'m Transition) {
@@ -110,19 +128,18 @@ fn guard<'m>(check: &Check<'m>, entry: &'m Transition) {
         if check.found_count() > before {
             continue;
         }
-        match (&sides, left, right) {
-            ([None, None], ..) => check.add("type_two_constants", &when.span, &[]),
+        let (place, wrong) = match (&sides, left, right) {
             ([Some((name, kind)), None], _, Operand::Constant(value))
             | ([None, Some((name, kind))], Operand::Constant(value), _) => {
-                if let Some(problem) = misfit(name, kind, value) {
-                    check.report(&name.span, problem);
-                }
+                (&name.span, misfit(name, kind, value))
             }
-            ([Some((a, a_kind)), Some((b, b_kind))], ..) if !is_comparable(a_kind, b_kind) => {
-                let args: [&dyn Display; 4] = [a, &describe(a_kind), b, &describe(b_kind)];
-                check.add("type_compare", &b.span, &args);
+            ([Some((a, a_kind)), Some((b, b_kind))], ..) => {
+                (&b.span, differs((a, a_kind), (b, b_kind)))
             }
-            _ => {}
+            _ => (&when.span, Some(problem("type_two_constants", &[]))),
+        };
+        if let Some(wrong) = wrong {
+            check.report(place, wrong);
         }
     }
 }
@@ -135,32 +152,22 @@ fn side<'m>(
     sign: Sign,
 ) -> Option<(At<String>, FieldKind)> {
     let (text, offset) = operand.reads()?;
-    let (name, kind) = match operand {
-        Operand::Argument { name, .. } => {
-            let argument = check.find_argument(entry, name, "count")?;
+    let (name, kind) = match (operand.field(), operand.argument()) {
+        (Some(name), _) => (name, &check.find_field(name)?.kind),
+        (_, name) => {
+            let argument = check.find_argument(entry, name?, "count")?;
             if argument.optional {
-                check.add("type_optional", &name.span, &[&text]);
+                check.add("type_optional", &name?.span, &[&text]);
             }
-            (name, argument.kind.clone().into())
+            (name?, &argument.kind)
         }
-        Operand::Field { name, .. } => (name, check.find_field(name)?.kind.clone()),
-        Operand::Constant(_) => return None,
     };
-    let is = describe(&kind);
-    let has_order = !matches!(sign, Sign::Equal | Sign::NotEqual);
-    if let Some(problem) = unusable(&text, &kind) {
+    let is_equality = matches!(sign, Sign::Equal | Sign::NotEqual) && offset == 0;
+    let not_count = no_count(&text, kind).filter(|_| !is_equality);
+    if let Some(problem) = unusable(&text, kind).or(not_count) {
         check.report(&name.span, problem);
-    } else if kind != FieldKind::Count && offset != 0 {
-        check.add("type_sum", &name.span, &[&text, &is]);
-    } else if kind != FieldKind::Count && has_order {
-        check.add("type_order", &name.span, &[&text, &is]);
     }
-    Some((At::new(text, name.span.clone()), kind))
-}
-
-fn is_comparable(a: &FieldKind, b: &FieldKind) -> bool {
-    let is_text = |kind: &FieldKind| matches!(kind, FieldKind::Text | FieldKind::Path);
-    a == b || is_text(a) && is_text(b)
+    Some((At::new(text, name.span.clone()), kind.clone()))
 }
 
 fn update<'m>(check: &Check<'m>, entry: &'m Transition, name: &At<String>, update: &At<Update>) {
@@ -168,52 +175,49 @@ fn update<'m>(check: &Check<'m>, entry: &'m Transition, name: &At<String>, updat
     let is_sum = matches!(update.value, Update::Plus { .. });
     let wanted = if is_sum { "count" } else { "text" };
     let field = check.find_field(name);
-    let source = update.field().and_then(|name| check.find_field(&at(name)));
+    let source = update.field().map(|name| check.find_field(&at(name)));
     let argument = update.argument();
-    let argument = argument.and_then(|name| check.find_argument(entry, &at(name), wanted));
-    let Some(field) = field else { return };
-
-    let source = source.map(|source| (&source.name, source.kind.clone()));
-    let argument = argument.map(|one| (&one.name, FieldKind::from(one.kind.clone())));
-    let wrong = match (&update.value, source, argument) {
-        _ if unusable(name, &field.kind).is_some() => unusable(name, &field.kind),
-        (Update::Constant(value), ..) => misfit(name, &field.kind, value),
-        (Update::Argument(_), _, Some((argument, kind))) => misfit_of(field, argument, &kind),
-        (Update::Next(_), Some((source, kind)), _) => {
-            let is_word = matches!(kind, FieldKind::OneOf(_)) && kind == field.kind;
-            (!is_word).then(|| problem("type_next", &[name, source]))
-        }
-        (Update::Field { .. } | Update::Plus { .. }, source, argument) => {
-            let target = Some((name, field.kind.clone()));
-            let mut all = [target, source, argument].into_iter().flatten();
-            let wrong = all.find(|(_, kind)| *kind != FieldKind::Count);
-            wrong.map(|(wrong, kind)| {
-                let sum = update_text(update);
-                let is = describe(&kind);
-                problem("type_update", &[name, &sum, wrong, &is])
-            })
-        }
-        _ => None,
+    let argument = argument.map(|name| check.find_argument(entry, &at(name), wanted));
+    let (Some(field), None | Some(Some(_)), None | Some(Some(_))) = (field, source, argument)
+    else {
+        return;
     };
-    if let Some(problem) = wrong {
+    let target = (name.as_str(), &field.kind);
+    let source = source
+        .flatten()
+        .map(|field| (field.name.as_str(), &field.kind));
+    let argument = argument
+        .flatten()
+        .map(|one| (format!("args.{}", one.name), &one.kind));
+    let argument = argument.as_ref().map(|(name, kind)| (name.as_str(), *kind));
+    let wrong = match (&update.value, source, argument) {
+        (Update::Constant(value), ..) => misfit(name, &field.kind, value),
+        (Update::Argument(_), _, Some(argument)) => argument_misfit(target, argument),
+        (Update::Next(_), Some(source @ (_, FieldKind::OneOf(_))), _) => differs(target, source),
+        (Update::Next(_), Some((name, kind)), _) => {
+            Some(problem("type_next", &[&name, &describe(kind)]))
+        }
+        (_, source, argument) => {
+            let mut all = [Some(target), source, argument].into_iter().flatten();
+            all.find_map(|(name, kind)| no_count(name, kind))
+        }
+    };
+    if let Some(problem) = unusable(name, &field.kind).or(wrong) {
         check.report(&update.span, problem);
     }
 }
 
-/// Returns what is wrong with an argument as the new value of a field.
-fn misfit_of(field: &Field, argument: &str, kind: &FieldKind) -> Option<Diagnostic> {
-    match (kind, &field.kind) {
-        (FieldKind::OneOf(words), target @ FieldKind::OneOf(_)) => {
-            let words = words.iter().map(|word| Constant::Text(word.to_string()));
-            let mut wrong = words.filter_map(|word| misfit(&field.name, target, &word));
-            wrong.next()
+/// Returns what is wrong with an argument as the new value of a field. A text takes words, and words take some of them.
+fn argument_misfit(target: (&str, &FieldKind), argument: (&str, &FieldKind)) -> Option<Diagnostic> {
+    let FieldKind::OneOf(words) = argument.1 else {
+        return differs(target, argument);
+    };
+    match target.1 {
+        FieldKind::OneOf(_) => {
+            let mut words = words.iter().map(|word| Constant::Text(word.to_string()));
+            words.find_map(|word| misfit(target.0, target.1, &word))
         }
-        (FieldKind::OneOf(_), FieldKind::Text) => None,
-        (kind, target) if is_comparable(kind, target) => None,
-        (kind, target) => {
-            let args: [&dyn Display; 4] =
-                [&field.name, &describe(target), &argument, &describe(kind)];
-            Some(problem("type_argument", &args))
-        }
+        FieldKind::Text => None,
+        _ => differs(target, argument),
     }
 }

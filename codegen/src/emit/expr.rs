@@ -37,6 +37,7 @@ impl Type {
             ArgumentKind::Flag => Self::Flag,
             ArgumentKind::Text | ArgumentKind::Path => Self::Text,
             ArgumentKind::OneOf(_) => Self::Word(type_of_argument(transition, argument)),
+            FieldKind::Data(_) | FieldKind::Held(_) => unreachable!("no argument has such a type"),
         }
     }
 

@@ -149,7 +149,7 @@ fn question(context: &Context<'_>, behaviour: &Behaviour) -> Value {
     let option = |choice: &Choice| {
         let description = choice.description.as_ref().map(|text| text.value.as_str());
         context! {
-            label => &choice.label.value,
+            label => choice.label.as_str(),
             description => description.unwrap_or(&context.first(&choice.then.value).doc),
             taker => taker(context, &choice.then, &choice.with),
         }

@@ -19,7 +19,7 @@ use minijinja::value::ValueKind;
 use minijinja::{Environment, Error, UndefinedBehavior, Value, context};
 
 use crate::model::texts::{Path, interpolated};
-use crate::model::{Argument, At, Field, FieldKind, Machine, To, Transition, guard_fields};
+use crate::model::{Argument, At, Field, FieldKind, Machine, To, Transition};
 use crate::templates::TemplateKind;
 
 /// The format of generated code. The runtime's macro `generated!` has the same number and refuses any other.
@@ -150,7 +150,7 @@ impl<'m> Context<'m> {
                 sources: phases.collect(),
                 from,
                 target: match &declared.to {
-                    To::Same(_) => None,
+                    To::Same => None,
                     To::Phase(name) => Some(name.as_str()),
                 },
                 divided: &self.divided,
@@ -344,9 +344,7 @@ fn owned(machine: &Machine) -> Vec<&str> {
     let mut owned: HashSet<String> = HashSet::new();
     for entry in &machine.transitions {
         if let Some(guard) = &entry.when {
-            guard_fields(&guard.value, &mut |name| {
-                owned.insert(name.to_owned());
-            });
+            owned.extend(guard.fields().map(|name| name.value.clone()));
         }
         owned.extend(entry.set.iter().map(|(name, _)| name.value.clone()));
     }

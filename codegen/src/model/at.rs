@@ -7,8 +7,6 @@ use std::ops::{Deref, Range};
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
-use crate::diagnostic::Diagnostic;
-
 /// A value with its place in `machine.toml`. Two are equal if their values are.
 #[derive(Debug, Clone, Default)]
 pub struct At<T> {
@@ -22,11 +20,6 @@ impl<T> At<T> {
     /// Pairs a value with its place.
     pub fn new(value: T, span: Range<usize>) -> Self {
         Self { value, span }
-    }
-
-    /// Describes a problem at this place.
-    pub(crate) fn problem(&self, code: &'static str, message: impl Into<String>) -> Diagnostic {
-        Diagnostic::new(code, self.span.clone(), message)
     }
 
     /// Converts the value and keeps the place.
@@ -74,23 +67,4 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for At<T> {
         let span = spanned.span();
         Ok(Self::new(spanned.into_inner(), span))
     }
-}
-
-/// Returns the place of a part of a string, given the part's bytes in the value. If the file writes the value with
-/// escapes, returns the start of the string.
-pub(crate) fn place_in_string(
-    source: &str,
-    string: &At<String>,
-    part: &Range<usize>,
-) -> Range<usize> {
-    let literal = &source[string.span.clone()];
-    let is_long = literal.starts_with("\"\"\"") || literal.starts_with("'''");
-    let inner = literal
-        .get(if is_long { 3 } else { 1 }..)
-        .unwrap_or_default();
-    if !inner.starts_with(&string.value) {
-        return string.span.start..string.span.start;
-    }
-    let start = string.span.end - inner.len();
-    start + part.start..start + part.end
 }

@@ -9,23 +9,20 @@ use serde::Deserialize;
 
 use super::tables::{self, Entry, TextOr};
 use super::texts::{
-    CommandName, FindingsFile, FromProgram, PROGRAM, Path, Subject, Template, VerdictWord,
+    CommandName, FindingsFile, FromProgram, Header, Label, PROGRAM, Path, Question, Subject,
+    Template, VerdictWord,
 };
 use super::{At, Blocking, Constant, Earlier, Evidence, Many};
 
 /// What a stop does in a phase.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Behaviour {
-    /// Waits until a file is written.
+pub(crate) enum Behaviour {
+    /// Waits until a file is written. `before` is the digest of the file at the start, empty if there was none.
     RequireFile {
-        /// The file.
         path: At<Template>,
-        /// The digest of the file at the start. Empty: there was no file.
         before: Option<At<Template>>,
-        /// The file is there.
         written: Calls,
-        /// The file is not there.
         #[serde(default)]
         missing: Calls,
     },
@@ -33,62 +30,42 @@ pub enum Behaviour {
     Review(Box<Review>),
     /// Lets the turn end.
     Approve {
-        /// The transitions to try.
         #[serde(default)]
         then: Calls,
     },
     /// Blocks with the message of a transition.
-    Announce {
-        /// The transitions to try.
-        then: Calls,
-    },
+    Announce { then: Calls },
     /// Asks the user. Without `question`, `header` and `options` the program asks, in Rust.
     Ask {
-        /// The question.
-        question: Option<At<Template>>,
-        /// The header of the dialog.
-        header: Option<At<Template>>,
-        /// The answers to choose from.
+        question: Option<At<Question>>,
+        header: Option<At<Header>>,
         options: Option<At<Vec<Choice>>>,
         /// The transition that takes an answer in the user's own words.
         text: Option<At<String>>,
-        /// The user has not answered.
         #[serde(default)]
         unanswered: Calls,
     },
-    /// Runs a command of the user's configuration.
+    /// Runs a command of the user's configuration, which may not have it (`missing`).
     Run {
-        /// The name of the command.
         command: At<CommandName>,
-        /// The command succeeded.
         passed: Calls,
-        /// The command failed.
         failed: Calls,
-        /// The configuration does not have the command.
         #[serde(default)]
         missing: Calls,
     },
     /// Runs the commands that verify the work.
     Verify {
-        /// Who gives the commands.
         commands: At<FromProgram>,
-        /// All commands succeeded.
         passed: Calls,
-        /// A command failed.
         failed: Calls,
-        /// There are no commands.
         #[serde(default)]
         missing: Calls,
     },
     /// Waits until a file is there or a field says yes.
     WaitFor {
-        /// The file.
         file: Option<At<Template>>,
-        /// The field.
         field: Option<At<String>>,
-        /// The wait is over.
         there: Calls,
-        /// The loop still waits.
         #[serde(default)]
         waiting: Calls,
     },
@@ -97,64 +74,50 @@ pub enum Behaviour {
 /// The behaviour `review`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Review {
+pub(crate) struct Review {
     /// The files under review, `{changes}`, or `{program}`.
-    pub subject: Many<At<Subject>>,
+    pub(crate) subject: Many<At<Subject>>,
     /// The count field of the round.
-    pub round: At<String>,
+    pub(crate) round: At<String>,
     /// The revision with which the changes begin.
-    pub since: Option<At<Template>>,
-    /// The reviewers.
+    pub(crate) since: Option<At<Template>>,
     #[serde(default)]
-    pub reviewer: Many<At<Template>>,
-    /// The models of the reviewers.
+    pub(crate) reviewer: Many<At<Template>>,
     #[serde(default)]
-    pub model: Many<At<Template>>,
-    /// The template of the prompt.
-    pub prompt: Option<At<Path>>,
-    /// The file of the findings.
-    pub findings_file: Option<At<FindingsFile>>,
+    pub(crate) model: Many<At<Template>>,
+    pub(crate) prompt: Option<At<Path>>,
+    pub(crate) findings_file: Option<At<FindingsFile>>,
     /// The words for a review without and with findings.
     #[serde(default)]
-    pub verdicts: Many<At<VerdictWord>>,
-    /// The lowest severity that blocks.
-    pub blocking: Option<At<Blocking>>,
-    /// What becomes of earlier findings.
-    pub earlier: Option<At<Earlier>>,
-    /// Who gives the commands that verify the work.
-    pub verify: Option<At<FromProgram>>,
+    pub(crate) verdicts: Many<At<VerdictWord>>,
+    pub(crate) blocking: Option<At<Blocking>>,
+    pub(crate) earlier: Option<At<Earlier>>,
+    pub(crate) verify: Option<At<FromProgram>>,
     /// The personas that review here, in this order. Empty: all of the machine's.
     #[serde(default)]
-    pub personas: Many<At<String>>,
-    /// The review has no findings.
-    pub clean: Calls,
-    /// The review has findings.
-    pub findings: Calls,
-    /// The review has the findings of the round before. Empty: the same as `findings`.
+    pub(crate) personas: Many<At<String>>,
+    clean: Calls,
+    findings: Calls,
+    /// What to do about the findings of the round before. Empty: the same as `findings`.
     #[serde(default)]
-    pub stalled: Calls,
-    /// There is nothing to review.
+    stalled: Calls,
     #[serde(default)]
-    pub nothing: Calls,
-    /// The review runs.
+    nothing: Calls,
     #[serde(default)]
-    pub running: Calls,
-    /// The review failed.
-    pub failed: Calls,
+    running: Calls,
+    failed: Calls,
 }
 
 /// The transitions of an outcome, to be tried in turn. Empty: the loop waits.
-pub type Calls = Many<Call>;
+pub(crate) type Calls = Many<Call>;
 
-/// A transition that an outcome or an answer takes.
+/// A transition that an outcome or an answer takes, with constants for its arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Call {
-    /// The transition.
-    pub then: At<String>,
-    /// Constants for its arguments.
+pub(crate) struct Call {
+    pub(crate) then: At<String>,
     #[serde(default, deserialize_with = "tables::pairs")]
-    pub with: Vec<(At<String>, At<Constant>)>,
+    pub(crate) with: Vec<(At<String>, At<Constant>)>,
 }
 
 impl Entry for Call {
@@ -173,24 +136,20 @@ impl From<At<TextOr<String, Call>>> for Call {
     }
 }
 
-/// One of a question's `options`.
+/// One of a question's `options`, with the transition that it takes.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Choice {
-    /// The words of the answer.
-    pub label: At<String>,
-    /// The description, if there is one.
-    pub description: Option<At<String>>,
-    /// The transition that the answer takes for the user.
-    pub then: At<String>,
-    /// Constants for its arguments.
+pub(crate) struct Choice {
+    pub(crate) label: At<Label>,
+    pub(crate) description: Option<At<Label>>,
+    pub(crate) then: At<String>,
     #[serde(default, deserialize_with = "tables::pairs")]
-    pub with: Vec<(At<String>, At<Constant>)>,
+    pub(crate) with: Vec<(At<String>, At<Constant>)>,
 }
 
 impl Choice {
     /// Returns the transition with its constants.
-    pub fn call(&self) -> Call {
+    pub(crate) fn call(&self) -> Call {
         Call {
             then: self.then.clone(),
             with: self.with.clone(),
@@ -200,23 +159,20 @@ impl Choice {
 
 /// A parameter of a behaviour. A list is one parameter for each of its texts.
 #[derive(Debug, Clone)]
-pub struct Parameter<'m> {
-    /// The key.
-    pub key: &'static str,
-    /// The text.
-    pub value: &'m str,
-    /// The place of the text.
-    pub span: &'m Range<usize>,
+pub(crate) struct Parameter<'m> {
+    pub(crate) key: &'static str,
+    pub(crate) value: &'m str,
+    pub(crate) span: &'m Range<usize>,
 }
 
 impl Parameter<'_> {
     /// Returns whether the text is the name of a field.
-    pub fn is_field(&self) -> bool {
+    pub(crate) fn is_field(&self) -> bool {
         matches!(self.key, "round" | "field")
     }
 
     /// Returns the names that the engine fills in between braces. No field may have one of them.
-    pub fn engine_names(&self) -> &'static [&'static str] {
+    pub(crate) fn engine_names(&self) -> &'static [&'static str] {
         match self.key {
             "subject" => &["changes", "n", "program"],
             "findings_file" => &["n"],
@@ -228,61 +184,33 @@ impl Parameter<'_> {
 
 /// An outcome of a behaviour.
 #[derive(Debug, Clone)]
-pub struct Outcome<'m> {
-    /// The key.
-    pub name: &'static str,
+pub(crate) struct Outcome<'m> {
+    pub(crate) name: &'static str,
     /// Whether the file must have it. The loop waits at an outcome that the file leaves out.
-    pub is_required: bool,
+    pub(crate) is_required: bool,
     /// The evidence that its transitions may require.
-    pub evidence: Option<Evidence>,
-    /// The transitions to try.
-    pub calls: &'m [Call],
+    pub(crate) evidence: Option<Evidence>,
+    pub(crate) calls: &'m [Call],
     /// The transitions to try if `calls` is empty.
-    pub fallback: &'m [Call],
+    pub(crate) fallback: &'m [Call],
 }
 
-impl<'m> Outcome<'m> {
-    fn optional(name: &'static str, calls: &'m [Call]) -> Self {
-        Self {
-            name,
-            is_required: false,
-            evidence: None,
-            calls,
-            fallback: &[],
-        }
-    }
-
-    fn required(name: &'static str, calls: &'m [Call]) -> Self {
-        Self {
-            is_required: true,
-            ..Self::optional(name, calls)
-        }
-    }
-
-    fn with(self, evidence: Evidence) -> Self {
-        Self {
-            evidence: Some(evidence),
-            ..self
-        }
-    }
-}
-
-/// Returns a parameter for each text of a key.
-fn texts<'m, T: AsRef<str> + 'm>(
-    key: &'static str,
-    texts: impl IntoIterator<Item = &'m At<T>>,
-) -> Vec<Parameter<'m>> {
-    let parameter = |text: &'m At<T>| Parameter {
-        key,
-        value: text.value.as_ref(),
-        span: &text.span,
-    };
-    texts.into_iter().map(parameter).collect()
+/// Returns a parameter for each text of some keys.
+macro_rules! parameters {
+    ($($key:ident: $texts:expr),*) => {{
+        let mut all = Vec::new();
+        $(all.extend($texts.into_iter().map(|text| Parameter {
+            key: stringify!($key),
+            value: text.value.as_ref(),
+            span: &text.span,
+        }));)*
+        all
+    }};
 }
 
 impl Behaviour {
     /// Returns the name in `on_stop`.
-    pub fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::RequireFile { .. } => "require-file",
             Self::Review(_) => "review",
@@ -296,64 +224,71 @@ impl Behaviour {
     }
 
     /// Returns the parameters that the file has, without outcomes, options and personas.
-    pub fn parameters(&self) -> Vec<Parameter<'_>> {
+    pub(crate) fn parameters(&self) -> Vec<Parameter<'_>> {
         match self {
-            Self::RequireFile { path, before, .. } => {
-                [texts("path", [path]), texts("before", before)].concat()
-            }
-            Self::Review(review) => [
-                texts("subject", &review.subject),
-                texts("round", [&review.round]),
-                texts("since", &review.since),
-                texts("reviewer", &review.reviewer),
-                texts("model", &review.model),
-                texts("prompt", &review.prompt),
-                texts("findings_file", &review.findings_file),
-                texts("verdicts", &review.verdicts),
-                texts("blocking", &review.blocking),
-                texts("earlier", &review.earlier),
-                texts("verify", &review.verify),
-            ]
-            .concat(),
+            Self::RequireFile { path, before, .. } => parameters!(path: [path], before: before),
+            Self::Review(review) => parameters!(
+                subject: &review.subject,
+                round: [&review.round],
+                since: &review.since,
+                reviewer: &review.reviewer,
+                model: &review.model,
+                prompt: &review.prompt,
+                findings_file: &review.findings_file,
+                verdicts: &review.verdicts,
+                blocking: &review.blocking,
+                earlier: &review.earlier,
+                verify: &review.verify
+            ),
             Self::Approve { .. } | Self::Announce { .. } => Vec::new(),
             Self::Ask {
                 question, header, ..
-            } => [texts("question", question), texts("header", header)].concat(),
-            Self::Run { command, .. } => texts("command", [command]),
-            Self::Verify { commands, .. } => texts("commands", [commands]),
-            Self::WaitFor { file, field, .. } => {
-                [texts("file", file), texts("field", field)].concat()
-            }
+            } => parameters!(question: question, header: header),
+            Self::Run { command, .. } => parameters!(command: [command]),
+            Self::Verify { commands, .. } => parameters!(commands: [commands]),
+            Self::WaitFor { file, field, .. } => parameters!(file: file, field: field),
         }
     }
 
     /// Returns the outcomes in the order of the generated code.
-    pub fn outcomes(&self) -> Vec<Outcome<'_>> {
-        use Evidence::{Reviewed, Settled, Verified};
+    pub(crate) fn outcomes(&self) -> Vec<Outcome<'_>> {
+        /// An outcome that the file may leave out.
+        fn optional<'m>(name: &'static str, calls: &'m [Call]) -> Outcome<'m> {
+            Outcome {
+                name,
+                is_required: false,
+                evidence: None,
+                calls,
+                fallback: &[],
+            }
+        }
 
-        match self {
+        /// An outcome that the file must have.
+        fn required<'m>(name: &'static str, calls: &'m [Call]) -> Outcome<'m> {
+            Outcome {
+                is_required: true,
+                ..optional(name, calls)
+            }
+        }
+
+        let mut all = match self {
             Self::RequireFile {
                 written, missing, ..
-            } => {
-                vec![
-                    Outcome::required("written", written),
-                    Outcome::optional("missing", missing),
-                ]
-            }
+            } => vec![required("written", written), optional("missing", missing)],
             Self::Review(review) => vec![
-                Outcome::required("clean", &review.clean).with(Settled),
-                Outcome::required("findings", &review.findings).with(Reviewed),
+                required("clean", &review.clean),
+                required("findings", &review.findings),
                 Outcome {
                     fallback: &review.findings,
-                    ..Outcome::optional("stalled", &review.stalled).with(Reviewed)
+                    ..optional("stalled", &review.stalled)
                 },
-                Outcome::optional("nothing", &review.nothing),
-                Outcome::optional("running", &review.running),
-                Outcome::required("failed", &review.failed),
+                optional("nothing", &review.nothing),
+                optional("running", &review.running),
+                required("failed", &review.failed),
             ],
-            Self::Approve { then } => vec![Outcome::optional("then", then)],
-            Self::Announce { then } => vec![Outcome::required("then", then)],
-            Self::Ask { unanswered, .. } => vec![Outcome::optional("unanswered", unanswered)],
+            Self::Approve { then } => vec![optional("then", then)],
+            Self::Announce { then } => vec![required("then", then)],
+            Self::Ask { unanswered, .. } => vec![optional("unanswered", unanswered)],
             Self::Run {
                 passed,
                 failed,
@@ -365,47 +300,43 @@ impl Behaviour {
                 failed,
                 missing,
                 ..
-            } => {
-                let evidence = matches!(self, Self::Verify { .. }).then_some(Verified);
-                vec![
-                    Outcome {
-                        evidence,
-                        ..Outcome::required("passed", passed)
-                    },
-                    Outcome::required("failed", failed),
-                    Outcome::optional("missing", missing),
-                    // A loop always waits while its command runs.
-                    Outcome::optional("running", &[]),
-                ]
-            }
+            } => vec![
+                required("passed", passed),
+                required("failed", failed),
+                optional("missing", missing),
+                // A loop always waits while its command runs.
+                optional("running", &[]),
+            ],
             Self::WaitFor { there, waiting, .. } => {
-                vec![
-                    Outcome::required("there", there),
-                    Outcome::optional("waiting", waiting),
-                ]
+                vec![required("there", there), optional("waiting", waiting)]
             }
+        };
+        for outcome in &mut all {
+            outcome.evidence = match (self, outcome.name) {
+                (Self::Review(_), "clean") => Some(Evidence::Settled),
+                (Self::Review(_), "findings" | "stalled") => Some(Evidence::Reviewed),
+                (Self::Verify { .. }, "passed") => Some(Evidence::Verified),
+                _ => None,
+            };
         }
+        all
     }
 
     /// Returns the calls of all outcomes.
-    pub fn calls(&self) -> impl Iterator<Item = &Call> {
+    pub(crate) fn calls(&self) -> impl Iterator<Item = &Call> {
         let outcomes = self.outcomes().into_iter();
         outcomes.flat_map(|outcome| outcome.calls)
     }
 
     /// Returns every transition that it names, in outcomes and answers.
-    pub fn transitions(&self) -> impl Iterator<Item = &At<String>> {
-        self.calls().map(|call| &call.then).chain(self.answers())
-    }
-
-    /// Returns every transition that an answer takes: those of the options, then that of a text.
-    pub fn answers(&self) -> impl Iterator<Item = &At<String>> {
+    pub(crate) fn transitions(&self) -> impl Iterator<Item = &At<String>> {
         let choices = self.choices().iter().map(|choice| &choice.then);
-        choices.chain(self.text())
+        let calls = self.calls().map(|call| &call.then);
+        calls.chain(choices).chain(self.text())
     }
 
     /// Returns the options of the machine file.
-    pub fn choices(&self) -> &[Choice] {
+    pub(crate) fn choices(&self) -> &[Choice] {
         match self {
             Self::Ask {
                 options: Some(options),
@@ -416,7 +347,7 @@ impl Behaviour {
     }
 
     /// Returns the transition that takes an answer in the user's own words.
-    pub fn text(&self) -> Option<&At<String>> {
+    pub(crate) fn text(&self) -> Option<&At<String>> {
         match self {
             Self::Ask { text, .. } => text.as_ref(),
             _ => None,
@@ -424,7 +355,7 @@ impl Behaviour {
     }
 
     /// Returns the review, if it is one.
-    pub fn review(&self) -> Option<&Review> {
+    pub(crate) fn review(&self) -> Option<&Review> {
         match self {
             Self::Review(review) => Some(review),
             _ => None,
@@ -432,23 +363,23 @@ impl Behaviour {
     }
 
     /// Returns whether it asks the user.
-    pub fn asks(&self) -> bool {
+    pub(crate) fn asks(&self) -> bool {
         matches!(self, Self::Ask { .. })
     }
 
     /// Returns whether the program asks, in Rust.
-    pub fn asks_in_rust(&self) -> bool {
+    pub(crate) fn asks_in_rust(&self) -> bool {
         self.asks() && self.parameters().is_empty() && self.choices().is_empty()
     }
 
     /// Returns whether the program gives the subject of a review, or a part of it, in Rust.
-    pub fn reviews_in_rust(&self) -> bool {
+    pub(crate) fn reviews_in_rust(&self) -> bool {
         let mut subjects = self.review().into_iter().flat_map(|review| &review.subject);
         subjects.any(|subject| &*subject.value == PROGRAM)
     }
 
     /// Returns whether it runs the commands that verify the work, which the program gives, in Rust.
-    pub fn verifies(&self) -> bool {
+    pub(crate) fn verifies(&self) -> bool {
         match self {
             Self::Review(review) => review.verify.is_some(),
             other => matches!(other, Self::Verify { .. }),

@@ -1,84 +1,67 @@
-//! Guards and updates: the two little languages inside strings of a machine file.
+//! The parser of guards and updates.
 //!
 //! `when` is parsed by recursive descent: `or` binds weakest, then `and`, then a comparison. An update is one operand.
 //! Places are bytes of the string's value, and the caller maps them to the file. `check` knows which fields exist.
 
 use std::ops::Range;
 
-use super::text::operand_text;
+use super::expression::operand_text;
 use super::texts::is_name;
 use super::{At, Constant, Guard, Operand, Sign, Update};
 
 /// A problem of a guard or an update, with its bytes in the string's value.
-#[derive(Debug)]
 pub(super) struct Fault {
     pub(super) part: Range<usize>,
     pub(super) message: String,
     pub(super) help: String,
 }
 
-/// The longest guard or update, in bytes.
-const MAX_BYTES: usize = 2_000;
 /// The most parentheses in parentheses.
 const MAX_DEPTH: usize = 16;
 /// The help for an update.
 const UPDATE: &str = "it is a number, `field`, `field + 1`, `field - 1`, `field + args.name`, `next(field)` or `args.name`";
 
 /// Parses a guard. `place` maps bytes of the text to bytes of the file.
-pub(super) fn guard(
+pub(super) fn parse_guard(
     text: &str,
     place: &dyn Fn(Range<usize>) -> Range<usize>,
 ) -> Result<Guard, Fault> {
-    let mut parser = Parser::new(text, place)?;
+    let mut parser = Parser::new(text, place);
     let guard = parser.any(0)?;
-    parser.expect(
-        "",
-        "`and`, `or` or the end",
-        "join comparisons with `and` or `or`",
-    )?;
+    let help = "join comparisons with `and` or `or`";
+    parser.expect("", "`and`, `or` or the end", help)?;
     Ok(guard)
 }
 
 /// Parses an update: `field`, `field + 1`, `field + args.name`, `next(field)`, `args.name` or a constant.
-pub(super) fn update(text: &str) -> Result<Update, Fault> {
-    let mut parser = Parser::new(text, &|part| part)?;
-    let update = if parser.is_at(&["next", "("]) {
-        parser.position += 2;
-        let name = parser.operand(UPDATE)?;
-        parser.expect(")", "`)`", UPDATE)?;
-        match name {
-            Operand::Field { name, offset: 0 } => Some(Update::Next(name.value)),
-            _ => None,
-        }
-    } else {
-        match parser.operand(UPDATE)? {
-            Operand::Constant(constant) => Some(Update::Constant(constant)),
-            Operand::Argument { name, offset: 0 } => Some(Update::Argument(name.value)),
-            Operand::Argument { .. } => None,
-            Operand::Field { name, offset: 0 } if parser.skip("+") => {
-                match parser.operand(UPDATE)? {
-                    Operand::Argument {
-                        name: argument,
-                        offset: 0,
-                    } => Some(Update::Plus {
-                        name: name.value,
-                        argument: argument.value,
-                    }),
-                    _ => None,
-                }
-            }
-            Operand::Field { name, offset } => Some(Update::Field {
+pub(super) fn parse_update(text: &str) -> Result<Update, Fault> {
+    let next = text.strip_prefix("next(");
+    let next = next.and_then(|rest| rest.strip_suffix(')')).map(str::trim);
+    if let Some(name) = next.filter(|name| is_name(name)) {
+        return Ok(Update::Next(name.to_owned()));
+    }
+    let mut parser = Parser::new(text, &|part| part);
+    let update = match parser.operand(UPDATE)? {
+        Operand::Constant(constant) => Update::Constant(constant),
+        Operand::Argument { name, offset: 0 } => Update::Argument(name.value),
+        Operand::Field { name, offset: 0 } if parser.skip("+") => match parser.operand(UPDATE)? {
+            Operand::Argument {
+                name: argument,
+                offset: 0,
+            } => Update::Plus {
                 name: name.value,
-                offset,
-            }),
-        }
+                argument: argument.value,
+            },
+            _ => return parser.unexpected("one argument", UPDATE),
+        },
+        Operand::Field { name, offset } => Update::Field {
+            name: name.value,
+            offset,
+        },
+        Operand::Argument { .. } => return parser.unexpected("one argument", UPDATE),
     };
     parser.expect("", "the end", UPDATE)?;
-    update.ok_or_else(|| Fault {
-        part: 0..text.len(),
-        message: format!("`{text}` is not an update"),
-        help: UPDATE.to_owned(),
-    })
+    Ok(update)
 }
 
 /// Splits a text into words, numbers, quoted texts and signs. The last token is empty: the end.
@@ -113,39 +96,29 @@ struct Parser<'t> {
 }
 
 impl<'t> Parser<'t> {
-    fn new(text: &'t str, place: &'t dyn Fn(Range<usize>) -> Range<usize>) -> Result<Self, Fault> {
-        if text.len() > MAX_BYTES {
-            return Err(Fault {
-                part: 0..text.len(),
-                message: format!("a text of {} bytes is too long", text.len()),
-                help: format!("use {MAX_BYTES} at most"),
-            });
-        }
-        Ok(Self {
+    fn new(text: &'t str, place: &'t dyn Fn(Range<usize>) -> Range<usize>) -> Self {
+        Self {
             tokens: tokens(text),
             position: 0,
             place,
-        })
+        }
     }
 
-    /// Returns whether these tokens come next.
-    fn is_at(&self, wanted: &[&str]) -> bool {
-        let next = self.tokens[self.position..].iter().map(|(token, _)| token);
-        next.take(wanted.len()).eq(wanted)
+    fn token(&self) -> &'t str {
+        self.tokens[self.position].0
     }
 
     /// Moves beyond a token if it is the next one.
     fn skip(&mut self, wanted: &str) -> bool {
-        let is_next = self.is_at(&[wanted]);
+        let is_next = self.token() == wanted;
         self.position += usize::from(is_next);
         is_next
     }
 
     fn expect(&mut self, wanted: &str, name: &str, help: &str) -> Result<(), Fault> {
-        if self.skip(wanted) {
-            Ok(())
-        } else {
-            self.unexpected(name, help)
+        match self.skip(wanted) {
+            true => Ok(()),
+            false => self.unexpected(name, help),
         }
     }
 
@@ -157,17 +130,15 @@ impl<'t> Parser<'t> {
             "||" => "write `or`",
             "=" => "write `==`",
             "!" | "not" => "use != or the opposite sign",
-            "'" => "write the word in double quotes",
             _ if token.starts_with("args.") => "name an argument: `args.score`",
             "+" | "-" => "a number is added to a field: `field + 1`",
             "==" | "!=" | "<" | "<=" | ">" | ">=" => "join two comparisons with `and`",
             _ if token.starts_with('"') && !is_closed(token) => "close the quote",
             _ => help,
         };
-        let found = if token.is_empty() {
-            "the end".to_owned()
-        } else {
-            format!("`{token}`")
+        let found = match token {
+            "" => "the end".to_owned(),
+            _ => format!("`{token}`"),
         };
         Err(Fault {
             part,
@@ -177,24 +148,24 @@ impl<'t> Parser<'t> {
     }
 
     fn any(&mut self, depth: usize) -> Result<Guard, Fault> {
-        let mut parts = vec![self.all(depth)?];
-        while self.skip("or") {
-            parts.push(self.all(depth)?);
-        }
-        Ok(match parts.len() {
-            1 => parts.remove(0),
-            _ => Guard::Any(parts),
-        })
+        let all = &|parser: &mut Self| parser.joined("and", Guard::All, &|one| one.single(depth));
+        self.joined("or", Guard::Any, all)
     }
 
-    fn all(&mut self, depth: usize) -> Result<Guard, Fault> {
-        let mut parts = vec![self.single(depth)?];
-        while self.skip("and") {
-            parts.push(self.single(depth)?);
+    /// Parses parts with a word between them. One part stands for itself.
+    fn joined(
+        &mut self,
+        word: &str,
+        join: fn(Vec<Guard>) -> Guard,
+        part: &dyn Fn(&mut Self) -> Result<Guard, Fault>,
+    ) -> Result<Guard, Fault> {
+        let mut parts = vec![part(self)?];
+        while self.skip(word) {
+            parts.push(part(self)?);
         }
         Ok(match parts.len() {
             1 => parts.remove(0),
-            _ => Guard::All(parts),
+            _ => join(parts),
         })
     }
 
@@ -209,10 +180,8 @@ impl<'t> Parser<'t> {
         }
         let left = self.operand("a comparison is `field < 3` or `field == \"word\"`")?;
         let Some(sign) = Sign::ALL.iter().find(|sign| self.skip(sign.word())) else {
-            let help = format!(
-                "compare with ==, !=, <, <=, > or >=; a flag is `{} == true`",
-                operand_text(&left)
-            );
+            let left = operand_text(&left);
+            let help = format!("compare with ==, !=, <, <=, > or >=; a flag is `{left} == true`");
             return self.unexpected("a comparison sign", &help);
         };
         let right = self.operand("compare with a field, a number or a \"word\"")?;
@@ -225,20 +194,19 @@ impl<'t> Parser<'t> {
 
     fn operand(&mut self, help: &str) -> Result<Operand, Fault> {
         let (token, part) = self.tokens[self.position].clone();
+        let argument = token.strip_prefix("args.");
+        let name = argument.unwrap_or(token);
         let constant = match token {
             "true" | "false" => Constant::Flag(token == "true"),
             _ if token.starts_with(|first: char| first.is_ascii_digit()) => {
-                return Ok(Operand::Constant(Constant::Count(
-                    self.number()?.unsigned_abs(),
-                )));
+                let number = self.number()?;
+                return Ok(Operand::Constant(Constant::Count(number.unsigned_abs())));
             }
             _ if is_closed(token) => Constant::Text(token.trim_matches('"').to_owned()),
+            _ if !is_name(name) || ["and", "or", "not"].contains(&name) => {
+                return self.unexpected("a field, a number or a \"word\"", help);
+            }
             _ => {
-                let argument = token.strip_prefix("args.");
-                let name = argument.unwrap_or(token);
-                if !is_name(name) || ["and", "or", "not"].contains(&name) {
-                    return self.unexpected("a field, a number or a \"word\"", help);
-                }
                 self.position += 1;
                 let name = At::new(name.to_owned(), (self.place)(part));
                 let offset = self.offset()?;
@@ -266,17 +234,12 @@ impl<'t> Parser<'t> {
     }
 
     fn number(&mut self) -> Result<i64, Fault> {
-        let (token, _) = &self.tokens[self.position];
-        match token.parse() {
-            Ok(number) => {
-                self.position += 1;
-                Ok(number)
-            }
-            Err(_) => {
-                let help = format!("use a number from 0 to {}, not a field", i64::MAX);
-                self.unexpected("a number", &help)
-            }
-        }
+        let Ok(number) = self.token().parse() else {
+            let help = format!("use a number from 0 to {}, not a field", i64::MAX);
+            return self.unexpected("a number", &help);
+        };
+        self.position += 1;
+        Ok(number)
     }
 }
 
