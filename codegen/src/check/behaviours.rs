@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::types::{describe, misfit, no_count};
 use super::{Check, strs};
-use crate::diagnostic::{list, suggest};
+use crate::diagnostic::list;
 use crate::model::{
     Actor, Argument, At, Behaviour, Call, Edge, Evidence, FieldKind, From, Phase, Transition,
 };
@@ -26,9 +26,7 @@ pub(super) fn behaviours(check: &Check<'_>) {
     }
     for name in &machine.before_stop {
         if let Some(entries) = check.transitions.get(name.as_str()) {
-            let then = name.clone();
-            let call = Call { then, with: vec![] };
-            hook_call(check, "before_stop", None, &call, entries[0]);
+            hook_call(check, "before_stop", None, &Call::new(name), entries[0]);
         }
         taken.extend((0..machine.phases.len()).map(|at| (at, name.as_str())));
     }
@@ -59,8 +57,11 @@ fn find_entry<'m>(check: &Check<'m>, from: usize, name: &'m At<String>) -> Optio
     let edge = check.edges_from(from, name).first();
     if edge.is_none() && !entries.iter().any(|entry| check.is_broken(entry)) {
         let sources = entries.iter().flat_map(|entry| entry.sources()).take(4);
-        let args = (&check.phase(from).name, list(&strs(sources)));
-        check.add("no_edge", &name.span, &[name, args.0, &args.1]);
+        check.add(
+            "no_edge",
+            name,
+            &[&check.phase(from).name, &list(&strs(sources))],
+        );
     }
     edge.map(|edge| edge.declared)
 }
@@ -73,43 +74,31 @@ fn hook_call(
     call: &Call,
     entry: &Transition,
 ) {
-    let name = &call.then;
-    let place = &name.span;
     if !entry.by.is_empty() {
-        check.add("hook_by", place, &[name]);
+        check.add("hook_by", &call.then, &[]);
     }
-    let needed = entry.requires.as_ref();
-    let has_evidence = |needed| evidence.is_some_and(|given| given.suffices(needed));
-    if let Some(needed) = needed.filter(|needed| !has_evidence(needed.value)) {
-        let word = needed.word();
-        check.add("hook_evidence", place, &[&outcome, name, &word]);
+    if let Some(needed) = &entry.requires
+        && !evidence.is_some_and(|given| given.suffices(needed.value))
+    {
+        check.add("hook_evidence", &call.then, &[outcome, needed.word()]);
     }
-    constants(check, call, &entry.args);
-    for argument in missing(call, &entry.args).filter(|argument| !argument.optional) {
-        check.add("hook_args", place, &[&outcome, name, &argument.name]);
-    }
-}
-
-/// Checks the constants that a call gives to arguments.
-fn constants(check: &Check<'_>, call: &Call, args: &[Argument]) {
-    let then = &call.then;
-    for (name, value) in &call.with {
-        if let Some(argument) = args.iter().find(|known| known.name == *name) {
-            if let Some(problem) = misfit(name, &argument.kind, value) {
-                check.report(&value.span, problem);
-            }
-            continue;
+    for argument in missing(check, call, entry) {
+        if !argument.optional {
+            check.add("hook_args", &call.then, &[outcome, &argument.name]);
         }
-        let help = suggest(name, args.iter().map(|known| known.name.as_str()));
-        let help = help.unwrap_or_else(|| format!("add it to `args` of `{then}`, or remove it"));
-        check.add("unknown_argument", &name.span, &[then, name, &help]);
     }
 }
 
-/// Returns the arguments for which a call has no constants.
-fn missing<'a>(call: &Call, args: &'a [Argument]) -> impl Iterator<Item = &'a Argument> {
-    let is_given = |argument: &Argument| call.with.iter().any(|(name, _)| *name == argument.name);
-    args.iter().filter(move |argument| !is_given(argument))
+/// Checks the constants that a call gives to arguments. Returns the arguments that it leaves out.
+fn missing<'a>(check: &Check<'_>, call: &Call, entry: &'a Transition) -> Vec<&'a Argument> {
+    let mut missing: Vec<_> = entry.args.iter().collect();
+    for (name, value) in &call.with {
+        if let Some(argument) = check.find_argument(entry, name) {
+            check.report(&value.span, misfit(name, &argument.kind, value));
+            missing.retain(|argument| argument.name != *name);
+        }
+    }
+    missing
 }
 
 /// Checks that `approve` ends the turn, that `announce` does not, and that it has a message.
@@ -125,16 +114,15 @@ fn turn(check: &Check<'_>, behaviour: &Behaviour, name: &At<String>, edge: &Edge
         Behaviour::Announce { .. } if !has_message => "turn_message",
         _ => return,
     };
-    check.add(code, &name.span, &[name, &phase.name]);
+    check.add(code, name, &[&phase.name]);
 }
 
-/// Checks the options of a question and the transitions that answers take. An answer is of the user, has no evidence, and
-/// gives one text at most.
+/// Checks the transitions that answers take. An answer is of the user, has no evidence, and gives one text at most.
 fn answers<'m>(check: &Check<'m>, at: usize, behaviour: &'m Behaviour) {
     let mut labels = HashSet::new();
     for choice in behaviour.choices() {
-        if !labels.insert(&*choice.label.value) {
-            check.add("question_label", &choice.label.span, &[&choice.label]);
+        if !labels.insert(choice.label.as_str()) {
+            check.add("question_label", &choice.label, &[]);
         }
         if let Some(entry) = find_entry(check, at, &choice.then) {
             answer(check, &choice.call(), entry, false);
@@ -143,26 +131,22 @@ fn answers<'m>(check: &Check<'m>, at: usize, behaviour: &'m Behaviour) {
     if let Some(then) = behaviour.text()
         && let Some(entry) = find_entry(check, at, then)
     {
-        let then = then.clone();
-        answer(check, &Call { then, with: vec![] }, entry, true);
+        answer(check, &Call::new(then), entry, true);
     }
 }
 
 fn answer(check: &Check<'_>, call: &Call, entry: &Transition, is_text: bool) {
-    let name = &call.then;
-    constants(check, call, &entry.args);
     if !entry.by.iter().any(|actor| actor.value == Actor::Person) {
-        check.add("answer_by", &name.span, &[name]);
+        check.add("answer_by", &call.then, &[]);
     }
     if entry.requires.is_some() {
-        check.add("answer_evidence", &name.span, &[name]);
+        check.add("answer_evidence", &call.then, &[]);
     }
-    let rest: Vec<&Argument> = missing(call, &entry.args).collect();
-    match rest.as_slice() {
-        [] if is_text => check.add("answer_text", &name.span, &[name]),
+    match missing(check, call, entry).as_slice() {
+        [] if is_text => check.add("answer_text", &call.then, &[]),
         [] => {}
         [only] if only.kind == FieldKind::Text => {}
-        [.., last] => check.add("answer_args", &name.span, &[name, &last.name]),
+        [.., last] => check.add("answer_args", &call.then, &[&last.name]),
     }
 }
 
@@ -187,40 +171,34 @@ fn unused(check: &Check<'_>, entry: &Transition, taken: &HashSet<(usize, &str)>)
     for edge in idle.filter(|edge| is_idle(edge)) {
         let phase = &check.phase(edge.from).name;
         let place = entry.sources().iter().find(|source| *source == phase);
-        check.add("unused_edge", &place.unwrap_or(name).span, &[name, phase]);
+        check.add_at("unused_edge", &place.unwrap_or(name).span, &[name, phase]);
     }
 }
 
 /// Checks parameters that need another key, or a field of some type.
 fn parameters(check: &Check<'_>, phase: &Phase, behaviour: &Behaviour) {
-    let phase = &phase.name;
     match behaviour {
         Behaviour::Review(review) => {
-            let round = check.find_field(&review.round);
-            if let Some(problem) = round.and_then(|field| no_count(&field.name, &field.kind)) {
-                check.report(&review.round.span, problem);
+            if let Some(field) = check.find_field(&review.round) {
+                check.report(&review.round.span, no_count(&field.name, &field.kind));
+            }
+            if !review.model.is_empty() && review.reviewer.is_empty() {
+                check.add_at("review_key", &review.model[0].span, &[]);
             }
             let words = &review.verdicts;
-            if !review.model.is_empty() && review.reviewer.is_empty() {
-                check.add(
-                    "review_key",
-                    &review.model[0].span,
-                    &[&"model", &"reviewer"],
-                );
-            }
             if !words.is_empty() && (words.len() != 2 || review.findings_file.is_none()) {
-                check.add("review_verdicts", &words[0].span, &[]);
+                check.add_at("review_verdicts", &words[0].span, &[]);
             }
         }
         Behaviour::WaitFor { file, field, .. } => {
             if file.is_some() == field.is_some() {
-                check.add("wait_for", &phase.span, &[phase]);
+                check.add("wait_for", &phase.name, &[]);
             }
             if let Some(name) = field
                 && let Some(field) = check.find_field(name)
                 && let FieldKind::OneOf(_) | FieldKind::Data(_) | FieldKind::Held(_) = field.kind
             {
-                check.add("wait_for_kind", &name.span, &[name, &describe(&field.kind)]);
+                check.add("wait_for_kind", name, &[describe(&field.kind)]);
             }
         }
         Behaviour::Ask {
@@ -232,7 +210,7 @@ fn parameters(check: &Check<'_>, phase: &Phase, behaviour: &Behaviour) {
             let count = options.as_ref().map_or(0, |options| options.len());
             let is_whole = question.is_some() && header.is_some() && (2..=4).contains(&count);
             if !is_whole && !behaviour.asks_in_rust() {
-                check.add("question_keys", &phase.span, &[phase]);
+                check.add("question_keys", &phase.name, &[]);
             }
         }
         _ => {}

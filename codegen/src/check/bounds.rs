@@ -195,8 +195,8 @@ fn report(check: &Check<'_>, cycle: &[&Edge<'_>], part: &Component<'_>) {
     let names = strs(cycle.iter().map(|edge| &edge.declared.name)).join(", ");
     let reasons = cycle.iter().flat_map(|edge| reasons(edge, part));
     let reasons: String = reasons.take(3).collect();
-    let place = &cycle[0].declared.name.span;
-    check.add("unbounded_cycle", place, &[&phases, &names, &reasons]);
+    let first = &cycle[0].declared.name;
+    check.add("unbounded_cycle", first, &[&phases, &names, &reasons]);
     for edge in cycle.iter().skip(1).take(8) {
         check.relate(&edge.declared.name.span, "then this one");
     }

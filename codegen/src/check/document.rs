@@ -8,7 +8,7 @@ use super::Check;
 use super::types::constant;
 use crate::diagnostic::suggest;
 use crate::model::{
-    Active, At, Constant, Does, Field, FieldKind, Form, Held, IdForm, Plugin, SlashCommand, State,
+    Active, At, Constant, Field, FieldKind, Form, Held, IdForm, Plugin, State, texts,
 };
 
 pub(super) fn document(check: &Check<'_>) {
@@ -19,11 +19,10 @@ pub(super) fn document(check: &Check<'_>) {
         if let Some(value) = &field.null {
             null(check, field, value);
         }
-        limits(check, field);
     }
     edits(check, &machine.state);
     if let Some(file) = &machine.state.file {
-        self::file(check, &machine.state, &file.value, file);
+        self::file(check, &machine.state, file);
     }
     if let Some(plugin) = &machine.plugin {
         commands(check, plugin);
@@ -38,12 +37,12 @@ fn holders(check: &Check<'_>) {
         if let FieldKind::Held(held) = field.kind
             && let Some(first) = holders.insert(held, name)
         {
-            check.add("held_twice", &name.span, &[first, name, &held.word()]);
+            check.add("held_twice", name, &[first, held.word()]);
         }
     }
     let required = Held::REQUIRED.iter();
     for held in required.filter(|held| !holders.contains_key(held)) {
-        check.add("no_holder", &check.machine.name.span, &[&held.word()]);
+        check.add("no_holder", &check.machine.name, &[held.word()]);
     }
 }
 
@@ -58,17 +57,17 @@ fn places(check: &Check<'_>) {
         let name = &field.name;
         let span = field.key.as_ref().map_or(&name.span, |key| &key.span);
         if matches!(field.kind, FieldKind::Data(_)) && form == Form::Lines {
-            check.add("data_form", span, &[name]);
+            check.add_at("data_form", span, &[name]);
         }
         if field.key.is_some() && form != Form::Frontmatter {
-            check.add("key_form", span, &[name]);
+            check.add_at("key_form", span, &[name]);
         }
         // A place above this one may belong to a field, or this one to an earlier field.
         let place = field.place();
         let above = place.match_indices('.').map(|(end, _)| &place[..end]);
         let mut other = above.chain([place]).filter_map(|place| owners.get(place));
         if let Some(other) = other.find(|other| other.name != *name) {
-            check.add("key_twice", span, &[name, &other.name]);
+            check.add_at("key_twice", span, &[name, &other.name]);
             check.relate(&other.name.span, "the other field");
         }
     }
@@ -77,7 +76,6 @@ fn places(check: &Check<'_>) {
 /// Checks a value that the document writes as null.
 fn null(check: &Check<'_>, field: &Field, null: &At<Constant>) {
     let code = match (&field.kind, &null.value) {
-        _ if field.within.is_some() => "null_in",
         (FieldKind::Held(Held::Phase), Constant::Text(phase))
             if check.phases.contains_key(phase.as_str()) =>
         {
@@ -85,9 +83,10 @@ fn null(check: &Check<'_>, field: &Field, null: &At<Constant>) {
         }
         (FieldKind::Held(Held::Phase), _) => "null_phase",
         (FieldKind::Flag | FieldKind::Held(_), _) => "null_never",
+        _ if field.within.is_some() => "null_never",
         _ => return constant(check, field, null),
     };
-    check.add(code, &null.span, &[&field.name]);
+    check.add_at(code, &null.span, &[&field.name]);
 }
 
 /// Checks the fields that an edit of the document by hand may change.
@@ -105,30 +104,16 @@ fn edits(check: &Check<'_>, state: &State) {
         let is_count = field.kind == FieldKind::Count;
         let is_editable = is_count || matches!(field.kind, FieldKind::Flag | FieldKind::OneOf(_));
         if !is_editable || field.within.is_some() {
-            check.add("edit_kind", &name.span, &[name]);
+            check.add("edit_kind", name, &[]);
         } else if is_count && field.max.is_none() && read.contains(name.as_str()) {
-            check.add("edit_limit", &name.span, &[name]);
+            check.add("edit_limit", name, &[]);
         }
     }
 }
 
-/// Checks `min` and `max` of a field.
-fn limits(check: &Check<'_>, field: &Field) {
-    let Some(limit) = field.min.as_ref().or(field.max.as_ref()) else {
-        return;
-    };
-    let name = &field.name;
-    if field.kind != FieldKind::Count || !check.machine.state.edits.contains(name) {
-        check.add("limit_unused", &limit.span, &[name]);
-    }
-    let (min, max) = field.counts();
-    if min > max {
-        check.add("limit_order", &limit.span, &[name, &min, &max]);
-    }
-}
-
 /// Checks the path of a document that belongs to the user: each loop needs its own, outside the engine's folder.
-fn file<T>(check: &Check<'_>, state: &State, path: &str, file: &At<T>) {
+fn file(check: &Check<'_>, state: &State, file: &At<texts::Path>) {
+    let path = file.as_str();
     let id = format!("{{{}}}", check.machine.holder(Held::Id).unwrap_or("id"));
     let folder = check.machine.folder();
     let ids = path.matches(&id).count();
@@ -147,34 +132,19 @@ fn file<T>(check: &Check<'_>, state: &State, path: &str, file: &At<T>) {
         ("file_alone", state.folder_env.is_some(), "folder_env"),
     ];
     for (code, _, arg) in rules.iter().filter(|(_, is_broken, _)| *is_broken) {
-        check.add(code, &file.span, &[arg]);
+        check.add(code, file, &[arg]);
     }
 }
 
-/// Checks the slash commands of the plugin: each exists, and has one meaning.
+/// Checks that the plugin can have the slash commands that the file names.
 fn commands(check: &Check<'_>, plugin: &Plugin) {
-    let machine = check.machine;
-    let possible = machine.possible_slash_commands();
-    for command in &plugin.commands {
-        let name = &command.name;
+    let possible = check.machine.possible_slash_commands();
+    for name in plugin.commands.iter().map(|command| &command.name) {
         let mut known = possible.iter().map(|command| command.name);
         if !known.clone().any(|known| known == name.value) {
             let help = suggest(name, known.by_ref());
             let help = help.unwrap_or("name a mode or a transition of the user".to_owned());
-            check.add("unknown_command", &name.span, &[name, &help]);
+            check.add("unknown_command", name, &[&help]);
         }
-    }
-    let mut seen = HashSet::new();
-    let mut commands = machine.slash_commands();
-    commands.retain(|command| !seen.insert(command.name));
-    for SlashCommand { name, does, .. } in commands {
-        // The modes come first, so the other one is a mode.
-        let mode = machine.modes.iter().find(|mode| mode.name.value == name);
-        let place = mode.map_or(&plugin.name.span, |mode| &mode.name.span);
-        let other = match does {
-            Does::Take => "a transition",
-            _ => "the engine",
-        };
-        check.add("command_twice", place, &[&other, &name]);
     }
 }

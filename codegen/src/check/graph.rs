@@ -4,43 +4,42 @@ use std::collections::HashSet;
 
 use super::{Check, strs};
 use crate::diagnostic::list;
-use crate::model::{Actor, Argument, From, Transition};
+use crate::model::{Actor, Argument, At, From, Transition};
 
 pub(super) fn graph(check: &Check<'_>) {
     let machine = check.machine;
-    let is_terminal = |name: &str| {
-        check
-            .phases
-            .get(name)
-            .is_some_and(|&at| check.phase(at).terminal)
+    let is_terminal = |name: &&At<String>| {
+        let at = check.phases.get(name.as_str());
+        at.is_some_and(|&at| check.phase(at).terminal)
     };
-    let name = &machine.name.span;
     if machine.modes.is_empty() {
-        check.add("no_mode", name, &[]);
+        check.add("no_mode", &machine.name, &[]);
     }
     if !machine.phases.iter().any(|phase| phase.terminal) {
-        check.add("no_end", name, &[]);
+        check.add("no_end", &machine.name, &[]);
     }
-    for mode in machine.modes.iter().filter(|mode| is_terminal(&mode.start)) {
-        check.add("starts_at_end", &mode.start.span, &[&mode.name]);
+    for mode in &machine.modes {
+        if is_terminal(&&mode.start) {
+            check.add("starts_at_end", &mode.start, &[&mode.name]);
+        }
     }
-    let ends = machine.phases.iter().filter(|phase| phase.terminal);
-    for phase in ends.filter(|phase| phase.on_stop.is_some()) {
-        check.add("end_goes_on", &phase.name.span, &[&phase.name]);
+    for phase in &machine.phases {
+        if phase.terminal && phase.on_stop.is_some() {
+            check.add("end_goes_on", &phase.name, &[]);
+        }
     }
     for entry in &machine.transitions {
-        let name = &entry.name;
         if entry.own && entry.by.is_empty() {
-            check.add("own_without_by", &name.span, &[name]);
+            check.add("own_without_by", &entry.name, &[]);
         }
-        for phase in entry.sources().iter().filter(|phase| is_terminal(phase)) {
-            check.add("edge_from_end", &phase.span, &[name, phase]);
+        for phase in entry.sources().iter().filter(is_terminal) {
+            check.add("edge_from_end", phase, &[&entry.name]);
         }
         if let From::Any(place) = &entry.from
             && check.edges_of(entry).next().is_none()
             && !check.is_broken(entry)
         {
-            check.add("no_source", place, &[name]);
+            check.add_at("no_source", place, &[&entry.name]);
         }
     }
     for entries in check.transitions.values() {
@@ -48,9 +47,8 @@ pub(super) fn graph(check: &Check<'_>) {
             agreement(check, entries[0], entry);
         }
     }
-    let is_unknown = |code| code == "unknown_phase";
-    let has_unknown = check.found.borrow().iter().any(|one| is_unknown(one.code));
-    if !has_unknown {
+    let mut found = check.found.borrow().clone().into_iter();
+    if !found.any(|one| one.code == "unknown_phase") {
         reach(check);
     }
 }
@@ -74,7 +72,7 @@ fn agreement(check: &Check<'_>, first: &Transition, entry: &Transition) {
         ),
     ] {
         if !is_same {
-            check.add("entries_differ", &entry.name.span, &[&entry.name, &key]);
+            check.add("entries_differ", &entry.name, &[key]);
             check.relate(&first.name.span, "the first entry");
         }
     }
@@ -99,9 +97,9 @@ fn reach(check: &Check<'_>) {
     for (at, phase) in machine.phases.iter().enumerate() {
         let name = &phase.name;
         if !from_start.contains(&at) && !starts.is_empty() && name.value != "same" {
-            check.add("unreachable", &name.span, &[name]);
+            check.add("unreachable", name, &[]);
         } else if !to_end.contains(&at) && !ends.is_empty() {
-            check.add("no_way_out", &name.span, &[name, &names]);
+            check.add("no_way_out", name, &[&names]);
         }
     }
 }

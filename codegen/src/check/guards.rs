@@ -15,7 +15,7 @@ pub(super) fn guards(check: &Check<'_>) {
         };
         let before = check.found_count();
         if example(check, entry, &[(when, true)]).is_none() && check.found_count() == before {
-            check.add("guard_never", &when.span, &[&entry.name]);
+            check.add_at("guard_never", &when.span, &[&entry.name]);
         }
         if check.found_count() > before {
             skipped.insert(entry.span.start);
@@ -54,11 +54,8 @@ fn overlap(check: &Check<'_>, phase: &str, first: &Transition, second: &Transiti
         if values.is_empty() {
             values.push("neither has a guard".to_owned());
         }
-        check.add(
-            "guards_overlap",
-            second.guard_span(),
-            &[&second.name, &phase, &values.join(", ")],
-        );
+        let args = [&second.name, phase, &values.join(", ")];
+        check.add_at("guards_overlap", second.guard_span(), &args);
         check.relate(first.guard_span(), "the other entry");
     }
 }
@@ -77,11 +74,7 @@ fn gap(check: &Check<'_>, phase: &str, entries: &[&Transition]) {
     let wanted: Vec<Wanted<'_>> = none.chain(shared.map(|part| (part, true))).collect();
     if let Some(values) = example(check, entries[0], &wanted) {
         let name = &entries[0].name;
-        check.add(
-            "guards_gap",
-            &name.span,
-            &[name, &phase, &values.join(", ")],
-        );
+        check.add("guards_gap", name, &[phase, &values.join(", ")]);
         for entry in &entries[1..] {
             check.relate(&entry.name.span, "another entry");
         }
@@ -102,7 +95,7 @@ fn example(check: &Check<'_>, entry: &Transition, wanted: &[Wanted<'_>]) -> Opti
             .unwrap_or_default()
     };
     find_example(wanted, &kind).unwrap_or_else(|TooMany| {
-        check.add("guards_too_complicated", entry.guard_span(), &[&entry.name]);
+        check.add_at("guards_too_complicated", entry.guard_span(), &[&entry.name]);
         None
     })
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::{Check, strs};
 use crate::emit::ident::{TYPES, camel, type_of_words};
 use crate::model::texts::Word;
-use crate::model::{Actor, At, AtStart, Behaviour, FieldKind, Transition};
+use crate::model::{Actor, At, AtStart, Behaviour, Does, FieldKind, Transition};
 
 /// The methods of every `Loop`.
 const METHODS: &str = "id phase fields header raw reload folder into_any noting add_text";
@@ -40,7 +40,7 @@ impl<'m> Taken<'_, 'm> {
         let (kind, of) = part;
         let name = name.into();
         if NOT_NAMES.contains(&name.as_str()) && space != "a stored form" {
-            return self.check.add("name_not_rust", &of.span, &[&kind, of]);
+            return self.check.add("name_not_rust", of, &[kind]);
         }
         let key = (space.to_owned(), name);
         match self.owners.get(&key) {
@@ -50,7 +50,7 @@ impl<'m> Taken<'_, 'm> {
                     format!("the {kind} `{of}`")
                 });
                 self.check
-                    .add("name_taken", &of.span, &[&kind, of, &key.0, &key.1, &known]);
+                    .add("name_taken", of, &[kind, &key.0, &key.1, &known]);
                 if let Some((_, other)) = owner {
                     self.check.relate(&other.span, "the other name");
                 }
@@ -64,7 +64,7 @@ impl<'m> Taken<'_, 'm> {
         for word in words {
             let variant = camel(&word.value);
             if NOT_NAMES.contains(&variant.as_str()) || !variants.insert(variant) {
-                self.check.add("name_word", &word.span, &[word]);
+                self.check.add("name_word", word, &[]);
             }
         }
         self.add("a type", format!("{name}Iter"), part);
@@ -96,7 +96,7 @@ pub(super) fn collisions(check: &Check<'_>) {
         let name = &phase.name;
         let part = ("phase", name);
         if name.value == "same" {
-            check.add("name_same", &name.span, &[]);
+            check.add("name_same", name, &[]);
         }
         if !phase.terminal {
             taken.add("a method of `OnStop`", &*name.value, part);
@@ -113,6 +113,17 @@ pub(super) fn collisions(check: &Check<'_>) {
     fields(check, taken);
     for entry in entries {
         transition(check, entry, taken);
+    }
+    let commands = machine.plugin.as_ref().map(|_| machine.slash_commands());
+    for command in commands.into_iter().flatten().rev() {
+        match command.does {
+            Does::Start(mode) => taken.add("a slash command", command.name, ("mode", &mode.name)),
+            Does::Own => taken.reserve("a slash command", command.name),
+            Does::Take => {
+                let name = &check.transitions[command.name][0].name;
+                taken.add("a slash command", command.name, ("transition", name));
+            }
+        }
     }
 }
 

@@ -80,15 +80,21 @@ impl<'m> Check<'m> {
         }
     }
 
-    /// Reports a problem. `args` are for its text in `problems.md`.
-    fn add(&self, code: &'static str, place: &Range<usize>, args: &[&dyn Display]) {
-        self.report(place, problem(code, args));
+    /// Reports a problem of a part of the file. Its text in `problems.md` has the part as `{0}`, and then `args`.
+    fn add(&self, code: &'static str, at: &At<impl Display>, args: &[&str]) {
+        self.add_at(code, &at.span, &[&[&*at.to_string()], args].concat());
     }
 
     /// Reports a problem at a place.
-    fn report(&self, place: &Range<usize>, mut problem: Diagnostic) {
-        problem.span = place.clone();
-        self.found.borrow_mut().push(problem);
+    fn add_at(&self, code: &'static str, place: &Range<usize>, args: &[&str]) {
+        self.report(place, Some(problem(code, args)));
+    }
+
+    /// Reports a problem at a place, if there is one.
+    fn report(&self, place: &Range<usize>, problem: Option<Diagnostic>) {
+        let span = place.clone();
+        let placed = problem.map(|problem| Diagnostic { span, ..problem });
+        self.found.borrow_mut().extend(placed);
     }
 
     /// Adds another place to the last problem.
@@ -134,14 +140,14 @@ fn strs<'n>(names: impl IntoIterator<Item = &'n At<String>>) -> Vec<&'n str> {
 }
 
 /// Describes a problem, without a place.
-fn problem(code: &'static str, args: &[&dyn Display]) -> Diagnostic {
+fn problem(code: &'static str, args: &[&str]) -> Diagnostic {
     let texts = include_str!("problems.md");
     let section = texts.split_once(&format!("\n## {code}\n"));
     let (_, section) = section.unwrap_or((texts, code));
     let mut lines = section.lines().map(|line| {
         let args = args.iter().enumerate();
         args.fold(line.to_owned(), |line, (number, argument)| {
-            line.replace(&format!("{{{number}}}"), &argument.to_string())
+            line.replace(&format!("{{{number}}}"), argument)
         })
     });
     let mut line = || lines.next().unwrap_or_default();
@@ -178,7 +184,10 @@ mod tests {
         let parts: Vec<&str> = sources.split('"').collect();
         for pair in parts.windows(2) {
             let before = pair[0].trim_end();
-            if before.ends_with("add(") || before.ends_with("problem(") {
+            if before.ends_with("add(")
+                || before.ends_with("add_at(")
+                || before.ends_with("problem(")
+            {
                 assert!(
                     codes.contains(pair[1]) || pair[1].contains(' '),
                     "{}",

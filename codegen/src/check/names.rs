@@ -11,8 +11,12 @@ use crate::model::{Argument, At, AtStart, Field, Transition};
 /// Reports unknown names everywhere except in modes and transitions, which `types` reads.
 pub(super) fn names(check: &Check<'_>) {
     let machine = check.machine;
-    let within = machine.fields.iter().flat_map(|field| &field.within);
-    for phase in within.flatten() {
+    for phase in machine
+        .fields
+        .iter()
+        .flat_map(|field| &field.within)
+        .flatten()
+    {
         check.find_phase(phase);
     }
     for name in &machine.state.edits {
@@ -23,25 +27,27 @@ pub(super) fn names(check: &Check<'_>) {
     }
     for behaviour in machine.behaviours() {
         for parameter in behaviour.parameters() {
-            let engine_names = parameter.engine_names();
-            let place = parameter.span;
+            let (key, place) = (parameter.key, parameter.span);
             for (name, _) in interpolated(parameter.value).unwrap_or_default() {
-                if !engine_names.contains(&name) {
+                if !parameter.engine_names().contains(&name) {
                     check.find_field(&At::new(name.to_owned(), place.clone()));
                 } else if check.fields.contains_key(name) {
-                    check.add("two_meanings", place, &[&name, &parameter.key]);
+                    check.add_at("two_meanings", place, &[name, key]);
                 }
             }
         }
         for name in behaviour.transitions() {
             check.find_transition(name);
         }
-        let reviews = behaviour.review().into_iter();
-        for name in reviews.flat_map(|review| &review.personas) {
+        for name in behaviour
+            .review()
+            .iter()
+            .flat_map(|review| &review.personas)
+        {
             let mut known = machine.personas.iter().map(|persona| &persona.name);
-            let persona = known.clone().find(|known| *known == name);
+            let found = known.clone().find(|known| *known == name);
             let help = format!("add [personas.{name}] with a label and a prompt");
-            check.known("unknown_persona", persona, name, known.by_ref(), help);
+            check.found_or("unknown_persona", found, name, known.by_ref(), help);
         }
     }
 }
@@ -51,8 +57,13 @@ impl<'m> Check<'m> {
     pub(super) fn find_phase(&self, name: &At<String>) -> Option<usize> {
         let phase = self.phases.get(name.as_str()).copied();
         let known = self.machine.phases.iter().map(|phase| &phase.name);
-        let help = format!("add `[phases.{name}]`");
-        self.known("unknown_phase", phase, name, known, help)
+        self.found_or(
+            "unknown_phase",
+            phase,
+            name,
+            known,
+            format!("add `[phases.{name}]`"),
+        )
     }
 
     /// Returns a field, or reports that it does not exist.
@@ -60,21 +71,20 @@ impl<'m> Check<'m> {
         let field = self.fields.get(name.as_str()).copied();
         let known = self.machine.fields.iter().map(|field| &field.name);
         let help = format!("add `{name} = {{ type = \"count\" }}` to [fields]");
-        self.known("unknown_field", field, name, known, help)
+        self.found_or("unknown_field", field, name, known, help)
     }
 
-    /// Returns an argument, or reports that it does not exist. `kind` is the type that it should have.
-    pub(super) fn find_argument(
+    /// Returns an argument, or reports that it does not exist.
+    pub(super) fn find_argument<'a>(
         &self,
-        entry: &'m Transition,
+        entry: &'a Transition,
         name: &At<String>,
-        kind: &str,
-    ) -> Option<&'m Argument> {
+    ) -> Option<&'a Argument> {
         let argument = entry.args.iter().find(|known| known.name == *name);
         if argument.is_none() {
             let help = suggest(name, entry.args.iter().map(|known| known.name.as_str()));
-            let help = help.unwrap_or_else(|| format!("add `args = {{ {name} = \"{kind}\" }}`"));
-            self.add("unknown_argument", &name.span, &[&entry.name, name, &help]);
+            let help = help.unwrap_or_else(|| format!("add it to `args` of `{}`", entry.name));
+            self.add("unknown_argument", name, &[&entry.name, &help]);
         }
         argument
     }
@@ -83,11 +93,11 @@ impl<'m> Check<'m> {
         let entries = self.transitions.get(name.as_str());
         let known = self.transitions.values().map(|entries| &entries[0].name);
         let help = format!("add `[[transitions.{name}]]`");
-        self.known("unknown_transition", entries, name, known, help);
+        self.found_or("unknown_transition", entries, name, known, help);
     }
 
-    /// Reports a name if nothing was found for it, with `help` if no known name is similar.
-    fn known<'n, T>(
+    /// Returns what was found for a name. If nothing was, reports it, with `help` if no known name is similar.
+    fn found_or<'n, T>(
         &self,
         code: &'static str,
         found: Option<T>,
@@ -97,7 +107,7 @@ impl<'m> Check<'m> {
     ) -> Option<T> {
         if found.is_none() {
             let help = suggest(name, known.map(|known| known.as_str())).unwrap_or(help);
-            self.add(code, &name.span, &[name, &help]);
+            self.add(code, name, &[&help]);
         }
         found
     }
@@ -106,20 +116,24 @@ impl<'m> Check<'m> {
 /// Reports fields that are read or set in phases in which they do not exist.
 pub(super) fn presence(check: &Check<'_>) {
     let machine = check.machine;
-    let fields = machine.fields.iter();
+    let taken = machine
+        .fields
+        .iter()
+        .filter(|field| field.at_start != AtStart::Never);
     for mode in &machine.modes {
-        let start = check.phases.get(mode.start.as_str());
-        let start: Vec<usize> = start.copied().into_iter().collect();
-        let sets = format!("the mode `{}` sets", mode.name);
+        let start: Vec<usize> = check
+            .phases
+            .get(mode.start.as_str())
+            .copied()
+            .into_iter()
+            .collect();
         for (field, _) in &mode.initial {
+            let sets = format!("the mode `{}` sets", mode.name);
             require(check, field, &field.span, &start, &sets);
         }
-        let takes = format!("a start in the mode `{}` takes", mode.name);
-        for field in fields
-            .clone()
-            .filter(|field| field.at_start != AtStart::Never)
-        {
-            require(check, &field.name, &field.name.span, &start, &takes);
+        for Field { name, .. } in taken.clone() {
+            let takes = format!("a start in the mode `{}` takes", mode.name);
+            require(check, name, &name.span, &start, &takes);
         }
     }
     for (at, phase) in machine.phases.iter().enumerate() {
@@ -137,12 +151,17 @@ pub(super) fn presence(check: &Check<'_>) {
         let edges = check.edges_of(entry);
         let (from, to): (Vec<_>, Vec<_>) = edges.map(|edge| (edge.from, edge.to)).unzip();
         let reads = format!("`{}` reads", entry.name);
-        let sets = format!("`{}` sets", entry.name);
         for name in entry.when.iter().flat_map(|guard| guard.fields()) {
             require(check, name, &name.span, &from, &reads);
         }
         for (name, update) in &entry.set {
-            require(check, name, &name.span, &to, &sets);
+            require(
+                check,
+                name,
+                &name.span,
+                &to,
+                &format!("`{}` sets", entry.name),
+            );
             if let Some(read) = update.field() {
                 require(check, read, &update.span, &from, &reads);
             }
@@ -161,9 +180,12 @@ fn require(check: &Check<'_>, name: &str, place: &Range<usize>, phases: &[usize]
     let mut absent: Vec<&str> = phases.filter(|phase| !within.contains(phase)).collect();
     absent.dedup();
     absent.truncate(4);
-    let is_known = |phase: &&str| check.phases.contains_key(phase);
-    if !absent.is_empty() && within.iter().all(is_known) {
-        let args = [list(&absent), list(&within)];
-        check.add("field_absent", place, &[&what, &name, &args[0], &args[1]]);
+    let is_known = within.iter().all(|phase| check.phases.contains_key(phase));
+    if is_known && !absent.is_empty() {
+        check.add_at(
+            "field_absent",
+            place,
+            &[what, name, &list(&absent), &list(&within)],
+        );
     }
 }

@@ -46,11 +46,11 @@ pub(crate) fn gate(files: &[String; 2]) -> String {
 
 /// What the caller of the generator decides.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub(crate) struct Options {
     /// Whether to generate the verbs of a command line and a whole program.
-    pub commands: bool,
+    pub(crate) commands: bool,
     /// The path of the machine file in messages such as `machine.toml:31`.
-    pub file: String,
+    pub(crate) file: String,
 }
 
 /// One `[[transitions.x]]` entry, with its sources and its target by name.
@@ -187,11 +187,6 @@ pub(crate) fn emit(machine: &Machine, source: &str, options: &Options) -> [Strin
         false => String::new(),
     };
     [typestate + &table, on_stop + &program]
-}
-
-/// Returns the machine as Markdown tables.
-pub(crate) fn spec_of(machine: &Machine, source: &str, file: &str) -> String {
-    spec::markdown(&Context::new(machine, source, file))
 }
 
 /// Renders a template with the macros of all.

@@ -120,6 +120,16 @@ pub(crate) struct Call {
     pub(crate) with: Vec<(At<String>, At<Constant>)>,
 }
 
+impl Call {
+    /// Returns a call without constants.
+    pub(crate) fn new(then: &At<String>) -> Self {
+        Self {
+            then: then.clone(),
+            with: Vec::new(),
+        }
+    }
+}
+
 impl Entry for Call {
     type Form = TextOr<String, Call>;
 }
@@ -127,10 +137,7 @@ impl Entry for Call {
 impl From<At<TextOr<String, Call>>> for Call {
     fn from(call: At<TextOr<String, Call>>) -> Self {
         match call.value {
-            TextOr::Text(then) => Self {
-                then: At::new(then, call.span),
-                with: Vec::new(),
-            },
+            TextOr::Text(then) => Self::new(&At::new(then, call.span)),
             TextOr::Table(call) => call,
         }
     }
