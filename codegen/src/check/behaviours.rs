@@ -39,6 +39,9 @@ pub(super) fn behaviours(check: &Check<'_>) {
 /// Checks the transitions that the outcomes of a phase take.
 fn outcomes<'m>(check: &Check<'m>, at: usize, behaviour: &'m Behaviour) {
     for outcome in behaviour.outcomes() {
+        if outcome.is_required && outcome.calls.is_empty() {
+            check.add("no_outcome", &check.phase(at).name, &[outcome.name]);
+        }
         for call in outcome.calls {
             if let Some(entry) = find_entry(check, at, &call.then) {
                 hook_call(check, outcome.name, outcome.evidence, call, entry);
@@ -109,9 +112,9 @@ fn turn(check: &Check<'_>, behaviour: &Behaviour, name: &At<String>, edge: &Edge
     let asks = phase.on_stop.as_ref().is_some_and(Behaviour::asks);
     let has_message = entry.message.is_some() || phase.message.is_some() || asks;
     let code = match behaviour {
-        Behaviour::Approve { .. } if !ends => "turn_continues",
-        Behaviour::Announce { .. } if ends => "turn_ends",
-        Behaviour::Announce { .. } if !has_message => "turn_message",
+        Behaviour::Approve(_) if !ends => "turn_continues",
+        Behaviour::Announce(_) if ends => "turn_ends",
+        Behaviour::Announce(_) if !has_message => "turn_message",
         _ => return,
     };
     check.add(code, name, &[&phase.name]);
@@ -190,25 +193,20 @@ fn parameters(check: &Check<'_>, phase: &Phase, behaviour: &Behaviour) {
                 check.add_at("review_verdicts", &words[0].span, &[]);
             }
         }
-        Behaviour::WaitFor { file, field, .. } => {
-            if file.is_some() == field.is_some() {
+        Behaviour::WaitFor(wait) => {
+            if wait.file.is_some() == wait.field.is_some() {
                 check.add("wait_for", &phase.name, &[]);
             }
-            if let Some(name) = field
+            if let Some(name) = &wait.field
                 && let Some(field) = check.find_field(name)
                 && let FieldKind::OneOf(_) | FieldKind::Data(_) | FieldKind::Held(_) = field.kind
             {
                 check.add("wait_for_kind", name, &[describe(&field.kind)]);
             }
         }
-        Behaviour::Ask {
-            question,
-            header,
-            options,
-            ..
-        } => {
-            let count = options.as_ref().map_or(0, |options| options.len());
-            let is_whole = question.is_some() && header.is_some() && (2..=4).contains(&count);
+        Behaviour::Ask(ask) => {
+            let has_options = (2..=4).contains(&behaviour.choices().len());
+            let is_whole = ask.question.is_some() && ask.header.is_some() && has_options;
             if !is_whole && !behaviour.asks_in_rust() {
                 check.add("question_keys", &phase.name, &[]);
             }

@@ -6,7 +6,6 @@ use std::path::Path;
 
 use super::Check;
 use super::types::constant;
-use crate::diagnostic::suggest;
 use crate::model::{
     Active, At, Constant, Field, FieldKind, Form, Held, IdForm, Plugin, State, texts,
 };
@@ -139,12 +138,8 @@ fn file(check: &Check<'_>, state: &State, file: &At<texts::Path>) {
 /// Checks that the plugin can have the slash commands that the file names.
 fn commands(check: &Check<'_>, plugin: &Plugin) {
     let possible = check.machine.possible_slash_commands();
-    for name in plugin.commands.iter().map(|command| &command.name) {
-        let mut known = possible.iter().map(|command| command.name);
-        if !known.clone().any(|known| known == name.value) {
-            let help = suggest(name, known.by_ref());
-            let help = help.unwrap_or("name a mode or a transition of the user".to_owned());
-            check.add("unknown_command", name, &[&help]);
-        }
+    let possible = possible.iter().map(|command| (command.name, ())).collect();
+    for command in &plugin.commands {
+        check.find("unknown_command", &possible, &command.name);
     }
 }

@@ -39,8 +39,9 @@ pub fn check(machine: &Machine) -> Vec<Diagnostic> {
 struct Check<'m> {
     machine: &'m Machine,
     /// The index of each phase.
-    phases: HashMap<&'m str, usize>,
-    fields: HashMap<&'m str, &'m Field>,
+    phases: BTreeMap<&'m str, usize>,
+    fields: BTreeMap<&'m str, &'m Field>,
+    personas: BTreeMap<&'m str, usize>,
     /// The entries of each transition.
     transitions: BTreeMap<&'m str, Vec<&'m Transition>>,
     /// All edges, in the order of their entries.
@@ -54,8 +55,6 @@ struct Check<'m> {
 
 impl<'m> Check<'m> {
     fn new(machine: &'m Machine) -> Self {
-        let phases = machine.phases.iter().enumerate();
-        let fields = machine.fields.iter();
         let mut transitions: BTreeMap<&str, Vec<_>> = BTreeMap::new();
         for entry in &machine.transitions {
             transitions.entry(&entry.name).or_default().push(entry);
@@ -68,10 +67,13 @@ impl<'m> Check<'m> {
         }
         Self {
             machine,
-            phases: phases
-                .map(|(at, phase)| (phase.name.as_str(), at))
+            phases: index(machine.phases.iter().map(|phase| &phase.name)),
+            fields: machine
+                .fields
+                .iter()
+                .map(|field| (field.name.as_str(), field))
                 .collect(),
-            fields: fields.map(|field| (field.name.as_str(), field)).collect(),
+            personas: index(machine.personas.iter().map(|persona| &persona.name)),
             transitions,
             edges,
             edges_from,
@@ -132,6 +134,11 @@ impl<'m> Check<'m> {
             .get(&(phase, name))
             .map_or(&[], Vec::as_slice)
     }
+}
+
+/// Returns the index of each name.
+fn index<'n>(names: impl Iterator<Item = &'n At<String>>) -> BTreeMap<&'n str, usize> {
+    names.map(|name| name.as_str()).zip(0..).collect()
 }
 
 /// Returns names as plain strings.

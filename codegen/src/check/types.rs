@@ -169,7 +169,7 @@ fn side<'m>(
     is_right.then_some(side)
 }
 
-/// Returns what is wrong with an update of a field.
+/// Returns what is wrong with an update of a field. Reports unknown names.
 fn update_problem(
     check: &Check<'_>,
     entry: &Transition,
@@ -179,41 +179,31 @@ fn update_problem(
     let (name, kind) = (&field.name, &field.kind);
     let at = |name: &str| At::new(name.to_owned(), update.span.clone());
     let source = update.field().map(|name| check.find_field(&at(name)));
-    let source = source.map(|field| field.map(|field| (field.name.as_str(), &field.kind)));
-    let argument = update.argument();
-    let argument = argument.map(|name| check.find_argument(entry, &at(name)));
-    let argument = argument.map(|one| one.map(|one| (format!("args.{}", one.name), &one.kind)));
-    // An unknown name is reported already.
-    let source = source.map_or(Some(None), |source| source.map(Some))?;
-    let argument = argument.map_or(Some(None), |argument| argument.map(Some))?;
-
-    let wrong = match (&update.value, source, &argument) {
+    let argument = update
+        .argument()
+        .map(|name| check.find_argument(entry, &at(name)));
+    let argument_name = format!("args.{}", update.argument().unwrap_or_default());
+    let wrong = match (&update.value, source.flatten(), argument.flatten()) {
         (Update::Constant(value), ..) => misfit(name, kind, value),
-        (Update::Next(_), Some((other, other_kind @ FieldKind::OneOf(_))), _) => {
-            differs(name, kind, other, other_kind)
-        }
-        (Update::Next(_), Some((name, kind)), _) => {
-            Some(problem("type_next", &[name, describe(kind)]))
-        }
-        (Update::Argument(_), _, Some((argument, FieldKind::OneOf(words)))) => match kind {
-            FieldKind::Text => None,
-            // Words take some of them.
-            FieldKind::OneOf(_) => {
+        (Update::Next(_), Some(source), _) => match source.kind {
+            FieldKind::OneOf(_) => differs(name, kind, &source.name, &source.kind),
+            _ => Some(problem(
+                "type_next",
+                &[&source.name, describe(&source.kind)],
+            )),
+        },
+        (Update::Argument(_), _, Some(argument)) => match (&argument.kind, kind) {
+            (FieldKind::OneOf(_), FieldKind::Text) => None,
+            (FieldKind::OneOf(words), FieldKind::OneOf(_)) => {
                 let mut words = words.iter().map(|word| Constant::Text(word.to_string()));
                 words.find_map(|word| misfit(name, kind, &word))
             }
-            _ => differs(name, kind, argument, &FieldKind::OneOf(words.clone())),
+            (other, _) => differs(name, kind, &argument_name, other),
         },
-        (Update::Argument(_), _, Some((argument, other_kind))) => {
-            differs(name, kind, argument, other_kind)
-        }
-        (_, source, argument) => {
-            let argument = argument.as_ref().map(|(name, kind)| (name.as_str(), *kind));
-            let all = [Some((name.as_str(), kind)), source, argument];
-            all.into_iter()
-                .flatten()
-                .find_map(|(name, kind)| no_count(name, kind))
-        }
+        (Update::Field { .. } | Update::Plus { .. }, source, argument) => no_count(name, kind)
+            .or(source.and_then(|source| no_count(&source.name, &source.kind)))
+            .or(argument.and_then(|one| no_count(&argument_name, &one.kind))),
+        _ => None,
     };
     unusable(name, kind).or(wrong)
 }

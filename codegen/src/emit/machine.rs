@@ -136,14 +136,7 @@ fn behaviour_view(behaviour: &Behaviour) -> Value {
 }
 
 fn question(context: &Context<'_>, behaviour: &Behaviour) -> Value {
-    let Behaviour::Ask {
-        question,
-        header,
-        options,
-        text,
-        ..
-    } = behaviour
-    else {
+    let Behaviour::Ask(ask) = behaviour else {
         return Value::from(());
     };
     let option = |choice: &Choice| {
@@ -154,14 +147,15 @@ fn question(context: &Context<'_>, behaviour: &Behaviour) -> Value {
             taker => taker(context, &choice.then, &choice.with),
         }
     };
-    let options = options
+    let options = ask
+        .options
         .as_ref()
         .map(|options| seq(options.value.iter().map(option)));
     context! {
-        question => question.as_ref().map_or("", |text| &text.value),
-        header => header.as_ref().map_or("", |text| &text.value),
+        question => ask.question.as_ref().map_or("", |text| &text.value),
+        header => ask.header.as_ref().map_or("", |text| &text.value),
         options,
-        text => text.as_ref().map(|then| taker(context, then, &[])),
+        text => ask.text.as_ref().map(|then| taker(context, then, &[])),
     }
 }
 

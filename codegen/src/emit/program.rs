@@ -106,18 +106,18 @@ fn stop(context: &Context<'_>, phase: &Phase) -> Value {
                 constant_of(&format!("{}_review", phase.name.value))
             )]
         }
-        Behaviour::RequireFile { path, before, .. } => vec![literal(path), text(before)],
-        Behaviour::Run { command, .. } => vec![literal(command)],
-        Behaviour::WaitFor { file, field, .. } => {
+        Behaviour::RequireFile(one) => vec![literal(&one.path), text(&one.before)],
+        Behaviour::Run(one) => vec![literal(&one.command)],
+        Behaviour::WaitFor(one) => {
             vec![
-                text(file),
-                literal(field.as_ref().map_or("", |field| &field.value)),
+                text(&one.file),
+                literal(one.field.as_ref().map_or("", |field| &field.value)),
             ]
         }
-        Behaviour::Approve { .. }
-        | Behaviour::Announce { .. }
-        | Behaviour::Ask { .. }
-        | Behaviour::Verify { .. } => Vec::new(),
+        Behaviour::Approve(_)
+        | Behaviour::Announce(_)
+        | Behaviour::Ask(_)
+        | Behaviour::Verify(_) => Vec::new(),
     };
     context! {
         function => value_of(behaviour.name()),

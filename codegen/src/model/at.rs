@@ -36,6 +36,15 @@ impl<T> Deref for At<T> {
     }
 }
 
+impl<'a, T> IntoIterator for &'a At<T> {
+    type Item = &'a At<T>;
+    type IntoIter = std::iter::Once<Self::Item>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        std::iter::once(self)
+    }
+}
+
 impl<T: fmt::Display> fmt::Display for At<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.value.fmt(f)

@@ -14,102 +14,155 @@ use super::texts::{
 };
 use super::{At, Blocking, Constant, Earlier, Evidence, Many};
 
-/// What a stop does in a phase.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Behaviour {
+/// Defines the behaviours, each with the types of its parameters and of other keys, and with its outcomes. `check` wants those
+/// that are `required`.
+macro_rules! behaviours {
+    ($($(#[$doc:meta])* $name:ident = $word:literal {
+        parameters { $($(#[$attr:meta])* $key:ident: $type:ty,)* }
+        others { $($(#[$other_attr:meta])* $other:ident: $other_type:ty,)* }
+        outcomes { $($outcome:ident: $kind:ident,)* }
+    })*) => {
+        /// What a stop does in a phase.
+        #[derive(Debug, Clone, Deserialize)]
+        pub(crate) enum Behaviour {
+            $($(#[$doc])* #[serde(rename = $word)] $name(Box<$name>),)*
+        }
+
+        impl Behaviour {
+            /// Returns the name in `on_stop`.
+            pub(crate) fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$name(_) => $word,)*
+                }
+            }
+
+            /// Returns the parameters that the file has.
+            pub(crate) fn parameters(&self) -> Vec<Parameter<'_>> {
+                match self {
+                    $(Self::$name(one) => one.parameters(),)*
+                }
+            }
+
+            /// Returns the outcomes without evidence.
+            fn plain_outcomes(&self) -> Vec<Outcome<'_>> {
+                match self {
+                    $(Self::$name(one) => vec![$(Outcome {
+                        name: stringify!($outcome),
+                        is_required: stringify!($kind) == "required",
+                        calls: &one.$outcome,
+                        ..Outcome::default()
+                    }),*],)*
+                }
+            }
+        }
+
+        $(
+            $(#[$doc])*
+            #[derive(Debug, Clone, Deserialize)]
+            #[serde(deny_unknown_fields)]
+            pub(crate) struct $name {
+                $($(#[$attr])* pub(crate) $key: $type,)*
+                $($(#[$other_attr])* pub(crate) $other: $other_type,)*
+                $(#[serde(default)] $outcome: Many<Call>,)*
+            }
+
+            impl $name {
+                fn parameters(&self) -> Vec<Parameter<'_>> {
+                    let all = std::iter::empty()$(.chain((&self.$key).into_iter().map(|text| Parameter {
+                        key: stringify!($key),
+                        value: text.value.as_ref(),
+                        span: &text.span,
+                    })))*;
+                    all.collect()
+                }
+            }
+        )*
+    };
+}
+
+behaviours! {
     /// Waits until a file is written. `before` is the digest of the file at the start, empty if there was none.
-    RequireFile {
-        path: At<Template>,
-        before: Option<At<Template>>,
-        written: Calls,
-        #[serde(default)]
-        missing: Calls,
-    },
+    RequireFile = "require-file" {
+        parameters { path: At<Template>, before: Option<At<Template>>, }
+        others {}
+        outcomes { written: required, missing: optional, }
+    }
+
     /// Has something reviewed.
-    Review(Box<Review>),
+    Review = "review" {
+        parameters {
+            /// The files under review, `{changes}`, or `{program}`.
+            subject: Many<At<Subject>>,
+            /// The count field of the round.
+            round: At<String>,
+            /// The revision with which the changes begin.
+            since: Option<At<Template>>,
+            #[serde(default)]
+            reviewer: Many<At<Template>>,
+            #[serde(default)]
+            model: Many<At<Template>>,
+            prompt: Option<At<Path>>,
+            findings_file: Option<At<FindingsFile>>,
+            /// The words for a review without and with findings.
+            #[serde(default)]
+            verdicts: Many<At<VerdictWord>>,
+            blocking: Option<At<Blocking>>,
+            earlier: Option<At<Earlier>>,
+            verify: Option<At<FromProgram>>,
+        }
+        others {
+            /// The personas that review here, in this order. Empty: all of the machine's.
+            #[serde(default)]
+            personas: Many<At<String>>,
+        }
+        outcomes {
+            clean: required,
+            findings: required,
+            stalled: optional,
+            nothing: optional,
+            running: optional,
+            failed: required,
+        }
+    }
+
     /// Lets the turn end.
-    Approve {
-        #[serde(default)]
-        then: Calls,
-    },
+    Approve = "approve" { parameters {} others {} outcomes { then: optional, } }
+
     /// Blocks with the message of a transition.
-    Announce { then: Calls },
+    Announce = "announce" { parameters {} others {} outcomes { then: required, } }
+
     /// Asks the user. Without `question`, `header` and `options` the program asks, in Rust.
-    Ask {
-        question: Option<At<Question>>,
-        header: Option<At<Header>>,
-        options: Option<At<Vec<Choice>>>,
-        /// The transition that takes an answer in the user's own words.
-        text: Option<At<String>>,
-        #[serde(default)]
-        unanswered: Calls,
-    },
+    Ask = "ask" {
+        parameters { question: Option<At<Question>>, header: Option<At<Header>>, }
+        others {
+            options: Option<At<Vec<Choice>>>,
+            /// The transition that takes an answer in the user's own words.
+            text: Option<At<String>>,
+        }
+        outcomes { unanswered: optional, }
+    }
+
     /// Runs a command of the user's configuration, which may not have it (`missing`).
-    Run {
-        command: At<CommandName>,
-        passed: Calls,
-        failed: Calls,
-        #[serde(default)]
-        missing: Calls,
-    },
+    Run = "run" {
+        parameters { command: At<CommandName>, }
+        others {}
+        outcomes { passed: required, failed: required, missing: optional, }
+    }
+
     /// Runs the commands that verify the work.
-    Verify {
-        commands: At<FromProgram>,
-        passed: Calls,
-        failed: Calls,
-        #[serde(default)]
-        missing: Calls,
-    },
+    Verify = "verify" {
+        parameters { commands: At<FromProgram>, }
+        others {}
+        outcomes { passed: required, failed: required, missing: optional, }
+    }
+
     /// Waits until a file is there or a field says yes.
-    WaitFor {
-        file: Option<At<Template>>,
-        field: Option<At<String>>,
-        there: Calls,
-        #[serde(default)]
-        waiting: Calls,
-    },
+    WaitFor = "wait-for" {
+        parameters { file: Option<At<Template>>, field: Option<At<String>>, }
+        others {}
+        outcomes { there: required, waiting: optional, }
+    }
 }
-
-/// The behaviour `review`.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Review {
-    /// The files under review, `{changes}`, or `{program}`.
-    pub(crate) subject: Many<At<Subject>>,
-    /// The count field of the round.
-    pub(crate) round: At<String>,
-    /// The revision with which the changes begin.
-    pub(crate) since: Option<At<Template>>,
-    #[serde(default)]
-    pub(crate) reviewer: Many<At<Template>>,
-    #[serde(default)]
-    pub(crate) model: Many<At<Template>>,
-    pub(crate) prompt: Option<At<Path>>,
-    pub(crate) findings_file: Option<At<FindingsFile>>,
-    /// The words for a review without and with findings.
-    #[serde(default)]
-    pub(crate) verdicts: Many<At<VerdictWord>>,
-    pub(crate) blocking: Option<At<Blocking>>,
-    pub(crate) earlier: Option<At<Earlier>>,
-    pub(crate) verify: Option<At<FromProgram>>,
-    /// The personas that review here, in this order. Empty: all of the machine's.
-    #[serde(default)]
-    pub(crate) personas: Many<At<String>>,
-    clean: Calls,
-    findings: Calls,
-    /// What to do about the findings of the round before. Empty: the same as `findings`.
-    #[serde(default)]
-    stalled: Calls,
-    #[serde(default)]
-    nothing: Calls,
-    #[serde(default)]
-    running: Calls,
-    failed: Calls,
-}
-
-/// The transitions of an outcome, to be tried in turn. Empty: the loop waits.
-pub(crate) type Calls = Many<Call>;
 
 /// A transition that an outcome or an answer takes, with constants for its arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
@@ -190,7 +243,7 @@ impl Parameter<'_> {
 }
 
 /// An outcome of a behaviour.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Outcome<'m> {
     pub(crate) name: &'static str,
     /// Whether the file must have it. The loop waits at an outcome that the file leaves out.
@@ -202,129 +255,27 @@ pub(crate) struct Outcome<'m> {
     pub(crate) fallback: &'m [Call],
 }
 
-/// Returns a parameter for each text of some keys.
-macro_rules! parameters {
-    ($($key:ident: $texts:expr),*) => {{
-        let mut all = Vec::new();
-        $(all.extend($texts.into_iter().map(|text| Parameter {
-            key: stringify!($key),
-            value: text.value.as_ref(),
-            span: &text.span,
-        }));)*
-        all
-    }};
-}
-
 impl Behaviour {
-    /// Returns the name in `on_stop`.
-    pub(crate) fn name(&self) -> &'static str {
-        match self {
-            Self::RequireFile { .. } => "require-file",
-            Self::Review(_) => "review",
-            Self::Approve { .. } => "approve",
-            Self::Announce { .. } => "announce",
-            Self::Ask { .. } => "ask",
-            Self::Run { .. } => "run",
-            Self::Verify { .. } => "verify",
-            Self::WaitFor { .. } => "wait-for",
-        }
-    }
-
-    /// Returns the parameters that the file has, without outcomes, options and personas.
-    pub(crate) fn parameters(&self) -> Vec<Parameter<'_>> {
-        match self {
-            Self::RequireFile { path, before, .. } => parameters!(path: [path], before: before),
-            Self::Review(review) => parameters!(
-                subject: &review.subject,
-                round: [&review.round],
-                since: &review.since,
-                reviewer: &review.reviewer,
-                model: &review.model,
-                prompt: &review.prompt,
-                findings_file: &review.findings_file,
-                verdicts: &review.verdicts,
-                blocking: &review.blocking,
-                earlier: &review.earlier,
-                verify: &review.verify
-            ),
-            Self::Approve { .. } | Self::Announce { .. } => Vec::new(),
-            Self::Ask {
-                question, header, ..
-            } => parameters!(question: question, header: header),
-            Self::Run { command, .. } => parameters!(command: [command]),
-            Self::Verify { commands, .. } => parameters!(commands: [commands]),
-            Self::WaitFor { file, field, .. } => parameters!(file: file, field: field),
-        }
-    }
-
     /// Returns the outcomes in the order of the generated code.
     pub(crate) fn outcomes(&self) -> Vec<Outcome<'_>> {
-        /// An outcome that the file may leave out.
-        fn optional<'m>(name: &'static str, calls: &'m [Call]) -> Outcome<'m> {
-            Outcome {
-                name,
-                is_required: false,
-                evidence: None,
-                calls,
-                fallback: &[],
-            }
-        }
-
-        /// An outcome that the file must have.
-        fn required<'m>(name: &'static str, calls: &'m [Call]) -> Outcome<'m> {
-            Outcome {
-                is_required: true,
-                ..optional(name, calls)
-            }
-        }
-
-        let mut all = match self {
-            Self::RequireFile {
-                written, missing, ..
-            } => vec![required("written", written), optional("missing", missing)],
-            Self::Review(review) => vec![
-                required("clean", &review.clean),
-                required("findings", &review.findings),
-                Outcome {
-                    fallback: &review.findings,
-                    ..optional("stalled", &review.stalled)
-                },
-                optional("nothing", &review.nothing),
-                optional("running", &review.running),
-                required("failed", &review.failed),
-            ],
-            Self::Approve { then } => vec![optional("then", then)],
-            Self::Announce { then } => vec![required("then", then)],
-            Self::Ask { unanswered, .. } => vec![optional("unanswered", unanswered)],
-            Self::Run {
-                passed,
-                failed,
-                missing,
-                ..
-            }
-            | Self::Verify {
-                passed,
-                failed,
-                missing,
-                ..
-            } => vec![
-                required("passed", passed),
-                required("failed", failed),
-                optional("missing", missing),
-                // A loop always waits while its command runs.
-                optional("running", &[]),
-            ],
-            Self::WaitFor { there, waiting, .. } => {
-                vec![required("there", there), optional("waiting", waiting)]
-            }
-        };
+        let mut all = self.plain_outcomes();
         for outcome in &mut all {
             outcome.evidence = match (self, outcome.name) {
                 (Self::Review(_), "clean") => Some(Evidence::Settled),
                 (Self::Review(_), "findings" | "stalled") => Some(Evidence::Reviewed),
-                (Self::Verify { .. }, "passed") => Some(Evidence::Verified),
+                (Self::Verify(_), "passed") => Some(Evidence::Verified),
                 _ => None,
             };
+            if let (Self::Review(review), "stalled") = (self, outcome.name) {
+                outcome.fallback = &review.findings;
+            }
+        }
+        if let Self::Run(_) | Self::Verify(_) = self {
+            // A loop always waits while its command runs.
+            all.push(Outcome {
+                name: "running",
+                ..Outcome::default()
+            });
         }
         all
     }
@@ -345,10 +296,7 @@ impl Behaviour {
     /// Returns the options of the machine file.
     pub(crate) fn choices(&self) -> &[Choice] {
         match self {
-            Self::Ask {
-                options: Some(options),
-                ..
-            } => options,
+            Self::Ask(ask) => ask.options.as_ref().map_or(&[], |options| options),
             _ => &[],
         }
     }
@@ -356,7 +304,7 @@ impl Behaviour {
     /// Returns the transition that takes an answer in the user's own words.
     pub(crate) fn text(&self) -> Option<&At<String>> {
         match self {
-            Self::Ask { text, .. } => text.as_ref(),
+            Self::Ask(ask) => ask.text.as_ref(),
             _ => None,
         }
     }
@@ -371,7 +319,7 @@ impl Behaviour {
 
     /// Returns whether it asks the user.
     pub(crate) fn asks(&self) -> bool {
-        matches!(self, Self::Ask { .. })
+        matches!(self, Self::Ask(_))
     }
 
     /// Returns whether the program asks, in Rust.
@@ -389,7 +337,7 @@ impl Behaviour {
     pub(crate) fn verifies(&self) -> bool {
         match self {
             Self::Review(review) => review.verify.is_some(),
-            other => matches!(other, Self::Verify { .. }),
+            other => matches!(other, Self::Verify(_)),
         }
     }
 }

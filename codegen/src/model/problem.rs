@@ -71,10 +71,6 @@ fn describe(error: &str, path: &str) -> (&'static str, String, Option<String>) {
 
 /// Splits the parser's message about an unknown key or word into what it is, its name, and those that are known.
 fn unknown(error: &str) -> Option<(&str, &str, Vec<&str>)> {
-    if let Some(keys) = error.strip_prefix("unexpected keys in table: ") {
-        let (keys, known) = keys.split_once(", available keys: ")?;
-        return Some(("key", keys.split(", ").next()?, known.split(", ").collect()));
-    }
     let (what, rest) = error.strip_prefix("unknown ")?.split_once(' ')?;
     let mut quoted = rest.split('`').skip(1).step_by(2);
     let what = if what == "variant" { "word" } else { "key" };
