@@ -1,13 +1,12 @@
 //! The text of a machine file as a [`Machine`].
 
 use std::collections::HashMap;
-use std::ops::Range;
 
 use serde::Deserialize;
 use toml::de::{DeTable, Deserializer};
 
 use super::like::complete_phases;
-use super::parser::{Fault, parse_guard, parse_update};
+use super::parser::{parse_guard, parse_update};
 use super::problem::{form_problem, syntax_problem};
 use super::{At, Constant, FieldKind, Machine, Transition, Update};
 use crate::diagnostic::Diagnostic;
@@ -49,20 +48,16 @@ pub(crate) fn parse(source: &str) -> Result<Machine, Vec<Diagnostic>> {
             found.extend(kinds_problem(&argument.name, argument.kinds.len(), keys));
         }
         if let Some(text) = transition.guard_source.take() {
-            let place = |part: Range<usize>| place_in_string(source, &text, &part);
-            match parse_guard(&text, &place) {
+            match parse_guard(source, &text) {
                 Ok(guard) => transition.when = Some(At::new(guard, text.span)),
-                Err(fault) => found.push(problem("guard", source, &text, fault)),
+                Err(problem) => found.push(problem),
             }
         }
         for (field, value) in std::mem::take(&mut transition.update_sources) {
             let kind = kinds.get(field.as_str()).copied();
-            match update(kind, &value) {
+            match update(source, kind, &value) {
                 Ok(update) => transition.set.push((field, At::new(update, value.span))),
-                Err((text, mut fault)) => {
-                    fault.message = format!("`{field}`: {}", fault.message);
-                    found.push(problem("set", source, &text, fault));
-                }
+                Err(problem) => found.push(problem),
             }
         }
     }
@@ -109,35 +104,17 @@ fn place_name(source: &str, transition: &mut Transition) {
 }
 
 /// Parses an update. A string is an expression for a count or a flag. For any other field it is one if it begins so.
-fn update(kind: Option<&FieldKind>, value: &At<Constant>) -> Result<Update, (At<String>, Fault)> {
+fn update(
+    source: &str,
+    kind: Option<&FieldKind>,
+    value: &At<Constant>,
+) -> Result<Update, Diagnostic> {
     let is_number = matches!(kind, Some(FieldKind::Count | FieldKind::Flag));
+    let is_expression = |text: &str| text.starts_with("next(") || text.starts_with("args.");
     match &value.value {
-        Constant::Text(text)
-            if is_number || text.starts_with("next(") || text.starts_with("args.") =>
-        {
-            parse_update(text).map_err(|fault| (At::new(text.clone(), value.span.clone()), fault))
+        Constant::Text(text) if is_number || is_expression(text) => {
+            parse_update(source, &At::new(text.clone(), value.span.clone()))
         }
         constant => Ok(Update::Constant(constant.clone())),
     }
-}
-
-/// Describes a problem inside of a string.
-fn problem(code: &'static str, source: &str, string: &At<String>, fault: Fault) -> Diagnostic {
-    let span = place_in_string(source, string, &fault.part);
-    Diagnostic::new(code, span, fault.message).help(fault.help)
-}
-
-/// Returns the place of a part of a string, given the part's bytes in the value. If the file writes the value with
-/// escapes, returns the start of the string.
-fn place_in_string(source: &str, string: &At<String>, part: &Range<usize>) -> Range<usize> {
-    let literal = &source[string.span.clone()];
-    let is_long = literal.starts_with("\"\"\"") || literal.starts_with("'''");
-    let inner = literal
-        .get(if is_long { 3 } else { 1 }..)
-        .unwrap_or_default();
-    if !inner.starts_with(&string.value) {
-        return string.span.start..string.span.start;
-    }
-    let start = string.span.end - inner.len();
-    start + part.start..start + part.end
 }

@@ -1,63 +1,58 @@
 //! The parser of guards and updates.
 //!
 //! `when` is parsed by recursive descent: `or` binds weakest, then `and`, then a comparison. An update is one operand.
-//! Places are bytes of the string's value, and the caller maps them to the file. `check` knows which fields exist.
+//! `check` knows which fields exist.
 
 use std::ops::Range;
 
 use super::expression::operand_text;
 use super::texts::is_name;
 use super::{At, Constant, Guard, Operand, Sign, Update};
-
-/// A problem of a guard or an update, with its bytes in the string's value.
-pub(super) struct Fault {
-    pub(super) part: Range<usize>,
-    pub(super) message: String,
-    pub(super) help: String,
-}
+use crate::diagnostic::Diagnostic;
 
 /// The most parentheses in parentheses.
 const MAX_DEPTH: usize = 16;
 /// The help for an update.
 const UPDATE: &str = "it is a number, `field`, `field + 1`, `field - 1`, `field + args.name`, `next(field)` or `args.name`";
 
-/// Parses a guard. `place` maps bytes of the text to bytes of the file.
-pub(super) fn parse_guard(
-    text: &str,
-    place: &dyn Fn(Range<usize>) -> Range<usize>,
-) -> Result<Guard, Fault> {
-    let mut parser = Parser::new(text, place);
+/// Parses the text of `when`.
+pub(super) fn parse_guard(source: &str, text: &At<String>) -> Result<Guard, Diagnostic> {
+    let mut parser = Parser::new(source, text);
     let guard = parser.any(0)?;
-    let help = "join comparisons with `and` or `or`";
-    parser.expect("", "`and`, `or` or the end", help)?;
+    parser.expect(
+        "",
+        "`and`, `or` or the end",
+        "join comparisons with `and` or `or`",
+    )?;
     Ok(guard)
 }
 
 /// Parses an update: `field`, `field + 1`, `field + args.name`, `next(field)`, `args.name` or a constant.
-pub(super) fn parse_update(text: &str) -> Result<Update, Fault> {
+pub(super) fn parse_update(source: &str, text: &At<String>) -> Result<Update, Diagnostic> {
     let next = text.strip_prefix("next(");
     let next = next.and_then(|rest| rest.strip_suffix(')')).map(str::trim);
     if let Some(name) = next.filter(|name| is_name(name)) {
         return Ok(Update::Next(name.to_owned()));
     }
-    let mut parser = Parser::new(text, &|part| part);
+    let mut parser = Parser::new(source, text);
     let update = match parser.operand(UPDATE)? {
         Operand::Constant(constant) => Update::Constant(constant),
         Operand::Argument { name, offset: 0 } => Update::Argument(name.value),
-        Operand::Field { name, offset: 0 } if parser.skip("+") => match parser.operand(UPDATE)? {
-            Operand::Argument {
-                name: argument,
+        Operand::Field { name, offset: 0 } if parser.skip("+") => {
+            let Operand::Argument {
+                name: added,
                 offset: 0,
-            } => Update::Plus {
-                name: name.value,
-                argument: argument.value,
-            },
-            _ => return parser.unexpected("one argument", UPDATE),
-        },
-        Operand::Field { name, offset } => Update::Field {
-            name: name.value,
-            offset,
-        },
+            } = parser.operand(UPDATE)?
+            else {
+                return parser.unexpected("one argument", UPDATE);
+            };
+            let (name, argument) = (name.value, added.value);
+            Update::Plus { name, argument }
+        }
+        Operand::Field { name, offset } => {
+            let name = name.value;
+            Update::Field { name, offset }
+        }
         Operand::Argument { .. } => return parser.unexpected("one argument", UPDATE),
     };
     parser.expect("", "the end", UPDATE)?;
@@ -77,35 +72,52 @@ fn tokens(text: &str) -> Vec<(&str, Range<usize>)> {
             rest[1..].find('"').map_or(rest.len(), |end| end + 2)
         } else {
             let signs = ["==", "!=", "<=", ">=", "&&", "||"];
-            let two = signs.into_iter().find(|sign| rest.starts_with(sign));
-            two.map_or(first.len_utf8(), str::len)
+            let is_two = signs.into_iter().any(|sign| rest.starts_with(sign));
+            if is_two { 2 } else { first.len_utf8() }
         };
         if !first.is_ascii_whitespace() {
             tokens.push((&rest[..size], at..at + size));
         }
         at += size;
     }
-    tokens.push(("", text.len()..text.len()));
+    tokens.push(("", at..at));
     tokens
 }
 
 struct Parser<'t> {
     tokens: Vec<(&'t str, Range<usize>)>,
     position: usize,
-    place: &'t dyn Fn(Range<usize>) -> Range<usize>,
+    /// The place of the string in the file.
+    span: &'t Range<usize>,
+    /// The place of its text. `None`: the file writes it with escapes.
+    start: Option<usize>,
 }
 
 impl<'t> Parser<'t> {
-    fn new(text: &'t str, place: &'t dyn Fn(Range<usize>) -> Range<usize>) -> Self {
+    fn new(source: &str, text: &'t At<String>) -> Self {
+        let literal = &source[text.span.clone()];
+        let is_long = literal.starts_with("\"\"\"") || literal.starts_with("'''");
+        let quotes = if is_long { 3 } else { 1 };
+        let inner = literal.get(quotes..).unwrap_or_default();
         Self {
             tokens: tokens(text),
             position: 0,
-            place,
+            span: &text.span,
+            start: inner
+                .starts_with(&text.value)
+                .then(|| text.span.end - inner.len()),
         }
     }
 
     fn token(&self) -> &'t str {
         self.tokens[self.position].0
+    }
+
+    /// Returns the place of the next token in the file, or of the string if it has escapes.
+    fn place(&self) -> Range<usize> {
+        let part = &self.tokens[self.position].1;
+        let start = self.start.map(|start| start + part.start..start + part.end);
+        start.unwrap_or(self.span.start..self.span.start)
     }
 
     /// Moves beyond a token if it is the next one.
@@ -115,7 +127,7 @@ impl<'t> Parser<'t> {
         is_next
     }
 
-    fn expect(&mut self, wanted: &str, name: &str, help: &str) -> Result<(), Fault> {
+    fn expect(&mut self, wanted: &str, name: &str, help: &str) -> Result<(), Diagnostic> {
         match self.skip(wanted) {
             true => Ok(()),
             false => self.unexpected(name, help),
@@ -123,8 +135,8 @@ impl<'t> Parser<'t> {
     }
 
     /// Refuses the next token. `help` is the help if none is known for it.
-    fn unexpected<T>(&self, expected: &str, help: &str) -> Result<T, Fault> {
-        let (token, part) = self.tokens[self.position].clone();
+    fn unexpected<T>(&self, expected: &str, help: &str) -> Result<T, Diagnostic> {
+        let token = self.token();
         let help = match token {
             "&&" => "write `and`",
             "||" => "write `or`",
@@ -140,14 +152,11 @@ impl<'t> Parser<'t> {
             "" => "the end".to_owned(),
             _ => format!("`{token}`"),
         };
-        Err(Fault {
-            part,
-            message: format!("expected {expected}, found {found}"),
-            help: help.to_owned(),
-        })
+        let message = format!("expected {expected}, found {found}");
+        Err(Diagnostic::new("expression", self.place(), message).help(help))
     }
 
-    fn any(&mut self, depth: usize) -> Result<Guard, Fault> {
+    fn any(&mut self, depth: usize) -> Result<Guard, Diagnostic> {
         let all = &|parser: &mut Self| parser.joined("and", Guard::All, &|one| one.single(depth));
         self.joined("or", Guard::Any, all)
     }
@@ -157,8 +166,8 @@ impl<'t> Parser<'t> {
         &mut self,
         word: &str,
         join: fn(Vec<Guard>) -> Guard,
-        part: &dyn Fn(&mut Self) -> Result<Guard, Fault>,
-    ) -> Result<Guard, Fault> {
+        part: &dyn Fn(&mut Self) -> Result<Guard, Diagnostic>,
+    ) -> Result<Guard, Diagnostic> {
         let mut parts = vec![part(self)?];
         while self.skip(word) {
             parts.push(part(self)?);
@@ -169,7 +178,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    fn single(&mut self, depth: usize) -> Result<Guard, Fault> {
+    fn single(&mut self, depth: usize) -> Result<Guard, Diagnostic> {
         if depth == MAX_DEPTH {
             return self.unexpected("less nesting", &format!("use {MAX_DEPTH} levels at most"));
         }
@@ -179,49 +188,46 @@ impl<'t> Parser<'t> {
             return Ok(inner);
         }
         let left = self.operand("a comparison is `field < 3` or `field == \"word\"`")?;
-        let Some(sign) = Sign::ALL.iter().find(|sign| self.skip(sign.word())) else {
+        let Some(&sign) = Sign::ALL.iter().find(|sign| self.skip(sign.word())) else {
             let left = operand_text(&left);
             let help = format!("compare with ==, !=, <, <=, > or >=; a flag is `{left} == true`");
             return self.unexpected("a comparison sign", &help);
         };
         let right = self.operand("compare with a field, a number or a \"word\"")?;
-        Ok(Guard::Compare {
-            left,
-            sign: *sign,
-            right,
+        Ok(Guard::Compare { left, sign, right })
+    }
+
+    fn operand(&mut self, help: &str) -> Result<Operand, Diagnostic> {
+        let token = self.token();
+        let place = self.place();
+        let argument = token.strip_prefix("args.");
+        let name = argument.unwrap_or(token);
+        if token.starts_with(|first: char| first.is_ascii_digit()) {
+            let number = self.number()?.unsigned_abs();
+            return Ok(Operand::Constant(Constant::Count(number)));
+        }
+        self.position += 1;
+        if matches!(token, "true" | "false") {
+            return Ok(Operand::Constant(Constant::Flag(token == "true")));
+        }
+        if is_closed(token) {
+            let text = token.trim_matches('"').to_owned();
+            return Ok(Operand::Constant(Constant::Text(text)));
+        }
+        if !is_name(name) || ["and", "or", "not"].contains(&name) {
+            self.position -= 1;
+            return self.unexpected("a field, a number or a \"word\"", help);
+        }
+        let name = At::new(name.to_owned(), place);
+        let offset = self.offset()?;
+        Ok(match argument {
+            Some(_) => Operand::Argument { name, offset },
+            None => Operand::Field { name, offset },
         })
     }
 
-    fn operand(&mut self, help: &str) -> Result<Operand, Fault> {
-        let (token, part) = self.tokens[self.position].clone();
-        let argument = token.strip_prefix("args.");
-        let name = argument.unwrap_or(token);
-        let constant = match token {
-            "true" | "false" => Constant::Flag(token == "true"),
-            _ if token.starts_with(|first: char| first.is_ascii_digit()) => {
-                let number = self.number()?;
-                return Ok(Operand::Constant(Constant::Count(number.unsigned_abs())));
-            }
-            _ if is_closed(token) => Constant::Text(token.trim_matches('"').to_owned()),
-            _ if !is_name(name) || ["and", "or", "not"].contains(&name) => {
-                return self.unexpected("a field, a number or a \"word\"", help);
-            }
-            _ => {
-                self.position += 1;
-                let name = At::new(name.to_owned(), (self.place)(part));
-                let offset = self.offset()?;
-                return Ok(match argument {
-                    Some(_) => Operand::Argument { name, offset },
-                    None => Operand::Field { name, offset },
-                });
-            }
-        };
-        self.position += 1;
-        Ok(Operand::Constant(constant))
-    }
-
     /// Parses `+ 1`, `- 1`, or nothing. Leaves `+ args.more` to updates.
-    fn offset(&mut self) -> Result<i64, Fault> {
+    fn offset(&mut self) -> Result<i64, Diagnostic> {
         let next = self.tokens.get(self.position + 1);
         let is_argument = next.is_some_and(|(token, _)| token.starts_with("args."));
         if self.skip("-") {
@@ -233,7 +239,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn number(&mut self) -> Result<i64, Fault> {
+    fn number(&mut self) -> Result<i64, Diagnostic> {
         let Ok(number) = self.token().parse() else {
             let help = format!("use a number from 0 to {}, not a field", i64::MAX);
             return self.unexpected("a number", &help);
