@@ -1,13 +1,11 @@
 //! Names that collide in the generated Rust, in a document or on the command line.
 
-use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
+use std::collections::{BTreeSet, HashMap};
 
-use super::{Check, sources, strs};
+use super::{Check, strs};
 use crate::emit::ident::{TYPES, camel, type_of_words};
 use crate::model::texts::Word;
-use crate::model::{Actor, ArgumentKind, At, AtStart, Behaviour, FieldKind, Transition};
+use crate::model::{Actor, At, AtStart, Behaviour, Does, FieldKind, Transition};
 
 /// The methods of every `Loop`.
 const METHODS: &str = "id phase fields header raw reload folder into_any noting add_text";
@@ -22,52 +20,51 @@ const NOT_NAMES: [&str; 5] = ["self", "Self", "super", "crate", ""];
 /// The kind of a part of the machine file, and its name.
 type Part<'m> = (&'static str, &'m At<String>);
 
-/// The names that are taken.
+/// The names that are taken: the part of the file that has each, by namespace and name. `None`: every machine has it.
 struct Taken<'c, 'm> {
     check: &'c Check<'m>,
-    /// The owner of each name, by namespace and name.
-    owners: RefCell<BTreeMap<(String, String), Owner>>,
+    owners: HashMap<(String, String), Option<Part<'m>>>,
 }
-
-/// A description, and a place if the owner is in the file.
-type Owner = (String, Option<Range<usize>>);
 
 impl<'m> Taken<'_, 'm> {
     /// Notes names that every machine has, separated by spaces.
-    fn reserve(&self, space: &str, names: &str) {
+    fn reserve(&mut self, space: &str, names: &str) {
         for name in names.split_whitespace() {
-            let key = (space.to_owned(), name.to_owned());
-            let owner = ("every machine".to_owned(), None);
-            self.owners.borrow_mut().insert(key, owner);
+            self.owners
+                .insert((space.to_owned(), name.to_owned()), None);
         }
     }
 
     /// Adds a name that is made from a part of the file, or reports that it cannot be.
-    fn add(&self, space: &str, name: impl Into<String>, (kind, of): Part<'m>) {
+    fn add(&mut self, space: &str, name: impl Into<String>, part: Part<'m>) {
+        let (kind, of) = part;
         let name = name.into();
         if NOT_NAMES.contains(&name.as_str()) && space != "a stored form" {
-            return self.check.add("name_not_rust", &of.span, &[&kind, of]);
+            return self.check.add("name_not_rust", of, &[kind]);
         }
-        let mut owners = self.owners.borrow_mut();
         let key = (space.to_owned(), name);
-        if let Some((owner, place)) = owners.get(&key) {
-            self.check
-                .add("name_taken", &of.span, &[&kind, of, &key.0, &key.1, owner]);
-            if let Some(place) = place {
-                self.check.relate(place, "the other name");
+        match self.owners.get(&key) {
+            None => drop(self.owners.insert(key, Some(part))),
+            Some(owner) => {
+                let known = owner.map_or("every machine".to_owned(), |(kind, of)| {
+                    format!("the {kind} `{of}`")
+                });
+                self.check
+                    .add("name_taken", of, &[kind, &key.0, &key.1, &known]);
+                if let Some((_, other)) = owner {
+                    self.check.relate(&other.span, "the other name");
+                }
             }
-        } else {
-            owners.insert(key, (format!("the {kind} `{of}`"), Some(of.span.clone())));
         }
     }
 
     /// Adds the enum of a list of words.
-    fn add_words(&self, name: String, words: &'m [At<Word>], part: Part<'m>) {
+    fn add_words(&mut self, name: String, words: &'m [At<Word>], part: Part<'m>) {
         let mut variants = BTreeSet::new();
         for word in words {
             let variant = camel(&word.value);
             if NOT_NAMES.contains(&variant.as_str()) || !variants.insert(variant) {
-                self.check.add("name_word", &word.span, &[&&*word.value]);
+                self.check.add("name_word", word, &[]);
             }
         }
         self.add("a type", format!("{name}Iter"), part);
@@ -77,28 +74,29 @@ impl<'m> Taken<'_, 'm> {
 
 pub(super) fn collisions(check: &Check<'_>) {
     let machine = check.machine;
-    let taken = &Taken {
-        check,
-        owners: RefCell::default(),
-    };
+    let owners = HashMap::new();
+    let taken = &mut Taken { check, owners };
     taken.reserve("a type", TYPES);
     taken.reserve("a method of `Loop`", METHODS);
     taken.reserve("a flag of `start`", "mode help");
     taken.reserve("a verb", VERBS);
-    hook_methods(check, taken);
+    reserve_hook_methods(check, taken);
 
     let part = ("machine", &machine.name);
     taken.add("a module", &*machine.name.value, part);
     taken.add("a type", camel(&machine.name), part);
     for mode in &machine.modes {
-        let part = ("mode", &mode.name);
-        taken.add("a variant of `Mode`", camel(&mode.name), part);
+        taken.add(
+            "a variant of `Mode`",
+            camel(&mode.name),
+            ("mode", &mode.name),
+        );
     }
     for phase in &machine.phases {
         let name = &phase.name;
-        let part = ("phase", &phase.name);
+        let part = ("phase", name);
         if name.value == "same" {
-            check.add("name_same", &name.span, &[]);
+            check.add("name_same", name, &[]);
         }
         if !phase.terminal {
             taken.add("a method of `OnStop`", &*name.value, part);
@@ -116,12 +114,23 @@ pub(super) fn collisions(check: &Check<'_>) {
     for entry in entries {
         transition(check, entry, taken);
     }
+    let commands = machine.plugin.as_ref().map(|_| machine.slash_commands());
+    for command in commands.into_iter().flatten().rev() {
+        match command.does {
+            Does::Start(mode) => taken.add("a slash command", command.name, ("mode", &mode.name)),
+            Does::Own => taken.reserve("a slash command", command.name),
+            Does::Take => {
+                let name = &check.transitions[command.name][0].name;
+                taken.add("a slash command", command.name, ("transition", name));
+            }
+        }
+    }
 }
 
-fn fields<'m>(check: &Check<'m>, taken: &Taken<'_, 'm>) {
+fn fields<'m>(check: &Check<'m>, taken: &mut Taken<'_, 'm>) {
     for field in &check.machine.fields {
         let name = &field.name;
-        let part = ("field", &field.name);
+        let part = ("field", name);
         taken.add("a field or transition", &*name.value, part);
         match &field.kind {
             FieldKind::OneOf(words) => taken.add_words(type_of_words(name), words, part),
@@ -138,9 +147,9 @@ fn fields<'m>(check: &Check<'m>, taken: &Taken<'_, 'm>) {
     }
 }
 
-fn transition<'m>(check: &Check<'m>, entry: &'m Transition, taken: &Taken<'_, 'm>) {
+fn transition<'m>(check: &Check<'m>, entry: &'m Transition, taken: &mut Taken<'_, 'm>) {
     let name = &entry.name;
-    let part = ("transition", &entry.name);
+    let part = ("transition", name);
     taken.add("a field or transition", &*name.value, part);
     taken.add("a method of `Loop`", &*name.value, part);
     // `resume` of the command line is the user's, too.
@@ -153,7 +162,7 @@ fn transition<'m>(check: &Check<'m>, entry: &'m Transition, taken: &Taken<'_, 'm
     for argument in &entry.args {
         let part = ("argument", &argument.name);
         taken.add(&arguments, &*argument.name.value, part);
-        if let ArgumentKind::OneOf(words) = &argument.kind {
+        if let FieldKind::OneOf(words) = &argument.kind {
             taken.add_words(camel(name) + &camel(&argument.name), words, part);
         }
     }
@@ -161,7 +170,7 @@ fn transition<'m>(check: &Check<'m>, entry: &'m Transition, taken: &Taken<'_, 'm
     let entries = &check.transitions[name.as_str()];
     if entries.len() > 1 {
         taken.add("a type", format!("{}Next", camel(name)), part);
-        let sources = strs(entries.iter().flat_map(|entry| sources(entry)));
+        let sources = strs(entries.iter().flat_map(|entry| entry.sources()));
         for source in sources.into_iter().collect::<BTreeSet<_>>() {
             let next = format!("{}From{}", camel(name), camel(source));
             taken.add("a type", next, part);
@@ -170,7 +179,7 @@ fn transition<'m>(check: &Check<'m>, entry: &'m Transition, taken: &Taken<'_, 'm
 }
 
 /// Reserves the methods of `OnStop` that are not those of phases, and the verb that goes with them.
-fn hook_methods(check: &Check<'_>, taken: &Taken<'_, '_>) {
+fn reserve_hook_methods(check: &Check<'_>, taken: &mut Taken<'_, '_>) {
     let space = "a method of `OnStop`";
     let machine = check.machine;
     taken.reserve(space, "stop");

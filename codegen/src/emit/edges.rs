@@ -32,7 +32,7 @@ pub(super) fn entries(machine: &Machine) -> Vec<Entry<'_>> {
         args: &first_entry(machine, &edges[0].declared.name).args,
         from: edges.iter().map(|edge| edge.from).collect(),
         to: match edges[0].declared.to {
-            To::Same(_) => None,
+            To::Same => None,
             To::Phase(_) => Some(edges[0].to),
         },
     });

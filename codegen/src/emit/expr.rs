@@ -68,9 +68,14 @@ impl Read<'_> {
 }
 
 impl<'m> Entry<'m> {
+    fn find_field(&self, name: &str) -> &'m Field {
+        let mut fields = self.machine.fields.iter();
+        let field = fields.find(|field| field.name.value == name);
+        field.expect("the check has seen the field")
+    }
+
     fn field(&self, name: &'m str) -> Read<'m> {
-        let field = self.machine.field(name);
-        let field = field.expect("the check has seen the field");
+        let field = self.find_field(name);
         Read {
             name,
             ty: Type::of_field(field),
@@ -111,7 +116,9 @@ impl<'m> Entry<'m> {
     /// Returns the view of the guard.
     pub(super) fn guard(&self, guard: &'m Guard) -> Value {
         let mut reads: Vec<Read<'_>> = Vec::new();
-        for read in operands(guard).into_iter().filter_map(|one| self.read(one)) {
+        let comparisons = guard.comparisons().into_iter();
+        let operands = comparisons.flat_map(|(left, _, right)| [left, right]);
+        for read in operands.filter_map(|one| self.read(one)) {
             if !reads.iter().any(|known| known.place == read.place) {
                 reads.push(read);
             }
@@ -181,8 +188,7 @@ impl<'m> Entry<'m> {
         for (name, update) in &self.declared.set {
             reads_fields |= update.field().is_some();
             arguments.extend(update.argument().filter(|name| !arguments.contains(name)));
-            let field = self.machine.field(name);
-            values.extend(field.map(|field| (name.as_str(), self.update(field, update))));
+            values.push((name.as_str(), self.update(self.find_field(name), update)));
         }
         for field in &self.machine.fields {
             let name = field.name.as_str();
@@ -299,13 +305,5 @@ impl<'m> Entry<'m> {
             None if Type::of_field(field).is_copy() => place,
             None => format!("{place}.clone()"),
         }
-    }
-}
-
-/// Returns both sides of each comparison.
-pub(super) fn operands(guard: &Guard) -> Vec<&Operand> {
-    match guard {
-        Guard::All(parts) | Guard::Any(parts) => parts.iter().flat_map(operands).collect(),
-        Guard::Compare { left, right, .. } => vec![left, right],
     }
 }

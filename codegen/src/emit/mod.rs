@@ -44,11 +44,11 @@ pub(crate) fn gate(files: &[String; 2]) -> String {
 
 /// The options of the generator.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub(crate) struct Options {
     /// Whether to generate the verbs of a command line and a whole program.
-    pub commands: bool,
+    pub(crate) commands: bool,
     /// The path of the machine file in messages such as `machine.toml:31`.
-    pub file: String,
+    pub(crate) file: String,
 }
 
 /// Generates the Rust of a machine: the types and edges, and what a stop and a command line do.
@@ -62,11 +62,6 @@ pub(crate) fn emit(machine: &Machine, source: &str, options: &Options) -> [Strin
         program += &render(PROGRAM, &view);
     }
     [types, program]
-}
-
-/// Returns the machine as Markdown tables.
-pub(crate) fn spec_of(machine: &Machine, source: &str, file: &str) -> String {
-    render(SPEC, &view(machine, source, file))
 }
 
 /// Lists every template or text of this kind that the machine names, each once, relative to the crate's root.

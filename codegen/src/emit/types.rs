@@ -23,7 +23,7 @@ impl Type {
 
     pub(super) fn of_argument(transition: &str, argument: &Argument) -> Self {
         let words = camel(transition) + &camel(&argument.name);
-        Self::new(&argument.kind.clone().into(), words)
+        Self::new(&argument.kind, words)
     }
 
     /// Returns the type of a kind. `words` is the name of its enum if it has words.

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, HashSet};
 use minijinja::{Value, context};
 use sha2::{Digest as _, Sha256};
 
+use super::edges;
 use super::ident::camel;
 use super::render::serde;
 use super::types::{self, Type};
-use super::{edges, expr};
 use crate::diagnostic::line_of;
 use crate::model::texts::interpolated;
 use crate::model::{
@@ -137,9 +137,7 @@ fn arms(machine: &Machine, behaviour: &Behaviour) -> Vec<Value> {
 fn owned(machine: &Machine) -> HashSet<String> {
     let mut owned: HashSet<String> = HashSet::new();
     for entry in &machine.transitions {
-        let guard = entry.when.iter();
-        let operands = guard.flat_map(|guard| expr::operands(guard));
-        let read = operands.filter_map(|operand| operand.field());
+        let read = entry.when.iter().flat_map(|guard| guard.fields());
         let set = entry.set.iter().map(|(name, _)| name);
         owned.extend(read.chain(set).map(|name| name.to_string()));
     }
