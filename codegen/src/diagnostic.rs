@@ -80,7 +80,7 @@ fn shorten(text: String) -> String {
 pub struct Diagnostics {
     /// The name of the file in messages.
     pub name: String,
-    /// The text of the file as [`shown`] returns it.
+    /// The text of the file.
     pub source: String,
     /// The findings, in the order of their places.
     pub list: Vec<Diagnostic>,
@@ -107,7 +107,7 @@ impl Diagnostics {
         }
         Self {
             name: name.to_owned(),
-            source: shown(source),
+            source: source.to_owned(),
             list,
         }
     }
@@ -190,22 +190,6 @@ fn is_hidden(character: char) -> bool {
     let code = u32::from(character);
     let mut ranges = HIDDEN.chunks(2);
     character.is_control() || ranges.any(|range| range[0] <= code && code <= range[1])
-}
-
-/// Returns a file's text as a terminal may show it. Hidden characters, except tabs and the ends of lines, are replaced by
-/// something of the same size in bytes.
-pub fn shown(source: &str) -> String {
-    let mut text = String::with_capacity(source.len());
-    let mut rest = source.chars().peekable();
-    while let Some(character) = rest.next() {
-        let ends_line = character == '\n' || character == '\r' && rest.peek() == Some(&'\n');
-        if ends_line || character == '\t' || !is_hidden(character) {
-            text.push(character);
-        } else {
-            text.push_str(["?", "\u{bf}", "\u{fffd}", "\u{fffd}?"][character.len_utf8() - 1]);
-        }
-    }
-    text
 }
 
 /// Escapes everything that ends a line, moves a cursor or turns the direction of reading.
