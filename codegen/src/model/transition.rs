@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Deserializer};
 
-use super::tables::{self, TextOr, entries, named};
+use super::tables::{self, Shape, TextOr, entries, named};
 use super::texts::{Name, Path, Word};
 use super::{Actor, At, Constant, Evidence, FieldKind, Guard, Many, Turn, Update};
 
@@ -128,11 +128,11 @@ struct ArgumentTable {
 impl std::convert::From<TextOr<FieldKind, ArgumentTable>> for Argument {
     fn from(form: TextOr<FieldKind, ArgumentTable>) -> Self {
         let table = match form {
-            TextOr::Text(kind) => ArgumentTable {
+            Shape::Text(kind) => ArgumentTable {
                 r#type: Some(kind),
                 ..ArgumentTable::default()
             },
-            TextOr::Table(table) => table,
+            Shape::Table(table) => table,
         };
         let words = table.one_of.map(FieldKind::OneOf);
         let kinds: Vec<_> = table.r#type.into_iter().chain(words).collect();
