@@ -23,7 +23,7 @@ use serde::{Deserialize, Deserializer};
 use texts::{FolderPath, Name};
 
 pub use at::At;
-pub(crate) use behaviour::{Behaviour, Call, Choice};
+pub(crate) use behaviour::{Behaviour, Call, Choice, Parameter};
 pub use expression::{Guard, Operand, Update, guard_text};
 pub(crate) use expression::{call_text, constant_text, kind_text, update_text};
 pub(crate) use field::FieldKind as ArgumentKind;
