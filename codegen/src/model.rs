@@ -23,7 +23,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use texts::{FolderPath, Name};
 
 pub use at::At;
-pub(crate) use behaviour::{Behaviour, Call};
+pub(crate) use behaviour::{Behaviour, Call, Parameter};
 pub use expression::{Guard, Operand, Update, guard_text};
 pub(crate) use expression::{constant_text, update_text};
 pub use field::{Constant, Field, FieldKind};

@@ -182,7 +182,7 @@ fn unused(check: &Check<'_>, entry: &Transition, taken: &HashSet<(usize, &str)>)
 fn parameters(check: &Check<'_>, phase: &Phase, behaviour: &Behaviour) {
     match behaviour {
         Behaviour::Review(review) => {
-            if let Some(field) = check.find_field(&review.round) {
+            if let Some(field) = check.fields.get(review.round.as_str()) {
                 check.report(&review.round.span, no_count(&field.name, &field.kind));
             }
             if !review.model.is_empty() && review.reviewer.is_empty() {
@@ -198,7 +198,7 @@ fn parameters(check: &Check<'_>, phase: &Phase, behaviour: &Behaviour) {
                 check.add("wait_for", &phase.name, &[]);
             }
             if let Some(name) = &wait.field
-                && let Some(field) = check.find_field(name)
+                && let Some(field) = check.fields.get(name.as_str())
                 && let FieldKind::OneOf(_) | FieldKind::Data(_) | FieldKind::Held(_) = field.kind
             {
                 check.add("wait_for_kind", name, &[describe(&field.kind)]);

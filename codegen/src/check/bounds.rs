@@ -193,29 +193,26 @@ fn report(check: &Check<'_>, cycle: &[&Edge<'_>], part: &Component<'_>) {
     let phases = cycle.iter().chain(&cycle[..1]);
     let phases = strs(phases.map(|edge| &check.phase(edge.from).name)).join(" -> ");
     let names = strs(cycle.iter().map(|edge| &edge.declared.name)).join(", ");
-    let reasons = cycle.iter().flat_map(|edge| reasons(edge, part));
-    let reasons: String = reasons.take(3).collect();
+    let mut reasons = Vec::new();
+    for edge in cycle {
+        for (field, update) in &edge.declared.set {
+            let name = &edge.declared.name;
+            if change(field, update) == Some(Change::Raise) {
+                reasons.push(match part.reset(field) {
+                    Some(reset) => format!("`{}` resets `{field}`; ", reset.declared.name),
+                    None => format!("no fixed limit in `{name}` for `{field}`; "),
+                });
+            }
+        }
+    }
+    reasons.truncate(3);
     let first = &cycle[0].declared.name;
-    check.add("unbounded_cycle", first, &[&phases, &names, &reasons]);
+    check.add(
+        "unbounded_cycle",
+        first,
+        &[&phases, &names, &reasons.concat()],
+    );
     for edge in cycle.iter().skip(1).take(8) {
         check.relate(&edge.declared.name.span, "then this one");
     }
-}
-
-/// Returns why the counts that an edge raises do not bound it.
-fn reasons(edge: &Edge<'_>, part: &Component<'_>) -> Vec<String> {
-    let name = &edge.declared.name;
-    let when = edge.declared.when.as_ref();
-    let set = edge.declared.set.iter();
-    let raised = set.filter(|(field, update)| change(field, update) == Some(Change::Raise));
-    let reasons = raised.map(|(field, _)| {
-        let has_limit = when.is_some_and(|when| has_ceiling(when, field, &|_| true));
-        let why = match part.reset(field) {
-            Some(reset) => format!("`{}` resets it", reset.declared.name),
-            None if has_limit => "its limit changes on the way".to_owned(),
-            None => format!("no guard of `{name}` limits it"),
-        };
-        format!("`{name}` raises `{field}`, but {why}; ")
-    });
-    reasons.collect()
 }

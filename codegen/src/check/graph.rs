@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{Check, strs};
-use crate::diagnostic::list;
+use crate::diagnostic::{Diagnostic, list};
 use crate::model::{Actor, Argument, At, From, Transition};
 
 pub(super) fn graph(check: &Check<'_>) {
@@ -47,8 +47,9 @@ pub(super) fn graph(check: &Check<'_>) {
             agreement(check, entries[0], entry);
         }
     }
-    let mut found = check.found.borrow().clone().into_iter();
-    if !found.any(|one| one.code == "unknown_phase") {
+    let is_unknown = |one: &Diagnostic| one.code == "unknown_phase";
+    let has_unknown = check.found.borrow().iter().any(is_unknown);
+    if !has_unknown {
         reach(check);
     }
 }

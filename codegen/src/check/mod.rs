@@ -23,13 +23,13 @@ use crate::model::{At, Edge, Field, Machine, Phase, Transition};
 /// Returns everything that is wrong with a machine whose form is right.
 pub fn check(machine: &Machine) -> Vec<Diagnostic> {
     let mut check = Check::new(machine);
-    names::names(&check);
-    check.broken = types::types(&check);
+    check.broken = names::names(&check);
+    let broken = types::types(&check);
+    check.broken.extend(broken);
     idents::collisions(&check);
     document::document(&check);
     graph::graph(&check);
     behaviours::behaviours(&check);
-    names::presence(&check);
     guards::guards(&check);
     bounds::bounds(&check);
     check.found.into_inner()

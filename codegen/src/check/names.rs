@@ -1,16 +1,16 @@
 //! Names of phases, fields, transitions, personas and arguments that do not exist, and fields used in phases in which
 //! they do not exist (`in`).
 
-use std::collections::BTreeMap;
-use std::ops::Range;
+use std::collections::{BTreeMap, HashSet};
 
 use super::{Check, problem, strs};
 use crate::diagnostic::{list, suggest};
 use crate::model::texts::interpolated;
-use crate::model::{Argument, At, AtStart, Behaviour, Field, Transition};
+use crate::model::{Argument, At, AtStart, Behaviour, Parameter, To, Transition};
 
-/// Reports unknown names everywhere except in modes and transitions, which `types` reads.
-pub(super) fn names(check: &Check<'_>) {
+/// Reports unknown names of phases, transitions, personas and fields, and fields in phases in which they do not exist.
+/// Returns the starts of the entries with an unknown name.
+pub(super) fn names(check: &Check<'_>) -> HashSet<usize> {
     let machine = check.machine;
     for phase in machine
         .fields
@@ -20,32 +20,118 @@ pub(super) fn names(check: &Check<'_>) {
     {
         check.find_phase(phase);
     }
-    for name in &machine.state.edits {
-        check.find_field(name);
-    }
     for name in &machine.before_stop {
         check.find("unknown_transition", &check.transitions, name);
     }
     for behaviour in machine.behaviours() {
-        for parameter in behaviour.parameters() {
-            let (key, place) = (parameter.key, parameter.span);
-            for (name, _) in interpolated(parameter.value).unwrap_or_default() {
-                if !parameter.engine_names().contains(&name) {
-                    check.find_field(&At::new(name.to_owned(), place.clone()));
-                } else if check.fields.contains_key(name) {
-                    check.add_at("two_meanings", place, &[name, key]);
-                }
-            }
-        }
         for name in behaviour.transitions() {
             check.find("unknown_transition", &check.transitions, name);
         }
-        if let Some(review) = behaviour.review() {
-            for name in &review.personas {
-                check.find("unknown_persona", &check.personas, name);
-            }
+        for name in behaviour
+            .review()
+            .into_iter()
+            .flat_map(|review| &review.personas)
+        {
+            check.find("unknown_persona", &check.personas, name);
         }
     }
+    for name in &machine.state.edits {
+        uses(check, name, [], "`edits` names");
+    }
+    for (at, phase) in machine.phases.iter().enumerate() {
+        for parameter in phase.on_stop.iter().flat_map(Behaviour::parameters) {
+            self::parameter(check, at, &parameter);
+        }
+    }
+    for mode in &machine.modes {
+        let start = check.find_phase(&mode.start);
+        for (name, _) in &mode.initial {
+            uses(
+                check,
+                name,
+                start,
+                &format!("the mode `{}` sets", mode.name),
+            );
+        }
+        let fields = machine.fields.iter();
+        for field in fields.filter(|field| field.at_start != AtStart::Never) {
+            let takes = format!("a start in the mode `{}` takes", mode.name);
+            uses(check, &field.name, start, &takes);
+        }
+    }
+    let mut unknown = HashSet::new();
+    for entry in &machine.transitions {
+        if !transition(check, entry) {
+            unknown.insert(entry.span.start);
+        }
+    }
+    unknown
+}
+
+/// Checks the fields that a parameter names.
+fn parameter(check: &Check<'_>, phase: usize, parameter: &Parameter<'_>) {
+    let (key, value, place) = (parameter.key, parameter.value, parameter.span);
+    let names = interpolated(value).unwrap_or_default().into_iter();
+    let names = names.map(|(name, _)| name);
+    for name in names.chain(parameter.is_field().then_some(value)) {
+        if !parameter.engine_names().contains(&name) {
+            let name = At::new(name.to_owned(), place.clone());
+            uses(check, &name, [phase], &format!("`{key}` reads"));
+        } else if check.fields.contains_key(name) {
+            check.add_at("two_meanings", place, &[name, key]);
+        }
+    }
+}
+
+/// Checks the names of an entry. Returns whether all are known.
+fn transition(check: &Check<'_>, entry: &Transition) -> bool {
+    let to = match &entry.to {
+        To::Phase(name) => Some(name),
+        To::Same => None,
+    };
+    let phases = entry.sources().iter().chain(to);
+    let mut is_known = phases
+        .filter(|name| check.find_phase(name).is_none())
+        .count()
+        == 0;
+    let from = || check.edges_of(entry).map(|edge| edge.from);
+    let reads = format!("`{}` reads", entry.name);
+    for name in entry.when.iter().flat_map(|guard| guard.fields()) {
+        is_known &= uses(check, name, from(), &reads);
+    }
+    for (name, update) in &entry.set {
+        let to = check.edges_of(entry).map(|edge| edge.to);
+        is_known &= uses(check, name, to, &format!("`{}` sets", entry.name));
+        if let Some(name) = update.field() {
+            let name = At::new(name.to_owned(), update.span.clone());
+            is_known &= uses(check, &name, from(), &reads);
+        }
+    }
+    is_known
+}
+
+/// Reports that a field does not exist, or not in one of some phases. `what` is the subject and the verb. Returns whether the
+/// field exists.
+fn uses(
+    check: &Check<'_>,
+    name: &At<String>,
+    phases: impl IntoIterator<Item = usize>,
+    what: &str,
+) -> bool {
+    let Some(field) = check.find("unknown_field", &check.fields, name) else {
+        return false;
+    };
+    let within = strs(field.within.iter().flatten());
+    let phases = phases.into_iter().map(|at| check.phase(at).name.as_str());
+    let mut absent: Vec<&str> = phases.filter(|phase| !within.contains(phase)).collect();
+    absent.dedup();
+    absent.truncate(4);
+    let is_known = within.iter().all(|phase| check.phases.contains_key(phase));
+    if field.within.is_some() && is_known && !absent.is_empty() {
+        let args = [what, name, &list(&absent), &list(&within)];
+        check.add_at("field_absent", &name.span, &args);
+    }
+    true
 }
 
 impl<'m> Check<'m> {
@@ -68,12 +154,8 @@ impl<'m> Check<'m> {
         found
     }
 
-    pub(super) fn find_phase(&self, name: &At<String>) -> Option<usize> {
+    fn find_phase(&self, name: &At<String>) -> Option<usize> {
         self.find("unknown_phase", &self.phases, name).copied()
-    }
-
-    pub(super) fn find_field(&self, name: &At<String>) -> Option<&'m Field> {
-        self.find("unknown_field", &self.fields, name).copied()
     }
 
     pub(super) fn find_argument<'a>(
@@ -86,88 +168,5 @@ impl<'m> Check<'m> {
             .map(|argument| (argument.name.as_str(), argument))
             .collect();
         self.find("unknown_argument", &args, name).copied()
-    }
-}
-
-/// Reports fields that are read or set in phases in which they do not exist.
-pub(super) fn presence(check: &Check<'_>) {
-    let machine = check.machine;
-    for mode in &machine.modes {
-        let start = check.phases.get(mode.start.as_str()).copied();
-        for (field, _) in &mode.initial {
-            let sets = format!("the mode `{}` sets", mode.name);
-            require(check, field, &field.span, start, &sets);
-        }
-        for Field { name, at_start, .. } in &machine.fields {
-            let takes = format!("a start in the mode `{}` takes", mode.name);
-            require(
-                check,
-                name,
-                &name.span,
-                start.filter(|_| *at_start != AtStart::Never),
-                &takes,
-            );
-        }
-    }
-    for (at, phase) in machine.phases.iter().enumerate() {
-        for parameter in phase.on_stop.iter().flat_map(Behaviour::parameters) {
-            let names = interpolated(parameter.value).unwrap_or_default();
-            let names = names.into_iter().map(|(name, _)| name);
-            let reads = format!("`{}` reads", parameter.key);
-            for name in names.chain(parameter.is_field().then_some(parameter.value)) {
-                require(check, name, parameter.span, [at], &reads);
-            }
-        }
-    }
-    for entry in &machine.transitions {
-        let from = || check.edges_of(entry).map(|edge| edge.from);
-        let to = || check.edges_of(entry).map(|edge| edge.to);
-        let reads = format!("`{}` reads", entry.name);
-        for name in entry.when.iter().flat_map(|guard| guard.fields()) {
-            require(check, name, &name.span, from(), &reads);
-        }
-        for (name, update) in &entry.set {
-            require(
-                check,
-                name,
-                &name.span,
-                to(),
-                &format!("`{}` sets", entry.name),
-            );
-            if let Some(read) = update.field() {
-                require(check, read, &update.span, from(), &reads);
-            }
-        }
-    }
-}
-
-/// Reports that a field is used in phases in which it does not exist. `what` is the subject and the verb.
-fn require(
-    check: &Check<'_>,
-    name: &str,
-    place: &Range<usize>,
-    phases: impl IntoIterator<Item = usize>,
-    what: &str,
-) {
-    let field = check.fields.get(name);
-    let within = field.and_then(|field| field.within.as_ref());
-    let within = within.filter(|within| {
-        within
-            .iter()
-            .all(|name| check.phases.contains_key(name.as_str()))
-    });
-    let Some(within) = within.map(strs) else {
-        return;
-    };
-    let phases = phases.into_iter().map(|at| check.phase(at).name.as_str());
-    let mut absent: Vec<&str> = phases.filter(|phase| !within.contains(phase)).collect();
-    absent.dedup();
-    absent.truncate(4);
-    if !absent.is_empty() {
-        check.add_at(
-            "field_absent",
-            place,
-            &[what, name, &list(&absent), &list(&within)],
-        );
     }
 }

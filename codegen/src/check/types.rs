@@ -5,11 +5,10 @@ use std::collections::HashSet;
 use super::{Check, problem};
 use crate::diagnostic::{Diagnostic, list, suggest};
 use crate::model::{
-    At, AtStart, Constant, Field, FieldKind, Operand, Sign, To, Transition, Update, constant_text,
+    At, AtStart, Constant, Field, FieldKind, Operand, Sign, Transition, Update, constant_text,
 };
 
-/// Reports what does not fit, and unknown names in modes and transitions. Returns the starts of the entries with a
-/// problem.
+/// Reports what does not fit, and unknown arguments. Returns the starts of the entries with a problem.
 pub(super) fn types(check: &Check<'_>) -> HashSet<usize> {
     for field in &check.machine.fields {
         let is_special = field.at_start != AtStart::Never || field.within.is_some();
@@ -20,26 +19,17 @@ pub(super) fn types(check: &Check<'_>) -> HashSet<usize> {
             constant(check, field, initial);
         }
     }
-    for mode in &check.machine.modes {
-        check.find_phase(&mode.start);
-        for (name, value) in &mode.initial {
-            if let Some(field) = check.find_field(name) {
-                constant(check, field, value);
-            }
+    for (name, value) in check.machine.modes.iter().flat_map(|mode| &mode.initial) {
+        if let Some(field) = check.fields.get(name.as_str()) {
+            constant(check, field, value);
         }
     }
     let mut broken = HashSet::new();
     for entry in &check.machine.transitions {
         let before = check.found_count();
-        for name in entry.sources() {
-            check.find_phase(name);
-        }
-        if let To::Phase(name) = &entry.to {
-            check.find_phase(name);
-        }
         guard(check, entry);
         for (name, value) in &entry.set {
-            if let Some(field) = check.find_field(name) {
+            if let Some(field) = check.fields.get(name.as_str()) {
                 check.report(&value.span, update_problem(check, entry, field, value));
             }
         }
@@ -150,7 +140,7 @@ fn side<'m>(
 ) -> Option<Side<'m>> {
     let (name, kind) = match operand {
         Operand::Constant(value) => return Some(Side::Constant(value)),
-        Operand::Field { name, .. } => (name, &check.find_field(name)?.kind),
+        Operand::Field { name, .. } => (name, &check.fields.get(name.as_str())?.kind),
         Operand::Argument { name, .. } => {
             let argument = check.find_argument(entry, name)?;
             if argument.optional {
@@ -169,7 +159,7 @@ fn side<'m>(
     is_right.then_some(side)
 }
 
-/// Returns what is wrong with an update of a field. Reports unknown names.
+/// Returns what is wrong with an update of a field. Reports an unknown argument.
 fn update_problem(
     check: &Check<'_>,
     entry: &Transition,
@@ -178,12 +168,12 @@ fn update_problem(
 ) -> Option<Diagnostic> {
     let (name, kind) = (&field.name, &field.kind);
     let at = |name: &str| At::new(name.to_owned(), update.span.clone());
-    let source = update.field().map(|name| check.find_field(&at(name)));
+    let source = update.field().and_then(|name| check.fields.get(name));
     let argument = update
         .argument()
         .map(|name| check.find_argument(entry, &at(name)));
     let argument_name = format!("args.{}", update.argument().unwrap_or_default());
-    let wrong = match (&update.value, source.flatten(), argument.flatten()) {
+    let wrong = match (&update.value, source, argument.flatten()) {
         (Update::Constant(value), ..) => misfit(name, kind, value),
         (Update::Next(_), Some(source), _) => match source.kind {
             FieldKind::OneOf(_) => differs(name, kind, &source.name, &source.kind),

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::tables::{self, Entry, TextOr};
+use super::tables::{self, Entry, Shape, TextOr};
 use super::texts::{
     CommandName, FindingsFile, FromProgram, Header, Label, PROGRAM, Path, Question, Subject,
     Template, VerdictWord,
@@ -190,8 +190,8 @@ impl Entry for Call {
 impl From<At<TextOr<String, Call>>> for Call {
     fn from(call: At<TextOr<String, Call>>) -> Self {
         match call.value {
-            TextOr::Text(then) => Self::new(&At::new(then, call.span)),
-            TextOr::Table(call) => call,
+            Shape::Text(then) => Self::new(&At::new(then, call.span)),
+            Shape::Table(call) => call,
         }
     }
 }

@@ -22,10 +22,11 @@ pub(crate) fn parse(source: &str) -> Result<Machine, Vec<Diagnostic>> {
     let mut machine = parse_form(source).map_err(|problem| vec![problem])?;
     let mut found = Vec::new();
     for field in &mut machine.fields {
-        let kinds = field.kinds();
         let keys = "`type`, `one_of`, `data` and `holds`";
-        found.extend(kinds_problem(&field.name, kinds.len(), keys));
-        field.kind = kinds.into_iter().next().unwrap_or_default();
+        match only_kind(&field.name, field.kinds(), keys) {
+            Ok(kind) => field.kind = kind,
+            Err(problem) => found.push(problem),
+        }
     }
     let fields = machine.fields.iter();
     let kinds: HashMap<_, _> = fields
@@ -43,9 +44,11 @@ pub(crate) fn parse(source: &str) -> Result<Machine, Vec<Diagnostic>> {
             transition.doc.clone_from(doc);
         }
         place_name(source, transition);
-        for argument in &transition.args {
-            let keys = "`type` and `one_of`";
-            found.extend(kinds_problem(&argument.name, argument.kinds.len(), keys));
+        for argument in &mut transition.args {
+            match only_kind(&argument.name, argument.kinds(), "`type` and `one_of`") {
+                Ok(kind) => argument.kind = kind,
+                Err(problem) => found.push(problem),
+            }
         }
         if let Some(text) = transition.guard_source.take() {
             match parse_guard(source, &text) {
@@ -68,11 +71,21 @@ pub(crate) fn parse(source: &str) -> Result<Machine, Vec<Diagnostic>> {
     }
 }
 
-/// Returns that a field or an argument has no type, or several.
-fn kinds_problem(name: &At<String>, count: usize, keys: &str) -> Option<Diagnostic> {
+/// Returns the type of a field or an argument.
+fn only_kind(
+    name: &At<String>,
+    kinds: Vec<FieldKind>,
+    keys: &str,
+) -> Result<FieldKind, Diagnostic> {
+    let count = kinds.len();
     let message = format!("`{name}` needs one type, but has {count}");
     let problem = Diagnostic::new("type_keys", name.span.clone(), message);
-    (count != 1).then(|| problem.help(format!("keep or add one of {keys}")))
+    let problem = problem.help(format!("keep or add one of {keys}"));
+    kinds
+        .into_iter()
+        .next()
+        .filter(|_| count == 1)
+        .ok_or(problem)
 }
 
 fn parse_form(source: &str) -> Result<Machine, Diagnostic> {

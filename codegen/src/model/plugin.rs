@@ -70,25 +70,27 @@ impl Machine {
     /// Returns the slash commands that the plugin can have: one for each mode, the engine's own, and one for each transition
     /// that the user may take. Names may be there twice; `check` reports them.
     pub(crate) fn possible_slash_commands(&self) -> Vec<SlashCommand<'_>> {
-        let starts = self.modes.iter().map(|mode| match self.modes.len() {
-            1 => ("start", Does::Start(mode)),
-            _ => (mode.name.as_str(), Does::Start(mode)),
-        });
-        let taken: Vec<&str> = self.verbs_of(Actor::Person);
+        let taken = self.verbs_of(Actor::Person);
+        let mut all = Vec::new();
+        for mode in &self.modes {
+            let is_only = self.modes.len() == 1;
+            all.push((
+                if is_only { "start" } else { &mode.name },
+                Does::Start(mode),
+            ));
+        }
         let own = OWN
-            .into_iter()
-            .filter(|name| *name != "pause" || !taken.contains(name));
-        let own = own.map(|name| (name, Does::Own));
-        let taken = taken.iter().filter(|name| **name != "resume");
-        let taken = taken.map(|name| (*name, Does::Take));
+            .iter()
+            .filter(|name| **name != "pause" || !taken.contains(name));
+        all.extend(own.map(|name| (*name, Does::Own)));
+        let taken = taken.into_iter().filter(|name| *name != "resume");
+        all.extend(taken.map(|name| (name, Does::Take)));
 
-        let plugin = self.plugin.iter();
-        let declared = plugin.flat_map(|plugin| &plugin.commands);
-        let all = starts.chain(own).chain(taken);
-        let all = all.map(|(name, does)| SlashCommand {
+        let commands = self.plugin.iter().flat_map(|plugin| &plugin.commands);
+        let all = all.into_iter().map(|(name, does)| SlashCommand {
             name,
             does,
-            declared: declared.clone().find(|command| command.name.value == name),
+            declared: commands.clone().find(|command| command.name.value == name),
         });
         all.collect()
     }

@@ -60,7 +60,7 @@ macro_rules! texts {
 texts! {
     /// The name of a part of a machine: lowercase letters, digits and `_`.
     Name: is_name,
-        "use a-z, then a-z, 0-9 and single _ between them, at most 64 characters, such as `mark_done`";
+        "use a-z, then a-z, 0-9 and single _ between them, at most 64 characters, not `self`, `super` or `crate`";
     /// A relative path below its folder.
     Path: |text| is_relative(text) && !text.split(['/', '\\']).any(|part| part == ".."),
         "write a relative path without .., with / between its parts";
@@ -68,8 +68,8 @@ texts! {
     FolderPath: is_relative,
         "write a relative path with / between its parts";
     /// A word of a `one_of`.
-    Word: |text| has_form(text, "a0-_", "a0-_", 64),
-        "use a-z, 0-9, - and _, at most 64 characters, such as `max-reached`";
+    Word: |text| has_form(text, "a0", "a0-_", 64) && text != "self",
+        "use a-z or 0-9, then a-z, 0-9, - and _, at most 64 characters, not `self`, such as `max-reached`";
     /// The form of a phase in a document.
     StoredWord: |text| has_form(text, "a", "a0-_", 64),
         "use a-z, then a-z, 0-9, _ and -, at most 64 characters, such as `plan-review`";
@@ -141,7 +141,8 @@ fn has_form(text: &str, first: &str, rest: &str, max_bytes: usize) -> bool {
 /// Returns whether a text is `[a-z][a-z0-9]*(_[a-z0-9]+)*` of at most 64 characters. `self_` would be the type `Self`,
 /// and rustc and people take `a__b` for a typo.
 pub(crate) fn is_name(text: &str) -> bool {
-    has_form(text, "a", "a0_", 64) && !text.contains("__") && !text.ends_with('_')
+    let is_reserved = ["self", "super", "crate"].contains(&text);
+    has_form(text, "a", "a0_", 64) && !text.contains("__") && !text.ends_with('_') && !is_reserved
 }
 
 fn is_key(text: &str) -> bool {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::tables::{self, TextOr, entries, named};
+use super::tables::{self, Shape, TextOr, entries};
 use super::texts::{Name, Path, Word};
 use super::{Actor, At, Constant, Evidence, FieldKind, Guard, Many, Turn, Update};
 
@@ -32,7 +32,7 @@ pub struct Transition {
     #[serde(default)]
     pub(crate) own: bool,
     /// The arguments, in the order of the file. They become parameters and flags.
-    #[serde(default, deserialize_with = "tables::table")]
+    #[serde(default, deserialize_with = "arguments")]
     pub args: Vec<Argument>,
     #[serde(
         rename = "set",
@@ -106,51 +106,45 @@ impl std::convert::From<At<String>> for To {
 }
 
 /// One argument of a transition.
-#[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(from = "TextOr<FieldKind, ArgumentTable>")]
+#[derive(Debug, Clone, Default, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Argument {
     /// The name.
+    #[serde(skip_deserializing)]
     pub name: At<String>,
     /// The type, never data or what the engine holds.
+    #[serde(skip_deserializing)]
     pub kind: FieldKind,
-    /// The types that the file declares. `check` wants one.
-    pub(crate) kinds: Vec<FieldKind>,
+    r#type: Option<FieldKind>,
+    one_of: Option<Many<At<Word>>>,
     pub(crate) doc: String,
     /// Whether a caller may leave it out. An update from it then leaves the field as it is.
     pub(crate) optional: bool,
 }
 
-named!(Argument);
-
-/// An argument with more than its type, as the file has it.
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct ArgumentTable {
-    r#type: Option<FieldKind>,
-    one_of: Option<Many<At<Word>>>,
-    doc: String,
-    optional: bool,
+impl Argument {
+    /// Returns the types that the file declares.
+    pub(super) fn kinds(&self) -> Vec<FieldKind> {
+        let words = self.one_of.clone().map(FieldKind::OneOf);
+        self.r#type.clone().into_iter().chain(words).collect()
+    }
 }
 
-impl std::convert::From<TextOr<FieldKind, ArgumentTable>> for Argument {
-    fn from(form: TextOr<FieldKind, ArgumentTable>) -> Self {
-        let table = match form {
-            TextOr::Text(kind) => ArgumentTable {
+/// Reads arguments, each of which is a type or a table.
+fn arguments<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Argument>, D::Error> {
+    let entries = entries::<D, Name, TextOr<FieldKind, Argument>>(deserializer)?;
+    let arguments = entries.into_iter().map(|(name, form)| {
+        let argument = match form {
+            Shape::Table(argument) => argument,
+            Shape::Text(kind) => Argument {
                 r#type: Some(kind),
-                ..ArgumentTable::default()
+                ..Argument::default()
             },
-            TextOr::Table(table) => table,
         };
-        let words = table.one_of.map(FieldKind::OneOf);
-        let kinds: Vec<_> = table.r#type.into_iter().chain(words).collect();
-        Self {
-            name: At::default(),
-            kind: kinds.first().cloned().unwrap_or_default(),
-            kinds,
-            doc: table.doc,
-            optional: table.optional,
-        }
-    }
+        let name = name.map(|name| name.to_string());
+        Argument { name, ..argument }
+    });
+    Ok(arguments.collect())
 }
 
 impl Transition {
