@@ -154,10 +154,10 @@ impl<'m> Component<'m> {
         let mut open = VecDeque::from([first.to]);
         while let Some(at) = open.pop_front().filter(|at| *at != first.from) {
             for edge in self.edges.get(&at).into_iter().flatten() {
-                if !reached_by.contains_key(&edge.to) {
-                    reached_by.insert(edge.to, edge);
+                reached_by.entry(edge.to).or_insert_with(|| {
                     open.push_back(edge.to);
-                }
+                    edge
+                });
             }
         }
         let mut cycle = vec![reached_by[&first.from]];

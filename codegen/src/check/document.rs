@@ -74,18 +74,16 @@ fn places(check: &Check<'_>) {
 
 /// Checks a value that the document writes as null.
 fn null(check: &Check<'_>, field: &Field, null: &At<Constant>) {
-    let code = match (&field.kind, &null.value) {
-        (FieldKind::Held(Held::Phase), Constant::Text(phase))
-            if check.phases.contains_key(phase.as_str()) =>
-        {
-            return;
+    match (&field.kind, &null.value) {
+        (FieldKind::Held(Held::Phase), Constant::Text(phase)) => {
+            check.find_phase(&At::new(phase.clone(), null.span.clone()));
         }
-        (FieldKind::Held(Held::Phase), _) => "null_phase",
-        (FieldKind::Flag | FieldKind::Held(_), _) => "null_never",
-        _ if field.within.is_some() => "null_never",
-        _ => return constant(check, field, null),
-    };
-    check.add_at(code, &null.span, &[&field.name]);
+        (FieldKind::Flag | FieldKind::Held(_), _) => {
+            check.add_at("null_never", &null.span, &[&field.name]);
+        }
+        _ if field.within.is_some() => check.add_at("null_never", &null.span, &[&field.name]),
+        _ => constant(check, field, null),
+    }
 }
 
 /// Checks the fields that an edit of the document by hand may change.

@@ -1,5 +1,7 @@
 //! Evaluation of guards over values. The check tries values with it, and tests compare compiled guards with it.
 
+use std::cmp::Ordering;
+
 use crate::line_of;
 use crate::model::{Constant, Guard, Machine, Operand, Sign};
 
@@ -44,15 +46,18 @@ fn compare(
     right: &Operand,
     value: &dyn Fn(&str) -> Option<Constant>,
 ) -> Option<bool> {
-    let order = match (left.evaluate(value)?, right.evaluate(value)?) {
-        ((Constant::Count(left), plus_left), (Constant::Count(right), plus_right)) => {
-            let left = i128::from(left) + i128::from(plus_left);
-            left.cmp(&(i128::from(right) + i128::from(plus_right)))
+    let sides = [left.evaluate(value)?, right.evaluate(value)?];
+    let order = match &sides {
+        [
+            (Constant::Count(left), plus_left),
+            (Constant::Count(right), plus_right),
+        ] => {
+            let left = i128::from(*left) + i128::from(*plus_left);
+            left.cmp(&(i128::from(*right) + i128::from(*plus_right)))
         }
-        ((left, _), (right, _)) => {
-            // Only `==` and `!=` compare texts and flags.
-            return Some((left == right) == (sign == Sign::Equal));
-        }
+        // Only `==` and `!=` compare texts and flags.
+        [(left, _), (right, _)] if left == right => Ordering::Equal,
+        _ => Ordering::Less,
     };
     Some(match sign {
         Sign::Equal => order.is_eq(),

@@ -154,7 +154,7 @@ impl<'m> Check<'m> {
         found
     }
 
-    fn find_phase(&self, name: &At<String>) -> Option<usize> {
+    pub(super) fn find_phase(&self, name: &At<String>) -> Option<usize> {
         self.find("unknown_phase", &self.phases, name).copied()
     }
 
