@@ -208,19 +208,11 @@ pub fn one_line(text: &str) -> String {
 /// Returns "did you mean `x`?" if one of these is similar to a word, else a list of them if it is short enough to help.
 pub fn suggest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
     let plain = |name: &str| name.to_lowercase().replace('-', "_");
-    let distance = |name: &str| {
-        if plain(word) == plain(name) {
-            0
-        } else {
-            strsim::osa_distance(word, name)
-        }
-    };
     let known: Vec<&str> = known.take(256).collect();
     let is_short = |name: &&str| name.len().max(word.len()) <= MAX_SIMILAR_BYTES;
     let short = known.iter().copied().filter(is_short);
-    let near = short
-        .map(|name| (distance(name), name))
-        .min_by_key(|near| near.0);
+    let near = short.map(|name| (strsim::osa_distance(&plain(word), &plain(name)), name));
+    let near = near.min_by_key(|(distance, _)| *distance);
     match (near, known.as_slice()) {
         (Some((distance, name)), _) if distance <= word.chars().count().max(3) / 3 => {
             Some(format!("did you mean `{name}`?"))
