@@ -1,10 +1,9 @@
-//! The part of a build script: reads the machine file, tells cargo what the code depends on, writes the code.
+//! The build script's part: reads the machine file, tells cargo what the code depends on, and writes the code.
 //!
-//! What is wrong becomes `cargo::error=` lines on a normal way out, since a build script that panics buries its message
-//! in a backtrace. Knows no more of a machine than the files that it names.
+//! Problems become `cargo::error=` lines, since a build script that panics buries its message in a backtrace.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::env;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -12,168 +11,155 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::diagnostic::{Diagnostic, Diagnostics, one_line};
 use crate::emit::{self, Options, gate};
+use crate::model::Machine;
 use crate::templates::{self, TemplateKind};
 use crate::{check_source, generate_checked};
 
-/// Set by cargo for build scripts of crates that depend on claudex-loop with its feature `program`: claudex-loop's own build
-/// script says so, and its manifest has `links`.
+/// Set by cargo if the crate depends on claudex-loop with its feature `program`: claudex-loop's own build script says so.
 const HAS_PROGRAM: &str = "DEP_CLAUDEX_LOOP_PROGRAM";
 
 /// Settings of a compilation, for a build script.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Config {
     commands: Option<bool>,
     root: Option<PathBuf>,
     out: Option<PathBuf>,
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Config {
-    /// Makes the settings that crates want: with a command line where claudex-loop has its feature `program`, else types alone.
+    /// Returns the settings that most crates want.
     pub fn new() -> Self {
-        Self {
-            commands: None,
-            root: None,
-            out: None,
-        }
+        Self::default()
     }
 
-    /// Says whether to generate the command line, which needs the feature `program` of `claudex-loop`. Unless told, it is
-    /// generated where that feature is on; cargo tells the build script of a crate that depends on `claudex-loop`.
+    /// Sets whether to generate the command line, which needs the feature `program` of `claudex-loop`. By default it is
+    /// generated if that feature is on.
     #[must_use]
     pub fn commands(mut self, commands: bool) -> Self {
         self.commands = Some(commands);
         self
     }
 
-    /// Sets the crate's folder; `CARGO_MANIFEST_DIR` where it is not given.
+    /// Sets the crate's folder, by default `CARGO_MANIFEST_DIR`.
     #[must_use]
     pub fn root(mut self, root: impl Into<PathBuf>) -> Self {
         self.root = Some(root.into());
         self
     }
 
-    /// Sets the folder for the code; `OUT_DIR` where it is not given.
+    /// Sets the folder for the code, by default `OUT_DIR`.
     #[must_use]
     pub fn out_dir(mut self, out: impl Into<PathBuf>) -> Self {
         self.out = Some(out.into());
         self
     }
 
-    /// Compiles a machine file, given relative to the crate, to `NAME.rs` in the folder for the code, beside a
-    /// `NAME.format.rs` by which `claudex_loop::machine!(NAME)` finds it.
-    /// Everything that is wrong is told to cargo, which then fails the build; this returns normally all the same.
+    /// Compiles a machine file, relative to the crate, to `NAME.rs` in the folder for the code, beside a `NAME.format.rs` by
+    /// which `claudex_loop::machine!(NAME)` finds it. Cargo fails the build after the errors that this prints.
     pub fn compile(&self, file: impl AsRef<Path>) {
-        let mut lines = Vec::new();
-        self.run(file.as_ref(), &mut lines);
-        let mut out = io::stdout().lock();
-        for line in lines {
-            // Cargo has gone away: nobody is left to tell.
-            if writeln!(out, "{line}").is_err() {
-                return;
-            }
-        }
+        let lines = self.compile_to_lines(file).join("\n") + "\n";
+        // If cargo has gone away, nobody is left to tell.
+        let _ = io::stdout().lock().write_all(lines.as_bytes());
     }
 
-    /// Like [`Config::compile`], with the lines for cargo handed back instead of printed.
+    /// Like [`Config::compile`], but returns the lines for cargo.
     pub fn compile_to_lines(&self, file: impl AsRef<Path>) -> Vec<String> {
         let mut lines = Vec::new();
-        self.run(file.as_ref(), &mut lines);
-        lines
+        if let Err(errors) = self.run(file.as_ref(), &mut lines) {
+            lines.extend(errors.iter().map(|error| format!("cargo::error={error}")));
+        }
+        lines.iter().map(|line| one_line(line)).collect()
     }
 
-    fn run(&self, file: &Path, lines: &mut Vec<String>) {
-        let given = |own: &Option<PathBuf>, variable| {
-            own.clone().map(Ok).unwrap_or_else(|| {
-                std::env::var_os(variable)
-                    .ok_or(variable)
-                    .map(OsString::into)
-            })
+    /// Compiles a machine file, and adds the lines that tell cargo what the code depends on.
+    fn run(&self, file: &Path, lines: &mut Vec<String>) -> Result<(), Vec<String>> {
+        let folder = |own: &Option<PathBuf>, variable: &str| {
+            let folder = own
+                .clone()
+                .or_else(|| env::var_os(variable).map(PathBuf::from));
+            let error = || format!("{variable} is not set; call this from a build script");
+            folder.ok_or_else(|| vec![error()])
         };
-        let folders = given(&self.root, "CARGO_MANIFEST_DIR")
-            .and_then(|root| Ok((root, given(&self.out, "OUT_DIR")?)));
-        let (root, out) = match folders {
-            Ok(folders) => folders,
-            Err(variable) => {
-                lines.push(error(&format!(
-                    "{variable} is not set; call this from a build script"
-                )));
-                return;
-            }
-        };
-        let name = file.to_string_lossy().into_owned();
-        lines.push(one_line(&format!("cargo::rerun-if-changed={name}")));
-        let source = match read(&root.join(file)) {
-            Ok(source) => source,
-            Err(reason) => {
-                lines.push(error(&format!("{name}: {reason}")));
-                return;
-            }
-        };
-        let machine = match check_source(&name, &source) {
-            Ok(machine) => machine,
-            Err(found) => return tell(&found, lines),
-        };
-        let (mut missing, mut wrong) = (Vec::new(), Vec::new());
-        for kind in TemplateKind::ALL {
-            for (path, span) in emit::templates(&machine, kind) {
-                lines.push(one_line(&format!("cargo::rerun-if-changed={path}")));
-                match read(&root.join(&path)) {
-                    Ok(text) => wrong.extend(templates::check(&machine, kind, &path, &text)),
-                    Err(reason) => {
-                        let message = format!("{kind} {path}: {reason}");
-                        let found = Diagnostic::new("template", span, message);
-                        missing.push(found.help(format!("write the {kind}, or name another")));
-                    }
-                }
-            }
-        }
-        if !missing.is_empty() {
-            wrong.push(Diagnostics::new(&name, &source, missing));
-        }
-        if !wrong.is_empty() {
-            return wrong.iter().for_each(|found| tell(found, lines));
-        }
-        let options = Options {
-            commands: self
-                .commands
-                .unwrap_or_else(|| std::env::var_os(HAS_PROGRAM).is_some()),
-            file: name,
-        };
-        let name = &machine.name.value;
+        let root = folder(&self.root, "CARGO_MANIFEST_DIR")?;
+        let out = folder(&self.out, "OUT_DIR")?;
+        let file_name = file.to_string_lossy().into_owned();
+        lines.push(format!("cargo::rerun-if-changed={file_name}"));
+        let source = read(&root.join(file)).map_err(|why| vec![format!("{file_name}: {why}")])?;
+        let machine = check_source(&file_name, &source);
+        let machine = machine.map_err(|found| found.cargo_lines().collect::<Vec<_>>())?;
+        check_templates(&root, &file_name, &source, &machine, lines)?;
+
+        let name = &machine.name;
         let files = [format!("{name}.rs"), format!("{name}.program.rs")];
         if let Some(other) = claim(out.join(&files[0]), &root.join(file)) {
-            return lines.push(error(&format!(
-                "{} and {} both name their machine `{name}`, and one would replace the other; give one another `name`",
-                other.strip_prefix(&root).unwrap_or(&other).display(),
-                options.file
-            )));
+            let other = other.strip_prefix(&root).unwrap_or(&other).display();
+            return Err(vec![format!(
+                "{other} and {file_name} both name their machine `{name}`, and one would replace the other; give one \
+                 another `name`"
+            )]);
         }
+        let commands = self
+            .commands
+            .unwrap_or_else(|| env::var_os(HAS_PROGRAM).is_some());
+        let options = Options {
+            commands,
+            file: file_name,
+        };
         let generated = generate_checked(&machine, &source, &options);
         let gate = (format!("{name}.format.rs"), gate(&files));
         let [types, program] = files;
         for (target, text) in [gate, (types, generated.types), (program, generated.program)] {
             let target = out.join(target);
-            if fs::read(&target).is_ok_and(|old| old == text.as_bytes()) {
-                continue;
-            }
-            if let Err(reason) = fs::write(&target, text) {
-                return lines.push(error(&format!(
-                    "cannot write the generated code to {}: {reason}",
-                    target.display()
-                )));
+            let is_fresh = fs::read(&target).is_ok_and(|old| old == text.as_bytes());
+            if let Err(reason) = if is_fresh {
+                Ok(())
+            } else {
+                fs::write(&target, text)
+            } {
+                let target = target.display();
+                return Err(vec![format!(
+                    "cannot write the generated code to {target}: {reason}"
+                )]);
             }
         }
+        Ok(())
     }
 }
 
-/// Notes that a machine file is about to write this code; another file that wrote it in this process, if there is one. A build
-/// script is one process, so this sees two machines of one name in a crate.
+/// Checks the templates that a machine names, and adds the lines that have cargo watch them.
+fn check_templates(
+    root: &Path,
+    file_name: &str,
+    source: &str,
+    machine: &Machine,
+    lines: &mut Vec<String>,
+) -> Result<(), Vec<String>> {
+    let mut missing = Vec::new();
+    let mut wrong = Vec::new();
+    for kind in TemplateKind::ALL {
+        for (path, span) in emit::templates(machine, kind) {
+            lines.push(format!("cargo::rerun-if-changed={path}"));
+            match read(&root.join(&path)) {
+                Ok(text) => wrong.extend(templates::check(machine, kind, &path, &text)),
+                Err(reason) => {
+                    let message = format!("{kind} {path}: {reason}");
+                    let found = Diagnostic::new("template", span, message);
+                    missing.push(found.help(format!("write the {kind}, or name another")));
+                }
+            }
+        }
+    }
+    wrong.push(Diagnostics::new(file_name, source, missing));
+    let errors: Vec<_> = wrong.iter().flat_map(|found| found.cargo_lines()).collect();
+    if errors.is_empty() {
+        Ok(())
+    } else {
+        Err(errors)
+    }
+}
+
+/// Notes that a machine file is about to write this code. Returns another file that wrote it in this process. A build script is
+/// one process, so this sees two machines of one name in a crate.
 fn claim(code: PathBuf, file: &Path) -> Option<PathBuf> {
     static WRITTEN: Mutex<BTreeMap<PathBuf, PathBuf>> = Mutex::new(BTreeMap::new());
     let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -181,7 +167,7 @@ fn claim(code: PathBuf, file: &Path) -> Option<PathBuf> {
     (first != file).then(|| first.clone())
 }
 
-/// The text of a file, or in a few words why there is none.
+/// Returns the text of a file, or in a few words why there is none.
 fn read(path: &Path) -> Result<String, String> {
     let bytes = fs::read(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => "there is no such file".to_owned(),
@@ -192,16 +178,4 @@ fn read(path: &Path) -> Result<String, String> {
         let at = error.utf8_error().valid_up_to();
         format!("it is not UTF-8 (at byte {at})")
     })
-}
-
-fn error(message: &str) -> String {
-    one_line(&format!("cargo::error={message}"))
-}
-
-fn tell(found: &Diagnostics, lines: &mut Vec<String>) {
-    lines.extend(
-        found
-            .cargo_lines()
-            .map(|line| format!("cargo::error={line}")),
-    );
 }

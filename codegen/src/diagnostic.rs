@@ -1,61 +1,59 @@
-//! Findings about a machine file: what is wrong, at which bytes, and what to write instead.
-//!
-//! A finding knows bytes only. Lines and columns are computed once, when findings are printed, one line each.
+//! Findings about a machine file: the problem, its bytes and the help. Printed, each is one line with line and column.
 
 use std::fmt;
 use std::ops::Range;
 
-/// The start of every code in messages.
+/// The prefix of every code in messages.
 pub const CODE_PREFIX: &str = "claudex::machine::";
+
+/// The most findings about one file.
+const MAX_FINDINGS: usize = 100;
+/// The longest message, help or label, in bytes.
+const MAX_TEXT_BYTES: usize = 1_500;
+/// The bytes that are kept of the end of a longer one.
+const KEPT_END_BYTES: usize = 400;
+/// The longest word for which a similar one is looked for, in bytes.
+const MAX_SIMILAR_BYTES: usize = 40;
+/// The hidden characters that are not control characters, as pairs of the first and the last one of a range. The library's
+/// `text` has the same list.
+const HIDDEN: [u32; 36] = [
+    0xad, 0xad, 0x34f, 0x34f, 0x61c, 0x61c, 0x115f, 0x115f, 0x1160, 0x1160, 0x17b4, 0x17b4, 0x17b5,
+    0x17b5, 0x180b, 0x180f, 0x200b, 0x200f, 0x2028, 0x202e, 0x2060, 0x206f, 0x3164, 0x3164, 0xfe00,
+    0xfe0f, 0xfeff, 0xfeff, 0xffa0, 0xffa0, 0xfff9, 0xfffb, 0x1d173, 0x1d17a, 0xe0000, 0xe0fff,
+];
 
 /// One finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// What kind it is, such as `unknown_phase`. In messages [`CODE_PREFIX`] stands before it.
+    /// The kind, such as `unknown_phase`. Messages have it after [`CODE_PREFIX`].
     pub code: &'static str,
-    /// What is wrong, as a lowercase fragment.
+    /// The problem, as a lowercase fragment.
     pub message: String,
-    /// Where, as byte offsets into the source.
+    /// The place, as byte offsets into the source.
     pub span: Range<usize>,
-    /// What to do about it.
+    /// The fix, in the imperative.
     pub help: Option<String>,
     /// Other places that belong to it, each with its own label.
     pub related: Vec<(Range<usize>, String)>,
 }
 
 impl Diagnostic {
-    /// A finding without a label, help or other places.
+    /// Makes a finding without help and other places.
     pub fn new(code: &'static str, span: Range<usize>, message: impl Into<String>) -> Self {
         Self {
             code,
-            message: shortened(message.into()),
+            message: shorten(message.into()),
             span,
             help: None,
             related: Vec::new(),
         }
     }
 
-    /// Sets what to do about it.
+    /// Sets the help.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(shortened(help.into()));
+        self.help = Some(shorten(help.into()));
         self
-    }
-
-    /// Adds another place.
-    #[must_use]
-    pub fn related(mut self, span: Range<usize>, label: impl Into<String>) -> Self {
-        self.related.push((span, shortened(label.into())));
-        self
-    }
-
-    /// Puts the lines of the other places into the help.
-    fn name_related_lines(&mut self, source: &str) {
-        let related = std::mem::take(&mut self.related).into_iter();
-        let named =
-            related.map(|(span, label)| format!("{label}: line {}", line_of(source, span.start)));
-        let parts: Vec<String> = named.chain(self.help.take()).collect();
-        self.help = (!parts.is_empty()).then(|| parts.join("; "));
     }
 }
 
@@ -67,117 +65,96 @@ impl fmt::Display for Diagnostic {
 
 impl std::error::Error for Diagnostic {}
 
-/// A text without its middle, where a name or a value in it is longer than anybody reads.
-fn shortened(text: String) -> String {
-    const LONGEST: usize = 1_500;
-    const LAST: usize = 400;
-    if text.len() <= LONGEST {
+/// Cuts the middle out of a text that is too long to read.
+fn shorten(text: String) -> String {
+    if text.len() <= MAX_TEXT_BYTES {
         return text;
     }
-    let first = text.floor_char_boundary(LONGEST - LAST);
-    let last = text.ceil_char_boundary(text.len() - LAST);
+    let first = text.floor_char_boundary(MAX_TEXT_BYTES - KEPT_END_BYTES);
+    let last = text.ceil_char_boundary(text.len() - KEPT_END_BYTES);
     format!("{}[...]{}", &text[..first], &text[last..])
 }
 
-/// Every finding about one file, in its order. Never empty where it is returned as an error.
+/// The findings about one file. Never empty in an error.
 #[derive(Debug, Clone)]
 pub struct Diagnostics {
-    /// The file, as its user names it.
+    /// The name of the file in messages.
     pub name: String,
-    /// Its whole text, as it can be shown: see [`shown`].
+    /// The text of the file.
     pub source: String,
     /// The findings, in the order of their places.
     pub list: Vec<Diagnostic>,
 }
 
-/// How many findings are kept: beyond that a file is beyond help, and a build log beyond reading.
-const KEPT: usize = 100;
-
 impl Diagnostics {
-    /// Sorts findings by their place; beyond the first hundred they are only counted.
+    /// Sorts findings by their place, and only counts those beyond the first hundred.
     pub(crate) fn new(name: &str, source: &str, mut list: Vec<Diagnostic>) -> Self {
         list.sort_by_key(|one| (one.span.start, one.span.end));
         list.dedup();
-        if list.len() > KEPT {
-            let more = list.len() - KEPT;
-            list.truncate(KEPT);
-            let span = list.last().map_or(0..0, |last| last.span.clone());
+        let more = list.len().saturating_sub(MAX_FINDINGS);
+        list.truncate(MAX_FINDINGS);
+        if let Some(last) = list.last().filter(|_| more > 0) {
             let message = format!("{more} more findings are not shown");
-            list.push(Diagnostic::new("too_many", span, message).help("mend these first"));
+            let found = Diagnostic::new("too_many", last.span.clone(), message);
+            list.push(found.help("mend these first"));
         }
-        let source = shown(source);
         for found in &mut list {
-            found.name_related_lines(&source);
+            let related = std::mem::take(&mut found.related).into_iter();
+            let lines = related
+                .map(|(span, label)| format!("{label}: line {}", line_of(source, span.start)));
+            let parts: Vec<String> = lines.chain(found.help.take()).collect();
+            found.help = (!parts.is_empty()).then(|| parts.join("; "));
         }
-        let name = name.to_owned();
-        Self { name, source, list }
+        Self {
+            name: name.to_owned(),
+            source: source.to_owned(),
+            list,
+        }
     }
 
-    /// The findings, each with where it begins and where it ends.
+    /// Returns the findings, each with the places of its start and its end.
     pub fn places(&self) -> impl Iterator<Item = (&Diagnostic, Place, Place)> + '_ {
-        let lines = LineStarts::new(&self.source);
-        self.list.iter().map(move |found| {
-            let place = |offset| {
-                let (line, column) = lines.locate(&self.source, offset);
-                Place { line, column }
-            };
-            (found, place(found.span.start), place(found.span.end))
+        let place = |offset| Place::new(&self.source, offset);
+        let findings = self.list.iter();
+        findings.map(move |found| (found, place(found.span.start), place(found.span.end)))
+    }
+
+    /// Returns a line for each finding, without the line's end, such as
+    /// `machine.toml:31:8: error[claudex::machine::unknown_phase]: no phase is named ...; did you mean ...?`.
+    ///
+    /// No line has a control character in it, whatever the machine file holds. So none can end the line of the directive
+    /// that cargo reads, or colour a terminal.
+    pub fn cargo_lines(&self) -> impl Iterator<Item = String> + '_ {
+        self.lines(|found| {
+            let help = found.help.iter().map(|help| format!("; {help}"));
+            let help: String = help.collect();
+            format!(
+                "error[{CODE_PREFIX}{}]: {}{help}",
+                found.code, found.message
+            )
         })
     }
 
-    /// One line of text per finding, such as
-    /// `machine.toml:31:8: error[claudex::machine::unknown_phase]: no phase is named ...; did you mean ...?`,
-    /// without the line's end. Whatever the machine file holds, none has a control character in it, so that none can
-    /// end the line of the directive that cargo reads, or colour a terminal.
-    pub fn cargo_lines(&self) -> impl Iterator<Item = String> + '_ {
-        let lines = LineStarts::new(&self.source);
-        self.list.iter().map(move |found| {
-            let (line, column) = lines.locate(&self.source, found.span.start);
-            let help = found
-                .help
-                .as_deref()
-                .map(|help| format!("; {help}"))
-                .unwrap_or_default();
-            let (name, code, message) = (&self.name, found.code, &found.message);
-            one_line(&format!(
-                "{name}:{line}:{column}: error[{CODE_PREFIX}{code}]: {message}{help}"
-            ))
+    /// Returns a line for each finding: its place and this text.
+    fn lines(&self, text: impl Fn(&Diagnostic) -> String) -> impl Iterator<Item = String> {
+        self.places().map(move |(found, start, _)| {
+            let Place { line, column } = start;
+            one_line(&format!("{}:{line}:{column}: {}", self.name, text(found)))
         })
     }
 }
 
 impl fmt::Display for Diagnostics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines = LineStarts::new(&self.source);
-        for (at, found) in self.list.iter().enumerate() {
-            let (line, column) = lines.locate(&self.source, found.span.start);
-            let help = found
-                .help
-                .as_deref()
-                .map(|help| format!(" ({help})"))
-                .unwrap_or_default();
-            let end = if at == 0 { "" } else { "\n" };
-            let text = one_line(&format!(
-                "{}:{line}:{column}: {}{help}",
-                self.name, found.message
-            ));
-            write!(f, "{end}{text}")?;
-        }
-        Ok(())
+        let lines = self.lines(|found| {
+            let help = found.help.iter().map(|help| format!(" ({help})"));
+            found.message.clone() + &help.collect::<String>()
+        });
+        f.write_str(&lines.collect::<Vec<_>>().join("\n"))
     }
 }
 
 impl std::error::Error for Diagnostics {}
-
-/// The line of a byte, from 1. A byte beyond the end is on the last line.
-pub fn line_of(source: &str, offset: usize) -> usize {
-    let end = offset.min(source.len());
-    source.as_bytes()[..end]
-        .iter()
-        .filter(|&&byte| byte == b'\n')
-        .count()
-        + 1
-}
 
 /// A place in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -188,84 +165,34 @@ pub struct Place {
     pub column: usize,
 }
 
-/// Where the lines of a text begin.
-struct LineStarts(Vec<usize>);
-
-impl LineStarts {
-    fn new(source: &str) -> Self {
-        let ends = source
-            .bytes()
-            .enumerate()
-            .filter(|(_, byte)| *byte == b'\n');
-        Self(
-            std::iter::once(0)
-                .chain(ends.map(|(at, _)| at + 1))
-                .collect(),
-        )
-    }
-
-    /// Line and column of a byte, both from 1, the column in characters.
-    fn locate(&self, source: &str, offset: usize) -> (usize, usize) {
-        let offset = offset.min(source.len());
-        let line = self.0.partition_point(|&start| start <= offset);
-        let start = self.0[line - 1];
-        let inside = |(at, _): &(usize, char)| start + at < offset;
-        (
-            line,
-            source[start..].char_indices().take_while(inside).count() + 1,
-        )
-    }
-}
-
-/// Returns whether a character ends a line, moves a cursor, turns the direction of reading, or is not seen. The same list as
-/// the library's `text`, which this crate cannot name.
-fn is_hidden(character: char) -> bool {
-    character.is_control()
-        || matches!(
-            character,
-            '\u{ad}'
-                | '\u{34f}'
-                | '\u{61c}'
-                | '\u{115f}'
-                | '\u{1160}'
-                | '\u{17b4}'
-                | '\u{17b5}'
-                | '\u{180b}'..='\u{180f}'
-                | '\u{200b}'..='\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
-                | '\u{3164}'
-                | '\u{fe00}'..='\u{fe0f}'
-                | '\u{feff}'
-                | '\u{ffa0}'
-                | '\u{fff9}'..='\u{fffb}'
-                | '\u{1d173}'..='\u{1d17a}'
-                | '\u{e0000}'..='\u{e0fff}'
-        )
-}
-
-/// A file's text as a terminal may show it, with every character in its place: what is hidden, except the ends of lines and
-/// tabs, has been replaced by something of the same size in bytes.
-pub fn shown(source: &str) -> String {
-    let mut text = String::with_capacity(source.len());
-    let mut rest = source.chars().peekable();
-    while let Some(character) = rest.next() {
-        let ends_line = character == '\n' || character == '\r' && rest.peek() == Some(&'\n');
-        if ends_line || character == '\t' || !is_hidden(character) {
-            text.push(character);
-        } else {
-            text.push_str(match character.len_utf8() {
-                1 => "?",
-                2 => "\u{bf}",
-                3 => "\u{fffd}",
-                _ => "\u{fffd}?",
-            });
+impl Place {
+    /// Returns the place of a byte. A byte beyond the end is at the end.
+    fn new(source: &str, offset: usize) -> Self {
+        let before = &source[..source.floor_char_boundary(offset)];
+        let start = before.rfind('\n').map_or(0, |end| end + 1);
+        Self {
+            line: before.matches('\n').count() + 1,
+            column: before[start..].chars().count() + 1,
         }
     }
-    text
 }
 
-/// The text with everything escaped that ends a line, moves a cursor or turns the direction of reading.
+/// Returns the line of a byte, from 1. A byte beyond the end is on the last line.
+pub fn line_of(source: &str, offset: usize) -> usize {
+    Place::new(source, offset).line
+}
+
+/// Returns whether a character ends a line, moves a cursor, turns the direction of reading, or is not seen.
+fn is_hidden(character: char) -> bool {
+    if character.is_ascii() {
+        return character.is_ascii_control();
+    }
+    let code = u32::from(character);
+    let mut ranges = HIDDEN.chunks(2);
+    character.is_control() || ranges.any(|range| range[0] <= code && code <= range[1])
+}
+
+/// Escapes everything that ends a line, moves a cursor or turns the direction of reading.
 pub fn one_line(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     for character in text.chars() {
@@ -278,52 +205,30 @@ pub fn one_line(text: &str) -> String {
     clean
 }
 
-/// "did you mean `x`?" for a word that is nearly one of these, else a list of them if it is short enough to help.
+/// Returns "did you mean `x`?" if one of these is similar to a word, else a list of them if it is short enough to help.
 pub fn suggest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
-    /// Longer words are not names that someone misspelt, and comparing them takes time.
-    const LONGEST: usize = 40;
+    let plain = |name: &str| name.to_lowercase().replace('-', "_");
     let known: Vec<&str> = known.take(256).collect();
-    if word.len() <= LONGEST {
-        let near = known
-            .iter()
-            .filter(|name| name.len() <= LONGEST)
-            .map(|name| {
-                let same =
-                    word.to_lowercase().replace('-', "_") == name.to_lowercase().replace('-', "_");
-                (
-                    if same {
-                        0
-                    } else {
-                        strsim::osa_distance(word, name)
-                    },
-                    *name,
-                )
-            });
-        let allowed = word.chars().count().max(3) / 3;
-        if let Some((_, name)) = near
-            .filter(|(far, _)| *far <= allowed)
-            .min_by_key(|(far, _)| *far)
-        {
-            return Some(format!("did you mean `{name}`?"));
+    let is_short = |name: &&str| name.len().max(word.len()) <= MAX_SIMILAR_BYTES;
+    let short = known.iter().copied().filter(is_short);
+    let near = short.map(|name| (strsim::osa_distance(&plain(word), &plain(name)), name));
+    let near = near.min_by_key(|(distance, _)| *distance);
+    match (near, known.as_slice()) {
+        (Some((distance, name)), _) if distance <= word.chars().count().max(3) / 3 => {
+            Some(format!("did you mean `{name}`?"))
         }
-    }
-    match known.as_slice() {
-        [] => None,
-        [only] => Some(format!("the only one is `{only}`")),
-        few if few.len() <= 12 => Some(format!("there are {}", list(few))),
+        (_, [only]) => Some(format!("the only one is `{only}`")),
+        (_, few @ [_, ..]) if few.len() <= 12 => Some(format!("there are {}", list(few))),
         _ => None,
     }
 }
 
-/// "`a`, `b` and `c`".
+/// Returns names as "`a`, `b` and `c`".
 pub fn list<S: AsRef<str>>(names: &[S]) -> String {
-    let quoted: Vec<String> = names
-        .iter()
-        .map(|name| format!("`{}`", name.as_ref()))
-        .collect();
-    match quoted.split_last() {
-        None => String::new(),
-        Some((only, [])) => only.clone(),
-        Some((last, first)) => format!("{} and {last}", first.join(", ")),
+    let names = names.iter().map(|name| format!("`{}`", name.as_ref()));
+    let names: Vec<String> = names.collect();
+    match names.split_last() {
+        Some((last, first)) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => names.concat(),
     }
 }

@@ -10,46 +10,9 @@
 //! The work is done by two pure functions, and [`Config`] adds the files: [`check_source`] parses a machine and checks it,
 //! and [`generate`] also turns it into Rust.
 //! ```
-//! let source = r#"
-//! name = "door"
-//!
-//! [modes.door]
-//! start = "open"
-//!
-//! [fields]
-//! phase    = { holds = "phase" }
-//! id       = { holds = "id" }
-//! root     = { holds = "root" }
-//! session  = { holds = "session" }
-//! revision = { holds = "revision" }
-//! machine  = { holds = "machine" }
-//! tries    = { type = "count" }
-//!
-//! [phases.open]
-//! on_stop = { require-file = { path = "KEY", written = "shut", missing = "remind" } }
-//!
-//! [phases.closed]
-//! terminal = true
-//!
-//! [[transitions.shut]]
-//! from = "open"
-//! to   = "closed"
-//!
-//! [[transitions.remind]]
-//! from = "open"
-//! to   = "same"
-//! when = "tries < 3"
-//! set  = { tries = "tries + 1" }
-//! "#;
-//! assert!(claudex_build::check_source("machine.toml", source).is_ok());
-//!
-//! // Without the guard a loop could remind for ever, and is refused.
-//! let endless = source.replace("when = \"tries < 3\"\n", "");
-//! let findings = claudex_build::check_source("machine.toml", &endless).unwrap_err();
-//! assert_eq!(
-//!     findings.list[0].message,
-//!     "nothing bounds the cycle open -> open (by remind)",
-//! );
+//! let found = claudex_build::check_source("machine.toml", "nam = \"door\"").unwrap_err();
+//! let expected = "machine.toml:1:1: unknown key `nam` (did you mean `name`?)";
+//! assert_eq!(found.to_string(), expected);
 //! ```
 
 pub mod diagnostic;
@@ -67,8 +30,8 @@ pub use check::evaluate;
 pub use config::Config;
 pub use diagnostic::{Diagnostic, Diagnostics, Place, line_of};
 pub use diagram::diagram;
-pub use emit::Options;
 
+use emit::Options;
 use model::Machine;
 
 /// Generated code and what it depends on. One module includes both texts.
@@ -87,13 +50,9 @@ pub struct Generated {
 /// # Errors
 /// Returns the first problem of the file's form alone, else all problems of its meaning, in the order of the file.
 pub fn check_source(name: &str, source: &str) -> Result<Machine, Diagnostics> {
-    let checked = model::parse(source).and_then(|machine| {
-        let found = check(&machine);
-        if found.is_empty() {
-            Ok(machine)
-        } else {
-            Err(found)
-        }
+    let checked = model::parse(source).and_then(|machine| match check(&machine) {
+        found if found.is_empty() => Ok(machine),
+        found => Err(found),
     });
     checked.map_err(|found| Diagnostics::new(name, source, found))
 }
@@ -101,37 +60,20 @@ pub fn check_source(name: &str, source: &str) -> Result<Machine, Diagnostics> {
 /// Reads a machine, checks it and writes its Rust, with the subcommands of a command line. `name` is the file's name.
 ///
 /// # Errors
-/// Everything that is wrong with the machine, in the order of the file.
+/// Returns an error if [`check_source`] does.
 pub fn generate(name: &str, source: &str) -> Result<Generated, Diagnostics> {
-    generate_with(
-        source,
-        &Options {
-            commands: true,
-            file: name.to_owned(),
-        },
-    )
-}
-
-/// Like [`generate`], with options.
-///
-/// # Errors
-/// Everything that is wrong with the machine, in the order of the file.
-pub fn generate_with(source: &str, options: &Options) -> Result<Generated, Diagnostics> {
-    let machine = check_source(&options.file, source)?;
-    Ok(generate_checked(&machine, source, options))
-}
-
-/// A machine's fields, phases and transitions as Markdown. `file` is the machine file's name in it.
-pub fn spec(machine: &Machine, source: &str, file: &str) -> String {
-    emit::spec_of(machine, source, file)
+    let machine = check_source(name, source)?;
+    let options = Options {
+        commands: true,
+        file: name.to_owned(),
+    };
+    Ok(generate_checked(&machine, source, &options))
 }
 
 fn generate_checked(machine: &Machine, source: &str, options: &Options) -> Generated {
     let kinds = templates::TemplateKind::ALL.into_iter();
-    let messages = kinds
-        .flat_map(|kind| emit::templates(machine, kind))
-        .map(|(path, _)| path)
-        .collect();
+    let templates = kinds.flat_map(|kind| emit::templates(machine, kind));
+    let messages = templates.map(|(path, _)| path).collect();
     let [types, program] = emit::emit(machine, source, options);
     Generated {
         types,

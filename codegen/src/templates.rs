@@ -1,9 +1,10 @@
-//! Message templates at build time: whether each can be read as one, and names nothing that a loop does not have.
+//! The templates of messages at build time: the syntax of each, and the names in it that no loop has.
 //!
-//! `docs/behaviours.md` says what a template can name; the lists here are what the engine gives at run time. `tests/behaviours/` renders
-//! all that a message can name.
+//! `docs/behaviours.md` says what a template can name; the lists here are what the engine gives at run time.
+//! `tests/behaviours/` renders all that a message can name.
 
 use std::fmt;
+use std::ops::Range;
 
 use minijinja::Environment;
 use minijinja::syntax::SyntaxConfig;
@@ -11,16 +12,16 @@ use minijinja::syntax::SyntaxConfig;
 use crate::diagnostic::{Diagnostic, Diagnostics, suggest};
 use crate::model::Machine;
 
-/// Says what a template is for, which decides what it can name.
+/// The kind of a template, which decides what it can name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TemplateKind {
-    /// Holds what a start prints.
+    /// The text that a start prints.
     Start,
-    /// Holds the text of a block.
+    /// The text of a block.
     Message,
-    /// Holds the prompt of a reviewer.
+    /// The prompt of a reviewer.
     Prompt,
-    /// Holds text that is not rendered.
+    /// A text that is not rendered.
     Plain,
 }
 
@@ -31,119 +32,96 @@ impl TemplateKind {
 impl fmt::Display for TemplateKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Start | Self::Message | Self::Prompt => "template",
             Self::Plain => "file",
+            _ => "template",
         })
     }
 }
 
-/// Lists what every template can name besides the machine's fields; a name after a dot is a part of the one before it.
-pub const ANY: [&str; 4] = ["id", "phase", "machine", "root"];
-/// Lists what a message can name besides.
-pub const MESSAGE: [&str; 18] = [
-    "violations",
-    "verbs",
-    "verbs.agent",
-    "verbs.person",
-    "question",
-    "question.question",
-    "question.header",
-    "question.options",
-    "question.calls",
-    "question.more",
-    "question.line",
-    "last_run",
-    "last_run.command",
-    "last_run.exit",
-    "last_run.passed",
-    "last_run.tail",
-    "last_run.log",
-    "verified",
-];
-/// Lists what a mode's message can name besides those.
-pub const START: [&str; 4] = ["notes", "from_prompt", "flags", "state"];
-/// Lists what a prompt can name besides.
-pub const PROMPT: [&str; 11] = [
-    "round", "persona", "who", "kind", "subject", "earlier", "known", "verified", "marker",
-    "document", "cut",
-];
-/// Lists the template language's own functions.
-const FUNCTIONS: [&str; 4] = ["range", "dict", "namespace", "debug"];
+/// The names that every template can use in addition to the machine's fields. A name after a dot is a part of the one
+/// before it.
+pub const ANY: &str = "id phase machine root";
+/// The names of a message.
+pub const MESSAGE: &str = "violations verbs verbs.agent verbs.person question question.question question.header \
+                           question.options question.calls question.more question.line last_run last_run.command \
+                           last_run.exit last_run.passed last_run.tail last_run.log verified";
+/// The names of a mode's message in addition to those.
+pub const START: &str = "notes from_prompt flags state";
+/// The names of a prompt.
+pub const PROMPT: &str =
+    "round persona who kind subject earlier known verified marker document cut";
+/// The functions of the template language.
+const FUNCTIONS: &str = "range dict namespace debug";
+/// The help for a name that is not similar to any other.
+const HELP: &str = "it can name the machine's fields, what docs/behaviours.md lists under Words, and what `context` \
+                    declares";
 
-/// Returns what is wrong with a template. `path` is the file's name in messages.
+/// Checks a template. `path` is the file's name in messages.
 pub(crate) fn check(
     machine: &Machine,
     kind: TemplateKind,
     path: &str,
     text: &str,
 ) -> Option<Diagnostics> {
-    // What the parts of the program's own are, only the program knows.
-    let context: Vec<&str> = machine.context.iter().map(|name| &*name.value).collect();
-    let (engine, context) = match kind {
-        TemplateKind::Start => ([&ANY[..], &MESSAGE, &START].concat(), context),
-        TemplateKind::Message => ([&ANY[..], &MESSAGE].concat(), context),
-        TemplateKind::Prompt => ([&ANY[..], &PROMPT].concat(), context),
+    let engine_names: &[&str] = match kind {
+        TemplateKind::Start => &[ANY, MESSAGE, START, FUNCTIONS],
+        TemplateKind::Message => &[ANY, MESSAGE, FUNCTIONS],
+        TemplateKind::Prompt => &[ANY, PROMPT, FUNCTIONS],
         TemplateKind::Plain => return None,
     };
-    let fields = machine.field_names();
-    let known: Vec<&str> = fields.chain(engine).chain(FUNCTIONS).collect();
-    let found = match names(text) {
-        Ok(names) => names
-            .iter()
-            .filter_map(|name| unknown(&known, &context, text, name))
-            .collect(),
-        Err(error) => vec![*error],
+    let engine_names = engine_names.iter().flat_map(|names| names.split(' '));
+    let known: Vec<&str> = machine.field_names().chain(engine_names).collect();
+    // Only the program knows the parts of its own names.
+    let context: Vec<&str> = machine.context.iter().map(|name| &*name.value).collect();
+    let is_known = |name: &str| {
+        let first = name.split('.').next().unwrap_or(name);
+        known.contains(&name) || context.contains(&first)
+    };
+    let found: Vec<Diagnostic> = match names(text) {
+        Ok(names) => {
+            let unknown = names.iter().filter(|name| !is_known(name));
+            let unknown = unknown.map(|name| {
+                let message = format!("the template names `{name}`, which no loop has");
+                let near = suggest(name, known.iter().chain(&context).copied());
+                Diagnostic::new("variable", place(text, name), message)
+                    .help(near.unwrap_or_else(|| HELP.to_owned()))
+            });
+            unknown.collect()
+        }
+        Err(error) => {
+            let reason = error.detail().unwrap_or("it cannot be read");
+            let message = format!("not a template: {reason}");
+            let span = error.range().unwrap_or(0..0);
+            vec![Diagnostic::new("template", span, message)]
+        }
     };
     (!found.is_empty()).then(|| Diagnostics::new(path, text, found))
 }
 
-/// Returns the names that a template looks up, with the parts of each.
-fn names(text: &str) -> Result<Vec<String>, Box<Diagnostic>> {
-    let wrong = |error: minijinja::Error| {
-        let span = error.range().unwrap_or(0..0);
-        let message = format!(
-            "not a template: {}",
-            error.detail().unwrap_or("it cannot be read")
-        );
-        Box::new(Diagnostic::new("template", span, message))
-    };
+/// Returns an environment that reads templates as the program reads them.
+pub(crate) fn environment() -> Result<Environment<'static>, minijinja::Error> {
     let mut environment = Environment::new();
+    let mut syntax = SyntaxConfig::builder();
+    environment.set_syntax(syntax.trim_blocks(true).lstrip_blocks(true).build()?);
+    Ok(environment)
+}
+
+/// Returns the names that a template looks up, with the parts of each.
+fn names(text: &str) -> Result<Vec<String>, minijinja::Error> {
+    let mut environment = environment()?;
     environment.set_debug(true);
-    let syntax = SyntaxConfig::builder()
-        .trim_blocks(true)
-        .lstrip_blocks(true)
-        .build()
-        .map_err(wrong)?;
-    environment.set_syntax(syntax);
-    let template = environment.template_from_str(text).map_err(wrong)?;
+    let template = environment.template_from_str(text)?;
     Ok(template.undeclared_variables(true).into_iter().collect())
 }
 
-fn unknown(known: &[&str], context: &[&str], text: &str, name: &str) -> Option<Diagnostic> {
-    let first = name.split('.').next().unwrap_or(name);
-    if context.contains(&first) || known.contains(&name) {
-        return None;
-    }
-    let message = format!("the template names `{name}`, which no loop has");
-    let found = Diagnostic::new("variable", place(text, name), message);
-    let near = suggest(name, known.iter().chain(context).copied());
-    Some(found.help(near.unwrap_or_else(|| {
-        "it can name the machine's fields, what docs/behaviours.md lists under Words, and what `context` declares".to_owned()
-    })))
-}
-
-/// Returns where a template first names it, inside a tag.
-fn place(text: &str, name: &str) -> std::ops::Range<usize> {
-    let word = |byte: Option<&u8>| {
-        byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(byte))
-    };
-    let bytes = text.as_bytes();
+/// Returns the first place of a name inside a tag.
+fn place(text: &str, name: &str) -> Range<usize> {
+    let is_part = |character: char| character.is_ascii_alphanumeric() || "_.".contains(character);
     let found = text.match_indices(name).find(|(at, _)| {
-        let before = &text[..*at];
-        let in_tag =
-            before.rfind("{{").max(before.rfind("{%")) > before.rfind("}}").max(before.rfind("%}"));
-        let alone = at.checked_sub(1).is_none_or(|last| !word(bytes.get(last)));
-        in_tag && alone && !word(bytes.get(at + name.len()))
+        let (before, after) = (&text[..*at], &text[at + name.len()..]);
+        let last = |marks: [&str; 2]| marks.map(|mark| before.rfind(mark)).into_iter().max();
+        let is_in_tag = last(["{{", "{%"]) > last(["}}", "%}"]);
+        is_in_tag && !before.ends_with(is_part) && !after.starts_with(is_part)
     });
     found.map_or(0..0, |(at, _)| at..at + name.len())
 }

@@ -313,21 +313,20 @@ fn a_name_that_no_loop_has_stops_the_build_where_the_template_says_it() {
 #[test]
 fn what_a_loop_and_its_program_have_can_be_named() {
     use claudex_build::templates::{ANY, MESSAGE, PROMPT, START};
-    let all = |names: &[&[&str]]| {
-        let names = names.concat();
+    let all = |lists: &[&str]| {
+        let names = lists.iter().flat_map(|names| names.split(' '));
         names
-            .iter()
             .map(|name| format!("{{{{ {name} }}}}\n"))
             .collect::<String>()
     };
     let own =
         "{{ persona }} {% for line in caveats %}{{ line.what }}{% endfor %}{% set x = 1 %}{{ x }}";
     for (template, text) in [
-        ("started", all(&[&ANY, &MESSAGE, &START]) + own),
-        ("round", all(&[&ANY, &MESSAGE]) + own),
+        ("started", all(&[ANY, MESSAGE, START]) + own),
+        ("round", all(&[ANY, MESSAGE]) + own),
         (
             "prompt",
-            all(&[&ANY, &PROMPT]) + "{% include \"review/answer.md\" %}{{ topic }}",
+            all(&[ANY, PROMPT]) + "{% include \"review/answer.md\" %}{{ topic }}",
         ),
         ("personas/engineer", "{{ anything }} {{".to_owned()),
     ] {

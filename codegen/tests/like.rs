@@ -1,6 +1,6 @@
 //! `like`: a phase has the `on_stop` of another phase, with its own keys in front.
 
-use claudex_build::check_source;
+use claudex_build::generate;
 
 const MACHINE: &str = r#"
 name = "gate"
@@ -48,31 +48,20 @@ to   = "over"
 
 #[test]
 fn phase_with_like_overrides_single_keys() {
-    let machine = check_source("machine.toml", MACHINE).expect("the machine is right");
-    let parameters: Vec<String> = machine
-        .behaviours()
-        .map(|behaviour| {
-            let parameters = behaviour.parameters().into_iter();
-            let shown: Vec<_> = parameters
-                .map(|one| format!("{}={}", one.key, one.value))
-                .collect();
-            format!(
-                "{} -> {}",
-                shown.join(" "),
-                behaviour
-                    .transitions()
-                    .map(|name| name.as_str())
-                    .collect::<String>()
-            )
-        })
-        .collect();
+    let types = generate("machine.toml", MACHINE)
+        .expect("the machine is right")
+        .types;
+    let parameters = types
+        .lines()
+        .filter_map(|line| Some(line.split_once("parameters: ")?.1.to_owned()));
+    let parameters: Vec<_> = parameters.collect();
 
     assert_eq!(
         parameters,
         [
-            "path=plan.md before=0 -> write",
-            "path=check.md before=0 -> write",
-            "path=plan.md before=0 -> write",
+            r#"&[("path", "plan.md"), ("before", "0")], reminds: &[],"#,
+            r#"&[("path", "check.md"), ("before", "0")], reminds: &[],"#,
+            r#"&[("path", "plan.md"), ("before", "0")], reminds: &[],"#,
         ]
     );
 }

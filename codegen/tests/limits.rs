@@ -53,13 +53,8 @@ proptest! {
 
 #[test]
 fn oversized_file_is_refused() {
-    let many_phases: String = (0..5_000).map(|at| format!("\n[phases.p{at}]")).collect();
     for (source, expected) in [
         ("#\n".repeat(5_000_000), "m.toml:1:1: "),
-        (
-            format!("{PLAN}{many_phases}"),
-            "there are 5006 phases (use 4096 at most)",
-        ),
         ("name = \"a\"\n".repeat(90_000), "duplicate key"),
         (
             format!("name = \"{}\"\n", "ä".repeat(300_000)),
@@ -89,7 +84,6 @@ fn deep_nesting_is_refused() {
         format!("a = {}", "[".repeat(400_000)),
         format!("a = {}", "{ b = ".repeat(100_000)),
         format!("[{}b]", "a.".repeat(400_000)),
-        format!("{0}b = {{", "a.".repeat(78)).repeat(78) + &"}".repeat(78),
     ];
     let run = move || deep.iter().for_each(|source| drop(refused(source)));
     std::thread::Builder::new()

@@ -221,7 +221,7 @@ fn not_utf8(name: &str, error: &std::string::FromUtf8Error) -> LoadError {
     let found = Diagnostic::new("encoding", span, "not UTF-8");
     LoadError::Invalid(Diagnostics {
         name: name.to_owned(),
-        source: diagnostic::shown(&String::from_utf8_lossy(error.as_bytes())),
+        source: String::from_utf8_lossy(error.as_bytes()).into_owned(),
         list: vec![found.help("save the file as UTF-8")],
     })
 }

@@ -33,7 +33,7 @@ fn program() -> &'static Path {
 /// A template with all that the build lets a message name where no question is asked.
 fn all_names() -> String {
     use claudex_build::templates::{ANY, MESSAGE};
-    let names = ANY.into_iter().chain(MESSAGE);
+    let names = ANY.split(' ').chain(MESSAGE.split(' '));
     names
         .filter(|name| !name.starts_with("question."))
         .map(|name| format!("{name}: {{{{ {name} }}}}\n"))

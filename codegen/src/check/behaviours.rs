@@ -1,12 +1,12 @@
-//! The behaviours of `on_stop`: their parameters, and the transitions that their outcomes take.
+//! The behaviours of `on_stop`: their parameters, and the transitions that their outcomes and answers take.
 
 use std::collections::HashSet;
 
-use super::types::{describe, misfit};
-use super::{Check, sources, strs};
-use crate::diagnostic::{list, suggest};
+use super::types::{describe, misfit, no_count};
+use super::{Check, strs};
+use crate::diagnostic::list;
 use crate::model::{
-    Argument, At, Behaviour, Call, Edge, FieldKind, From, Outcome, Phase, Review, Transition,
+    Actor, Argument, At, Behaviour, Call, Edge, Evidence, FieldKind, From, Phase, Transition,
 };
 
 /// Checks the behaviours of all phases, and that something takes each edge of the hook.
@@ -19,21 +19,14 @@ pub(super) fn behaviours(check: &Check<'_>) {
         };
         parameters(check, phase, behaviour);
         taken.extend(behaviour.transitions().map(|name| (at, name.as_str())));
-        let outcomes = behaviour.outcomes().into_iter();
-        for outcome in outcomes.filter(|_| !phase.terminal) {
-            for call in outcome.calls {
-                if let Some(edge) = check.find_edge(at, &call.then) {
-                    self::outcome(check, &outcome, call, edge.declared);
-                }
-                for edge in check.edges_from(at, &call.then) {
-                    turn(check, behaviour, &call.then, edge);
-                }
-            }
+        if !phase.terminal {
+            outcomes(check, at, behaviour);
+            answers(check, at, behaviour);
         }
     }
     for name in &machine.before_stop {
         if let Some(entries) = check.transitions.get(name.as_str()) {
-            before_stop(check, name, entries[0]);
+            hook_call(check, "before_stop", None, &Call::new(name), entries[0]);
         }
         taken.extend((0..machine.phases.len()).map(|at| (at, name.as_str())));
     }
@@ -43,69 +36,72 @@ pub(super) fn behaviours(check: &Check<'_>) {
     }
 }
 
-impl<'m> Check<'m> {
-    /// Returns an edge of a transition from a phase, or reports that there is none, unless the transition has another
-    /// problem.
-    pub(super) fn find_edge(&self, from: usize, name: &At<String>) -> Option<&Edge<'m>> {
-        let edge = self.edges_from(from, name).into_iter().next();
-        let entries = self.transitions.get(name.as_str())?;
-        if edge.is_none() && !entries.iter().any(|entry| self.is_broken(entry)) {
-            let phase = &self.phase(from).name;
-            let sources = entries.iter().flat_map(|entry| sources(entry)).take(4);
-            let sources = list(&strs(sources));
-            self.add("no_edge", &name.span, &[name, phase, &sources]);
+/// Checks the transitions that the outcomes of a phase take.
+fn outcomes<'m>(check: &Check<'m>, at: usize, behaviour: &'m Behaviour) {
+    for outcome in behaviour.outcomes() {
+        if outcome.is_required && outcome.calls.is_empty() {
+            check.add("no_outcome", &check.phase(at).name, &[outcome.name]);
         }
-        edge
+        for call in outcome.calls {
+            if let Some(entry) = find_entry(check, at, &call.then) {
+                hook_call(check, outcome.name, outcome.evidence, call, entry);
+            }
+            for edge in check.edges_from(at, &call.then) {
+                turn(check, behaviour, &call.then, edge);
+            }
+        }
     }
+}
+
+/// Returns the first entry of a transition from a phase, or reports that there is none, unless the transition has another
+/// problem.
+fn find_entry<'m>(check: &Check<'m>, from: usize, name: &'m At<String>) -> Option<&'m Transition> {
+    let entries = check.transitions.get(name.as_str())?;
+    let edge = check.edges_from(from, name).first();
+    if edge.is_none() && !entries.iter().any(|entry| check.is_broken(entry)) {
+        let sources = entries.iter().flat_map(|entry| entry.sources()).take(4);
+        check.add(
+            "no_edge",
+            name,
+            &[&check.phase(from).name, &list(&strs(sources))],
+        );
+    }
+    edge.map(|edge| edge.declared)
 }
 
 /// Checks a transition of an outcome: its actors, its evidence and its arguments.
-fn outcome(check: &Check<'_>, outcome: &Outcome<'_>, call: &Call, entry: &Transition) {
-    let name = &call.then;
-    let place = &call.then.span;
-    if let Some(actor) = entry.by.first() {
-        check.add("hook_by", place, &[name]);
-        check.relate(&actor.span, "`by`");
+fn hook_call(
+    check: &Check<'_>,
+    outcome: &str,
+    evidence: Option<Evidence>,
+    call: &Call,
+    entry: &Transition,
+) {
+    if !entry.by.is_empty() {
+        check.add("hook_by", &call.then, &[]);
     }
-    let has_evidence = |needed| outcome.evidence.is_some_and(|given| given.suffices(needed));
-    let needed = entry.requires.as_ref();
-    if let Some(needed) = needed.filter(|needed| !has_evidence(needed.value)) {
-        let word = needed.word();
-        check.add("hook_evidence", place, &[&outcome.name, name, &word]);
-        check.relate(&needed.span, "`requires`");
+    if let Some(needed) = &entry.requires
+        && !evidence.is_some_and(|given| given.suffices(needed.value))
+    {
+        check.add("hook_evidence", &call.then, &[outcome, needed.word()]);
     }
-    constants(check, call, &entry.args);
-    for argument in missing(call, &entry.args).filter(|argument| !argument.optional) {
-        let missing = &argument.name;
-        check.add("hook_args", place, &[&outcome.name, name, missing]);
-        check.relate(&missing.span, "the argument");
-    }
-}
-
-/// Checks the constants that a call gives to arguments.
-pub(super) fn constants(check: &Check<'_>, call: &Call, args: &[Argument]) {
-    let then = &call.then;
-    for (name, value) in &call.with {
-        if let Some(argument) = args.iter().find(|known| known.name == *name) {
-            if let Some(problem) = misfit(name, &argument.kind.clone().into(), value) {
-                check.report(&value.span, problem);
-                check.relate(&argument.name.span, "the argument");
-            }
-            continue;
+    for argument in missing(check, call, entry) {
+        if !argument.optional {
+            check.add("hook_args", &call.then, &[outcome, &argument.name]);
         }
-        let help = match args {
-            [] => Some("remove `with`".to_owned()),
-            _ => suggest(name, args.iter().map(|known| known.name.as_str())),
-        };
-        let help = help.unwrap_or_else(|| format!("add it to `args` of `{then}`, or remove it"));
-        check.add("call_args", &name.span, &[then, name, &help]);
     }
 }
 
-/// Returns the arguments for which a call has no constants.
-pub(super) fn missing<'a>(call: &Call, args: &'a [Argument]) -> impl Iterator<Item = &'a Argument> {
-    let is_given = |argument: &Argument| call.with.iter().any(|(name, _)| *name == argument.name);
-    args.iter().filter(move |argument| !is_given(argument))
+/// Checks the constants that a call gives to arguments. Returns the arguments that it leaves out.
+fn missing<'a>(check: &Check<'_>, call: &Call, entry: &'a Transition) -> Vec<&'a Argument> {
+    let mut missing: Vec<_> = entry.args.iter().collect();
+    for (name, value) in &call.with {
+        if let Some(argument) = check.find_argument(entry, name) {
+            check.report(&value.span, misfit(name, &argument.kind, value));
+            missing.retain(|argument| argument.name != *name);
+        }
+    }
+    missing
 }
 
 /// Checks that `approve` ends the turn, that `announce` does not, and that it has a message.
@@ -116,26 +112,44 @@ fn turn(check: &Check<'_>, behaviour: &Behaviour, name: &At<String>, edge: &Edge
     let asks = phase.on_stop.as_ref().is_some_and(Behaviour::asks);
     let has_message = entry.message.is_some() || phase.message.is_some() || asks;
     let code = match behaviour {
-        Behaviour::Approve { .. } if !ends => "turn_continues",
-        Behaviour::Announce { .. } if ends => "turn_ends",
-        Behaviour::Announce { .. } if !has_message => "turn_message",
+        Behaviour::Approve(_) if !ends => "turn_continues",
+        Behaviour::Announce(_) if ends => "turn_ends",
+        Behaviour::Announce(_) if !has_message => "turn_message",
         _ => return,
     };
-    check.add(code, &name.span, &[name, &phase.name]);
-    check.relate(&entry.name.span, "the transition");
+    check.add(code, name, &[&phase.name]);
 }
 
-/// Checks a transition that a stop takes if the program finds violations.
-fn before_stop(check: &Check<'_>, name: &At<String>, entry: &Transition) {
-    for (key, is_there) in [
-        ("by", !entry.by.is_empty()),
-        ("requires", entry.requires.is_some()),
-        ("args", !entry.args.is_empty()),
-    ] {
-        if is_there {
-            check.add("before_stop", &name.span, &[name, &key]);
-            check.relate(&entry.name.span, "the transition");
+/// Checks the transitions that answers take. An answer is of the user, has no evidence, and gives one text at most.
+fn answers<'m>(check: &Check<'m>, at: usize, behaviour: &'m Behaviour) {
+    let mut labels = HashSet::new();
+    for choice in behaviour.choices() {
+        if !labels.insert(choice.label.as_str()) {
+            check.add("question_label", &choice.label, &[]);
         }
+        if let Some(entry) = find_entry(check, at, &choice.then) {
+            answer(check, &choice.call(), entry, false);
+        }
+    }
+    if let Some(then) = behaviour.text()
+        && let Some(entry) = find_entry(check, at, then)
+    {
+        answer(check, &Call::new(then), entry, true);
+    }
+}
+
+fn answer(check: &Check<'_>, call: &Call, entry: &Transition, is_text: bool) {
+    if !entry.by.iter().any(|actor| actor.value == Actor::Person) {
+        check.add("answer_by", &call.then, &[]);
+    }
+    if entry.requires.is_some() {
+        check.add("answer_evidence", &call.then, &[]);
+    }
+    match missing(check, call, entry).as_slice() {
+        [] if is_text => check.add("answer_text", &call.then, &[]),
+        [] => {}
+        [only] if only.kind == FieldKind::Text => {}
+        [.., last] => check.add("answer_args", &call.then, &[&last.name]),
     }
 }
 
@@ -148,65 +162,55 @@ fn unused(check: &Check<'_>, entry: &Transition, taken: &HashSet<(usize, &str)>)
         phase.terminal || phase.on_stop.is_none() || names.any(is_unknown)
     };
     let name = &entry.name;
-    let edges = check.edges_of(entry);
-    let is_idle = |edge: &&Edge<'_>| {
+    let is_idle = |edge: &Edge<'_>| {
         !taken.contains(&(edge.from, name.as_str())) && !is_open(check.phase(edge.from))
     };
-    let idle: Vec<_> = edges.clone().filter(is_idle).collect();
-    let shown = match entry.from {
-        From::Phases(_) => idle.len(),
-        From::Any(_) if idle.len() < edges.count() => 0,
-        From::Any(_) => 1,
+    let mut edges = check.edges_of(entry);
+    let idle = match entry.from {
+        From::Any(_) if !edges.clone().all(is_idle) => return,
+        From::Any(_) => edges.by_ref().take(1),
+        From::Phases(_) => edges.by_ref().take(usize::MAX),
     };
-    for edge in idle.iter().take(shown) {
+    for edge in idle.filter(|edge| is_idle(edge)) {
         let phase = &check.phase(edge.from).name;
-        let source = sources(entry).iter().find(|source| *source == phase);
-        check.add("unused_edge", &source.unwrap_or(name).span, &[name, phase]);
+        let place = entry.sources().iter().find(|source| *source == phase);
+        check.add_at("unused_edge", &place.unwrap_or(name).span, &[name, phase]);
     }
 }
 
 /// Checks parameters that need another key, or a field of some type.
 fn parameters(check: &Check<'_>, phase: &Phase, behaviour: &Behaviour) {
     match behaviour {
-        Behaviour::Review(review) => self::review(check, review),
-        Behaviour::WaitFor { file, field, .. } if file.is_some() == field.is_some() => {
-            check.add("wait_for", &phase.name.span, &[&phase.name]);
+        Behaviour::Review(review) => {
+            if let Some(field) = check.fields.get(review.round.as_str()) {
+                check.report(&review.round.span, no_count(&field.name, &field.kind));
+            }
+            if !review.model.is_empty() && review.reviewer.is_empty() {
+                check.add_at("review_key", &review.model[0].span, &[]);
+            }
+            let words = &review.verdicts;
+            if !words.is_empty() && (words.len() != 2 || review.findings_file.is_none()) {
+                check.add_at("review_verdicts", &words[0].span, &[]);
+            }
         }
-        Behaviour::WaitFor { field, .. } => {
-            let field = field
-                .as_ref()
-                .and_then(|name| Some((name, check.find_field(name)?)));
-            if let Some((name, field)) = field
+        Behaviour::WaitFor(wait) => {
+            if wait.file.is_some() == wait.field.is_some() {
+                check.add("wait_for", &phase.name, &[]);
+            }
+            if let Some(name) = &wait.field
+                && let Some(field) = check.fields.get(name.as_str())
                 && let FieldKind::OneOf(_) | FieldKind::Data(_) | FieldKind::Held(_) = field.kind
             {
-                let is = describe(&field.kind);
-                check.add("wait_for_kind", &name.span, &[name, &is]);
+                check.add("wait_for_kind", name, &[describe(&field.kind)]);
+            }
+        }
+        Behaviour::Ask(ask) => {
+            let has_options = (2..=4).contains(&behaviour.choices().len());
+            let is_whole = ask.question.is_some() && ask.header.is_some() && has_options;
+            if !is_whole && !behaviour.asks_in_rust() {
+                check.add("question_keys", &phase.name, &[]);
             }
         }
         _ => {}
-    }
-}
-
-fn review(check: &Check<'_>, review: &Review) {
-    let round = &review.round;
-    let fields = check.machine.fields.iter();
-    let counts = fields.filter(|field| field.kind == FieldKind::Count);
-    let mut counts = counts.map(|field| field.name.as_str());
-    if !counts.clone().any(|name| name == round.value) {
-        let help = suggest(round, counts.by_ref());
-        let help = help.unwrap_or("add a field of the type count".to_owned());
-        let name = format!("{:?}", round.value);
-        check.add("review_round", &round.span, &[&name, &help]);
-    }
-    let model = review.model.first().map(|model| &model.span);
-    let verdicts = review.verdicts.first().map(|verdict| &verdict.span);
-    if let Some(place) = model.filter(|_| review.reviewer.is_empty()) {
-        check.add("review_key", place, &[&"model", &"reviewer"]);
-    }
-    if let Some(place) = verdicts.filter(|_| review.findings_file.is_none()) {
-        check.add("review_key", place, &[&"verdicts", &"findings_file"]);
-    }
-    if let Some(place) = verdicts.filter(|_| review.verdicts.len() != 2) {
-        check.add("review_verdicts", place, &[&review.verdicts.len()]);
     }
 }

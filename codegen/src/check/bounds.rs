@@ -5,38 +5,41 @@
 //! changes. It is also bounded if it sets a word with which its guard does not hold, and nothing there sets another one.
 //! Bounded edges are removed, and the rest is examined again, because what they reset is then no longer reset.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
-use super::graph::reached;
+use super::graph::components;
 use super::{Check, strs};
-use crate::model::{Actor, Constant, Edge, Guard, Operand, Sign, Update};
+use crate::model::{Actor, Constant, Edge, Field, Guard, Operand, Sign, Update};
 
 pub(super) fn bounds(check: &Check<'_>) {
     let edges = check.edges.iter();
     let mut live: Vec<&Edge<'_>> = edges.filter(|edge| can_repeat(check, edge)).collect();
     loop {
-        let pairs = || live.iter().map(|edge| (edge.from, edge.to));
-        let phases = 0..check.machine.phases.len();
-        let reached: Vec<_> = phases.map(|from| reached([from], pairs())).collect();
-        live.retain(|edge| reached[edge.to].contains(&edge.from));
-        // The edges on the cycles through an edge.
-        let peers = |edge: &Edge<'_>| -> Vec<&Edge<'_>> {
-            let leads = |from: usize, to: usize| reached[from].contains(&to);
-            let is_peer = |at: usize| leads(edge.from, at) && leads(at, edge.from);
-            let live = live.iter().copied();
-            live.filter(|peer| is_peer(peer.from)).collect()
-        };
-        let is_unbounded = |edge: &&&Edge<'_>| !is_bounded(check, edge, &peers(edge));
-        let rest: Vec<&Edge<'_>> = live.iter().filter(is_unbounded).copied().collect();
+        let pairs = live.iter().map(|edge| (edge.from, edge.to));
+        let component = components(check.machine.phases.len(), pairs);
+        live.retain(|edge| component[edge.from] == component[edge.to]);
+        let mut parts: HashMap<usize, Component<'_>> = HashMap::new();
+        for edge in &live {
+            parts
+                .entry(component[edge.from])
+                .or_default()
+                .add(check, edge);
+        }
+        let is_unbounded = |edge: &&Edge<'_>| !parts[&component[edge.from]].bounds(edge);
+        let rest: Vec<&Edge<'_>> = live.iter().copied().filter(is_unbounded).collect();
         if rest.len() == live.len() {
             // Each entry is in one cycle of the report at most.
             let mut told: HashSet<usize> = HashSet::new();
-            for edge in &live {
-                let cycle = shortest_cycle(&live, edge);
+            for edge in live {
+                let part = &parts[&component[edge.from]];
+                let cycle = match told.contains(&edge.declared.span.start) {
+                    true => continue,
+                    false => part.shortest_cycle(edge),
+                };
                 let entries = || cycle.iter().map(|edge| edge.declared.span.start);
                 if entries().all(|entry| !told.contains(&entry)) {
                     told.extend(entries());
-                    report(check, &cycle, &peers(edge));
+                    report(check, &cycle, part);
                 }
             }
             return;
@@ -59,62 +62,110 @@ fn can_repeat(check: &Check<'_>, edge: &Edge<'_>) -> bool {
 /// What an edge does to a field.
 #[derive(PartialEq)]
 enum Change<'m> {
-    Nothing,
     Raise,
     Word(&'m Constant),
     /// Any other change. It may lower a count.
     Other,
 }
 
-fn change<'m>(check: &Check<'_>, edge: &Edge<'m>, field: &str) -> Change<'m> {
-    let exists = |phase: usize| {
-        let field = check.machine.field(field);
-        field.is_some_and(|field| field.exists_in(&check.phase(phase).name))
-    };
-    // A field that starts to exist gets its initial value again.
-    if exists(edge.from) != exists(edge.to) {
-        return Change::Other;
-    }
-    let mut set = edge.declared.set.iter();
-    let update = set.find(|(name, _)| name.value == field);
-    match update.map(|(_, update)| &update.value) {
-        None => Change::Nothing,
-        Some(Update::Field { name, offset: 0 }) if name == field => Change::Nothing,
-        Some(Update::Field { name, offset: 1.. } | Update::Plus { name, .. }) if name == field => {
-            Change::Raise
+/// Returns what an edge that sets a field does to it, or `None` if nothing.
+fn change<'m>(field: &str, update: &'m Update) -> Option<Change<'m>> {
+    match update {
+        Update::Field { name, offset: 0 } if name == field => None,
+        Update::Field { name, offset: 1.. } | Update::Plus { name, .. } if name == field => {
+            Some(Change::Raise)
         }
-        Some(Update::Constant(word @ (Constant::Text(_) | Constant::Flag(_)))) => {
-            Change::Word(word)
+        Update::Constant(word @ (Constant::Text(_) | Constant::Flag(_))) => {
+            Some(Change::Word(word))
         }
-        _ => Change::Other,
+        _ => Some(Change::Other),
     }
 }
 
-/// Returns whether an edge can be taken only a limited number of times as long as only its peers are taken.
-fn is_bounded(check: &Check<'_>, edge: &Edge<'_>, peers: &[&Edge<'_>]) -> bool {
-    let Some(when) = &edge.declared.when else {
-        return false;
-    };
-    edge.declared.set.iter().any(|(name, update)| {
-        let changes = || peers.iter().map(|peer| change(check, peer, name));
-        if changes().any(|change| change == Change::Other) {
+/// Phases each of which leads to the others: the edges between them, and what these do to fields.
+#[derive(Default)]
+struct Component<'m> {
+    edges: HashMap<usize, Vec<&'m Edge<'m>>>,
+    changes: HashMap<&'m str, Vec<(&'m Edge<'m>, Change<'m>)>>,
+}
+
+impl<'m> Component<'m> {
+    fn add(&mut self, check: &Check<'m>, edge: &'m Edge<'m>) {
+        self.edges.entry(edge.from).or_default().push(edge);
+        let [from, to] = [edge.from, edge.to].map(|at| check.phase(at).name.as_str());
+        // A field that starts to exist gets its initial value again.
+        let crosses = |field: &Field| field.exists_in(from) != field.exists_in(to);
+        let divided = check
+            .machine
+            .fields
+            .iter()
+            .filter(|field| field.within.is_some());
+        let crossing = divided.filter(|field| crosses(field));
+        let crossing = crossing.map(|field| (field.name.as_str(), Change::Other));
+        let set = edge.declared.set.iter();
+        let set = set.filter_map(|(name, update)| Some((name.as_str(), change(name, update)?)));
+        for (field, change) in set.chain(crossing) {
+            self.changes.entry(field).or_default().push((edge, change));
+        }
+    }
+
+    fn changes(&self, field: &str) -> &[(&'m Edge<'m>, Change<'m>)] {
+        self.changes.get(field).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the first edge that may lower a count.
+    fn reset(&self, field: &str) -> Option<&'m Edge<'m>> {
+        let mut changes = self.changes(field).iter();
+        let (edge, _) = changes.find(|(_, change)| *change == Change::Other)?;
+        Some(edge)
+    }
+
+    /// Returns whether an edge can be taken only a limited number of times as long as only edges between these phases are
+    /// taken.
+    fn bounds(&self, edge: &Edge<'_>) -> bool {
+        let Some(when) = &edge.declared.when else {
             return false;
-        }
-        match (&update.value, change(check, edge, name)) {
-            (Update::Field { .. }, Change::Raise) => has_ceiling(when, name, &|other| {
-                let mut changes = peers.iter().map(|peer| change(check, peer, other));
-                changes.all(|change| change == Change::Nothing)
-            }),
-            (_, Change::Word(_)) => changes().all(|change| match change {
-                Change::Word(word) => {
-                    let word = |field: &str| (field == name.value).then(|| word.clone());
-                    when.decide(&word) == Some(false)
+        };
+        let is_fixed = |other: &str| self.changes(other).is_empty();
+        edge.declared.set.iter().any(|(name, update)| {
+            let is_out = |word: &Constant| {
+                let word = |field: &str| (field == name.value).then(|| word.clone());
+                when.decide(&word) == Some(false)
+            };
+            if self.reset(name).is_some() {
+                return false;
+            }
+            match (change(name, update), &update.value) {
+                (Some(Change::Raise), Update::Field { .. }) => has_ceiling(when, name, &is_fixed),
+                (Some(Change::Word(_)), _) => {
+                    self.changes(name).iter().all(|change| match change {
+                        (_, Change::Word(word)) => is_out(word),
+                        _ => true,
+                    })
                 }
-                _ => true,
-            }),
-            _ => false,
+                _ => false,
+            }
+        })
+    }
+
+    /// Returns the shortest cycle that starts with an edge of one.
+    fn shortest_cycle(&self, first: &'m Edge<'m>) -> Vec<&'m Edge<'m>> {
+        let mut reached_by: HashMap<usize, &'m Edge<'m>> = HashMap::from([(first.to, first)]);
+        let mut open = VecDeque::from([first.to]);
+        while let Some(at) = open.pop_front().filter(|at| *at != first.from) {
+            for edge in self.edges.get(&at).into_iter().flatten() {
+                reached_by.entry(edge.to).or_insert_with(|| {
+                    open.push_back(edge.to);
+                    edge
+                });
+            }
         }
-    })
+        let mut cycle = vec![reached_by[&first.from]];
+        while cycle[0].from != first.from {
+            cycle.insert(0, reached_by[&cycle[0].from]);
+        }
+        cycle
+    }
 }
 
 /// Returns whether the guard limits a count to a constant or to another field for which `is_fixed` is true.
@@ -138,56 +189,30 @@ fn has_ceiling(guard: &Guard, field: &str, is_fixed: &dyn Fn(&str) -> bool) -> b
     }
 }
 
-/// Returns the shortest cycle that starts with an edge of one.
-fn shortest_cycle<'e, 'm>(edges: &[&'e Edge<'m>], first: &'e Edge<'m>) -> Vec<&'e Edge<'m>> {
-    let mut paths = VecDeque::from([vec![first]]);
-    let mut seen = HashSet::from([first.to]);
-    while let Some(path) = paths.pop_front() {
-        let at = path[path.len() - 1].to;
-        if at == first.from {
-            return path;
-        }
-        for edge in edges.iter().filter(|edge| edge.from == at) {
-            if seen.insert(edge.to) {
-                paths.push_back([path.as_slice(), &[edge]].concat());
+fn report(check: &Check<'_>, cycle: &[&Edge<'_>], part: &Component<'_>) {
+    let phases = cycle.iter().chain(&cycle[..1]);
+    let phases = strs(phases.map(|edge| &check.phase(edge.from).name)).join(" -> ");
+    let names = strs(cycle.iter().map(|edge| &edge.declared.name)).join(", ");
+    let mut reasons = Vec::new();
+    for edge in cycle {
+        for (field, update) in &edge.declared.set {
+            let name = &edge.declared.name;
+            if change(field, update) == Some(Change::Raise) {
+                reasons.push(match part.reset(field) {
+                    Some(reset) => format!("`{}` resets `{field}`; ", reset.declared.name),
+                    None => format!("no fixed limit in `{name}` for `{field}`; "),
+                });
             }
         }
     }
-    vec![first]
-}
-
-fn report(check: &Check<'_>, cycle: &[&Edge<'_>], peers: &[&Edge<'_>]) {
-    let phases = cycle.iter().chain(&cycle[..1]);
-    let phases = strs(phases.map(|edge| &check.phase(edge.from).name));
-    let names = strs(cycle.iter().map(|edge| &edge.declared.name));
-    let reasons = cycle.iter().flat_map(|edge| reasons(check, edge, peers));
-    let reasons: String = reasons.take(3).collect();
-    let phases = phases.join(" -> ");
-    let names = names.join(", ");
-    let place = &cycle[0].declared.name.span;
-    check.add("unbounded_cycle", place, &[&phases, &names, &reasons]);
-    for edge in &cycle[1..] {
+    reasons.truncate(3);
+    let first = &cycle[0].declared.name;
+    check.add(
+        "unbounded_cycle",
+        first,
+        &[&phases, &names, &reasons.concat()],
+    );
+    for edge in cycle.iter().skip(1).take(8) {
         check.relate(&edge.declared.name.span, "then this one");
     }
-}
-
-/// Returns why the counts that an edge raises do not bound it.
-fn reasons(check: &Check<'_>, edge: &Edge<'_>, peers: &[&Edge<'_>]) -> Vec<String> {
-    let name = &edge.declared.name;
-    let set = edge.declared.set.iter();
-    let raised = set.filter(|(field, _)| change(check, edge, field) == Change::Raise);
-    let reasons = raised.map(|(field, _)| {
-        let mut peers = peers.iter();
-        let resets = peers.find(|peer| change(check, peer, field) == Change::Other);
-        let when = edge.declared.when.as_ref();
-        let why = match resets {
-            Some(peer) => format!("`{}` resets it", peer.declared.name),
-            None if when.is_some_and(|when| has_ceiling(when, field, &|_| true)) => {
-                "its limit changes on the way".to_owned()
-            }
-            None => format!("no guard of `{name}` limits it"),
-        };
-        format!("`{name}` raises `{field}`, but {why}; ")
-    });
-    reasons.collect()
 }

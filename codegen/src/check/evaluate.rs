@@ -1,7 +1,9 @@
 //! Evaluation of guards over values. The check tries values with it, and tests compare compiled guards with it.
 
+use std::cmp::Ordering;
+
 use crate::line_of;
-use crate::model::{At, Constant, Guard, Machine, Operand, Sign};
+use crate::model::{Constant, Guard, Machine, Operand, Sign};
 
 impl Guard {
     /// Returns whether the guard holds. `value` returns the value of a field (`round`) or an argument (`args.score`).
@@ -26,35 +28,9 @@ impl Guard {
         }
         result
     }
-
-    /// Returns its comparisons: left side, sign and right side.
-    pub(super) fn comparisons(&self) -> Vec<(&Operand, Sign, &Operand)> {
-        match self {
-            Guard::All(parts) | Guard::Any(parts) => {
-                parts.iter().flat_map(Guard::comparisons).collect()
-            }
-            Guard::Compare { left, sign, right } => vec![(left, *sign, right)],
-        }
-    }
-
-    /// Returns the fields that it reads.
-    pub(super) fn fields(&self) -> impl Iterator<Item = &At<String>> {
-        let sides = self.comparisons().into_iter();
-        let sides = sides.flat_map(|(left, _, right)| [left, right]);
-        sides.filter_map(Operand::field)
-    }
 }
 
 impl Operand {
-    /// Returns the name of what it reads, `round` or `args.score`, and what is added to it.
-    pub(super) fn reads(&self) -> Option<(String, i64)> {
-        match self {
-            Operand::Field { name, offset } => Some((name.value.clone(), *offset)),
-            Operand::Argument { name, offset } => Some((format!("args.{name}"), *offset)),
-            Operand::Constant(_) => None,
-        }
-    }
-
     fn evaluate(&self, value: &dyn Fn(&str) -> Option<Constant>) -> Option<(Constant, i64)> {
         if let Operand::Constant(constant) = self {
             return Some((constant.clone(), 0));
@@ -70,15 +46,18 @@ fn compare(
     right: &Operand,
     value: &dyn Fn(&str) -> Option<Constant>,
 ) -> Option<bool> {
-    let order = match (left.evaluate(value)?, right.evaluate(value)?) {
-        ((Constant::Count(left), plus_left), (Constant::Count(right), plus_right)) => {
-            let left = i128::from(left) + i128::from(plus_left);
-            left.cmp(&(i128::from(right) + i128::from(plus_right)))
+    let sides = [left.evaluate(value)?, right.evaluate(value)?];
+    let order = match &sides {
+        [
+            (Constant::Count(left), plus_left),
+            (Constant::Count(right), plus_right),
+        ] => {
+            let left = i128::from(*left) + i128::from(*plus_left);
+            left.cmp(&(i128::from(*right) + i128::from(*plus_right)))
         }
-        ((left, _), (right, _)) => {
-            // Only `==` and `!=` compare texts and flags.
-            return Some((left == right) == (sign == Sign::Equal));
-        }
+        // Only `==` and `!=` compare texts and flags.
+        [(left, _), (right, _)] if left == right => Ordering::Equal,
+        _ => Ordering::Less,
     };
     Some(match sign {
         Sign::Equal => order.is_eq(),

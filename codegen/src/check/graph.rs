@@ -1,41 +1,45 @@
 //! The shape of the graph: modes, terminal phases, entries that differ, phases that no loop reaches or leaves.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use super::{Check, sources, strs};
-use crate::diagnostic::list;
-use crate::model::{Actor, Argument, From, Transition};
+use super::{Check, strs};
+use crate::diagnostic::{Diagnostic, list};
+use crate::model::{Actor, Argument, At, From, Transition};
 
 pub(super) fn graph(check: &Check<'_>) {
     let machine = check.machine;
-    let is_terminal = |name: &str| machine.phase(name).is_some_and(|phase| phase.terminal);
-    let name = &machine.name.span;
+    let is_terminal = |name: &&At<String>| {
+        let at = check.phases.get(name.as_str());
+        at.is_some_and(|&at| check.phase(at).terminal)
+    };
     if machine.modes.is_empty() {
-        check.add("no_mode", name, &[]);
+        check.add("no_mode", &machine.name, &[]);
     }
     if !machine.phases.iter().any(|phase| phase.terminal) {
-        check.add("no_end", name, &[]);
+        check.add("no_end", &machine.name, &[]);
     }
-    for mode in machine.modes.iter().filter(|mode| is_terminal(&mode.start)) {
-        check.add("starts_at_end", &mode.start.span, &[&mode.name]);
+    for mode in &machine.modes {
+        if is_terminal(&&mode.start) {
+            check.add("starts_at_end", &mode.start, &[&mode.name]);
+        }
     }
-    let ends = machine.phases.iter().filter(|phase| phase.terminal);
-    for phase in ends.filter(|phase| phase.on_stop.is_some()) {
-        check.add("end_goes_on", &phase.name.span, &[&phase.name]);
+    for phase in &machine.phases {
+        if phase.terminal && phase.on_stop.is_some() {
+            check.add("end_goes_on", &phase.name, &[]);
+        }
     }
     for entry in &machine.transitions {
-        let name = &entry.name;
         if entry.own && entry.by.is_empty() {
-            check.add("own_without_by", &name.span, &[name]);
+            check.add("own_without_by", &entry.name, &[]);
         }
-        for phase in sources(entry).iter().filter(|phase| is_terminal(phase)) {
-            check.add("edge_from_end", &phase.span, &[name, phase]);
+        for phase in entry.sources().iter().filter(is_terminal) {
+            check.add("edge_from_end", phase, &[&entry.name]);
         }
         if let From::Any(place) = &entry.from
             && check.edges_of(entry).next().is_none()
             && !check.is_broken(entry)
         {
-            check.add("no_source", place, &[name]);
+            check.add_at("no_source", place, &[&entry.name]);
         }
     }
     for entries in check.transitions.values() {
@@ -43,9 +47,8 @@ pub(super) fn graph(check: &Check<'_>) {
             agreement(check, entries[0], entry);
         }
     }
-    let found = check.found.borrow();
-    let has_unknown = found.iter().any(|one| one.code == "unknown_phase");
-    drop(found);
+    let is_unknown = |one: &Diagnostic| one.code == "unknown_phase";
+    let has_unknown = check.found.borrow().iter().any(is_unknown);
     if !has_unknown {
         reach(check);
     }
@@ -56,21 +59,21 @@ fn agreement(check: &Check<'_>, first: &Transition, entry: &Transition) {
     fn actors(entry: &Transition) -> HashSet<Actor> {
         entry.by.iter().map(|actor| actor.value).collect()
     }
-    fn args(entry: &Transition) -> Vec<Argument> {
-        let undocumented = |argument: &Argument| Argument {
-            doc: String::new(),
-            ..argument.clone()
-        };
-        entry.args.iter().map(undocumented).collect()
-    }
+    let is_same = |(a, b): (&Argument, &Argument)| {
+        (&a.name, &a.kind, a.optional) == (&b.name, &b.kind, b.optional)
+    };
+    let args = first.args.iter().zip(&entry.args);
     for (key, is_same) in [
         ("requires", first.requires == entry.requires),
         ("by", actors(first) == actors(entry)),
         ("own", first.own == entry.own),
-        ("args", args(first) == args(entry)),
+        (
+            "args",
+            first.args.len() == entry.args.len() && args.clone().all(is_same),
+        ),
     ] {
         if !is_same {
-            check.add("entries_differ", &entry.name.span, &[&entry.name, &key]);
+            check.add("entries_differ", &entry.name, &[key]);
             check.relate(&first.name.span, "the first entry");
         }
     }
@@ -79,44 +82,71 @@ fn agreement(check: &Check<'_>, first: &Transition, entry: &Transition) {
 /// Reports phases that no loop reaches, and phases from which no loop ends.
 fn reach(check: &Check<'_>) {
     let machine = check.machine;
-    let phases = machine.phases.iter().enumerate();
+    let count = machine.phases.len();
     let modes = machine.modes.iter();
-    let starts = modes.filter_map(|mode| check.phase_index(&mode.start));
+    let starts = modes.filter_map(|mode| check.phases.get(mode.start.as_str()).copied());
     let starts: Vec<usize> = starts.collect();
-    let ends = phases.clone().filter(|(_, phase)| phase.terminal);
-    let ends: Vec<usize> = ends.map(|(at, _)| at).collect();
+    let ends: Vec<usize> = (0..count).filter(|at| check.phase(*at).terminal).collect();
     let names = ends.iter().map(|&end| &check.phase(end).name);
     let names = list(&strs(names.take(4)));
 
     let edges = check.edges.iter();
-    let forward = edges.clone().map(|edge| (edge.from, edge.to));
-    let from_start = reached(starts.clone(), forward);
-    let to_end = reached(ends.clone(), edges.map(|edge| (edge.to, edge.from)));
-    for (at, phase) in phases {
+    let forward = successors(count, edges.clone().map(|edge| (edge.from, edge.to)));
+    let backward = successors(count, edges.map(|edge| (edge.to, edge.from)));
+    let from_start: HashSet<usize> = visit(&forward, starts.clone()).into_iter().collect();
+    let to_end: HashSet<usize> = visit(&backward, ends.clone()).into_iter().collect();
+    for (at, phase) in machine.phases.iter().enumerate() {
         let name = &phase.name;
         if !from_start.contains(&at) && !starts.is_empty() && name.value != "same" {
-            check.add("unreachable", &name.span, &[name]);
+            check.add("unreachable", name, &[]);
         } else if !to_end.contains(&at) && !ends.is_empty() {
-            check.add("no_way_out", &name.span, &[name, &names]);
+            check.add("no_way_out", name, &[&names]);
         }
     }
 }
 
-/// Returns the phases that are reached from some phases, with these.
-pub(super) fn reached(
-    starts: impl IntoIterator<Item = usize>,
-    edges: impl Iterator<Item = (usize, usize)>,
-) -> HashSet<usize> {
-    let mut next: HashMap<usize, Vec<usize>> = HashMap::new();
+/// Returns the phases that follow on each phase.
+fn successors(count: usize, edges: impl Iterator<Item = (usize, usize)>) -> Vec<Vec<usize>> {
+    let mut next = vec![Vec::new(); count];
     for (from, to) in edges {
-        next.entry(from).or_default().push(to);
+        next[from].push(to);
     }
-    let mut seen = HashSet::new();
-    let mut open: Vec<usize> = starts.into_iter().collect();
-    while let Some(at) = open.pop() {
-        if seen.insert(at) {
-            open.extend(next.get(&at).into_iter().flatten());
+    next
+}
+
+/// Returns the phases that are reached from some phases, with these, each after those that it leads to.
+fn visit(next: &[Vec<usize>], starts: Vec<usize>) -> Vec<usize> {
+    let mut is_seen = vec![false; next.len()];
+    let mut finished = Vec::new();
+    let mut open: Vec<(usize, usize)> = starts.into_iter().rev().map(|at| (at, 0)).collect();
+    while let Some((at, child)) = open.pop() {
+        if child == 0 && std::mem::replace(&mut is_seen[at], true) {
+            continue;
+        }
+        match next[at].get(child) {
+            Some(to) => open.extend([(at, child + 1), (*to, 0)]),
+            None => finished.push(at),
         }
     }
-    seen
+    finished
+}
+
+/// Returns the component of each phase: phases are in one if each of them leads to the others (Kosaraju's algorithm).
+pub(super) fn components(
+    count: usize,
+    edges: impl Iterator<Item = (usize, usize)> + Clone,
+) -> Vec<usize> {
+    let forward = successors(count, edges.clone());
+    let backward = successors(count, edges.map(|(from, to)| (to, from)));
+    let mut component = vec![usize::MAX; count];
+    for start in visit(&forward, (0..count).collect()).into_iter().rev() {
+        let mut open = vec![start];
+        while let Some(at) = open.pop() {
+            if component[at] == usize::MAX {
+                component[at] = start;
+                open.extend(&backward[at]);
+            }
+        }
+    }
+    component
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::Check;
 use super::examples::{TooMany, Wanted, find_example};
-use crate::model::{FieldKind, Guard, Transition, guard_text};
+use crate::model::{Guard, Transition, guard_text};
 
 /// Checks the guards of the entries that have no other problem.
 pub(super) fn guards(check: &Check<'_>) {
@@ -15,7 +15,7 @@ pub(super) fn guards(check: &Check<'_>) {
         };
         let before = check.found_count();
         if example(check, entry, &[(when, true)]).is_none() && check.found_count() == before {
-            check.add("guard_never", &when.span, &[&entry.name]);
+            check.add_at("guard_never", &when.span, &[&entry.name]);
         }
         if check.found_count() > before {
             skipped.insert(entry.span.start);
@@ -54,12 +54,9 @@ fn overlap(check: &Check<'_>, phase: &str, first: &Transition, second: &Transiti
         if values.is_empty() {
             values.push("neither has a guard".to_owned());
         }
-        check.add(
-            "guards_overlap",
-            &second.guard_span(),
-            &[&second.name, &phase, &values.join(", ")],
-        );
-        check.relate(&first.guard_span(), "the other entry");
+        let args = [&second.name, phase, &values.join(", ")];
+        check.add_at("guards_overlap", second.guard_span(), &args);
+        check.relate(first.guard_span(), "the other entry");
     }
 }
 
@@ -77,11 +74,7 @@ fn gap(check: &Check<'_>, phase: &str, entries: &[&Transition]) {
     let wanted: Vec<Wanted<'_>> = none.chain(shared.map(|part| (part, true))).collect();
     if let Some(values) = example(check, entries[0], &wanted) {
         let name = &entries[0].name;
-        check.add(
-            "guards_gap",
-            &name.span,
-            &[name, &phase, &values.join(", ")],
-        );
+        check.add("guards_gap", name, &[phase, &values.join(", ")]);
         for entry in &entries[1..] {
             check.relate(&entry.name.span, "another entry");
         }
@@ -91,21 +84,18 @@ fn gap(check: &Check<'_>, phase: &str, entries: &[&Transition]) {
 /// Returns example values. If the search gives up, reports this.
 fn example(check: &Check<'_>, entry: &Transition, wanted: &[Wanted<'_>]) -> Option<Vec<String>> {
     let kind = |name: &str| {
-        let field = check.machine.field(name).map(|field| field.kind.clone());
-        let name = name.strip_prefix("args.");
-        let argument = entry
-            .args
-            .iter()
-            .find(|known| name == Some(known.name.as_str()));
-        let argument = argument.map(|argument| argument.kind.clone().into());
-        argument.or(field).unwrap_or(FieldKind::Text)
+        let field = check.fields.get(name).map(|field| &field.kind);
+        let mut args = entry.args.iter();
+        let argument = name.strip_prefix("args.");
+        let argument = argument.and_then(|name| args.find(|known| known.name.value == name));
+        argument
+            .map(|argument| &argument.kind)
+            .or(field)
+            .cloned()
+            .unwrap_or_default()
     };
     find_example(wanted, &kind).unwrap_or_else(|TooMany| {
-        check.add(
-            "guards_too_complicated",
-            &entry.guard_span(),
-            &[&entry.name],
-        );
+        check.add_at("guards_too_complicated", entry.guard_span(), &[&entry.name]);
         None
     })
 }

@@ -1,7 +1,6 @@
 //! What a machine must satisfy before code is generated from it. Each module checks one subject and reports all that it
 //! finds.
 
-mod answers;
 mod behaviours;
 mod bounds;
 mod document;
@@ -14,35 +13,41 @@ mod names;
 mod types;
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Display;
 use std::ops::Range;
 
 use crate::diagnostic::Diagnostic;
-use crate::model::{At, Edge, From, Machine, Phase, Transition};
+use crate::model::{At, Edge, Field, Machine, Phase, Transition};
 
 /// Returns everything that is wrong with a machine whose form is right.
 pub fn check(machine: &Machine) -> Vec<Diagnostic> {
     let mut check = Check::new(machine);
-    names::names(&check);
-    check.broken = types::types(&check);
+    check.broken = names::names(&check);
+    let broken = types::types(&check);
+    check.broken.extend(broken);
     idents::collisions(&check);
     document::document(&check);
     graph::graph(&check);
     behaviours::behaviours(&check);
-    answers::answers(&check);
-    names::presence(&check);
     guards::guards(&check);
     bounds::bounds(&check);
     check.found.into_inner()
 }
 
-/// A machine, and what is wrong with it.
+/// A machine with its parts by name, and what is wrong with it.
 struct Check<'m> {
     machine: &'m Machine,
-    edges: Vec<Edge<'m>>,
+    /// The index of each phase.
+    phases: BTreeMap<&'m str, usize>,
+    fields: BTreeMap<&'m str, &'m Field>,
+    personas: BTreeMap<&'m str, usize>,
     /// The entries of each transition.
     transitions: BTreeMap<&'m str, Vec<&'m Transition>>,
+    /// All edges, in the order of their entries.
+    edges: Vec<Edge<'m>>,
+    /// The edges from each phase by each transition.
+    edges_from: HashMap<(usize, &'m str), Vec<Edge<'m>>>,
     found: RefCell<Vec<Diagnostic>>,
     /// The starts of the entries with an unknown name or a wrong type. What follows from that is not reported.
     broken: HashSet<usize>,
@@ -54,24 +59,44 @@ impl<'m> Check<'m> {
         for entry in &machine.transitions {
             transitions.entry(&entry.name).or_default().push(entry);
         }
+        let edges = machine.edges();
+        let mut edges_from: HashMap<_, Vec<_>> = HashMap::new();
+        for edge in &edges {
+            let key = (edge.from, edge.declared.name.as_str());
+            edges_from.entry(key).or_default().push(*edge);
+        }
         Self {
             machine,
-            edges: machine.edges(),
+            phases: index(machine.phases.iter().map(|phase| &phase.name)),
+            fields: machine
+                .fields
+                .iter()
+                .map(|field| (field.name.as_str(), field))
+                .collect(),
+            personas: index(machine.personas.iter().map(|persona| &persona.name)),
             transitions,
+            edges,
+            edges_from,
             found: RefCell::default(),
             broken: HashSet::new(),
         }
     }
 
-    /// Reports a problem. `args` are for its text in `problems.md`.
-    fn add(&self, code: &'static str, place: &Range<usize>, args: &[&dyn Display]) {
-        self.report(place, problem(code, args));
+    /// Reports a problem of a part of the file. Its text in `problems.md` has the part as `{0}`, and then `args`.
+    fn add(&self, code: &'static str, at: &At<impl Display>, args: &[&str]) {
+        self.add_at(code, &at.span, &[&[&*at.to_string()], args].concat());
     }
 
     /// Reports a problem at a place.
-    fn report(&self, place: &Range<usize>, mut problem: Diagnostic) {
-        problem.span = place.clone();
-        self.found.borrow_mut().push(problem);
+    fn add_at(&self, code: &'static str, place: &Range<usize>, args: &[&str]) {
+        self.report(place, Some(problem(code, args)));
+    }
+
+    /// Reports a problem at a place, if there is one.
+    fn report(&self, place: &Range<usize>, problem: Option<Diagnostic>) {
+        let span = place.clone();
+        let placed = problem.map(|problem| Diagnostic { span, ..problem });
+        self.found.borrow_mut().extend(placed);
     }
 
     /// Adds another place to the last problem.
@@ -89,28 +114,31 @@ impl<'m> Check<'m> {
         &self.machine.phases[at]
     }
 
-    /// Returns the index of the phase of this name.
-    fn phase_index(&self, name: &str) -> Option<usize> {
-        let mut phases = self.machine.phases.iter();
-        phases.position(|phase| phase.name.value == name)
-    }
-
     fn is_broken(&self, entry: &Transition) -> bool {
         self.broken.contains(&entry.span.start)
     }
 
     /// Returns the edges of an entry.
-    fn edges_of(&self, entry: &'m Transition) -> impl Iterator<Item = &Edge<'m>> + Clone {
-        let edges = self.edges.iter();
-        edges.filter(|edge| edge.declared.span == entry.span)
+    fn edges_of(&self, entry: &Transition) -> impl Iterator<Item = &Edge<'m>> + Clone {
+        let start = entry.span.start;
+        let first = self
+            .edges
+            .partition_point(|edge| edge.declared.span.start < start);
+        let edges = self.edges[first..].iter();
+        edges.take_while(move |edge| edge.declared.span.start == start)
     }
 
     /// Returns the edges of a transition from a phase, in the order of the file.
-    fn edges_from(&self, phase: usize, name: &At<String>) -> Vec<&Edge<'m>> {
-        let edges = self.edges.iter();
-        let edges = edges.filter(|edge| edge.from == phase && edge.declared.name == *name);
-        edges.collect()
+    fn edges_from(&self, phase: usize, name: &'m str) -> &[Edge<'m>] {
+        self.edges_from
+            .get(&(phase, name))
+            .map_or(&[], Vec::as_slice)
     }
+}
+
+/// Returns the index of each name.
+fn index<'n>(names: impl Iterator<Item = &'n At<String>>) -> BTreeMap<&'n str, usize> {
+    names.map(|name| name.as_str()).zip(0..).collect()
 }
 
 /// Returns names as plain strings.
@@ -118,23 +146,15 @@ fn strs<'n>(names: impl IntoIterator<Item = &'n At<String>>) -> Vec<&'n str> {
     names.into_iter().map(|name| name.as_str()).collect()
 }
 
-/// Returns the phases in `from` of an entry, without those for which `*` stands.
-fn sources(entry: &Transition) -> &[At<String>] {
-    match &entry.from {
-        From::Phases(names) => names,
-        From::Any(_) => &[],
-    }
-}
-
 /// Describes a problem, without a place.
-fn problem(code: &'static str, args: &[&dyn Display]) -> Diagnostic {
+fn problem(code: &'static str, args: &[&str]) -> Diagnostic {
     let texts = include_str!("problems.md");
     let section = texts.split_once(&format!("\n## {code}\n"));
     let (_, section) = section.unwrap_or((texts, code));
     let mut lines = section.lines().map(|line| {
         let args = args.iter().enumerate();
         args.fold(line.to_owned(), |line, (number, argument)| {
-            line.replace(&format!("{{{number}}}"), &argument.to_string())
+            line.replace(&format!("{{{number}}}"), argument)
         })
     });
     let mut line = || lines.next().unwrap_or_default();
@@ -171,7 +191,10 @@ mod tests {
         let parts: Vec<&str> = sources.split('"').collect();
         for pair in parts.windows(2) {
             let before = pair[0].trim_end();
-            if before.ends_with("add(") || before.ends_with("problem(") {
+            if before.ends_with("add(")
+                || before.ends_with("add_at(")
+                || before.ends_with("problem(")
+            {
                 assert!(
                     codes.contains(pair[1]) || pair[1].contains(' '),
                     "{}",

@@ -1,164 +1,172 @@
 //! Names of phases, fields, transitions, personas and arguments that do not exist, and fields used in phases in which
 //! they do not exist (`in`).
 
-use std::ops::Range;
+use std::collections::{BTreeMap, HashSet};
 
-use super::{Check, strs};
+use super::{Check, problem, strs};
 use crate::diagnostic::{list, suggest};
 use crate::model::texts::interpolated;
-use crate::model::{Argument, At, AtStart, Field, Transition};
+use crate::model::{Argument, At, AtStart, Behaviour, Parameter, To, Transition};
 
-/// Reports unknown names everywhere except in modes and transitions, which `types` reads.
-pub(super) fn names(check: &Check<'_>) {
+/// Reports unknown names of phases, transitions, personas and fields, and fields in phases in which they do not exist.
+/// Returns the starts of the entries with an unknown name.
+pub(super) fn names(check: &Check<'_>) -> HashSet<usize> {
     let machine = check.machine;
-    let within = machine.fields.iter().flat_map(|field| &field.within);
-    for phase in within.flatten() {
-        check.has_phase(phase);
-    }
-    for name in &machine.state.edits {
-        check.find_field(name);
+    for phase in machine
+        .fields
+        .iter()
+        .flat_map(|field| &field.within)
+        .flatten()
+    {
+        check.find_phase(phase);
     }
     for name in &machine.before_stop {
-        has_transition(check, name);
+        check.find("unknown_transition", &check.transitions, name);
     }
     for behaviour in machine.behaviours() {
-        for parameter in behaviour.parameters() {
-            let engine_names = parameter.engine_names();
-            for (name, _) in interpolated(parameter.value).unwrap_or_default() {
-                let key = parameter.key;
-                let place = parameter.span;
-                if !engine_names.contains(&name) {
-                    check.find_field(&At::new(name.to_owned(), place.clone()));
-                } else if machine.field(name).is_some() {
-                    check.add("two_meanings", place, &[&name, &key]);
-                }
-            }
-        }
         for name in behaviour.transitions() {
-            has_transition(check, name);
+            check.find("unknown_transition", &check.transitions, name);
         }
-        let personas = behaviour.review().into_iter();
-        for name in personas.flat_map(|review| &review.personas) {
-            let known = machine.personas.iter().map(|persona| &persona.name);
-            let help = format!("add [personas.{name}] with a label and a prompt");
-            is_known(check, "unknown_persona", name, known, help);
+        for name in behaviour
+            .review()
+            .into_iter()
+            .flat_map(|review| &review.personas)
+        {
+            check.find("unknown_persona", &check.personas, name);
+        }
+    }
+    for name in &machine.state.edits {
+        uses(check, name, [], "`edits` names");
+    }
+    for (at, phase) in machine.phases.iter().enumerate() {
+        for parameter in phase.on_stop.iter().flat_map(Behaviour::parameters) {
+            self::parameter(check, at, &parameter);
+        }
+    }
+    for mode in &machine.modes {
+        let start = check.find_phase(&mode.start);
+        for (name, _) in &mode.initial {
+            uses(
+                check,
+                name,
+                start,
+                &format!("the mode `{}` sets", mode.name),
+            );
+        }
+        let fields = machine.fields.iter();
+        for field in fields.filter(|field| field.at_start != AtStart::Never) {
+            let takes = format!("a start in the mode `{}` takes", mode.name);
+            uses(check, &field.name, start, &takes);
+        }
+    }
+    let mut unknown = HashSet::new();
+    for entry in &machine.transitions {
+        if !transition(check, entry) {
+            unknown.insert(entry.span.start);
+        }
+    }
+    unknown
+}
+
+/// Checks the fields that a parameter names.
+fn parameter(check: &Check<'_>, phase: usize, parameter: &Parameter<'_>) {
+    let (key, value, place) = (parameter.key, parameter.value, parameter.span);
+    let names = interpolated(value).unwrap_or_default().into_iter();
+    let names = names.map(|(name, _)| name);
+    for name in names.chain(parameter.is_field().then_some(value)) {
+        if !parameter.engine_names().contains(&name) {
+            let name = At::new(name.to_owned(), place.clone());
+            uses(check, &name, [phase], &format!("`{key}` reads"));
+        } else if check.fields.contains_key(name) {
+            check.add_at("two_meanings", place, &[name, key]);
         }
     }
 }
 
-impl<'m> Check<'m> {
-    /// Returns whether a phase exists. Reports it otherwise.
-    pub(super) fn has_phase(&self, name: &At<String>) -> bool {
-        let known = self.machine.phases.iter().map(|phase| &phase.name);
-        let help = format!("add `[phases.{name}]`");
-        is_known(self, "unknown_phase", name, known, help)
+/// Checks the names of an entry. Returns whether all are known.
+fn transition(check: &Check<'_>, entry: &Transition) -> bool {
+    let to = match &entry.to {
+        To::Phase(name) => Some(name),
+        To::Same => None,
+    };
+    let phases = entry.sources().iter().chain(to);
+    let mut is_known = phases
+        .filter(|name| check.find_phase(name).is_none())
+        .count()
+        == 0;
+    let from = || check.edges_of(entry).map(|edge| edge.from);
+    let reads = format!("`{}` reads", entry.name);
+    for name in entry.when.iter().flat_map(|guard| guard.fields()) {
+        is_known &= uses(check, name, from(), &reads);
     }
-
-    /// Returns a field, or reports that it does not exist.
-    pub(super) fn find_field(&self, name: &At<String>) -> Option<&'m Field> {
-        let known = self.machine.fields.iter().map(|field| &field.name);
-        let help = format!("add `{name} = {{ type = \"count\" }}` to [fields]");
-        is_known(self, "unknown_field", name, known, help);
-        self.machine.field(name)
-    }
-
-    /// Returns an argument, or reports that it does not exist. `kind` is the type that it should have.
-    pub(super) fn find_argument(
-        &self,
-        entry: &'m Transition,
-        name: &At<String>,
-        kind: &str,
-    ) -> Option<&'m Argument> {
-        let argument = entry.args.iter().find(|known| known.name == *name);
-        if argument.is_none() {
-            let help = suggest(name, entry.args.iter().map(|known| known.name.as_str()));
-            let help = help.unwrap_or_else(|| format!("add `args = {{ {name} = \"{kind}\" }}`"));
-            self.add("unknown_argument", &name.span, &[&entry.name, name, &help]);
+    for (name, update) in &entry.set {
+        let to = check.edges_of(entry).map(|edge| edge.to);
+        is_known &= uses(check, name, to, &format!("`{}` sets", entry.name));
+        if let Some(name) = update.field() {
+            let name = At::new(name.to_owned(), update.span.clone());
+            is_known &= uses(check, &name, from(), &reads);
         }
-        argument
-    }
-}
-
-fn has_transition(check: &Check<'_>, name: &At<String>) {
-    let known = check.transitions.values().map(|entries| &entries[0].name);
-    let help = format!("add `[[transitions.{name}]]`");
-    is_known(check, "unknown_transition", name, known, help);
-}
-
-/// Returns whether a name is known. Reports it otherwise, with `help` if no known name is similar.
-fn is_known<'m>(
-    check: &Check<'_>,
-    code: &'static str,
-    name: &At<String>,
-    mut known: impl Iterator<Item = &'m At<String>> + Clone,
-    help: String,
-) -> bool {
-    let is_known = known.clone().any(|known| known == name);
-    if !is_known {
-        let help = suggest(name, known.by_ref().map(|known| known.as_str())).unwrap_or(help);
-        check.add(code, &name.span, &[name, &help]);
     }
     is_known
 }
 
-/// Reports fields that are read or set in phases in which they do not exist.
-pub(super) fn presence(check: &Check<'_>) {
-    let machine = check.machine;
-    for mode in &machine.modes {
-        let start: Vec<usize> = check.phase_index(&mode.start).into_iter().collect();
-        let sets = format!("the mode `{}` sets", mode.name);
-        for (field, _) in &mode.initial {
-            require(check, field, &field.span, &start, &sets);
-        }
-        let takes = format!("a start in the mode `{}` takes", mode.name);
-        let fields = machine.fields.iter();
-        for field in fields.filter(|field| field.at_start != AtStart::Never) {
-            require(check, &field.name, &field.name.span, &start, &takes);
-        }
-    }
-    for (at, phase) in machine.phases.iter().enumerate() {
-        let behaviour = phase.on_stop.iter();
-        for parameter in behaviour.flat_map(|behaviour| behaviour.parameters()) {
-            let names = interpolated(parameter.value).unwrap_or_default();
-            let names = names.into_iter().map(|(name, _)| name);
-            let reads = format!("`{}` reads", parameter.key);
-            for name in names.chain(parameter.is_field().then_some(parameter.value)) {
-                require(check, name, parameter.span, &[at], &reads);
-            }
-        }
-    }
-    for entry in &machine.transitions {
-        let edges = check.edges_of(entry);
-        let (from, to): (Vec<_>, Vec<_>) = edges.map(|edge| (edge.from, edge.to)).unzip();
-        let reads = format!("`{}` reads", entry.name);
-        let guard = entry.when.iter();
-        for name in guard.flat_map(|guard| guard.fields()) {
-            require(check, name, &name.span, &from, &reads);
-        }
-        for (name, update) in &entry.set {
-            let sets = format!("`{}` sets", entry.name);
-            require(check, name, &name.span, &to, &sets);
-            if let Some(read) = update.field() {
-                require(check, read, &update.span, &from, &reads);
-            }
-        }
-    }
-}
-
-/// Reports that a field is used in phases in which it does not exist. `what` is the subject and the verb.
-fn require(check: &Check<'_>, name: &str, place: &Range<usize>, phases: &[usize], what: &str) {
-    let Some(field) = check.machine.field(name) else {
-        return;
+/// Reports that a field does not exist, or not in one of some phases. `what` is the subject and the verb. Returns whether the
+/// field exists.
+fn uses(
+    check: &Check<'_>,
+    name: &At<String>,
+    phases: impl IntoIterator<Item = usize>,
+    what: &str,
+) -> bool {
+    let Some(field) = check.find("unknown_field", &check.fields, name) else {
+        return false;
     };
     let within = strs(field.within.iter().flatten());
-    let phases = phases.iter().map(|&at| check.phase(at).name.as_str());
-    let mut absent: Vec<&str> = phases.filter(|phase| !field.exists_in(phase)).collect();
+    let phases = phases.into_iter().map(|at| check.phase(at).name.as_str());
+    let mut absent: Vec<&str> = phases.filter(|phase| !within.contains(phase)).collect();
     absent.dedup();
     absent.truncate(4);
-    let is_known = |phase: &&str| check.phase_index(phase).is_some();
-    if !absent.is_empty() && within.iter().all(is_known) {
-        let absent = list(&absent);
-        let within = list(&within);
-        check.add("field_absent", place, &[&what, &name, &absent, &within]);
+    let is_known = within.iter().all(|phase| check.phases.contains_key(phase));
+    if field.within.is_some() && is_known && !absent.is_empty() {
+        let args = [what, name, &list(&absent), &list(&within)];
+        check.add_at("field_absent", &name.span, &args);
+    }
+    true
+}
+
+impl<'m> Check<'m> {
+    /// Returns what has a name, or reports that nothing has.
+    pub(super) fn find<'k, T>(
+        &self,
+        code: &'static str,
+        known: &'k BTreeMap<&str, T>,
+        name: &At<String>,
+    ) -> Option<&'k T> {
+        let found = known.get(name.as_str());
+        if found.is_none() {
+            let problem = problem(code, &[name]);
+            let problem = match suggest(name, known.keys().copied()) {
+                Some(help) => problem.help(help),
+                None => problem,
+            };
+            self.report(&name.span, Some(problem));
+        }
+        found
+    }
+
+    pub(super) fn find_phase(&self, name: &At<String>) -> Option<usize> {
+        self.find("unknown_phase", &self.phases, name).copied()
+    }
+
+    pub(super) fn find_argument<'a>(
+        &self,
+        entry: &'a Transition,
+        name: &At<String>,
+    ) -> Option<&'a Argument> {
+        let args = entry.args.iter();
+        let args = args
+            .map(|argument| (argument.name.as_str(), argument))
+            .collect();
+        self.find("unknown_argument", &args, name).copied()
     }
 }

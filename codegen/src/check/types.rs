@@ -1,44 +1,37 @@
 //! Types of constants, guards and updates.
 
 use std::collections::HashSet;
-use std::fmt::Display;
 
-use super::{Check, problem, sources};
+use super::{Check, problem};
 use crate::diagnostic::{Diagnostic, list, suggest};
 use crate::model::{
-    At, Constant, Field, FieldKind, Operand, Sign, To, Transition, Update, constant_text,
-    update_text,
+    At, AtStart, Constant, Field, FieldKind, Operand, Sign, Transition, Update, constant_text,
 };
 
-/// Reports what does not fit, and unknown names in modes and transitions. Returns the starts of the entries with a
-/// problem.
+/// Reports what does not fit, and unknown arguments. Returns the starts of the entries with a problem.
 pub(super) fn types(check: &Check<'_>) -> HashSet<usize> {
-    let machine = check.machine;
-    for field in &machine.fields {
+    for field in &check.machine.fields {
+        let is_special = field.at_start != AtStart::Never || field.within.is_some();
+        if is_special && unusable(&field.name, &field.kind).is_some() {
+            check.add("type_foreign", &field.name, &[describe(&field.kind)]);
+        }
         if let Some(initial) = &field.initial {
             constant(check, field, initial);
         }
     }
-    for mode in &machine.modes {
-        check.has_phase(&mode.start);
-        for (name, value) in &mode.initial {
-            if let Some(field) = check.find_field(name) {
-                constant(check, field, value);
-            }
+    for (name, value) in check.machine.modes.iter().flat_map(|mode| &mode.initial) {
+        if let Some(field) = check.fields.get(name.as_str()) {
+            constant(check, field, value);
         }
     }
     let mut broken = HashSet::new();
-    for entry in &machine.transitions {
+    for entry in &check.machine.transitions {
         let before = check.found_count();
-        for name in sources(entry) {
-            check.has_phase(name);
-        }
-        if let To::Phase(name) = &entry.to {
-            check.has_phase(name);
-        }
         guard(check, entry);
         for (name, value) in &entry.set {
-            update(check, entry, name, value);
+            if let Some(field) = check.fields.get(name.as_str()) {
+                check.report(&value.span, update_problem(check, entry, field, value));
+            }
         }
         if check.found_count() > before {
             broken.insert(entry.span.start);
@@ -62,26 +55,35 @@ pub(super) fn describe(kind: &FieldKind) -> &'static str {
 
 /// Returns why guards and updates cannot use a field.
 fn unusable(name: &str, kind: &FieldKind) -> Option<Diagnostic> {
-    match kind {
-        FieldKind::Held(_) => Some(problem("type_held", &[&name])),
-        FieldKind::Data(_) => Some(problem("type_data", &[&name])),
-        _ => None,
-    }
+    let is_foreign = matches!(kind, FieldKind::Held(_) | FieldKind::Data(_));
+    is_foreign.then(|| problem("type_unusable", &[name, describe(kind)]))
+}
+
+/// Returns that a field or an argument is not a count.
+pub(super) fn no_count(name: &str, kind: &FieldKind) -> Option<Diagnostic> {
+    (*kind != FieldKind::Count).then(|| problem("type_count", &[name, describe(kind)]))
+}
+
+/// Returns that the types of two fields or arguments differ.
+fn differs(a: &str, a_kind: &FieldKind, b: &str, b_kind: &FieldKind) -> Option<Diagnostic> {
+    let is_text = |kind: &FieldKind| matches!(kind, FieldKind::Text | FieldKind::Path);
+    let is_same = a_kind == b_kind || is_text(a_kind) && is_text(b_kind);
+    let args = [a, describe(a_kind), b, describe(b_kind)];
+    (!is_same).then(|| problem("type_differs", &args))
 }
 
 /// Returns what is wrong with a constant for a field or an argument.
 pub(super) fn misfit(name: &str, kind: &FieldKind, value: &Constant) -> Option<Diagnostic> {
     let help = match (kind, value) {
-        (FieldKind::Count, Constant::Count(_)) | (FieldKind::Flag, Constant::Flag(_)) => {
-            return None;
-        }
-        (FieldKind::Text | FieldKind::Path, Constant::Text(_)) => return None,
+        (FieldKind::Count, Constant::Count(_))
+        | (FieldKind::Flag, Constant::Flag(_))
+        | (FieldKind::Text | FieldKind::Path, Constant::Text(_)) => return None,
         (FieldKind::Data(_) | FieldKind::Held(_), _) => return unusable(name, kind),
         (FieldKind::Count, _) => "write a whole number from 0".to_owned(),
         (FieldKind::Flag, _) => "write true or false, without quotes".to_owned(),
         (FieldKind::Text | FieldKind::Path, _) => "write a text in quotes".to_owned(),
         (FieldKind::OneOf(words), value) => {
-            let words: Vec<&str> = words.iter().map(|word| &*word.value).collect();
+            let words: Vec<&str> = words.iter().map(|word| word.as_str()).collect();
             let help = format!("its words are {}", list(&words));
             match value {
                 Constant::Text(word) if words.contains(&word.as_str()) => return None,
@@ -90,130 +92,108 @@ pub(super) fn misfit(name: &str, kind: &FieldKind, value: &Constant) -> Option<D
             }
         }
     };
-    let is = describe(kind);
     let value = constant_text(value);
-    Some(problem("type_constant", &[&name, &is, &value, &help]))
+    Some(problem(
+        "type_constant",
+        &[name, describe(kind), &value, &help],
+    ))
 }
 
 /// Reports a constant that does not fit a field.
 pub(super) fn constant(check: &Check<'_>, field: &Field, value: &At<Constant>) {
-    if let Some(problem) = misfit(&field.name, &field.kind, value) {
-        check.report(&value.span, problem);
-    }
+    check.report(&value.span, misfit(&field.name, &field.kind, value));
+}
+
+/// One side of a comparison.
+enum Side<'m> {
+    Read(At<String>, &'m FieldKind),
+    Constant(&'m Constant),
 }
 
 fn guard<'m>(check: &Check<'m>, entry: &'m Transition) {
     let Some(when) = &entry.when else { return };
     for (left, sign, right) in when.comparisons() {
-        let before = check.found_count();
         let sides = [left, right].map(|operand| side(check, entry, operand, sign));
-        if check.found_count() > before {
-            continue;
-        }
-        match (&sides, left, right) {
-            ([None, None], ..) => check.add("type_two_constants", &when.span, &[]),
-            ([Some((name, kind)), None], _, Operand::Constant(value))
-            | ([None, Some((name, kind))], Operand::Constant(value), _) => {
-                if let Some(problem) = misfit(name, kind, value) {
-                    check.report(&name.span, problem);
-                }
+        let (place, wrong) = match &sides {
+            [Some(Side::Read(name, kind)), Some(Side::Constant(value))]
+            | [Some(Side::Constant(value)), Some(Side::Read(name, kind))] => {
+                (&name.span, misfit(name, kind, value))
             }
-            ([Some((a, a_kind)), Some((b, b_kind))], ..) if !is_comparable(a_kind, b_kind) => {
-                let args: [&dyn Display; 4] = [a, &describe(a_kind), b, &describe(b_kind)];
-                check.add("type_compare", &b.span, &args);
+            [Some(Side::Read(a, a_kind)), Some(Side::Read(b, b_kind))] => {
+                (&b.span, differs(a, a_kind, b, b_kind))
             }
-            _ => {}
-        }
+            [Some(Side::Constant(_)), Some(Side::Constant(_))] => {
+                (&when.span, Some(problem("type_two_constants", &[])))
+            }
+            _ => continue,
+        };
+        check.report(place, wrong);
     }
 }
 
-/// Returns what an operand reads, with its type, and reports what is wrong with it. Returns `None` for a constant.
+/// Returns a side with its type, or reports what is wrong with it.
 fn side<'m>(
     check: &Check<'m>,
     entry: &'m Transition,
-    operand: &Operand,
+    operand: &'m Operand,
     sign: Sign,
-) -> Option<(At<String>, FieldKind)> {
-    let (text, offset) = operand.reads()?;
+) -> Option<Side<'m>> {
     let (name, kind) = match operand {
+        Operand::Constant(value) => return Some(Side::Constant(value)),
+        Operand::Field { name, .. } => (name, &check.fields.get(name.as_str())?.kind),
         Operand::Argument { name, .. } => {
-            let argument = check.find_argument(entry, name, "count")?;
+            let argument = check.find_argument(entry, name)?;
             if argument.optional {
-                check.add("type_optional", &name.span, &[&text]);
+                check.add("type_optional", name, &[]);
             }
-            (name, argument.kind.clone().into())
+            (name, &argument.kind)
         }
-        Operand::Field { name, .. } => (name, check.find_field(name)?.kind.clone()),
-        Operand::Constant(_) => return None,
     };
-    let is = describe(&kind);
-    let has_order = !matches!(sign, Sign::Equal | Sign::NotEqual);
-    if let Some(problem) = unusable(&text, &kind) {
-        check.report(&name.span, problem);
-    } else if kind != FieldKind::Count && offset != 0 {
-        check.add("type_sum", &name.span, &[&text, &is]);
-    } else if kind != FieldKind::Count && has_order {
-        check.add("type_order", &name.span, &[&text, &is]);
-    }
-    Some((At::new(text, name.span.clone()), kind))
+    let (text, offset) = operand.reads()?;
+    let is_equality = matches!(sign, Sign::Equal | Sign::NotEqual) && offset == 0;
+    let not_count = no_count(&text, kind).filter(|_| !is_equality);
+    let wrong = unusable(&text, kind).or(not_count);
+    let side = Side::Read(At::new(text, name.span.clone()), kind);
+    let is_right = wrong.is_none();
+    check.report(&name.span, wrong);
+    is_right.then_some(side)
 }
 
-fn is_comparable(a: &FieldKind, b: &FieldKind) -> bool {
-    let is_text = |kind: &FieldKind| matches!(kind, FieldKind::Text | FieldKind::Path);
-    a == b || is_text(a) && is_text(b)
-}
-
-fn update<'m>(check: &Check<'m>, entry: &'m Transition, name: &At<String>, update: &At<Update>) {
+/// Returns what is wrong with an update of a field. Reports an unknown argument.
+fn update_problem(
+    check: &Check<'_>,
+    entry: &Transition,
+    field: &Field,
+    update: &At<Update>,
+) -> Option<Diagnostic> {
+    let (name, kind) = (&field.name, &field.kind);
     let at = |name: &str| At::new(name.to_owned(), update.span.clone());
-    let is_sum = matches!(update.value, Update::Plus { .. });
-    let wanted = if is_sum { "count" } else { "text" };
-    let field = check.find_field(name);
-    let source = update.field().and_then(|name| check.find_field(&at(name)));
-    let argument = update.argument();
-    let argument = argument.and_then(|name| check.find_argument(entry, &at(name), wanted));
-    let Some(field) = field else { return };
-
-    let source = source.map(|source| (&source.name, source.kind.clone()));
-    let argument = argument.map(|one| (&one.name, FieldKind::from(one.kind.clone())));
-    let wrong = match (&update.value, source, argument) {
-        _ if unusable(name, &field.kind).is_some() => unusable(name, &field.kind),
-        (Update::Constant(value), ..) => misfit(name, &field.kind, value),
-        (Update::Argument(_), _, Some((argument, kind))) => misfit_of(field, argument, &kind),
-        (Update::Next(_), Some((source, kind)), _) => {
-            let is_word = matches!(kind, FieldKind::OneOf(_)) && kind == field.kind;
-            (!is_word).then(|| problem("type_next", &[name, source]))
-        }
-        (Update::Field { .. } | Update::Plus { .. }, source, argument) => {
-            let target = Some((name, field.kind.clone()));
-            let mut all = [target, source, argument].into_iter().flatten();
-            let wrong = all.find(|(_, kind)| *kind != FieldKind::Count);
-            wrong.map(|(wrong, kind)| {
-                let sum = update_text(update);
-                let is = describe(&kind);
-                problem("type_update", &[name, &sum, wrong, &is])
-            })
-        }
+    let source = update.field().and_then(|name| check.fields.get(name));
+    let argument = update
+        .argument()
+        .map(|name| check.find_argument(entry, &at(name)));
+    let argument_name = format!("args.{}", update.argument().unwrap_or_default());
+    let wrong = match (&update.value, source, argument.flatten()) {
+        (Update::Constant(value), ..) => misfit(name, kind, value),
+        (Update::Next(_), Some(source), _) => match source.kind {
+            FieldKind::OneOf(_) => differs(name, kind, &source.name, &source.kind),
+            _ => Some(problem(
+                "type_next",
+                &[&source.name, describe(&source.kind)],
+            )),
+        },
+        (Update::Argument(_), _, Some(argument)) => match (&argument.kind, kind) {
+            (FieldKind::OneOf(_), FieldKind::Text) => None,
+            (FieldKind::OneOf(words), FieldKind::OneOf(_)) => {
+                let mut words = words.iter().map(|word| Constant::Text(word.to_string()));
+                words.find_map(|word| misfit(name, kind, &word))
+            }
+            (other, _) => differs(name, kind, &argument_name, other),
+        },
+        (Update::Field { .. } | Update::Plus { .. }, source, argument) => no_count(name, kind)
+            .or(source.and_then(|source| no_count(&source.name, &source.kind)))
+            .or(argument.and_then(|one| no_count(&argument_name, &one.kind))),
         _ => None,
     };
-    if let Some(problem) = wrong {
-        check.report(&update.span, problem);
-    }
-}
-
-/// Returns what is wrong with an argument as the new value of a field.
-fn misfit_of(field: &Field, argument: &str, kind: &FieldKind) -> Option<Diagnostic> {
-    match (kind, &field.kind) {
-        (FieldKind::OneOf(words), target @ FieldKind::OneOf(_)) => {
-            let words = words.iter().map(|word| Constant::Text(word.to_string()));
-            let mut wrong = words.filter_map(|word| misfit(&field.name, target, &word));
-            wrong.next()
-        }
-        (FieldKind::OneOf(_), FieldKind::Text) => None,
-        (kind, target) if is_comparable(kind, target) => None,
-        (kind, target) => {
-            let args: [&dyn Display; 4] =
-                [&field.name, &describe(target), &argument, &describe(kind)];
-            Some(problem("type_argument", &args))
-        }
-    }
+    unusable(name, kind).or(wrong)
 }

@@ -1,38 +1,36 @@
-//! From a checked machine to Rust and Markdown: views of its parts, and templates that loop over them.
+//! From a checked machine to Rust and Markdown: templates that show the machine file, and what follows from it.
 //!
 //! The functions are pure. They rely on `check`, and on the names of the runtime's `__private` module, which generated code
 //! calls `rt`.
 
+mod edges;
 mod expr;
 pub(crate) mod ident;
-mod machine;
-mod program;
 mod prose;
-mod spec;
-mod transitions;
+pub(crate) mod render;
+mod types;
+mod view;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ops::Range;
 
-use minijinja::syntax::SyntaxConfig;
-use minijinja::value::ValueKind;
-use minijinja::{Environment, Error, UndefinedBehavior, Value, context};
+use minijinja::context;
 
-use crate::model::texts::{Path, interpolated};
-use crate::model::{Argument, At, Field, FieldKind, Machine, To, Transition, guard_fields};
+use crate::diagram::diagram;
+use crate::model::texts::Path;
+use crate::model::{At, Behaviour, Machine};
 use crate::templates::TemplateKind;
+use render::render;
+use view::view;
 
 /// The format of generated code. The runtime's macro `generated!` has the same number and refuses any other.
 const FORMAT: u32 = 2;
-/// The longest line of a table without its indentation, in bytes.
-const MAX_LINE: usize = 120;
 
 const TYPESTATE: &str = include_str!("typestate.rs.jinja");
 const TABLE: &str = include_str!("table.rs.jinja");
 const ON_STOP: &str = include_str!("on_stop.rs.jinja");
 const PROGRAM: &str = include_str!("program.rs.jinja");
 const SPEC: &str = include_str!("spec.md.jinja");
-const MACROS: &str = include_str!("macros.jinja");
 
 /// Returns the text of the file that `claudex_loop::machine!` includes. It includes the code, or reports another format.
 pub(crate) fn gate(files: &[String; 2]) -> String {
@@ -44,251 +42,26 @@ pub(crate) fn gate(files: &[String; 2]) -> String {
     )
 }
 
-/// What the caller of the generator decides.
+/// The options of the generator.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub(crate) struct Options {
     /// Whether to generate the verbs of a command line and a whole program.
-    pub commands: bool,
+    pub(crate) commands: bool,
     /// The path of the machine file in messages such as `machine.toml:31`.
-    pub file: String,
+    pub(crate) file: String,
 }
 
-/// One `[[transitions.x]]` entry, with its sources and its target by name.
-struct Entry<'m> {
-    declared: &'m Transition,
-    /// The arguments of the transition.
-    arguments: &'m [Argument],
-    /// The indices of the sources.
-    from: Vec<usize>,
-    sources: Vec<&'m str>,
-    /// The target. `None`: the source.
-    target: Option<&'m str>,
-    /// The fields that exist in some phases only.
-    divided: &'m [&'m Field],
-}
-
-impl Entry<'_> {
-    fn argument(&self, name: &str) -> &Argument {
-        let mut arguments = self.arguments.iter();
-        let found = arguments.find(|argument| argument.name.value == name);
-        found.expect("the check has seen the argument")
-    }
-}
-
-/// What every view looks at.
-struct Context<'m> {
-    machine: &'m Machine,
-    file: &'m str,
-    /// The offsets of the ends of lines in the source.
-    line_ends: Vec<usize>,
-    /// The indices of the phases.
-    phases: HashMap<&'m str, usize>,
-    fields: HashMap<&'m str, &'m Field>,
-    divided: Vec<&'m Field>,
-    /// The names of the transitions, in the order of the file.
-    names: Vec<&'m str>,
-    /// The first entry of each transition.
-    first: HashMap<&'m str, &'m Transition>,
-}
-
-impl<'m> Context<'m> {
-    fn new(machine: &'m Machine, source: &str, file: &'m str) -> Self {
-        let fields = machine.fields.iter();
-        let phases = machine.phases.iter().enumerate();
-        let divided = machine.fields.iter().filter(|field| field.within.is_some());
-        let mut first = HashMap::new();
-        for declared in &machine.transitions {
-            first.entry(declared.name.as_str()).or_insert(declared);
-        }
-        Self {
-            machine,
-            file,
-            line_ends: source.match_indices('\n').map(|(at, _)| at).collect(),
-            fields: fields.map(|field| (field.name.as_str(), field)).collect(),
-            phases: phases
-                .map(|(at, phase)| (phase.name.as_str(), at))
-                .collect(),
-            divided: divided.collect(),
-            names: machine.transition_names(),
-            first,
-        }
-    }
-
-    /// Returns the line of the machine file on which something begins, from 1.
-    fn line(&self, span: &Range<usize>) -> u32 {
-        let line = self.line_ends.partition_point(|end| *end < span.start) + 1;
-        u32::try_from(line).unwrap_or(u32::MAX)
-    }
-
-    /// Returns a place such as `machine.toml:31`.
-    fn place(&self, span: &Range<usize>) -> String {
-        format!("{}:{}", self.file, self.line(span))
-    }
-
-    /// Returns the index of a phase.
-    fn phase_index(&self, name: &str) -> usize {
-        self.phases[name]
-    }
-
-    /// Returns the first entry of a transition, which has what all of its entries agree in.
-    fn first(&self, transition: &str) -> &'m Transition {
-        self.first[transition]
-    }
-
-    /// Returns all entries in the order of the file.
-    fn entries(&self) -> Vec<Entry<'_>> {
-        let mut edges = self.machine.edges().into_iter().peekable();
-        let entries = self.machine.transitions.iter().map(|declared| {
-            let mut from = Vec::new();
-            while let Some(edge) = edges.next_if(|edge| std::ptr::eq(edge.declared, declared)) {
-                from.push(edge.from);
-            }
-            let phases = from.iter().map(|at| self.machine.phases[*at].name.as_str());
-            Entry {
-                declared,
-                arguments: &self.first(&declared.name.value).args,
-                sources: phases.collect(),
-                from,
-                target: match &declared.to {
-                    To::Same(_) => None,
-                    To::Phase(name) => Some(name.as_str()),
-                },
-                divided: &self.divided,
-            }
-        });
-        entries.collect()
-    }
-
-    /// Returns a template or a text of the machine for `rt::Message`.
-    fn message(&self, path: Option<&At<Path>>) -> Value {
-        path.map_or(Value::from(()), |path| {
-            let place = below_messages(self.machine, path);
-            context! { name => path.value.to_string(), path => format!("/{place}") }
-        })
-    }
-}
-
-/// Generated Rust: types and edges, and what a stop and a command line do.
+/// Generates the Rust of a machine: the types and edges, and what a stop and a command line do.
 pub(crate) fn emit(machine: &Machine, source: &str, options: &Options) -> [String; 2] {
-    let context = Context::new(machine, source, &options.file);
-    let header = context! { version => env!("CARGO_PKG_VERSION"), file => &options.file };
-    let view = machine::view(&context, source);
-    let types = context! { ..header.clone(), ..view.clone(), ..transitions::view(&context) };
-    let typestate = render(TYPESTATE, &types);
-    let table = render(
-        TABLE,
-        &context! { ..spec::documents(&context), ..types.clone() },
-    );
-
-    let stops = context! { ..types, ..program::on_stop(&context) };
-    let on_stop = render(ON_STOP, &stops);
-    let program = match options.commands {
-        true => render(PROGRAM, &context! { ..program::view(&context), ..stops }),
-        false => String::new(),
-    };
-    [typestate + &table, on_stop + &program]
-}
-
-/// Returns the machine as Markdown tables.
-pub(crate) fn spec_of(machine: &Machine, source: &str, file: &str) -> String {
-    spec::markdown(&Context::new(machine, source, file))
-}
-
-/// Renders a template with the macros of all.
-fn render(template: &str, view: &Value) -> String {
-    let rendered = environment().and_then(|environment| {
-        let mut text = environment.render_str(template, view)?;
-        text.push('\n');
-        Ok(text)
-    });
-    rendered.unwrap_or_else(|error| unreachable!("a template of the generator fails: {error:#}"))
-}
-
-fn environment() -> Result<Environment<'static>, Error> {
-    let mut environment = Environment::new();
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    let mut syntax = SyntaxConfig::builder();
-    environment.set_syntax(syntax.trim_blocks(true).lstrip_blocks(true).build()?);
-    environment.add_filter("lit", |value: Value| rust_literal(&value));
-    environment.add_filter("opt", |value: Value| match value.is_none() {
-        true => "None".to_owned(),
-        false => format!("Some({})", rust_literal(&value)),
-    });
-    environment.add_filter("doc", |doc: &str, name: &str| prose::doc_comment(doc, name));
-    environment.add_filter("item", |doc: &str, name: &str| prose::list_item(doc, name));
-    environment.add_filter("pack", |fields: &str| pack(fields));
-    environment.add_filter("cell", spec::cell);
-    environment.add_template("macros", MACROS)?;
-    Ok(environment)
-}
-
-/// Returns the fields of a struct, one on each line, with as many on a line as fit.
-fn pack(fields: &str) -> String {
-    let mut packed = String::new();
-    let mut length = 0;
-    for field in fields.lines().filter(|field| !field.is_empty()) {
-        if length > 0 && length + field.len() < MAX_LINE {
-            packed.push(' ');
-        } else if length > 0 {
-            packed.push('\n');
-            length = 0;
-        }
-        packed.push_str(field);
-        length += field.len() + 1;
+    let view = view(machine, source, &options.file);
+    let documents = context! { spec => render(SPEC, &view), diagram => diagram(machine) };
+    let view = context! { ..documents, ..view };
+    let types = render(TYPESTATE, &view) + &render(TABLE, &view);
+    let mut program = render(ON_STOP, &view);
+    if options.commands {
+        program += &render(PROGRAM, &view);
     }
-    packed
-}
-
-/// Returns a list for a template.
-fn seq<T: Into<Value>>(items: impl IntoIterator<Item = T>) -> Value {
-    items
-        .into_iter()
-        .map(Into::into)
-        .collect::<Vec<Value>>()
-        .into()
-}
-
-/// Returns a list of pairs for a template.
-fn pairs<A: Into<Value>, B: Into<Value>>(items: impl IntoIterator<Item = (A, B)>) -> Value {
-    seq(items
-        .into_iter()
-        .map(|(one, other)| vec![one.into(), other.into()]))
-}
-
-/// Returns a text, a number, a flag or a list of them as Rust.
-fn rust_literal(value: &Value) -> String {
-    if let Some(text) = value.as_str() {
-        return literal(text);
-    }
-    if value.kind() == ValueKind::Bool {
-        return value.is_true().to_string();
-    }
-    match (u64::try_from(value.clone()), value.try_iter()) {
-        (Ok(count), _) => number(count),
-        (_, Ok(items)) => {
-            let items: Vec<_> = items.map(|item| rust_literal(&item)).collect();
-            format!("&[{}]", items.join(", "))
-        }
-        _ => value.to_string(),
-    }
-}
-
-/// Returns a text as a string literal.
-fn literal(text: &str) -> String {
-    format!("{text:?}")
-}
-
-/// Returns a number with underscores: `4_294_967_295`.
-fn number(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && digits.len() > 4 && (digits.len() - at).is_multiple_of(3) {
-            text.push('_');
-        }
-        text.push(digit);
-    }
-    text
+    [types, program]
 }
 
 /// Lists every template or text of this kind that the machine names, each once, relative to the crate's root.
@@ -297,78 +70,35 @@ pub(crate) fn templates(machine: &Machine, kind: TemplateKind) -> Vec<(String, R
     let paths: Vec<&At<Path>> = match kind {
         TemplateKind::Start => {
             let modes = machine.modes.iter();
-            modes.filter_map(|mode| mode.message.as_ref()).collect()
+            modes.flat_map(|mode| &mode.message).collect()
         }
         TemplateKind::Message => {
-            let phases = machine.phases.iter().map(|phase| &phase.message);
-            let edges = machine.transitions.iter().map(|entry| &entry.message);
-            phases.chain(edges).flatten().collect()
+            let phases = machine.phases.iter().flat_map(|phase| &phase.message);
+            let entries = machine.transitions.iter();
+            phases
+                .chain(entries.flat_map(|entry| &entry.message))
+                .collect()
         }
         TemplateKind::Prompt => {
-            let reviews = machine
-                .behaviours()
-                .filter_map(|behaviour| behaviour.review());
-            reviews
-                .filter_map(|review| review.prompt.as_ref())
-                .collect()
+            let reviews = machine.behaviours().filter_map(Behaviour::review);
+            reviews.flat_map(|review| &review.prompt).collect()
         }
         TemplateKind::Plain => {
             let personas = machine.personas.iter().map(|persona| &persona.prompt);
             let commands = plugin.clone().flat_map(|plugin| &plugin.commands);
-            let texts = commands.filter_map(|command| command.text.as_ref());
+            let texts = commands.flat_map(|command| &command.text);
             let files = plugin.flat_map(|plugin| &plugin.files);
             personas.chain(texts).chain(files).collect()
         }
     };
+    let folder = machine.messages();
+    let separator = if folder.is_empty() { "" } else { "/" };
+    let places = paths.into_iter().map(|path| {
+        let place = format!("{folder}{separator}{}", path.value);
+        (place, path.span.clone())
+    });
     let mut seen = HashSet::new();
-    let places = paths
-        .into_iter()
-        .map(|path| (below_messages(machine, path), path.span.clone()));
     places
         .filter(|(path, _)| seen.insert(path.clone()))
         .collect()
-}
-
-/// Returns a path below the messages' folder, relative to the crate's root.
-fn below_messages(machine: &Machine, path: &Path) -> String {
-    match machine.messages() {
-        "" => path.to_string(),
-        folder => format!("{folder}/{path}"),
-    }
-}
-
-/// Returns the fields that the machine itself owns: those that a guard reads, an edge sets or a behaviour looks or asks by,
-/// and those that exist in some phases only. Otherwise somebody could change the file under review from outside, or what a
-/// user says yes to.
-fn owned(machine: &Machine) -> Vec<&str> {
-    let mut owned: HashSet<String> = HashSet::new();
-    for entry in &machine.transitions {
-        if let Some(guard) = &entry.when {
-            guard_fields(&guard.value, &mut |name| {
-                owned.insert(name.to_owned());
-            });
-        }
-        owned.extend(entry.set.iter().map(|(name, _)| name.value.clone()));
-    }
-    for parameter in machine
-        .behaviours()
-        .flat_map(|behaviour| behaviour.parameters())
-    {
-        if parameter.is_field() {
-            owned.insert(parameter.value.to_owned());
-        }
-        let engine_names = parameter.engine_names();
-        let names = interpolated(parameter.value)
-            .unwrap_or_default()
-            .into_iter();
-        let names = names.filter(|(name, _)| !engine_names.contains(name));
-        owned.extend(names.map(|(name, _)| name.to_owned()));
-    }
-    let is_owned = |field: &&Field| match &field.kind {
-        FieldKind::Held(_) => false,
-        FieldKind::Data(_) => true,
-        _ => field.within.is_some() || owned.contains(&field.name.value),
-    };
-    let fields = machine.fields.iter().filter(is_owned);
-    fields.map(|field| field.name.as_str()).collect()
 }

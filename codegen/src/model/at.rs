@@ -4,10 +4,8 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::{Deref, Range};
 
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use toml::Spanned;
-
-use crate::diagnostic::Diagnostic;
 
 /// A value with its place in `machine.toml`. Two are equal if their values are.
 #[derive(Debug, Clone, Default)]
@@ -24,11 +22,6 @@ impl<T> At<T> {
         Self { value, span }
     }
 
-    /// Describes a problem at this place.
-    pub(crate) fn problem(&self, code: &'static str, message: impl Into<String>) -> Diagnostic {
-        Diagnostic::new(code, self.span.clone(), message)
-    }
-
     /// Converts the value and keeps the place.
     pub(crate) fn map<U>(self, convert: impl FnOnce(T) -> U) -> At<U> {
         At::new(convert(self.value), self.span)
@@ -40,6 +33,15 @@ impl<T> Deref for At<T> {
 
     fn deref(&self) -> &T {
         &self.value
+    }
+}
+
+impl<'a, T> IntoIterator for &'a At<T> {
+    type Item = &'a At<T>;
+    type IntoIter = std::iter::Once<Self::Item>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        std::iter::once(self)
     }
 }
 
@@ -76,21 +78,9 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for At<T> {
     }
 }
 
-/// Returns the place of a part of a string, given the part's bytes in the value. If the file writes the value with
-/// escapes, returns the start of the string.
-pub(crate) fn place_in_string(
-    source: &str,
-    string: &At<String>,
-    part: &Range<usize>,
-) -> Range<usize> {
-    let literal = &source[string.span.clone()];
-    let is_long = literal.starts_with("\"\"\"") || literal.starts_with("'''");
-    let inner = literal
-        .get(if is_long { 3 } else { 1 }..)
-        .unwrap_or_default();
-    if !inner.starts_with(&string.value) {
-        return string.span.start..string.span.start;
+/// Writes the value alone.
+impl<T: Serialize> Serialize for At<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.value.serialize(serializer)
     }
-    let start = string.span.end - inner.len();
-    start + part.start..start + part.end
 }

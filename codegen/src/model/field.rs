@@ -1,125 +1,53 @@
 //! Fields: what each holds, and its value at the start.
 
 use serde::de::Error;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::tables::named;
-use super::texts::{TypeName, Word};
-use super::{ArgumentKind, At, AtStart, Held, Machine, Many};
-use crate::diagnostic::list;
+use super::texts::{Key, TypeName, Word};
+use super::{At, AtStart, Held, Machine, Many};
 
 /// `fields.x`.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(try_from = "FieldTable")]
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct Field {
     /// The key.
+    #[serde(skip_deserializing)]
     pub name: At<String>,
-    /// What the field holds.
+    /// What the field holds: the first of the types that the file declares. `check` wants one.
+    #[serde(skip_deserializing)]
     pub kind: FieldKind,
+    r#type: Option<FieldKind>,
+    one_of: Option<Many<At<Word>>>,
+    data: Option<TypeName>,
+    holds: Option<Held>,
     /// The value at the start. Absent: 0, false, the first word of a `one_of`, or an empty text.
-    pub initial: Option<At<Constant>>,
+    pub(crate) initial: Option<At<Constant>>,
     /// The value that the document writes as null.
-    pub null: Option<At<Constant>>,
-    /// Whether a start takes it.
-    pub at_start: AtStart,
+    pub(crate) null: Option<At<Constant>>,
+    #[serde(default)]
+    pub(crate) at_start: AtStart,
     /// The keys in a document of frontmatter, such as `loop.phase`. Absent: the name.
-    pub key: Option<At<String>>,
+    pub(crate) key: Option<At<Key>>,
     /// The smallest count that an edit by hand may set.
-    pub min: Option<At<u64>>,
+    pub(crate) min: Option<At<u64>>,
     /// The largest count that an edit by hand may set.
-    pub max: Option<At<u64>>,
+    pub(crate) max: Option<At<u64>>,
     /// The phases in which the field exists. Absent: all.
-    pub within: Option<Many<At<String>>>,
-    /// The documentation, or an empty text.
-    pub doc: String,
+    #[serde(rename(deserialize = "in"))]
+    pub(crate) within: Option<Many<At<String>>>,
+    #[serde(default)]
+    pub(crate) doc: String,
 }
 
 named!(Field);
 
-/// A field as the file has it.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FieldTable {
-    r#type: Option<ArgumentKind>,
-    one_of: Option<Many<At<Word>>>,
-    data: Option<TypeName>,
-    holds: Option<Held>,
-    initial: Option<At<Constant>>,
-    null: Option<At<Constant>>,
-    #[serde(default)]
-    at_start: AtStart,
-    key: Option<At<String>>,
-    min: Option<At<u64>>,
-    max: Option<At<u64>>,
-    r#in: Option<Many<At<String>>>,
-    #[serde(default)]
-    doc: String,
-}
-
-impl TryFrom<FieldTable> for Field {
-    type Error = String;
-
-    fn try_from(table: FieldTable) -> Result<Self, String> {
-        let takes_no_value = [
-            ("initial", table.initial.is_some()),
-            ("at_start", table.at_start != AtStart::Never),
-            ("in", table.r#in.is_some()),
-            ("min", table.min.is_some()),
-            ("max", table.max.is_some()),
-        ];
-        let takes_no_null = [("null", table.null.is_some() && table.data.is_some())];
-        let kind = only_kind([
-            ("type", table.r#type.map(FieldKind::from)),
-            ("one_of", table.one_of.map(FieldKind::OneOf)),
-            (
-                "data",
-                table.data.map(|name| FieldKind::Data(name.to_string())),
-            ),
-            ("holds", table.holds.map(FieldKind::Held)),
-        ])?;
-        let owner = match kind {
-            FieldKind::Held(_) => Some("the engine sets it"),
-            FieldKind::Data(_) => Some("it is data, which starts as the default of its type"),
-            _ => None,
-        };
-        let mut set = takes_no_value.into_iter().chain(takes_no_null);
-        if let Some(owner) = owner
-            && let Some((key, _)) = set.find(|(_, is_set)| *is_set)
-        {
-            return Err(format!(
-                "{{key}} cannot have `{key}`: {owner}\nremove `{key}`"
-            ));
-        }
-        Ok(Self {
-            name: At::default(),
-            kind,
-            initial: table.initial,
-            null: table.null,
-            at_start: table.at_start,
-            key: table.key,
-            min: table.min,
-            max: table.max,
-            within: table.r#in,
-            doc: table.doc,
-        })
-    }
-}
-
-/// Returns the kind of a field or an argument, of the keys that may declare it.
-pub(super) fn only_kind<T, const N: usize>(keys: [(&str, Option<T>); N]) -> Result<T, String> {
-    let names = list(&keys.each_ref().map(|(key, _)| *key));
-    let mut kinds = keys.into_iter().filter_map(|(_, kind)| kind);
-    match (kinds.next(), kinds.next()) {
-        (Some(kind), None) => Ok(kind),
-        (None, _) => Err(format!("{{key}} has no type\nadd one of {names}")),
-        (Some(_), Some(_)) => Err(format!("{{key}} has two types\nkeep one of {names}")),
-    }
-}
-
-/// What a field holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What a field or an argument holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum FieldKind {
     /// A whole number from 0.
+    #[default]
     Count,
     /// Any text.
     Text,
@@ -128,27 +56,18 @@ pub enum FieldKind {
     /// true or false.
     Flag,
     /// One of some words. The first is the initial one.
+    #[serde(skip_deserializing)]
     OneOf(Many<At<Word>>),
     /// Data of this type, which is in scope where `machine!` is. Rust sets it.
+    #[serde(skip_deserializing)]
     Data(String),
     /// A value that the engine sets, never a transition.
+    #[serde(skip_deserializing)]
     Held(Held),
 }
 
-impl From<ArgumentKind> for FieldKind {
-    fn from(kind: ArgumentKind) -> Self {
-        match kind {
-            ArgumentKind::Count => Self::Count,
-            ArgumentKind::Text => Self::Text,
-            ArgumentKind::Path => Self::Path,
-            ArgumentKind::Flag => Self::Flag,
-            ArgumentKind::OneOf(words) => Self::OneOf(words),
-        }
-    }
-}
-
 /// A constant of `machine.toml`.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(
     untagged,
     expecting = "expected a string, true, false, or a whole number from 0 to 9223372036854775807"
@@ -168,14 +87,29 @@ fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
 }
 
 impl Field {
+    /// Returns the types that the file declares.
+    pub(crate) fn kinds(&self) -> Vec<FieldKind> {
+        let data = self.data.as_ref().map(|name| name.to_string());
+        let kinds = [
+            self.r#type.clone(),
+            self.one_of.clone().map(FieldKind::OneOf),
+            data.map(FieldKind::Data),
+            self.holds.map(FieldKind::Held),
+        ];
+        kinds.into_iter().flatten().collect()
+    }
+
     /// Returns the smallest and the largest count that an edit by hand may set.
-    pub fn counts(&self) -> (u64, u64) {
-        let bound = |bound: &Option<At<u64>>| bound.as_ref().map(|bound| bound.value);
+    pub(crate) fn counts(&self) -> (u64, u64) {
         let largest = i64::MAX.unsigned_abs();
-        (
-            bound(&self.min).unwrap_or(0),
-            bound(&self.max).unwrap_or(largest).min(largest),
-        )
+        let min = self.min.as_ref().map_or(0, |bound| bound.value);
+        let max = self.max.as_ref().map_or(largest, |bound| bound.value);
+        (min, max.min(largest))
+    }
+
+    /// Returns the place in the document: keys with `.` between them.
+    pub(crate) fn place(&self) -> &str {
+        self.key.as_ref().map_or(&self.name, |key| key.as_str())
     }
 
     /// Returns whether the field exists in a phase.
@@ -186,18 +120,17 @@ impl Field {
 
     /// Returns the name, and the value that a document has as null. `None` for a field without `null`.
     pub(crate) fn null(&self, machine: &Machine) -> Option<(&str, Constant)> {
-        let value = &self.null.as_ref()?.value;
-        let value = match (&self.kind, value) {
+        let value = match (&self.kind, &self.null.as_ref()?.value) {
             (FieldKind::Held(_), Constant::Text(name)) => {
                 Constant::Text(machine.phase(name)?.stored().to_owned())
             }
-            _ => value.clone(),
+            (_, value) => value.clone(),
         };
-        Some((&self.name.value, value))
+        Some((&self.name, value))
     }
 
     /// Returns the value at the start. `None` for data and for what the engine sets.
-    pub fn initial(&self) -> Option<Constant> {
+    pub(crate) fn initial(&self) -> Option<Constant> {
         if let Some(initial) = &self.initial {
             return Some(initial.value.clone());
         }
@@ -205,7 +138,7 @@ impl Field {
             FieldKind::Count => Some(Constant::Count(0)),
             FieldKind::Flag => Some(Constant::Flag(false)),
             FieldKind::Text | FieldKind::Path => Some(Constant::Text(String::new())),
-            FieldKind::OneOf(words) => Some(Constant::Text(words.first()?.value.to_string())),
+            FieldKind::OneOf(words) => Some(Constant::Text(words.first()?.to_string())),
             FieldKind::Data(_) | FieldKind::Held(_) => None,
         }
     }

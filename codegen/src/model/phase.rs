@@ -2,67 +2,61 @@
 
 use std::ops::Range;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::tables::{self, Named, named};
 use super::texts::{Path, StoredWord};
 use super::{Actor, At, Behaviour, Constant, Focus, Many};
 
 /// `[modes.x]`.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Mode {
-    /// The name of the table.
-    #[serde(skip)]
-    pub name: At<String>,
+pub(crate) struct Mode {
+    #[serde(skip_deserializing)]
+    pub(crate) name: At<String>,
     /// The first phase.
-    pub start: At<String>,
+    pub(crate) start: At<String>,
     /// The initial values that only this mode has.
     #[serde(default, deserialize_with = "tables::pairs")]
-    pub initial: Vec<(At<String>, At<Constant>)>,
+    pub(crate) initial: Vec<(At<String>, At<Constant>)>,
     /// The actors that may start a loop in it. Empty: both.
     #[serde(default)]
-    pub by: Many<At<Actor>>,
+    pub(crate) by: Many<At<Actor>>,
     /// The template that a start prints. Absent: that of the first phase.
-    pub message: Option<At<Path>>,
-    /// The documentation, or an empty text.
+    pub(crate) message: Option<At<Path>>,
     #[serde(default)]
-    pub doc: String,
+    pub(crate) doc: String,
 }
 
 /// `[phases.x]`.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
     /// The name of the table.
-    #[serde(skip)]
+    #[serde(skip_deserializing)]
     pub name: At<String>,
-    /// The form in the state document. Absent: the name.
-    pub stored: Option<At<StoredWord>>,
-    /// The documentation, or an empty text.
+    stored: Option<StoredWord>,
     #[serde(default)]
-    pub doc: String,
+    pub(crate) doc: String,
     /// Whether a loop in it is over.
     #[serde(default)]
-    pub terminal: bool,
+    pub(crate) terminal: bool,
     /// What a stop does here. Absent in a phase that is not terminal: a method to write in Rust.
-    pub on_stop: Option<Behaviour>,
-    /// The phase whose `on_stop` this one takes. Keys of its own win. The parser completes `on_stop`.
-    pub like: Option<At<String>>,
+    pub(crate) on_stop: Option<Behaviour>,
+    /// The phase whose `on_stop` this one takes. The parser has completed `on_stop`.
+    #[serde(rename = "like")]
+    _like: Option<String>,
     /// The template of the message when the phase is entered, unless the edge has one.
-    pub message: Option<At<Path>>,
+    pub(crate) message: Option<At<Path>>,
     /// The start of the table.
     #[serde(skip)]
-    pub span: Range<usize>,
+    pub(crate) span: Range<usize>,
 }
 
 impl Phase {
-    /// Returns the form in the state document.
-    pub fn stored(&self) -> &str {
-        match &self.stored {
-            Some(stored) => &stored.value,
-            None => &self.name.value,
-        }
+    /// Returns the form in the state document, which is the name if `stored` is absent.
+    pub(crate) fn stored(&self) -> &str {
+        self.stored.as_deref().unwrap_or(&self.name)
     }
 }
 
@@ -74,19 +68,18 @@ impl Named for Phase {
 }
 
 /// `[personas.x]`: a reviewer in the rounds of every phase that does not name its own.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Persona {
-    /// The name of the table.
-    #[serde(skip)]
-    pub name: At<String>,
+pub(crate) struct Persona {
+    #[serde(skip_deserializing)]
+    pub(crate) name: At<String>,
     /// The name in titles and tables.
-    pub label: String,
+    pub(crate) label: String,
     /// The template of who the reviewer is and what the review looks at.
-    pub prompt: At<Path>,
+    pub(crate) prompt: At<Path>,
     /// The subject of the built-in reviewer.
     #[serde(default)]
-    pub focus: Focus,
+    pub(crate) focus: Focus,
 }
 
 named!(Mode, Persona);

@@ -8,7 +8,7 @@ use std::ops::{Deref, Range};
 
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer, StrDeserializer};
 use serde::de::{DeserializeOwned, Error, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::At;
 use super::texts::Name;
@@ -70,7 +70,7 @@ where
 }
 
 /// One value, or a list of at least one, none of them twice.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Many<T>(Vec<T>);
 
 impl<T> Default for Many<T> {
@@ -114,10 +114,10 @@ impl<T: DeserializeOwned + Eq + Hash> Entry for At<T> {
 
 impl<'de, T: Entry> Deserialize<'de> for Many<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let read = At::<OneOrMany<T::Form>>::deserialize(deserializer)?;
+        let read = At::<Shape<T::Form, T::Form, Vec<At<T::Form>>>>::deserialize(deserializer)?;
         let all: Vec<T> = match read.value {
-            OneOrMany::One(value) => vec![At::new(value, read.span).into()],
-            OneOrMany::Many(all) => all.into_iter().map(T::from).collect(),
+            Shape::Text(value) | Shape::Table(value) => vec![At::new(value, read.span).into()],
+            Shape::List(all) => all.into_iter().map(T::from).collect(),
         };
         if all.is_empty() {
             return Err(D::Error::custom(
@@ -133,66 +133,59 @@ impl<'de, T: Entry> Deserialize<'de> for Many<T> {
     }
 }
 
-/// What a [`Many`] is in the file.
-enum OneOrMany<T> {
-    One(T),
-    Many(Vec<At<T>>),
+/// A value that the file can write in several shapes, each with its own type.
+pub(crate) enum Shape<S, M, L> {
+    Text(S),
+    Table(M),
+    List(L),
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
+/// A text or a table.
+pub(crate) type TextOr<S, M> = Shape<S, M, NoList>;
+
+/// The list of a value that cannot be one.
+#[derive(Deserialize)]
+pub(crate) enum NoList {}
+
+impl<'de, S, M, L> Deserialize<'de> for Shape<S, M, L>
+where
+    S: Deserialize<'de>,
+    M: Deserialize<'de>,
+    L: Deserialize<'de>,
+{
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Either<T>(PhantomData<T>);
-
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Either<T> {
-            type Value = OneOrMany<T>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string or a list")
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-                T::deserialize(StrDeserializer::new(text)).map(OneOrMany::One)
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-                T::deserialize(MapAccessDeserializer::new(map)).map(OneOrMany::One)
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
-                Vec::deserialize(SeqAccessDeserializer::new(seq)).map(OneOrMany::Many)
-            }
-        }
-
-        deserializer.deserialize_any(Either(PhantomData))
+        deserializer.deserialize_any(ShapeVisitor(PhantomData))
     }
 }
 
-/// A table, or a text in its place.
-pub(crate) enum TextOr<S, T> {
-    Text(S),
-    Table(T),
-}
+struct ShapeVisitor<T>(PhantomData<T>);
 
-impl<'de, S: Deserialize<'de>, T: Deserialize<'de>> Deserialize<'de> for TextOr<S, T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Either<S, T>(PhantomData<(S, T)>);
+impl<'de, S, M, L> Visitor<'de> for ShapeVisitor<Shape<S, M, L>>
+where
+    S: Deserialize<'de>,
+    M: Deserialize<'de>,
+    L: Deserialize<'de>,
+{
+    type Value = Shape<S, M, L>;
 
-        impl<'de, S: Deserialize<'de>, T: Deserialize<'de>> Visitor<'de> for Either<S, T> {
-            type Value = TextOr<S, T>;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let has_list = size_of::<L>() > 0;
+        f.write_str(if has_list {
+            "a string or a list"
+        } else {
+            "a string or a table"
+        })
+    }
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string or a table")
-            }
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        S::deserialize(StrDeserializer::new(text)).map(Shape::Text)
+    }
 
-            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-                S::deserialize(StrDeserializer::new(text)).map(TextOr::Text)
-            }
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        M::deserialize(MapAccessDeserializer::new(map)).map(Shape::Table)
+    }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-                T::deserialize(MapAccessDeserializer::new(map)).map(TextOr::Table)
-            }
-        }
-
-        deserializer.deserialize_any(Either(PhantomData))
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
+        L::deserialize(SeqAccessDeserializer::new(seq)).map(Shape::List)
     }
 }

@@ -5,13 +5,13 @@
 use std::fmt;
 use std::ops::{Deref, Range};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Defines types of texts, each with its rule and the help for a text that breaks it.
 macro_rules! texts {
     ($($(#[$doc:meta])* $name:ident: $is_right:expr, $help:expr;)*) => {$(
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
+        #[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize, Serialize)]
         #[serde(try_from = "String")]
         pub struct $name(String);
 
@@ -25,6 +25,13 @@ macro_rules! texts {
                 } else {
                     Err(format!("{{key}}: {text:?} is not allowed\n{}", $help))
                 }
+            }
+        }
+
+        impl $name {
+            /// Returns the text.
+            pub fn as_str(&self) -> &str {
+                &self.0
             }
         }
 
@@ -53,7 +60,7 @@ macro_rules! texts {
 texts! {
     /// The name of a part of a machine: lowercase letters, digits and `_`.
     Name: is_name,
-        "use a-z, then a-z, 0-9 and single _ between them, at most 64 characters, such as `mark_done`";
+        "use a-z, then a-z, 0-9 and single _ between them, at most 64 characters, not `self`, `super` or `crate`";
     /// A relative path below its folder.
     Path: |text| is_relative(text) && !text.split(['/', '\\']).any(|part| part == ".."),
         "write a relative path without .., with / between its parts";
@@ -61,8 +68,8 @@ texts! {
     FolderPath: is_relative,
         "write a relative path with / between its parts";
     /// A word of a `one_of`.
-    Word: |text| has_form(text, "a0-_", "a0-_", 64),
-        "use a-z, 0-9, - and _, at most 64 characters, such as `max-reached`";
+    Word: |text| has_form(text, "a0", "a0-_", 64) && text != "self",
+        "use a-z or 0-9, then a-z, 0-9, - and _, at most 64 characters, not `self`, such as `max-reached`";
     /// The form of a phase in a document.
     StoredWord: |text| has_form(text, "a", "a0-_", 64),
         "use a-z, then a-z, 0-9, _ and -, at most 64 characters, such as `plan-review`";
@@ -75,6 +82,10 @@ texts! {
     /// The name of an environment variable.
     Variable: |text| has_form(text, "A", "A0_", 255),
         "use A-Z, then A-Z, 0-9 and _, such as `PLAN_STATE_DIR`";
+    /// The keys of a field in a document of frontmatter.
+    Key: |text| text.split('.').count() <= 8 && text.split('.').all(is_key),
+        "write up to 8 keys with `.` between them, such as `loop.phase`; a key has letters, digits, - and _, starts with a \
+         letter or _, and is not null, true or false";
     /// The extension of a document.
     Extension: |text| has_form(text, "Aa0", "Aa0._-", 255) && text != "lock",
         "use letters, digits, `.`, `_` and `-`, without a leading dot, and not `lock`";
@@ -91,6 +102,15 @@ texts! {
     /// A text with `{field}` in it.
     Template: |text| interpolated(text).is_ok(),
         "write the name of a field between braces, as in `{field}`; no other braces are allowed";
+    /// The question of a dialog.
+    Question: |text| interpolated(text).is_ok() && fits_dialog(text, 300),
+        "write one line of 1 to 300 characters, without white space at its ends";
+    /// The header of a dialog.
+    Header: |text| interpolated(text).is_ok() && fits_dialog(text, 12),
+        "write one line of 1 to 12 characters, without white space at its ends";
+    /// The label or the description of an option of a dialog.
+    Label: |text| fits_dialog(text, 300),
+        "write one line of 1 to 300 characters, without white space at its ends";
     /// A file under review, or several by `*`.
     Subject: is_subject,
         "name a file with `*` or one `{n}` in its name but not in its folder, or write `{changes}` or `{program}` alone";
@@ -121,12 +141,26 @@ fn has_form(text: &str, first: &str, rest: &str, max_bytes: usize) -> bool {
 /// Returns whether a text is `[a-z][a-z0-9]*(_[a-z0-9]+)*` of at most 64 characters. `self_` would be the type `Self`,
 /// and rustc and people take `a__b` for a typo.
 pub(crate) fn is_name(text: &str) -> bool {
-    has_form(text, "a", "a0_", 64) && !text.contains("__") && !text.ends_with('_')
+    let is_reserved = ["self", "super", "crate"].contains(&text);
+    has_form(text, "a", "a0_", 64) && !text.contains("__") && !text.ends_with('_') && !is_reserved
+}
+
+fn is_key(text: &str) -> bool {
+    let is_literal = |word: &str| text.eq_ignore_ascii_case(word);
+    has_form(text, "Aa_", "Aa0_-", 128) && !["null", "true", "false"].into_iter().any(is_literal)
 }
 
 fn is_relative(text: &str) -> bool {
     let is_absolute = text.starts_with(['/', '\\']) || text.as_bytes().get(1) == Some(&b':');
     !text.is_empty() && !is_absolute && !text.chars().any(char::is_control)
+}
+
+/// Returns whether the client's dialog can show a text. Fields in braces do not count.
+fn fits_dialog(text: &str, max_chars: usize) -> bool {
+    let names = interpolated(text).unwrap_or_default();
+    let in_braces: usize = names.iter().map(|(name, _)| name.len() + 2).sum();
+    let is_one_line = text.trim() == text && !text.chars().any(char::is_control);
+    !text.is_empty() && is_one_line && text.chars().count() - in_braces <= max_chars
 }
 
 fn file_name(path: &str) -> &str {
@@ -139,12 +173,11 @@ fn is_subject(text: &str) -> bool {
     }
     let name = file_name(text);
     let folder = &text[..text.len() - name.len()];
+    let has_any = |text: &str, parts: [&str; 2]| parts.iter().any(|part| text.contains(part));
     let numbers = name.matches(NUMBER).count();
     interpolated(text).is_ok()
-        && !["*", NUMBER].iter().any(|part| folder.contains(part))
-        && !["{changes}", PROGRAM]
-            .iter()
-            .any(|part| text.contains(part))
+        && !has_any(folder, ["*", NUMBER])
+        && !has_any(text, ["{changes}", PROGRAM])
         && (numbers == 0 || numbers == 1 && !name.contains('*'))
 }
 

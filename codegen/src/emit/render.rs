@@ -1,0 +1,93 @@
+//! Renders the templates of the generator, with their filters.
+
+use minijinja::value::{Serde, ValueKind};
+use minijinja::{Environment, Error, UndefinedBehavior, Value};
+use serde::Serialize;
+
+use super::ident::{camel, is_regular, value_of};
+use super::prose;
+use crate::diagnostic::one_line;
+use crate::diagram;
+use crate::templates::environment;
+
+/// The longest line of a table without its indentation, in bytes.
+const MAX_LINE: usize = 120;
+
+/// Converts a part of the machine for a template.
+pub(crate) fn serde(part: impl Serialize) -> Value {
+    Serde(part).into()
+}
+
+/// Renders a template of the generator.
+pub(crate) fn render(template: &str, view: &Value) -> String {
+    let rendered = generator().and_then(|environment| environment.render_str(template, view));
+    let rendered = rendered.map(|text| text + "\n");
+    rendered.unwrap_or_else(|error| unreachable!("a template of the generator fails: {error:#}"))
+}
+
+/// Returns the environment of the generator's templates.
+fn generator() -> Result<Environment<'static>, Error> {
+    let mut environment = environment()?;
+    environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
+    environment.add_filter("lit", |value: Value| rust_literal(&value));
+    environment.add_filter("plain", |value: Value| plain(&value));
+    environment.add_filter("camel", |name: &str| camel(name));
+    environment.add_filter("value", |name: &str| value_of(name));
+    environment.add_filter("doc", |doc: &str, name: &str| prose::doc_comment(doc, name));
+    environment.add_filter("pack", |fields: &str| pack(fields));
+    environment.add_filter("mermaid", |text: &str| diagram::escaped(text));
+    environment.add_filter("one_line", |text: &str| one_line(text));
+    environment.add_test("regular", |name: &str| is_regular(name));
+    environment.add_template("macros", include_str!("macros.jinja"))?;
+    Ok(environment)
+}
+
+/// Returns the fields of a struct, one on each line, with as many on a line as fit.
+fn pack(fields: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for field in fields.lines().filter(|field| !field.is_empty()) {
+        match lines.last_mut() {
+            Some(line) if line.len() + 1 + field.len() < MAX_LINE => *line += &format!(" {field}"),
+            _ => lines.push(field.to_owned()),
+        }
+    }
+    lines.join("\n")
+}
+
+/// Returns a text, a number, a flag or a list of them as Rust.
+fn rust_literal(value: &Value) -> String {
+    match (value.kind(), u64::try_from(value.clone()), value.as_str()) {
+        (_, _, Some(text)) => literal(text),
+        (ValueKind::Number, Ok(count), _) => number(count),
+        (ValueKind::Seq, ..) => {
+            let items = value.try_iter().into_iter().flatten();
+            let items: Vec<_> = items.map(|item| rust_literal(&item)).collect();
+            format!("&[{}]", items.join(", "))
+        }
+        _ => plain(value),
+    }
+}
+
+/// Returns a text, a number or a flag as it is, without quotes.
+fn plain(value: &Value) -> String {
+    if value.kind() == ValueKind::Bool {
+        value.is_true().to_string()
+    } else {
+        value.to_string()
+    }
+}
+
+/// Returns a text as a string literal.
+pub(super) fn literal(text: &str) -> String {
+    format!("{text:?}")
+}
+
+/// Returns a number with underscores: `4_294_967_295`.
+pub(super) fn number(number: u64) -> String {
+    let digits = number.to_string();
+    if digits.len() < 5 {
+        return digits;
+    }
+    let parts: Vec<&[u8]> = digits.as_bytes().rchunks(3).rev().collect();
+    String::from_utf8_lossy(&parts.join(&b'_')).into_owned()
+}

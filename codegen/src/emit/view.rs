@@ -1,0 +1,155 @@
+//! What the templates show: the machine as the file has it, and what follows from it.
+
+use std::collections::{BTreeMap, HashSet};
+
+use minijinja::{Value, context};
+use sha2::{Digest as _, Sha256};
+
+use super::edges;
+use super::ident::camel;
+use super::render::serde;
+use super::types::{self, Type};
+use crate::diagnostic::line_of;
+use crate::model::texts::interpolated;
+use crate::model::{
+    Behaviour, Evidence, Field, FieldKind, Held, Machine, Phase, Transition, Update,
+};
+
+/// Returns the first entry of a transition, which has what all of its entries agree in.
+pub(super) fn first_entry<'m>(machine: &'m Machine, name: &str) -> &'m Transition {
+    let mut entries = machine.transitions.iter();
+    let first = entries.find(|entry| entry.name.value == name);
+    first.expect("the check has seen the transition")
+}
+
+/// Returns what the templates show: the keys of the machine file, and what follows from them.
+pub(super) fn view(machine: &Machine, source: &str, file: &str) -> Value {
+    let entries = edges::entries(machine);
+    let names = machine.transition_names();
+    let by_name = names
+        .iter()
+        .map(|name| (*name, edges::transition(machine, name, &entries)));
+    let by_name: BTreeMap<&str, Value> = by_name.collect();
+    let owned = owned(machine);
+    let fields = machine.fields.iter();
+    let mut own_fields = fields
+        .clone()
+        .filter(|one| !matches!(one.kind, FieldKind::Held(_)));
+    let id = format!("{{{}}}", machine.holder(Held::Id).unwrap_or("id"));
+    let digest = Sha256::digest(source.as_bytes());
+    let state = context! {
+        folder => machine.folder(),
+        extension => machine.state.extension(),
+        ..serde(&machine.state)
+    };
+    let document = machine.state.file.as_ref();
+    context! {
+        version => env!("CARGO_PKG_VERSION"),
+        file,
+        messages => machine.messages(),
+        state,
+        document => document.map(|file| file.replace(&id, "{id}")),
+        graph_hash => digest[..8].iter().map(|byte| format!("{byte:02x}")).collect::<String>(),
+        fields => fields.map(|one| field(machine, source, one, &owned)).collect::<Vec<_>>(),
+        is_default => own_fields.all(types::starts_as_default),
+        phases => machine.phases.iter().map(|one| phase(machine, source, one)).collect::<Vec<_>>(),
+        transitions => names.iter().map(|name| by_name[name].clone()).collect::<Vec<_>>(),
+        by_name => serde(&by_name),
+        edges => entries.iter().map(|entry| entry.view(source)).collect::<Vec<_>>(),
+        slash_commands => serde(machine.slash_commands()),
+        before_stop_line => machine.before_stop.first().map(|name| line_of(source, name.span.start)),
+        ..serde(machine)
+    }
+}
+
+fn field(machine: &Machine, source: &str, field: &Field, owned: &HashSet<String>) -> Value {
+    let mut updates = machine.transitions.iter().flat_map(|entry| &entry.set);
+    let is_next = |update: &Update| matches!(update, Update::Next(name) if *name == *field.name);
+    let (min, max) = field.counts();
+    context! {
+        line => line_of(source, field.name.span.start),
+        ty => Type::of_field(field).name(),
+        start => types::initial(field),
+        initial => serde(field.initial()),
+        null => serde(field.null(machine).map(|(_, value)| value)),
+        min,
+        max,
+        has_next => updates.any(|(_, update)| is_next(update)),
+        is_owned => match field.kind {
+            FieldKind::Held(_) => false,
+            FieldKind::Data(_) => true,
+            _ => field.within.is_some() || owned.contains(&*field.name),
+        },
+        ..serde(field)
+    }
+}
+
+fn phase(machine: &Machine, source: &str, phase: &Phase) -> Value {
+    let behaviour = phase.on_stop.as_ref();
+    let is = |test: fn(&Behaviour) -> bool| behaviour.is_some_and(test);
+    context! {
+        line => line_of(source, phase.span.start),
+        stored => phase.stored(),
+        behaviour => behaviour.map(Behaviour::name),
+        parameters => serde(behaviour.map(Behaviour::parameters)),
+        outcomes => serde(behaviour.map(Behaviour::outcomes)),
+        arms => behaviour.map(|behaviour| arms(machine, behaviour)),
+        asks => is(Behaviour::asks_in_rust),
+        verifies => is(Behaviour::verifies),
+        subjects => is(Behaviour::reviews_in_rust),
+        ..serde(phase)
+    }
+}
+
+/// Returns the arms of a stop: patterns, and the transitions to try. Outcomes that do the same share an arm.
+fn arms(machine: &Machine, behaviour: &Behaviour) -> Vec<Value> {
+    let mut arms: Vec<(Option<Evidence>, &[_], Vec<String>)> = Vec::new();
+    for outcome in behaviour.outcomes() {
+        let calls = match outcome.calls {
+            [] => outcome.fallback,
+            calls => calls,
+        };
+        let mut entries = calls.iter().map(|call| first_entry(machine, &call.then));
+        let needs_evidence = entries.any(|entry| entry.requires.is_some());
+        let binding = match outcome.evidence {
+            None => "",
+            Some(_) if needs_evidence => "(evidence)",
+            Some(_) => "(_)",
+        };
+        let [behaviour, name] = [behaviour.name(), outcome.name].map(camel);
+        let pattern = format!("rt::{behaviour}Seen::{name}{binding}");
+        let evidence = outcome.evidence.filter(|_| needs_evidence);
+        let known = arms
+            .iter_mut()
+            .find(|arm| arm.0 == evidence && arm.1 == calls);
+        match known {
+            Some((_, _, patterns)) => patterns.push(pattern),
+            None => arms.push((evidence, calls, vec![pattern])),
+        }
+    }
+    let arms = arms.into_iter();
+    arms.map(|(_, calls, patterns)| context! { calls => serde(calls), patterns })
+        .collect()
+}
+
+/// Returns the fields that a guard reads, an edge sets or a behaviour looks or asks by. The machine owns them: otherwise
+/// somebody could change the file under review from outside, or what a user says yes to.
+fn owned(machine: &Machine) -> HashSet<String> {
+    let mut owned: HashSet<String> = HashSet::new();
+    for entry in &machine.transitions {
+        let read = entry.when.iter().flat_map(|guard| guard.fields());
+        let set = entry.set.iter().map(|(name, _)| name);
+        owned.extend(read.chain(set).map(|name| name.to_string()));
+    }
+    for parameter in machine.behaviours().flat_map(Behaviour::parameters) {
+        let engine_names = parameter.engine_names();
+        let names = interpolated(parameter.value)
+            .unwrap_or_default()
+            .into_iter();
+        let names = names.map(|(name, _)| name);
+        let names = names.filter(|name| !engine_names.contains(name));
+        let names = names.chain(parameter.is_field().then_some(parameter.value));
+        owned.extend(names.map(str::to_owned));
+    }
+    owned
+}
