@@ -1,9 +1,9 @@
 //! A folder that is held open: the one way to the files of a project and of a state folder.
 //!
 //! [`Folder::open`] opens a folder that the user chose. Every folder below it is opened from the one above, one name at a
-//! time, and no symlink is followed. So nothing that a repository or an archive brought leads elsewhere, neither when the
-//! folder is opened nor afterwards. Only regular files are opened, and a pipe is never waited for.
+//! time, and no symlink is followed. Only regular files are opened, and a pipe is never waited for.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
@@ -15,7 +15,6 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use super::kill_point::kill_point;
-use super::untrusted::{Distrust, UntrustedError};
 
 /// The permissions of a new folder, before the umask.
 pub(super) const FOLDER_MODE: Mode = Mode::from_raw_mode(0o777);
@@ -28,8 +27,7 @@ const FILE_MODE: Mode = Mode::from_raw_mode(0o600);
 ///
 /// # Errors
 ///
-/// Each method returns an error if the system refuses, and an [`UntrustedError`] if what stands under a name is not of the kind
-/// that is wanted.
+/// Each method returns an error if the system refuses, and an [`UntrustedError`] if a file or folder is of the wrong kind.
 #[derive(Debug, Clone)]
 pub struct Folder {
     pub(super) fd: Arc<OwnedFd>,
@@ -39,9 +37,29 @@ pub struct Folder {
 /// A folder that was made, by the folder above it and its name there.
 pub type Made = (Folder, String);
 
-/// The kind, size and time of a file or folder. A symlink is described itself, not what it leads to.
+/// The kind, size and time of a file or folder. A symlink is described itself, not its target.
 #[derive(Debug, Clone, Copy)]
 pub struct Found(Stat);
+
+/// The reason for not using a file or folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Distrust {
+    /// A symlink.
+    Symlink,
+    /// A folder, a pipe, a socket or a device instead of a file.
+    NotAFile,
+    /// Something else instead of a folder.
+    NotAFolder,
+}
+
+/// The cause inside an [`io::Error`] of a [`Folder`]: a file or folder that is not used.
+#[derive(Debug, Clone)]
+pub struct UntrustedError {
+    /// The file, or a folder above it.
+    pub path: Utf8PathBuf,
+    /// The reason.
+    pub why: Distrust,
+}
 
 impl Found {
     /// Returns whether it is a regular file.
@@ -79,17 +97,44 @@ impl Found {
     fn kind(&self) -> FileType {
         FileType::from_raw_mode(self.0.st_mode)
     }
+}
 
-    /// Returns why it is not used as a file, or as a folder.
-    fn distrust(&self, wanted: FileType) -> Option<Distrust> {
-        match self.kind() {
-            kind if kind == wanted => None,
-            FileType::Symlink => Some(Distrust::Symlink),
-            _ if wanted == FileType::Directory => Some(Distrust::NotAFolder),
-            _ => Some(Distrust::NotAFile),
+impl Distrust {
+    /// Returns what to do about it.
+    pub fn help(self) -> &'static str {
+        match self {
+            Self::Symlink => "remove it, or put what it leads to in its place",
+            Self::NotAFile => "a file of yours has to be there",
+            Self::NotAFolder => "a folder of yours has to be there",
         }
     }
 }
+
+impl fmt::Display for Distrust {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Symlink => "it is a symlink",
+            Self::NotAFile => "it is no regular file",
+            Self::NotAFolder => "it is no folder",
+        })
+    }
+}
+
+impl UntrustedError {
+    /// Returns the cause of this kind, if an error has one.
+    pub fn of(error: &io::Error) -> Option<&Self> {
+        error.get_ref()?.downcast_ref()
+    }
+}
+
+impl fmt::Display for UntrustedError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, why } = self;
+        write!(f, "{path} is not trusted: {why}; {}", why.help())
+    }
+}
+
+impl std::error::Error for UntrustedError {}
 
 impl Folder {
     /// Opens a folder by a path that the user chose, or that is canonical. Symlinks on the way are followed.
@@ -172,11 +217,15 @@ impl Folder {
             Ok(fd) => Some(Found(rustix::fs::fstat(fd)?)),
             Err(_) => self.look(name)?,
         };
-        if let Some(why) = found.and_then(|found| found.distrust(wanted)) {
-            let path = self.path.join(name);
-            return Err(UntrustedError { path, why }.into());
-        }
-        Ok(opened?)
+        let why = match found.map(|found| found.kind()) {
+            Some(FileType::Symlink) => Distrust::Symlink,
+            Some(kind) if kind != wanted && wanted == FileType::Directory => Distrust::NotAFolder,
+            Some(kind) if kind != wanted => Distrust::NotAFile,
+            _ => return Ok(opened?),
+        };
+        let path = self.path.join(name);
+        let error = UntrustedError { path, why };
+        Err(io::Error::new(ErrorKind::InvalidInput, error))
     }
 
     fn open_file(&self, name: &str, flags: OFlags) -> io::Result<File> {

@@ -6,7 +6,6 @@
 //! | `paths`      | opening and making folders by path                                      |
 //! | `replace`    | replacing a file whole                                                  |
 //! | `read`       | reading a file that the user named                                      |
-//! | `untrusted`  | the error for a file or folder that is not used                         |
 //! | `scratch`    | folders for data of a running process                                   |
 //! | `kill_point` | where a debug build kills itself in a test                              |
 
@@ -16,10 +15,8 @@ mod paths;
 mod read;
 mod replace;
 pub mod scratch;
-mod untrusted;
 
-pub use folder::{Folder, Found, Made, if_there};
+pub use folder::{Distrust, Folder, Found, Made, UntrustedError, if_there};
 pub use paths::{folder_of, make_all, make_private, open_private, remove_made};
 pub use read::{MAX_BYTES, open, read, read_to_string, text};
 pub use replace::{Prepared, TEMPORARY};
-pub use untrusted::{Distrust, UntrustedError};

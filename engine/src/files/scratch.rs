@@ -12,6 +12,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::folder::{Folder, Made, PRIVATE_MODE};
 use super::kill_point::kill_point;
 use super::paths::{make_all, remove_made};
+use crate::digest::random_hex;
 
 /// The file in a scratch folder that is locked. It also keeps git out of the folder.
 const LOCK: &str = ".gitignore";
@@ -60,34 +61,26 @@ impl Place {
     pub fn scratch(&self) -> io::Result<Scratch> {
         use ErrorKind::{AlreadyExists, NotFound, WouldBlock};
         let mut made = Vec::new();
-        let mut tries = 0;
-        loop {
-            // Held meanwhile, so that `remove_all` misses no folder.
-            let mut live = live();
-            match self.try_scratch(&mut made) {
-                Ok(new) => {
-                    let new = Arc::new(new);
-                    live.push(Arc::clone(&new));
-                    return Ok(Scratch(new));
-                }
-                Err(error) => {
-                    tries += 1;
-                    let is_taken = matches!(error.kind(), AlreadyExists | NotFound | WouldBlock);
-                    if !is_taken || tries == MAX_TRIES {
-                        return Err(error);
-                    }
-                }
+        // Held meanwhile, so that `remove_all` misses no folder.
+        let mut live = live();
+        let is_taken =
+            |error: &io::Error| matches!(error.kind(), AlreadyExists | NotFound | WouldBlock);
+        let mut tried = self.try_scratch(&mut made);
+        for _ in 1..MAX_TRIES {
+            if tried.as_ref().is_err_and(is_taken) {
+                tried = self.try_scratch(&mut made);
             }
         }
+        let new = Arc::new(tried?);
+        live.push(Arc::clone(&new));
+        Ok(Scratch(new))
     }
 
     fn try_scratch(&self, made: &mut Vec<Made>) -> io::Result<Live> {
         let (place, new) = make_all(&self.base, &self.path)?;
         made.extend(new);
         remove_left(&place);
-        let mut random = [0; 8];
-        getrandom::fill(&mut random).map_err(io::Error::other)?;
-        let name = format!("{PREFIX}{:016x}", u64::from_be_bytes(random));
+        let name = format!("{PREFIX}{}", random_hex::<8>()?);
         let folder = place.walk(Utf8Path::new(&name), Some(PRIVATE_MODE), &mut Vec::new())?;
         let mut lock = folder.new_file(LOCK)?;
         // Another process may have taken the folder for one that was left.

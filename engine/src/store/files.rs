@@ -12,7 +12,7 @@
 //! ```
 
 use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, Read as _, Seek as _, Write as _};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -24,8 +24,8 @@ use super::error::{StoreError, WhyNotOurs, io_error};
 use super::id::LoopId;
 use super::journal::{Journal, Line, Tail};
 use super::lock::{PROJECT, STARTING, with_lock};
-use super::project::{Mark, Project, Whereabouts};
-use super::seal::{self, Chain, Key};
+use super::project::{Mark, Project};
+use super::seal::{Key, Last, Sealing};
 use super::spec::StateSpec;
 use super::state_home::StateHome;
 use crate::files::kill_point::{self, kill_point};
@@ -41,8 +41,6 @@ pub(super) const SIDECARS: [&str; 3] = [".lock", "-runner.sh", "-prompt.txt"];
 const MAX_JOURNAL: u64 = 64 * 1024 * 1024;
 /// The most bytes of a journal without a line that a start has left.
 const MAX_FIRST_LINE: u64 = 1024 * 1024;
-/// The bytes that are read of a journal's end at first. Two usual lines fit.
-const FIRST_LOOK: u64 = 8 * 1024;
 /// The most documents that were replaced after an edit by hand and are kept.
 const MAX_REPLACED: u32 = 5;
 /// What stands for the id in the path of a document of the user's.
@@ -63,28 +61,6 @@ pub(super) struct LoopFolder {
     above: Option<Utf8PathBuf>,
 }
 
-/// The last line of a journal that has this user's seal.
-struct Last {
-    seal: String,
-    /// The newest change, as JSON.
-    change: Vec<u8>,
-    /// Where the line ends, in bytes.
-    end: u64,
-}
-
-/// A document that is about to be written.
-struct NewDocument<'f> {
-    content: Prepared<'f>,
-    folder: Folder,
-    name: String,
-}
-
-impl NewDocument<'_> {
-    fn put(self) -> io::Result<()> {
-        self.content.exchange(&self.folder, &self.name)
-    }
-}
-
 impl LoopFolder {
     /// Names a state folder. Both paths are canonical, as far as they are not below each other.
     pub(super) fn new(
@@ -96,11 +72,8 @@ impl LoopFolder {
     ) -> Self {
         // One spelling: the folder is compared with the path that the state home keeps.
         let folder: Utf8PathBuf = folder.components().collect();
-        let base = if folder.starts_with(&root) {
-            root.clone()
-        } else {
-            folder.clone()
-        };
+        let is_inside = folder.starts_with(&root);
+        let base = if is_inside { &root } else { &folder }.clone();
         Self {
             spec,
             folder,
@@ -183,58 +156,32 @@ impl LoopFolder {
         folder.read(&name, MAX_BYTES as u64)
     }
 
-    /// Writes the new document of a loop to a temporary file in the state folder. Not synced.
-    fn prepare_document<'f>(
+    /// Writes the new document of a loop to a temporary file beside it. Returns it with the document's name. Not synced.
+    fn prepare_document(
         &self,
-        here: &'f Folder,
+        here: &Folder,
         id: &LoopId,
         bytes: &[u8],
-    ) -> io::Result<NewDocument<'f>> {
-        let content = here.prepare(bytes)?;
-        if self.spec.file.is_none() {
-            let (folder, name) = (here.clone(), self.document_name(id));
-            return Ok(NewDocument {
-                content,
-                folder,
-                name,
-            });
-        }
-        let path = self.document_path(id);
-        let (folder, _) = make_all(&self.root, path.parent().unwrap_or(&self.root))?;
-        let name = path.file_name().unwrap_or_default().to_owned();
-        // A file of the user's keeps its permissions.
-        let old = folder.look(&name)?;
-        content.set_mode(old.map_or(0o644, |old| old.mode()))?;
-        Ok(NewDocument {
-            content,
-            folder,
-            name,
-        })
-    }
-
-    /// Describes why a document was not written.
-    fn unwritten(&self, id: &LoopId, error: io::Error) -> StoreError {
-        let path = self.document_path(id);
-        match error.kind() {
-            io::ErrorKind::CrossesDevices => {
-                let folder = crate::text::shown(&self.folder);
-                let why = format!(
-                    "it is not on the file system of {folder}, so that it cannot be replaced in one step"
-                );
-                io_error("write", &path)(io::Error::new(error.kind(), why))
+    ) -> io::Result<(Prepared, String)> {
+        let (folder, name) = match self.spec.file {
+            Some(_) => {
+                let path = self.document_path(id);
+                let parent = path.parent().unwrap_or(&self.root);
+                let name = path.file_name().unwrap_or_default();
+                (make_all(&self.root, parent)?.0, name.to_owned())
             }
-            _ => io_error("write", &path)(error),
+            None => (here.clone(), self.document_name(id)),
+        };
+        let old = folder.look(&name)?;
+        if old.is_some_and(|old| old.is_folder()) {
+            return Err(io::ErrorKind::IsADirectory.into());
         }
-    }
-
-    /// Takes the last line of a journal away again, which nobody was told of.
-    fn take_back(&self, id: &LoopId, end: u64) -> io::Result<()> {
-        let folder = self.open_loop(id)?;
-        if end > 0 {
-            return folder.file_to_append(JOURNAL)?.set_len(end);
+        let content = folder.prepare(bytes)?;
+        if self.spec.file.is_some() {
+            // A file of the user's keeps its permissions.
+            content.set_mode(old.map_or(0o644, |old| old.mode()))?;
         }
-        folder.remove(JOURNAL)?;
-        self.open()?.remove_folder(id.as_str())
+        Ok((content, name))
     }
 
     /// Keeps bytes of a document that is replaced. Returns their path.
@@ -290,18 +237,15 @@ impl LoopFolder {
         work: impl FnOnce(&Folder) -> Result<R, StoreError>,
     ) -> Result<R, StoreError> {
         let folder = self.open().map_err(io_error("open", &self.folder))?;
-        let (wait, deadline) = self.budget.wait_for_lock(self.deadline);
-        with_lock(&folder, name, deadline, || {
-            drop(wait);
-            work(&folder)
-        })?
+        let locked = |deadline| with_lock(&folder, name, deadline, || work(&folder));
+        self.budget.wait(self.deadline, locked)?
     }
 
-    /// Returns this user's key and the id of the state folder. `None`: no loop was started here by this user.
+    /// Returns what seals the journals here, or `None` if this user started no loop here.
     ///
     /// # Errors
-    /// The key or the id cannot be read, or the state folder is a copy of another one.
-    pub(super) fn sealing(&self) -> Result<Option<(Key, Project)>, StoreError> {
+    /// Returns an error if the key or the id cannot be read, or the state folder is a copy of another one.
+    pub(super) fn sealing(&self) -> Result<Option<Sealing>, StoreError> {
         let top = self.above.as_ref().unwrap_or(&self.folder);
         let folder = self.open_below_base(top);
         let project = if_there(folder.and_then(|folder| Project::read(&folder)));
@@ -309,9 +253,9 @@ impl LoopFolder {
         let (Some(project), Some(key)) = (project, Key::read(&self.home)?) else {
             return Ok(None);
         };
-        match project.locate(&self.home, top) {
-            Whereabouts::Here => Ok(Some((key, project))),
-            Whereabouts::CopyOf(original) => Err(StoreError::NotOurs {
+        match project.find_original(&self.home, top) {
+            None => Ok(Some(Sealing { key, project })),
+            Some(original) => Err(StoreError::NotOurs {
                 id: String::new(),
                 path: self.folder.clone(),
                 why: WhyNotOurs::Journal(format!("this folder is a copy of {original}")),
@@ -319,40 +263,40 @@ impl LoopFolder {
         }
     }
 
-    /// Returns the last line of a journal that has this user's seal, and the newest change up to it.
+    /// Opens the journal of a loop.
+    fn open_journal(&self, id: &LoopId) -> io::Result<File> {
+        self.open_loop(id)?.file(JOURNAL)
+    }
+
+    /// Returns the end of a journal as far as this user sealed it.
     fn last(&self, id: &LoopId) -> Result<Option<Last>, StoreError> {
         let path = self.journal_path(id);
-        let open = || self.open_loop(id)?.file(JOURNAL);
-        let Some(file) = if_there(open()).map_err(io_error("read", &path))? else {
+        let failed = |error| io_error("read", &path)(error);
+        let Some(file) = if_there(self.open_journal(id)).map_err(failed)? else {
             return Ok(None);
         };
-        let found = match self.sealing()? {
-            Some((key, project)) => {
-                let chain = Chain {
-                    project: project.as_str(),
-                    id,
-                };
-                let last = last_in(&file, &key, &chain).map_err(io_error("read", &path))?;
-                let mark = project.mark(&self.home, id);
-                if last.as_ref().is_some_and(|last| last.end < mark.bytes) {
-                    return Err(self.not_ours(id, "its journal lost lines"));
-                }
-                last
-            }
-            None => None,
-        };
-        match found {
-            Some(last) => Ok(Some(last)),
+        if let Some(sealing) = self.sealing()?
+            && let Some(last) = sealing
+                .search_end(id, &file, MAX_JOURNAL, |end| end.last())
+                .map_err(failed)?
+        {
+            let mark = sealing.project.mark(&self.home, id);
+            return match last.end < mark.bytes {
+                true => Err(self.not_ours(id, "its journal lost lines")),
+                false => Ok(Some(last)),
+            };
+        }
+        match has_line(&file).map_err(failed)? {
+            true => Err(self.not_ours(id, "its journal was not written by you on this machine")),
             // A start died before its line was whole.
-            None if !has_line(&file).map_err(io_error("read", &path))? => Ok(None),
-            None => Err(self.not_ours(id, "its journal was not written by you on this machine")),
+            false => Ok(None),
         }
     }
 
     /// Returns whether a loop has a journal with a line, whoever wrote it.
     pub(super) fn has_journal(&self, id: &LoopId) -> bool {
-        let open = || self.open_loop(id)?.file(JOURNAL);
-        open().and_then(|file| has_line(&file)).unwrap_or(false)
+        let file = self.open_journal(id);
+        file.and_then(|file| has_line(&file)).unwrap_or(false)
     }
 
     /// Describes a loop that is not this user's.
@@ -366,8 +310,8 @@ impl LoopFolder {
 
     /// Forgets how long the journal of a loop was.
     pub(super) fn forget(&self, id: &LoopId) {
-        if let Ok(Some((_, project))) = self.sealing() {
-            project.forget(&self.home, id);
+        if let Ok(Some(sealing)) = self.sealing() {
+            sealing.project.forget(&self.home, id);
         }
     }
 
@@ -383,11 +327,7 @@ impl LoopFolder {
         let project = self.project_to_write(here, last.is_none());
         let project = project.map_err(io_error("write", &self.folder))?;
         let (before, end) = last.map_or(("", 0), |last| (last.seal.as_str(), last.end));
-        let chain = Chain {
-            project: project.as_str(),
-            id,
-        };
-        let seal = key.seal(&chain, before, end, json);
+        let seal = Sealing { key, project }.seal(id, before, end, json);
         let line = [json, b"\t", seal.as_bytes(), b"\n"].concat();
         let length = end + line.len() as u64;
         if length > MAX_JOURNAL {
@@ -458,10 +398,13 @@ impl LoopFolder {
 
     /// Returns the id of the state folder. A copy of another folder gets an id of its own with its first loop.
     fn project_to_write(&self, here: &Folder, is_first_line: bool) -> io::Result<Project> {
-        let project = Project::read_or_make(here)?;
-        match is_first_line && project.locate(&self.home, &self.folder) != Whereabouts::Here {
-            true => Project::make(here),
-            false => Ok(project),
+        match Project::read(here)? {
+            Some(project)
+                if !is_first_line || project.find_original(&self.home, &self.folder).is_none() =>
+            {
+                Ok(project)
+            }
+            _ => Project::make(here),
         }
     }
 
@@ -478,9 +421,9 @@ impl LoopFolder {
 /// Returns whether a journal has a whole line. The first line of a start that died is short, so the beginning says it.
 fn has_line(mut file: &File) -> io::Result<bool> {
     let mut bytes = Vec::new();
-    file.seek(SeekFrom::Start(0))?;
+    file.rewind()?;
     let read = file.take(MAX_FIRST_LINE).read_to_end(&mut bytes)?;
-    Ok(read as u64 == MAX_FIRST_LINE || memchr::memchr(b'\n', &bytes).is_some())
+    Ok(read as u64 == MAX_FIRST_LINE || bytes.contains(&b'\n'))
 }
 
 /// Makes a folder in the archive: `name`, or `name-2` and so on if `piece` was archived there before.
@@ -497,120 +440,6 @@ fn make_archive(here: &Folder, name: &str, piece: &str) -> io::Result<Folder> {
     }
 }
 
-/// Reads a journal's end until it has the last sealed line and the newest change.
-fn last_in(file: &File, key: &Key, chain: &Chain<'_>) -> io::Result<Option<Last>> {
-    // Nothing beyond that is a line of ours.
-    let length = file.metadata()?.len().min(MAX_JOURNAL);
-    let mut look = FIRST_LOOK;
-    loop {
-        let (bytes, from) = read_end(file, length, look)?;
-        match last_of(&bytes, from, key, chain) {
-            Look::Found { seal, end, change } => {
-                return Ok(Some(Last { seal, change, end }));
-            }
-            Look::Nothing if from == 0 => return Ok(None),
-            Look::Nothing | Look::Further => look = look.saturating_mul(16),
-        }
-    }
-}
-
-/// Reads the last bytes before `end`, and returns where they begin.
-fn read_end(mut file: &File, end: u64, look: u64) -> io::Result<(Vec<u8>, u64)> {
-    let from = end.saturating_sub(look);
-    let mut bytes = Vec::new();
-    file.seek(SeekFrom::Start(from))?;
-    file.take(end - from).read_to_end(&mut bytes)?;
-    Ok((bytes, from))
-}
-
-/// Returns the sealed lines of a journal, or of its end, as JSON. A line that begins before the end that was read, and the one
-/// after it, of which nobody can tell, are left out. `None`: a line does not have the seal.
-fn sealed(bytes: &[u8], from: u64, key: &Key, chain: &Chain<'_>) -> Option<Vec<Vec<u8>>> {
-    let mut lines = bytes.split_inclusive(|byte| *byte == b'\n');
-    let mut before = String::new();
-    let mut at = from;
-    if from > 0 {
-        at += lines.next().map_or(0, |line| line.len() as u64);
-        let first = lines.next()?;
-        at += first.len() as u64;
-        before = seal::split(first).map_or(before, |(_, seal)| seal.to_owned());
-    }
-    let mut entries = Vec::new();
-    for line in lines {
-        let (json, seal) = seal::split(line)?;
-        if seal != key.seal(chain, &before, at, json) {
-            return None;
-        }
-        entries.push(json.to_vec());
-        at += line.len() as u64;
-        seal.clone_into(&mut before);
-    }
-    Some(entries)
-}
-
-/// What the end of a journal says.
-enum Look {
-    Found {
-        seal: String,
-        end: u64,
-        change: Vec<u8>,
-    },
-    /// No line in it has this user's seal.
-    Nothing,
-    /// More of the journal has to be read.
-    Further,
-}
-
-fn last_of(bytes: &[u8], from: u64, key: &Key, chain: &Chain<'_>) -> Look {
-    let mut found: Option<(String, u64)> = None;
-    let mut end = memchr::memrchr(b'\n', bytes).map_or(0, |at| at + 1);
-    while end > 0 {
-        let begin = begin_of(bytes, end);
-        // The seal covers the one of the line before, so that has to be there whole.
-        let before = match begin {
-            0 if from > 0 => {
-                return if found.is_some() {
-                    Look::Further
-                } else {
-                    Look::Nothing
-                };
-            }
-            0 => 0,
-            begin => begin_of(bytes, begin),
-        };
-        if before == 0 && from > 0 {
-            return Look::Further;
-        }
-        let previous = seal::split(&bytes[before..begin]).map_or("", |(_, seal)| seal);
-        let line = seal::split(&bytes[begin..end]);
-        let at = from + begin as u64;
-        let sealed = line.filter(|(json, seal)| *seal == key.seal(chain, previous, at, json));
-        match sealed {
-            Some((json, seal)) => {
-                let (seal, end) = found
-                    .take()
-                    .unwrap_or_else(|| (seal.to_owned(), from + end as u64));
-                if revision_in(json).is_some() {
-                    return Look::Found {
-                        seal,
-                        end,
-                        change: json.to_vec(),
-                    };
-                }
-                found = Some((seal, end));
-            }
-            // A sealed line follows a sealed one.
-            None => found = None,
-        }
-        end = begin;
-    }
-    Look::Nothing
-}
-
-fn begin_of(bytes: &[u8], end: usize) -> usize {
-    memchr::memrchr(b'\n', &bytes[..end - 1]).map_or(0, |at| at + 1)
-}
-
 impl Journal for LoopFolder {
     fn append(&self, id: &LoopId, line: Line<'_>) -> Result<(), StoreError> {
         self.locked(|here| {
@@ -622,13 +451,15 @@ impl Journal for LoopFolder {
                 return Err(StoreError::Stale { found });
             }
             // The new document is there before its line, so that a full disk refuses the change here.
-            let prepare = |document| self.prepare_document(here, id, document);
-            let prepared = line.document.map(prepare).transpose();
-            let prepared = prepared.map_err(|error| self.unwritten(id, error))?;
+            let prepared = line
+                .document
+                .map(|bytes| self.prepare_document(here, id, bytes));
+            let prepared = prepared.transpose();
+            let prepared = prepared.map_err(io_error("write", &self.document_path(id)))?;
             let length = self.append_line(here, id, last.as_ref(), line.json)?;
-            if let Some(Err(error)) = prepared.map(NewDocument::put) {
-                let _ = self.take_back(id, last.as_ref().map_or(0, |last| last.end));
-                return Err(self.unwritten(id, error));
+            if let Some((document, name)) = prepared {
+                // The line counts. If this fails, the next open renders the document again.
+                let _ = document.rename(&name);
             }
             self.keep_length(here, id, length, last.is_none());
             Ok(())
@@ -655,50 +486,37 @@ impl Journal for LoopFolder {
             }
             let write = || {
                 // The process that wrote the line may have died before it was synced.
-                self.open_loop(id)?.file(JOURNAL)?.sync_data()?;
-                self.prepare_document(here, id, document)?.put()
+                self.open_journal(id)?.sync_data()?;
+                let (document, name) = self.prepare_document(here, id, document)?;
+                document.rename(&name)
             };
-            write().map_err(|error| self.unwritten(id, error))
+            write().map_err(io_error("write", &self.document_path(id)))
         })
     }
 
     fn entries(&self, id: &LoopId, since: Option<u64>) -> Result<Vec<Vec<u8>>, StoreError> {
-        let path = self.journal_path(id);
-        let Some((last, (key, project))) = self.last(id)?.zip(self.sealing()?) else {
+        let Some((last, sealing)) = self.last(id)?.zip(self.sealing()?) else {
             return Ok(Vec::new());
         };
-        let chain = Chain {
-            project: project.as_str(),
-            id,
-        };
-        let read = |look: u64| {
-            let file = self.open_loop(id)?.file(JOURNAL)?;
-            read_end(&file, last.end, look)
-        };
-        let mut look = match since {
-            Some(_) => FIRST_LOOK * 8,
-            None => last.end,
-        };
-        loop {
-            let (bytes, from) = read(look).map_err(io_error("read", &path))?;
-            let Some(entries) = sealed(&bytes, from, &key, &chain) else {
-                return Err(self.not_ours(id, "a line of its journal was changed"));
-            };
-            let first = entries.iter().find_map(|json| revision_in(json));
-            if from == 0
-                || first
+        let read = || {
+            let file = self.open_journal(id)?;
+            sealing.search_end(id, &file, last.end, |end| {
+                let (entries, are_sealed) = end.entries();
+                let first = entries.iter().find_map(|json| revision_in(json));
+                let is_enough = first
                     .zip(since)
-                    .is_some_and(|(first, since)| first <= since)
-            {
-                return Ok(entries);
-            }
-            look = look.saturating_mul(16);
+                    .is_some_and(|(first, since)| first <= since);
+                (!are_sealed || is_enough || end.is_whole()).then_some((entries, are_sealed))
+            })
+        };
+        match read().map_err(io_error("read", &self.journal_path(id)))? {
+            Some((entries, true)) => Ok(entries),
+            _ => Err(self.not_ours(id, "a line of its journal was changed")),
         }
     }
 
     fn length(&self, id: &LoopId) -> Option<u64> {
-        let folder = self.open_loop(id).ok()?;
-        Some(folder.look(JOURNAL).ok()??.size())
+        Some(self.open_journal(id).ok()?.metadata().ok()?.len())
     }
 
     fn list(&self) -> Result<Vec<LoopId>, StoreError> {

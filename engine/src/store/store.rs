@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
-use super::budget::Budget;
+use super::budget::{Budget, HOOK_LOCK_TIMEOUT};
 use super::error::{StoreError, io_error};
 use super::files::{ARCHIVE, JOURNAL, LoopFolder};
 use super::id::{LoopId, iso};
@@ -15,6 +15,7 @@ use super::journal::Journal;
 use super::lock::RunLock;
 use super::memory::Memory;
 use super::project::{self, Mark};
+use super::seal::Sealing;
 use super::spec::StateSpec;
 use super::state_home::StateHome;
 use super::value::is_hidden;
@@ -144,8 +145,9 @@ impl Store {
     pub fn write_beside(&self, id: &LoopId, suffix: &str, bytes: &[u8]) -> Result<(), StoreError> {
         self.files.locked(|here| {
             let name = format!("{id}{suffix}");
-            let prepared = here.prepare(bytes);
-            let written = prepared.and_then(|prepared| prepared.exchange(here, &name));
+            let written = here
+                .prepare(bytes)
+                .and_then(|prepared| prepared.rename(&name));
             written.map_err(io_error("write", &self.sidecar(id, suffix)))
         })
     }
@@ -198,6 +200,7 @@ impl Store {
     #[must_use]
     pub fn within(mut self, budget: &Budget) -> Self {
         self.files.budget = budget.clone();
+        self.files.deadline = self.files.deadline.min(HOOK_LOCK_TIMEOUT);
         self
     }
 
@@ -265,49 +268,39 @@ impl Store {
 
     /// Describes a loop that is not there.
     pub(super) fn no_loop(&self, id: &LoopId) -> StoreError {
-        let archive = self.folder().join(ARCHIVE);
-        let is_archived = self.in_archive(id.as_str()).open_folder().is_ok();
-        let id = id.to_string();
-        if is_archived {
-            let folder = archive;
-            StoreError::NotFound {
-                id,
-                folder,
-                archived: true,
-            }
-        } else {
-            let folder = self.folder().to_owned();
-            StoreError::NotFound {
-                id,
-                folder,
-                archived: false,
-            }
+        let archived = self.in_archive(id.as_str()).open_folder().is_ok();
+        let folder = match archived {
+            true => self.folder().join(ARCHIVE),
+            false => self.folder().to_owned(),
+        };
+        StoreError::NotFound {
+            id: id.to_string(),
+            folder,
+            archived,
         }
     }
 
     /// Returns whether the user paused a loop, so that no stop drives it.
     pub fn is_paused(&self, id: &LoopId) -> bool {
         let sealing = self.files.sealing().ok().flatten();
-        sealing.is_some_and(|(_, project)| project.mark(&self.files.home, id).paused)
+        sealing.is_some_and(|sealing| sealing.project.mark(&self.files.home, id).paused)
     }
 
     /// Pauses a loop, or lets it go on. Returns whether that changed anything.
     ///
     /// # Errors
-    /// The loop is not this user's, or the user's state home cannot be written.
+    /// Returns an error if the loop is not this user's, or the user's state home cannot be written.
     pub fn pause(&self, id: &LoopId, paused: bool) -> Result<bool, StoreError> {
-        let Some((_, project)) = self.files.sealing()? else {
+        let Some(Sealing { project, .. }) = self.files.sealing()? else {
             return Err(self.files.not_ours(id, "you started no loop here"));
         };
         let mark = project.mark(&self.files.home, id);
         if mark.paused == paused {
             return Ok(false);
         }
-        let path = self.journal_path(id);
-        let mark = Mark { paused, ..mark };
         project
-            .set_mark(&self.files.home, id, &mark)
-            .map_err(io_error("write", &path))?;
+            .set_mark(&self.files.home, id, &Mark { paused, ..mark })
+            .map_err(io_error("write", &self.journal_path(id)))?;
         Ok(true)
     }
 
@@ -376,7 +369,7 @@ impl Store {
             let kept = self.last_logged();
             let whole = kept.split_once('\n').map_or("", |(_, whole)| whole);
             here.prepare([whole, &line].concat().as_bytes())?
-                .rename(&here, LOG)
+                .rename(LOG)
         });
     }
 
