@@ -22,7 +22,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 ///
 /// # Errors
 /// Returns an error if the system gives no random bytes.
-pub(crate) fn random_hex<const N: usize>() -> io::Result<String> {
+pub fn random_hex<const N: usize>() -> io::Result<String> {
     let mut random = [0; N];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
     Ok(hex(&random))

@@ -56,6 +56,7 @@ pub mod settings;
 pub mod shell;
 pub mod start;
 mod state;
+mod state_file;
 pub mod stop;
 pub mod suggest;
 mod turn;

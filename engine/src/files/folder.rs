@@ -19,7 +19,7 @@ use super::kill_point::kill_point;
 /// The permissions of a new folder, before the umask.
 pub(super) const FOLDER_MODE: Mode = Mode::from_raw_mode(0o777);
 /// The permissions of a folder that only its owner may use.
-pub(super) const PRIVATE_MODE: Mode = Mode::from_raw_mode(0o700);
+const PRIVATE_MODE: Mode = Mode::from_raw_mode(0o700);
 /// The permissions of a new file.
 const FILE_MODE: Mode = Mode::from_raw_mode(0o600);
 
@@ -166,6 +166,11 @@ impl Folder {
     /// Opens a folder below this one. Makes it, and those on the way, if they are not there.
     pub fn make(&self, path: impl AsRef<Utf8Path>) -> io::Result<Self> {
         self.walk(path.as_ref(), Some(FOLDER_MODE), &mut Vec::new())
+    }
+
+    /// Opens a folder below this one, and makes it for its owner alone if it is not there. Closes it to other users.
+    pub fn make_private(&self, path: impl AsRef<Utf8Path>) -> io::Result<Self> {
+        self.walk(path.as_ref(), Some(PRIVATE_MODE), &mut Vec::new())
     }
 
     /// Opens a folder below this one. With a mode, makes those that are not there and adds them to `made`; with

@@ -13,7 +13,7 @@
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -23,14 +23,17 @@ use super::entry::{revision_in, snapshot};
 use super::error::{StoreError, WhyNotOurs, io_error};
 use super::id::LoopId;
 use super::journal::{Journal, Line, Tail};
-use super::lock::{PROJECT, STARTING, with_lock};
 use super::project::{Mark, Project};
 use super::seal::{Key, Last, Sealing};
 use super::spec::StateSpec;
 use super::state_home::StateHome;
 use crate::files::kill_point::{self, kill_point};
-use crate::files::{Folder, Made, Prepared, if_there, make_all};
+use crate::files::{Folder, Lock, Made, Prepared, if_there, make_all};
 
+/// The name of the lock for every change of a loop. It is held for milliseconds.
+const LOCK: &str = ".lock";
+/// The name of the lock for starts, archiving and restoring.
+const START_LOCK: &str = ".start.lock";
 /// The name of the journal in a loop's folder.
 pub(super) const JOURNAL: &str = "journal.jsonl";
 /// The name of the folder of archived loops.
@@ -228,7 +231,7 @@ impl LoopFolder {
         &self,
         work: impl FnOnce(&Folder) -> Result<R, StoreError>,
     ) -> Result<R, StoreError> {
-        self.locked_by(PROJECT, work)
+        self.locked_by(LOCK, work)
     }
 
     fn locked_by<R>(
@@ -237,8 +240,15 @@ impl LoopFolder {
         work: impl FnOnce(&Folder) -> Result<R, StoreError>,
     ) -> Result<R, StoreError> {
         let folder = self.open().map_err(io_error("open", &self.folder))?;
-        let locked = |deadline| with_lock(&folder, name, deadline, || work(&folder));
-        self.budget.wait(self.deadline, locked)?
+        let path = self.folder.join(name);
+        let begun = Instant::now();
+        let take = |timeout| Lock::take(&folder, name, timeout);
+        let lock = self.budget.wait(self.deadline, take);
+        let Some(_lock) = lock.map_err(io_error("lock", &path))? else {
+            let waited = begun.elapsed();
+            return Err(StoreError::Busy { path, waited });
+        };
+        work(&folder)
     }
 
     /// Returns what seals the journals here, or `None` if this user started no loop here.
@@ -537,7 +547,7 @@ impl Journal for LoopFolder {
     }
 
     fn alone(&self, work: &mut dyn FnMut() -> Result<(), StoreError>) -> Result<(), StoreError> {
-        self.locked_by(STARTING, |_| work())
+        self.locked_by(START_LOCK, |_| work())
     }
 
     fn archive(&self, id: &LoopId) -> Result<(), StoreError> {

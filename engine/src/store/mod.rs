@@ -11,7 +11,7 @@
 //! | `entry`, `record` | a line of a journal, and a loop at one revision |
 //! | `document`, `lines`, `json`, `frontmatter`, `scalar`, `nulls`, `value`, `spec` | the forms of documents, and what a machine says of them |
 //! | `store`, `open`, `commit`, `start`, `archive`, `adopt`, `list` | operations on loops |
-//! | `lock`, `budget`, `id`, `locate`, `partial` | locks, the time of a hook, ids, state folders, documents without a machine |
+//! | `lock`, `budget`, `id`, `locate` | the lock of a review, the time of a hook, ids, state folders |
 //!
 //! # Files of a state folder
 //!
@@ -42,6 +42,7 @@ mod entry;
 mod error;
 mod files;
 #[cfg(any(test, fuzzing))]
+#[path = "tests/fuzzing.rs"]
 pub mod fuzzing;
 mod id;
 mod journal;
@@ -52,7 +53,6 @@ mod lock;
 mod map;
 mod memory;
 mod open;
-pub mod partial;
 mod project;
 mod record;
 mod scalar;
@@ -79,7 +79,7 @@ pub use error::{SetError, Snapshot, StartError, StoreError, WhyNotOurs};
 pub use id::{InvalidId, LoopId};
 pub use list::{Foreign, Listed};
 pub use locate::{MAX_FOLDERS, folders, for_start};
-pub use lock::{PidLock, RunLock};
+pub use lock::RunLock;
 pub use open::{Opened, REFUSED, REPAIRED, Repair, UNEXPLAINED};
 pub use record::Record;
 pub use spec::{Active, Edit, Editable, Form, HeldFields, IdForm, StateSpec, StoredEdge};

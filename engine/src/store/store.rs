@@ -18,17 +18,18 @@ use super::project::{self, Mark};
 use super::seal::Sealing;
 use super::spec::StateSpec;
 use super::state_home::StateHome;
-use super::value::is_hidden;
 use crate::files::kill_point::kill_point;
-use crate::files::scratch::Place;
 use crate::files::{Folder, MAX_BYTES, if_there};
+use crate::text::one_line;
 
 /// The name of the log in the state folder.
 const LOG: &str = "log";
 /// The most bytes of the log. A longer one is cut to the end that is read of it.
-const MOST_LOG: u64 = 4 * READ_LOG;
+const MAX_LOG_BYTES: u64 = 4 * READ_LOG_BYTES;
 /// The bytes that are read of the log's end.
-const READ_LOG: u64 = 256 * 1024;
+const READ_LOG_BYTES: u64 = 256 * 1024;
+/// The most characters of a line of the log.
+const MAX_LOG_LINE_CHARS: usize = 4000;
 
 /// How long one waits for the project's lock unless told otherwise.
 const DEADLINE: Duration = Duration::from_secs(10);
@@ -171,11 +172,6 @@ impl Store {
     /// Returns the length of a loop's journal. As long as it is the same, so is the journal.
     pub fn journal_length(&self, id: &LoopId) -> Option<u64> {
         self.journal_of().length(id)
-    }
-
-    /// Returns the place of scratch data of this folder's commands.
-    pub fn scratch(&self) -> Place {
-        Place::new(&self.files.base, self.files.folder.join("scratch"))
     }
 
     /// Returns the same store with another time to wait for the project's lock (10 s by default).
@@ -354,15 +350,11 @@ impl Store {
     /// Appends a line to the folder's `log`, with the time before it. Only where the folder exists, on one line, cut
     /// after 4,000 characters, and never failing: a log must not stop a loop.
     pub fn log(&self, line: &str) {
-        let text: String = line
-            .chars()
-            .take(4000)
-            .map(|c| if is_hidden(c) { ' ' } else { c })
-            .collect();
-        let line = format!("{} {}\n", iso(Timestamp::now()), text.trim());
+        let text = one_line(line, MAX_LOG_LINE_CHARS);
+        let line = format!("{} {text}\n", iso(Timestamp::now()));
         let _ = self.open_folder().and_then(|here| {
             let mut file = here.file_to_append(LOG)?;
-            if file.metadata()?.len() < MOST_LOG {
+            if file.metadata()?.len() < MAX_LOG_BYTES {
                 return file.write_all(line.as_bytes());
             }
             // Nothing is lost that a loop needs, should another process write a line meanwhile.
@@ -378,9 +370,9 @@ impl Store {
         let end = || -> io::Result<Vec<u8>> {
             let mut file = self.open_folder()?.file(LOG)?;
             let length = file.metadata()?.len();
-            file.seek(SeekFrom::Start(length.saturating_sub(READ_LOG)))?;
+            file.seek(SeekFrom::Start(length.saturating_sub(READ_LOG_BYTES)))?;
             let mut bytes = Vec::new();
-            file.take(READ_LOG).read_to_end(&mut bytes)?;
+            file.take(READ_LOG_BYTES).read_to_end(&mut bytes)?;
             Ok(bytes)
         };
         String::from_utf8_lossy(&end().unwrap_or_default()).into_owned()

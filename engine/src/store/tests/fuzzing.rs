@@ -1,9 +1,9 @@
-//! What holds of every document and of every journal, whatever its bytes.
+//! Properties of every document and every journal, whatever its bytes.
 
-use super::document::{Document, DocumentError, is_field_name};
-use super::entry::Entry;
-use super::spec::Form;
-use super::value::Value;
+use crate::store::document::{Document, DocumentError, is_field_name};
+use crate::store::entry::Entry;
+use crate::store::spec::Form;
+use crate::store::value::Value;
 
 /// The forms of a document. Each is given the same bytes.
 const FORMS: [Form; 3] = [
@@ -102,7 +102,7 @@ fn others(document: &Document, name: &str) -> Vec<(String, Value)> {
 /// A line of a journal is read or refused, and an entry is written as it is read.
 pub fn journal(bytes: &[u8]) {
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-        let json = super::seal::split(line).map_or(line, |(json, _)| json);
+        let json = crate::store::seal::split(line).map_or(line, |(json, _)| json);
         let Some(entry) = Entry::parse(json) else {
             continue;
         };
