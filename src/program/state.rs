@@ -18,7 +18,7 @@ use super::{attempts, incompatible, locate, loops, messages, out, rounds, state_
 use crate::machine::LoopHandle;
 use crate::review::evidence::EvidencePolicy;
 use crate::review::findings::Counts;
-use crate::store::{Form, LoopId, SetError, StateHome, Store, StoreError, Value};
+use crate::store::{Form, LoopId, StateHome, Store, StoreError, Value};
 use crate::text;
 
 /// The longest value that comes on stdin, in bytes.
@@ -264,13 +264,11 @@ fn set(
             &actor.to_string(),
             optional,
         );
-        if let Err(error @ SetError::Owned { .. }) = &set {
-            noted(
-                &store,
-                &id,
-                &format!("state set {field}"),
-                &error.to_string(),
-            );
+        if let Err(StoreError::Io { source, .. }) = &set
+            && source.kind() == io::ErrorKind::InvalidInput
+        {
+            let tried = format!("state set {field}");
+            noted(&store, &id, &tried, &source.to_string());
         }
         set.map_err(refused)?;
     } else {

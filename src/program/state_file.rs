@@ -12,9 +12,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
 use crate::files::{self, Folder, Lock, folder_of};
-use crate::store::{
-    Document, DocumentError, Form, MAX_BYTES, SetError, StoreError, Value, is_field_name,
-};
+use crate::store::{Document, DocumentError, Form, MAX_BYTES, StoreError, Value, is_field_name};
 
 /// The field whose presence makes a file one of ours.
 const MACHINE: &str = "machine";
@@ -52,23 +50,23 @@ pub(super) fn read_field(
 ///
 /// # Errors
 /// Returns an error if the file names a machine, is not there, is a symlink or no document, or cannot be written.
-pub(super) fn set_field(path: &Utf8Path, field: &str, text: &str) -> Result<(), SetError> {
+pub(super) fn set_field(path: &Utf8Path, field: &str, text: &str) -> Result<(), StoreError> {
     if !is_field_name(field) {
-        let field = field.to_owned();
-        return Err(SetError::Name { field });
+        let why = format!("`{}` cannot name a field", field.escape_debug());
+        return Err(StoreError::input("set a field of", path.to_owned(), why));
     }
     let file = StateFile::open(path)?;
     let _lock = file.lock()?;
     let mut document = file.read_unowned()?;
     document.set(field, &Value::from_plain(text));
-    Ok(file.write(document, field != UPDATED)?)
+    file.write(document, field != UPDATED)
 }
 
 /// Sets `phase` to `to` if it is `from`, and `last_updated_at` to now in the same write. Returns whether it was.
 ///
 /// # Errors
 /// Returns an error in the same cases as [`set_field`].
-pub(super) fn set_phase(path: &Utf8Path, from: &str, to: &str) -> Result<bool, SetError> {
+pub(super) fn set_phase(path: &Utf8Path, from: &str, to: &str) -> Result<bool, StoreError> {
     let file = StateFile::open(path)?;
     let _lock = file.lock()?;
     let mut document = file.read_unowned()?;
@@ -85,13 +83,15 @@ pub(super) fn set_phase(path: &Utf8Path, from: &str, to: &str) -> Result<bool, S
 ///
 /// # Errors
 /// Returns an error if there is a file that names a machine or a symlink, or the file cannot be written.
-pub(super) fn replace(path: &Utf8Path, bytes: &[u8]) -> Result<(), SetError> {
+pub(super) fn replace(path: &Utf8Path, bytes: &[u8]) -> Result<(), StoreError> {
     let file = StateFile::open(path)?;
     let _lock = file.lock()?;
     match file.read_unowned() {
-        Err(SetError::Store(error)) if error.untrusted().is_some() => return Err(error.into()),
-        Err(error @ SetError::Owned { .. }) => return Err(error),
-        _ => Ok(file.replace(bytes)?),
+        // A symlink, or a file of a machine.
+        Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::InvalidInput => {
+            Err(failed("write", path)(source))
+        }
+        _ => file.replace(bytes),
     }
 }
 
@@ -147,15 +147,15 @@ impl<'p> StateFile<'p> {
     }
 
     /// Reads the document, unless it names a machine.
-    fn read_unowned(&self) -> Result<Document, SetError> {
+    fn read_unowned(&self) -> Result<Document, StoreError> {
         let document = Form::Lines.parse(&self.read()?);
         let document = document.map_err(invalid("read", self.path))?;
         match document.get(MACHINE) {
             None => Ok(document),
-            Some(_) => Err(SetError::Owned {
-                field: self.path.to_string(),
-                owner: "the machine that it names",
-            }),
+            Some(machine) => {
+                let why = format!("only the machine `{}` changes it", machine.to_plain());
+                Err(StoreError::input("change", self.path.to_owned(), why))
+            }
         }
     }
 
@@ -282,15 +282,15 @@ mod tests {
         assert_eq!(read_field(&path, PHASE).unwrap().unwrap(), "drafting");
         assert!(matches!(
             set_field(&path, "x", "1"),
-            Err(SetError::Owned { .. })
+            Err(StoreError::Io { .. })
         ));
         assert!(matches!(
             set_phase(&path, "drafting", "done"),
-            Err(SetError::Owned { .. })
+            Err(StoreError::Io { .. })
         ));
         assert!(matches!(
             replace(&path, b"phase: done\n"),
-            Err(SetError::Owned { .. })
+            Err(StoreError::Io { .. })
         ));
     }
 
@@ -299,13 +299,13 @@ mod tests {
         let (_kept, path) = file("\0\0");
         assert!(matches!(
             set_field(&path, "x", "1"),
-            Err(SetError::Store(StoreError::Io { .. }))
+            Err(StoreError::Io { .. })
         ));
         replace(&path, b"phase: x\n").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"phase: x\n");
         assert!(matches!(
             set_field(&path, "a: b", "1"),
-            Err(SetError::Name { .. })
+            Err(StoreError::Io { .. })
         ));
         assert!(matches!(
             read_field(&path.with_extension("no"), "x"),
@@ -319,11 +319,11 @@ mod tests {
         ));
         assert!(matches!(
             set_field(&link, PHASE, "y"),
-            Err(SetError::Store(error)) if error.untrusted().is_some()
+            Err(error) if error.untrusted().is_some()
         ));
         assert!(matches!(
             replace(&link, b""),
-            Err(SetError::Store(error)) if error.untrusted().is_some()
+            Err(error) if error.untrusted().is_some()
         ));
         assert_eq!(read_field(&path, PHASE).unwrap().unwrap(), "x");
     }

@@ -108,25 +108,6 @@ pub struct Snapshot {
     pub revision: u64,
 }
 
-/// The reason why a field was not set outside of the machine's transitions. Nothing was changed.
-#[derive(Debug)]
-pub enum SetError {
-    /// A field that only the machine or the store writes.
-    Owned {
-        /// The field.
-        field: String,
-        /// The writer.
-        owner: &'static str,
-    },
-    /// A text that cannot name a field.
-    Name {
-        /// The text.
-        field: String,
-    },
-    /// An error of the store.
-    Store(StoreError),
-}
-
 /// The reason why a loop was not started. Nothing is left behind.
 #[derive(Debug)]
 pub enum StartError {
@@ -157,14 +138,9 @@ impl StoreError {
         io_error(doing, &path)(io::Error::new(io::ErrorKind::InvalidData, error))
     }
 
-    /// Makes an error of input that is refused.
-    pub(super) fn input(doing: &'static str, path: Utf8PathBuf, why: String) -> Self {
+    /// Makes an error of input that is refused: `kind` is [`io::ErrorKind::InvalidInput`].
+    pub fn input(doing: &'static str, path: Utf8PathBuf, why: String) -> Self {
         io_error(doing, &path)(io::Error::new(io::ErrorKind::InvalidInput, why))
-    }
-
-    /// Returns whether another process holds the lock of a loop's review.
-    fn is_review(path: &Utf8Path) -> bool {
-        path.file_name() == Some(RUN)
     }
 }
 
@@ -189,7 +165,7 @@ impl fmt::Display for StoreError {
                     shown(source.to_string())
                 ),
             },
-            Self::Busy { path, .. } if Self::is_review(path) => {
+            Self::Busy { path, .. } if path.file_name() == Some(RUN) => {
                 let id = path.parent().and_then(Utf8Path::file_name);
                 format!("a review of loop {} is running", shown(id.unwrap_or("")))
             }
@@ -291,10 +267,12 @@ impl Diagnostic for StoreError {
             Self::Io { source, .. } => match (UntrustedError::of(source), source.kind()) {
                 (Some(error), _) => error.why.help(),
                 (_, io::ErrorKind::InvalidData) => "fix or remove it",
-                (_, io::ErrorKind::InvalidInput) => "give another value; nothing was changed",
+                (_, io::ErrorKind::InvalidInput) => {
+                    "give another value, or use a command of the machine; nothing was changed"
+                }
                 _ => "check the folder's permissions and the free space",
             },
-            Self::Busy { path, .. } if Self::is_review(path) => {
+            Self::Busy { path, .. } if path.file_name() == Some(RUN) => {
                 "wait for its end, or end that process"
             }
             Self::Busy { .. } => {
@@ -316,46 +294,6 @@ impl Diagnostic for StoreError {
     }
 }
 
-impl fmt::Display for SetError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Owned { field, owner } => {
-                write!(f, "the field `{field}` is written by {owner} only")
-            }
-            Self::Name { field } => write!(f, "`{}` cannot name a field", field.escape_debug()),
-            Self::Store(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for SetError {}
-
-impl Diagnostic for SetError {
-    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        match self {
-            Self::Owned { .. } => Some(Box::new("claudex::store::field_owned")),
-            Self::Name { .. } => Some(Box::new("claudex::store::field_name")),
-            Self::Store(error) => error.code(),
-        }
-    }
-
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        match self {
-            Self::Owned { .. } => Some(Box::new("use a transition of the machine instead")),
-            Self::Name { .. } => Some(Box::new(
-                "a name is a letter, then letters, digits, `_` or `-`",
-            )),
-            Self::Store(error) => error.help(),
-        }
-    }
-}
-
-impl From<StoreError> for SetError {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
-}
-
 impl fmt::Display for StartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -367,8 +305,6 @@ impl fmt::Display for StartError {
         }
     }
 }
-
-impl std::error::Error for StartError {}
 
 impl Diagnostic for StartError {
     fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
@@ -385,6 +321,8 @@ impl Diagnostic for StartError {
         }
     }
 }
+
+impl std::error::Error for StartError {}
 
 impl From<StoreError> for StartError {
     fn from(error: StoreError) -> Self {

@@ -75,7 +75,7 @@ mod yaml;
 pub use budget::{Budget, HOOK_TIMEOUT};
 pub use document::{Document, DocumentError, MAX_BYTES, is_field_name};
 pub use entry::{Change, ChangeEntry, Entry, JsonText, NoteEntry};
-pub use error::{SetError, Snapshot, StartError, StoreError, WhyNotOurs};
+pub use error::{Snapshot, StartError, StoreError, WhyNotOurs};
 pub use id::{InvalidId, LoopId};
 pub use list::{Foreign, Listed};
 pub use locate::{MAX_FOLDERS, folders, for_start};
