@@ -286,7 +286,7 @@ impl Folder {
     /// Lists the folder, unordered. Leaves out names that are not UTF-8.
     pub fn list(&self) -> io::Result<Vec<(String, Found)>> {
         let mut listed = Vec::new();
-        for name in self.names(|_| true)? {
+        for name in self.names()? {
             // A file may have been removed meanwhile.
             if let Some(found) = self.look(&name)? {
                 listed.push((name, found));
@@ -295,13 +295,13 @@ impl Folder {
         Ok(listed)
     }
 
-    /// Lists the names in the folder that `is_wanted` accepts, unordered. Leaves out names that are not UTF-8.
-    pub fn names(&self, is_wanted: impl Fn(&str) -> bool) -> io::Result<Vec<String>> {
+    /// Lists the names in the folder, unordered. Leaves out names that are not UTF-8.
+    pub fn names(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in Dir::read_from(&self.fd)? {
             let entry = entry?;
             let name = entry.file_name().to_str().unwrap_or("..");
-            if !matches!(name, "." | "..") && is_wanted(name) {
+            if !matches!(name, "." | "..") {
                 names.push(name.to_owned());
             }
         }

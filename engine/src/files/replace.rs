@@ -4,13 +4,13 @@
 //! crash in between may leave the temporary file.
 
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io;
 
 use rustix::fs::{Mode, RenameFlags};
 use rustix::io::Errno;
 
 use super::folder::{Folder, single};
-use super::kill_point::kill_point;
+use super::kill_point::{kill_point, write_all};
 use crate::digest::random_hex;
 
 /// The beginning of the name of a temporary file.
@@ -45,8 +45,7 @@ impl Folder {
             file: self.new_file(&temporary)?,
             temporary,
         };
-        kill_point();
-        prepared.file.write_all(bytes)?;
+        write_all(&mut prepared.file, bytes)?;
         Ok(prepared)
     }
 }

@@ -12,7 +12,7 @@
 //! ```
 
 use std::fs::File;
-use std::io::{self, Read as _, Seek as _, Write as _};
+use std::io::{self, Read as _, Seek as _};
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -27,8 +27,8 @@ use super::project::{Mark, Project};
 use super::seal::{Key, Last, Sealing};
 use super::spec::StateSpec;
 use super::state_home::StateHome;
-use crate::files::kill_point::{self, kill_point};
-use crate::files::{Folder, Lock, Made, Prepared, if_there, make_all};
+use crate::files::kill_point;
+use crate::files::{Folder, Lock, Made, Prepared, folder_of, if_there, make_all};
 
 /// The name of the lock for every change of a loop. It is held for milliseconds.
 const LOCK: &str = ".lock";
@@ -142,45 +142,33 @@ impl LoopFolder {
         self.folder.join(id.as_str()).join(JOURNAL)
     }
 
-    /// Opens the folder of a loop's document, and returns the document's name in it.
-    pub(super) fn document_in(&self, here: &Folder, id: &LoopId) -> io::Result<(Folder, String)> {
+    /// Opens the folder of a loop's document. Returns it with the document's name.
+    pub(super) fn open_document_folder(&self, id: &LoopId) -> io::Result<(Folder, String)> {
         match self.spec.file {
-            Some(_) => crate::files::folder_of(&[&self.root, &self.base], &self.document_path(id)),
-            None => Ok((here.clone(), self.document_name(id))),
+            Some(_) => folder_of(&[&self.root, &self.base], &self.document_path(id)),
+            None => Ok((self.open()?, self.document_name(id))),
         }
     }
 
     /// Reads a loop's document.
-    ///
-    /// # Errors
-    /// `NotFound` if there is none, `FileTooLarge` above [`MAX_BYTES`].
     pub(super) fn read_document(&self, id: &LoopId) -> io::Result<Vec<u8>> {
-        let (folder, name) = self.document_in(&self.open()?, id)?;
+        let (folder, name) = self.open_document_folder(id)?;
         folder.read(&name, MAX_BYTES as u64)
     }
 
     /// Writes the new document of a loop to a temporary file beside it. Returns it with the document's name. Not synced.
-    fn prepare_document(
-        &self,
-        here: &Folder,
-        id: &LoopId,
-        bytes: &[u8],
-    ) -> io::Result<(Prepared, String)> {
-        let (folder, name) = match self.spec.file {
-            Some(_) => {
-                let path = self.document_path(id);
-                let parent = path.parent().unwrap_or(&self.root);
-                let name = path.file_name().unwrap_or_default();
-                (make_all(&self.root, parent)?.0, name.to_owned())
-            }
-            None => (here.clone(), self.document_name(id)),
-        };
+    fn prepare_document(&self, id: &LoopId, bytes: &[u8]) -> io::Result<(Prepared, String)> {
+        let is_users = self.spec.file.is_some();
+        if is_users && let Some(parent) = self.document_path(id).parent() {
+            make_all(&self.root, parent)?;
+        }
+        let (folder, name) = self.open_document_folder(id)?;
         let old = folder.look(&name)?;
         if old.is_some_and(|old| old.is_folder()) {
             return Err(io::ErrorKind::IsADirectory.into());
         }
         let content = folder.prepare(bytes)?;
-        if self.spec.file.is_some() {
+        if is_users {
             // A file of the user's keeps its permissions.
             content.set_mode(old.map_or(0o644, |old| old.mode()))?;
         }
@@ -205,7 +193,7 @@ impl LoopFolder {
     /// no document.
     pub(super) fn keep_unread(&self, id: &LoopId) -> Result<Option<Utf8PathBuf>, StoreError> {
         let keep = || {
-            let (from, document) = self.document_in(&self.open()?, id)?;
+            let (from, document) = self.open_document_folder(id)?;
             let (folder, name) = self.next_replaced(id)?;
             from.rename(&document, &folder, &name)?;
             Ok(folder.path().join(name))
@@ -216,9 +204,8 @@ impl LoopFolder {
     /// Returns the folder of a loop and the name in it of the next document that is kept there. Removes the oldest one.
     fn next_replaced(&self, id: &LoopId) -> io::Result<(Folder, String)> {
         let folder = self.open_loop(id)?;
-        let number = |name: &str| name.strip_prefix("replaced-")?.parse::<u32>().ok();
-        let names = folder.names(|name| number(name).is_some())?;
-        let numbers: Vec<u32> = names.iter().filter_map(|name| number(name)).collect();
+        let number = |name: String| name.strip_prefix("replaced-")?.parse::<u32>().ok();
+        let numbers: Vec<u32> = folder.names()?.into_iter().filter_map(number).collect();
         let next = numbers.iter().max().map_or(1, |last| last + 1);
         for old in numbers.iter().filter(|old| **old + MAX_REPLACED <= next) {
             let _ = folder.remove(&format!("replaced-{old}"));
@@ -325,97 +312,72 @@ impl LoopFolder {
         }
     }
 
+    /// Appends a line to a journal, seals and syncs it. Returns the journal's length.
     fn append_line(
         &self,
         here: &Folder,
         id: &LoopId,
         last: Option<&Last>,
         json: &[u8],
+        sealing: &Sealing,
     ) -> Result<u64, StoreError> {
         let path = self.journal_path(id);
-        let key = Key::read_or_make(&self.home)?;
-        let project = self.project_to_write(here, last.is_none());
-        let project = project.map_err(io_error("write", &self.folder))?;
         let (before, end) = last.map_or(("", 0), |last| (last.seal.as_str(), last.end));
-        let seal = Sealing { key, project }.seal(id, before, end, json);
+        let seal = sealing.seal(id, before, end, json);
         let line = [json, b"\t", seal.as_bytes(), b"\n"].concat();
         let length = end + line.len() as u64;
         if length > MAX_JOURNAL {
             return Err(StoreError::Full { path });
         }
-        let written = || {
+        let write = || {
             let folder = here.make(id.as_str())?;
             let mut file = folder.file_to_append(JOURNAL)?;
             // What is behind the last line of ours does not exist: a torn line, or a forged one.
             if file.metadata()?.len() > end {
                 file.set_len(end)?;
             }
-            kill_point();
-            let half = kill_point::is_next().then_some(line.len() / 2);
-            let result = file
-                .write_all(&line[..half.unwrap_or(line.len())])
-                .and_then(|()| {
-                    if half.is_some() {
-                        kill_point::die();
-                    }
-                    file.sync_data()
-                });
-            if result.is_err() {
+            let written = kill_point::write_all(&mut file, &line).and_then(|()| file.sync_data());
+            if written.is_err() {
                 let _ = file.set_len(end);
             }
-            result?;
+            written?;
             if last.is_none() {
                 folder.sync()?;
                 here.sync()?;
             }
-            Ok(())
+            Ok(length)
         };
-        written().map_err(io_error("write", &path))?;
-        Ok(length)
-    }
-
-    /// Keeps how long a journal is now. Failing to keep it fails nothing.
-    fn keep_length(&self, here: &Folder, id: &LoopId, length: u64, is_first: bool) {
-        let Ok(Some(project)) = Project::read(here) else {
-            return;
-        };
-        let mark = Mark {
-            bytes: length,
-            ..project.mark(&self.home, id)
-        };
-        let _ = project.set_mark(&self.home, id, &mark);
-        if is_first {
-            let _ = project.keep(&self.home, &self.folder);
-        }
+        write().map_err(io_error("write", &path))
     }
 
     /// Moves those of these files and folders that are there to the archive.
     pub(super) fn archive_pieces(&self, name: &str, pieces: &[String]) -> Result<(), StoreError> {
-        self.locked(|here| {
+        let move_all = |here: &Folder| {
             let found: Vec<&String> = pieces.iter().filter(|piece| here.has(piece)).collect();
             let Some(last) = found.last() else {
                 return Ok(());
             };
-            let archive = self.folder.join(ARCHIVE);
-            let to = make_archive(here, name, last).map_err(io_error("create", &archive))?;
-            for piece in found {
-                here.rename(piece, &to, piece)
-                    .map_err(io_error("move", &self.folder.join(piece)))?;
-            }
-            Ok(())
-        })
+            let to = make_archive(here, name, last)?;
+            let mut found = found.into_iter();
+            found.try_for_each(|piece| here.rename(piece, &to, piece))
+        };
+        let archive = self.folder.join(ARCHIVE).join(name);
+        self.locked(|here| move_all(here).map_err(io_error("move to", &archive)))
     }
 
-    /// Returns the id of the state folder. A copy of another folder gets an id of its own with its first loop.
-    fn project_to_write(&self, here: &Folder, is_first_line: bool) -> io::Result<Project> {
-        match Project::read(here)? {
-            Some(project)
-                if !is_first_line || project.find_original(&self.home, &self.folder).is_none() =>
-            {
-                Ok(project)
-            }
-            _ => Project::make(here),
-        }
+    /// Returns what seals the next line. A copy of another folder gets an id of its own with its first loop.
+    fn sealing_to_write(&self, here: &Folder, is_first: bool) -> Result<Sealing, StoreError> {
+        let key = Key::read_or_make(&self.home)?;
+        let is_copy = |project: &Project| {
+            is_first && project.find_original(&self.home, &self.folder).is_some()
+        };
+        let project = match Project::read(here) {
+            Ok(Some(project)) if !is_copy(&project) => Ok(project),
+            Ok(_) => Project::make(here),
+            Err(error) => Err(error),
+        };
+        let project = project.map_err(io_error("write", &self.folder))?;
+        Ok(Sealing { key, project })
     }
 
     /// Returns the names of the files and the folder of a loop, the document first unless it is the user's.
@@ -438,15 +400,15 @@ fn has_line(mut file: &File) -> io::Result<bool> {
 
 /// Makes a folder in the archive: `name`, or `name-2` and so on if `piece` was archived there before.
 fn make_archive(here: &Folder, name: &str, piece: &str) -> io::Result<Folder> {
+    let mut target = name.to_owned();
     let mut number = 1;
-    let mut target = Utf8Path::new(ARCHIVE).join(name);
     loop {
-        let folder = here.make(&target)?;
+        let folder = here.make(Utf8Path::new(ARCHIVE).join(&target))?;
         if !folder.has(piece) {
             return Ok(folder);
         }
         number += 1;
-        target = Utf8Path::new(ARCHIVE).join(format!("{name}-{number}"));
+        target = format!("{name}-{number}");
     }
 }
 
@@ -460,18 +422,27 @@ impl Journal for LoopFolder {
                 let found = snapshot(newest);
                 return Err(StoreError::Stale { found });
             }
+            let is_first = last.is_none();
+            let sealing = self.sealing_to_write(here, is_first)?;
             // The new document is there before its line, so that a full disk refuses the change here.
-            let prepared = line
-                .document
-                .map(|bytes| self.prepare_document(here, id, bytes));
-            let prepared = prepared.transpose();
+            let prepare = |bytes| self.prepare_document(id, bytes);
+            let prepared = line.document.map(prepare).transpose();
             let prepared = prepared.map_err(io_error("write", &self.document_path(id)))?;
-            let length = self.append_line(here, id, last.as_ref(), line.json)?;
+            let bytes = self.append_line(here, id, last.as_ref(), line.json, &sealing)?;
+
+            // The line counts. If the rest fails, the next open renders the document again, and the mark is older.
             if let Some((document, name)) = prepared {
-                // The line counts. If this fails, the next open renders the document again.
                 let _ = document.rename(&name);
             }
-            self.keep_length(here, id, length, last.is_none());
+            let project = sealing.project;
+            let mark = Mark {
+                bytes,
+                ..project.mark(&self.home, id)
+            };
+            let _ = project.set_mark(&self.home, id, &mark);
+            if is_first {
+                let _ = project.keep(&self.home, &self.folder);
+            }
             Ok(())
         })
     }
@@ -489,7 +460,7 @@ impl Journal for LoopFolder {
     }
 
     fn restore(&self, id: &LoopId, revision: u64, document: &[u8]) -> Result<(), StoreError> {
-        self.locked(|here| {
+        self.locked(|_| {
             let newest = self.last(id)?.and_then(|last| revision_in(&last.change));
             if newest != Some(revision) {
                 return Ok(());
@@ -497,7 +468,7 @@ impl Journal for LoopFolder {
             let write = || {
                 // The process that wrote the line may have died before it was synced.
                 self.open_journal(id)?.sync_data()?;
-                let (document, name) = self.prepare_document(here, id, document)?;
+                let (document, name) = self.prepare_document(id, document)?;
                 document.rename(&name)
             };
             write().map_err(io_error("write", &self.document_path(id)))
@@ -530,20 +501,18 @@ impl Journal for LoopFolder {
     }
 
     fn list(&self) -> Result<Vec<LoopId>, StoreError> {
-        let Some(here) = if_there(self.open()).map_err(io_error("open", &self.folder))? else {
-            return Ok(Vec::new());
+        let read = || {
+            let here = self.open()?;
+            let ids = here.names()?.into_iter();
+            let ids = ids.filter_map(|name| LoopId::parse(&name, self.spec.ids).ok());
+            let has_journal = |id: &LoopId| {
+                let folder = here.below(id.as_str());
+                folder.is_ok_and(|folder| folder.has(JOURNAL))
+            };
+            Ok(ids.filter(has_journal).collect())
         };
-        let listed = here.list().map_err(io_error("read", &self.folder))?;
-        let folders = listed.into_iter().filter(|(_, found)| found.is_folder());
-        let mut ids: Vec<LoopId> = folders
-            .filter_map(|(name, _)| LoopId::parse(&name, self.spec.ids).ok())
-            .filter(|id| {
-                here.below(id.as_str())
-                    .is_ok_and(|folder| folder.has(JOURNAL))
-            })
-            .collect();
-        ids.sort_unstable();
-        Ok(ids)
+        let ids = if_there(read()).map_err(io_error("read", &self.folder))?;
+        Ok(ids.unwrap_or_default())
     }
 
     fn alone(&self, work: &mut dyn FnMut() -> Result<(), StoreError>) -> Result<(), StoreError> {
@@ -556,11 +525,11 @@ impl Journal for LoopFolder {
 
     fn unarchive(&self, id: &LoopId) -> Result<(), StoreError> {
         self.locked(|here| {
-            let from = here.below(Utf8Path::new(ARCHIVE).join(id.as_str()));
-            let from = from.map_err(io_error(
-                "open",
-                &self.folder.join(ARCHIVE).join(id.as_str()),
-            ))?;
+            let path = self.folder.join(ARCHIVE).join(id.as_str());
+            let archive = here.below(ARCHIVE).map_err(io_error("open", &path))?;
+            let from = archive
+                .below(id.as_str())
+                .map_err(io_error("open", &path))?;
             // The document comes last: until then nobody sees the loop.
             for name in self.pieces(id).iter().rev().filter(|name| from.has(name)) {
                 if here.has(name) {
@@ -570,12 +539,10 @@ impl Journal for LoopFolder {
                         folder: self.folder.clone(),
                     });
                 }
-                from.rename(name, here, name)
-                    .map_err(io_error("move", &from.path().join(name)))?;
+                let moved = from.rename(name, here, name);
+                moved.map_err(io_error("move", &path.join(name)))?;
             }
-            let _ = here
-                .below(ARCHIVE)
-                .and_then(|archive| archive.remove_folder(id.as_str()));
+            let _ = archive.remove_folder(id.as_str());
             Ok(())
         })
     }

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use super::budget::{Budget, HOOK_LOCK_TIMEOUT};
 use super::error::{StoreError, io_error};
-use super::files::{ARCHIVE, JOURNAL, LoopFolder};
+use super::files::{ARCHIVE, LoopFolder};
 use super::id::{LoopId, iso};
 use super::journal::Journal;
 use super::lock::RunLock;
@@ -31,8 +31,8 @@ const READ_LOG_BYTES: u64 = 256 * 1024;
 /// The most characters of a line of the log.
 const MAX_LOG_LINE_CHARS: usize = 4000;
 
-/// How long one waits for the project's lock unless told otherwise.
-const DEADLINE: Duration = Duration::from_secs(10);
+/// How long a lock is waited for by default.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The loops of one machine in one project. Making one creates nothing.
 #[derive(Debug, Clone)]
@@ -52,7 +52,7 @@ impl Store {
         home: StateHome,
     ) -> Self {
         Self {
-            files: LoopFolder::new(&folder, root, spec, home, DEADLINE),
+            files: LoopFolder::new(&folder, root, spec, home, LOCK_TIMEOUT),
             memory: None,
             only_looks: false,
         }
@@ -63,7 +63,13 @@ impl Store {
         let nowhere = Utf8PathBuf::from("/nowhere");
         let home = StateHome::at(nowhere.join("home"));
         Self {
-            files: LoopFolder::new(&nowhere.join(spec.folder), nowhere, spec, home, DEADLINE),
+            files: LoopFolder::new(
+                &nowhere.join(spec.folder),
+                nowhere,
+                spec,
+                home,
+                LOCK_TIMEOUT,
+            ),
             memory: Some(Arc::default()),
             only_looks: false,
         }
@@ -86,7 +92,8 @@ impl Store {
     }
 
     /// Returns the store on the folder of an archived loop.
-    pub(super) fn in_archive(&self, id: &str) -> Self {
+    #[must_use]
+    pub fn archived_store(&self, id: &str) -> Self {
         Self {
             files: self.files.archived(id),
             memory: self.memory.clone(),
@@ -98,7 +105,7 @@ impl Store {
     /// own choice, and is opened as it is named.
     ///
     /// # Errors
-    /// It is not there, or it or a folder above it is not trusted (see [`crate::files::UntrustedError`]).
+    /// Returns an error if it is not there, or it or a folder above it is not trusted (see [`crate::files::UntrustedError`]).
     pub fn open_folder(&self) -> io::Result<Folder> {
         self.files.open()
     }
@@ -115,7 +122,7 @@ impl Store {
     /// below the root and below the state folder.
     ///
     /// # Errors
-    /// The folder is not there or not trusted, or the path names no file.
+    /// Returns an error if the folder is not there or not trusted, or the path names no file.
     pub fn folder_of(&self, path: &Utf8Path) -> io::Result<(Folder, String)> {
         crate::files::folder_of(&[&self.files.root, &self.files.base], path)
     }
@@ -123,7 +130,7 @@ impl Store {
     /// Reads a file of the project's or of a loop's. See [`Store::folder_of`].
     ///
     /// # Errors
-    /// It is not there, is not trusted, is larger than 64 MiB, or the system refuses.
+    /// Returns an error if it is not there, is not trusted, is larger than 64 MiB, or the system refuses.
     pub fn read(&self, path: &Utf8Path) -> io::Result<Vec<u8>> {
         let (folder, name) = self.folder_of(path)?;
         folder.read(&name, MAX_BYTES)
@@ -132,25 +139,21 @@ impl Store {
     /// Replaces a file of the project's or of a loop's. See [`Folder::replace`].
     ///
     /// # Errors
-    /// Its folder is not trusted, or the system refuses.
+    /// Returns an error if its folder is not trusted, or the system refuses.
     pub fn replace(&self, path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
         let (folder, name) = self.folder_of(path)?;
         folder.replace(&name, bytes)
     }
 
-    /// Replaces a file beside the loop's state file, named by its suffix ([`Store::sidecar`]), which is written anew at each round: nothing
-    /// is synced, and a power loss may take it.
+    /// Replaces a file beside the loop's document ([`Store::sidecar`]). It is written again in each round, so it is not synced.
     ///
     /// # Errors
-    /// When the lock cannot be taken, the folder is not trusted, or the system refuses.
+    /// Returns an error if the folder is not trusted, or the system refuses.
     pub fn write_beside(&self, id: &LoopId, suffix: &str, bytes: &[u8]) -> Result<(), StoreError> {
-        self.files.locked(|here| {
-            let name = format!("{id}{suffix}");
-            let written = here
-                .prepare(bytes)
-                .and_then(|prepared| prepared.rename(&name));
-            written.map_err(io_error("write", &self.sidecar(id, suffix)))
-        })
+        let name = format!("{id}{suffix}");
+        let folder = self.open_folder();
+        let written = folder.and_then(|folder| folder.prepare(bytes)?.rename(&name));
+        written.map_err(io_error("write", &self.folder().join(&name)))
     }
 
     /// Returns why the state folder is not used, if it is there and cannot be trusted or opened.
@@ -232,13 +235,6 @@ impl Store {
         self.files.document_path(id)
     }
 
-    /// Returns the id of the loop whose document, a file of the user's, would be at this path.
-    pub fn id_in<'p>(&self, path: &'p Utf8Path) -> Option<&'p str> {
-        let (before, after) = self.spec().file?.split_once("{id}")?;
-        let path = path.strip_prefix(self.root()).ok()?.as_str();
-        path.strip_prefix(before)?.strip_suffix(after)
-    }
-
     /// Returns the folder of a loop's own files.
     pub fn loop_folder(&self, id: &LoopId) -> Utf8PathBuf {
         self.folder().join(id.as_str())
@@ -264,7 +260,7 @@ impl Store {
 
     /// Describes a loop that is not there.
     pub(super) fn no_loop(&self, id: &LoopId) -> StoreError {
-        let archived = self.in_archive(id.as_str()).open_folder().is_ok();
+        let archived = self.archived_store(id.as_str()).open_folder().is_ok();
         let folder = match archived {
             true => self.folder().join(ARCHIVE),
             false => self.folder().to_owned(),
@@ -304,23 +300,16 @@ impl Store {
     /// or of the journal if the document is a file of the user's.
     ///
     /// # Errors
-    /// The file is not there, is not trusted, or the system refuses.
+    /// Returns an error if the file is not there, is not trusted, or the system refuses.
     pub fn touch(&self, id: &LoopId) -> Result<(), StoreError> {
-        let (path, folder, name) = match self.spec().file {
-            Some(_) => (
-                self.journal_path(id),
-                self.open_loop_folder(id),
-                JOURNAL.to_owned(),
-            ),
-            None => (
-                self.path_of(id),
-                self.open_folder(),
-                self.files.document_name(id),
-            ),
+        let (path, opened) = match self.spec().file {
+            Some(_) => (self.journal_path(id), self.open_loop_folder(id)),
+            None => (self.path_of(id), self.open_folder()),
         };
+        let name = path.file_name().unwrap_or_default();
         kill_point();
-        folder
-            .and_then(|folder| folder.file(&name))
+        opened
+            .and_then(|folder| folder.file(name))
             .and_then(|file| file.set_modified(SystemTime::now()))
             .map_err(io_error("touch", &path))
     }
@@ -334,21 +323,19 @@ impl Store {
     /// Removes files beside the document, named by their suffixes (`-runner.sh`, `.lock`).
     ///
     /// # Errors
-    /// One is there and cannot be removed. The others are removed all the same.
+    /// Returns an error if one is there and cannot be removed.
     pub fn clear(&self, id: &LoopId, suffixes: &[&str]) -> Result<(), StoreError> {
-        self.files.locked(|here| {
-            let mut result = Ok(());
-            for suffix in suffixes {
-                if let Err(error) = if_there(here.remove(&format!("{id}{suffix}"))) {
-                    result = Err(io_error("remove", &self.sidecar(id, suffix))(error));
-                }
-            }
-            result
-        })
+        let here = self.open_folder();
+        let here = here.map_err(io_error("open", self.folder()))?;
+        for suffix in suffixes {
+            let removed = if_there(here.remove(&format!("{id}{suffix}")));
+            removed.map_err(io_error("remove", &self.sidecar(id, suffix)))?;
+        }
+        Ok(())
     }
 
-    /// Appends a line to the folder's `log`, with the time before it. Only where the folder exists, on one line, cut
-    /// after 4,000 characters, and never failing: a log must not stop a loop.
+    /// Appends a line to the folder's `log`, with the time before it, if the folder exists. Failing to fails nothing: a log
+    /// must not stop a loop.
     pub fn log(&self, line: &str) {
         let text = one_line(line, MAX_LOG_LINE_CHARS);
         let line = format!("{} {text}\n", iso(Timestamp::now()));
@@ -365,7 +352,7 @@ impl Store {
         });
     }
 
-    /// Returns the end of the folder's log; nothing where it cannot be read.
+    /// Returns the end of the folder's log, which is empty if it cannot be read.
     pub fn last_logged(&self) -> String {
         let end = || -> io::Result<Vec<u8>> {
             let mut file = self.open_folder()?.file(LOG)?;
