@@ -57,6 +57,7 @@ pub mod shell;
 pub mod start;
 mod state;
 mod state_file;
+mod state_folders;
 pub mod stop;
 pub mod suggest;
 mod turn;

@@ -11,7 +11,7 @@
 //! | `entry`, `record` | a line of a journal, and a loop at one revision |
 //! | `document`, `lines`, `json`, `frontmatter`, `scalar`, `nulls`, `value`, `spec` | the forms of documents, and what a machine says of them |
 //! | `store`, `open`, `commit`, `start`, `archive`, `adopt`, `list` | operations on loops |
-//! | `lock`, `budget`, `id`, `locate` | the lock of a review, the time of a hook, ids, state folders |
+//! | `lock`, `budget`, `id` | the lock of a review, the time of a hook, ids |
 //!
 //! # Files of a state folder
 //!
@@ -48,7 +48,6 @@ mod id;
 mod journal;
 mod lines;
 mod list;
-mod locate;
 mod lock;
 mod map;
 mod memory;
@@ -78,7 +77,6 @@ pub use entry::{Change, ChangeEntry, Entry, JsonText, NoteEntry};
 pub use error::{Snapshot, StartError, StoreError, WhyNotOurs};
 pub use id::{InvalidId, LoopId};
 pub use list::{Foreign, Listed};
-pub use locate::{MAX_FOLDERS, folders, for_start};
 pub use lock::RunLock;
 pub use open::{Opened, REFUSED, REPAIRED, Repair, UNEXPLAINED};
 pub use record::Record;
