@@ -209,7 +209,7 @@ impl Folder {
         Ok(at)
     }
 
-    /// Opens what stands under a name, if it is of the kind that is wanted.
+    /// Opens the file or folder of a name, if it is of the kind that is wanted.
     fn open_as(&self, name: &str, flags: OFlags, wanted: FileType) -> io::Result<OwnedFd> {
         if flags.intersects(OFlags::RDWR | OFlags::WRONLY) {
             kill_point();
@@ -262,7 +262,7 @@ impl Folder {
         super::read::read_all(self.file(name)?, &self.path.join(name), max_bytes)
     }
 
-    /// Returns what stands under a name, or `None` if nothing does.
+    /// Describes the file or folder of a name, or returns `None` if there is none.
     pub fn look(&self, name: &str) -> io::Result<Option<Found>> {
         match rustix::fs::statat(&self.fd, single(name)?, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(Found(stat))),
@@ -271,12 +271,12 @@ impl Folder {
         }
     }
 
-    /// Returns whether something stands under a name.
+    /// Returns whether there is a file or folder of a name.
     pub fn has(&self, name: &str) -> bool {
         self.look(name).is_ok_and(|found| found.is_some())
     }
 
-    /// Returns whether this open file stands under a name.
+    /// Returns whether the file of a name is this open one.
     pub fn has_file(&self, name: &str, file: &File) -> io::Result<bool> {
         let open = rustix::fs::fstat(file)?;
         let is_it = |Found(stat): Found| (stat.st_dev, stat.st_ino) == (open.st_dev, open.st_ino);
@@ -308,7 +308,7 @@ impl Folder {
         Ok(names)
     }
 
-    /// Moves what stands under a name to a name in another folder. A symlink is moved itself.
+    /// Moves a file or folder to a name in another folder. A symlink is moved itself.
     pub fn rename(&self, name: &str, to: &Self, new: &str) -> io::Result<()> {
         kill_point();
         rustix::fs::renameat(&self.fd, single(name)?, &to.fd, single(new)?)?;
@@ -331,7 +331,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Syncs the folder, so that what was made, renamed or removed in it survives a power loss.
+    /// Syncs the folder, so that new, renamed and removed names in it survive a power loss.
     pub fn sync(&self) -> io::Result<()> {
         Ok(rustix::fs::fsync(&self.fd)?)
     }
@@ -349,7 +349,7 @@ pub fn if_there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-/// Refuses a path: the system would follow symlinks in it.
+/// Checks that a name is no path, in which the system would follow symlinks.
 pub(super) fn single(name: &str) -> io::Result<&str> {
     if name.is_empty() || name.contains('/') || matches!(name, "." | "..") {
         let what = format!("`{name}` is no name of a file here");

@@ -1,4 +1,4 @@
-//! Moving loops out of the state folder and back: `archive/<id>/` has everything of a loop, and is never pruned.
+//! Moves loops out of the state folder and back: `archive/<id>/` has everything of a loop, and is never pruned.
 
 use std::time::{Duration, SystemTime};
 

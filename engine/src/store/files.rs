@@ -30,9 +30,9 @@ use super::state_home::StateHome;
 use crate::files::kill_point;
 use crate::files::{Folder, Lock, Made, Prepared, folder_of, if_there, make_all};
 
-/// The name of the lock for every change of a loop. It is held for milliseconds.
+/// The lock for every change of a loop, which is held for milliseconds.
 const LOCK: &str = ".lock";
-/// The name of the lock for starts, archiving and restoring.
+/// The lock for starts, archiving and restoring.
 const START_LOCK: &str = ".start.lock";
 /// The name of the journal in a loop's folder.
 pub(super) const JOURNAL: &str = "journal.jsonl";
@@ -40,13 +40,15 @@ pub(super) const JOURNAL: &str = "journal.jsonl";
 pub(super) const ARCHIVE: &str = "archive";
 /// Endings of the files beside a document, each after the id.
 pub(super) const SIDECARS: [&str; 3] = [".lock", "-runner.sh", "-prompt.txt"];
+/// How long a lock is waited for by default.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 /// The most bytes of a journal.
 const MAX_JOURNAL: u64 = 64 * 1024 * 1024;
 /// The most bytes of a journal without a line that a start has left.
 const MAX_FIRST_LINE: u64 = 1024 * 1024;
-/// The most documents that were replaced after an edit by hand and are kept.
+/// The number of replaced documents that are kept.
 const MAX_REPLACED: u32 = 5;
-/// What stands for the id in the path of a document of the user's.
+/// The placeholder for the id in the path of a document of the user's.
 const ID: &str = "{id}";
 
 /// The state folder of one machine in one project. Making one creates nothing.
@@ -58,7 +60,7 @@ pub(super) struct LoopFolder {
     /// Below it no symlink is followed: the root, or a state folder outside of it.
     pub(super) base: Utf8PathBuf,
     pub(super) home: StateHome,
-    pub(super) deadline: Duration,
+    pub(super) lock_timeout: Duration,
     pub(super) budget: Budget,
     /// The state folder, if this is the folder of an archived loop below it.
     above: Option<Utf8PathBuf>,
@@ -71,7 +73,6 @@ impl LoopFolder {
         root: Utf8PathBuf,
         spec: &'static StateSpec,
         home: StateHome,
-        deadline: Duration,
     ) -> Self {
         // One spelling: the folder is compared with the path that the state home keeps.
         let folder: Utf8PathBuf = folder.components().collect();
@@ -83,7 +84,7 @@ impl LoopFolder {
             root,
             base,
             home,
-            deadline,
+            lock_timeout: LOCK_TIMEOUT,
             budget: Budget::endless(),
             above: None,
         }
@@ -99,9 +100,6 @@ impl LoopFolder {
     }
 
     /// Opens the state folder, from the base down, without following a symlink.
-    ///
-    /// # Errors
-    /// It is not there, or it or a folder above it is not trusted (see [`UntrustedError`]).
     pub(super) fn open(&self) -> io::Result<Folder> {
         self.open_below_base(&self.folder)
     }
@@ -112,9 +110,6 @@ impl LoopFolder {
     }
 
     /// Opens the folder of a loop.
-    ///
-    /// # Errors
-    /// See [`LoopFolder::open`].
     pub(super) fn open_loop(&self, id: &LoopId) -> io::Result<Folder> {
         self.open()?.below(id.as_str())
     }
@@ -230,7 +225,7 @@ impl LoopFolder {
         let path = self.folder.join(name);
         let begun = Instant::now();
         let take = |timeout| Lock::take(&folder, name, timeout);
-        let lock = self.budget.wait(self.deadline, take);
+        let lock = self.budget.wait(self.lock_timeout, take);
         let Some(_lock) = lock.map_err(io_error("lock", &path))? else {
             let waited = begun.elapsed();
             return Err(StoreError::Busy { path, waited });

@@ -16,13 +16,13 @@ use crate::files::Folder;
 /// A loop as [`Store::list`] sees it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Listed {
-    /// Its id.
+    /// The id.
     pub id: LoopId,
-    /// Its document.
+    /// The document.
     pub path: Utf8PathBuf,
     /// The time when it was last changed or touched.
     pub modified: SystemTime,
-    /// The stored form of its phase. `None` if that is not known.
+    /// The stored form of the phase, or `None` if it is not known.
     pub phase: Option<String>,
     /// Whether that phase is terminal.
     pub terminal: bool,
@@ -34,7 +34,7 @@ pub struct Listed {
     pub ours: bool,
     /// Whether it is a loop of our machine that is not this user's, so that nothing drives it.
     pub left_alone: bool,
-    /// What is wrong with it.
+    /// The reason why it cannot be used.
     pub problem: Option<String>,
     /// Its newest change, if it can be opened.
     pub newest: Option<ChangeEntry>,
@@ -47,11 +47,11 @@ pub struct Foreign {
     pub path: Utf8PathBuf,
     /// The time when it was last written.
     pub modified: SystemTime,
-    /// Its phase, if it has one that can be read.
+    /// The phase, if it can be read.
     pub phase: Option<String>,
     /// Whether that phase is terminal.
     pub terminal: bool,
-    /// What is wrong with it.
+    /// The reason why it cannot be read.
     pub problem: Option<String>,
 }
 
@@ -162,12 +162,13 @@ impl Store {
             Some(value?.to_plain().into_owned())
         };
         let phase = text(spec.fields.phase);
-        let not_sealed = |error: &StoreError| {
-            let StoreError::NotOurs { why, .. } = error else {
-                return false;
-            };
-            matches!(why, WhyNotOurs::Journal(_))
-        };
+        let is_unsealed = matches!(
+            error,
+            Some(StoreError::NotOurs {
+                why: WhyNotOurs::Journal(_),
+                ..
+            })
+        );
         Some(Listed {
             path: self.path_of(&id),
             id,
@@ -179,7 +180,7 @@ impl Store {
             session: text(spec.fields.session),
             root: text(spec.fields.root),
             ours: newest.is_some(),
-            left_alone: error.as_ref().is_some_and(not_sealed),
+            left_alone: is_unsealed,
             problem: error.map(|error| error.to_string()),
             newest,
         })

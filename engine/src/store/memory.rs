@@ -1,4 +1,4 @@
-//! Journals in memory, for types without files and for tests.
+//! Journals in memory, for programs without files and for tests.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -31,9 +31,6 @@ const READ_LOG_BYTES: u64 = 256 * 1024;
 /// The most characters of a line of the log.
 const MAX_LOG_LINE_CHARS: usize = 4000;
 
-/// How long a lock is waited for by default.
-const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
-
 /// The loops of one machine in one project. Making one creates nothing.
 #[derive(Debug, Clone)]
 pub struct Store {
@@ -52,7 +49,7 @@ impl Store {
         home: StateHome,
     ) -> Self {
         Self {
-            files: LoopFolder::new(&folder, root, spec, home, LOCK_TIMEOUT),
+            files: LoopFolder::new(&folder, root, spec, home),
             memory: None,
             only_looks: false,
         }
@@ -63,15 +60,8 @@ impl Store {
         let nowhere = Utf8PathBuf::from("/nowhere");
         let home = StateHome::at(nowhere.join("home"));
         Self {
-            files: LoopFolder::new(
-                &nowhere.join(spec.folder),
-                nowhere,
-                spec,
-                home,
-                LOCK_TIMEOUT,
-            ),
             memory: Some(Arc::default()),
-            only_looks: false,
+            ..Self::at(nowhere.join(spec.folder), nowhere, spec, home)
         }
     }
 
@@ -96,8 +86,7 @@ impl Store {
     pub fn archived_store(&self, id: &str) -> Self {
         Self {
             files: self.files.archived(id),
-            memory: self.memory.clone(),
-            only_looks: self.only_looks,
+            ..self.clone()
         }
     }
 
@@ -180,7 +169,7 @@ impl Store {
     /// Returns the same store with another time to wait for the project's lock (10 s by default).
     #[must_use]
     pub fn with_deadline(mut self, deadline: Duration) -> Self {
-        self.files.deadline = deadline;
+        self.files.lock_timeout = deadline;
         self
     }
 
@@ -199,7 +188,7 @@ impl Store {
     #[must_use]
     pub fn within(mut self, budget: &Budget) -> Self {
         self.files.budget = budget.clone();
-        self.files.deadline = self.files.deadline.min(HOOK_LOCK_TIMEOUT);
+        self.files.lock_timeout = self.files.lock_timeout.min(HOOK_LOCK_TIMEOUT);
         self
     }
 
