@@ -94,7 +94,7 @@ impl Store {
 /// Returns the newest change in a journal, whoever sealed it.
 fn newest(bytes: &[u8]) -> Option<ChangeEntry> {
     let lines = bytes.split(|byte| *byte == b'\n').rev();
-    let json = |line: &[u8]| match line.iter().rposition(|byte| *byte == b'\t') {
+    let json = |line: &[u8]| match memchr::memrchr(b'\t', line) {
         Some(tab) => line[..tab].to_vec(),
         None => line.to_vec(),
     };

@@ -477,18 +477,17 @@ impl Journal for LoopFolder {
         let read = || {
             let file = self.open_journal(id)?;
             sealing.search_end(id, &file, last.end, |end| {
-                let (entries, are_sealed) = end.entries();
-                let first = entries.iter().find_map(|json| revision_in(json));
+                let entries = end.entries();
+                let first = entries.iter().flatten().find_map(|json| revision_in(json));
                 let is_enough = first
                     .zip(since)
                     .is_some_and(|(first, since)| first <= since);
-                (!are_sealed || is_enough || end.is_whole()).then_some((entries, are_sealed))
+                (entries.is_none() || is_enough || end.is_whole()).then_some(entries)
             })
         };
-        match read().map_err(io_error("read", &self.journal_path(id)))? {
-            Some((entries, true)) => Ok(entries),
-            _ => Err(self.not_ours(id, "a line of its journal was changed")),
-        }
+        let entries = read().map_err(io_error("read", &self.journal_path(id)))?;
+        let entries = entries.flatten();
+        entries.ok_or_else(|| self.not_ours(id, "a line of its journal was changed"))
     }
 
     fn length(&self, id: &LoopId) -> Option<u64> {

@@ -100,7 +100,12 @@ impl Sealing {
             let mut bytes = Vec::new();
             file.seek(SeekFrom::Start(from))?;
             file.take(length - from).read_to_end(&mut bytes)?;
-            let found = find(&JournalEnd::new(self, id, &bytes, from));
+            let found = find(&JournalEnd {
+                sealing: self,
+                id,
+                bytes: &bytes,
+                from,
+            });
             if found.is_some() || from == 0 {
                 return Ok(found);
             }
@@ -113,17 +118,16 @@ impl Sealing {
 pub(super) struct JournalEnd<'b> {
     sealing: &'b Sealing,
     id: &'b LoopId,
-    lines: Vec<Line<'b>>,
-    /// The number of lines whose seals cannot be checked, since what is before them was not read.
-    unchecked: usize,
+    bytes: &'b [u8],
+    /// The place of the first byte in the journal.
+    from: u64,
 }
 
 /// A line as it is in the file, sealed or not.
+#[derive(Clone, Copy)]
 struct Line<'b> {
-    /// Where it begins, in bytes.
-    at: u64,
-    /// Where it ends, in bytes.
-    end: u64,
+    begin: usize,
+    end: usize,
     json: &'b [u8],
     seal: &'b str,
 }
@@ -131,48 +135,49 @@ struct Line<'b> {
 /// The newest sealed line of a journal, and the newest change up to it.
 pub(super) struct Last {
     pub(super) seal: String,
-    /// Where the line ends, in bytes.
+    /// The end of the line, in bytes.
     pub(super) end: u64,
     /// The change, as JSON.
     pub(super) change: Vec<u8>,
 }
 
 impl<'b> JournalEnd<'b> {
-    fn new(sealing: &'b Sealing, id: &'b LoopId, bytes: &'b [u8], from: u64) -> Self {
-        let mut end = from;
-        let lines = bytes.split_inclusive(|byte| *byte == b'\n').map(|line| {
-            let at = end;
-            end += line.len() as u64;
-            let (json, seal) = split(line).unwrap_or_default();
-            Line {
-                at,
-                end,
-                json,
-                seal,
-            }
-        });
-        Self {
-            sealing,
-            id,
-            lines: lines.collect(),
-            unchecked: if from > 0 { 2 } else { 0 },
-        }
+    /// Returns the line that ends at a byte, or `None` if that is the first one.
+    fn line_before(&self, end: usize) -> Option<Line<'b>> {
+        let before = &self.bytes[..end.checked_sub(1)?];
+        let begin = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
+        let (json, seal) = split(&self.bytes[begin..end]).unwrap_or_default();
+        Some(Line {
+            begin,
+            end,
+            json,
+            seal,
+        })
     }
 
-    fn is_sealed(&self, index: usize) -> bool {
-        let line = &self.lines[index];
-        let before = index
-            .checked_sub(1)
-            .map_or("", |before| self.lines[before].seal);
-        !line.seal.is_empty() && line.seal == self.sealing.seal(self.id, before, line.at, line.json)
+    /// Returns the lines whose seals can be checked, newest first: the line before was read whole.
+    fn lines(&self) -> impl Iterator<Item = Line<'b>> {
+        let newest = self.line_before(self.bytes.len());
+        let lines = std::iter::successors(newest, |line| self.line_before(line.begin));
+        lines.take_while(|line| {
+            let before = self.line_before(line.begin);
+            self.from == 0 || before.is_some_and(|before| before.begin > 0)
+        })
+    }
+
+    fn is_sealed(&self, line: &Line<'_>) -> bool {
+        let before = self
+            .line_before(line.begin)
+            .map_or("", |before| before.seal);
+        let at = self.from + line.begin as u64;
+        !line.seal.is_empty() && line.seal == self.sealing.seal(self.id, before, at, line.json)
     }
 
     /// Returns the newest sealed line, and the newest change with only sealed lines in between.
     pub(super) fn last(&self) -> Option<Last> {
-        let mut last: Option<&Line<'_>> = None;
-        for index in (self.unchecked..self.lines.len()).rev() {
-            let line = &self.lines[index];
-            if !self.is_sealed(index) {
+        let mut last = None;
+        for line in self.lines() {
+            if !self.is_sealed(&line) {
                 last = None;
                 continue;
             }
@@ -180,7 +185,7 @@ impl<'b> JournalEnd<'b> {
             if revision_in(line.json).is_some() {
                 return Some(Last {
                     seal: last.seal.to_owned(),
-                    end: last.end,
+                    end: self.from + last.end as u64,
                     change: line.json.to_vec(),
                 });
             }
@@ -190,15 +195,15 @@ impl<'b> JournalEnd<'b> {
 
     /// Returns whether this is the whole journal.
     pub(super) fn is_whole(&self) -> bool {
-        self.unchecked == 0
+        self.from == 0
     }
 
-    /// Returns the lines as JSON, oldest first, and whether each of them is sealed.
-    pub(super) fn entries(&self) -> (Vec<Vec<u8>>, bool) {
-        let indexes = self.unchecked..self.lines.len();
-        let are_sealed = indexes.clone().all(|index| self.is_sealed(index));
-        let entries = indexes.map(|index| self.lines[index].json.to_vec());
-        (entries.collect(), are_sealed)
+    /// Returns the lines as JSON, oldest first, or `None` if one of them is not sealed.
+    pub(super) fn entries(&self) -> Option<Vec<Vec<u8>>> {
+        let json = |line: Line<'_>| self.is_sealed(&line).then(|| line.json.to_vec());
+        let mut entries = self.lines().map(json).collect::<Option<Vec<_>>>()?;
+        entries.reverse();
+        Some(entries)
     }
 }
 
