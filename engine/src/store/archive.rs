@@ -3,10 +3,10 @@
 use std::time::{Duration, SystemTime};
 
 use super::error::{StartError, StoreError};
-use super::files::ARCHIVE;
 use super::id::LoopId;
 use super::list::{Listed, sort_by_time};
 use super::lock::{RUN, RunLock};
+use super::loop_folder::ARCHIVE;
 use super::record::Record;
 use super::store::Store;
 

@@ -8,8 +8,8 @@ use camino::Utf8PathBuf;
 use super::document::MAX_BYTES;
 use super::entry::ChangeEntry;
 use super::error::{StoreError, WhyNotOurs};
-use super::files::JOURNAL;
 use super::id::LoopId;
+use super::loop_folder::JOURNAL;
 use super::store::Store;
 use crate::files::Folder;
 

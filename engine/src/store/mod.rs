@@ -6,7 +6,8 @@
 //!
 //! | files | subject |
 //! |---|---|
-//! | `journal`, `files`, `memory` | the trait of journals, and its two implementations |
+//! | `journal`, `file_journal`, `memory` | the trait of journals, and its two implementations |
+//! | `loop_folder` | the files, locks and archive of a state folder |
 //! | `seal`, `project`, `state_home` | the user's key, the id of a state folder, and the folder of the user's own that keeps them |
 //! | `entry`, `record` | a line of a journal, and a loop at one revision |
 //! | `document`, `lines`, `json`, `frontmatter`, `scalar`, `nulls`, `value`, `spec` | the forms of documents, and what a machine says of them |
@@ -40,7 +41,7 @@ mod commit;
 mod document;
 mod entry;
 mod error;
-mod files;
+mod file_journal;
 #[cfg(any(test, fuzzing))]
 #[path = "tests/fuzzing.rs"]
 pub mod fuzzing;
@@ -49,6 +50,7 @@ mod journal;
 mod lines;
 mod list;
 mod lock;
+mod loop_folder;
 mod map;
 mod memory;
 mod open;

@@ -9,10 +9,10 @@ use jiff::Timestamp;
 
 use super::budget::{Budget, HOOK_LOCK_TIMEOUT};
 use super::error::{StoreError, io_error};
-use super::files::{ARCHIVE, LoopFolder};
 use super::id::{LoopId, iso};
 use super::journal::Journal;
 use super::lock::RunLock;
+use super::loop_folder::{ARCHIVE, LoopFolder};
 use super::memory::Memory;
 use super::project::{self, Mark};
 use super::seal::Sealing;
