@@ -109,7 +109,7 @@ pub fn run(
     let mut way = ReportSource::Ran;
     loop {
         let lock = RunLock::try_take(&folder);
-        let Some(_lock) = lock.map_err(|error| RoundError::Store(error.into()))? else {
+        let Some(_lock) = lock.map_err(RoundError::Store)? else {
             way = ReportSource::Followed;
             follow(raw, listener)?;
             continue;

@@ -53,10 +53,8 @@ impl Lock {
             return false;
         };
         let lock = fd_lock::RwLock::new(file);
-        let is_held = lock
-            .try_read()
-            .is_err_and(|error| error.kind() == ErrorKind::WouldBlock);
-        is_held
+        let held = |error: io::Error| error.kind() == ErrorKind::WouldBlock;
+        lock.try_read().is_err_and(held)
     }
 }
 
