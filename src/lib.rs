@@ -31,12 +31,13 @@ pub mod process;
 #[cfg(feature = "program")]
 pub mod program;
 pub mod review;
+pub mod text;
 
 #[doc(hidden)]
 pub mod __private;
 
 use claudex_loop_engine::digest;
-pub use claudex_loop_engine::{files, store, text};
+pub use claudex_loop_engine::{files, store};
 
 pub use behaviours::Step;
 pub use behaviours::verify::Verified;

@@ -1,15 +1,29 @@
-//! SHA-256 digests as text.
+//! SHA-256 digests and random bytes as lower-case hexadecimal text.
 
 use std::fmt::Write as _;
+use std::io;
 
 use sha2::{Digest as _, Sha256};
 
 /// Returns the SHA-256 digest of some bytes, as 64 lower-case hex digits.
 pub fn sha256(bytes: impl AsRef<[u8]>) -> String {
-    Sha256::digest(bytes)
-        .iter()
-        .fold(String::with_capacity(64), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        })
+    hex(&Sha256::digest(bytes))
+}
+
+/// Returns bytes as lower-case hex digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+/// Returns `N` random bytes as lower-case hex digits.
+///
+/// # Errors
+/// Returns an error if the system gives no random bytes.
+pub fn random_hex<const N: usize>() -> io::Result<String> {
+    let mut random = [0; N];
+    getrandom::fill(&mut random).map_err(io::Error::other)?;
+    Ok(hex(&random))
 }

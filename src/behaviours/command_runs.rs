@@ -10,6 +10,7 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 
+use crate::digest::random_hex;
 use crate::machine::{Raw, Refusal, Snapshot};
 use crate::process::configured::ConfiguredCommand;
 use crate::process::environment::Environment;
@@ -189,9 +190,7 @@ pub(super) fn unmoved(raw: &Raw) -> Result<(), Refusal> {
 
 /// Names a run.
 pub(super) fn new_run() -> io::Result<String> {
-    let mut random = [0_u8; 8];
-    getrandom::fill(&mut random).map_err(io::Error::other)?;
-    Ok(format!("c-{:016x}", u64::from_be_bytes(random)))
+    Ok(format!("c-{}", random_hex::<8>()?))
 }
 
 /// Runs a command in the loop's root to its end, or until `is_unwanted`, which is asked about ten times a second.

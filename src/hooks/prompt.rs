@@ -13,8 +13,7 @@
 //! What the arguments mean, and which commands are for persons only, is not known here.
 
 use std::io;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use derive_more::{Display, Error};
@@ -24,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use super::input::Input;
 use crate::digest::sha256;
-use crate::files::{Distrust, Folder, UntrustedError, if_there, make_private, open_private};
+use crate::files::{Distrust, Folder, Lock, UntrustedError, if_there, make_private, open_private};
 
 /// The folder of the records, in the user's own.
 const PROMPTS: &str = "prompts";
@@ -295,19 +294,11 @@ impl Records {
     /// Runs it while no other process stores or takes.
     fn locked<T>(&self, work: impl FnOnce() -> Result<T, PromptError>) -> Result<T, PromptError> {
         let path = self.folder.path().join(LOCK);
-        let file = self.folder.file_or_new(LOCK).map_err(failed(&path))?;
-        let mut lock = fd_lock::RwLock::new(file);
-        let since = Instant::now();
-        loop {
-            match lock.try_write() {
-                Ok(_held) => return work(),
-                Err(error) if error.kind() != io::ErrorKind::WouldBlock => {
-                    return Err(failed(&path)(error));
-                }
-                Err(_) if since.elapsed() >= PATIENCE => return Err(PromptError::Busy { path }),
-                Err(_) => thread::sleep(Duration::from_millis(10)),
-            }
-        }
+        let lock = Lock::take(&self.folder, LOCK, PATIENCE).map_err(failed(&path))?;
+        let Some(_lock) = lock else {
+            return Err(PromptError::Busy { path });
+        };
+        work()
     }
 
     /// Removes what is past its time, half-written files included. What cannot be removed is left: it is not valid.

@@ -12,7 +12,7 @@ use super::{locate, loops, messages, out, start};
 use crate::machine::Beginning;
 use crate::machine::LoopHandle;
 use crate::machine::import::ImportError;
-use crate::store::{FieldValue as _, IdForm, LoopId, MAX_BYTES};
+use crate::store::{IdForm, LoopId, MAX_BYTES, Store};
 use crate::{files, text};
 
 /// Takes up the document.
@@ -35,12 +35,12 @@ pub(super) fn import<M: App>(
     let path: Utf8PathBuf = here.join(file).canonicalize_utf8().map_err(unread)?;
     let bytes = files::read(&path).map_err(unread)?;
     let store = locate::for_start(info.state, &here);
-    let of_path = || store.id_in(&path).or(path.file_stem());
+    let of_path = || id_in_path(&store, &path).or(path.file_stem());
     let named = id.or_else(of_path).unwrap_or_default();
     let id = match M::TABLE.state.ids {
         IdForm::Stamp => {
             let document = M::TABLE.state.parse(&bytes).ok();
-            let field = |name| Some(document?.get(name)?.to_plain().into_owned());
+            let field = |name| document?.text(name);
             let own = field(M::TABLE.state.fields.id).unwrap_or_else(|| named.to_owned());
             // Of the copy of a loop that is here, another one is made.
             let is_free = |id: &LoopId| {
@@ -89,4 +89,11 @@ pub(super) fn import<M: App>(
         text::exact(store.path_of(raw.id()))
     ));
     Ok(Exit::Complete)
+}
+
+/// Returns the id of the loop whose document, a file of the user's, would be at this path.
+fn id_in_path<'p>(store: &Store, path: &'p Utf8Path) -> Option<&'p str> {
+    let (before, after) = store.spec().file?.split_once("{id}")?;
+    let path = path.strip_prefix(store.root()).ok()?.as_str();
+    path.strip_prefix(before)?.strip_suffix(after)
 }

@@ -1,14 +1,14 @@
 //! Which loop a call is about: by id, or the active one of the folder that it is made from.
-//!
-//! The walk from a folder to the state folders above it is the store's; this file only says what it means for a program.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use derive_more::{Display, Error};
 
 use super::info::ProgramInfo;
 use super::{incompatible, suggest};
-use crate::store::{self, IdForm, Listed, LoopId, StateHome, StateSpec, Store};
+use crate::store::{IdForm, Listed, LoopId, StateSpec, Store};
 use crate::text;
+
+pub use super::state_folders::{for_start, stores};
 
 /// No loop that a call could be about.
 #[derive(Debug, Display, Error, miette::Diagnostic)]
@@ -60,34 +60,6 @@ pub fn here() -> std::io::Result<Utf8PathBuf> {
     let path = std::env::current_dir()?;
     Utf8PathBuf::from_path_buf(path)
         .map_err(|path| std::io::Error::other(format!("the path {} is not UTF-8", path.display())))
-}
-
-/// What the variable says that the machine names for its state folder.
-pub fn state_dir(state: &StateSpec) -> Option<String> {
-    state
-        .folder_env
-        .and_then(|name| std::env::var(name).ok())
-        .filter(|value| !value.trim().is_empty())
-}
-
-/// The store that a start in a folder would use.
-pub fn for_start(state: &'static StateSpec, from: &Utf8Path) -> Store {
-    store::for_start(
-        state,
-        from,
-        state_dir(state).as_deref(),
-        &StateHome::of_user(state.program),
-    )
-}
-
-/// The state folders that exist above some folders, nearest first.
-pub fn stores(state: &'static StateSpec, starts: &[&Utf8Path]) -> Vec<Store> {
-    store::folders(
-        state,
-        starts,
-        state_dir(state).as_deref(),
-        &StateHome::of_user(state.program),
-    )
 }
 
 /// Returns the root of the project of a folder: that of the nearest state folder, else where a start would put one.

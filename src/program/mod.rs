@@ -56,6 +56,8 @@ pub mod settings;
 pub mod shell;
 pub mod start;
 mod state;
+mod state_file;
+mod state_folders;
 pub mod stop;
 pub mod suggest;
 mod turn;

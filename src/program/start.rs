@@ -16,11 +16,11 @@ use super::info::ProgramInfo;
 use super::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
 use super::{incompatible, locate, loops, messages, out, shell, suggest, typed};
 use crate::behaviours::words;
-use crate::files::scratch;
 use crate::machine::Beginning;
 use crate::machine::LoopHandle;
 use crate::machine::table::{Constant, FieldInfo, FieldKind, ModeInfo, Table};
 use crate::machine::{Actor, Held};
+use crate::review::scratch;
 use crate::store::{IdForm, LoopId, MOST_COUNT, StartError, Store, StoreError, WhyNotOurs};
 use crate::text;
 use serde_json::Value;
@@ -601,16 +601,9 @@ pub fn refused(info: &ProgramInfo, error: StartError) -> Failure {
             )
         }
         StartError::Store(error) => {
-            let is_refusal = match &error {
-                StoreError::Active { .. } => true,
-                StoreError::Io { source, .. } => {
-                    source.kind() == std::io::ErrorKind::CrossesDevices
-                }
-                _ => false,
-            };
-            let exit = match is_refusal {
-                true => Exit::Refused,
-                false => Exit::Internal,
+            let exit = match error {
+                StoreError::Active { .. } => Exit::Refused,
+                _ => Exit::Internal,
             };
             Failure::new(exit, error)
         }

@@ -14,11 +14,11 @@ use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::verb_args::LoopArgs;
-use super::{attempts, incompatible, locate, loops, messages, out, rounds};
+use super::{attempts, incompatible, locate, loops, messages, out, rounds, state_file};
 use crate::machine::LoopHandle;
 use crate::review::evidence::EvidencePolicy;
 use crate::review::findings::Counts;
-use crate::store::{LoopId, PidLock, SetError, StateHome, Store, StoreError, parse_plain, partial};
+use crate::store::{Form, LoopId, StateHome, Store, StoreError, parse_plain};
 use crate::text;
 
 /// The longest value that comes on stdin, in bytes.
@@ -79,7 +79,7 @@ pub(super) fn state<M: App>(program: &Program<M>, command: State) -> Result<Exit
                 );
                 return Err(failure);
             }
-            partial::state_write(&absolute(&file)?, &stdin()?).map_err(refused)?;
+            state_file::replace(&absolute(&file)?, &stdin()?).map_err(refused)?;
             Ok(Exit::Complete)
         }
         State::Get { file, field } => {
@@ -98,7 +98,7 @@ pub(super) fn state<M: App>(program: &Program<M>, command: State) -> Result<Exit
         State::Move { file, from, to } => move_phase(program, &file, &from, &to),
         State::LockWrite { file, pid } => {
             let pid = pid.unwrap_or_else(std::os::unix::process::parent_id);
-            PidLock::write(&absolute(&file)?, pid).map_err(|error| {
+            state_file::write_pid(&absolute(&file)?, pid).map_err(|error| {
                 Failure::plain(
                     Exit::Refused,
                     "claudex::state::lock",
@@ -108,7 +108,9 @@ pub(super) fn state<M: App>(program: &Program<M>, command: State) -> Result<Exit
             })?;
             Ok(Exit::Complete)
         }
-        State::LockActive { file } => Ok(yes_or_no(PidLock::is_active(&absolute(&file)?))),
+        State::LockActive { file } => {
+            Ok(yes_or_no(state_file::has_live_process(&absolute(&file)?)))
+        }
         State::Sweep => {
             let stale_after = loops::settings_here(info)?.stale_after;
             loops::sweep(info, stale_after, false)?;
@@ -119,7 +121,7 @@ pub(super) fn state<M: App>(program: &Program<M>, command: State) -> Result<Exit
             let newest = locate::stores(info.state, &[&here])
                 .iter()
                 .filter(|store| store.refusal().is_none())
-                .find_map(|store| partial::newest(store.folder()));
+                .find_map(|store| state_file::find_newest(store.folder()));
             match newest {
                 Some(path) => {
                     out::exact(path.as_str());
@@ -189,8 +191,8 @@ fn field_of(
     field: &str,
 ) -> Result<Option<String>, StoreError> {
     match file.extension() == Some(info.state.extension) {
-        true => partial::read_field_of(info.state, file, field),
-        false => partial::read_field(file, field),
+        true => state_file::read_field(file, field, |bytes| info.state.parse(bytes)),
+        false => state_file::read_field(file, field, |bytes| Form::Lines.parse(bytes)),
     }
 }
 
@@ -256,17 +258,15 @@ fn set(
         let settings = loops::settings(info, store.root(), None)?;
         let optional = settings.permissions(actor).evidence == EvidencePolicy::Optional;
         let set = store.set_field(&id, field, parse_plain(value), &actor.to_string(), optional);
-        if let Err(error @ SetError::Owned { .. }) = &set {
-            noted(
-                &store,
-                &id,
-                &format!("state set {field}"),
-                &error.to_string(),
-            );
+        if let Err(StoreError::Io { source, .. }) = &set
+            && source.kind() == io::ErrorKind::InvalidInput
+        {
+            let tried = format!("state set {field}");
+            noted(&store, &id, &tried, &source.to_string());
         }
         set.map_err(refused)?;
     } else {
-        partial::set_field(&absolute(file)?, field, value).map_err(refused)?;
+        state_file::set_field(&absolute(file)?, field, value).map_err(refused)?;
     }
     Ok(Exit::Complete)
 }
@@ -282,7 +282,7 @@ fn move_phase<M: App>(
     let (info, table) = (program.info, M::TABLE);
     let Some((store, id)) = ours(info, file) else {
         return Ok(yes_or_no(
-            partial::transition(&absolute(file)?, from, to).map_err(refused)?,
+            state_file::set_phase(&absolute(file)?, from, to).map_err(refused)?,
         ));
     };
     let actor = Caller::from_env().actor(false);

@@ -12,6 +12,7 @@ use super::caller::UNKNOWN;
 use super::info::ProgramInfo;
 use super::loops::with_help;
 use super::settings::Settings;
+use super::state_folders::MAX_FOLDERS;
 use super::{chosen, incompatible, locate, messages, next_action, rounds, turn, vanished};
 use crate::behaviours::{Step, words};
 use crate::hooks::decision::Decision;
@@ -20,7 +21,7 @@ use crate::machine::LoopHandle;
 use crate::machine::{Actor, Refusal, Refused};
 use crate::process::environment::GUARD;
 use crate::review::runs;
-use crate::store::{Budget, HOOK_TIMEOUT, Listed, LoopId, MAX_FOLDERS, Store};
+use crate::store::{Budget, HOOK_TIMEOUT, Listed, LoopId, Store};
 use crate::text;
 
 /// Prefix of the folder's log line about a stop that changed nothing. `status` shows that line.

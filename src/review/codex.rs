@@ -19,9 +19,9 @@ use super::client::{self, Client, Events, USUAL, said, shown, shown_path, text_o
 use super::opened::Opened;
 use super::reviewer::{self, Cause, CauseKind, Outcome, Request, Reviewer};
 use super::settings::ReviewerSettings;
-use crate::files::scratch::{Place, Scratch};
 use crate::process::Watch;
 use crate::process::environment::GUARD;
+use crate::review::scratch::{Place, Scratch};
 
 /// Its program.
 pub const PROGRAM: &str = "codex";

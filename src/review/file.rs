@@ -12,6 +12,7 @@ use super::personas::Persona;
 use super::portion::Portions;
 use super::reviewer::{Event, Outcome, Request, Reviewer};
 use super::round::{Listener, RoundError, RoundEvent};
+use super::scratch::Place;
 use super::subject::Part;
 use super::{Kind, findings_file, numbered, prompt, reports, round};
 use crate::files::{MAX_BYTES, UntrustedError, folder_of, make_all};
@@ -64,7 +65,7 @@ pub fn review(
         focus: persona.focus,
         run: &run,
         root,
-        scratch: &store.scratch(),
+        scratch: &Place::in_store(store),
         limits,
         environment: &Environment::default(),
         output: None,

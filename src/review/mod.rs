@@ -36,6 +36,7 @@ pub mod reports;
 pub mod reviewer;
 pub mod round;
 pub mod runs;
+pub mod scratch;
 pub mod settings;
 pub mod subject;
 pub mod worktree;

@@ -43,8 +43,8 @@ pub(super) fn write_in(
     text: &str,
 ) -> io::Result<(u64, Utf8PathBuf)> {
     let number = |name: &str| between(name, before, after);
-    let taken = folder.names(|name| number(name).is_some())?;
-    let highest = taken.iter().filter_map(|name| number(name)).max();
+    let names = folder.names()?;
+    let highest = names.iter().filter_map(|name| number(name)).max();
     let mut next = highest.unwrap_or_default().saturating_add(1);
     loop {
         let name = format!("{before}{next}{after}");

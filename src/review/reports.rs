@@ -4,6 +4,7 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use super::scratch::Place;
 use crate::files::TEMPORARY;
 use crate::review::worktree::Ours;
 use crate::store::{LoopId, Store};
@@ -27,7 +28,7 @@ pub fn fixes(id: &LoopId) -> Utf8PathBuf {
 
 /// Returns the files below a root that a review of changes passes over: the loops' state and the reports.
 pub fn ours(store: &Store, root: &Utf8Path) -> Ours {
-    let ours = Ours::new(store.scratch())
+    let ours = Ours::new(Place::in_store(store))
         .files(&format!("{FOLDER}/{REPORT}"), ".md")
         .files(&format!("{FOLDER}/{FIXES}"), ".md")
         // What a crash left of either.

@@ -15,13 +15,13 @@ use super::findings::Findings;
 use super::opened::Opened;
 use super::subject::Part;
 use crate::files::Folder;
-use crate::files::scratch::Place;
 use crate::machine::persona::Focus;
 use crate::process::environment::Environment;
 use crate::process::limits::Limits;
 use crate::process::output::KEPT;
 pub use crate::process::{Event, Watch};
 use crate::process::{ProcessEnd, ProcessOutput, StartError};
+use crate::review::scratch::Place;
 
 /// What a reviewer is asked.
 #[derive(Debug, Clone, Copy)]

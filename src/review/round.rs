@@ -17,6 +17,7 @@ use jiff::Timestamp;
 
 use self::error::io_error;
 use self::progress::{Progress, follow};
+use crate::digest::random_hex;
 use crate::files::{Folder, UntrustedError};
 use crate::machine::Raw;
 use crate::process::environment::Environment;
@@ -33,6 +34,7 @@ use crate::review::opened::Opened;
 use crate::review::prompt::Prompt;
 use crate::review::reviewer::{Cause, Event, Outcome, Request, Reviewer};
 use crate::review::runs::{self, FindingsFile, Run, RunBegin, RunEnd, RunOutcome};
+use crate::review::scratch::Place;
 use crate::review::subject::{self, Part};
 use crate::review::worktree::CHANGED_DURING_REVIEW;
 use crate::review::{Digest, ReviewSpec, findings_file, numbered, reports};
@@ -224,7 +226,7 @@ fn perform(
         focus: persona.focus,
         run: &began.run,
         root: store.root(),
-        scratch: &store.scratch(),
+        scratch: &Place::in_store(store),
         limits: brief.limits,
         environment: brief.environment,
         output: Some((folder, &output)),
@@ -485,7 +487,5 @@ fn told_to_end(outcome: &Outcome) -> bool {
 }
 
 pub(super) fn new_run(round: u64) -> io::Result<String> {
-    let mut random = [0_u8; 4];
-    getrandom::fill(&mut random).map_err(io::Error::other)?;
-    Ok(format!("r{round}-{:08x}", u32::from_be_bytes(random)))
+    Ok(format!("r{round}-{}", random_hex::<4>()?))
 }

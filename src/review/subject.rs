@@ -285,10 +285,11 @@ impl Found {
         let Some((folder, _)) = if_there(raw.folder_at(&path.join("*")))? else {
             return Ok(());
         };
-        let mut names = folder.names(|name| match &ends {
+        let mut names = folder.names()?;
+        names.retain(|name| match &ends {
             Some((before, after)) => between(name, before, after).is_some(),
             None => fits(name, &pieces),
-        })?;
+        });
         names.truncate(MOST_FILES + 1);
         names.sort();
         for name in names {

@@ -1,9 +1,9 @@
 //! A folder that is held open: the one way to the files of a project and of a state folder.
 //!
 //! [`Folder::open`] opens a folder that the user chose. Every folder below it is opened from the one above, one name at a
-//! time, and no symlink is followed. So nothing that a repository or an archive brought leads elsewhere, neither when the
-//! folder is opened nor afterwards. Only regular files are opened, and a pipe is never waited for.
+//! time, and no symlink is followed. Only regular files are opened, and a pipe is never waited for.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
@@ -15,12 +15,11 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use super::kill_point::kill_point;
-use super::untrusted::{Distrust, UntrustedError};
 
 /// The permissions of a new folder, before the umask.
 pub(super) const FOLDER_MODE: Mode = Mode::from_raw_mode(0o777);
 /// The permissions of a folder that only its owner may use.
-pub(super) const PRIVATE_MODE: Mode = Mode::from_raw_mode(0o700);
+const PRIVATE_MODE: Mode = Mode::from_raw_mode(0o700);
 /// The permissions of a new file.
 const FILE_MODE: Mode = Mode::from_raw_mode(0o600);
 
@@ -28,8 +27,7 @@ const FILE_MODE: Mode = Mode::from_raw_mode(0o600);
 ///
 /// # Errors
 ///
-/// Each method returns an error if the system refuses, and an [`UntrustedError`] if what stands under a name is not of the kind
-/// that is wanted.
+/// Each method returns an error if the system refuses, and an [`UntrustedError`] if a file or folder is of the wrong kind.
 #[derive(Debug, Clone)]
 pub struct Folder {
     pub(super) fd: Arc<OwnedFd>,
@@ -39,9 +37,29 @@ pub struct Folder {
 /// A folder that was made, by the folder above it and its name there.
 pub type Made = (Folder, String);
 
-/// The kind, size and time of a file or folder. A symlink is described itself, not what it leads to.
+/// The kind, size and time of a file or folder. A symlink is described itself, not its target.
 #[derive(Debug, Clone, Copy)]
 pub struct Found(Stat);
+
+/// The reason for not using a file or folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Distrust {
+    /// A symlink.
+    Symlink,
+    /// A folder, a pipe, a socket or a device instead of a file.
+    NotAFile,
+    /// Something else instead of a folder.
+    NotAFolder,
+}
+
+/// The cause inside an [`io::Error`] of a [`Folder`]: a file or folder that is not used.
+#[derive(Debug, Clone)]
+pub struct UntrustedError {
+    /// The file, or a folder above it.
+    pub path: Utf8PathBuf,
+    /// The reason.
+    pub why: Distrust,
+}
 
 impl Found {
     /// Returns whether it is a regular file.
@@ -79,17 +97,44 @@ impl Found {
     fn kind(&self) -> FileType {
         FileType::from_raw_mode(self.0.st_mode)
     }
+}
 
-    /// Returns why it is not used as a file, or as a folder.
-    fn distrust(&self, wanted: FileType) -> Option<Distrust> {
-        match self.kind() {
-            kind if kind == wanted => None,
-            FileType::Symlink => Some(Distrust::Symlink),
-            _ if wanted == FileType::Directory => Some(Distrust::NotAFolder),
-            _ => Some(Distrust::NotAFile),
+impl Distrust {
+    /// Returns what to do about it.
+    pub fn help(self) -> &'static str {
+        match self {
+            Self::Symlink => "remove it, or put what it leads to in its place",
+            Self::NotAFile => "a file of yours has to be there",
+            Self::NotAFolder => "a folder of yours has to be there",
         }
     }
 }
+
+impl fmt::Display for Distrust {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Symlink => "it is a symlink",
+            Self::NotAFile => "it is no regular file",
+            Self::NotAFolder => "it is no folder",
+        })
+    }
+}
+
+impl UntrustedError {
+    /// Returns the cause of this kind, if an error has one.
+    pub fn of(error: &io::Error) -> Option<&Self> {
+        error.get_ref()?.downcast_ref()
+    }
+}
+
+impl fmt::Display for UntrustedError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, why } = self;
+        write!(f, "{path} is not trusted: {why}; {}", why.help())
+    }
+}
+
+impl std::error::Error for UntrustedError {}
 
 impl Folder {
     /// Opens a folder by a path that the user chose, or that is canonical. Symlinks on the way are followed.
@@ -121,6 +166,11 @@ impl Folder {
     /// Opens a folder below this one. Makes it, and those on the way, if they are not there.
     pub fn make(&self, path: impl AsRef<Utf8Path>) -> io::Result<Self> {
         self.walk(path.as_ref(), Some(FOLDER_MODE), &mut Vec::new())
+    }
+
+    /// Opens a folder below this one, and makes it for its owner alone if it is not there. Closes it to other users.
+    pub fn make_private(&self, path: impl AsRef<Utf8Path>) -> io::Result<Self> {
+        self.walk(path.as_ref(), Some(PRIVATE_MODE), &mut Vec::new())
     }
 
     /// Opens a folder below this one. With a mode, makes those that are not there and adds them to `made`; with
@@ -159,7 +209,7 @@ impl Folder {
         Ok(at)
     }
 
-    /// Opens what stands under a name, if it is of the kind that is wanted.
+    /// Opens the file or folder of a name, if it is of the kind that is wanted.
     fn open_as(&self, name: &str, flags: OFlags, wanted: FileType) -> io::Result<OwnedFd> {
         if flags.intersects(OFlags::RDWR | OFlags::WRONLY) {
             kill_point();
@@ -172,11 +222,15 @@ impl Folder {
             Ok(fd) => Some(Found(rustix::fs::fstat(fd)?)),
             Err(_) => self.look(name)?,
         };
-        if let Some(why) = found.and_then(|found| found.distrust(wanted)) {
-            let path = self.path.join(name);
-            return Err(UntrustedError { path, why }.into());
-        }
-        Ok(opened?)
+        let why = match found.map(|found| found.kind()) {
+            Some(FileType::Symlink) => Distrust::Symlink,
+            Some(kind) if kind != wanted && wanted == FileType::Directory => Distrust::NotAFolder,
+            Some(kind) if kind != wanted => Distrust::NotAFile,
+            _ => return Ok(opened?),
+        };
+        let path = self.path.join(name);
+        let error = UntrustedError { path, why };
+        Err(io::Error::new(ErrorKind::InvalidInput, error))
     }
 
     fn open_file(&self, name: &str, flags: OFlags) -> io::Result<File> {
@@ -208,7 +262,7 @@ impl Folder {
         super::read::read_all(self.file(name)?, &self.path.join(name), max_bytes)
     }
 
-    /// Returns what stands under a name, or `None` if nothing does.
+    /// Describes the file or folder of a name, or returns `None` if there is none.
     pub fn look(&self, name: &str) -> io::Result<Option<Found>> {
         match rustix::fs::statat(&self.fd, single(name)?, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(Found(stat))),
@@ -217,12 +271,12 @@ impl Folder {
         }
     }
 
-    /// Returns whether something stands under a name.
+    /// Returns whether there is a file or folder of a name.
     pub fn has(&self, name: &str) -> bool {
         self.look(name).is_ok_and(|found| found.is_some())
     }
 
-    /// Returns whether this open file stands under a name.
+    /// Returns whether the file of a name is this open one.
     pub fn has_file(&self, name: &str, file: &File) -> io::Result<bool> {
         let open = rustix::fs::fstat(file)?;
         let is_it = |Found(stat): Found| (stat.st_dev, stat.st_ino) == (open.st_dev, open.st_ino);
@@ -232,7 +286,7 @@ impl Folder {
     /// Lists the folder, unordered. Leaves out names that are not UTF-8.
     pub fn list(&self) -> io::Result<Vec<(String, Found)>> {
         let mut listed = Vec::new();
-        for name in self.names(|_| true)? {
+        for name in self.names()? {
             // A file may have been removed meanwhile.
             if let Some(found) = self.look(&name)? {
                 listed.push((name, found));
@@ -241,20 +295,20 @@ impl Folder {
         Ok(listed)
     }
 
-    /// Lists the names in the folder that `is_wanted` accepts, unordered. Leaves out names that are not UTF-8.
-    pub fn names(&self, is_wanted: impl Fn(&str) -> bool) -> io::Result<Vec<String>> {
+    /// Lists the names in the folder, unordered. Leaves out names that are not UTF-8.
+    pub fn names(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in Dir::read_from(&self.fd)? {
             let entry = entry?;
             let name = entry.file_name().to_str().unwrap_or("..");
-            if !matches!(name, "." | "..") && is_wanted(name) {
+            if !matches!(name, "." | "..") {
                 names.push(name.to_owned());
             }
         }
         Ok(names)
     }
 
-    /// Moves what stands under a name to a name in another folder. A symlink is moved itself.
+    /// Moves a file or folder to a name in another folder. A symlink is moved itself.
     pub fn rename(&self, name: &str, to: &Self, new: &str) -> io::Result<()> {
         kill_point();
         rustix::fs::renameat(&self.fd, single(name)?, &to.fd, single(new)?)?;
@@ -277,7 +331,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Syncs the folder, so that what was made, renamed or removed in it survives a power loss.
+    /// Syncs the folder, so that new, renamed and removed names in it survive a power loss.
     pub fn sync(&self) -> io::Result<()> {
         Ok(rustix::fs::fsync(&self.fd)?)
     }
@@ -295,7 +349,7 @@ pub fn if_there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-/// Refuses a path: the system would follow symlinks in it.
+/// Checks that a name is no path, in which the system would follow symlinks.
 pub(super) fn single(name: &str) -> io::Result<&str> {
     if name.is_empty() || name.contains('/') || matches!(name, "." | "..") {
         let what = format!("`{name}` is no name of a file here");

@@ -1,6 +1,11 @@
 //! Kill points: a debug build kills itself before one of its changes of files, the third if `CLAUDEX_KILL_AT` is 3. So the
 //! tests of any program can kill it at each of them. A release build has none of this.
 
+use std::fs::File;
+use std::io::{self, Write as _};
+
+use rustix::process::{Signal, getpid, kill_process};
+
 /// Kills the process (`SIGKILL`) if the next change of a file is the chosen one. Called before each change.
 pub fn kill_point() {
     if is_next() {
@@ -8,8 +13,18 @@ pub fn kill_point() {
     }
 }
 
+/// Writes bytes to a file. This counts as two changes: before the second one, half of them are there.
+pub(crate) fn write_all(file: &mut File, bytes: &[u8]) -> io::Result<()> {
+    kill_point();
+    if is_next() {
+        let _ = file.write_all(&bytes[..bytes.len() / 2]);
+        die();
+    }
+    file.write_all(bytes)
+}
+
 /// Counts a change, and returns whether it is the chosen one.
-pub fn is_next() -> bool {
+fn is_next() -> bool {
     #[cfg(debug_assertions)]
     {
         use std::sync::LazyLock;
@@ -26,7 +41,7 @@ pub fn is_next() -> bool {
 }
 
 /// Kills the process without undoing anything.
-pub fn die() -> ! {
-    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+fn die() -> ! {
+    let _ = kill_process(getpid(), Signal::KILL);
     std::process::abort()
 }

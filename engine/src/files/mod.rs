@@ -6,20 +6,18 @@
 //! | `paths`      | opening and making folders by path                                      |
 //! | `replace`    | replacing a file whole                                                  |
 //! | `read`       | reading a file that the user named                                      |
-//! | `untrusted`  | the error for a file or folder that is not used                         |
-//! | `scratch`    | folders for data of a running process                                   |
+//! | `lock`       | advisory locks on files                                                 |
 //! | `kill_point` | where a debug build kills itself in a test                              |
 
 mod folder;
 pub mod kill_point;
+mod lock;
 mod paths;
 mod read;
 mod replace;
-pub mod scratch;
-mod untrusted;
 
-pub use folder::{Folder, Found, Made, if_there};
+pub use folder::{Distrust, Folder, Found, Made, UntrustedError, if_there};
+pub use lock::Lock;
 pub use paths::{folder_of, make_all, make_private, open_private, remove_made};
 pub use read::{MAX_BYTES, open, read, read_to_string, text};
 pub use replace::{Prepared, TEMPORARY};
-pub use untrusted::{Distrust, UntrustedError};

@@ -6,7 +6,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
-use super::folder::{FOLDER_MODE, Folder, Made, PRIVATE_MODE, if_there, single};
+use super::folder::{FOLDER_MODE, Folder, Made, if_there, single};
 
 /// Opens the folder of a file, and returns it with the file's name. Below the first of the `bases` that the path lies in, no
 /// symlink is followed. A path that lies in none of them is the user's own choice.
@@ -60,7 +60,7 @@ pub fn make_private(own: &Utf8Path, name: &str) -> io::Result<Folder> {
         .mode(0o700)
         .create(above)?;
     let below = Utf8Path::new(own.file_name().unwrap_or_default()).join(name);
-    Folder::open(above)?.walk(&below, Some(PRIVATE_MODE), &mut Vec::new())
+    Folder::open(above)?.make_private(below)
 }
 
 /// Opens `<own>/<name>`. See [`make_private`].

@@ -32,18 +32,18 @@ pub fn open(path: &Utf8Path) -> io::Result<File> {
     Err(io::Error::new(kind, format!("{shown} is {why}")))
 }
 
-/// Reads a regular file. Symlinks are followed.
+/// Reads a regular file of at most [`MAX_BYTES`]. Symlinks are followed.
 ///
 /// # Errors
-/// Returns an error if there is no regular file, it is larger than [`MAX_BYTES`], or the system refuses.
+/// Returns an error if there is no regular file, it is too large, or the system refuses.
 pub fn read(path: &Utf8Path) -> io::Result<Vec<u8>> {
     read_all(open(path)?, path, MAX_BYTES)
 }
 
-/// Reads a regular file as text. Symlinks are followed.
+/// Reads a regular file of at most [`MAX_BYTES`] as text. Symlinks are followed.
 ///
 /// # Errors
-/// Returns an error if it cannot be read (see [`read`]) or is not UTF-8.
+/// Returns an error if it cannot be read, or is not UTF-8.
 pub fn read_to_string(path: &Utf8Path) -> io::Result<String> {
     text(read(path)?)
 }

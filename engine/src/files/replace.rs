@@ -1,24 +1,25 @@
 //! Replacing a file whole: a reader finds either the old or the new content, at any moment and after any crash.
 //!
-//! The content goes to a new file in a folder of the same file system, under a name that nobody can guess, and is renamed over
-//! the old one. A crash before the rename leaves the old file, and maybe the temporary one.
+//! The content goes to a new file in the same folder, under a name that nobody can guess, and is renamed over the old one. A
+//! crash in between may leave the temporary file.
 
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io;
 
 use rustix::fs::{Mode, RenameFlags};
 use rustix::io::Errno;
 
 use super::folder::{Folder, single};
-use super::kill_point::kill_point;
+use super::kill_point::{kill_point, write_all};
+use crate::digest::random_hex;
 
 /// The beginning of the name of a temporary file.
 pub const TEMPORARY: &str = ".loop-tmp-";
 
 /// The new content of a file, with mode 0600 and not synced. Dropping it removes it.
 #[derive(Debug)]
-pub struct Prepared<'f> {
-    folder: &'f Folder,
+pub struct Prepared {
+    folder: Folder,
     file: File,
     temporary: String,
 }
@@ -32,27 +33,24 @@ impl Folder {
     pub fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let prepared = self.prepare(bytes)?;
         prepared.sync()?;
-        prepared.rename(self, name)?;
+        prepared.rename(name)?;
         self.sync()
     }
 
     /// Writes the new content of a file to a temporary one in this folder.
-    pub fn prepare(&self, bytes: &[u8]) -> io::Result<Prepared<'_>> {
-        let mut random = [0; 16];
-        getrandom::fill(&mut random).map_err(io::Error::other)?;
-        let temporary = format!("{TEMPORARY}{:032x}", u128::from_be_bytes(random));
+    pub fn prepare(&self, bytes: &[u8]) -> io::Result<Prepared> {
+        let temporary = format!("{TEMPORARY}{}", random_hex::<16>()?);
         let mut prepared = Prepared {
-            folder: self,
+            folder: self.clone(),
             file: self.new_file(&temporary)?,
             temporary,
         };
-        kill_point();
-        prepared.file.write_all(bytes)?;
+        write_all(&mut prepared.file, bytes)?;
         Ok(prepared)
     }
 }
 
-impl Prepared<'_> {
+impl Prepared {
     /// Sets the permissions of the new file.
     pub fn set_mode(&self, mode: u32) -> io::Result<()> {
         kill_point();
@@ -64,16 +62,22 @@ impl Prepared<'_> {
         self.file.sync_all()
     }
 
-    /// Renames it over a file of a folder.
-    pub fn rename(mut self, to: &Folder, name: &str) -> io::Result<()> {
-        self.folder.rename(&self.temporary, to, name)?;
+    /// Renames it over a file of its folder.
+    pub fn rename(mut self, name: &str) -> io::Result<()> {
+        // File systems begin to write out a file that is renamed over another. That takes time, so the two are exchanged
+        // if they can be, and dropping this removes the old one.
+        let is_file = self.folder.look(name)?.is_some_and(|found| found.is_file());
+        if is_file && self.rename_with(name, RenameFlags::EXCHANGE).is_ok() {
+            return Ok(());
+        }
+        self.folder.rename(&self.temporary, &self.folder, name)?;
         self.temporary.clear();
         Ok(())
     }
 
-    /// Renames it to a name in its own folder, unless something stands there, which then stays.
+    /// Renames it, unless something of that name is there, which then stays.
     pub fn rename_new(mut self, name: &str) -> io::Result<()> {
-        match self.rename_with(self.folder, name, RenameFlags::NOREPLACE) {
+        match self.rename_with(name, RenameFlags::NOREPLACE) {
             Ok(()) => self.temporary.clear(),
             Err(Errno::EXIST) => {}
             Err(error) => return Err(error.into()),
@@ -81,25 +85,15 @@ impl Prepared<'_> {
         Ok(())
     }
 
-    /// Exchanges it with a file of a folder, and removes the old one. File systems begin to write out a file that is renamed
-    /// over another, so that a power loss leaves no empty one. That takes time, which a file that can be made again saves.
-    pub fn exchange(self, to: &Folder, name: &str) -> io::Result<()> {
-        let is_file = to.look(name)?.is_some_and(|found| found.is_file());
-        if is_file && self.rename_with(to, name, RenameFlags::EXCHANGE).is_ok() {
-            // Dropping this removes the old file, which has the temporary name now.
-            return Ok(());
-        }
-        self.rename(to, name)
-    }
-
-    fn rename_with(&self, to: &Folder, name: &str, flags: RenameFlags) -> Result<(), Errno> {
+    fn rename_with(&self, name: &str, flags: RenameFlags) -> Result<(), Errno> {
         let name = single(name).map_err(|_| Errno::INVAL)?;
+        let folder = &self.folder.fd;
         kill_point();
-        rustix::fs::renameat_with(&self.folder.fd, &self.temporary, &to.fd, name, flags)
+        rustix::fs::renameat_with(folder, &self.temporary, folder, name, flags)
     }
 }
 
-impl Drop for Prepared<'_> {
+impl Drop for Prepared {
     fn drop(&mut self) {
         if !self.temporary.is_empty() {
             let _ = self.folder.remove(&self.temporary);
@@ -137,7 +131,7 @@ mod tests {
         }
         folder.replace("one", b"new").unwrap();
         let prepared = folder.prepare(b"new").unwrap();
-        prepared.exchange(&folder, "two").unwrap();
+        prepared.rename("two").unwrap();
         assert_eq!(std::fs::read(path.join("target")).unwrap(), b"kept");
         assert!(!path.join("one").is_symlink() && !path.join("two").is_symlink());
     }
@@ -149,7 +143,7 @@ mod tests {
         std::fs::create_dir(path.join("state")).unwrap();
         assert!(folder.replace("state", b"new").is_err());
         let prepared = folder.prepare(b"new").unwrap();
-        assert!(prepared.exchange(&folder, "state").is_err());
+        assert!(prepared.rename("state").is_err());
         assert!(folder.replace("no/such", b"new").is_err());
         assert_eq!(path.read_dir_utf8().unwrap().count(), 1);
     }

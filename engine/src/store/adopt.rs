@@ -3,8 +3,8 @@
 
 use super::entry::{ADOPT, ChangeEntry};
 use super::error::{StartError, StoreError, WhyNotOurs, io_error};
-use super::files::JOURNAL;
 use super::id::LoopId;
+use super::loop_folder::JOURNAL;
 use super::store::Store;
 use super::value::FieldValue as _;
 

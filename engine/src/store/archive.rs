@@ -1,12 +1,12 @@
-//! Moving loops out of the state folder and back: `archive/<id>/` has everything of a loop, and is never pruned.
+//! Moves loops out of the state folder and back: `archive/<id>/` has everything of a loop, and is never pruned.
 
 use std::time::{Duration, SystemTime};
 
 use super::error::{StartError, StoreError};
-use super::files::ARCHIVE;
 use super::id::LoopId;
-use super::list::Listed;
+use super::list::{Listed, sort_by_time};
 use super::lock::{RUN, RunLock};
+use super::loop_folder::ARCHIVE;
 use super::record::Record;
 use super::store::Store;
 
@@ -14,19 +14,19 @@ impl Store {
     /// Archives a loop, whether it can be opened or not.
     ///
     /// # Errors
-    /// There is no such loop, a review of it runs, or it cannot be moved.
+    /// Returns an error if there is no such loop, a review of it runs, or it cannot be moved.
     pub fn archive(&self, id: &LoopId) -> Result<(), StoreError> {
-        let is_there = self.has_journal(id) || self.files().read_document(id).is_ok();
-        if !is_there {
+        if !self.has_journal(id) && self.files().read_document(id).is_err() {
             return Err(self.no_loop(id));
         }
-        let folder = self.files().open_loop(id);
-        let held = folder.ok().map(|folder| RunLock::try_take(&folder));
-        if let Some(None) = held.transpose()? {
-            let path = self.loop_folder(id).join(RUN);
-            let waited = Duration::ZERO;
-            return Err(StoreError::Busy { path, waited });
-        }
+        let _running = match self.files().open_loop(id) {
+            Ok(folder) => Some(RunLock::try_take(&folder)?.ok_or_else(|| {
+                let path = folder.path().join(RUN);
+                let waited = Duration::ZERO;
+                StoreError::Busy { path, waited }
+            })?),
+            Err(_) => None,
+        };
         self.journal_of().archive(id)?;
         self.log(&format!("{id}: archived; to go on with it: resume {id}"));
         Ok(())
@@ -35,7 +35,7 @@ impl Store {
     /// Brings an archived loop back.
     ///
     /// # Errors
-    /// Another loop is under way, there is no such loop in the archive, or it cannot be opened here.
+    /// Returns an error if another loop is under way, there is no such loop in the archive, or it cannot be opened here.
     pub fn unarchive(&self, id: &LoopId) -> Result<Record, StartError> {
         let Some(listed) = self.listed_in_archive(id.as_str()) else {
             return Err(StoreError::NotFound {
@@ -63,12 +63,6 @@ impl Store {
         self.listed_in_archive(id.as_str()).is_some()
     }
 
-    /// Returns the store on the folder of an archived loop.
-    #[must_use]
-    pub fn archived_store(&self, id: &str) -> Self {
-        self.in_archive(id)
-    }
-
     fn listed_in_archive(&self, id: &str) -> Option<Listed> {
         let mut listed = self.archived_store(id).list().into_iter();
         listed.find(|one| one.id.as_str() == id)
@@ -77,16 +71,15 @@ impl Store {
     /// Returns the archived loops that are not over, newest first.
     pub fn archived(&self) -> Vec<Listed> {
         let archive = self.files().open().and_then(|here| here.below(ARCHIVE));
-        let names = archive
-            .and_then(|archive| archive.list())
-            .unwrap_or_default();
+        let names = archive.and_then(|archive| archive.names());
         let mut listed: Vec<Listed> = names
+            .unwrap_or_default()
             .into_iter()
             .take_while(|_| !self.budget().is_over())
-            .filter_map(|(name, _)| self.listed_in_archive(&name))
+            .filter_map(|name| self.listed_in_archive(&name))
             .filter(|one| !one.terminal)
             .collect();
-        listed.sort_by(|one, other| (other.modified, &other.id).cmp(&(one.modified, &one.id)));
+        sort_by_time(&mut listed);
         listed
     }
 
@@ -103,36 +96,33 @@ impl Store {
         stale.map(|one| one.id).collect()
     }
 
-    /// Archives the stale loops.
+    /// Archives the stale loops. Returns those that were archived.
     pub fn archive_stale(&self, now: SystemTime, older: Duration) -> Vec<LoopId> {
-        let mut archived = self.stale(now, older);
-        archived.retain(|id| match self.archive(id) {
+        self.archive_each(self.stale(now, older))
+    }
+
+    /// Archives the finished loops beyond the newest.
+    pub(super) fn archive_finished(&self, newest: usize) {
+        let listed = self.list().into_iter();
+        let finished = listed.filter(|one| one.ours && one.terminal);
+        self.archive_each(finished.skip(newest).map(|one| one.id).collect());
+    }
+
+    fn archive_each(&self, mut ids: Vec<LoopId>) -> Vec<LoopId> {
+        ids.retain(|id| match self.archive(id) {
             Ok(()) => true,
             Err(error) => {
                 self.log(&format!("{id}: not archived: {error}"));
                 false
             }
         });
-        archived
-    }
-
-    /// Archives the finished loops beyond the newest.
-    pub(super) fn archive_finished(&self, newest: usize) {
-        let finished = self
-            .list()
-            .into_iter()
-            .filter(|one| one.ours && one.terminal);
-        for one in finished.skip(newest) {
-            if let Err(error) = self.journal_of().archive(&one.id) {
-                self.log(&format!("{}: not archived: {error}", one.id));
-            }
-        }
+        ids
     }
 
     /// Archives every loop of this project, and every state file that was made by hand. Returns their names.
     ///
     /// # Errors
-    /// One cannot be moved. Those before it stay archived.
+    /// Returns an error if one cannot be moved. Those before it stay archived.
     pub fn archive_all(&self) -> Result<Vec<String>, StoreError> {
         let mut archived = Vec::new();
         for one in self.list() {

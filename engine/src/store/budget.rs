@@ -6,20 +6,12 @@ use std::time::{Duration, Instant};
 
 /// The time that a call of a hook has.
 pub const HOOK_TIMEOUT: Duration = Duration::from_secs(5);
-/// The part of it that may go to waiting for locks.
-const HOOK_LOCK_TIMEOUT: Duration = Duration::from_secs(2);
+/// The part of it that one wait for a lock may take.
+pub(super) const HOOK_LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What is left of a call's time. Clones share it.
 #[derive(Debug, Clone)]
-pub struct Budget(Arc<Mutex<Clocks>>);
-
-#[derive(Debug)]
-struct Clocks {
-    /// The time of the call.
-    call: Clock,
-    /// The time for locks. It runs only during waits for them.
-    locks: Clock,
-}
+pub struct Budget(Arc<Mutex<Clock>>);
 
 /// A clock that counts down, or stands still.
 #[derive(Debug)]
@@ -29,29 +21,20 @@ struct Clock {
     since: Option<Instant>,
 }
 
-/// A wait for a lock, which counts until this is dropped.
-#[derive(Debug)]
-pub(super) struct LockWait<'b> {
-    budget: &'b Budget,
-    call_ran: bool,
-}
-
 impl Budget {
     /// Starts the clock of a call of a hook.
     pub fn of_hook() -> Self {
-        Self::with_limits(HOOK_TIMEOUT, HOOK_LOCK_TIMEOUT)
+        Self::with_limit(HOOK_TIMEOUT)
     }
 
     /// Returns the budget of a call without a limit.
     pub(super) fn endless() -> Self {
-        Self::with_limits(Duration::MAX, Duration::MAX)
+        Self::with_limit(Duration::MAX)
     }
 
-    fn with_limits(call: Duration, locks: Duration) -> Self {
-        let mut call = Clock::new(call);
-        call.turn(true);
-        let locks = Clock::new(locks);
-        Self(Arc::new(Mutex::new(Clocks { call, locks })))
+    fn with_limit(left: Duration) -> Self {
+        let since = Some(Instant::now());
+        Self(Arc::new(Mutex::new(Clock { left, since })))
     }
 
     /// Returns whether nothing is left.
@@ -61,47 +44,32 @@ impl Budget {
 
     /// Runs a wait, which gets the smaller of its own bound and what is left. Its time counts.
     pub fn wait<R>(&self, bound: Duration, wait: impl FnOnce(Duration) -> R) -> R {
-        self.turned(true, || wait(bound.min(self.left())))
+        self.run_with_clock(true, || wait(bound.min(self.left())))
     }
 
     /// Runs what the machine asks for while the clock stands still: a command may take an hour, and its result must still be
     /// committed. Waits inside of it count.
     pub fn stand_still<R>(&self, work: impl FnOnce() -> R) -> R {
-        self.turned(false, work)
+        self.run_with_clock(false, work)
     }
 
-    /// Begins a wait for a lock, and returns how long it may take.
-    pub(super) fn wait_for_lock(&self, bound: Duration) -> (LockWait<'_>, Duration) {
-        let mut clocks = self.clocks();
-        let call_ran = clocks.call.turn(true);
-        clocks.locks.turn(true);
-        let left = clocks.call.left().min(clocks.locks.left());
-        let budget = self;
-        (LockWait { budget, call_ran }, bound.min(left))
-    }
-
-    fn turned<R>(&self, on: bool, work: impl FnOnce() -> R) -> R {
-        let ran = self.clocks().call.turn(on);
+    fn run_with_clock<R>(&self, on: bool, work: impl FnOnce() -> R) -> R {
+        let was_on = self.clock().turn(on);
         let result = work();
-        self.clocks().call.turn(ran);
+        self.clock().turn(was_on);
         result
     }
 
     fn left(&self) -> Duration {
-        self.clocks().call.left()
+        self.clock().left()
     }
 
-    fn clocks(&self) -> MutexGuard<'_, Clocks> {
+    fn clock(&self) -> MutexGuard<'_, Clock> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Clock {
-    /// Returns a clock that stands still.
-    fn new(left: Duration) -> Self {
-        Self { left, since: None }
-    }
-
     fn left(&self) -> Duration {
         let gone = self.since.map_or(Duration::ZERO, |since| since.elapsed());
         self.left.saturating_sub(gone)
@@ -118,14 +86,6 @@ impl Clock {
     }
 }
 
-impl Drop for LockWait<'_> {
-    fn drop(&mut self) {
-        let mut clocks = self.budget.clocks();
-        clocks.call.turn(self.call_ran);
-        clocks.locks.turn(false);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,7 +99,7 @@ mod tests {
 
     #[test]
     fn wait_gets_no_more_than_is_left() {
-        let budget = Budget::with_limits(LONG, LONG);
+        let budget = Budget::with_limit(LONG);
         let clone = budget.clone();
         clone.wait(LONG, |bound| {
             assert!(bound <= LONG);
@@ -150,17 +110,16 @@ mod tests {
             assert_eq!(bound, NAP, "its own bound is smaller")
         });
 
-        let budget = Budget::with_limits(NAP, LONG);
+        let budget = Budget::with_limit(NAP);
         assert!(!budget.is_over());
         nap();
         assert!(budget.is_over() && budget.clone().is_over());
         budget.wait(LONG, |bound| assert_eq!(bound, Duration::ZERO));
-        assert_eq!(budget.wait_for_lock(LONG).1, Duration::ZERO);
     }
 
     #[test]
     fn clock_stands_still_except_for_waits() {
-        let budget = Budget::with_limits(LONG, LONG);
+        let budget = Budget::with_limit(LONG);
         let before = budget.stand_still(|| {
             let before = budget.left();
             nap();
@@ -175,26 +134,8 @@ mod tests {
     }
 
     #[test]
-    fn waits_for_locks_share_one_limit() {
-        let budget = Budget::with_limits(LONG, NAP);
-        let (counted, bound) = budget.wait_for_lock(LONG);
-        assert!(bound <= NAP);
-        drop(counted);
-        nap();
-        assert!(
-            !budget.wait_for_lock(LONG).1.is_zero(),
-            "time between them is none of theirs"
-        );
-        let counted = budget.wait_for_lock(LONG).0;
-        nap();
-        drop(counted);
-        assert!(budget.wait_for_lock(LONG).1.is_zero() && !budget.is_over());
-    }
-
-    #[test]
     fn endless_budget_never_ends() {
         let budget = Budget::endless();
         budget.wait(LONG, |bound| assert_eq!(bound, LONG));
-        assert_eq!(budget.wait_for_lock(LONG).1, LONG);
     }
 }

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 
 use super::document::is_field_name;
 use super::entry::{Change, ChangeEntry};
-use super::error::{SetError, Snapshot, StoreError, io_error};
+use super::error::{Snapshot, StoreError, io_error};
 use super::id::{LoopId, iso};
 use super::journal::Line;
 use super::open::render;
@@ -187,20 +187,22 @@ impl Store {
         value: Json,
         by: &str,
         allow_owned: bool,
-    ) -> Result<Record, SetError> {
+    ) -> Result<Record, StoreError> {
         let spec = self.spec();
-        let owner = match () {
+        let why = match () {
             () if !is_field_name(field) => {
-                let field = field.to_owned();
-                return Err(SetError::Name { field });
+                format!("`{}` cannot name a field", field.escape_debug())
             }
-            () if spec.is_structural(field) => Some("the store"),
-            () if spec.is_protected(field) && !allow_owned => Some("the machine"),
-            () => None,
+            () if spec.is_structural(field) => {
+                format!("the field `{field}` is written by the store only")
+            }
+            () if spec.is_protected(field) && !allow_owned => {
+                format!("the field `{field}` is written by the machine only")
+            }
+            () => String::new(),
         };
-        if let Some(owner) = owner {
-            let field = field.to_owned();
-            return Err(SetError::Owned { field, owner });
+        if !why.is_empty() {
+            return Err(StoreError::input("set a field of", self.path_of(id), why));
         }
         loop {
             let held = self.open(id)?.record;
@@ -211,7 +213,7 @@ impl Store {
             match self.write(&held, change) {
                 // Another process changed the loop in between.
                 Err(StoreError::Stale { .. }) => {}
-                written => return Ok(written?),
+                written => return written,
             }
         }
     }

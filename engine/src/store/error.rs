@@ -5,26 +5,26 @@ use std::io;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use derive_more::{Display, Error};
+use miette::Diagnostic;
 
 use super::document::DocumentError;
 use super::lock::RUN;
 use crate::files::UntrustedError;
 use crate::text::shown;
 
-/// Why the store did not do what it was asked for. Nothing was changed.
+/// The reason why the store refused or failed. Nothing was changed.
 #[derive(Debug)]
 pub enum StoreError {
     /// A file cannot be read or written, or its content is not what it should be.
     Io {
         /// What was tried, as a verb.
         doing: &'static str,
-        /// With which file.
+        /// The file or folder.
         path: Utf8PathBuf,
-        /// What the system said, or what is wrong with the content.
+        /// The system's error, or what is wrong with the content.
         source: io::Error,
     },
-    /// Another process held a lock all the time.
+    /// Another process held a lock for longer than this one may wait.
     Busy {
         /// The lock file.
         path: Utf8PathBuf,
@@ -40,16 +40,16 @@ pub enum StoreError {
         /// What was found.
         why: WhyNotOurs,
     },
-    /// The loop is not the one that was held.
+    /// The loop was changed since it was read.
     Stale {
-        /// The loop as it is.
+        /// The phase and revision of the stored loop.
         found: Snapshot,
     },
     /// Another loop is in the way.
     Active {
         /// The other loop.
         id: String,
-        /// Its phase. `None`: it has the id that a new loop is to have.
+        /// Its phase, or `None` if it only has the id that a new loop is to have.
         phase: Option<String>,
         /// Its state folder.
         folder: Utf8PathBuf,
@@ -72,17 +72,17 @@ pub enum StoreError {
         /// The machine that reads it.
         expected: &'static str,
     },
-    /// The journal has as many bytes as it may have.
+    /// The journal has reached its largest size.
     Full {
         /// The journal.
         path: Utf8PathBuf,
     },
 }
 
-/// What was found in the place of a loop of this user.
+/// What was found instead of a loop of this user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WhyNotOurs {
-    /// A journal without this user's seal, or that lost lines, or in a copy of a state folder.
+    /// A journal that is without this user's seal, lost lines, or is in a copy of a state folder.
     Journal(String),
     /// A document of the machine without a journal.
     NoJournal,
@@ -95,13 +95,12 @@ pub enum WhyNotOurs {
         /// The loop's revision.
         newest: u64,
     },
-    /// A file of the user's in the place of the document.
+    /// A file of the user's at the document's path.
     OtherFile,
 }
 
 /// A phase and a revision.
-#[derive(Debug, Clone, PartialEq, Eq, Display)]
-#[display("{phase}, revision {revision}")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
     /// The phase's stored form.
     pub phase: String,
@@ -109,8 +108,24 @@ pub struct Snapshot {
     pub revision: u64,
 }
 
+/// The reason why a loop was not started. Nothing is left behind.
+#[derive(Debug)]
+pub enum StartError {
+    /// A mode that others start.
+    Actor {
+        /// The mode.
+        mode: &'static str,
+        /// Who may start it.
+        by: String,
+        /// Who tried.
+        actor: String,
+    },
+    /// An error of the store.
+    Store(StoreError),
+}
+
 impl StoreError {
-    /// Returns why a file or folder is not trusted, if that is the error.
+    /// Returns the file or folder that is not trusted, if that is the error.
     pub fn untrusted(&self) -> Option<&UntrustedError> {
         match self {
             Self::Io { source, .. } => UntrustedError::of(source),
@@ -120,106 +135,106 @@ impl StoreError {
 
     /// Makes an error of a document that cannot be read or written.
     pub(super) fn document(doing: &'static str, path: Utf8PathBuf, error: DocumentError) -> Self {
-        let source = io::Error::new(io::ErrorKind::InvalidData, error);
-        Self::Io {
-            doing,
-            path,
-            source,
-        }
+        io_error(doing, &path)(io::Error::new(io::ErrorKind::InvalidData, error))
     }
 
-    /// Makes an error of input that nothing is written of.
-    pub(super) fn input(doing: &'static str, path: Utf8PathBuf, why: String) -> Self {
-        let source = io::Error::new(io::ErrorKind::InvalidInput, why);
-        Self::Io {
-            doing,
-            path,
-            source,
-        }
+    /// Makes an error of input that is refused: `kind` is [`io::ErrorKind::InvalidInput`].
+    pub fn input(doing: &'static str, path: Utf8PathBuf, why: String) -> Self {
+        io_error(doing, &path)(io::Error::new(io::ErrorKind::InvalidInput, why))
+    }
+}
+
+impl fmt::Display for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, revision {}", self.phase, self.revision)
     }
 }
 
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io { source, .. } if let Some(error) = UntrustedError::of(source) => {
-                write!(f, "{} is not trusted: {}", shown(&error.path), error.why)
-            }
+        let message = match self {
             Self::Io {
                 doing,
                 path,
                 source,
-            } => {
-                let source = shown(source.to_string());
-                write!(f, "cannot {doing} {}: {source}", shown(path))
-            }
+            } => match UntrustedError::of(source) {
+                Some(error) => format!("{} is not trusted: {}", shown(&error.path), error.why),
+                None => format!(
+                    "cannot {doing} {}: {}",
+                    shown(path),
+                    shown(source.to_string())
+                ),
+            },
             Self::Busy { path, .. } if path.file_name() == Some(RUN) => {
                 let id = path.parent().and_then(Utf8Path::file_name);
-                write!(f, "a review of loop {} is running", shown(id.unwrap_or("")))
+                format!("a review of loop {} is running", shown(id.unwrap_or("")))
             }
             Self::Busy { path, waited } => {
                 let waited = waited.as_millis();
-                write!(f, "{} is still held after {waited} ms", shown(path))
+                format!("{} is still held after {waited} ms", shown(path))
             }
-            Self::NotOurs { id, path, why } => {
-                let path = shown(path);
-                match why {
-                    WhyNotOurs::Journal(why) => {
-                        write!(f, "loop {id} in {path} is not yours: {why}")
-                    }
-                    WhyNotOurs::NoJournal => {
-                        write!(f, "{path} has no journal, so no start made it here")
-                    }
-                    WhyNotOurs::NoMachine => write!(
-                        f,
-                        "{path} names no machine, so an older tool wrote it; a user takes it up with the command import and its path"
-                    ),
-                    WhyNotOurs::PutBack { found, newest } => write!(
-                        f,
-                        "{path} is at revision {found}, and the loop is at {newest}: the file was put back, such as by a checkout"
-                    ),
-                    WhyNotOurs::OtherFile => write!(
-                        f,
-                        "in the place of the loop's document there is another file, {path}"
-                    ),
+            Self::NotOurs { id, path, why } => why.message(id, &shown(path)),
+            Self::Stale { found } => format!("the loop was changed meanwhile: it is at {found}"),
+            Self::Active { id, phase, folder } => match (shown(folder), phase) {
+                (folder, Some(phase)) => {
+                    format!("the loop `{id}` is already active in {folder}, in phase {phase}")
                 }
-            }
-            Self::Stale { found } => {
-                write!(f, "the loop was changed meanwhile: it is at {found}")
-            }
-            Self::Active {
-                id,
-                phase: Some(phase),
-                folder,
-            } => write!(
-                f,
-                "the loop `{id}` is already active in {}, in phase {phase}",
-                shown(folder)
-            ),
-            Self::Active { id, folder, .. } => {
-                write!(f, "there is a loop `{id}` already in {}", shown(folder))
-            }
+                (folder, None) => format!("there is a loop `{id}` already in {folder}"),
+            },
             Self::NotFound {
                 id,
                 folder,
-                archived: true,
-            } => write!(f, "loop {id} is in the archive, {}", shown(folder)),
-            Self::NotFound { id, folder, .. } => {
-                write!(f, "there is no loop `{id}` in {}", shown(folder))
-            }
+                archived,
+            } => match (shown(folder), archived) {
+                (folder, true) => format!("loop {id} is in the archive, {folder}"),
+                (folder, false) => format!("there is no loop `{id}` in {folder}"),
+            },
             Self::OtherMachine {
                 path,
                 found,
                 expected,
-            } => write!(
-                f,
-                "{} belongs to the machine `{}`, not to `{expected}`",
-                shown(path),
-                found.escape_debug()
-            ),
-            Self::Full { path } => {
-                write!(f, "the journal {} is full: it may have 64 MiB", shown(path))
+            } => {
+                let (path, found) = (shown(path), found.escape_debug());
+                format!("{path} belongs to the machine `{found}`, not to `{expected}`")
             }
+            Self::Full { path } => {
+                format!("the journal {} is full: it may have 64 MiB", shown(path))
+            }
+        };
+        f.write_str(&message)
+    }
+}
+
+impl WhyNotOurs {
+    fn message(&self, id: &str, path: &str) -> String {
+        match self {
+            Self::Journal(why) => format!("loop {id} in {path} is not yours: {why}"),
+            Self::NoJournal => format!("{path} has no journal, so no start made it here"),
+            Self::NoMachine => format!(
+                "{path} names no machine, so an older tool wrote it; a user takes it up with the command import and its path"
+            ),
+            Self::PutBack { found, newest } => format!(
+                "{path} is at revision {found}, and the loop is at {newest}: the file was put back, such as by a checkout"
+            ),
+            Self::OtherFile => {
+                format!("in the place of the loop's document there is another file, {path}")
+            }
+        }
+    }
+
+    fn help(&self) -> &'static str {
+        match self {
+            Self::Journal(_) => {
+                "nothing drives it; a user takes it over with the command adopt and its id, or starts a new loop from its document with import"
+            }
+            Self::NoJournal => {
+                "it was copied or shipped with the repository: remove it, or start a loop from it with the command import and its path"
+            }
+            Self::NoMachine => "it can be read and edited as a document, but not driven",
+            Self::PutBack { .. } => {
+                "resume with the loop's id keeps the loop's state and writes the file again; import with the file takes the file's state"
+            }
+            Self::OtherFile => "move it away, or a user takes it up as it is with import",
         }
     }
 }
@@ -233,7 +248,7 @@ impl std::error::Error for StoreError {
     }
 }
 
-impl miette::Diagnostic for StoreError {
+impl Diagnostic for StoreError {
     fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
         Some(Box::new(match self {
             Self::Io { .. } => "claudex::store::io",
@@ -251,10 +266,9 @@ impl miette::Diagnostic for StoreError {
         Some(Box::new(match self {
             Self::Io { source, .. } => match (UntrustedError::of(source), source.kind()) {
                 (Some(error), _) => error.why.help(),
-                (_, io::ErrorKind::InvalidData) => "mend or remove it",
-                (_, io::ErrorKind::InvalidInput) => "give another value; nothing was changed",
-                (_, io::ErrorKind::CrossesDevices) => {
-                    "let both be in one: nothing of the project's may be mounted between them"
+                (_, io::ErrorKind::InvalidData) => "fix or remove it",
+                (_, io::ErrorKind::InvalidInput) => {
+                    "give another value, or use a command of the machine; nothing was changed"
                 }
                 _ => "check the folder's permissions and the free space",
             },
@@ -264,20 +278,8 @@ impl miette::Diagnostic for StoreError {
             Self::Busy { .. } => {
                 "another process changes this project's loops; try again, or end that process if it hangs"
             }
-            Self::NotOurs { why, .. } => match why {
-                WhyNotOurs::Journal(_) => {
-                    "nothing drives it; a user takes it over with the command adopt and its id, or starts a new loop from its document with import"
-                }
-                WhyNotOurs::NoJournal => {
-                    "it was copied or shipped with the repository: remove it, or start a loop from it with the command import and its path"
-                }
-                WhyNotOurs::NoMachine => "it can be read and edited as a document, but not driven",
-                WhyNotOurs::PutBack { .. } => {
-                    "resume with the loop's id keeps the loop's state and writes the file again; import with the file takes the file's state"
-                }
-                WhyNotOurs::OtherFile => "move it away, or a user takes it up as it is with import",
-            },
-            Self::Stale { .. } => "read it again, and decide anew",
+            Self::NotOurs { why, .. } => why.help(),
+            Self::Stale { .. } => "read it again, and decide again",
             Self::Active { phase: None, .. } => "take another id",
             Self::Active { .. } => "finish it or cancel it first",
             Self::NotFound { archived: true, .. } => {
@@ -292,59 +294,40 @@ impl miette::Diagnostic for StoreError {
     }
 }
 
-/// Why a field was not set outside of the machine's transitions. Nothing was changed.
-#[derive(Debug, Display, Error, derive_more::From, miette::Diagnostic)]
-pub enum SetError {
-    /// A field that only the machine or the store writes.
-    #[display("the field `{field}` is written by {owner} only")]
-    #[diagnostic(
-        code(claudex::store::field_owned),
-        help("use a transition of the machine instead")
-    )]
-    #[from(skip)]
-    Owned {
-        /// The field.
-        field: String,
-        /// Who writes it.
-        #[error(not(source))]
-        owner: &'static str,
-    },
-    /// A text that cannot name a field.
-    #[display("`{}` cannot name a field", field.escape_debug())]
-    #[diagnostic(
-        code(claudex::store::field_name),
-        help("a name is a letter, then letters, digits, `_` or `-`")
-    )]
-    #[from(skip)]
-    Name {
-        /// The text.
-        field: String,
-    },
-    /// The store failed.
-    #[display("{_0}")]
-    #[diagnostic(transparent)]
-    Store(#[error(not(source))] StoreError),
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Actor { mode, by, actor } => write!(
+                f,
+                "a loop in mode {mode} is started by {by}, and this call comes from {actor}"
+            ),
+            Self::Store(error) => error.fmt(f),
+        }
+    }
 }
 
-/// Why a loop was not started. Nothing is left behind.
-#[derive(Debug, Display, Error, derive_more::From, miette::Diagnostic)]
-pub enum StartError {
-    /// A loop in this mode is for others to start.
-    #[display("a loop in mode {mode} is started by {by}, and this call comes from {actor}")]
-    #[diagnostic(code(claudex::store::actor))]
-    #[from(skip)]
-    Actor {
-        /// The mode.
-        mode: &'static str,
-        /// Who may start it.
-        by: String,
-        /// Who tried.
-        actor: String,
-    },
-    /// The store failed.
-    #[display("{_0}")]
-    #[diagnostic(transparent)]
-    Store(#[error(not(source))] StoreError),
+impl Diagnostic for StartError {
+    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        match self {
+            Self::Actor { .. } => Some(Box::new("claudex::store::actor")),
+            Self::Store(error) => error.code(),
+        }
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        match self {
+            Self::Actor { .. } => None,
+            Self::Store(error) => error.help(),
+        }
+    }
+}
+
+impl std::error::Error for StartError {}
+
+impl From<StoreError> for StartError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
 }
 
 /// Turns the system's error into ours: `.map_err(io_error("read", path))`.

@@ -1,31 +1,24 @@
 //! The id of a loop: a type that cannot hold a path, and the clock's stamp it is made from.
 
+use std::fmt;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::spec::IdForm;
+use crate::digest::random_hex;
 
 /// The names of our own files in a state folder, which no loop may have.
 const RESERVED: [&str; 4] = ["archive", "log", "project", "scratch"];
 
 /// The id of a loop. It is safe as a file name: no separators, no dots, no leading dash in a stamp.
-#[derive(
-    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, derive_more::Display,
-)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct LoopId(String);
 
-/// The error for a text that is no id of a loop.
-#[derive(
-    Debug, Clone, PartialEq, Eq, derive_more::Display, derive_more::Error, miette::Diagnostic,
-)]
-#[display("`{}` is not the id of a loop", text.escape_debug())]
-#[diagnostic(code(claudex::store::invalid_id), help("{wanted}"))]
-pub struct InvalidId {
-    /// The text, cut after 80 characters.
-    text: String,
-    wanted: &'static str,
-}
+/// The error for a text that is not the id of a loop, with its first 80 characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InvalidId(String);
 
 impl LoopId {
     /// Parses an id of a form.
@@ -33,18 +26,14 @@ impl LoopId {
     /// # Errors
     /// Returns an error if the text does not have the form.
     pub fn parse(text: &str, form: IdForm) -> Result<Self, InvalidId> {
-        let (fits, wanted) = match form {
-            IdForm::Stamp => (is_stamp(text), "an id looks like 20261122-005333-0a1b2c"),
-            IdForm::Name => (
-                is_name(text),
-                "an id is 1 to 64 letters, digits, `_` or `-`, and no folder of the store's",
-            ),
+        let fits = match form {
+            IdForm::Stamp => is_stamp(text),
+            IdForm::Name => is_name(text),
         };
-        if fits {
-            return Ok(Self(text.to_owned()));
+        match fits {
+            true => Ok(Self(text.to_owned())),
+            false => Err(InvalidId(text.chars().take(80).collect())),
         }
-        let text = text.chars().take(80).collect();
-        Err(InvalidId { text, wanted })
     }
 
     /// Makes a new id from the time `now` and six random hexadecimal digits.
@@ -52,11 +41,8 @@ impl LoopId {
     /// # Errors
     /// Returns an error if the system gives no random bytes.
     pub fn new_stamp(now: Timestamp) -> std::io::Result<Self> {
-        let mut random = [0_u8; 3];
-        getrandom::fill(&mut random).map_err(std::io::Error::other)?;
-        let [a, b, c] = random;
         let time = now.strftime("%Y%m%d-%H%M%S");
-        Ok(Self(format!("{time}-{a:02x}{b:02x}{c:02x}")))
+        Ok(Self(format!("{time}-{}", random_hex::<3>()?)))
     }
 
     /// Returns the id as text.
@@ -64,6 +50,20 @@ impl LoopId {
         &self.0
     }
 }
+
+impl fmt::Display for LoopId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for InvalidId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is not the id of a loop", self.0.escape_debug())
+    }
+}
+
+impl std::error::Error for InvalidId {}
 
 impl From<LoopId> for String {
     fn from(id: LoopId) -> Self {
@@ -86,21 +86,18 @@ pub(super) fn iso(time: Timestamp) -> String {
 }
 
 fn is_stamp(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    bytes.len() == 22
-        && bytes.iter().enumerate().all(|(at, byte)| match at {
-            8 | 15 => *byte == b'-',
-            0..15 => byte.is_ascii_digit(),
-            _ => matches!(byte, b'0'..=b'9' | b'a'..=b'f'),
-        })
+    let is_hex = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let fits = |(at, byte): (usize, &u8)| match at {
+        8 | 15 => *byte == b'-',
+        0..15 => byte.is_ascii_digit(),
+        _ => is_hex(byte),
+    };
+    text.len() == 22 && text.as_bytes().iter().enumerate().all(fits)
 }
 
 fn is_name(text: &str) -> bool {
-    (1..=64).contains(&text.len())
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
-        && !RESERVED.contains(&text)
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    (1..=64).contains(&text.len()) && text.bytes().all(fits) && !RESERVED.contains(&text)
 }
 
 #[cfg(test)]

@@ -21,9 +21,9 @@ pub(super) struct Tail {
 pub(super) struct Line<'l> {
     /// The entry, as one line of JSON.
     pub(super) json: &'l [u8],
-    /// The revision of the newest change that it follows. `None` for a note, which follows any.
+    /// The revision of the newest change that it follows, or `None` for a note, which follows any.
     pub(super) after: Option<u64>,
-    /// The document after it. `None` for a note.
+    /// The document after it, or `None` for a note.
     pub(super) document: Option<&'l [u8]>,
 }
 
@@ -38,10 +38,10 @@ pub(super) trait Journal: Debug + Send + Sync {
     /// Returns [`StoreError::Stale`] if the newest change is not the one that the line follows.
     fn append(&self, id: &LoopId, line: Line<'_>) -> Result<(), StoreError>;
 
-    /// Returns the end of a journal. `None`: there is no such loop.
+    /// Returns the end of a journal, or `None` if there is no such loop.
     ///
     /// # Errors
-    /// The journal is not this user's, lost lines, or cannot be read.
+    /// Returns an error if the journal is not this user's, lost lines, or cannot be read.
     fn tail(&self, id: &LoopId) -> Result<Option<Tail>, StoreError>;
 
     /// Replaces the document if the newest change still has this revision.

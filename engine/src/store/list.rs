@@ -1,27 +1,29 @@
 //! Listing the loops of a state folder, without a lock and without a change.
 
+use std::cmp::Reverse;
 use std::time::SystemTime;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 
 use super::document::MAX_BYTES;
 use super::entry::ChangeEntry;
 use super::error::{StoreError, WhyNotOurs};
-use super::files::JOURNAL;
 use super::id::LoopId;
+use super::loop_folder::JOURNAL;
 use super::store::Store;
 use super::value::FieldValue as _;
+use crate::files::Folder;
 
 /// A loop as [`Store::list`] sees it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Listed {
-    /// Its id.
+    /// The id.
     pub id: LoopId,
-    /// Its document.
+    /// The document.
     pub path: Utf8PathBuf,
     /// The time when it was last changed or touched.
     pub modified: SystemTime,
-    /// The stored form of its phase. `None` if that is not known.
+    /// The stored form of the phase, or `None` if it is not known.
     pub phase: Option<String>,
     /// Whether that phase is terminal.
     pub terminal: bool,
@@ -33,7 +35,7 @@ pub struct Listed {
     pub ours: bool,
     /// Whether it is a loop of our machine that is not this user's, so that nothing drives it.
     pub left_alone: bool,
-    /// What is wrong with it.
+    /// The reason why it cannot be used.
     pub problem: Option<String>,
     /// Its newest change, if it can be opened.
     pub newest: Option<ChangeEntry>,
@@ -46,11 +48,11 @@ pub struct Foreign {
     pub path: Utf8PathBuf,
     /// The time when it was last written.
     pub modified: SystemTime,
-    /// Its phase, if it has one that can be read.
+    /// The phase, if it can be read.
     pub phase: Option<String>,
     /// Whether that phase is terminal.
     pub terminal: bool,
-    /// What is wrong with it.
+    /// The reason why it cannot be read.
     pub problem: Option<String>,
 }
 
@@ -70,7 +72,7 @@ impl Store {
             .take_while(|_| !self.budget().is_over())
             .filter_map(|id| self.listed(id))
             .collect();
-        listed.sort_by(|one, other| (other.modified, &other.id).cmp(&(one.modified, &one.id)));
+        sort_by_time(&mut listed);
         listed
     }
 
@@ -92,7 +94,7 @@ impl Store {
         let is_id = |stem: &String| LoopId::parse(stem, self.spec().ids).is_ok();
         let stems = self.stems().into_iter().filter(|stem| !is_id(stem));
         let mut foreign: Vec<Foreign> = stems.filter_map(|stem| self.foreign(&stem)).collect();
-        foreign.sort_by(|one, other| (other.modified, &other.path).cmp(&(one.modified, &one.path)));
+        foreign.sort_by_key(|one| Reverse((one.modified, one.path.clone())));
         foreign
     }
 
@@ -102,104 +104,87 @@ impl Store {
             return Vec::new();
         }
         let extension = self.spec().extension;
-        let is_document = |name: &str| Utf8Path::new(name).extension() == Some(extension);
-        let names = self.files().open().and_then(|here| here.names(is_document));
-        let mut names = names.unwrap_or_default();
-        for name in &mut names {
-            name.truncate(name.len() - extension.len() - 1);
-        }
-        names
+        let stem = |name: String| {
+            let stem = name.strip_suffix(extension)?.strip_suffix('.')?;
+            Some(stem.to_owned()).filter(|stem| !stem.is_empty())
+        };
+        let names = self.files().open().and_then(|here| here.names());
+        let names = names.unwrap_or_default().into_iter();
+        names.filter_map(stem).collect()
     }
 
     fn foreign(&self, stem: &str) -> Option<Foreign> {
-        let name = format!("{stem}.{}", self.spec().extension);
+        let spec = self.spec();
+        let name = format!("{stem}.{}", spec.extension);
         let here = self.files().open().ok()?;
-        let found = here.look(&name).ok()??;
-        let read = here
-            .read(&name, MAX_BYTES as u64)
-            .map_err(|error| error.to_string());
-        let parsed =
-            read.and_then(|bytes| self.spec().parse(&bytes).map_err(|error| error.to_string()));
-        let (phase, problem) = match parsed {
-            Ok(document) => {
-                let phase = document.get(self.spec().fields.phase);
-                (phase.map(|phase| phase.to_plain().into_owned()), None)
-            }
-            Err(problem) => (None, Some(problem)),
-        };
-        let terminal = phase
-            .as_deref()
-            .is_some_and(|phase| self.spec().is_terminal(phase));
-        (!found.is_folder()).then(|| Foreign {
+        let found = here.look(&name).ok()?.filter(|found| !found.is_folder())?;
+        let read = here.read(&name, MAX_BYTES as u64);
+        let parsed = read
+            .map_err(|error| error.to_string())
+            .and_then(|bytes| spec.parse(&bytes).map_err(|error| error.to_string()));
+        let phase = parsed.as_ref().ok().and_then(|document| {
+            let phase = document.get(spec.fields.phase)?;
+            Some(phase.to_plain().into_owned())
+        });
+        Some(Foreign {
             path: self.folder().join(name),
             modified: found.modified(),
+            terminal: phase
+                .as_deref()
+                .is_some_and(|phase| spec.is_terminal(phase)),
             phase,
-            terminal,
-            problem,
+            problem: parsed.err(),
         })
     }
 
     fn listed(&self, id: LoopId) -> Option<Listed> {
         let spec = self.spec();
-        let path = self.path_of(&id);
-        let mut listed = Listed {
-            modified: self.modified(&id)?,
-            id,
-            path,
-            phase: None,
-            terminal: false,
-            session: None,
-            root: None,
-            ours: false,
-            left_alone: false,
-            problem: None,
-            newest: None,
-        };
-        let found = self
-            .journal_of()
-            .tail(&listed.id)
-            .and_then(|tail| match tail {
-                Some(tail) => self.newest(&listed.id, &tail),
-                None => Err(self.why_none(&listed.id)),
-            });
-        match found {
-            Ok(newest) => {
-                let text = |name: &str| {
-                    newest
-                        .field(name)
-                        .map(|value| value.to_plain().into_owned())
-                };
-                listed.phase = newest.to.clone();
-                listed.session = text(spec.fields.session);
-                listed.root = text(spec.fields.root);
-                listed.ours = true;
-                listed.newest = Some(newest);
-            }
+        let modified = self.modified(&id)?;
+        let found = self.journal_of().tail(&id).and_then(|tail| match tail {
+            Some(tail) => self.newest(&id, &tail),
+            None => Err(self.why_none(&id)),
+        });
+        // Of a loop that cannot be opened, its document says something.
+        let (newest, error, document) = match found {
+            Ok(newest) => (Some(newest), None, None),
             // A start died before its line was whole.
             Err(StoreError::NotFound { .. }) => return None,
             Err(error) => {
-                let document = self.files().read_document(&listed.id).ok();
-                let document = document.and_then(|bytes| spec.parse(&bytes).ok());
-                let text = |name: &str| {
-                    let value = document.as_ref()?.get(name)?;
-                    Some(value.to_plain().into_owned())
-                };
-                listed.phase = text(spec.fields.phase);
-                listed.session = text(spec.fields.session);
-                listed.root = text(spec.fields.root);
-                listed.left_alone = matches!(
-                    error,
-                    StoreError::NotOurs {
-                        why: WhyNotOurs::Journal(_),
-                        ..
-                    }
-                );
-                listed.problem = Some(error.to_string());
+                let bytes = self.files().read_document(&id).ok();
+                let document = bytes.and_then(|bytes| spec.parse(&bytes).ok());
+                (None, Some(error), document)
             }
-        }
-        let phase = listed.phase.as_deref();
-        listed.terminal = phase.is_some_and(|phase| spec.is_terminal(phase));
-        Some(listed)
+        };
+        let text = |name: &str| {
+            let value = match &newest {
+                Some(newest) => newest.field(name).cloned(),
+                None => document.as_ref()?.get(name),
+            };
+            Some(value?.to_plain().into_owned())
+        };
+        let phase = text(spec.fields.phase);
+        let is_unsealed = matches!(
+            error,
+            Some(StoreError::NotOurs {
+                why: WhyNotOurs::Journal(_),
+                ..
+            })
+        );
+        Some(Listed {
+            path: self.path_of(&id),
+            id,
+            modified,
+            terminal: phase
+                .as_deref()
+                .is_some_and(|phase| spec.is_terminal(phase)),
+            phase,
+            session: text(spec.fields.session),
+            root: text(spec.fields.root),
+            ours: newest.is_some(),
+            left_alone: is_unsealed,
+            problem: error.map(|error| error.to_string()),
+            newest,
+        })
     }
 
     /// Returns the time when a loop was last changed or touched: that of its document, as `sweep_stale` of the shell helpers
@@ -208,20 +193,22 @@ impl Store {
         if self.is_in_memory() {
             return Some(SystemTime::UNIX_EPOCH);
         }
-        let journal = || {
-            let folder = self.files().open_loop(id);
-            let found = folder.and_then(|folder| folder.look(JOURNAL));
-            Some(found.ok()??.modified())
-        };
-        let document = || {
-            let folder = self.files().open();
-            let folder = folder.and_then(|here| self.files().document_in(&here, id));
-            let found = folder.and_then(|(folder, name)| folder.look(&name));
-            Some(found.ok()??.modified())
-        };
+        let time = |folder: &Folder, name: &str| Some(folder.look(name).ok()??.modified());
+        let here = self.files().open().ok()?;
+        let journal = here.below(id.as_str());
+        let journal = journal.ok().and_then(|folder| time(&folder, JOURNAL));
+        let document = self.files().open_document_folder(id);
+        let document = document
+            .ok()
+            .and_then(|(folder, name)| time(&folder, &name));
         match self.spec().file {
-            Some(_) => journal().max(document()),
-            None => document().or_else(journal),
+            Some(_) => journal.max(document),
+            None => document.or(journal),
         }
     }
+}
+
+/// Sorts loops by the time of their last change, newest first.
+pub(super) fn sort_by_time(listed: &mut [Listed]) {
+    listed.sort_by_key(|one| Reverse((one.modified, one.id.clone())));
 }

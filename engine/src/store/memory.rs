@@ -1,4 +1,4 @@
-//! Journals in memory, for types without files and for tests.
+//! Journals in memory, for programs without files and for tests.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,6 @@ use super::journal::{Journal, Line, Tail};
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     loops: Mutex<BTreeMap<LoopId, Kept>>,
-    archived: Mutex<BTreeMap<LoopId, Kept>>,
     starting: Mutex<()>,
 }
 
@@ -20,12 +19,28 @@ pub(super) struct Memory {
 struct Kept {
     lines: Vec<Vec<u8>>,
     document: Vec<u8>,
+    is_archived: bool,
 }
 
 impl Kept {
     fn newest(&self) -> Option<&Vec<u8>> {
         let mut lines = self.lines.iter().rev();
         lines.find(|line| revision_in(line).is_some())
+    }
+}
+
+impl Memory {
+    /// Reads or changes a loop that is not archived.
+    fn visit<R>(&self, id: &LoopId, visit: impl FnOnce(&mut Kept) -> R) -> Option<R> {
+        let mut loops = lock(&self.loops);
+        let kept = loops.get_mut(id).filter(|kept| !kept.is_archived);
+        kept.map(visit)
+    }
+
+    fn set_archived(&self, id: &LoopId, is_archived: bool) {
+        if let Some(kept) = lock(&self.loops).get_mut(id) {
+            kept.is_archived = is_archived;
+        }
     }
 }
 
@@ -51,38 +66,33 @@ impl Journal for Memory {
     }
 
     fn tail(&self, id: &LoopId) -> Result<Option<Tail>, StoreError> {
-        let loops = lock(&self.loops);
-        let tail = loops.get(id).and_then(|kept| {
+        let tail = self.visit(id, |kept| {
             Some(Tail {
                 change: kept.newest()?.clone(),
                 document: Some(kept.document.clone()),
             })
         });
-        Ok(tail)
+        Ok(tail.flatten())
     }
 
     fn restore(&self, id: &LoopId, _: u64, document: &[u8]) -> Result<(), StoreError> {
-        if let Some(kept) = lock(&self.loops).get_mut(id) {
-            kept.document = document.to_vec();
-        }
+        self.visit(id, |kept| kept.document = document.to_vec());
         Ok(())
     }
 
     fn length(&self, id: &LoopId) -> Option<u64> {
-        let loops = lock(&self.loops);
-        loops.get(id).map(|kept| kept.lines.len() as u64)
+        self.visit(id, |kept| kept.lines.len() as u64)
     }
 
     fn entries(&self, id: &LoopId, _: Option<u64>) -> Result<Vec<Vec<u8>>, StoreError> {
-        let loops = lock(&self.loops);
-        Ok(loops
-            .get(id)
-            .map(|kept| kept.lines.clone())
-            .unwrap_or_default())
+        let lines = self.visit(id, |kept| kept.lines.clone());
+        Ok(lines.unwrap_or_default())
     }
 
     fn list(&self) -> Result<Vec<LoopId>, StoreError> {
-        Ok(lock(&self.loops).keys().cloned().collect())
+        let loops = lock(&self.loops);
+        let present = loops.iter().filter(|(_, kept)| !kept.is_archived);
+        Ok(present.map(|(id, _)| id.clone()).collect())
     }
 
     fn alone(&self, work: &mut dyn FnMut() -> Result<(), StoreError>) -> Result<(), StoreError> {
@@ -91,16 +101,12 @@ impl Journal for Memory {
     }
 
     fn archive(&self, id: &LoopId) -> Result<(), StoreError> {
-        if let Some(kept) = lock(&self.loops).remove(id) {
-            lock(&self.archived).insert(id.clone(), kept);
-        }
+        self.set_archived(id, true);
         Ok(())
     }
 
     fn unarchive(&self, id: &LoopId) -> Result<(), StoreError> {
-        if let Some(kept) = lock(&self.archived).remove(id) {
-            lock(&self.loops).insert(id.clone(), kept);
-        }
+        self.set_archived(id, false);
         Ok(())
     }
 }

@@ -6,12 +6,13 @@
 //!
 //! | files | subject |
 //! |---|---|
-//! | `journal`, `files`, `memory` | the trait of journals, and its two implementations |
+//! | `journal`, `file_journal`, `memory` | the trait of journals, and its two implementations |
+//! | `loop_folder` | the files, locks and archive of a state folder |
 //! | `seal`, `project`, `state_home` | the user's key, the id of a state folder, and the folder of the user's own that keeps them |
 //! | `entry`, `record` | a line of a journal, and a loop at one revision |
 //! | `document`, `lines`, `json`, `frontmatter`, `scalar`, `nulls`, `value`, `spec` | the forms of documents, and what a machine says of them |
 //! | `store`, `open`, `commit`, `start`, `archive`, `adopt`, `list` | operations on loops |
-//! | `lock`, `budget`, `id`, `locate`, `partial` | locks, the time of a hook, ids, state folders, documents without a machine |
+//! | `lock`, `budget`, `id` | the lock of a review, the time of a hook, ids |
 //!
 //! # Files of a state folder
 //!
@@ -40,19 +41,19 @@ mod commit;
 mod document;
 mod entry;
 mod error;
-mod files;
+mod file_journal;
 #[cfg(any(test, fuzzing))]
+#[path = "tests/fuzzing.rs"]
 pub mod fuzzing;
 mod id;
 mod journal;
 mod lines;
 mod list;
-mod locate;
 mod lock;
+mod loop_folder;
 mod map;
 mod memory;
 mod open;
-pub mod partial;
 mod project;
 mod record;
 mod seal;
@@ -74,11 +75,10 @@ mod yaml;
 pub use budget::{Budget, HOOK_TIMEOUT};
 pub use document::{Document, DocumentError, MAX_BYTES, is_field_name};
 pub use entry::{Change, ChangeEntry, Entry, NoteEntry};
-pub use error::{SetError, Snapshot, StartError, StoreError, WhyNotOurs};
+pub use error::{Snapshot, StartError, StoreError, WhyNotOurs};
 pub use id::{InvalidId, LoopId};
 pub use list::{Foreign, Listed};
-pub use locate::{MAX_FOLDERS, folders, for_start};
-pub use lock::{PidLock, RunLock};
+pub use lock::RunLock;
 pub use open::{Opened, REFUSED, REPAIRED, Repair, UNEXPLAINED};
 pub use record::Record;
 pub use spec::{Active, Edit, Editable, Form, HeldFields, IdForm, StateSpec};

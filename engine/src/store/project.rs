@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::id::LoopId;
 use super::state_home::StateHome;
-use crate::digest::sha256;
+use crate::digest::{random_hex, sha256};
 use crate::files::{Folder, if_there, make_private, open_private};
 
 /// The name of the id's file in a state folder.
@@ -33,15 +33,6 @@ const MAX_BYTES: u64 = 16 * 1024;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Project(String);
 
-/// Where a state folder is, compared with where it was.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Whereabouts {
-    /// It is where it was, or it was moved here.
-    Here,
-    /// It is a copy: the state folder at this path has the same id.
-    CopyOf(Utf8PathBuf),
-}
-
 /// What the state home keeps of a loop. A journal that is shorter lost lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Mark {
@@ -56,25 +47,15 @@ pub(super) struct Mark {
 impl Project {
     /// Reads the id of a state folder.
     pub(super) fn read(folder: &Folder) -> io::Result<Option<Self>> {
-        let text = if_there(folder.read(FILE, MAX_BYTES))?;
-        let text = text.and_then(|bytes| String::from_utf8(bytes).ok());
-        let id = text.map(|text| text.trim_end().to_owned());
-        Ok(id.filter(|id| is_id(id)).map(Self))
-    }
-
-    /// Reads the id of a state folder, or gives it one.
-    pub(super) fn read_or_make(folder: &Folder) -> io::Result<Self> {
-        match Self::read(folder)? {
-            Some(project) => Ok(project),
-            None => Self::make(folder),
-        }
+        let bytes = if_there(folder.read(FILE, MAX_BYTES))?.unwrap_or_default();
+        let id = String::from_utf8_lossy(&bytes).trim_end().to_owned();
+        let is_id = id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        Ok(is_id.then_some(Self(id)))
     }
 
     /// Gives a state folder a new id.
     pub(super) fn make(folder: &Folder) -> io::Result<Self> {
-        let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes).map_err(io::Error::other)?;
-        let id = format!("{:032x}", u128::from_be_bytes(bytes));
+        let id = random_hex::<16>()?;
         folder.replace(FILE, format!("{id}\n").as_bytes())?;
         Ok(Self(id))
     }
@@ -84,22 +65,22 @@ impl Project {
         &self.0
     }
 
-    /// Compares the path of a state folder with the one at which it was last used, and keeps it if the folder moved.
-    pub(super) fn locate(&self, home: &StateHome, path: &Utf8Path) -> Whereabouts {
-        let before = kept(home, PROJECTS, &self.0).map(Utf8PathBuf::from);
-        match before {
-            Some(before) if before == path => return Whereabouts::Here,
-            Some(before) => {
-                let other = Folder::open(&before).and_then(|folder| Self::read(&folder));
-                if other.ok().flatten().as_ref() == Some(self) {
-                    return Whereabouts::CopyOf(before);
-                }
-            }
-            None => {}
+    /// Returns the state folder that the one at `path` is a copy of, if it is one. If it was moved, keeps its new path.
+    pub(super) fn find_original(&self, home: &StateHome, path: &Utf8Path) -> Option<Utf8PathBuf> {
+        let before = read_kept(home, PROJECTS, &self.0).map(Utf8PathBuf::from);
+        if before.as_deref() == Some(path) {
+            return None;
         }
-        // Failing to keep it fails nothing: it is compared again at the next use.
-        let _ = self.keep(home, path);
-        Whereabouts::Here
+        let has_id = |folder: &Utf8PathBuf| {
+            let project = Folder::open(folder).and_then(|folder| Self::read(&folder));
+            project.is_ok_and(|project| project.as_ref() == Some(self))
+        };
+        let original = before.filter(has_id);
+        if original.is_none() {
+            // Failing to keep it fails nothing: it is compared again at the next use.
+            let _ = self.keep(home, path);
+        }
+        original
     }
 
     /// Keeps where a state folder is.
@@ -110,7 +91,7 @@ impl Project {
 
     /// Returns what is kept of a loop. What cannot be read is not known.
     pub(super) fn mark(&self, home: &StateHome, id: &LoopId) -> Mark {
-        let text = kept(home, MARKS, &format!("{}-{id}", self.0));
+        let text = read_kept(home, MARKS, &format!("{}-{id}", self.0));
         text.and_then(|text| serde_json::from_str(&text).ok())
             .unwrap_or_default()
     }
@@ -133,19 +114,19 @@ impl Project {
 
 /// Returns whether a state folder was last used at a path where there is none now.
 pub(super) fn has_vanished(home: &StateHome, path: &Utf8Path) -> bool {
-    let Some(text) = kept(home, BY_PATH, &sha256(path.as_str())) else {
+    let Some(text) = read_kept(home, BY_PATH, &sha256(path.as_str())) else {
         return false;
     };
     let id = text.lines().next().unwrap_or_default();
     // A folder that moved is used at its new path.
     path.try_exists().is_ok_and(|there| !there)
-        && kept(home, PROJECTS, id).is_some_and(|last| last == path.as_str())
+        && read_kept(home, PROJECTS, id).is_some_and(|last| last == path.as_str())
 }
 
 /// Notes that `by` named a state folder that vanished. Returns whether it did so for the first time since the folder was used.
 pub(super) fn note_vanished(home: &StateHome, path: &Utf8Path, by: &str) -> bool {
     let name = sha256(path.as_str());
-    let text = kept(home, BY_PATH, &name).unwrap_or_default();
+    let text = read_kept(home, BY_PATH, &name).unwrap_or_default();
     if text.lines().skip(1).any(|line| line == by) {
         return false;
     }
@@ -154,19 +135,12 @@ pub(super) fn note_vanished(home: &StateHome, path: &Utf8Path, by: &str) -> bool
     true
 }
 
-fn is_id(text: &str) -> bool {
-    text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
-fn kept(home: &StateHome, folder: &str, name: &str) -> Option<String> {
+fn read_kept(home: &StateHome, folder: &str, name: &str) -> Option<String> {
     let folder = open_private(home.folder()?, folder).ok()?;
     String::from_utf8(folder.read(name, MAX_BYTES).ok()?).ok()
 }
 
 fn keep(home: &StateHome, folder: &str, name: &str, text: &str) -> io::Result<()> {
-    let home = home
-        .folder()
-        .ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
-    let folder = make_private(home, folder)?;
-    folder.prepare(text.as_bytes())?.rename(&folder, name)
+    let folder = make_private(home.folder().ok_or(io::ErrorKind::NotFound)?, folder)?;
+    folder.prepare(text.as_bytes())?.rename(name)
 }

@@ -11,7 +11,7 @@ use super::seal::Key;
 pub struct StateHome(Result<Utf8PathBuf, String>);
 
 impl StateHome {
-    /// Uses a folder.
+    /// Makes the state home at a folder.
     pub fn at(folder: impl Into<Utf8PathBuf>) -> Self {
         Self(Ok(folder.into()))
     }

@@ -7,30 +7,29 @@ use std::time::{Duration, SystemTime};
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
-use super::budget::Budget;
+use super::budget::{Budget, HOOK_LOCK_TIMEOUT};
 use super::error::{StoreError, io_error};
-use super::files::{ARCHIVE, JOURNAL, LoopFolder};
 use super::id::{LoopId, iso};
 use super::journal::Journal;
 use super::lock::RunLock;
+use super::loop_folder::{ARCHIVE, LoopFolder};
 use super::memory::Memory;
 use super::project::{self, Mark};
+use super::seal::Sealing;
 use super::spec::StateSpec;
 use super::state_home::StateHome;
-use super::value::is_hidden;
 use crate::files::kill_point::kill_point;
-use crate::files::scratch::Place;
 use crate::files::{Folder, MAX_BYTES, if_there};
+use crate::text::one_line;
 
 /// The name of the log in the state folder.
 const LOG: &str = "log";
 /// The most bytes of the log. A longer one is cut to the end that is read of it.
-const MOST_LOG: u64 = 4 * READ_LOG;
+const MAX_LOG_BYTES: u64 = 4 * READ_LOG_BYTES;
 /// The bytes that are read of the log's end.
-const READ_LOG: u64 = 256 * 1024;
-
-/// How long one waits for the project's lock unless told otherwise.
-const DEADLINE: Duration = Duration::from_secs(10);
+const READ_LOG_BYTES: u64 = 256 * 1024;
+/// The most characters of a line of the log.
+const MAX_LOG_LINE_CHARS: usize = 4000;
 
 /// The loops of one machine in one project. Making one creates nothing.
 #[derive(Debug, Clone)]
@@ -50,7 +49,7 @@ impl Store {
         home: StateHome,
     ) -> Self {
         Self {
-            files: LoopFolder::new(&folder, root, spec, home, DEADLINE),
+            files: LoopFolder::new(&folder, root, spec, home),
             memory: None,
             only_looks: false,
         }
@@ -61,9 +60,8 @@ impl Store {
         let nowhere = Utf8PathBuf::from("/nowhere");
         let home = StateHome::at(nowhere.join("home"));
         Self {
-            files: LoopFolder::new(&nowhere.join(spec.folder), nowhere, spec, home, DEADLINE),
             memory: Some(Arc::default()),
-            only_looks: false,
+            ..Self::at(nowhere.join(spec.folder), nowhere, spec, home)
         }
     }
 
@@ -84,11 +82,11 @@ impl Store {
     }
 
     /// Returns the store on the folder of an archived loop.
-    pub(super) fn in_archive(&self, id: &str) -> Self {
+    #[must_use]
+    pub fn archived_store(&self, id: &str) -> Self {
         Self {
             files: self.files.archived(id),
-            memory: self.memory.clone(),
-            only_looks: self.only_looks,
+            ..self.clone()
         }
     }
 
@@ -96,7 +94,7 @@ impl Store {
     /// own choice, and is opened as it is named.
     ///
     /// # Errors
-    /// It is not there, or it or a folder above it is not trusted (see [`crate::files::UntrustedError`]).
+    /// Returns an error if it is not there, or it or a folder above it is not trusted (see [`crate::files::UntrustedError`]).
     pub fn open_folder(&self) -> io::Result<Folder> {
         self.files.open()
     }
@@ -113,7 +111,7 @@ impl Store {
     /// below the root and below the state folder.
     ///
     /// # Errors
-    /// The folder is not there or not trusted, or the path names no file.
+    /// Returns an error if the folder is not there or not trusted, or the path names no file.
     pub fn folder_of(&self, path: &Utf8Path) -> io::Result<(Folder, String)> {
         crate::files::folder_of(&[&self.files.root, &self.files.base], path)
     }
@@ -121,7 +119,7 @@ impl Store {
     /// Reads a file of the project's or of a loop's. See [`Store::folder_of`].
     ///
     /// # Errors
-    /// It is not there, is not trusted, is larger than 64 MiB, or the system refuses.
+    /// Returns an error if it is not there, is not trusted, is larger than 64 MiB, or the system refuses.
     pub fn read(&self, path: &Utf8Path) -> io::Result<Vec<u8>> {
         let (folder, name) = self.folder_of(path)?;
         folder.read(&name, MAX_BYTES)
@@ -130,24 +128,21 @@ impl Store {
     /// Replaces a file of the project's or of a loop's. See [`Folder::replace`].
     ///
     /// # Errors
-    /// Its folder is not trusted, or the system refuses.
+    /// Returns an error if its folder is not trusted, or the system refuses.
     pub fn replace(&self, path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
         let (folder, name) = self.folder_of(path)?;
         folder.replace(&name, bytes)
     }
 
-    /// Replaces a file beside the loop's state file, named by its suffix ([`Store::sidecar`]), which is written anew at each round: nothing
-    /// is synced, and a power loss may take it.
+    /// Replaces a file beside the loop's document ([`Store::sidecar`]). It is written again in each round, so it is not synced.
     ///
     /// # Errors
-    /// When the lock cannot be taken, the folder is not trusted, or the system refuses.
+    /// Returns an error if the folder is not trusted, or the system refuses.
     pub fn write_beside(&self, id: &LoopId, suffix: &str, bytes: &[u8]) -> Result<(), StoreError> {
-        self.files.locked(|here| {
-            let name = format!("{id}{suffix}");
-            let prepared = here.prepare(bytes);
-            let written = prepared.and_then(|prepared| prepared.exchange(here, &name));
-            written.map_err(io_error("write", &self.sidecar(id, suffix)))
-        })
+        let name = format!("{id}{suffix}");
+        let folder = self.open_folder();
+        let written = folder.and_then(|folder| folder.prepare(bytes)?.rename(&name));
+        written.map_err(io_error("write", &self.folder().join(&name)))
     }
 
     /// Returns why the state folder is not used, if it is there and cannot be trusted or opened.
@@ -171,15 +166,10 @@ impl Store {
         self.journal_of().length(id)
     }
 
-    /// Returns the place of scratch data of this folder's commands.
-    pub fn scratch(&self) -> Place {
-        Place::new(&self.files.base, self.files.folder.join("scratch"))
-    }
-
     /// Returns the same store with another time to wait for the project's lock (10 s by default).
     #[must_use]
     pub fn with_deadline(mut self, deadline: Duration) -> Self {
-        self.files.deadline = deadline;
+        self.files.lock_timeout = deadline;
         self
     }
 
@@ -198,6 +188,7 @@ impl Store {
     #[must_use]
     pub fn within(mut self, budget: &Budget) -> Self {
         self.files.budget = budget.clone();
+        self.files.lock_timeout = self.files.lock_timeout.min(HOOK_LOCK_TIMEOUT);
         self
     }
 
@@ -233,13 +224,6 @@ impl Store {
         self.files.document_path(id)
     }
 
-    /// Returns the id of the loop whose document, a file of the user's, would be at this path.
-    pub fn id_in<'p>(&self, path: &'p Utf8Path) -> Option<&'p str> {
-        let (before, after) = self.spec().file?.split_once("{id}")?;
-        let path = path.strip_prefix(self.root()).ok()?.as_str();
-        path.strip_prefix(before)?.strip_suffix(after)
-    }
-
     /// Returns the folder of a loop's own files.
     pub fn loop_folder(&self, id: &LoopId) -> Utf8PathBuf {
         self.folder().join(id.as_str())
@@ -265,49 +249,39 @@ impl Store {
 
     /// Describes a loop that is not there.
     pub(super) fn no_loop(&self, id: &LoopId) -> StoreError {
-        let archive = self.folder().join(ARCHIVE);
-        let is_archived = self.in_archive(id.as_str()).open_folder().is_ok();
-        let id = id.to_string();
-        if is_archived {
-            let folder = archive;
-            StoreError::NotFound {
-                id,
-                folder,
-                archived: true,
-            }
-        } else {
-            let folder = self.folder().to_owned();
-            StoreError::NotFound {
-                id,
-                folder,
-                archived: false,
-            }
+        let archived = self.archived_store(id.as_str()).open_folder().is_ok();
+        let folder = match archived {
+            true => self.folder().join(ARCHIVE),
+            false => self.folder().to_owned(),
+        };
+        StoreError::NotFound {
+            id: id.to_string(),
+            folder,
+            archived,
         }
     }
 
     /// Returns whether the user paused a loop, so that no stop drives it.
     pub fn is_paused(&self, id: &LoopId) -> bool {
         let sealing = self.files.sealing().ok().flatten();
-        sealing.is_some_and(|(_, project)| project.mark(&self.files.home, id).paused)
+        sealing.is_some_and(|sealing| sealing.project.mark(&self.files.home, id).paused)
     }
 
     /// Pauses a loop, or lets it go on. Returns whether that changed anything.
     ///
     /// # Errors
-    /// The loop is not this user's, or the user's state home cannot be written.
+    /// Returns an error if the loop is not this user's, or the user's state home cannot be written.
     pub fn pause(&self, id: &LoopId, paused: bool) -> Result<bool, StoreError> {
-        let Some((_, project)) = self.files.sealing()? else {
+        let Some(Sealing { project, .. }) = self.files.sealing()? else {
             return Err(self.files.not_ours(id, "you started no loop here"));
         };
         let mark = project.mark(&self.files.home, id);
         if mark.paused == paused {
             return Ok(false);
         }
-        let path = self.journal_path(id);
-        let mark = Mark { paused, ..mark };
         project
-            .set_mark(&self.files.home, id, &mark)
-            .map_err(io_error("write", &path))?;
+            .set_mark(&self.files.home, id, &Mark { paused, ..mark })
+            .map_err(io_error("write", &self.journal_path(id)))?;
         Ok(true)
     }
 
@@ -315,23 +289,16 @@ impl Store {
     /// or of the journal if the document is a file of the user's.
     ///
     /// # Errors
-    /// The file is not there, is not trusted, or the system refuses.
+    /// Returns an error if the file is not there, is not trusted, or the system refuses.
     pub fn touch(&self, id: &LoopId) -> Result<(), StoreError> {
-        let (path, folder, name) = match self.spec().file {
-            Some(_) => (
-                self.journal_path(id),
-                self.open_loop_folder(id),
-                JOURNAL.to_owned(),
-            ),
-            None => (
-                self.path_of(id),
-                self.open_folder(),
-                self.files.document_name(id),
-            ),
+        let (path, opened) = match self.spec().file {
+            Some(_) => (self.journal_path(id), self.open_loop_folder(id)),
+            None => (self.path_of(id), self.open_folder()),
         };
+        let name = path.file_name().unwrap_or_default();
         kill_point();
-        folder
-            .and_then(|folder| folder.file(&name))
+        opened
+            .and_then(|folder| folder.file(name))
             .and_then(|file| file.set_modified(SystemTime::now()))
             .map_err(io_error("touch", &path))
     }
@@ -345,49 +312,43 @@ impl Store {
     /// Removes files beside the document, named by their suffixes (`-runner.sh`, `.lock`).
     ///
     /// # Errors
-    /// One is there and cannot be removed. The others are removed all the same.
+    /// Returns an error if one is there and cannot be removed.
     pub fn clear(&self, id: &LoopId, suffixes: &[&str]) -> Result<(), StoreError> {
-        self.files.locked(|here| {
-            let mut result = Ok(());
-            for suffix in suffixes {
-                if let Err(error) = if_there(here.remove(&format!("{id}{suffix}"))) {
-                    result = Err(io_error("remove", &self.sidecar(id, suffix))(error));
-                }
-            }
-            result
-        })
+        let here = self.open_folder();
+        let here = here.map_err(io_error("open", self.folder()))?;
+        for suffix in suffixes {
+            let removed = if_there(here.remove(&format!("{id}{suffix}")));
+            removed.map_err(io_error("remove", &self.sidecar(id, suffix)))?;
+        }
+        Ok(())
     }
 
-    /// Appends a line to the folder's `log`, with the time before it. Only where the folder exists, on one line, cut
-    /// after 4,000 characters, and never failing: a log must not stop a loop.
+    /// Appends a line to the folder's `log`, with the time before it, if the folder exists. Failing to fails nothing: a log
+    /// must not stop a loop.
     pub fn log(&self, line: &str) {
-        let text: String = line
-            .chars()
-            .take(4000)
-            .map(|c| if is_hidden(c) { ' ' } else { c })
-            .collect();
-        let line = format!("{} {}\n", iso(Timestamp::now()), text.trim());
+        let text = one_line(line, MAX_LOG_LINE_CHARS);
+        let line = format!("{} {text}\n", iso(Timestamp::now()));
         let _ = self.open_folder().and_then(|here| {
             let mut file = here.file_to_append(LOG)?;
-            if file.metadata()?.len() < MOST_LOG {
+            if file.metadata()?.len() < MAX_LOG_BYTES {
                 return file.write_all(line.as_bytes());
             }
             // Nothing is lost that a loop needs, should another process write a line meanwhile.
             let kept = self.last_logged();
             let whole = kept.split_once('\n').map_or("", |(_, whole)| whole);
             here.prepare([whole, &line].concat().as_bytes())?
-                .rename(&here, LOG)
+                .rename(LOG)
         });
     }
 
-    /// Returns the end of the folder's log; nothing where it cannot be read.
+    /// Returns the end of the folder's log, which is empty if it cannot be read.
     pub fn last_logged(&self) -> String {
         let end = || -> io::Result<Vec<u8>> {
             let mut file = self.open_folder()?.file(LOG)?;
             let length = file.metadata()?.len();
-            file.seek(SeekFrom::Start(length.saturating_sub(READ_LOG)))?;
+            file.seek(SeekFrom::Start(length.saturating_sub(READ_LOG_BYTES)))?;
             let mut bytes = Vec::new();
-            file.take(READ_LOG).read_to_end(&mut bytes)?;
+            file.take(READ_LOG_BYTES).read_to_end(&mut bytes)?;
             Ok(bytes)
         };
         String::from_utf8_lossy(&end().unwrap_or_default()).into_owned()

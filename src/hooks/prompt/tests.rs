@@ -352,7 +352,7 @@ fn of_many_who_take_at_once_one_gets_it() {
     assert!(home.store(&submit("/claudex:more")));
     let (base, now) = (home.base().to_owned(), home.now);
     let start = Barrier::new(8);
-    let got = thread::scope(|scope| {
+    let got = std::thread::scope(|scope| {
         let takers: Vec<_> = (0..8)
             .map(|_| {
                 scope.spawn(|| {

@@ -96,7 +96,7 @@ fn put(folder: &Folder, path: &str, text: &str) -> io::Result<()> {
     let prepared = below.prepare(text.as_bytes())?;
     prepared.set_mode(mode)?;
     prepared.sync()?;
-    prepared.rename(&below, name)?;
+    prepared.rename(name)?;
     below.sync()
 }
 

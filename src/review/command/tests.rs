@@ -8,11 +8,11 @@ use super::super::opened::Opened;
 use super::super::reviewer::OutcomeName;
 use super::super::settings::ReviewerKind;
 use super::*;
-use crate::files::scratch::Place;
 use crate::machine::persona::Focus;
 use crate::process::Event;
 use crate::process::environment::Environment;
 use crate::process::limits::Limits;
+use crate::review::scratch::Place;
 
 /// A folder with one program in it.
 struct Bench {

@@ -1,12 +1,12 @@
 use camino::Utf8Path;
 
 use super::*;
-use crate::files::scratch::Place;
 use crate::machine::persona::Focus;
 use crate::process::Watch;
 use crate::process::environment::Environment;
 use crate::process::limits::Limits;
 use crate::review::opened::Opened;
+use crate::review::scratch::Place;
 
 /// A reviewer that is a program, or built in.
 struct Anyone {

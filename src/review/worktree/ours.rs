@@ -1,6 +1,6 @@
 //! Which files of a work tree are the loop's own and not the work: its state folder, its reports. And where scratch data of ours goes.
 
-use crate::files::scratch::Place;
+use crate::review::scratch::Place;
 
 /// Paths from the top of the work tree, as bytes, since not every file's name is UTF-8.
 #[derive(Debug, Clone, PartialEq, Eq)]

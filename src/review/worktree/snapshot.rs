@@ -18,9 +18,10 @@ use fs_err::os::unix::fs::OpenOptionsExt as _;
 
 use super::names::{c_quoted, names};
 use super::{MOST_FILES, Ours};
-use crate::files::{self, scratch::Scratch};
+use crate::files;
 use crate::git::{Git, WorktreeError, io};
 use crate::review::Digest;
+use crate::review::scratch::Scratch;
 
 /// The largest file that is read, in bytes.
 pub const MOST_FILE_BYTES: u64 = 8 * 1024 * 1024;

@@ -5,8 +5,8 @@ use std::process::Command;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::Ours;
-use crate::files::scratch::Place;
 use crate::review::Digest;
+use crate::review::scratch::Place;
 
 /// A repository in a folder whose name has a space and quotes.
 pub(crate) struct Repo {

@@ -14,6 +14,7 @@ use claudex_loop::review::findings::Findings;
 use claudex_loop::review::opened::Opened;
 use claudex_loop::review::prompt::Prompt;
 use claudex_loop::review::reviewer::{Event, Outcome, Request};
+use claudex_loop::review::scratch::Place;
 use claudex_loop::review::subject::{Part, text_of};
 use claudex_loop::review::{ReviewSpec, findings_file, round};
 use claudex_loop::text;
@@ -129,7 +130,7 @@ fn findings(
         focus: persona.focus,
         run: "by-hand",
         root: raw.store().root(),
-        scratch: &raw.store().scratch(),
+        scratch: &Place::in_store(raw.store()),
         limits: chosen.limits,
         environment: &Environment::default(),
         output: None,

@@ -3,15 +3,16 @@
 //! A process holds a lock on a file in each of its folders. So the next process can tell which ones a killed process left,
 //! and removes them. A process id could not tell.
 
-use std::fs::File;
 use std::io::{self, ErrorKind, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::folder::{Folder, Made, PRIVATE_MODE};
-use super::kill_point::kill_point;
-use super::paths::{make_all, remove_made};
+use crate::digest::random_hex;
+use crate::files::kill_point::kill_point;
+use crate::files::{Folder, Lock, Made, make_all, remove_made};
+use crate::store::Store;
 
 /// The file in a scratch folder that is locked. It also keeps git out of the folder.
 const LOCK: &str = ".gitignore";
@@ -43,7 +44,7 @@ struct Live {
     name: String,
     /// The folders that were made for it, innermost last.
     made: Vec<Made>,
-    _lock: File,
+    _lock: Lock,
 }
 
 impl Place {
@@ -53,49 +54,46 @@ impl Place {
         Self { base, path }
     }
 
+    /// Returns the place in a state folder.
+    pub fn in_store(store: &Store) -> Self {
+        let base = match store.folder().starts_with(store.root()) {
+            true => store.root(),
+            false => store.folder(),
+        };
+        Self::new(base, store.folder().join("scratch"))
+    }
+
     /// Makes a scratch folder, and removes those that killed processes left here.
     ///
     /// # Errors
     /// Returns an error if the place is not trusted, or the system refuses.
     pub fn scratch(&self) -> io::Result<Scratch> {
-        use ErrorKind::{AlreadyExists, NotFound, WouldBlock};
+        use ErrorKind::{NotFound, WouldBlock};
         let mut made = Vec::new();
-        let mut tries = 0;
-        loop {
-            // Held meanwhile, so that `remove_all` misses no folder.
-            let mut live = live();
-            match self.try_scratch(&mut made) {
-                Ok(new) => {
-                    let new = Arc::new(new);
-                    live.push(Arc::clone(&new));
-                    return Ok(Scratch(new));
-                }
-                Err(error) => {
-                    tries += 1;
-                    let is_taken = matches!(error.kind(), AlreadyExists | NotFound | WouldBlock);
-                    if !is_taken || tries == MAX_TRIES {
-                        return Err(error);
-                    }
-                }
+        // Held meanwhile, so that `remove_all` misses no folder.
+        let mut live = live();
+        let mut tried = self.try_scratch(&mut made);
+        for _ in 1..MAX_TRIES {
+            if let Err(error) = &tried
+                && matches!(error.kind(), NotFound | WouldBlock)
+            {
+                tried = self.try_scratch(&mut made);
             }
         }
+        let new = Arc::new(tried?);
+        live.push(Arc::clone(&new));
+        Ok(Scratch(new))
     }
 
     fn try_scratch(&self, made: &mut Vec<Made>) -> io::Result<Live> {
         let (place, new) = make_all(&self.base, &self.path)?;
         made.extend(new);
         remove_left(&place);
-        let mut random = [0; 8];
-        getrandom::fill(&mut random).map_err(io::Error::other)?;
-        let name = format!("{PREFIX}{:016x}", u64::from_be_bytes(random));
-        let folder = place.walk(Utf8Path::new(&name), Some(PRIVATE_MODE), &mut Vec::new())?;
-        let mut lock = folder.new_file(LOCK)?;
+        let name = format!("{PREFIX}{}", random_hex::<8>()?);
+        let folder = place.make_private(&name)?;
         // Another process may have taken the folder for one that was left.
-        if lock.try_lock().is_err() || !is_lock_of(&place, &name, &lock) {
-            return Err(ErrorKind::WouldBlock.into());
-        }
-        kill_point();
-        lock.write_all(b"*\n")?;
+        let lock = Lock::take(&folder, LOCK, Duration::ZERO)?.ok_or(ErrorKind::WouldBlock)?;
+        folder.file_to_append(LOCK)?.write_all(b"*\n")?;
         Ok(Live {
             folder,
             place,
@@ -154,8 +152,8 @@ fn remove_left(place: &Folder) {
         }
         // If its process has not made the lock yet, ours keeps that process from going on.
         let folder = place.below(&name);
-        let lock = folder.and_then(|folder| folder.file_or_new(LOCK));
-        if lock.is_ok_and(|lock| lock.try_lock().is_ok() && is_lock_of(place, &name, &lock)) {
+        let lock = folder.and_then(|folder| Lock::take(&folder, LOCK, Duration::ZERO));
+        if let Ok(Some(_lock)) = lock {
             remove(place, &name);
         }
     }
@@ -169,16 +167,15 @@ fn remove(place: &Folder, name: &str) {
     let _ = std::fs::remove_dir_all(place.path().join(removed));
 }
 
-/// Returns whether this is the lock of the folder that stands under a name.
-fn is_lock_of(place: &Folder, name: &str, lock: &File) -> bool {
-    let folder = place.below(name);
-    folder.is_ok_and(|folder| folder.has_file(LOCK, lock).unwrap_or(false))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::testing::folder;
+
+    fn folder() -> (tempfile::TempDir, Utf8PathBuf) {
+        let made = tempfile::tempdir().unwrap();
+        let path = Utf8PathBuf::try_from(made.path().canonicalize().unwrap()).unwrap();
+        (made, path)
+    }
 
     fn names(place: &Utf8Path) -> Vec<String> {
         let entries = place.read_dir_utf8().into_iter().flatten().flatten();

@@ -1,11 +1,11 @@
-//! What holds of every document and of every journal, whatever its bytes.
+//! Properties of every document and every journal, whatever its bytes.
 
 use serde_json::{Value as Json, json};
 
-use super::document::{Document, is_field_name};
-use super::entry::Entry;
-use super::spec::Form;
-use super::value::{FieldValue as _, Fields};
+use crate::store::document::{Document, is_field_name};
+use crate::store::entry::Entry;
+use crate::store::spec::Form;
+use crate::store::value::{FieldValue as _, Fields};
 
 /// The forms of a document. Each is given the same bytes.
 const FORMS: [Form; 3] = [
@@ -78,7 +78,7 @@ fn others(document: &Document, name: &str) -> Fields {
 /// A line of a journal is read or refused, and an entry is written as it is read.
 pub fn journal(bytes: &[u8]) {
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-        let json = super::seal::split(line).map_or(line, |(json, _)| json);
+        let json = crate::store::seal::split(line).map_or(line, |(json, _)| json);
         let Some(entry) = Entry::parse(json) else {
             continue;
         };

@@ -2,43 +2,49 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::spec::StateSpec;
-use super::state_home::StateHome;
-use super::store::Store;
+use crate::store::{StateHome, StateSpec, Store};
 
 /// The most state folders that are looked at. An unpacked archive with hundreds must not hold up a turn.
-pub const MAX_FOLDERS: usize = 32;
+pub(super) const MAX_FOLDERS: usize = 32;
 
 /// Finds the state folders in each start and its ancestors, nearest first, each once, at most [`MAX_FOLDERS`]. One that is not
 /// trusted is among them: see [`Store::refusal`].
+pub fn stores(state: &'static StateSpec, starts: &[&Utf8Path]) -> Vec<Store> {
+    find_stores(state, starts, &named_folder(state))
+}
+
+/// Returns the store for a loop that is started in `dir`: at the git top level of `dir`, or in `dir` if there is none.
+pub fn for_start(state: &'static StateSpec, dir: &Utf8Path) -> Store {
+    store_for_start(state, dir, &named_folder(state))
+}
+
+/// Returns the folder that the machine's environment variable names, or the one that the machine names.
 ///
-/// `env_override` is the value of the spec's environment variable. If it is empty, it counts as not set. A relative path
-/// replaces the spec's folder. An absolute path names one folder for all projects: the store's root is then the project of the
-/// first start, which the caller compares with the root of each loop.
-pub fn folders(
-    spec: &'static StateSpec,
-    starts: &[&Utf8Path],
-    env_override: Option<&str>,
-    home: &StateHome,
-) -> Vec<Store> {
-    let folder = named(spec, env_override);
+/// An absolute path names one folder for all projects: the root of its store is then the project of the first start, which the
+/// caller compares with the root of each loop.
+fn named_folder(state: &StateSpec) -> Utf8PathBuf {
+    let given = state.folder_env.and_then(|name| std::env::var(name).ok());
+    let given = given.filter(|value| !value.trim().is_empty());
+    given.map_or_else(|| state.folder.into(), Utf8PathBuf::from)
+}
+
+fn find_stores(state: &'static StateSpec, starts: &[&Utf8Path], named: &Utf8Path) -> Vec<Store> {
     let mut stores: Vec<Store> = Vec::new();
     for start in starts {
         let Ok(start) = start.canonicalize_utf8() else {
             continue;
         };
         for ancestor in start.ancestors() {
-            let found = state_folder(ancestor, folder);
+            let found = state_folder(ancestor, named);
             // This follows symlinks: a store that is refused later must not be passed over in silence.
             if !found.exists() || stores.iter().any(|store| store.folder() == found) {
                 continue;
             }
-            let root = if folder.is_absolute() {
-                git_top(&start).unwrap_or(&start)
-            } else {
-                ancestor
+            let root = match named.is_absolute() {
+                true => git_top(&start).unwrap_or(&start),
+                false => ancestor,
             };
-            stores.push(Store::at(found, root.to_owned(), spec, home.clone()));
+            stores.push(store_at(state, found, root));
             if stores.len() == MAX_FOLDERS {
                 return stores;
             }
@@ -47,28 +53,25 @@ pub fn folders(
     stores
 }
 
-/// Returns the store for a loop that is started in `dir`: at the git top level of `dir`, or in `dir` if there is none.
-pub fn for_start(
-    spec: &'static StateSpec,
-    dir: &Utf8Path,
-    env_override: Option<&str>,
-    home: &StateHome,
-) -> Store {
+fn store_for_start(state: &'static StateSpec, dir: &Utf8Path, named: &Utf8Path) -> Store {
     let dir = dir.canonicalize_utf8().unwrap_or_else(|_| dir.to_owned());
-    let root: Utf8PathBuf = git_top(&dir).unwrap_or(&dir).to_owned();
-    let folder = state_folder(&root, named(spec, env_override));
-    Store::at(folder, root, spec, home.clone())
+    let root = git_top(&dir).unwrap_or(&dir);
+    store_at(state, state_folder(root, named), root)
+}
+
+fn store_at(state: &'static StateSpec, folder: Utf8PathBuf, root: &Utf8Path) -> Store {
+    Store::at(
+        folder,
+        root.to_owned(),
+        state,
+        StateHome::of_user(state.program),
+    )
 }
 
 /// Returns the nearest ancestor of `folder`, itself included, that holds `.git`.
 fn git_top(folder: &Utf8Path) -> Option<&Utf8Path> {
     let mut ancestors = folder.ancestors();
     ancestors.find(|ancestor| ancestor.join(".git").exists())
-}
-
-fn named<'n>(spec: &'static StateSpec, env_override: Option<&'n str>) -> &'n Utf8Path {
-    let given = env_override.filter(|text| !text.is_empty());
-    Utf8Path::new(given.unwrap_or(spec.folder))
 }
 
 /// Returns the state folder of a root. An absolute path is the user's own choice, so symlinks on the way to it are followed,
@@ -81,19 +84,29 @@ fn state_folder(root: &Utf8Path, named: &Utf8Path) -> Utf8PathBuf {
         let rest = named.strip_prefix(there).ok()?;
         Some(there.canonicalize_utf8().ok()?.join(rest))
     };
-    named
-        .ancestors()
-        .find_map(real)
-        .unwrap_or_else(|| named.to_owned())
+    let found = named.ancestors().find_map(real);
+    found.unwrap_or_else(|| named.to_owned())
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "plan"))]
 mod tests {
     use super::*;
-    use crate::store::testing::{SPEC, folder};
+    use crate::plan::INFO;
 
-    fn home() -> StateHome {
-        StateHome::at("/nowhere")
+    const FOLDER: &str = ".claude/claudex";
+
+    fn folder() -> (tempfile::TempDir, Utf8PathBuf) {
+        let made = tempfile::tempdir().unwrap();
+        let path = Utf8PathBuf::try_from(made.path().canonicalize().unwrap()).unwrap();
+        (made, path)
+    }
+
+    fn find(starts: &[&Utf8Path], named: &str) -> Vec<Store> {
+        find_stores(INFO.state, starts, Utf8Path::new(named))
+    }
+
+    fn start(dir: &Utf8Path, named: &str) -> Store {
+        store_for_start(INFO.state, dir, Utf8Path::new(named))
     }
 
     #[test]
@@ -105,12 +118,8 @@ mod tests {
         std::os::unix::fs::symlink(&deep, top.join("link")).unwrap();
         let below = deep.join("d");
         std::fs::create_dir(&below).unwrap();
-        let found = folders(
-            &SPEC,
-            &[&below, &top, &top.join("link"), &top.join("none")],
-            None,
-            &home(),
-        );
+        let starts = [&below, &top, &top.join("link"), &top.join("none")];
+        let found = find(&starts.map(|start| &**start), FOLDER);
         let seen: Vec<_> = found.iter().map(|store| store.root().to_owned()).collect();
         assert_eq!(
             seen.iter()
@@ -118,7 +127,7 @@ mod tests {
                 .collect::<Vec<_>>(),
             [&deep, &top]
         );
-        assert!(folders(&SPEC, &[&below], Some("elsewhere"), &home()).is_empty());
+        assert!(find(&[&below], "elsewhere").is_empty());
         assert!(!below.join(".claude").exists(), "creates nothing");
     }
 
@@ -129,19 +138,14 @@ mod tests {
         std::fs::create_dir_all(&state).unwrap();
         std::fs::create_dir_all(top.join("p/.git")).unwrap();
         std::fs::create_dir_all(top.join("p/q")).unwrap();
-        let found = folders(
-            &SPEC,
-            &[&top.join("p/q"), &top],
-            Some(state.as_str()),
-            &home(),
-        );
+        let found = find(&[&top.join("p/q"), &top], state.as_str());
         assert_eq!(found.len(), 1);
         assert_eq!(
             (found[0].folder(), found[0].root()),
             (&*state, &*top.join("p"))
         );
-        let start = for_start(&SPEC, &top.join("p/q"), Some(state.as_str()), &home());
-        assert_eq!((start.folder(), start.root()), (&*state, &*top.join("p")));
+        let store = start(&top.join("p/q"), state.as_str());
+        assert_eq!((store.folder(), store.root()), (&*state, &*top.join("p")));
     }
 
     #[test]
@@ -149,12 +153,9 @@ mod tests {
         let (_kept, top) = folder();
         let deep = top.join("p/q/r");
         std::fs::create_dir_all(&deep).unwrap();
-        assert_eq!(
-            for_start(&SPEC, &deep, None, &home()).folder(),
-            deep.join(".claude/claudex")
-        );
+        assert_eq!(start(&deep, FOLDER).folder(), deep.join(".claude/claudex"));
         std::fs::write(top.join("p/.git"), "gitdir: elsewhere\n").unwrap();
-        let store = for_start(&SPEC, &deep, Some(""), &home());
+        let store = start(&deep, FOLDER);
         assert_eq!(
             (store.root(), store.folder()),
             (&*top.join("p"), &*top.join("p/.claude/claudex"))

@@ -1,0 +1,270 @@
+//! Journals as files: a line is there if it has this user's seal, and survives a power loss once it is synced.
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _};
+
+use super::entry::{revision_in, snapshot};
+use super::error::{StoreError, WhyNotOurs, io_error};
+use super::id::LoopId;
+use super::journal::{Journal, Line, Tail};
+use super::loop_folder::{JOURNAL, LoopFolder, START_LOCK};
+use super::project::{Mark, Project};
+use super::seal::{Key, Last, Sealing};
+use crate::files::{Folder, if_there, kill_point};
+
+/// The most bytes of a journal.
+const MAX_JOURNAL: u64 = 64 * 1024 * 1024;
+/// The most bytes of a journal without a line that a start has left.
+const MAX_FIRST_LINE: u64 = 1024 * 1024;
+
+impl LoopFolder {
+    /// Returns what seals the journals here, or `None` if this user started no loop here.
+    ///
+    /// # Errors
+    /// Returns an error if the key or the id cannot be read, or the state folder is a copy of another one.
+    pub(super) fn sealing(&self) -> Result<Option<Sealing>, StoreError> {
+        let top = self.above.as_ref().unwrap_or(&self.folder);
+        let folder = self.open_below_base(top);
+        let project = if_there(folder.and_then(|folder| Project::read(&folder)));
+        let project = project.map_err(io_error("read", top))?.flatten();
+        let (Some(project), Some(key)) = (project, Key::read(&self.home)?) else {
+            return Ok(None);
+        };
+        match project.find_original(&self.home, top) {
+            None => Ok(Some(Sealing { key, project })),
+            Some(original) => Err(StoreError::NotOurs {
+                id: String::new(),
+                path: self.folder.clone(),
+                why: WhyNotOurs::Journal(format!("this folder is a copy of {original}")),
+            }),
+        }
+    }
+
+    /// Opens the journal of a loop.
+    fn open_journal(&self, id: &LoopId) -> io::Result<File> {
+        self.open_loop(id)?.file(JOURNAL)
+    }
+
+    /// Returns the end of a journal as far as this user sealed it.
+    fn last(&self, id: &LoopId) -> Result<Option<Last>, StoreError> {
+        let path = self.journal_path(id);
+        let failed = |error| io_error("read", &path)(error);
+        let Some(file) = if_there(self.open_journal(id)).map_err(failed)? else {
+            return Ok(None);
+        };
+        if let Some(sealing) = self.sealing()?
+            && let Some(last) = sealing
+                .search_end(id, &file, MAX_JOURNAL, |end| end.last())
+                .map_err(failed)?
+        {
+            let mark = sealing.project.mark(&self.home, id);
+            return match last.end < mark.bytes {
+                true => Err(self.not_ours(id, "its journal lost lines")),
+                false => Ok(Some(last)),
+            };
+        }
+        match has_line(&file).map_err(failed)? {
+            true => Err(self.not_ours(id, "its journal was not written by you on this machine")),
+            // A start died before its line was whole.
+            false => Ok(None),
+        }
+    }
+
+    /// Returns whether a loop has a journal with a line, whoever wrote it.
+    pub(super) fn has_journal(&self, id: &LoopId) -> bool {
+        let file = self.open_journal(id);
+        file.and_then(|file| has_line(&file)).unwrap_or(false)
+    }
+
+    /// Describes a loop that is not this user's.
+    pub(super) fn not_ours(&self, id: &LoopId, why: &str) -> StoreError {
+        StoreError::NotOurs {
+            id: id.to_string(),
+            path: self.folder.clone(),
+            why: WhyNotOurs::Journal(why.to_owned()),
+        }
+    }
+
+    /// Forgets how long the journal of a loop was.
+    pub(super) fn forget(&self, id: &LoopId) {
+        if let Ok(Some(sealing)) = self.sealing() {
+            sealing.project.forget(&self.home, id);
+        }
+    }
+
+    /// Appends a line to a journal, seals and syncs it. Returns the journal's length.
+    fn append_line(
+        &self,
+        here: &Folder,
+        id: &LoopId,
+        last: Option<&Last>,
+        json: &[u8],
+        sealing: &Sealing,
+    ) -> Result<u64, StoreError> {
+        let path = self.journal_path(id);
+        let (before, end) = last.map_or(("", 0), |last| (last.seal.as_str(), last.end));
+        let seal = sealing.seal(id, before, end, json);
+        let line = [json, b"\t", seal.as_bytes(), b"\n"].concat();
+        let length = end + line.len() as u64;
+        if length > MAX_JOURNAL {
+            return Err(StoreError::Full { path });
+        }
+        let write = || {
+            let folder = here.make(id.as_str())?;
+            let mut file = folder.file_to_append(JOURNAL)?;
+            // What is behind the last line of ours does not exist: a torn line, or a forged one.
+            if file.metadata()?.len() > end {
+                file.set_len(end)?;
+            }
+            let written = kill_point::write_all(&mut file, &line).and_then(|()| file.sync_data());
+            if written.is_err() {
+                let _ = file.set_len(end);
+            }
+            written?;
+            if last.is_none() {
+                folder.sync()?;
+                here.sync()?;
+            }
+            Ok(length)
+        };
+        write().map_err(io_error("write", &path))
+    }
+
+    /// Returns what seals the next line. A copy of another folder gets an id of its own with its first loop.
+    fn sealing_to_write(&self, here: &Folder, is_first: bool) -> Result<Sealing, StoreError> {
+        let key = Key::read_or_make(&self.home)?;
+        let is_copy = |project: &Project| {
+            is_first && project.find_original(&self.home, &self.folder).is_some()
+        };
+        let project = match Project::read(here) {
+            Ok(Some(project)) if !is_copy(&project) => Ok(project),
+            Ok(_) => Project::make(here),
+            Err(error) => Err(error),
+        };
+        let project = project.map_err(io_error("write", &self.folder))?;
+        Ok(Sealing { key, project })
+    }
+}
+
+/// Returns whether a journal has a whole line. The first line of a start that died is short, so the beginning says it.
+fn has_line(mut file: &File) -> io::Result<bool> {
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    let read = file.take(MAX_FIRST_LINE).read_to_end(&mut bytes)?;
+    Ok(read as u64 == MAX_FIRST_LINE || bytes.contains(&b'\n'))
+}
+
+impl Journal for LoopFolder {
+    fn append(&self, id: &LoopId, line: Line<'_>) -> Result<(), StoreError> {
+        self.locked(|here| {
+            let last = self.last(id)?;
+            let newest = last.as_ref().map(|last| last.change.as_slice());
+            let revision = newest.and_then(revision_in).unwrap_or_default();
+            if line.after.is_some_and(|after| after != revision) {
+                let found = snapshot(newest);
+                return Err(StoreError::Stale { found });
+            }
+            let is_first = last.is_none();
+            let sealing = self.sealing_to_write(here, is_first)?;
+            // The new document is there before its line, so that a full disk refuses the change here.
+            let prepare = |bytes| self.prepare_document(id, bytes);
+            let prepared = line.document.map(prepare).transpose();
+            let prepared = prepared.map_err(io_error("write", &self.document_path(id)))?;
+            let bytes = self.append_line(here, id, last.as_ref(), line.json, &sealing)?;
+
+            // The line counts. If the rest fails, the next open renders the document again, and the mark is older.
+            if let Some((document, name)) = prepared {
+                let _ = document.rename(&name);
+            }
+            let project = sealing.project;
+            let mark = Mark {
+                bytes,
+                ..project.mark(&self.home, id)
+            };
+            let _ = project.set_mark(&self.home, id, &mark);
+            if is_first {
+                let _ = project.keep(&self.home, &self.folder);
+            }
+            Ok(())
+        })
+    }
+
+    fn tail(&self, id: &LoopId) -> Result<Option<Tail>, StoreError> {
+        let Some(last) = self.last(id)? else {
+            return Ok(None);
+        };
+        let document = match if_there(self.read_document(id)) {
+            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => None,
+            read => read.map_err(io_error("read", &self.document_path(id)))?,
+        };
+        let change = last.change;
+        Ok(Some(Tail { change, document }))
+    }
+
+    fn restore(&self, id: &LoopId, revision: u64, document: &[u8]) -> Result<(), StoreError> {
+        self.locked(|_| {
+            let newest = self.last(id)?.and_then(|last| revision_in(&last.change));
+            if newest != Some(revision) {
+                return Ok(());
+            }
+            let write = || {
+                // The process that wrote the line may have died before it was synced.
+                self.open_journal(id)?.sync_data()?;
+                let (document, name) = self.prepare_document(id, document)?;
+                document.rename(&name)
+            };
+            write().map_err(io_error("write", &self.document_path(id)))
+        })
+    }
+
+    fn entries(&self, id: &LoopId, since: Option<u64>) -> Result<Vec<Vec<u8>>, StoreError> {
+        let Some((last, sealing)) = self.last(id)?.zip(self.sealing()?) else {
+            return Ok(Vec::new());
+        };
+        let read = || {
+            let file = self.open_journal(id)?;
+            sealing.search_end(id, &file, last.end, |end| {
+                let entries = end.entries();
+                let first = entries.iter().flatten().find_map(|json| revision_in(json));
+                let is_enough = first
+                    .zip(since)
+                    .is_some_and(|(first, since)| first <= since);
+                (entries.is_none() || is_enough || end.is_whole()).then_some(entries)
+            })
+        };
+        let entries = read().map_err(io_error("read", &self.journal_path(id)))?;
+        let entries = entries.flatten();
+        entries.ok_or_else(|| self.not_ours(id, "a line of its journal was changed"))
+    }
+
+    fn length(&self, id: &LoopId) -> Option<u64> {
+        Some(self.open_journal(id).ok()?.metadata().ok()?.len())
+    }
+
+    fn list(&self) -> Result<Vec<LoopId>, StoreError> {
+        let read = || {
+            let here = self.open()?;
+            let ids = here.names()?.into_iter();
+            let ids = ids.filter_map(|name| LoopId::parse(&name, self.spec.ids).ok());
+            let has_journal = |id: &LoopId| {
+                let folder = here.below(id.as_str());
+                folder.is_ok_and(|folder| folder.has(JOURNAL))
+            };
+            Ok(ids.filter(has_journal).collect())
+        };
+        let ids = if_there(read()).map_err(io_error("read", &self.folder))?;
+        Ok(ids.unwrap_or_default())
+    }
+
+    fn alone(&self, work: &mut dyn FnMut() -> Result<(), StoreError>) -> Result<(), StoreError> {
+        self.locked_by(START_LOCK, |_| work())
+    }
+
+    fn archive(&self, id: &LoopId) -> Result<(), StoreError> {
+        self.archive_loop(id)
+    }
+
+    fn unarchive(&self, id: &LoopId) -> Result<(), StoreError> {
+        self.restore_loop(id)
+    }
+}

@@ -1,0 +1,366 @@
+//! Documents by path, for shell helpers: files that name no machine, made by hand or by older tools.
+//!
+//! A file that names its machine is refused by everything that writes: it is changed through its [`Store`](crate::store::Store).
+//! Writers hold the lock `.lock` beside the file.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use jiff::Timestamp;
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
+
+use crate::files::{self, Folder, Lock, folder_of};
+use crate::store::{
+    Document, DocumentError, FieldValue as _, Form, MAX_BYTES, StoreError, is_field_name,
+    parse_plain,
+};
+
+/// The field whose presence makes a file one of ours.
+const MACHINE: &str = "machine";
+const PHASE: &str = "phase";
+const UPDATED: &str = "last_updated_at";
+const EXTENSION: &str = "state";
+const LOCK: &str = ".lock";
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A file by its folder, which is held open, and its name.
+struct StateFile<'p> {
+    folder: Folder,
+    name: &'p str,
+    path: &'p Utf8Path,
+}
+
+/// Returns the value of a field without quotes, or `None` if it is not there. `parse` reads the document.
+///
+/// # Errors
+/// Returns an error if the file is not there, is a symlink, or is no document.
+pub(super) fn read_field(
+    path: &Utf8Path,
+    field: &str,
+    parse: impl Fn(&[u8]) -> Result<Document, DocumentError>,
+) -> Result<Option<String>, StoreError> {
+    let bytes = StateFile::open(path)?.read()?;
+    let document = parse(&bytes).map_err(invalid("read", path))?;
+    Ok(document.text(field))
+}
+
+/// Sets a field: `true`, `false` and decimal numbers are written as such, anything else as text, quoted where it must be.
+/// A field that is not there is added at the end. `last_updated_at` is set to now in the same write, unless it is the field.
+///
+/// # Errors
+/// Returns an error if the file names a machine, is not there, is a symlink or no document, or cannot be written.
+pub(super) fn set_field(path: &Utf8Path, field: &str, text: &str) -> Result<(), StoreError> {
+    if !is_field_name(field) {
+        let why = format!("`{}` cannot name a field", field.escape_debug());
+        return Err(StoreError::input("set a field of", path.to_owned(), why));
+    }
+    let file = StateFile::open(path)?;
+    let _lock = file.lock()?;
+    let mut document = file.read_unowned()?;
+    document.set(field, &parse_plain(text));
+    file.write(document, field != UPDATED)
+}
+
+/// Sets `phase` to `to` if it is `from`, and `last_updated_at` to now in the same write. Returns whether it was.
+///
+/// # Errors
+/// Returns an error in the same cases as [`set_field`].
+pub(super) fn set_phase(path: &Utf8Path, from: &str, to: &str) -> Result<bool, StoreError> {
+    let file = StateFile::open(path)?;
+    let _lock = file.lock()?;
+    let mut document = file.read_unowned()?;
+    let phase = document.get(PHASE);
+    if phase.is_none_or(|phase| phase.to_plain() != from) {
+        return Ok(false);
+    }
+    document.set(PHASE, &(to.to_owned()).into());
+    file.write(document, true)?;
+    Ok(true)
+}
+
+/// Replaces the file, whatever the bytes are. A reader sees the old file or the new one.
+///
+/// # Errors
+/// Returns an error if there is a file that names a machine or a symlink, or the file cannot be written.
+pub(super) fn replace(path: &Utf8Path, bytes: &[u8]) -> Result<(), StoreError> {
+    let file = StateFile::open(path)?;
+    let _lock = file.lock()?;
+    match file.read_unowned() {
+        // A symlink, or a file of a machine.
+        Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::InvalidInput => {
+            Err(failed("write", path)(source))
+        }
+        _ => file.replace(bytes),
+    }
+}
+
+/// Returns the newest state file of a folder by time of modification, whatever its name or phase; the greater name of two
+/// with the same time.
+pub(super) fn find_newest(folder: &Utf8Path) -> Option<Utf8PathBuf> {
+    let files = Folder::open(folder).ok()?.list().ok()?;
+    let files = files.into_iter().filter_map(|(name, found)| {
+        let path = folder.join(name);
+        let fits = found.is_file() && path.extension() == Some(EXTENSION);
+        fits.then_some((found.modified(), path))
+    });
+    files.max().map(|(_, path)| path)
+}
+
+/// Writes a process id to a file, for [`has_live_process`]. Nothing else is decided by it, since process ids are reused.
+///
+/// # Errors
+/// Returns an error if the file cannot be written.
+pub(super) fn write_pid(path: &Utf8Path, pid: u32) -> io::Result<()> {
+    let (folder, name) = folder_of(&[], path)?;
+    folder.replace(&name, format!("{pid}\n").as_bytes())
+}
+
+/// Returns whether the process whose id a file has is alive, as far as this machine can tell. It is not if the file has none.
+pub(super) fn has_live_process(path: &Utf8Path) -> bool {
+    let text = files::read_to_string(path).unwrap_or_default();
+    let pid = text.trim().parse().ok().filter(|pid: &i32| *pid > 0);
+    // A process of another user refuses the signal.
+    pid.and_then(Pid::from_raw)
+        .is_some_and(|pid| matches!(test_kill_process(pid), Ok(()) | Err(Errno::PERM)))
+}
+
+impl<'p> StateFile<'p> {
+    /// Opens the folder of a file that a user or script named. Symlinks to the folder are followed.
+    fn open(path: &'p Utf8Path) -> Result<Self, StoreError> {
+        let folder = Folder::open(path.parent().unwrap_or(path)).map_err(failed("open", path))?;
+        let name = path.file_name().unwrap_or_default();
+        Ok(Self { folder, name, path })
+    }
+
+    fn lock(&self) -> Result<Lock, StoreError> {
+        let begun = Instant::now();
+        let path = self.folder.path().join(LOCK);
+        let lock = Lock::take(&self.folder, LOCK, LOCK_TIMEOUT).map_err(failed("lock", &path))?;
+        let waited = begun.elapsed();
+        lock.ok_or(StoreError::Busy { path, waited })
+    }
+
+    fn read(&self) -> Result<Vec<u8>, StoreError> {
+        let bytes = self.folder.read(self.name, MAX_BYTES as u64);
+        bytes.map_err(failed("read", self.path))
+    }
+
+    /// Reads the document, unless it names a machine.
+    fn read_unowned(&self) -> Result<Document, StoreError> {
+        let document = Form::Lines.parse(&self.read()?);
+        let document = document.map_err(invalid("read", self.path))?;
+        match document.get(MACHINE) {
+            None => Ok(document),
+            Some(machine) => {
+                let why = format!("only the machine `{}` changes it", machine.to_plain());
+                Err(StoreError::input("change", self.path.to_owned(), why))
+            }
+        }
+    }
+
+    fn write(&self, mut document: Document, is_update: bool) -> Result<(), StoreError> {
+        if is_update {
+            let now = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+            document.set(UPDATED, &(now).into());
+        }
+        let bytes = document.to_bytes();
+        Form::Lines
+            .parse(&bytes)
+            .map_err(invalid("write", self.path))?;
+        self.replace(&bytes)
+    }
+
+    fn replace(&self, bytes: &[u8]) -> Result<(), StoreError> {
+        let written = self.folder.replace(self.name, bytes);
+        written.map_err(failed("write", self.path))
+    }
+}
+
+/// Turns the system's error into the store's. A file that is not there is a loop that is not there.
+fn failed(doing: &'static str, path: &Utf8Path) -> impl FnOnce(io::Error) -> StoreError {
+    move |source| match source.kind() {
+        io::ErrorKind::NotFound => StoreError::NotFound {
+            archived: false,
+            id: path.file_stem().unwrap_or_default().to_owned(),
+            folder: path.parent().unwrap_or(Utf8Path::new(".")).to_owned(),
+        },
+        _ => StoreError::Io {
+            doing,
+            path: path.to_owned(),
+            source,
+        },
+    }
+}
+
+fn invalid(doing: &'static str, path: &Utf8Path) -> impl FnOnce(DocumentError) -> StoreError {
+    move |error| failed(doing, path)(io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_field(path: &Utf8Path, field: &str) -> Result<Option<String>, StoreError> {
+        super::read_field(path, field, |bytes| Form::Lines.parse(bytes))
+    }
+
+    fn file(text: &str) -> (tempfile::TempDir, Utf8PathBuf) {
+        let made = tempfile::tempdir().unwrap();
+        let folder = Utf8PathBuf::try_from(made.path().canonicalize().unwrap()).unwrap();
+        let path = folder.join("a b.state");
+        std::fs::write(&path, text).unwrap();
+        (made, path)
+    }
+
+    #[test]
+    fn field_is_set_in_place_with_the_time() {
+        let (_kept, path) =
+            file("phase: drafting\nlast_updated_at: 2020-01-01T00:00:00Z\nround: 1\n");
+        set_field(&path, "round", "2").unwrap();
+        set_field(&path, "topic", "a|b&c/d\n\"e\"").unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(
+            text.starts_with("phase: drafting\nlast_updated_at: 20"),
+            "{text}"
+        );
+        assert!(
+            text.ends_with("\nround: 2\ntopic: \"a|b&c/d\\n\\\"e\\\"\"\n"),
+            "{text}"
+        );
+        assert_ne!(
+            read_field(&path, UPDATED).unwrap().unwrap(),
+            "2020-01-01T00:00:00Z"
+        );
+        assert_eq!(
+            read_field(&path, "topic").unwrap().unwrap(),
+            "a|b&c/d\n\"e\""
+        );
+        assert_eq!(read_field(&path, "none").unwrap(), None);
+        set_field(&path, UPDATED, "2021-01-01T00:00:00Z").unwrap();
+        assert_eq!(
+            read_field(&path, UPDATED).unwrap().unwrap(),
+            "2021-01-01T00:00:00Z"
+        );
+    }
+
+    #[test]
+    fn phase_changes_only_from_the_expected_one() {
+        let (_kept, path) = file("phase: drafting\n");
+        assert!(!set_phase(&path, "reviewing", "done").unwrap());
+        assert_eq!(
+            std::fs::read(&path).unwrap(),
+            b"phase: drafting\n",
+            "a stale one writes nothing"
+        );
+        assert!(set_phase(&path, "drafting", "reviewing").unwrap());
+        assert_eq!(read_field(&path, PHASE).unwrap().unwrap(), "reviewing");
+        assert!(
+            read_field(&path, UPDATED).unwrap().is_some(),
+            "added in the same write"
+        );
+    }
+
+    #[test]
+    fn one_of_sixteen_changes_of_phase_wins() {
+        let (_kept, path) = file("phase: drafting\n");
+        let won = std::thread::scope(|scope| {
+            let tries: Vec<_> = (0..16)
+                .map(|_| scope.spawn(|| set_phase(&path, "drafting", "reviewing").unwrap()))
+                .collect();
+            tries
+                .into_iter()
+                .filter_map(|tried| tried.join().unwrap().then_some(()))
+                .count()
+        });
+        assert_eq!(won, 1);
+    }
+
+    #[test]
+    fn file_with_a_machine_is_read_only() {
+        let (_kept, path) = file("phase: drafting\nmachine: plan\n");
+        assert_eq!(read_field(&path, PHASE).unwrap().unwrap(), "drafting");
+        assert!(matches!(
+            set_field(&path, "x", "1"),
+            Err(StoreError::Io { .. })
+        ));
+        assert!(matches!(
+            set_phase(&path, "drafting", "done"),
+            Err(StoreError::Io { .. })
+        ));
+        assert!(matches!(
+            replace(&path, b"phase: done\n"),
+            Err(StoreError::Io { .. })
+        ));
+    }
+
+    #[test]
+    fn file_without_fields_or_a_symlink_is_refused() {
+        let (_kept, path) = file("\0\0");
+        assert!(matches!(
+            set_field(&path, "x", "1"),
+            Err(StoreError::Io { .. })
+        ));
+        replace(&path, b"phase: x\n").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"phase: x\n");
+        assert!(matches!(
+            set_field(&path, "a: b", "1"),
+            Err(StoreError::Io { .. })
+        ));
+        assert!(matches!(
+            read_field(&path.with_extension("no"), "x"),
+            Err(StoreError::NotFound { .. })
+        ));
+        let link = path.with_file_name("link.state");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        assert!(matches!(
+            read_field(&link, PHASE),
+            Err(error) if error.untrusted().is_some()
+        ));
+        assert!(matches!(
+            set_field(&link, PHASE, "y"),
+            Err(error) if error.untrusted().is_some()
+        ));
+        assert!(matches!(
+            replace(&link, b""),
+            Err(error) if error.untrusted().is_some()
+        ));
+        assert_eq!(read_field(&path, PHASE).unwrap().unwrap(), "x");
+    }
+
+    #[test]
+    fn newest_state_file_is_found() {
+        let (_kept, path) = file("phase: done\n");
+        let folder = path.parent().unwrap();
+        let older = folder.join("zz.state");
+        std::fs::write(&older, "").unwrap();
+        std::fs::write(folder.join("newer.txt"), "").unwrap();
+        let past = std::time::SystemTime::now() - Duration::from_secs(100);
+        std::fs::File::options()
+            .write(true)
+            .open(&older)
+            .unwrap()
+            .set_modified(past)
+            .unwrap();
+        assert_eq!(find_newest(folder).unwrap(), path);
+        assert_eq!(find_newest(&folder.join("none")), None);
+    }
+
+    #[test]
+    fn pid_file_shows_whether_its_process_lives() {
+        let (_kept, path) = file("");
+        let path = path.with_file_name("x.lock");
+        assert!(!has_live_process(&path));
+        write_pid(&path, std::process::id()).unwrap();
+        assert!(has_live_process(&path));
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        write_pid(&path, child.id()).unwrap();
+        child.wait().unwrap();
+        assert!(!has_live_process(&path), "it ended");
+        for text in ["", "x", "-1", "0", "99999999999999", "\u{0}"] {
+            std::fs::write(&path, text).unwrap();
+            assert!(!has_live_process(&path), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Text as it leaves: notes, messages that are pasted into a shell, JSON for a terminal.
+//!
+//! The functions that print call these for all that they print. Only where a text is quoted a line break has to be dealt with,
+//! since our own texts have line breaks too.
+
+use std::fmt::Write as _;
+
+pub use claudex_loop_engine::text::*;
+
+/// Returns whether a text of the user's own, such as a label, can be shown: no hidden characters but line breaks, tabs, and the
+/// joiners that emoji and Persian need.
+pub fn is_plain(text: &str) -> bool {
+    let is_allowed = |one| matches!(one, '\n' | '\t' | '\u{200C}' | '\u{200D}' | '\u{FE0F}');
+    text.chars().all(|one| is_allowed(one) || !is_hidden(one))
+}
+
+/// Returns a message in which nothing runs when it is pasted between a shell's quotes: apostrophes and command
+/// substitutions are made typographic. Backquotes stay around one plain word, such as a field's name.
+///
+/// ```
+/// use claudex_loop::text::pasteable;
+/// assert_eq!(pasteable("it's `$(x)` of `topic`"), "it’s ‘$ (x)’ of `topic`");
+/// ```
+pub fn pasteable(message: &str) -> String {
+    let mut safe = String::with_capacity(message.len());
+    let mut rest = message;
+    while let Some(at) = rest.find('`') {
+        safe.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        match rest.split_once('`') {
+            Some((word, after)) if is_word(word) => {
+                safe.extend(["`", word, "`"]);
+                rest = after;
+            }
+            Some((words, after)) if !words.contains('\n') => {
+                safe.extend(["‘", &words.replace('"', "”"), "’"]);
+                rest = after;
+            }
+            _ => safe.push('‘'),
+        }
+    }
+    safe.push_str(rest);
+    let mut after_word = false;
+    let quotes = safe.chars().map(|character| {
+        let opens = character == '\'' && !after_word;
+        after_word = character.is_alphanumeric() || ".,;:!?)]}>".contains(character);
+        match character {
+            '\'' if opens => '‘',
+            '\'' => '’',
+            other => other,
+        }
+    });
+    let safe: String = quotes.collect();
+    safe.replace("$(", "$ (").replace("${", "$ {")
+}
+
+/// The indentation of a command on its line of a message.
+pub const COMMAND: &str = "    ";
+/// The most commands of a note.
+const MAX_COMMANDS: usize = 8;
+/// The most characters of a command of a note.
+const MAX_COMMAND_CHARS: usize = 300;
+
+/// Returns a note: [`lines`] with typographic quotes in their sentences, so that nothing ends a shell's quotes around them.
+pub fn note(text: &str, limit: usize) -> String {
+    let text = lines(text, limit);
+    let quoted = text.lines().map(|line| match line.starts_with(COMMAND) {
+        true => line.to_owned(),
+        false => line.replace('"', "”"),
+    });
+    quoted.collect::<Vec<_>>().join("\n")
+}
+
+/// Returns sentences of at most `limit` characters on one line, and each line that begins with [`COMMAND`] on a line of its own.
+/// The commands stay, however long the sentences are: they say what is to be done.
+///
+/// ```
+/// use claudex_loop::text::lines;
+/// assert_eq!(lines("a\nb:\n    run  it\nc", 80), "a b:\n    run it\nc");
+/// assert_eq!(lines("abcdefgh:\n    run it", 6), "abc...\n    run it");
+/// ```
+pub fn lines(text: &str, limit: usize) -> String {
+    let text = plain(text);
+    let (mut lines, mut commands, mut left) = (Vec::new(), 0, limit);
+    let is_command = |line: &str| line.starts_with(COMMAND);
+    for part in text
+        .lines()
+        .collect::<Vec<_>>()
+        .chunk_by(|a, b| is_command(a) == is_command(b))
+    {
+        if !is_command(part[0]) {
+            let sentence = one_line(&part.join(" "), left);
+            left -= sentence.chars().count();
+            lines.push(sentence);
+            continue;
+        }
+        let room = MAX_COMMANDS.saturating_sub(commands);
+        let kept = part
+            .iter()
+            .map(|line| one_line(line, MAX_COMMAND_CHARS))
+            .filter(|line| !line.is_empty());
+        for command in kept.take(room) {
+            commands += 1;
+            lines.push(format!("{COMMAND}{command}"));
+        }
+    }
+    lines.retain(|line| !line.is_empty());
+    lines.join("\n")
+}
+
+/// Returns whether a text is one word without a meaning of its own in a shell.
+fn is_word(text: &str) -> bool {
+    let harmless = |one: char| one.is_alphanumeric() || "_-.:=+,#@%[]".contains(one);
+    !text.is_empty() && text.chars().all(harmless)
+}
+
+/// Returns JSON in which every hidden character is written as an escape. It means the same.
+pub fn plain_json(json: &str) -> String {
+    let mut plain = String::with_capacity(json.len());
+    for character in json.chars() {
+        if character != '\n' && is_hidden(character) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                let _ = write!(plain, "\\u{unit:04x}");
+            }
+        } else {
+            plain.push(character);
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_with_emoji_and_tabs_is_plain() {
+        assert!(is_plain("Überprüfung: 計画 👩\u{200d}💻\n\tindented"));
+        assert!(!is_plain("a\u{202e}b") && !is_plain("a\rb"));
+    }
+
+    #[test]
+    fn json_with_escapes_means_the_same() {
+        let text = "a\u{202e}b\u{e0041}\u{9b}\n";
+        let json = serde_json::to_string(&[text]).unwrap();
+        let plain_one = plain_json(&json);
+        assert!(plain_one.is_ascii(), "{plain_one}");
+        assert_eq!(
+            serde_json::from_str::<[String; 1]>(&plain_one).unwrap(),
+            [text]
+        );
+    }
+
+    #[test]
+    fn substitutions_are_typographic_and_single_words_stay() {
+        assert_eq!(pasteable("`a-b.c` and `x y`, `"), "`a-b.c` and ‘x y’, ‘");
+        assert_eq!(pasteable("``; `a\nb` ``"), "‘’; ‘a\nb‘ ’‘");
+        assert_eq!(pasteable("'${HOME}' `say \"x\"`"), "‘$ {HOME}’ ‘say ”x”’");
+    }
+}
