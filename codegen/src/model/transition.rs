@@ -32,7 +32,7 @@ pub struct Transition {
     /// The arguments, in the order of the file. They become parameters and flags.
     #[serde(default, deserialize_with = "arguments")]
     pub args: Vec<Argument>,
-    #[serde(rename = "set", default, deserialize_with = "tables::pairs")]
+    #[serde(rename = "set", default, deserialize_with = "tables::entries")]
     pub(super) update_sources: Vec<(At<String>, At<Constant>)>,
     /// The updates of fields, in the order of the file.
     #[serde(skip)]
