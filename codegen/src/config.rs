@@ -110,17 +110,15 @@ impl Config {
         let [types, program] = files;
         for (target, text) in [gate, (types, generated.types), (program, generated.program)] {
             let target = out.join(target);
-            let is_fresh = fs::read(&target).is_ok_and(|old| old == text.as_bytes());
-            if let Err(reason) = if is_fresh {
-                Ok(())
-            } else {
-                fs::write(&target, text)
-            } {
-                let target = target.display();
-                return Err(vec![format!(
-                    "cannot write the generated code to {target}: {reason}"
-                )]);
+            if fs::read(&target).is_ok_and(|old| old == text.as_bytes()) {
+                continue;
             }
+            fs::write(&target, text).map_err(|reason| {
+                let target = target.display();
+                vec![format!(
+                    "cannot write the generated code to {target}: {reason}"
+                )]
+            })?;
         }
         Ok(())
     }

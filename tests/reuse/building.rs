@@ -89,10 +89,7 @@ fn everything_that_is_wrong_is_said_at_once_each_on_a_line_with_its_place_and_no
         ),
         ("35:15", "nothing bounds the cycle open -> open (by remind)"),
         ("40:8", "`reopen` leaves `closed`, which is terminal"),
-        (
-            "48:18",
-            "`tries = \"word\"` needs counts, but `word` is text",
-        ),
+        ("48:18", "`word` is text, not a count"),
         ("54:8", "no values make this guard of `stay` hold"),
     ];
     for (place, what) in expected {

@@ -223,7 +223,7 @@ fn choices<M: Machine>(
         Some((field.name.value.clone(), values))
     });
     let arguments = entry.args.iter().filter_map(|argument| {
-        let values = values_of(&argument.kind.clone().into(), &numbers)?;
+        let values = values_of(&argument.kind, &numbers)?;
         Some((format!("args.{}", argument.name), values))
     });
     fields.chain(arguments).collect()

@@ -9,6 +9,9 @@ use crate::model::{
     Actor, Argument, At, Behaviour, Call, Edge, Evidence, FieldKind, From, Phase, Transition,
 };
 
+/// What takes transitions before a stop.
+const BEFORE_STOP: &str = "before_stop";
+
 /// Checks the behaviours of all phases, and that something takes each edge of the hook.
 pub(super) fn behaviours(check: &Check<'_>) {
     let machine = check.machine;
@@ -26,7 +29,7 @@ pub(super) fn behaviours(check: &Check<'_>) {
     }
     for name in &machine.before_stop {
         if let Some(entries) = check.transitions.get(name.as_str()) {
-            hook_call(check, "before_stop", None, &Call::new(name), entries[0]);
+            hook_call(check, BEFORE_STOP, None, &Call::new(name), entries[0]);
         }
         taken.extend((0..machine.phases.len()).map(|at| (at, name.as_str())));
     }
@@ -86,7 +89,8 @@ fn hook_call(
         check.add("hook_evidence", &call.then, &[outcome, needed.word()]);
     }
     for argument in missing(check, call, entry) {
-        if !argument.optional {
+        // Only outcomes can leave an argument out.
+        if !argument.optional || outcome == BEFORE_STOP {
             check.add("hook_args", &call.then, &[outcome, &argument.name]);
         }
     }
@@ -165,13 +169,13 @@ fn unused(check: &Check<'_>, entry: &Transition, taken: &HashSet<(usize, &str)>)
     let is_idle = |edge: &Edge<'_>| {
         !taken.contains(&(edge.from, name.as_str())) && !is_open(check.phase(edge.from))
     };
-    let mut edges = check.edges_of(entry);
-    let idle = match entry.from {
+    let edges = check.edges_of(entry);
+    let max = match entry.from {
         From::Any(_) if !edges.clone().all(is_idle) => return,
-        From::Any(_) => edges.by_ref().take(1),
-        From::Phases(_) => edges.by_ref().take(usize::MAX),
+        From::Any(_) => 1,
+        From::Phases(_) => usize::MAX,
     };
-    for edge in idle.filter(|edge| is_idle(edge)) {
+    for edge in edges.filter(|edge| is_idle(edge)).take(max) {
         let phase = &check.phase(edge.from).name;
         let place = entry.sources().iter().find(|source| *source == phase);
         check.add_at("unused_edge", &place.unwrap_or(name).span, &[name, phase]);

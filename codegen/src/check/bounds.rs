@@ -32,10 +32,10 @@ pub(super) fn bounds(check: &Check<'_>) {
             let mut told: HashSet<usize> = HashSet::new();
             for edge in live {
                 let part = &parts[&component[edge.from]];
-                let cycle = match told.contains(&edge.declared.span.start) {
-                    true => continue,
-                    false => part.shortest_cycle(edge),
-                };
+                if told.contains(&edge.declared.span.start) {
+                    continue;
+                }
+                let cycle = part.shortest_cycle(edge);
                 let entries = || cycle.iter().map(|edge| edge.declared.span.start);
                 if entries().all(|entry| !told.contains(&entry)) {
                     told.extend(entries());

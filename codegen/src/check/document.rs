@@ -12,7 +12,10 @@ use crate::model::{
 
 pub(super) fn document(check: &Check<'_>) {
     let machine = check.machine;
-    holders(check);
+    let required = Held::REQUIRED.iter();
+    for held in required.filter(|held| machine.holder(**held).is_none()) {
+        check.add("no_holder", &machine.name, &[held.word()]);
+    }
     places(check);
     for field in &machine.fields {
         if let Some(value) = &field.null {
@@ -25,23 +28,6 @@ pub(super) fn document(check: &Check<'_>) {
     }
     if let Some(plugin) = &machine.plugin {
         commands(check, plugin);
-    }
-}
-
-/// Checks that one field holds each value that the engine needs.
-fn holders(check: &Check<'_>) {
-    let mut holders: HashMap<Held, &At<String>> = HashMap::new();
-    for field in &check.machine.fields {
-        let name = &field.name;
-        if let FieldKind::Held(held) = field.kind
-            && let Some(first) = holders.insert(held, name)
-        {
-            check.add("held_twice", name, &[first, held.word()]);
-        }
-    }
-    let required = Held::REQUIRED.iter();
-    for held in required.filter(|held| !holders.contains_key(held)) {
-        check.add("no_holder", &check.machine.name, &[held.word()]);
     }
 }
 

@@ -67,7 +67,10 @@ pub(super) fn collisions(check: &Check<'_>) {
     taken.reserve("a method of `Loop`", METHODS);
     taken.reserve("a flag of `start`", "mode help");
     taken.reserve("a verb", VERBS);
-    reserve_hook_methods(check, taken);
+    taken.reserve("a method of `OnStop`", "stop verifies subjects asks");
+    if machine.behaviours().any(Behaviour::verifies) {
+        taken.reserve("a verb", "verify");
+    }
 
     taken.add("a type", camel(&machine.name), ("machine", &machine.name));
     for mode in &machine.modes {
@@ -84,6 +87,9 @@ pub(super) fn collisions(check: &Check<'_>) {
         }
         if !phase.terminal {
             taken.add("a method of `OnStop`", phase.name.as_str(), part);
+        }
+        if phase.on_stop.as_ref().is_some_and(Behaviour::asks_in_rust) {
+            taken.add("a method of `OnStop`", format!("{}_asks", phase.name), part);
         }
         taken.add("a type", camel(&phase.name), part);
         taken.add("a stored form", phase.stored(), part);
@@ -124,6 +130,7 @@ fn field<'m>(field: &'m Field, taken: &mut Taken<'_, 'm>) {
     match &field.kind {
         FieldKind::OneOf(words) => taken.add_words(type_of_words(name), words, part),
         FieldKind::Data(_) => taken.add("a method of `Loop`", format!("set_{name}"), part),
+        FieldKind::Held(held) => taken.add("a value of the engine", held.word(), part),
         _ => {}
     }
     if field.within.is_some() {
@@ -162,25 +169,6 @@ fn transition<'m>(check: &Check<'m>, entry: &'m Transition, taken: &mut Taken<'_
         for source in sources.into_iter().collect::<BTreeSet<_>>() {
             let next = format!("{}From{}", camel(name), camel(source));
             taken.add("a type", next, part);
-        }
-    }
-}
-
-/// Reserves the methods of `OnStop` that are not those of phases, and the verb that goes with them.
-fn reserve_hook_methods(check: &Check<'_>, taken: &mut Taken<'_, '_>) {
-    let space = "a method of `OnStop`";
-    let machine = check.machine;
-    taken.reserve(space, "stop");
-    if machine.behaviours().any(Behaviour::verifies) {
-        taken.reserve(space, "verifies");
-        taken.reserve("a verb", "verify");
-    }
-    if machine.behaviours().any(Behaviour::reviews_in_rust) {
-        taken.reserve(space, "subjects");
-    }
-    for phase in &machine.phases {
-        if phase.on_stop.as_ref().is_some_and(Behaviour::asks_in_rust) {
-            taken.reserve(space, &format!("asks {}_asks", phase.name));
         }
     }
 }

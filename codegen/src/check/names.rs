@@ -70,10 +70,13 @@ pub(super) fn names(check: &Check<'_>) -> HashSet<usize> {
 
 /// Checks the fields that a parameter names.
 fn parameter(check: &Check<'_>, phase: usize, parameter: &Parameter<'_>) {
-    let (key, value, place) = (parameter.key, parameter.value, parameter.span);
-    let names = interpolated(value).unwrap_or_default().into_iter();
+    let key = parameter.key;
+    let place = parameter.span;
+    let names = interpolated(parameter.value)
+        .unwrap_or_default()
+        .into_iter();
     let names = names.map(|(name, _)| name);
-    for name in names.chain(parameter.is_field().then_some(value)) {
+    for name in names.chain(parameter.is_field().then_some(parameter.value)) {
         if !parameter.engine_names().contains(&name) {
             let name = At::new(name.to_owned(), place.clone());
             uses(check, &name, [phase], &format!("`{key}` reads"));

@@ -166,7 +166,8 @@ fn update_problem(
     field: &Field,
     update: &At<Update>,
 ) -> Option<Diagnostic> {
-    let (name, kind) = (&field.name, &field.kind);
+    let name = &field.name;
+    let kind = &field.kind;
     let at = |name: &str| At::new(name.to_owned(), update.span.clone());
     let source = update.field().and_then(|name| check.fields.get(name));
     let argument = update

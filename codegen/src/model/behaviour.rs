@@ -169,7 +169,7 @@ behaviours! {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Call {
     pub(crate) then: At<String>,
-    #[serde(default, deserialize_with = "tables::pairs")]
+    #[serde(default, deserialize_with = "tables::entries")]
     pub(crate) with: Vec<(At<String>, At<Constant>)>,
 }
 
@@ -203,7 +203,7 @@ pub(crate) struct Choice {
     pub(crate) label: At<Label>,
     pub(crate) description: Option<At<Label>>,
     pub(crate) then: At<String>,
-    #[serde(default, deserialize_with = "tables::pairs")]
+    #[serde(default, deserialize_with = "tables::entries")]
     pub(crate) with: Vec<(At<String>, At<Constant>)>,
 }
 

@@ -23,10 +23,8 @@ pub(crate) fn parse(source: &str) -> Result<Machine, Vec<Diagnostic>> {
     let mut found = Vec::new();
     for field in &mut machine.fields {
         let keys = "`type`, `one_of`, `data` and `holds`";
-        match only_kind(&field.name, field.kinds(), keys) {
-            Ok(kind) => field.kind = kind,
-            Err(problem) => found.push(problem),
-        }
+        let kind = only_kind(&field.name, field.kinds(), keys);
+        field.kind = keep(kind, &mut found).unwrap_or_default();
     }
     let fields = machine.fields.iter();
     let kinds: HashMap<_, _> = fields
@@ -45,23 +43,18 @@ pub(crate) fn parse(source: &str) -> Result<Machine, Vec<Diagnostic>> {
         }
         place_name(source, transition);
         for argument in &mut transition.args {
-            match only_kind(&argument.name, argument.kinds(), "`type` and `one_of`") {
-                Ok(kind) => argument.kind = kind,
-                Err(problem) => found.push(problem),
-            }
+            let kind = only_kind(&argument.name, argument.kinds(), "`type` and `one_of`");
+            argument.kind = keep(kind, &mut found).unwrap_or_default();
         }
         if let Some(text) = transition.guard_source.take() {
-            match parse_guard(source, &text) {
-                Ok(guard) => transition.when = Some(At::new(guard, text.span)),
-                Err(problem) => found.push(problem),
-            }
+            let guard = keep(parse_guard(source, &text), &mut found);
+            transition.when = guard.map(|guard| At::new(guard, text.span));
         }
         for (field, value) in std::mem::take(&mut transition.update_sources) {
             let kind = kinds.get(field.as_str()).copied();
-            match update(source, kind, &value) {
-                Ok(update) => transition.set.push((field, At::new(update, value.span))),
-                Err(problem) => found.push(problem),
-            }
+            let update = keep(update(source, kind, &value), &mut found);
+            let update = update.map(|update| (field, At::new(update, value.span)));
+            transition.set.extend(update);
         }
     }
     if found.is_empty() {
@@ -69,6 +62,11 @@ pub(crate) fn parse(source: &str) -> Result<Machine, Vec<Diagnostic>> {
     } else {
         Err(found)
     }
+}
+
+/// Returns a result, or notes its problem.
+fn keep<T>(result: Result<T, Diagnostic>, found: &mut Vec<Diagnostic>) -> Option<T> {
+    result.map_err(|problem| found.push(problem)).ok()
 }
 
 /// Returns the type of a field or an argument.

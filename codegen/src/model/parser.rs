@@ -46,8 +46,10 @@ pub(super) fn parse_update(source: &str, text: &At<String>) -> Result<Update, Di
             else {
                 return parser.unexpected("one argument", UPDATE);
             };
-            let (name, argument) = (name.value, added.value);
-            Update::Plus { name, argument }
+            Update::Plus {
+                name: name.value,
+                argument: added.value,
+            }
         }
         Operand::Field { name, offset } => {
             let name = name.value;
@@ -128,10 +130,10 @@ impl<'t> Parser<'t> {
     }
 
     fn expect(&mut self, wanted: &str, name: &str, help: &str) -> Result<(), Diagnostic> {
-        match self.skip(wanted) {
-            true => Ok(()),
-            false => self.unexpected(name, help),
+        if self.skip(wanted) {
+            return Ok(());
         }
+        self.unexpected(name, help)
     }
 
     /// Refuses the next token. `help` is the help if none is known for it.

@@ -17,7 +17,7 @@ pub(crate) struct Mode {
     /// The first phase.
     pub(crate) start: At<String>,
     /// The initial values that only this mode has.
-    #[serde(default, deserialize_with = "tables::pairs")]
+    #[serde(default, deserialize_with = "tables::entries")]
     pub(crate) initial: Vec<(At<String>, At<Constant>)>,
     /// The actors that may start a loop in it. Empty: both.
     #[serde(default)]

@@ -47,17 +47,8 @@ where
     Ok(named.collect())
 }
 
-/// Reads a table as pairs of key and value.
-pub(crate) fn pairs<'de, D, T>(deserializer: D) -> Result<Vec<(At<String>, T)>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Deserialize<'de>,
-{
-    entries(deserializer)
-}
-
 /// Reads the entries of a table in the order of the file.
-pub(super) fn entries<'de, D, K, T>(deserializer: D) -> Result<Vec<(At<K>, T)>, D::Error>
+pub(crate) fn entries<'de, D, K, T>(deserializer: D) -> Result<Vec<(At<K>, T)>, D::Error>
 where
     D: Deserializer<'de>,
     K: Deserialize<'de> + Eq + Hash,

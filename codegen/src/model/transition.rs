@@ -37,7 +37,7 @@ pub struct Transition {
     #[serde(
         rename = "set",
         default,
-        deserialize_with = "tables::pairs",
+        deserialize_with = "tables::entries",
         skip_serializing
     )]
     pub(super) update_sources: Vec<(At<String>, At<Constant>)>,
