@@ -157,20 +157,25 @@ impl<'b> JournalEnd<'b> {
 
     /// Returns the lines whose seals can be checked, newest first: the line before was read whole.
     fn lines(&self) -> impl Iterator<Item = Line<'b>> {
+        let mut line_ends = memchr::memchr_iter(b'\n', self.bytes);
+        let first = match self.from {
+            0 => 0,
+            _ => line_ends.nth(1).map_or(self.bytes.len(), |at| at + 1),
+        };
         let newest = self.line_before(self.bytes.len());
         let lines = std::iter::successors(newest, |line| self.line_before(line.begin));
-        lines.take_while(|line| {
-            let before = self.line_before(line.begin);
-            self.from == 0 || before.is_some_and(|before| before.begin > 0)
-        })
+        lines.take_while(move |line| line.begin >= first)
     }
 
     fn is_sealed(&self, line: &Line<'_>) -> bool {
+        if line.seal.is_empty() {
+            return false;
+        }
         let before = self
             .line_before(line.begin)
             .map_or("", |before| before.seal);
         let at = self.from + line.begin as u64;
-        !line.seal.is_empty() && line.seal == self.sealing.seal(self.id, before, at, line.json)
+        line.seal == self.sealing.seal(self.id, before, at, line.json)
     }
 
     /// Returns the newest sealed line, and the newest change with only sealed lines in between.
