@@ -4,6 +4,7 @@
 use super::entry::{ADOPT, ChangeEntry};
 use super::error::{StartError, StoreError, WhyNotOurs, io_error};
 use super::id::LoopId;
+use super::journal::After;
 use super::loop_folder::JOURNAL;
 use super::store::Store;
 use super::value::FieldValue as _;
@@ -45,10 +46,9 @@ impl Store {
         self.refuse_active(id, session.and_then(|session| session.as_str()), None)?;
         self.files().keep_replaced(id, &bytes)?;
         let entry = self.adopted(newest, by);
-        folder.remove(JOURNAL).map_err(io_error("remove", &path))?;
         self.files().forget(id);
         let document = self.files().read_document(id).unwrap_or_default();
-        match self.append(id, 0, &document, entry) {
+        match self.append(id, After::Foreign, &document, entry) {
             Ok(_) => Ok(true),
             Err(StoreError::Stale { .. }) => Err(self.exists(id).into()),
             Err(error) => Err(error.into()),

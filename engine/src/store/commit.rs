@@ -7,7 +7,7 @@ use super::document::is_field_name;
 use super::entry::{Change, ChangeEntry};
 use super::error::{Snapshot, StoreError, io_error};
 use super::id::{LoopId, iso};
-use super::journal::Line;
+use super::journal::{After, Line};
 use super::open::render;
 use super::record::Record;
 use super::store::Store;
@@ -101,7 +101,8 @@ impl Store {
             visit,
             fields,
         };
-        self.append(&held.id, held.revision, &held.document, entry)
+        let after = After::Revision(held.revision);
+        self.append(&held.id, after, &held.document, entry)
     }
 
     /// Refuses a number that not every reader of JSON reads exactly.
@@ -126,7 +127,7 @@ impl Store {
     pub(super) fn append(
         &self,
         id: &LoopId,
-        after: u64,
+        after: After,
         found: &[u8],
         entry: ChangeEntry,
     ) -> Result<Record, StoreError> {
@@ -147,7 +148,7 @@ impl Store {
         }
         let line = Line {
             json: &json,
-            after: Some(after),
+            after,
             document: Some(&record.document),
         };
         self.journal_of().append(id, line)?;

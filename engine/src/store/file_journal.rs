@@ -1,12 +1,12 @@
 //! Journals as files: a line is there if it has this user's seal, and survives a power loss once it is synced.
 
 use std::fs::File;
-use std::io::{self, Read as _, Seek as _};
+use std::io;
 
 use super::entry::{revision_in, snapshot};
 use super::error::{StoreError, WhyNotOurs, io_error};
 use super::id::LoopId;
-use super::journal::{Journal, Line, Tail};
+use super::journal::{After, Journal, Line, Tail};
 use super::loop_folder::{JOURNAL, LoopFolder, START_LOCK};
 use super::project::{Mark, Project};
 use super::seal::{Key, Last, Sealing};
@@ -14,8 +14,6 @@ use crate::files::{Folder, if_there, kill_point};
 
 /// The most bytes of a journal.
 const MAX_JOURNAL: u64 = 64 * 1024 * 1024;
-/// The most bytes of a journal without a line that a start has left.
-const MAX_FIRST_LINE: u64 = 1024 * 1024;
 
 impl LoopFolder {
     /// Returns what seals the journals here, or `None` if this user started no loop here.
@@ -63,17 +61,12 @@ impl LoopFolder {
                 false => Ok(Some(last)),
             };
         }
-        match has_line(&file).map_err(failed)? {
-            true => Err(self.not_ours(id, "its journal was not written by you on this machine")),
-            // A start died before its line was whole.
-            false => Ok(None),
-        }
+        Err(self.not_ours(id, "its journal was not written by you on this machine"))
     }
 
-    /// Returns whether a loop has a journal with a line, whoever wrote it.
+    /// Returns whether a loop has a journal, whoever wrote it.
     pub(super) fn has_journal(&self, id: &LoopId) -> bool {
-        let file = self.open_journal(id);
-        file.and_then(|file| has_line(&file)).unwrap_or(false)
+        self.open_journal(id).is_ok()
     }
 
     /// Describes a loop that is not this user's.
@@ -111,6 +104,12 @@ impl LoopFolder {
         }
         let write = || {
             let folder = here.make(id.as_str())?;
+            if last.is_none() {
+                // A journal is there with a whole line, or not at all.
+                folder.replace(JOURNAL, &line)?;
+                here.sync()?;
+                return Ok(length);
+            }
             let mut file = folder.file_to_append(JOURNAL)?;
             // What is behind the last line of ours does not exist: a torn line, or a forged one.
             if file.metadata()?.len() > end {
@@ -120,12 +119,7 @@ impl LoopFolder {
             if written.is_err() {
                 let _ = file.set_len(end);
             }
-            written?;
-            if last.is_none() {
-                folder.sync()?;
-                here.sync()?;
-            }
-            Ok(length)
+            written.map(|()| length)
         };
         write().map_err(io_error("write", &path))
     }
@@ -146,21 +140,18 @@ impl LoopFolder {
     }
 }
 
-/// Returns whether a journal has a whole line. The first line of a start that died is short, so the beginning says it.
-fn has_line(mut file: &File) -> io::Result<bool> {
-    let mut bytes = Vec::new();
-    file.rewind()?;
-    let read = file.take(MAX_FIRST_LINE).read_to_end(&mut bytes)?;
-    Ok(read as u64 == MAX_FIRST_LINE || bytes.contains(&b'\n'))
-}
-
 impl Journal for LoopFolder {
     fn append(&self, id: &LoopId, line: Line<'_>) -> Result<(), StoreError> {
         self.locked(|here| {
-            let last = self.last(id)?;
+            let is_foreign =
+                || matches!(self.entries(id, None), Err(StoreError::NotOurs { .. }));
+            let last = match line.after {
+                After::Foreign if is_foreign() => None,
+                _ => self.last(id)?,
+            };
             let newest = last.as_ref().map(|last| last.change.as_slice());
             let revision = newest.and_then(revision_in).unwrap_or_default();
-            if line.after.is_some_and(|after| after != revision) {
+            if !line.after.allows(revision) {
                 let found = snapshot(newest);
                 return Err(StoreError::Stale { found });
             }

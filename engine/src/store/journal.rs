@@ -21,10 +21,32 @@ pub(super) struct Tail {
 pub(super) struct Line<'l> {
     /// The entry, as one line of JSON.
     pub(super) json: &'l [u8],
-    /// The revision of the newest change that it follows, or `None` for a note, which follows any.
-    pub(super) after: Option<u64>,
+    /// The journal that it continues or replaces.
+    pub(super) after: After,
     /// The document after it, or `None` for a note.
     pub(super) document: Option<&'l [u8]>,
+}
+
+/// The journal to which a line is appended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum After {
+    /// Any journal of this user. For notes.
+    Any,
+    /// One whose newest change has this revision, or none if that is 0.
+    Revision(u64),
+    /// One that is not this user's. The line begins the journal anew.
+    Foreign,
+}
+
+impl After {
+    /// Returns whether a line may follow a change of this revision.
+    pub(super) fn allows(self, revision: u64) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Revision(after) => after == revision,
+            Self::Foreign => revision == 0,
+        }
+    }
 }
 
 /// Keeps the journals and the documents of loops.

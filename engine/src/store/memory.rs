@@ -54,7 +54,7 @@ impl Journal for Memory {
         let kept = loops.entry(id.clone()).or_default();
         let newest = kept.newest().map(Vec::as_slice);
         let revision = newest.and_then(revision_in).unwrap_or_default();
-        if line.after.is_some_and(|after| after != revision) {
+        if !line.after.allows(revision) {
             let found = snapshot(newest);
             return Err(StoreError::Stale { found });
         }

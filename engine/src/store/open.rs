@@ -10,7 +10,7 @@ use super::document::{Document, DocumentError};
 use super::entry::{Change, ChangeEntry, EDIT, Entry, MOVED, NoteEntry};
 use super::error::{StoreError, WhyNotOurs, io_error};
 use super::id::LoopId;
-use super::journal::{Line, Tail};
+use super::journal::{After, Line, Tail};
 use super::record::Record;
 use super::spec::{Form, StateSpec};
 use super::store::Store;
@@ -376,7 +376,7 @@ impl Store {
             .map_err(|error| io_error("write", &self.journal_path(id))(error.into()))?;
         let line = Line {
             json: &written,
-            after: None,
+            after: After::Any,
             document: None,
         };
         if self.journal_of().tail(id)?.is_none() {

@@ -10,6 +10,7 @@ use super::document::Document;
 use super::entry::ChangeEntry;
 use super::error::{StartError, StoreError, WhyNotOurs, io_error};
 use super::id::{LoopId, iso};
+use super::journal::After;
 use super::loop_folder::SIDECARS;
 use super::record::Record;
 use super::spec::{Active, HeldFields};
@@ -158,7 +159,12 @@ impl Store {
             fields,
         };
         let found = document.map(|document| document.to_bytes());
-        let record = match self.append(&id, after, found.as_deref().unwrap_or_default(), entry) {
+        let record = match self.append(
+            &id,
+            After::Revision(after),
+            found.as_deref().unwrap_or_default(),
+            entry,
+        ) {
             Ok(record) => record,
             Err(StoreError::Stale { .. }) => return Err(self.exists(&id).into()),
             Err(error) => return Err(error.into()),

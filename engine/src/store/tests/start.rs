@@ -165,7 +165,7 @@ fn store_in_memory_does_the_same() {
 }
 
 #[test]
-fn start_that_died_in_its_line_is_no_loop() {
+fn start_that_died_before_its_journal_is_no_loop() {
     let (_kept, store) = store_of(&OWN);
     let id = LoopId::parse("a", IdForm::Name).unwrap();
     let start = || StartPlan {
@@ -178,7 +178,8 @@ fn start_that_died_in_its_line_is_no_loop() {
     fs::remove_dir_all(store.root()).unwrap();
 
     fs::create_dir_all(journal.parent().unwrap()).unwrap();
-    fs::write(&journal, &line[..line.len() / 2]).unwrap();
+    let temporary = journal.with_file_name(".loop-tmp-0");
+    fs::write(temporary, &line[..line.len() / 2]).unwrap();
     assert_eq!(store.list(), []);
     store.start(start()).unwrap();
     assert_eq!(store.journal(&id).unwrap().len(), 1);
