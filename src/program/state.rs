@@ -110,7 +110,7 @@ pub(super) fn state<M: App>(program: &Program<M>, command: State) -> Result<Exit
         }
         State::LockActive { file } => Ok(yes_or_no(PidLock::is_active(&absolute(&file)?))),
         State::Sweep => {
-            let stale_after = loops::settings_here(info)?.stale_after;
+            let stale_after = loops::settings_here(info)?.stale_after();
             loops::sweep(info, stale_after, false)?;
             Ok(Exit::Complete)
         }
