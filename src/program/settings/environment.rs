@@ -1,4 +1,6 @@
-//! The layer of the environment: variables that begin with the plugin's name, such as `CLAUDEX_REVIEWER`.
+//! The layer of the environment: variables that begin with the plugin's name, such as `CLAUDEX_REVIEWER`,
+//! `CLAUDEX_EVIDENCE`, `CLAUDEX_MAX_PLAN_ROUNDS` (by the name of the mode), `CLAUDEX_MAX_FAILURES` and
+//! `CLAUDEX_STALE_MINUTES`.
 
 use serde_json::Value;
 

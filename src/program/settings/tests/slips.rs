@@ -20,6 +20,7 @@ fn each_mistake_has_an_error_with_place_and_help() {
         "programs = 3",
         "[programs]\nclaudex-loop = 3",
         "[programs.claudex-loop]\ncommands = {}",
+        "limits = { \"ä\" = 1, x = 2 }",
         "limits = 3",
         "[[limits]]\nmax-failures = 1",
         "evidence = \"optionl\"",
