@@ -87,12 +87,12 @@ fn of_changes(
 
 /// Returns the fields that every start of a job has.
 fn with(mode: Mode, topic: String, job: &Job<'_>) -> Start {
-    let usual = job.settings.rounds.get(mode.to_string().as_str()).copied();
+    let usual = job.settings.max_rounds(&mode.to_string());
     Start {
         mode,
         topic,
         max_rounds: job.rounds.or(usual),
-        max_failures: job.settings.max_failures,
+        max_failures: job.settings.max_failures(),
         from_draft: None,
         interview_used: None,
         subject: None,
@@ -104,7 +104,7 @@ fn with(mode: Mode, topic: String, job: &Job<'_>) -> Start {
 
 fn begin(start: Start, store: &Store, how: Beginning, job: &Job<'_>) -> Result<AnyLoop, JobError> {
     let how = Beginning {
-        stale_after: Some(job.settings.stale_after),
+        stale_after: Some(job.settings.stale_after()),
         ..how
     };
     start

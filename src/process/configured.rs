@@ -12,6 +12,7 @@
 //! not run a program that the repository names.
 
 use camino::Utf8Path;
+use serde::{Deserialize as _, Deserializer, de::Error as _};
 
 use super::environment::find_installed;
 pub use crate::machine::permissions::ConfiguredCommand;
@@ -19,4 +20,19 @@ pub use crate::machine::permissions::ConfiguredCommand;
 /// Returns whether the program of a command can be started for the project at `root`.
 pub fn is_installed(command: &ConfiguredCommand, root: &Utf8Path) -> bool {
     find_installed(&command.program, root).is_some()
+}
+
+/// Reads the program of a command or a reviewer: an absolute path, or a name that is looked up in PATH.
+///
+/// # Errors
+/// Returns an error if it is a relative path, which would mean another program in each project.
+pub fn program<'de, D: Deserializer<'de>, P: From<String>>(deserializer: D) -> Result<P, D::Error> {
+    let program = String::deserialize(deserializer)?;
+    if program.contains('/') && !program.starts_with('/') {
+        let help = "give an absolute path, or a name that is found in PATH";
+        return Err(D::Error::custom(format!(
+            "`{program}` is a relative path\n{help}"
+        )));
+    }
+    Ok(program.into())
 }

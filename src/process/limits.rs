@@ -5,6 +5,7 @@ use std::time::Duration;
 use derive_more::{Display, Error};
 use jiff::SignedDuration;
 use miette::Diagnostic;
+use serde::Deserialize;
 
 /// The longest duration that is accepted: a week. Anything longer is a slip of the pen.
 pub const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -55,8 +56,19 @@ pub fn parse_duration(text: &str) -> Result<Duration, BadDuration> {
 }
 
 /// A duration as [`parse_duration`] reads it, to the millisecond: `2m30s`.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Deserialize)]
+#[serde(try_from = "String")]
 pub struct Spelled(pub Duration);
+
+impl TryFrom<String> for Spelled {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let help = "write it like 90s, 10m, 2m30s or 1h";
+        let parsed = parse_duration(&text).map(Self);
+        parsed.map_err(|error| format!("{error}\n{help}"))
+    }
+}
 
 impl std::fmt::Display for Spelled {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -431,7 +431,7 @@ impl<M: App> Program<M> {
     #[must_use]
     pub fn reviewer(mut self, make: fn() -> Box<dyn Reviewer>) -> Self {
         let name = make().name().to_owned();
-        let taken = Settings::usual(self.info).reviewer_names();
+        let taken = Settings::usual(self.info).reviewer_names(self.info);
         assert!(!taken.contains(&name), "{name} means another reviewer");
         // It lives as long as the program.
         self.info = Box::leak(Box::new(ProgramInfo {

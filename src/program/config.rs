@@ -1,158 +1,145 @@
 //! `config`: where the configuration is, what holds, and what is wrong with it.
 
-use std::io::Write as _;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::io::{ErrorKind, Write as _};
 
-use serde_json::{Value, json};
+use camino::Utf8Path;
+use serde_json::json;
 
 use super::arguments::Config;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::settings::{self, SettingsError, check, example_to_edit, shown};
+use super::settings::{EXAMPLE, Settings, SettingsError, own_environment, project_path, user_path};
 use super::{locate, loops, out};
+use crate::hooks::seen::Seen;
 use crate::text;
 
 /// The most characters of a value that are shown on its line.
-const SHOWN: usize = 60;
+const MAX_VALUE_CHARS: usize = 60;
 
 /// Runs a configuration command.
 pub(super) fn config(info: &'static ProgramInfo, command: &Config) -> Result<Exit, Failure> {
     match command {
-        Config::Path(format) => path(info, format.json),
+        Config::Path(format) => show_paths(info, format.json),
         Config::Show(format) => show(info, format.json),
-        Config::Check => checked(info),
+        Config::Check => check(info),
         Config::Init => init(info),
     }
 }
 
-fn failed(error: SettingsError) -> Failure {
-    Failure::new(Exit::Usage, error)
-}
-
-/// The paths of both files, and whether there is one.
-fn path(info: &ProgramInfo, json: bool) -> Result<Exit, Failure> {
-    let root = locate::root(info.state, &loops::here()?);
-    let user = settings::user_path().map_err(failed)?;
-    let files = [
-        ("user", user),
-        ("project", settings::project_path(info, &root)),
-    ];
+/// Prints the paths of both files, and whether there is one.
+fn show_paths(info: &ProgramInfo, json: bool) -> Result<Exit, Failure> {
+    let user = user_path().map_err(unusable)?;
+    let project = project_path(info, &locate::root(info.state, &loops::here()?));
+    let exists = |path: &Utf8Path| path.symlink_metadata().is_ok();
     if json {
-        let object = |(whose, path): &(&str, camino::Utf8PathBuf)| {
-            let value = json!({ "path": path, "exists": path.symlink_metadata().is_ok() });
-            ((*whose).to_owned(), value)
-        };
-        out::json(&Value::Object(files.iter().map(object).collect()));
+        let value = |path: &Utf8Path| json!({ "path": path, "exists": exists(path) });
+        out::json(&json!({ "user": value(&user), "project": value(&project) }));
         return Ok(Exit::Complete);
     }
-    for (whose, path) in &files {
-        let there = match path.symlink_metadata() {
-            Ok(_) => "",
-            Err(_) => " (not there)",
-        };
-        out::exact(&format!(
-            "{:<8} {}{there}",
-            format!("{whose}:"),
-            plain(path.as_str())
-        ));
+    for (whose, path) in [("user:    ", user), ("project: ", project)] {
+        let missing = if exists(&path) { "" } else { " (not there)" };
+        out::exact(&format!("{whose}{}{missing}", text::exact(&path)));
     }
     Ok(Exit::Complete)
 }
 
-/// Every setting that holds here, with where it comes from.
+/// Prints every setting that holds here, with its source.
 fn show(info: &'static ProgramInfo, json: bool) -> Result<Exit, Failure> {
-    let settings = loops::settings_here(info)?;
-    let all = shown(&settings);
+    let rows = loops::settings_here(info)?.rows();
     if json {
-        out::json(&all);
+        out::json(&rows);
         return Ok(Exit::Complete);
     }
-    let lines: Vec<(String, String)> = all
-        .iter()
-        .map(|one| {
-            let value = text::one_line(&one.value.to_string(), SHOWN);
-            (
-                format!("{} = {value}", one.key),
-                plain(&one.origin.to_string()),
-            )
-        })
-        .collect();
-    let width = |line: &str| line.chars().count();
-    let widest = lines.iter().map(|(line, _)| width(line)).max().unwrap_or(0);
-    for (line, origin) in &lines {
-        let space = " ".repeat(widest - width(line));
-        out::text(&format!("{line}{space}  {origin}\n"));
+    let lines = rows.iter().map(|row| {
+        let value = text::one_line(&row.value.to_string(), MAX_VALUE_CHARS);
+        (format!("{} = {value}", row.key), &row.source)
+    });
+    let lines: Vec<_> = lines.collect();
+    let width = lines.iter().map(|(line, _)| line.chars().count()).max();
+    let width = width.unwrap_or_default();
+    for (line, source) in lines {
+        out::text(&format!("{line:width$}  {source}\n"));
     }
     Ok(Exit::Complete)
 }
 
-/// Prints a line for each file, and the first problem of each.
-fn checked(info: &'static ProgramInfo) -> Result<Exit, Failure> {
+/// Checks each file and the environment on its own, so that one problem does not hide the others. Prints a line for
+/// each, and the first problem of each.
+fn check(info: &'static ProgramInfo) -> Result<Exit, Failure> {
+    let root = locate::root(info.state, &loops::here()?);
+    let user = user_path().map_err(unusable)?;
+    let project = project_path(info, &root);
+    let none = Seen::default();
+    let of_user = Settings::load_layers(info, Some(&user), None, &none);
+    // A project's limits are compared with the user's.
+    let below = Some(user.as_path()).filter(|_| of_user.is_ok());
+    let of_project = Settings::load_layers(info, below, Some(&root), &none);
+    let of_environment = Settings::load_layers(info, None, None, &own_environment(info));
+
     let mut exit = Exit::Complete;
-    for checked in check(info, &locate::root(info.state, &loops::here()?)) {
-        let path = checked.path.as_ref().map(|path| plain(path.as_str()));
-        let called = match &path {
-            Some(path) => format!("{}: {path}", checked.whose),
-            None => checked.whose.to_owned(),
-        };
-        match checked.found {
-            Ok(true) if path.is_none() => {}
-            Ok(true) => out::exact(&format!("{called}: well-formed")),
-            Ok(false) => out::exact(&format!("{called}: not there")),
-            Err(error) => {
+    let mut ignored = Vec::new();
+    for (whose, path, settings) in [
+        ("user", Some(&user), of_user),
+        ("project", Some(&project), of_project),
+        ("environment", None, of_environment),
+    ] {
+        match (settings, path) {
+            (Ok(settings), Some(path)) => {
+                let exists = path.symlink_metadata().is_ok();
+                let result = if exists { "well-formed" } else { "not there" };
+                out::exact(&format!("{whose}: {}: {result}", text::exact(path)));
+                ignored = settings.ignored;
+            }
+            (Ok(_), None) => {}
+            (Err(problem), _) => {
                 exit = Exit::Usage;
-                Failure::new(Exit::Usage, error).print(info);
+                unusable(problem).print(info);
             }
         }
-        for line in &checked.ignored {
-            out::note(line);
-        }
+    }
+    for line in ignored {
+        out::note(&line);
     }
     Ok(exit)
 }
 
-/// Writes the example, with every setting in it commented out, where there is no file yet.
+/// Writes the example with every setting commented out, if there is no file yet.
 fn init(info: &ProgramInfo) -> Result<Exit, Failure> {
-    let path = settings::user_path().map_err(failed)?;
-    let problem = |error: std::io::Error| {
-        let there = error.kind() == std::io::ErrorKind::AlreadyExists;
-        let (exit, help) = if there {
-            (
+    let path = user_path().map_err(unusable)?;
+    let shown = text::exact(&path);
+    let folder = path.parent().unwrap_or(&path);
+    let created = std::fs::create_dir_all(folder).and_then(|()| std::fs::File::create_new(&path));
+    let written = created.and_then(|mut file| file.write_all(example_to_edit(info).as_bytes()));
+    if let Err(error) = written {
+        let (exit, help) = match error.kind() {
+            ErrorKind::AlreadyExists => (
                 Exit::Refused,
                 "it is left as it is; edit it, or move it away first",
-            )
-        } else {
-            (
+            ),
+            _ => (
                 Exit::Internal,
-                "see who owns the folder and whether the disk is full",
-            )
+                "find out who owns the folder and whether the disk is full",
+            ),
         };
-        let message = format!("cannot make {}: {error}", plain(path.as_str()));
-        Failure::plain(exit, "claudex::config::init", message, help)
-    };
-    if let Some(folder) = path.parent() {
-        std::fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)
-            .map_err(problem)?;
+        let message = format!("cannot create {shown}: {error}");
+        return Err(Failure::plain(exit, "claudex::config::init", message, help));
     }
-    let mut file = std::fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&path)
-        .map_err(problem)?;
-    file.write_all(example_to_edit(info).as_bytes())
-        .map_err(problem)?;
     out::exact(&format!(
-        "{}: written, with every setting commented out",
-        plain(path.as_str())
+        "{shown}: written, with every setting commented out"
     ));
     Ok(Exit::Complete)
 }
 
-/// A path or origin on one line, whatever is in it.
-fn plain(text: &str) -> String {
-    text::one_line(text, 4096)
+/// Returns the example with every setting in it commented out by a bare `#`.
+pub(super) fn example_to_edit(info: &ProgramInfo) -> String {
+    let example = EXAMPLE.replace("claudex-loop", info.program);
+    let lines = example.lines().map(|line| match line {
+        line if line.is_empty() || line.starts_with('#') => format!("{line}\n"),
+        line => format!("#{line}\n"),
+    });
+    lines.collect()
+}
+
+fn unusable(error: SettingsError) -> Failure {
+    Failure::new(Exit::Usage, error)
 }

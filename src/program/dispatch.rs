@@ -154,7 +154,7 @@ fn dispatch<M: App>(program: &Program<M>, matches: &ArgMatches) -> Result<Exit, 
             older_than,
             dry_run,
         } => {
-            let usual = || loops::settings_here(info).map(|settings| settings.stale_after);
+            let usual = || loops::settings_here(info).map(|settings| settings.stale_after());
             let older = match older_than {
                 Some(older) if Caller::from_env().inside => older.max(usual()?),
                 Some(older) => older,

@@ -61,7 +61,7 @@ pub(super) fn import<M: App>(
     let settings = settings.map_err(|error| Failure::new(Exit::Usage, error))?;
     let how = Beginning {
         now: Timestamp::now(),
-        stale_after: Some(settings.stale_after),
+        stale_after: Some(settings.stale_after()),
         session: caller.session.unwrap_or_else(|| UNKNOWN.to_owned()),
         id,
     };

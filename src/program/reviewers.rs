@@ -170,7 +170,7 @@ pub fn choose(
             let wanted = wanted.filter(|wanted| wanted.reviewer == name);
             let model = wanted.and_then(|wanted| wanted.model.clone());
             found.model = found.model.or(model);
-            let mut chosen = build(name, &found, settings.limits);
+            let mut chosen = build(name, &found, settings.limits.review());
             let model = found.model.filter(|_| wanted.is_some());
             let model = model.map(|model| format!(", {}", text::one_line(&model, 60)));
             chosen.shown = format!("{name} (auto{})", model.unwrap_or_default());
@@ -182,18 +182,18 @@ pub fn choose(
         return Ok(chosen);
     }
     if let Some(found) = settings.reviewers.get(name) {
-        return Ok(build(name, found, settings.limits));
+        return Ok(build(name, found, settings.limits.review()));
     }
     let own = settings.info.reviewers.iter().map(|make| make());
     if let Some(reviewer) = own.into_iter().find(|own| own.name() == name) {
         return Ok(Chosen {
             reviewer,
             shown: name.to_owned(),
-            limits: settings.limits,
+            limits: settings.limits.review(),
             next: Vec::new(),
         });
     }
-    let names = settings.reviewer_names();
+    let names = settings.reviewer_names(settings.info);
     let known: Vec<String> = names
         .iter()
         .filter(|name| *name != "auto")
@@ -234,8 +234,8 @@ fn build(name: &str, settings: &ReviewerSettings, usual: Limits) -> Chosen {
         reviewer,
         shown: name.to_owned(),
         limits: Limits {
-            timeout: settings.timeout.unwrap_or(usual.timeout),
-            idle: settings.idle_timeout.unwrap_or(usual.idle),
+            timeout: settings.timeout.map_or(usual.timeout, |time| time.0),
+            idle: settings.idle_timeout.map_or(usual.idle, |time| time.0),
         },
         next: Vec::new(),
     }
@@ -246,6 +246,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::process::limits::Spelled;
     use crate::program::info::ProgramInfo;
     use crate::review::reviewer::{Outcome, Request, Watch};
 
@@ -285,10 +286,10 @@ mod tests {
         let mut settings = Settings::usual(crate::plan::INFO);
         let mine = ReviewerSettings {
             program: Some("/bin/cat".to_owned()),
-            timeout: Some(Duration::from_secs(7)),
+            timeout: Some(Spelled(Duration::from_secs(7))),
             ..ReviewerSettings::of(ReviewerKind::Command)
         };
-        settings.reviewers.insert("mine".to_owned(), mine);
+        settings.values.reviewers.insert("mine".to_owned(), mine);
         let chosen = choose(Some(" mine "), None, &settings, ROOT.into()).unwrap();
         assert_eq!(
             (chosen.shown.as_str(), chosen.reviewer.name()),
@@ -296,17 +297,17 @@ mod tests {
         );
         assert_eq!(chosen.limits.timeout, Duration::from_secs(7));
         assert_eq!(
-            chosen.limits.idle, settings.limits.idle,
+            chosen.limits.idle, settings.limits.idle_timeout.0,
             "what it leaves open is the usual"
         );
         assert_eq!(
             choose(Some("lint"), None, &settings, ROOT.into())
                 .unwrap()
                 .limits,
-            settings.limits
+            settings.limits.review()
         );
 
-        settings.reviewer = "mine".to_owned();
+        settings.values.reviewer = "mine".to_owned();
         assert_eq!(
             choose(None, None, &settings, ROOT.into()).unwrap().shown,
             "mine"
@@ -321,13 +322,13 @@ mod tests {
                 program: Some("/nowhere/at/all".to_owned()),
                 ..settings.reviewers[name].clone()
             };
-            settings.reviewers.insert(name.to_owned(), missing);
+            settings.values.reviewers.insert(name.to_owned(), missing);
         }
         let mine = ReviewerSettings {
             program: Some("/bin/cat".to_owned()),
             ..ReviewerSettings::of(ReviewerKind::Command)
         };
-        settings.reviewers.insert("mine".to_owned(), mine);
+        settings.values.reviewers.insert("mine".to_owned(), mine);
         let chosen = choose(Some("auto"), None, &settings, ROOT.into()).unwrap();
         assert_eq!(
             (chosen.shown.as_str(), chosen.reviewer.name()),

@@ -477,7 +477,7 @@ fn begin<M: App>(
     complete::<M>(mode, &fields)?;
     let how = Beginning {
         now,
-        stale_after: Some(settings.stale_after),
+        stale_after: Some(settings.stale_after()),
         session: caller.session.clone().unwrap_or_else(|| UNKNOWN.to_owned()),
         id: named.or(own.id),
     };

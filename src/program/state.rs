@@ -112,7 +112,7 @@ pub(super) fn state<M: App>(program: &Program<M>, command: State) -> Result<Exit
             Ok(yes_or_no(state_file::has_live_process(&absolute(&file)?)))
         }
         State::Sweep => {
-            let stale_after = loops::settings_here(info)?.stale_after;
+            let stale_after = loops::settings_here(info)?.stale_after();
             loops::sweep(info, stale_after, false)?;
             Ok(Exit::Complete)
         }

@@ -62,13 +62,6 @@ pub(super) fn among(given: &str, known: &[&str]) -> String {
     }
 }
 
-/// The same, and what else there is to say.
-pub(super) fn among_and(given: &str, known: &[&str], more: &str) -> String {
-    let help = among(given, known);
-    let mark = if help.ends_with('?') { "" } else { ";" };
-    format!("{help}{mark} {more}")
-}
-
 /// "`a`, `b` and `c`", the first twenty.
 pub(super) fn list(names: &[&str]) -> String {
     const SHOWN: usize = 20;

@@ -1,12 +1,12 @@
-//! How a reviewer is run, as the person's own configuration says.
-//!
-//! Values only: where they are written down is the application's, what becomes of them is each reviewer's. A repository
-//! under review never supplies any of them.
+//! How a reviewer is run, as the user's own configuration says. A repository under review never supplies any of it.
 
-use std::time::Duration;
+use serde::Deserialize;
 
-/// Which program speaks, and in which way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Deserialize, strum::Display)]
+use crate::process::configured::program;
+use crate::process::limits::Spelled;
+
+/// The program of a reviewer.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash, Deserialize, strum::Display)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum ReviewerKind {
@@ -17,26 +17,35 @@ pub enum ReviewerKind {
     /// The Claude Code command line.
     Claude,
     /// Any program that reads the prompt on stdin and writes its findings to stdout.
+    #[default]
     Command,
 }
 
 /// One reviewer of the configuration.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(expecting = "a table")]
 pub struct ReviewerSettings {
-    /// Which program speaks.
+    /// The program that speaks.
     pub kind: ReviewerKind,
-    /// The program: a name that is looked up in PATH, or an absolute path; None: the kind's own name. A `command` has one.
+    /// The program's file: a name that is looked up in PATH, or an absolute path; `None`: the kind's own name. A
+    /// `command` has one.
+    #[serde(default, deserialize_with = "program")]
     pub program: Option<String>,
     /// Arguments, passed as they are: after the kind's own, before the prompt's.
+    #[serde(default)]
     pub arguments: Vec<String>,
     /// The model that the program is asked for.
     pub model: Option<String>,
-    /// Names of environment variables that its process gets besides the usual ones.
+    /// Names of environment variables that its process gets in addition to the usual ones.
+    #[serde(default)]
     pub environment: Vec<String>,
-    /// How long one review may take.
-    pub timeout: Option<Duration>,
-    /// How long it may be silent.
-    pub idle_timeout: Option<Duration>,
+    /// The time of one review.
+    pub timeout: Option<Spelled>,
+    /// The time that it may be silent.
+    pub idle_timeout: Option<Spelled>,
+    /// A setting of earlier builds, which is ignored.
+    pub sandbox: Option<String>,
 }
 
 impl ReviewerSettings {
@@ -44,12 +53,7 @@ impl ReviewerSettings {
     pub fn of(kind: ReviewerKind) -> Self {
         Self {
             kind,
-            program: None,
-            arguments: Vec::new(),
-            model: None,
-            environment: Vec::new(),
-            timeout: None,
-            idle_timeout: None,
+            ..Self::default()
         }
     }
 }

@@ -7,23 +7,14 @@ use serde::{Deserialize, Serialize};
 use super::Raw;
 
 /// Says whether a round counts without a review.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum EvidencePolicy {
     /// It does not.
     #[default]
     Required,
     /// It does, and the summary says so.
     Optional,
-}
-
-impl EvidencePolicy {
-    /// Reads a user's word. Anything but `optional` is `required`: a typo must not open the gate.
-    pub fn parse(value: &str) -> Self {
-        match value.trim() {
-            "optional" => EvidencePolicy::Optional,
-            _ => EvidencePolicy::Required,
-        }
-    }
 }
 
 /// What an edge's `requires` asks for.

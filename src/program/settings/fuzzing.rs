@@ -2,20 +2,26 @@
 
 use camino::Utf8Path;
 
-use super::{Settings, SettingsError, Whose};
+use super::layers::{Layers, defaults};
 
 /// Checks that a file is refused with a line that it has.
 pub(crate) fn config(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let path = Utf8Path::new("/c.toml");
-    let usual = || Settings::usual(crate::plan::INFO);
-    let of_user = usual().apply(Whose::User, path, &text);
-    let of_project = usual().apply(Whose::Project, path, &text);
-    for error in [of_user, of_project].into_iter().filter_map(Result::err) {
-        let SettingsError::Invalid { line, .. } = error else {
-            panic!("{error}: no place")
-        };
+    let defaults = defaults(crate::plan::INFO);
+    let usual = || Layers::new(crate::plan::INFO, &defaults);
+    let results = [
+        usual().add_user(path, &text),
+        usual().add_project(path, &text),
+    ];
+    for error in results.into_iter().filter_map(Result::err) {
+        let text_of_error = error.to_string();
+        let line = text_of_error.split(':').nth(1);
+        let line: Option<usize> = line.and_then(|line| line.parse().ok());
         let lines = text.matches('\n').count() + 1;
-        assert!((1..=lines).contains(&line), "{error}");
+        assert!(
+            line.is_some_and(|line| (1..=lines).contains(&line)),
+            "{error}"
+        );
     }
 }

@@ -1,164 +1,163 @@
 //! The settings of a run: who reviews, in which roles, how often, how long.
 //!
-//! They are read once at the edge and passed on; nothing below asks the environment or a file again. Precedence: a flag
-//! (which the caller applies), the environment, the project's file, the user's file, the default.
+//! They are read once at the edge and passed on. Precedence: a flag (which the caller applies), the environment, the
+//! project's file, the user's file, the default.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::time::Duration;
 
 use camino::Utf8Path;
+use serde::Serialize;
+use serde_json::Value;
 
-use self::origin::Source;
+use self::environment::Environment;
+use self::layers::{Layers, defaults};
+use self::paths::{read_project, read_user};
+use self::values::Values;
 use crate::hooks::seen::{Seen, SessionRecord as _};
 use crate::machine::table::ModeInfo;
 use crate::machine::{Actor, Permissions};
-use crate::process::configured::ConfiguredCommand;
 use crate::process::environment::pin;
-use crate::process::limits::Limits;
 use crate::program::caller::Caller;
 use crate::program::info::ProgramInfo;
 use crate::review::evidence::EvidencePolicy;
-use crate::review::personas::Personas;
-use crate::review::settings::{ReviewerKind, ReviewerSettings};
 use crate::store::StateHome;
-use serde_json::Value;
 
-mod check;
 mod environment;
-mod error;
-mod example;
-mod files;
+mod file;
 #[cfg(all(any(test, fuzzing), feature = "plan"))]
 pub(crate) mod fuzzing;
-mod origin;
-mod parse;
-mod project;
-mod show;
-mod tables;
-mod user;
+mod layers;
+mod paths;
 mod values;
 
 #[cfg(all(test, feature = "plan"))]
 mod tests;
 
-pub use check::{Checked, check};
-pub use error::SettingsError;
-pub use example::{EXAMPLE, example_to_edit};
-pub use files::{project_path, user_path};
-pub use origin::{Origin, Origins, Whose};
-pub use show::{Shown, shown};
+pub use environment::positive;
+pub use file::SettingsError;
+pub use paths::{project_path, user_path};
 
-/// The minutes of `limits.stale-minutes` by default.
-const STALE_MINUTES: u64 = 15;
-/// More minutes than any loop lives: ten years.
-const MOST_MINUTES: u64 = 10 * 366 * 24 * 60;
+/// A user's file with every table, as docs/configuration.md shows it.
+pub const EXAMPLE: &str = include_str!("example.toml");
+/// The reviewer's name that means "whichever is installed".
+const AUTO: &str = "auto";
 /// The field whose start value `rounds.MODE` is.
 pub(super) const MAX_ROUNDS: &str = "max_rounds";
 /// The field whose start value `limits.max-failures` is.
 pub(super) const MAX_FAILURES: &str = "max_failures";
 /// More rounds than anyone reads.
 pub const MOST_ROUNDS: u64 = 1000;
+/// More minutes than any loop lives: ten years.
+const MOST_MINUTES: u64 = 10 * 366 * 24 * 60;
 
-/// What a run goes by.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The settings that hold, with the source of each.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// The reviewer's name: one of `reviewers`, or `auto`.
-    pub reviewer: String,
-    /// The reviewers by name.
-    pub reviewers: BTreeMap<String, ReviewerSettings>,
-    /// The commands that a machine's `run` may name, by name.
-    pub commands: BTreeMap<String, ConfiguredCommand>,
-    /// The lines that a verification may run in a shell.
-    pub allow_commands: Vec<String>,
-    /// Who reviews in which round.
-    pub personas: Personas,
-    /// Rounds of each mode by its name; where one is not there, what machine.toml says.
-    pub rounds: BTreeMap<String, u64>,
-    /// Failures of a reviewer in one round that end a loop; None: what machine.toml says.
-    pub max_failures: Option<u64>,
-    /// How long a review may take, where its reviewer does not say otherwise.
-    pub limits: Limits,
-    /// The time without a sign of life after which a loop is archived.
-    pub stale_after: Duration,
-    /// Whether a round counts without a review.
-    pub evidence: EvidencePolicy,
-    /// What the person's file alone says of that: an agent has an environment of its own.
-    pub evidence_in_file: EvidencePolicy,
-    /// Where the values come from.
-    pub origins: Origins,
+    /// The values.
+    pub values: Values,
+    /// The merged tables that the values were read from.
+    table: Value,
+    /// The sources of the values that are not defaults, by key.
+    sources: BTreeMap<String, String>,
+    /// The policy of the user's file alone, since an agent sets its own environment.
+    evidence_in_file: EvidencePolicy,
     /// What the files have that is ignored: one line for each, with file and line.
     pub ignored: Vec<String>,
-    /// Whose settings they are.
+    /// The program.
     pub info: &'static ProgramInfo,
 }
 
-impl Settings {
-    /// Returns what holds where nobody says anything.
-    pub fn usual(info: &'static ProgramInfo) -> Self {
-        let kinds = [
-            ReviewerKind::Lint,
-            ReviewerKind::Codex,
-            ReviewerKind::Claude,
-        ];
-        Self {
-            reviewer: values::AUTO.to_owned(),
-            reviewers: kinds
-                .into_iter()
-                .map(|kind| (kind.to_string(), ReviewerSettings::of(kind)))
-                .collect(),
-            commands: BTreeMap::new(),
-            allow_commands: Vec::new(),
-            personas: Personas::declared(info.table.personas),
-            rounds: BTreeMap::new(),
-            max_failures: None,
-            limits: Limits::default(),
-            stale_after: Duration::from_secs(STALE_MINUTES * 60),
-            evidence: EvidencePolicy::Required,
-            evidence_in_file: EvidencePolicy::Required,
-            origins: Origins::default(),
-            ignored: Vec::new(),
-            info,
-        }
-    }
+impl Deref for Settings {
+    type Target = Values;
 
-    /// Returns the names that mean a reviewer: those of the configuration, the program's own, and `auto`.
-    pub(super) fn reviewer_names(&self) -> Vec<String> {
-        let configured = self.reviewers.keys().cloned();
-        let all = configured.chain(self.info.own_reviewers());
-        std::iter::once(values::AUTO.to_owned())
-            .chain(all)
-            .collect()
+    fn deref(&self) -> &Values {
+        &self.values
+    }
+}
+
+/// One setting, as `config show` prints it.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// The key: `reviewers.codex.model`.
+    pub key: String,
+    /// The value: text, a number, or a list of text.
+    pub value: Value,
+    /// The source: `user /home/me/.config/claudex-loop/config.toml:12`.
+    pub source: String,
+}
+
+impl Settings {
+    /// Returns the defaults.
+    pub fn usual(info: &'static ProgramInfo) -> Self {
+        Layers::new(info, &defaults(info)).finish()
     }
 
     /// Reads the settings that hold in a project, in the environment of this process.
     ///
     /// # Errors
-    /// See [`SettingsError`]: nothing is left out silently.
+    /// Returns the first problem of a file or a variable.
     pub fn load(info: &'static ProgramInfo, root: &Utf8Path) -> Result<Self, SettingsError> {
-        Self::load_as(info, root, None, &environment::own)
+        let outside = Caller {
+            inside: false,
+            session: None,
+        };
+        Self::for_call(info, root, &outside, None)
     }
 
-    /// Reads the settings for a command. Inside a client's session they are those of the person whose hooks run there: of the
-    /// session of the loop that the command is about, else of its own. An agent's own environment chooses nothing.
+    /// Reads the settings for a command. Inside a client's session they are those of the user whose hooks run there: of
+    /// the session of the command's loop, else of the command's own. An agent's own environment chooses nothing.
     ///
     /// # Errors
-    /// As [`Settings::load`].
+    /// Returns the first problem of a file or a variable.
     pub fn for_call(
         info: &'static ProgramInfo,
         root: &Utf8Path,
         caller: &Caller,
         session: Option<&str>,
     ) -> Result<Self, SettingsError> {
-        let seen = Self::seen(info, caller, session);
-        Self::load_as(info, root, seen.as_ref(), &|name| match &seen {
-            Some(seen) => seen.variable(name).map(str::to_owned),
-            None if caller.inside => None,
-            None => environment::own(name),
-        })
+        let environment = match Self::seen(info, caller, session) {
+            Some(seen) => seen,
+            None if caller.inside => Seen::default(),
+            None => own_environment(info),
+        };
+        let user = match &environment.configuration {
+            Some(path) => path.clone(),
+            None => user_path()?,
+        };
+        Self::load_layers(info, Some(&user), Some(root), &environment)
     }
 
-    /// Returns what the hooks of the session saw that a command is made in; `None` outside a client, or where no hook has run.
-    /// Programs that the command starts get the variables that the hooks saw.
+    /// Reads the settings of these layers: the user's file, the file of the project with this root, the environment.
+    pub(super) fn load_layers(
+        info: &'static ProgramInfo,
+        user: Option<&Utf8Path>,
+        root: Option<&Utf8Path>,
+        environment: &Seen,
+    ) -> Result<Self, SettingsError> {
+        let defaults = defaults(info);
+        let user = user.map(|path| Ok((path, read_user(path)?))).transpose()?;
+        let project = root.map(|root| project_path(info, root));
+        let project_text = root
+            .map(|root| read_project(info, root))
+            .transpose()?
+            .flatten();
+        let environment = Environment::read(info, environment)?;
+
+        let mut layers = Layers::new(info, &defaults);
+        if let Some((path, Some(text))) = &user {
+            layers.add_user(path, text)?;
+        }
+        if let (Some(path), Some(text)) = (&project, &project_text) {
+            layers.add_project(path, text)?;
+        }
+        layers.add_environment(&environment)?;
+        Ok(layers.finish())
+    }
+
+    /// Returns what the hooks saw of the session that a command is made in, or `None` outside a client and before the
+    /// first hook. Programs that the command starts get the variables that the hooks saw.
     pub(super) fn seen(info: &ProgramInfo, caller: &Caller, session: Option<&str>) -> Option<Seen> {
         let home = Some(StateHome::of_user(info.program)).filter(|_| caller.inside)?;
         let home = home.folder()?;
@@ -170,62 +169,24 @@ impl Settings {
             .inspect(|seen| pin(seen.pinned()))
     }
 
-    /// Keeps, in a hook, what its session sees of the person's environment, for commands inside that session.
+    /// Keeps, in a hook, what its session sees of the user's environment, for commands inside that session.
     ///
     /// # Errors
-    /// The folder in the user's state home is not safely the user's, or the system refuses.
+    /// Returns an error if the folder in the user's state home is not safely the user's, or the system refuses.
     pub fn keep_seen(&self, session: &str) -> std::io::Result<()> {
         let home = StateHome::of_user(self.info.program);
         let Some(home) = home.folder() else {
             return Ok(());
         };
-        Seen::here(user_path().ok(), &self.info.variable("")).keep(session, home)
+        own_environment(self.info).keep(session, home)
     }
 
-    fn load_as(
-        info: &'static ProgramInfo,
-        root: &Utf8Path,
-        seen: Option<&Seen>,
-        variable: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<Self, SettingsError> {
-        let mut settings = Self::usual(info);
-        let path = match seen.and_then(|seen| seen.configuration.clone()) {
-            Some(path) => path,
-            None => user_path()?,
-        };
-        settings.load_user(&path)?;
-        settings.load_project(root)?;
-        environment::apply(&mut settings, variable)?;
-        Ok(settings)
+    /// Returns the time without a sign of life after which a loop is archived.
+    pub fn stale_after(&self) -> Duration {
+        Duration::from_secs(self.limits.stale_minutes.0 * 60)
     }
 
-    /// Reads the user's file. Returns whether there is one.
-    fn load_user(&mut self, path: &Utf8Path) -> Result<bool, SettingsError> {
-        let text = files::read_user(path)?;
-        let applied = text.map(|text| self.apply(Whose::User, path, &text));
-        Ok(applied.transpose()?.is_some())
-    }
-
-    /// Reads the file of the project with this root. Returns whether there is one.
-    fn load_project(&mut self, root: &Utf8Path) -> Result<bool, SettingsError> {
-        let text = files::read_project(self.info, root)?;
-        let path = project_path(self.info, root);
-        let applied = text.map(|text| self.apply(Whose::Project, &path, &text));
-        Ok(applied.transpose()?.is_some())
-    }
-
-    /// Applies the text of a file. After an error the settings must not be used.
-    fn apply(&mut self, whose: Whose, path: &Utf8Path, text: &str) -> Result<(), SettingsError> {
-        let source = Source { whose, path, text };
-        let applied = match whose {
-            Whose::User => user::apply(&source, self),
-            Whose::Project => project::apply(&source, self),
-        };
-        applied.map_err(|problem| problem.in_file(path, text))
-    }
-
-    /// Returns what whoever holds a loop is permitted. What an agent's own environment says of evidence waives nothing: it can
-    /// set that for every command, and the person behind it did not.
+    /// Returns the permissions of whoever holds a loop. An agent's own environment waives no evidence.
     pub fn permissions(&self, actor: Actor) -> Permissions {
         Permissions {
             evidence: match actor {
@@ -238,30 +199,62 @@ impl Settings {
         }
     }
 
-    /// Returns the values that a start in a mode takes for fields that nobody gave: `max_rounds` and `max_failures`, where the
-    /// machine has them.
+    /// Returns the values that a start in a mode takes for `max_rounds` and `max_failures`, if the machine has these
+    /// fields and a layer above the defaults has a value.
     pub fn start_values(&self, mode: &ModeInfo) -> Vec<(&'static str, Value)> {
-        let of = |name: &'static str, value: Option<u64>| {
+        let values = [
+            (MAX_ROUNDS, self.max_rounds(mode.name)),
+            (MAX_FAILURES, self.max_failures()),
+        ];
+        let values = values.into_iter().filter_map(|(name, value)| {
             let field = self.info.table.field(name).filter(|field| field.at_start)?;
             Some((field.name, Value::from(value?)))
+        });
+        values.collect()
+    }
+
+    /// Returns the rounds of a mode, or `None` if they are those of the machine's file.
+    pub fn max_rounds(&self, mode: &str) -> Option<u64> {
+        let rounds = self.rounds.get(mode).map(|rounds| rounds.0)?;
+        self.sources.get(&format!("rounds.{mode}")).map(|_| rounds)
+    }
+
+    /// Returns the failures of a reviewer that end a loop, or `None` if they are those of the machine's file.
+    pub fn max_failures(&self) -> Option<u64> {
+        let failures = self.limits.max_failures.map(|failures| failures.0)?;
+        self.sources.get("limits.max-failures").map(|_| failures)
+    }
+
+    /// Returns every setting with its source.
+    pub fn rows(&self) -> Vec<Row> {
+        let mut rows = Vec::new();
+        self.add_rows(&self.table, "", &mut rows);
+        rows
+    }
+
+    fn add_rows(&self, value: &Value, key: &str, rows: &mut Vec<Row>) {
+        if let Value::Object(fields) = value {
+            for (name, value) in fields {
+                let dot = if key.is_empty() { "" } else { "." };
+                self.add_rows(value, &format!("{key}{dot}{name}"), rows);
+            }
+            return;
+        }
+        let is_of_machine = key.starts_with("rounds.") || key == "limits.max-failures";
+        let source = match self.sources.get(key) {
+            Some(source) => source.clone(),
+            None if is_of_machine => format!("default ({})", self.info.table.file),
+            None => "default".to_owned(),
         };
-        [
-            of(MAX_ROUNDS, self.rounds.get(mode.name).copied()),
-            of(MAX_FAILURES, self.max_failures),
-        ]
-        .into_iter()
-        .flatten()
-        .collect()
+        rows.push(Row {
+            key: key.to_owned(),
+            value: value.clone(),
+            source,
+        });
     }
 }
 
-/// A positive whole number, as a person types it.
-pub fn positive(given: &str, most: u64) -> Option<u64> {
-    if given.is_empty() || !given.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    given
-        .parse()
-        .ok()
-        .filter(|number| (1..=most).contains(number))
+/// Returns what this process sees of the user's environment.
+pub(super) fn own_environment(info: &ProgramInfo) -> Seen {
+    Seen::here(user_path().ok(), &info.variable(""))
 }

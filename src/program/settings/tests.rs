@@ -1,25 +1,31 @@
 //! What both files may say, what a project's may not, and where each value comes from.
 
+use super::layers::{Layers, defaults};
 use super::*;
 use crate::machine::persona::Focus;
-use camino::Utf8Path;
+use crate::process::limits::{Limits, Spelled};
+use crate::program::config::example_to_edit;
+use crate::review::settings::{ReviewerKind, ReviewerSettings};
+use crate::text;
 
 mod slips;
 
 const USER: &str = "/home/a b/.config/claudex-loop/config.toml";
 
 fn user(text: &str) -> Result<Settings, SettingsError> {
-    let mut settings = Settings::usual(crate::plan::INFO);
-    let applied = settings.apply(Whose::User, Utf8Path::new(USER), text);
-    applied.map(|()| settings)
+    let defaults = defaults(crate::plan::INFO);
+    let mut layers = Layers::new(crate::plan::INFO, &defaults);
+    layers.add_user(USER.into(), text)?;
+    Ok(layers.finish())
 }
 
 /// The user's file and over it the project's.
 fn both(of_user: &str, of_project: &str) -> Result<Settings, SettingsError> {
-    let mut settings = user(of_user)?;
-    let path = project_path(settings.info, Utf8Path::new("/p"));
-    settings.apply(Whose::Project, &path, of_project)?;
-    Ok(settings)
+    let defaults = defaults(crate::plan::INFO);
+    let mut layers = Layers::new(crate::plan::INFO, &defaults);
+    layers.add_user(USER.into(), of_user)?;
+    layers.add_project("/p/.claude/claudex.toml".into(), of_project)?;
+    Ok(layers.finish())
 }
 
 /// Message and help of the problem of a user's file.
@@ -60,26 +66,19 @@ fn rounds_are_positive_integers() {
 }
 
 #[test]
-fn an_empty_file_and_a_file_of_comments_change_nothing() {
+fn file_without_values_changes_nothing() {
+    let usual = Settings::usual(crate::plan::INFO);
     for text in [
         "",
-        "\n",
         "# a comment\r\n",
         "\u{feff}",
         "[programs.claudex-loop.rounds]\n[reviewers]\n",
+        &example_to_edit(crate::plan::INFO),
     ] {
-        assert_eq!(
-            user(text).unwrap(),
-            Settings::usual(crate::plan::INFO),
-            "{text:?}"
-        );
-        assert_eq!(
-            user(&example_to_edit(crate::plan::INFO)).unwrap(),
-            Settings::usual(crate::plan::INFO),
-            "what `init` writes"
-        );
+        assert_eq!(user(text).unwrap().rows(), usual.rows(), "{text:?}");
+        assert_eq!(user(text).unwrap().values, usual.values, "{text:?}");
     }
-    assert_eq!(both("", "").unwrap(), Settings::usual(crate::plan::INFO));
+    assert_eq!(both("", "").unwrap(), usual);
 }
 
 #[test]
@@ -89,8 +88,8 @@ fn the_example_says_what_it_shows() {
     let codex = &settings.reviewers["codex"];
     assert_eq!(codex.kind, ReviewerKind::Codex);
     assert_eq!(codex.model.as_deref(), Some("gpt-5-codex"));
-    assert_eq!(codex.timeout, Some(Duration::from_secs(1200)));
-    assert_eq!(codex.idle_timeout, Some(Duration::from_secs(600)));
+    assert_eq!(codex.timeout, Some(Spelled(Duration::from_secs(1200))));
+    assert_eq!(codex.idle_timeout, Some(Spelled(Duration::from_secs(600))));
     let house = &settings.reviewers["house-rules"];
     assert_eq!(house.kind, ReviewerKind::Command);
     assert_eq!(house.program.as_deref(), Some("/usr/local/bin/house-rules"));
@@ -112,10 +111,11 @@ fn the_example_says_what_it_shows() {
             .prompt
             .starts_with("You are a skeptical")
     );
-    assert_eq!((settings.rounds["plan"], settings.rounds["review"]), (3, 1));
-    assert_eq!(settings.max_failures, Some(3));
-    assert_eq!(settings.limits, Limits::default());
-    assert_eq!(settings.stale_after, Duration::from_secs(900));
+    let rounds = |mode: &str| settings.rounds[mode].0;
+    assert_eq!((rounds("plan"), rounds("review")), (3, 1));
+    assert_eq!(settings.limits.max_failures.unwrap().0, 3);
+    assert_eq!(settings.limits.review(), Limits::default());
+    assert_eq!(settings.stale_after(), Duration::from_secs(900));
     assert_eq!(settings.evidence, EvidencePolicy::Required);
 }
 
@@ -129,8 +129,8 @@ fn personas_are_adjusted_added_removed_and_ordered() {
     .unwrap();
     assert_eq!(
         names(&settings),
-        ["first", "operations", "engineer", "last", "also-last"],
-        "by order, then as the file has them"
+        ["first", "operations", "engineer", "also-last", "last"],
+        "by order, then by name"
     );
     let all = settings.personas.all();
     assert_eq!(
@@ -138,10 +138,10 @@ fn personas_are_adjusted_added_removed_and_ordered() {
         ("First review", "a\nb")
     );
     assert_eq!(
-        (all[3].label.as_str(), all[3].focus),
+        (all[4].label.as_str(), all[4].focus),
         ("last", Focus::Engineering)
     );
-    assert_eq!(all[4].focus, Focus::Operations);
+    assert_eq!(all[3].focus, Focus::Operations);
     assert_eq!(all[1].focus, Focus::Operations, "its own");
 
     let none = "[programs.claudex-loop.personas.engineer]\nenabled = false\n[programs.claudex-loop.personas.security]\nenabled = false\n[programs.claudex-loop.personas.operations]\nenabled = false\n";
@@ -162,36 +162,34 @@ fn project_file_sets_rounds_and_raises_limits() {
         "[rounds]\nplan = 2\n[limits]\ntimeout = \"30m\"\nmax-failures = 4\n",
     )
     .unwrap();
-    assert_eq!(settings.rounds["plan"], 2);
-    assert_eq!(settings.limits.timeout, Duration::from_secs(1800));
-    assert_eq!(settings.max_failures, Some(4));
+    assert_eq!(settings.rounds["plan"].0, 2);
+    assert_eq!(settings.limits.timeout, Spelled(Duration::from_secs(1800)));
+    assert_eq!(settings.limits.max_failures.unwrap().0, 4);
     assert_eq!(settings.ignored, Vec::<String>::new());
     assert_eq!(
-        settings.origins.of("rounds.plan").to_string(),
+        settings.sources["rounds.plan"],
         "project /p/.claude/claudex.toml:2"
     );
 }
 
 #[test]
-fn project_file_cannot_shorten_limits() {
-    let settings = both(
-        "[limits]\ntimeout = \"20m\"\n",
-        "[limits]\ntimeout = \"1s\"\nidle-timeout = \"1s\"\nmax-failures = 1\nstale-minutes = 1\n",
-    )
-    .unwrap();
-    assert_eq!(settings.limits.timeout, Duration::from_secs(1200));
-    assert_eq!(settings.limits.idle, Limits::default().idle);
-    assert_eq!(settings.max_failures, None);
-    assert_eq!(settings.stale_after, Duration::from_secs(900));
+fn project_file_cannot_lower_limits() {
+    let own = "[limits]\ntimeout = \"20m\"\n";
+    let lower =
+        "[limits]\ntimeout = \"1s\"\nidle-timeout = \"1s\"\nmax-failures = 1\nstale-minutes = 1\n";
+    let settings = both(own, lower).unwrap();
+    let path = "/p/.claude/claudex.toml";
     assert_eq!(
         settings.ignored,
         [
-            "/p/.claude/claudex.toml:2: ignored `limits.timeout`: 1s is less than your 20m",
-            "/p/.claude/claudex.toml:3: ignored `limits.idle-timeout`: 1s is less than your 5m",
-            "/p/.claude/claudex.toml:4: ignored `limits.max-failures`: 1 is less than your 3",
-            "/p/.claude/claudex.toml:5: ignored `limits.stale-minutes`: 1 is less than your 15",
+            format!("{path}:2: ignored `limits.timeout`: it is less than yours"),
+            format!("{path}:3: ignored `limits.idle-timeout`: it is less than yours"),
+            format!("{path}:4: ignored `limits.max-failures`: it is less than yours"),
+            format!("{path}:5: ignored `limits.stale-minutes`: it is less than yours"),
         ]
     );
+    assert_eq!(settings.rows(), user(own).unwrap().rows());
+    assert_eq!(settings.values, user(own).unwrap().values);
 }
 
 #[test]
@@ -219,87 +217,48 @@ fn project_file_ignores_everything_else() {
             )]
         );
         let user = user("reviewer = \"codex\"").unwrap();
-        let ignored = settings.ignored.clone();
-        assert_eq!(settings, Settings { ignored, ..user }, "{text}");
+        assert_eq!(settings.rows(), user.rows(), "{text}");
+        assert_eq!(settings.values, user.values, "{text}");
     }
 }
 
 #[test]
-fn each_value_has_its_origin() {
-    let settings = both(EXAMPLE, "rounds.review = 2\n").unwrap();
-    let all = shown(&settings);
-    let origin = |key: &str| {
-        let one = all.iter().find(|one| one.key == key);
-        one.unwrap_or_else(|| panic!("{key}: {all:?}"))
-            .origin
-            .to_string()
+fn rows_have_values_and_sources() {
+    let rows = |settings: &Settings| {
+        let rows = settings.rows().into_iter().map(|row| {
+            let value = text::one_line(&row.value.to_string(), 40);
+            format!("{} = {value} ({})\n", row.key, row.source)
+        });
+        rows.collect::<String>()
     };
-    assert_eq!(origin("rounds.review"), "project /p/.claude/claudex.toml:1");
-    assert_eq!(origin("reviewers.codex.model"), format!("user {USER}:12"));
-    assert_eq!(origin("reviewers.codex.kind"), "default");
-    assert_eq!(
-        origin("rounds.plan").rsplit_once(':').unwrap().0,
-        format!("user {USER}")
-    );
-    assert_eq!(
-        origin("limits.max-failures").rsplit_once(':').unwrap().0,
-        format!("user {USER}")
-    );
-    let default = shown(&Settings::usual(crate::plan::INFO));
-    let value = |key: &str| {
-        default
-            .iter()
-            .find(|one| one.key == key)
-            .unwrap()
-            .value
-            .clone()
-    };
-    assert_eq!(
-        [
-            value("rounds.plan"),
-            value("rounds.review"),
-            value("limits.max-failures")
-        ],
-        [3, 1, 3],
-        "as machine.toml has them"
-    );
-    let usual = default.iter().find(|one| one.key == "rounds.plan").unwrap();
-    assert_eq!(usual.origin.to_string(), "default (machine.toml)");
-    for one in &default {
-        assert!(
-            one.origin.to_string().starts_with("default"),
-            "{} {}",
-            one.key,
-            one.origin
-        );
-    }
+    insta::assert_snapshot!("default_rows", rows(&Settings::usual(crate::plan::INFO)));
+    let all = both(EXAMPLE, "rounds.review = 2\n").unwrap();
+    insta::assert_snapshot!("example_rows", rows(&all));
 }
 
 #[test]
-fn commands_are_read_with_their_origins() {
-    use std::time::Duration;
+fn program_table_replaces_what_holds_for_all() {
     let settings = user(
-        "[commands.build]\nprogram = \"cargo\"\narguments = [\"build\", \"a b\"]\nenvironment = [\"CARGO_HOME\"]\ntimeout = \"2m\"\n\
-         [commands.check]\nprogram = \"/bin/true\"\n",
+        "reviewer = \"claude\"\nevidence = \"optional\"\n[limits]\nmax-failures = 2\nstale-minutes = 5\n\
+         [programs.claudex-loop]\nreviewer = \"lint\"\nlimits.max-failures = 7\n[programs.other]\nreviewer = \"x\"\n",
     )
     .unwrap();
-    assert_eq!(settings.commands["build"].timeout, Duration::from_secs(120));
-    assert_eq!(settings.commands["check"].timeout, Duration::from_secs(50));
-    let shown: Vec<String> = shown(&settings)
-        .into_iter()
-        .filter(|one| one.key.starts_with("commands."))
-        .map(|one| format!("{} = {} ({})", one.key, one.value, one.origin))
-        .collect();
+    assert_eq!(settings.reviewer, "lint");
+    assert_eq!(settings.limits.max_failures.unwrap().0, 7);
+    assert_eq!(settings.limits.stale_minutes.0, 5);
     assert_eq!(
-        shown,
-        [
-            format!("commands.build.program = \"cargo\" (user {USER}:2)"),
-            format!("commands.build.arguments = [\"build\",\"a b\"] (user {USER}:3)"),
-            format!("commands.build.environment = [\"CARGO_HOME\"] (user {USER}:4)"),
-            format!("commands.build.timeout = \"2m\" (user {USER}:5)"),
-            format!("commands.check.program = \"/bin/true\" (user {USER}:7)"),
-            "commands.check.timeout = \"50s\" (default)".to_owned(),
-        ]
+        settings.sources["limits.max-failures"],
+        format!("user {USER}:8")
+    );
+}
+
+#[test]
+fn start_values_are_those_that_a_layer_has() {
+    let mode = &crate::plan::INFO.table.modes[0];
+    let settings = user("[programs.claudex-loop.rounds]\nplan = 5\n").unwrap();
+    assert_eq!(
+        settings.start_values(mode),
+        [("max_rounds", Value::from(5))]
     );
 }
 
@@ -313,7 +272,6 @@ fn retired_sandbox_is_ignored_with_one_line() {
         )]
     );
 }
-
 #[test]
 fn example_has_every_key() {
     // serde lists the keys of a type in its error about an unknown key.
@@ -334,10 +292,9 @@ fn example_has_every_key() {
             assert!(is_there, "{key}");
         }
     }
-    check_keys::<tables::UserFile>();
-    check_keys::<tables::ProgramTable>();
-    check_keys::<tables::ReviewerTable>();
-    check_keys::<tables::PersonaTable>();
-    check_keys::<tables::CommandTable>();
-    check_keys::<tables::LimitsTable>();
+    check_keys::<values::Values>();
+    check_keys::<ReviewerSettings>();
+    check_keys::<values::PersonaTable>();
+    check_keys::<values::CommandTable>();
+    check_keys::<values::LimitSettings>();
 }

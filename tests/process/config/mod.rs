@@ -80,10 +80,7 @@ fn a_relative_xdg_folder_is_ignored_and_a_home_that_is_none_is_an_error_with_a_r
         &["review", &id],
         &["start", "plan", "x"],
     ] {
-        let ran = project
-            .run(arguments)
-            .exits(2)
-            .says("claudex::config::home");
+        let ran = project.run(arguments).exits(2).says("claudex::config");
         has(&ran.err, "help: set HOME");
     }
     assert!(
