@@ -88,7 +88,7 @@ fn record_answer(held: &mut AnyLoop, answer: &str) -> Result<(), FieldError> {
     };
     let mut asked = held.fields().asked.clone();
     asked.push(AskedOnce {
-        round: pipeline.round().get(),
+        round: pipeline.round(),
         stage: pipeline.stage().number(),
         digest: questions::digest(&question),
         answer: answer.to_owned(),

@@ -2,7 +2,7 @@
 
 use claudex_loop::{Timestamp, text};
 
-use crate::contract::{Round, Stage};
+use crate::contract::Stage;
 use crate::gates::REQUIRED_SECTIONS;
 use crate::kept::{Kept, cell, flags, gaps, mode, rounds};
 
@@ -17,19 +17,14 @@ pub struct Recorded {
     /// What was chosen.
     pub value: String,
     /// The round in which.
-    pub round: Round,
+    pub round: u32,
 }
 
 /// Returns the digest of the rounds before this one, `rounds-digest.md`. `decisions` are oldest first.
 ///
 /// It has 100 lines at most: the oldest lines per round go first, then gaps that are resolved, then old decisions; the last line says
 /// what went.
-pub fn digest(
-    kept: &Kept,
-    before: Round,
-    decisions: &[Recorded],
-    generated_at: Timestamp,
-) -> String {
+pub fn digest(kept: &Kept, before: u32, decisions: &[Recorded], generated_at: Timestamp) -> String {
     let rounds = rounds(kept, before);
     let mut rows: Vec<String> = rounds.iter().map(|round| row(kept, *round)).collect();
     let mut lines: Vec<String> = rounds.iter().map(|round| line(kept, *round)).collect();
@@ -40,17 +35,17 @@ pub fn digest(
                 "| {} | {} | {} |",
                 cell(&one.key),
                 cell(&one.value),
-                one.round.get()
+                one.round
             )
         })
         .collect();
     let (mut resolved, mut open) = (Vec::new(), Vec::new());
     for (at, gap) in gaps(kept, before).iter().enumerate() {
         let (status, round) = match gap.resolved_in {
-            Some(round) => ("resolved", round.get().to_string()),
+            Some(round) => ("resolved", round.to_string()),
             None => ("open", "-".to_owned()),
         };
-        let (number, section, first) = (at + 1, section(&gap.text), gap.first_seen.get());
+        let (number, section, first) = (at + 1, section(&gap.text), gap.first_seen);
         let row = format!("| GAP-{number:03} | {section} | {first} | {status} | {round} |");
         if gap.resolved_in.is_some() {
             resolved.push(row)
@@ -125,7 +120,7 @@ const TABLES: [&[&str]; 4] = [
 ];
 
 /// Returns the frontmatter.
-fn head(kept: &Kept, rounds: &[Round], generated_at: Timestamp) -> Vec<String> {
+fn head(kept: &Kept, rounds: &[u32], generated_at: Timestamp) -> Vec<String> {
     let mut modes: Vec<String> = Vec::new();
     let (mut asked, mut answered) = (0.0, 0.0);
     for round in rounds {
@@ -135,7 +130,7 @@ fn head(kept: &Kept, rounds: &[Round], generated_at: Timestamp) -> Vec<String> {
         let mode = mode(kept, *round).map(|mode| mode.to_string());
         modes.extend(mode.filter(|mode| !modes.contains(mode)));
     }
-    let rounds: Vec<String> = rounds.iter().map(|round| round.get().to_string()).collect();
+    let rounds: Vec<String> = rounds.iter().map(|round| round.to_string()).collect();
     vec![
         "---".to_owned(),
         "digest_version: 1".to_owned(),
@@ -148,19 +143,15 @@ fn head(kept: &Kept, rounds: &[Round], generated_at: Timestamp) -> Vec<String> {
     ]
 }
 
-fn questions(kept: &Kept, round: Round) -> Option<u32> {
-    flags(kept, round, Stage::AnalysisQuestions)?
-        .questions_count
-        .map(|count| count.get())
+fn questions(kept: &Kept, round: u32) -> Option<u32> {
+    flags(kept, round, Stage::AnalysisQuestions)?.questions_count
 }
 
-fn rate(kept: &Kept, round: Round) -> Option<f64> {
-    flags(kept, round, Stage::ResponseAnalysis)?
-        .completion_rate
-        .map(|rate| rate.get())
+fn rate(kept: &Kept, round: u32) -> Option<f64> {
+    flags(kept, round, Stage::ResponseAnalysis)?.completion_rate
 }
 
-fn row(kept: &Kept, round: Round) -> String {
+fn row(kept: &Kept, round: u32) -> String {
     let number =
         |number: Option<u32>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
     let asked = flags(kept, round, Stage::AnalysisQuestions);
@@ -168,25 +159,25 @@ fn row(kept: &Kept, round: Round) -> String {
     let share = asked.and_then(|flags| flags.thinkdeep_completion_pct);
     format!(
         "| {} | {} | {} | {} | {} | {} | {} |",
-        round.get(),
+        round,
         mode(kept, round).map_or_else(|| "-".to_owned(), |mode| mode.to_string()),
         number(questions(kept, round)),
         rate(kept, round).map_or_else(|| "-".to_owned(), |rate| format!("{:.0} %", rate * 100.0)),
-        number(found.map(|found| found.get())),
-        share.map_or_else(|| "-".to_owned(), |share| format!("{:.0}", share.get())),
+        number(found),
+        share.map_or_else(|| "-".to_owned(), |share| format!("{:.0}", share)),
         outcome(kept, round),
     )
 }
 
 /// Returns what a round led to: the decision, else where stage 4 went, else how its last stage ended.
-fn outcome(kept: &Kept, round: Round) -> String {
+fn outcome(kept: &Kept, round: u32) -> String {
     let validated = flags(kept, round, Stage::ValidationGeneration);
     if let Some((decision, flags)) =
         validated.and_then(|flags| Some((flags.validation_decision?, flags)))
     {
         let score = flags
             .validation_score
-            .map(|score| format!(" ({:.1})", score.get()));
+            .map(|score| format!(" ({:.1})", score));
         return format!("{decision}{}", score.unwrap_or_default());
     }
     let looped = flags(kept, round, Stage::ResponseAnalysis).and_then(|flags| flags.next_action);
@@ -203,12 +194,12 @@ fn outcome(kept: &Kept, round: Round) -> String {
 }
 
 /// Returns what the last stage of a round said.
-fn line(kept: &Kept, round: Round) -> String {
+fn line(kept: &Kept, round: u32) -> String {
     let last = kept
         .range((round, Stage::Setup)..=(round, Stage::Retrospective))
         .next_back();
     let said = last.map_or("", |(_, summary)| summary.summary.as_str());
-    format!("- Round {}: {}", round.get(), text::one_line(said, 300))
+    format!("- Round {}: {}", round, text::one_line(said, 300))
 }
 
 /// Returns the section that a gap is about, else the gap itself.

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use questions::{Question, questions};
 
-use crate::contract::{Flags, Round, frontmatter_of};
+use crate::contract::{Flags, frontmatter};
 
 /// Sections that questions are asked about, and that the document of requirements has.
 pub const REQUIRED_SECTIONS: [&str; 8] = [
@@ -105,8 +105,8 @@ impl Gate {
 }
 
 /// Looks at the file of questions that stage 3 wrote, and at its flags.
-pub fn after_questions(file: Option<&[u8]>, round: Round, flags: &Flags) -> Gate {
-    let name = format!("QUESTIONS-{:03}.md", round.get());
+pub fn after_questions(file: Option<&[u8]>, round: u32, flags: &Flags) -> Gate {
+    let name = format!("QUESTIONS-{:03}.md", round);
     let mut page = Page::new(&name, file);
     if let Some(text) = page.text {
         page.check_round();
@@ -229,7 +229,7 @@ impl<'t> Page<'t> {
     fn check_round(&mut self) {
         let help =
             "begin the file with `---`, `round_number: 1` with the round’s number, and `---`";
-        let frontmatter = self.text.and_then(frontmatter_of);
+        let frontmatter = self.text.and_then(frontmatter);
         let Some(keys) = frontmatter else {
             self.block(
                 0,

@@ -6,7 +6,7 @@ use claudex_loop::{Timestamp, text};
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 
-use crate::contract::{AnalysisMode, Round, Stage};
+use crate::contract::{AnalysisMode, Stage};
 use crate::state::{Counted, Keys, Pipeline, key_artifacts};
 use crate::typestate::{AnyLoop, Phase};
 use crate::variables::{Known, minutes, variables};
@@ -97,7 +97,7 @@ impl Instruction {
     pub fn of(held: &AnyLoop) -> Result<Self, String> {
         let raw = held.raw();
         let pipeline = Pipeline(raw);
-        let (stage, round) = (pipeline.stage().number(), pipeline.round().get());
+        let (stage, round) = (pipeline.stage().number(), pipeline.round());
         Ok(match held.phase() {
             Phase::Dispatched => dispatch(pipeline),
             Phase::Recovering => {
@@ -255,7 +255,7 @@ fn dispatch(pipeline: Pipeline<'_>) -> Instruction {
     let (stage, round) = (pipeline.stage(), pipeline.round());
     let open = pipeline.open();
     let mut tell = open.tell;
-    if stage == Stage::AnalysisQuestions && u64::from(round.get()) == WARNED {
+    if stage == Stage::AnalysisQuestions && u64::from(round) == WARNED {
         tell.push(format!(
             "Round {WARNED} of {} begins.",
             pipeline.0.count("max_rounds")
@@ -269,7 +269,7 @@ fn dispatch(pipeline: Pipeline<'_>) -> Instruction {
     Instruction::Dispatch {
         stage: stage.number(),
         stage_name: stage.to_string(),
-        round: round.get(),
+        round,
         inline: stage == Stage::Setup,
         dispatch_id: known.dispatch_id.clone(),
         summary_file: known.summary_file.clone(),
@@ -310,7 +310,7 @@ fn known(pipeline: Pipeline<'_>) -> Known {
         .and_then(|one| pipeline.kept_summary(&one.digest)?.context)
         .unwrap_or_default();
     // Research runs in a later round only after stage 4 sent it back.
-    let last = Round::new(round.get() - 1).filter(|_| stage == Stage::Research);
+    let last = Some(round - 1).filter(|_| stage == Stage::Research);
     let focus = last.and_then(|last| {
         kept.get(&(last, Stage::ResponseAnalysis))?
             .flags
@@ -318,7 +318,7 @@ fn known(pipeline: Pipeline<'_>) -> Known {
             .clone()
     });
     Known {
-        round: round.get(),
+        round,
         mode,
         prd_mode: word("prd_mode").and_then(|mode| mode.parse().ok()),
         re_entry: open.re_entry,
@@ -348,7 +348,7 @@ fn cut(context: &str, file: Option<String>) -> String {
 
 /// Lists the summaries before, by where they are kept; from round 4 on the digest stands for those of earlier rounds.
 fn prior_summaries(pipeline: Pipeline<'_>, counted: &[Counted]) -> String {
-    let round = pipeline.round().get();
+    let round = pipeline.round();
     if round < 2 {
         return String::new();
     }

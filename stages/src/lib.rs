@@ -58,7 +58,7 @@ pub fn program() -> Program<typestate::Stages> {
         .arguments(anew::arguments)
         .start(|request| {
             anew::before_start(&request)?;
-            let open = state::first_open(request.store.root(), contract::Round::LEAST, false);
+            let open = state::first_open(request.store.root(), 1, false);
             let open = serde_json::to_value(open).unwrap_or_default();
             Ok(StartFields {
                 fields: vec![

@@ -31,7 +31,7 @@ pub(crate) fn note_repeated(
     else {
         return Ok(());
     };
-    let round = Pipeline(held.raw()).round().get();
+    let round = Pipeline(held.raw()).round();
     let digest = questions::digest(question);
     let mut asked = held.fields().asked.clone();
     let same = |one: &&mut AskedOnce| {

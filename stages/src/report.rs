@@ -6,7 +6,7 @@ use claudex_loop::program::{App as _, LoopArgs, NotTaken};
 use serde_json::json;
 
 use crate::contract::{
-    self, Context, Decision, Outcome, Reading, ResearchMethod, Round, Stage, Status, Summary,
+    self, Context, Decision, Outcome, Reading, ResearchMethod, Stage, Status, Summary,
 };
 use crate::follows::{self, Circumstances, Step, follows};
 use crate::gates::{self, Gate};
@@ -192,7 +192,7 @@ fn is_enough(pipeline: Pipeline<'_>, new: &[String]) -> bool {
 }
 
 /// Makes the summary of a stage that left none.
-fn minimal(stage: Stage, round: Round, new: &[String]) -> Summary {
+fn minimal(stage: Stage, round: u32, new: &[String]) -> Summary {
     let mut summary = Summary::new(
         stage,
         Status::Completed,
@@ -222,7 +222,7 @@ fn circumstances(pipeline: Pipeline<'_>, summary: &Summary, is_done: bool) -> Ci
     let flags = &summary.flags;
     let gate = match summary.stage {
         Stage::AnalysisQuestions if is_done => {
-            let questions = file(&format!("working/QUESTIONS-{:03}.md", round.get()));
+            let questions = file(&format!("working/QUESTIONS-{:03}.md", round));
             gates::after_questions(questions.as_deref(), round, flags)
         }
         Stage::ValidationGeneration
@@ -239,12 +239,12 @@ fn circumstances(pipeline: Pipeline<'_>, summary: &Summary, is_done: bool) -> Ci
     let asked: crate::state::AllAsked = pipeline.0.data("asked");
     let question = flags.question_context.as_ref().map(questions::digest);
     let same = |one: &&crate::state::AskedOnce| {
-        (one.round, one.stage) == (round.get(), summary.stage.number())
+        (one.round, one.stage) == (round, summary.stage.number())
             && Some(&one.digest) == question.as_ref()
     };
     Circumstances {
         gate,
-        depth_decided: decisions.contains_key(&format!("thinkdeep_round_{}", round.get())),
+        depth_decided: decisions.contains_key(&format!("thinkdeep_round_{}", round)),
         recorded: asked
             .iter()
             .find(same)
@@ -308,7 +308,7 @@ fn go(
         })?;
         let mut counted = pipeline.counted();
         counted.push(Counted {
-            round: round.get(),
+            round: round,
             stage: stage.number(),
             digest: digest.clone(),
         });

@@ -42,14 +42,14 @@ pub fn of(held: &AnyLoop) -> Vec<(&'static str, String)> {
         let score = summary
             .flags
             .validation_score
-            .map_or_else(|| "none".to_owned(), |score| score.get().to_string());
+            .map_or_else(|| "none".to_owned(), |score| score.to_string());
         let decision = summary
             .flags
             .validation_decision
             .map(|decision| decision.to_string());
         format!(
             "round {}: {score} ({})",
-            round.get(),
+            round,
             decision.unwrap_or_default()
         )
     });
@@ -66,7 +66,7 @@ pub fn of(held: &AnyLoop) -> Vec<(&'static str, String)> {
     let rounds = held.fields().max_rounds;
     [
         ("stage", format!("{} of 7, {stage}", stage.number())),
-        ("round", format!("{} of {rounds}", pipeline.round().get())),
+        ("round", format!("{} of {rounds}", pipeline.round())),
         ("scores", scores.collect::<Vec<_>>().join("; ")),
         (
             "decisions",

@@ -12,7 +12,7 @@ use claudex_loop::store::{MAX_BYTES, Store};
 use claudex_loop::{Actor, Beginning, text};
 use serde_json::Value as Json;
 
-use crate::contract::{self, Round, Stage};
+use crate::contract::{self, Stage};
 use crate::instruction::text_of;
 use crate::state::{Open, first_open};
 use crate::typestate::{AnyLoop, Stages};
@@ -47,7 +47,7 @@ const NONE: [(&str, &str); 7] = [
 pub fn normalized(bytes: &[u8]) -> Result<TakenUp, String> {
     let document = std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
     let document = document.strip_prefix('\u{feff}').unwrap_or(document);
-    let keys = contract::frontmatter_of(document).ok_or("its frontmatter cannot be read")?;
+    let keys = contract::frontmatter(document).ok_or("its frontmatter cannot be read")?;
     if keys.contains_key("loop") {
         return Err("it is a document of this program; take it up with `stages import`".to_owned());
     }
@@ -83,7 +83,7 @@ pub fn normalized(bytes: &[u8]) -> Result<TakenUp, String> {
     }
     let round = get("current_round")
         .map_or(Some(1), Json::as_u64)
-        .and_then(|round| Round::new(u32::try_from(round.max(1)).ok()?))
+        .and_then(|round| u32::try_from(round.max(1)).ok())
         .ok_or_else(|| unexpected("current_round", "a number"))?;
 
     let waits = status == "waiting_for_user" || get("waiting_for_user") == Some(&Json::Bool(true));
@@ -108,7 +108,7 @@ pub fn normalized(bytes: &[u8]) -> Result<TakenUp, String> {
     for (key, value) in [
         ("current_stage", stage.number().to_string()),
         ("stage_status", status.to_owned()),
-        ("current_round", round.get().to_string()),
+        ("current_round", round.to_string()),
         ("waiting_for_user", waits.to_string()),
         ("pause_stage", pause),
     ] {
@@ -135,7 +135,7 @@ pub struct TakenUp {
     /// The document.
     pub document: String,
     /// The round.
-    pub round: Round,
+    pub round: u32,
     /// Says that it waits for the person.
     pub waits: bool,
 }

@@ -1,15 +1,12 @@
 //! The digest of earlier rounds, from kept summaries.
 
 use claudex_loop::Timestamp;
-use stages::contract::{
-    AnalysisMode, Count, Decision, Flags, NextAction, Percent, Rate, Round, Score, Stage, Status,
-    Summary,
-};
+use stages::contract::{AnalysisMode, Decision, Flags, NextAction, Stage, Status, Summary};
 use stages::digest::{MOST_LINES, Recorded, digest};
 use stages::kept::Kept;
 
-fn round(number: u32) -> Round {
-    Round::new(number).unwrap()
+fn round(number: u32) -> u32 {
+    number
 }
 
 fn at() -> Timestamp {
@@ -27,14 +24,14 @@ fn keep(kept: &mut Kept, number: u32, stage: u64, said: &str, flags: Flags) {
 fn not_ready(kept: &mut Kept, number: u32, gaps: &[&str], score: f64) {
     let asked = Flags {
         analysis_mode: Some(AnalysisMode::Complete),
-        questions_count: Count::new(14),
-        thinkdeep_completion_pct: Percent::new(100.0),
+        questions_count: Some(14),
+        thinkdeep_completion_pct: Some(100.0),
         ..Flags::default()
     };
     keep(kept, number, 3, "Asked", asked);
     let answered = Flags {
-        completion_rate: Rate::new(0.5),
-        gaps_found: Count::new(u32::try_from(gaps.len()).unwrap()),
+        completion_rate: Some(0.5),
+        gaps_found: Some(u32::try_from(gaps.len()).unwrap()),
         gap_descriptions: Some(gaps.iter().map(|gap| (*gap).to_owned()).collect()),
         next_action: Some(NextAction::Proceed),
         ..Flags::default()
@@ -42,7 +39,7 @@ fn not_ready(kept: &mut Kept, number: u32, gaps: &[&str], score: f64) {
     keep(kept, number, 4, "Read", answered);
     let validated = Flags {
         validation_decision: Some(Decision::NotReady),
-        validation_score: Score::new(score),
+        validation_score: Some(score),
         ..Flags::default()
     };
     keep(
@@ -61,7 +58,7 @@ fn a_digest_says_of_each_round_what_it_led_to() {
     not_ready(&mut kept, 2, &["target users", "New one"], 5.0);
     let asked = Flags {
         analysis_mode: Some(AnalysisMode::Rapid),
-        questions_count: Count::new(5),
+        questions_count: Some(5),
         ..Flags::default()
     };
     keep(&mut kept, 3, 3, "Asked again", asked);
