@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use questions::{Question, questions};
 
-use crate::contract::{Flags, frontmatter};
+use crate::contract::{Flags, body_start, frontmatter};
 
 /// Sections that questions are asked about, and that the document of requirements has.
 pub const REQUIRED_SECTIONS: [&str; 8] = [
@@ -26,46 +26,12 @@ pub const REQUIRED_SECTIONS: [&str; 8] = [
     "Business Constraints",
     "Assumptions & Risks",
 ];
-/// Every section of the document of requirements, those that its gate does not ask for, too.
-pub const SECTIONS: [&str; 10] = [
-    "Executive Summary",
-    "Product Definition",
-    "Target Users",
-    "Problem Analysis",
-    "Value Proposition",
-    "Core Workflows",
-    "Feature Inventory",
-    "Screen Inventory",
-    "Business Constraints",
-    "Assumptions & Risks",
-];
-/// Words of how something is built, which requirements do without.
-pub const TECHNICAL_WORDS: [&str; 24] = [
-    "api",
-    "apis",
-    "backend",
-    "codebase",
-    "database",
-    "databases",
-    "docker",
-    "endpoint",
-    "endpoints",
-    "framework",
-    "frontend",
-    "graphql",
-    "http",
-    "json",
-    "kubernetes",
-    "microservice",
-    "microservices",
-    "middleware",
-    "nosql",
-    "sdk",
-    "sql",
-    "webhook",
-    "webhooks",
-    "xml",
-];
+/// The sections of the requirements document that its gate does not ask for.
+const OPTIONAL_SECTIONS: [&str; 2] = ["Executive Summary", "Screen Inventory"];
+/// The words of how something is built, which requirements do without.
+const TECHNICAL_WORDS: &str = "api apis backend codebase database databases docker endpoint endpoints \
+    framework frontend graphql http json kubernetes microservice microservices middleware nosql sdk \
+    sql webhook webhooks xml";
 /// The most bytes of a file that are read.
 const MOST_BYTES: usize = 256 * 1024;
 /// The most findings of a file: beyond that it is beyond help.
@@ -106,7 +72,7 @@ impl Gate {
 
 /// Looks at the file of questions that stage 3 wrote, and at its flags.
 pub fn after_questions(file: Option<&[u8]>, round: u32, flags: &Flags) -> Gate {
-    let name = format!("QUESTIONS-{:03}.md", round);
+    let name = format!("QUESTIONS-{round:03}.md");
     let mut page = Page::new(&name, file);
     if let Some(text) = page.text {
         page.check_round();
@@ -156,7 +122,8 @@ pub fn after_validation(requirements: Option<&[u8]>, decisions: Option<&[u8]>) -
 /// heading alone, or MISSING.
 pub fn sections(requirements: &[u8]) -> impl Iterator<Item = (String, &'static str)> {
     let outline = outline(&String::from_utf8_lossy(requirements));
-    SECTIONS.into_iter().map(move |name| {
+    let all = REQUIRED_SECTIONS.into_iter().chain(OPTIONAL_SECTIONS);
+    all.map(move |name| {
         let status = match section(&outline, name) {
             Section::Written => "COMPLETE",
             Section::Empty(_) => "PLACEHOLDER",
@@ -324,6 +291,7 @@ impl<'t> Page<'t> {
                 Section::Written => {}
             }
         }
+        let technical_words: Vec<&str> = TECHNICAL_WORDS.split_whitespace().collect();
         let mut found = Vec::new();
         for (event, span) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
             let (Event::Text(part) | Event::Code(part)) = event else {
@@ -331,7 +299,7 @@ impl<'t> Page<'t> {
             };
             for word in part.split(|one: char| !one.is_alphanumeric()) {
                 let is_one = |technical: &&str| technical.eq_ignore_ascii_case(word);
-                let Some(technical) = TECHNICAL_WORDS.into_iter().find(|one| is_one(one)) else {
+                let Some(technical) = technical_words.iter().find(|one| is_one(one)) else {
                     continue;
                 };
                 if !found.contains(&technical) {
@@ -374,7 +342,7 @@ fn section(outline: &[Heading], name: &str) -> Section {
 
 fn outline(text: &str) -> Vec<Heading> {
     let (mut all, mut open) = (Vec::<Heading>::new(), Vec::<(HeadingLevel, usize)>::new());
-    let body = body_of(text);
+    let body = body_start(text);
     let mut events = Parser::new_ext(&text[body..], Options::ENABLE_TABLES).into_offset_iter();
     while let Some((event, span)) = events.next() {
         match event {
@@ -400,21 +368,6 @@ fn outline(text: &str) -> Vec<Heading> {
         }
     }
     all
-}
-
-/// Returns where the text begins that stands below the frontmatter, if there is one.
-fn body_of(text: &str) -> usize {
-    let mut at = 0;
-    for (index, line) in text.split_inclusive('\n').enumerate() {
-        let is_fence = line.trim_end() == "---";
-        at += line.len();
-        match (index, is_fence) {
-            (0, false) => return 0,
-            (0, true) | (_, false) => {}
-            (_, true) => return at,
-        }
-    }
-    0
 }
 
 /// Returns the words of a text in lower case, with one space between them and `and` for `&`.

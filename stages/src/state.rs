@@ -262,7 +262,7 @@ pub fn first_open(root: &Utf8Path, round: u32, re_entry: bool) -> Open {
 
 /// Returns the files that say that a stage was done, though it left no summary; of stage 2 either.
 pub fn key_artifacts(stage: Stage, round: u32) -> Vec<String> {
-    let questions = format!("working/QUESTIONS-{:03}.md", round);
+    let questions = format!("working/QUESTIONS-{round:03}.md");
     let files: &[&str] = match stage {
         Stage::Setup | Stage::ResponseAnalysis => &[],
         Stage::Research => &[

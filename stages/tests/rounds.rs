@@ -5,10 +5,6 @@ use stages::contract::{AnalysisMode, Decision, Flags, NextAction, Stage, Status,
 use stages::digest::{MOST_LINES, Recorded, digest};
 use stages::kept::Kept;
 
-fn round(number: u32) -> u32 {
-    number
-}
-
 fn at() -> Timestamp {
     "2026-11-23T10:00:00Z".parse().unwrap()
 }
@@ -17,7 +13,7 @@ fn keep(kept: &mut Kept, number: u32, stage: u64, said: &str, flags: Flags) {
     let stage = Stage::of_number(stage).unwrap();
     let mut summary = Summary::new(stage, Status::Completed, said);
     summary.flags = flags;
-    kept.insert((round(number), stage), summary);
+    kept.insert((number, stage), summary);
 }
 
 /// Keeps a round that ended in NOT_READY.
@@ -66,7 +62,7 @@ fn a_digest_says_of_each_round_what_it_led_to() {
     let chosen = [Recorded {
         key: "analysis_mode_round_2".into(),
         value: "complete".into(),
-        round: round(2),
+        round: 2,
     }];
     let expected = "\
 ---
@@ -106,7 +102,7 @@ modes_used: [complete, rapid]
 - Round 2: Judged round 2
 - Round 3: Asked again
 ";
-    assert_eq!(digest(&kept, round(4), &chosen, at()), expected);
+    assert_eq!(digest(&kept, 4, &chosen, at()), expected);
 }
 
 #[test]
@@ -122,10 +118,10 @@ fn a_digest_that_is_too_long_loses_its_oldest_lines_in_order() {
             .map(|at| Recorded {
                 key: format!("k{at}"),
                 value: "v".into(),
-                round: round(1),
+                round: 1,
             })
             .collect();
-        digest(&kept, round(rounds + 1), &chosen, at())
+        digest(&kept, rounds + 1, &chosen, at())
     };
     let lines = |text: &str| text.lines().count();
     let whole = build(9, 10, 4);
@@ -158,5 +154,5 @@ fn a_digest_that_is_too_long_loses_its_oldest_lines_in_order() {
         all.contains("| 120 |") && all.contains("GAP-14400"),
         "{all}"
     );
-    assert_eq!(lines(&digest(&Kept::new(), round(4), &[], at())), 26);
+    assert_eq!(lines(&digest(&Kept::new(), 4, &[], at())), 26);
 }

@@ -55,7 +55,7 @@ pub use words::{
     AnalysisMode, Decision, Dimension, NextAction, PauseType, PrdMode, ResearchMethod, Status,
 };
 
-pub(crate) use yaml::frontmatter;
+pub(crate) use yaml::{body_start, frontmatter};
 
 use camino::Utf8Path;
 use serde_json::{Map as JsonMap, Value as Json};

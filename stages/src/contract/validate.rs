@@ -29,7 +29,10 @@ fn serialize_list<S: Serializer>(findings: &Findings, serializer: S) -> Result<S
 }
 
 /// Checks summaries strictly, with the artifacts of a project.
-pub fn validate(paths: &[Utf8PathBuf], project: &Utf8Path) -> Vec<Validated> {
+pub fn validate<'p>(
+    paths: impl IntoIterator<Item = &'p Utf8PathBuf>,
+    project: &Utf8Path,
+) -> Vec<Validated> {
     let context = Context {
         project: Some(project),
         dispatch: None,
@@ -49,7 +52,7 @@ pub fn validate(paths: &[Utf8PathBuf], project: &Utf8Path) -> Vec<Validated> {
             findings,
         }
     };
-    paths.iter().map(one).collect()
+    paths.into_iter().map(one).collect()
 }
 
 impl Validated {

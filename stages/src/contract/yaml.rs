@@ -29,6 +29,12 @@ pub(crate) fn frontmatter(text: &str) -> Option<JsonMap<String, Json>> {
     }
 }
 
+/// Returns the byte at which the text below the frontmatter starts, or 0 if there is none.
+pub(crate) fn body_start(text: &str) -> usize {
+    let parts = file::split(text, &mut Found::new(text));
+    parts.map_or(0, |(_, body)| body)
+}
+
 /// Reads a frontmatter, with null for each placeholder. Returns `None` if it is not YAML with keys.
 pub(super) fn read(text: &str, yaml: Range<usize>, found: &mut Found<'_>) -> Option<Json> {
     found.yaml = yaml.clone();
