@@ -23,8 +23,12 @@ const MAX_QUOTED_LINES: usize = 20;
 pub(crate) fn frontmatter(text: &str) -> Option<JsonMap<String, Json>> {
     let mut found = Found::new(text);
     let (yaml, _) = file::split(text, &mut found)?;
-    match read(text, yaml, &mut found) {
-        Some(Json::Object(keys)) if !found.is_crash => Some(keys),
+    let source = &text[..yaml.end];
+    if find_excess(&text[yaml]).is_some() {
+        return None;
+    }
+    match parse(source.to_owned(), &mut found)? {
+        Json::Object(keys) if !found.is_crash => Some(keys),
         _ => None,
     }
 }
