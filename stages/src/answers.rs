@@ -1,4 +1,4 @@
-//! Writes what goes with a person's decision: its record, which is never written over, and the dispatch that it opens.
+//! The record of the user's decision, which is never written over, and the dispatch that it opens.
 
 use claudex_loop::Refusal;
 use claudex_loop::machine::FieldError;
@@ -9,10 +9,10 @@ use crate::state::{AskedOnce, Open, Pipeline, UserAnswer};
 use crate::typestate::{AnyLoop, Phase, Verb};
 use crate::{questions, record};
 
-/// Sets the data that a verb's transition brings with it.
+/// Writes the record and the dispatch before a verb's transition.
 ///
 /// # Errors
-/// The data cannot be written.
+/// Returns an error if the data cannot be written.
 pub fn taking(held: &mut AnyLoop, verb: &Verb) -> Result<(), Failure> {
     write(held, verb).map_err(|error| Failure::new(Exit::Internal, Refusal::Field(error)))
 }
@@ -40,10 +40,10 @@ fn write(held: &mut AnyLoop, verb: &Verb) -> Result<(), FieldError> {
     Ok(())
 }
 
-/// Returns what a verb decides, as it is recorded.
+/// Returns the decision of a verb as it is recorded, or `None` if it decides nothing.
 fn value(verb: &Verb) -> Option<String> {
-    let label = |answer: &Option<String>, otherwise: &str| {
-        answer.clone().unwrap_or_else(|| otherwise.to_owned())
+    let label = |answer: &Option<String>, default: &str| {
+        answer.clone().unwrap_or_else(|| default.to_owned())
     };
     Some(match verb {
         Verb::Choose { mode, .. } => mode.to_string(),
@@ -60,22 +60,8 @@ fn value(verb: &Verb) -> Option<String> {
         Verb::Force { .. } => "force".to_owned(),
         Verb::OneMore { .. } => "one_more_round".to_owned(),
         Verb::Another { .. } => "another_way".to_owned(),
-        // Who pauses has decided nothing, and is asked again.
-        Verb::Pause { .. } | Verb::Resume { .. } | Verb::Cancel { .. } => return None,
-        // Taken by `report` and `recover`, which set their data themselves.
-        Verb::Complete { .. }
-        | Verb::Proceed { .. }
-        | Verb::Back { .. }
-        | Verb::Decide { .. }
-        | Verb::Pass { .. }
-        | Verb::NotReady { .. }
-        | Verb::Unscored { .. }
-        | Verb::Block { .. }
-        | Verb::Doubt { .. }
-        | Verb::Wait { .. }
-        | Verb::Ask { .. }
-        | Verb::Repeat { .. }
-        | Verb::Fail { .. } => return None,
+        // A pause decides nothing, and is asked again. The other verbs are those of `report`.
+        _ => return None,
     })
 }
 
@@ -88,7 +74,7 @@ fn record_answer(held: &mut AnyLoop, answer: &str) -> Result<(), FieldError> {
     };
     let mut asked = held.fields().asked.clone();
     asked.push(AskedOnce {
-        round: pipeline.round().get(),
+        round: pipeline.round(),
         stage: pipeline.stage().number(),
         digest: questions::digest(&question),
         answer: answer.to_owned(),
@@ -97,7 +83,7 @@ fn record_answer(held: &mut AnyLoop, answer: &str) -> Result<(), FieldError> {
     held.set_asked(&asked)
 }
 
-/// Returns the dispatch that a verb opens; `None`: the open one stays.
+/// Returns the dispatch that a verb opens, or `None` if the open one stays.
 fn opened(pipeline: Pipeline<'_>, phase: Phase, verb: &Verb) -> Option<Open> {
     let before = pipeline.open();
     let new = pipeline.opened();
@@ -121,13 +107,11 @@ fn opened(pipeline: Pipeline<'_>, phase: Phase, verb: &Verb) -> Option<Open> {
             ..same_stage
         },
         Verb::Tell { answer, .. } => {
-            let summary = pipeline.open_summary();
-            let question =
-                summary.and_then(|summary| Some(summary.flags.question_context?.question));
-            let question = question.unwrap_or_default();
+            let asked = pipeline.open_summary();
+            let asked = asked.and_then(|summary| summary.flags.question_context);
             Open {
                 answer: Some(UserAnswer {
-                    question,
+                    question: asked.unwrap_or_default().question,
                     answer: answer.clone(),
                 }),
                 ..same_stage

@@ -1,5 +1,5 @@
-//! Adds what the agent calls and people type, besides what every machine has: `next` and `validate` move nothing, `report` and `recover` take
-//! what a coordinator wrote.
+//! The commands of this program besides those of every machine: `next` and `validate` move nothing,
+//! `report` and `recover` take what a coordinator wrote.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
@@ -8,6 +8,7 @@ use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::{Group, NotTaken, Program, incompatible, loops, out};
 use claudex_loop::{Actor, text};
 use serde::Serialize;
+use serde_json::Value as Json;
 
 use crate::contract::Outcome;
 use crate::instruction::Instruction;
@@ -15,67 +16,59 @@ use crate::state::Pipeline;
 use crate::typestate::{AnyLoop, Phase, Stages};
 use crate::{contract, demo, notes, report, take_up};
 
-/// Names the arguments.
+/// The names of the arguments.
 const FILE: &str = "file";
 const JSON: &str = "json";
 const ID: &str = "id";
 
 /// Adds the commands to the program.
 pub(crate) fn add(program: Program<Stages>) -> Program<Stages> {
+    fn command(name: &'static str, group: Group, about: &'static str) -> Command {
+        Command::new(name).about(about).display_order(group.place())
+    }
     let json = || {
-        Arg::new(JSON)
-            .long("json")
-            .action(ArgAction::SetTrue)
-            .help("As JSON")
+        let flag = Arg::new(JSON).long("json").action(ArgAction::SetTrue);
+        flag.help("As JSON")
     };
     let file = || {
-        Arg::new(FILE)
-            .value_name("FILE")
-            .value_parser(value_parser!(Utf8PathBuf))
+        let file = Arg::new(FILE).value_name("FILE");
+        file.value_parser(value_parser!(Utf8PathBuf))
     };
     let next_command = move || {
-        Command::new("next")
-            .about("Say the one thing that is to be done now; it moves nothing")
-            .display_order(Group::Look.place())
-            .arg(
-                Arg::new(ID)
-                    .value_name("LOOP")
-                    .help("The pipeline; else the active one"),
-            )
-            .arg(json())
+        let about = "Say the one thing that is to be done now; it moves nothing";
+        let id = Arg::new(ID).value_name("LOOP");
+        let id = id.help("The pipeline; else the active one");
+        command("next", Group::Look, about).arg(id).arg(json())
     };
     let validate_command = move || {
-        Command::new("validate")
-            .about("Check summaries against the contract, strictly; it moves nothing")
-            .display_order(Group::Look.place())
-            .arg(file().num_args(1..).required(true))
+        let about = "Check summaries against the contract, strictly; it moves nothing";
+        let files = file().num_args(1..).required(true);
+        command("validate", Group::Look, about)
+            .arg(files)
             .arg(json())
     };
     let report_command = move || {
-        Command::new("report")
-            .about("Take the summary that a coordinator wrote, and go on with what it says")
-            .arg(file().help("The summary; else that of the stage under way"))
-            .arg(json())
+        let about = "Take the summary that a coordinator wrote, and go on with what it says";
+        let file = file().help("The summary; else that of the stage under way");
+        Command::new("report").about(about).arg(file).arg(json())
     };
     let recover_command = || {
-        Command::new("recover")
-            .about("Take what a coordinator left that has ended without a report")
+        let about = "Take what a coordinator left that has ended without a report";
+        Command::new("recover").about(about)
     };
-    let orchestrator = || {
-        Command::new("orchestrator")
-            .about("Print what the commands of the plugin go by")
-            .display_order(Group::SetUp.place())
+    let orchestrator_command = || {
+        let about = "Print what the commands of the plugin go by";
+        command("orchestrator", Group::SetUp, about)
     };
     let take_up_command = || {
-        Command::new("take-up")
-            .about("Take up a state document that another program wrote")
-            .display_order(Group::Person.place())
+        let about = "Take up a state document that another program wrote";
+        command("take-up", Group::Person, about)
     };
     program
         .command(demo::command, demo::demo)
         .takes_up("take-up")
         .command(take_up_command, take_up::take_up)
-        .command(orchestrator, |_, _| {
+        .command(orchestrator_command, |_, _| {
             out::text(include_str!("../messages/orchestrator.md"));
             Ok(Exit::Complete)
         })
@@ -106,37 +99,30 @@ fn next(info: &'static ProgramInfo, given: &ArgMatches) -> Result<Exit, Failure>
         )
     })?;
     match given.get_flag(JSON) {
-        true => out::json(&instruction),
-        false => out::text(&instruction.text()),
+        true => out::json(&instruction.json),
+        false => out::text(&instruction.text),
     }
     Ok(Exit::Complete)
 }
 
 fn validate(info: &'static ProgramInfo, given: &ArgMatches) -> Result<Exit, Failure> {
-    let here = loops::here()?;
     let root = match loops::find_to_look(info, None) {
         Ok((store, _)) => store.root().to_owned(),
-        Err(_) => here,
+        Err(_) => loops::here()?,
     };
-    let files: Vec<Utf8PathBuf> = given
-        .get_many(FILE)
-        .into_iter()
-        .flatten()
-        .cloned()
-        .collect();
-    let checked = contract::validate(&files, &root);
-    let exit = match checked.iter().all(|one| one.valid) {
+    let files = given.get_many::<Utf8PathBuf>(FILE).into_iter().flatten();
+    let checked = contract::validate(files, &root);
+    match given.get_flag(JSON) {
+        true => out::json(&checked),
+        false => checked
+            .iter()
+            .flat_map(contract::Validated::lines)
+            .for_each(|line| out::line(&line)),
+    }
+    Ok(match checked.iter().all(|one| one.valid) {
         true => Exit::Complete,
         false => Exit::Refused,
-    };
-    if given.get_flag(JSON) {
-        out::json(&checked);
-        return Ok(exit);
-    }
-    for one in checked {
-        one.lines().iter().for_each(|line| out::line(line));
-    }
-    Ok(exit)
+    })
 }
 
 fn taken(held: AnyLoop, given: &ArgMatches) -> Result<AnyLoop, NotTaken<AnyLoop>> {
@@ -155,15 +141,15 @@ fn taken(held: AnyLoop, given: &ArgMatches) -> Result<AnyLoop, NotTaken<AnyLoop>
         let why = format!("the summary of the stage under way is {expected}");
         return Err(not_read(&path, &why).into());
     }
-    let name = text::shown(&path);
-    if !given.get_flag(JSON) || held.phase() != Phase::Dispatched {
-        return report::report(held, &bytes, &name);
+    let is_json = given.get_flag(JSON) && held.phase() == Phase::Dispatched;
+    let taken = report::report(held, &bytes, &text::shown(&path));
+    if !is_json {
+        return taken;
     }
-    let taken = report::report(held, &bytes, &name);
     let next = taken
         .as_ref()
         .ok()
-        .and_then(|now| Instruction::of(now).ok());
+        .and_then(|now| Some(Instruction::of(now).ok()?.json));
     out::json(&Reported {
         report: contract::report(&reading),
         next,
@@ -171,13 +157,13 @@ fn taken(held: AnyLoop, given: &ArgMatches) -> Result<AnyLoop, NotTaken<AnyLoop>
     taken
 }
 
-/// Holds what `report` says as JSON.
+/// The answer of `report` as JSON.
 #[derive(Serialize)]
 struct Reported<'r> {
     #[serde(flatten)]
     report: contract::Report<'r>,
-    /// What is to be done now; `None`: nothing was changed.
-    next: Option<Instruction>,
+    /// The next instruction, or `None` if nothing was changed.
+    next: Option<Json>,
 }
 
 /// Returns a path as it is from the project's root.

@@ -82,7 +82,7 @@ pub fn completed(summary: &Summary, around: &Circumstances) -> Step {
             Some(action) => by_action(summary, action, around),
         },
         Stage::ValidationGeneration => match (flags.validation_decision, flags.validation_score) {
-            (Some(Decision::NotReady), Some(score)) => Step::NotReady(thousandths(score.get())),
+            (Some(Decision::NotReady), Some(score)) => Step::NotReady(thousandths(score)),
             (Some(Decision::NotReady), None) => Step::Unscored,
             (None, _) => Step::Fail,
             (Some(_), _) if !around.gate.is_open() => Step::Block,

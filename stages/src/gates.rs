@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use questions::{Question, questions};
 
-use crate::contract::{Flags, Round, frontmatter_of};
+use crate::contract::{Flags, body_start, frontmatter};
 
 /// Sections that questions are asked about, and that the document of requirements has.
 pub const REQUIRED_SECTIONS: [&str; 8] = [
@@ -26,46 +26,12 @@ pub const REQUIRED_SECTIONS: [&str; 8] = [
     "Business Constraints",
     "Assumptions & Risks",
 ];
-/// Every section of the document of requirements, those that its gate does not ask for, too.
-pub const SECTIONS: [&str; 10] = [
-    "Executive Summary",
-    "Product Definition",
-    "Target Users",
-    "Problem Analysis",
-    "Value Proposition",
-    "Core Workflows",
-    "Feature Inventory",
-    "Screen Inventory",
-    "Business Constraints",
-    "Assumptions & Risks",
-];
-/// Words of how something is built, which requirements do without.
-pub const TECHNICAL_WORDS: [&str; 24] = [
-    "api",
-    "apis",
-    "backend",
-    "codebase",
-    "database",
-    "databases",
-    "docker",
-    "endpoint",
-    "endpoints",
-    "framework",
-    "frontend",
-    "graphql",
-    "http",
-    "json",
-    "kubernetes",
-    "microservice",
-    "microservices",
-    "middleware",
-    "nosql",
-    "sdk",
-    "sql",
-    "webhook",
-    "webhooks",
-    "xml",
-];
+/// The sections of the requirements document that its gate does not ask for.
+const OPTIONAL_SECTIONS: [&str; 2] = ["Executive Summary", "Screen Inventory"];
+/// The words of how something is built, which requirements do without.
+const TECHNICAL_WORDS: &str = "api apis backend codebase database databases docker endpoint endpoints \
+    framework frontend graphql http json kubernetes microservice microservices middleware nosql sdk \
+    sql webhook webhooks xml";
 /// The most bytes of a file that are read.
 const MOST_BYTES: usize = 256 * 1024;
 /// The most findings of a file: beyond that it is beyond help.
@@ -105,24 +71,19 @@ impl Gate {
 }
 
 /// Looks at the file of questions that stage 3 wrote, and at its flags.
-pub fn after_questions(file: Option<&[u8]>, round: Round, flags: &Flags) -> Gate {
-    let name = format!("QUESTIONS-{:03}.md", round.get());
+pub fn after_questions(file: Option<&[u8]>, round: u32, flags: &Flags) -> Gate {
+    let name = format!("QUESTIONS-{round:03}.md");
     let mut page = Page::new(&name, file);
-    if let Some(text) = page.text {
+    if page.findings.is_empty() {
         page.check_round();
-        let questions = questions(text);
-        page.check_questions(&questions);
-        page.check_sections(&questions);
+        page.check_questions(&questions(page.text));
     }
     if let Some((expected, share)) = flags.depth()
         && share < LEAST_COMPLETION
     {
         let message = format!("{share:.0} % of the {expected} calls to think deeply were made");
-        page.say(
-            0,
-            message,
-            "look whether what they would have found is asked",
-        );
+        let help = "look whether what they would have found is asked";
+        page.say(0, message, help);
     }
     page.gate()
 }
@@ -130,25 +91,19 @@ pub fn after_questions(file: Option<&[u8]>, round: Round, flags: &Flags) -> Gate
 /// Looks at the document of requirements and at the decisions that stage 5 wrote, unless it decided NOT_READY.
 pub fn after_validation(requirements: Option<&[u8]>, decisions: Option<&[u8]>) -> Gate {
     let mut page = Page::new("PRD.md", requirements);
-    if let Some(text) = page.text {
-        page.check_requirements(text);
+    if page.findings.is_empty() {
+        page.check_requirements();
     }
     let mut gate = page.gate();
-    let is_empty = decisions.is_none_or(|bytes| bytes.iter().all(u8::is_ascii_whitespace));
-    if is_empty {
-        let is = if decisions.is_none() {
-            "missing"
-        } else {
-            "empty"
-        };
-        gate.findings.push(GateFinding {
-            blocking: false,
-            file: "decision-log.md".to_owned(),
-            line: 1,
-            message: format!("decision-log.md is {is}"),
-            help: "write down what was decided, and why".to_owned(),
-        });
-    }
+    let problem = match decisions {
+        None => "missing",
+        Some(bytes) if bytes.iter().all(u8::is_ascii_whitespace) => "empty",
+        Some(_) => return gate,
+    };
+    let mut log = Page::new("decision-log.md", Some(b""));
+    let help = "write down what was decided, and why";
+    log.say(0, format!("decision-log.md is {problem}"), help);
+    gate.findings.append(&mut log.findings);
     gate
 }
 
@@ -156,7 +111,8 @@ pub fn after_validation(requirements: Option<&[u8]>, decisions: Option<&[u8]>) -
 /// heading alone, or MISSING.
 pub fn sections(requirements: &[u8]) -> impl Iterator<Item = (String, &'static str)> {
     let outline = outline(&String::from_utf8_lossy(requirements));
-    SECTIONS.into_iter().map(move |name| {
+    let all = REQUIRED_SECTIONS.into_iter().chain(OPTIONAL_SECTIONS);
+    all.map(move |name| {
         let status = match section(&outline, name) {
             Section::Written => "COMPLETE",
             Section::Empty(_) => "PLACEHOLDER",
@@ -169,7 +125,8 @@ pub fn sections(requirements: &[u8]) -> impl Iterator<Item = (String, &'static s
 /// A file that a gate reads.
 struct Page<'t> {
     name: &'t str,
-    text: Option<&'t str>,
+    /// The text, empty if it cannot be read.
+    text: &'t str,
     findings: Vec<GateFinding>,
 }
 
@@ -177,46 +134,43 @@ impl<'t> Page<'t> {
     fn new(name: &'t str, bytes: Option<&'t [u8]>) -> Self {
         let mut page = Self {
             name,
-            text: None,
+            text: "",
             findings: Vec::new(),
         };
         match bytes.map(|bytes| (bytes.len() <= MOST_BYTES, std::str::from_utf8(bytes))) {
             None => page.block(0, format!("{name} is missing"), "write it"),
             Some((false, _)) => {
-                page.block(0, format!("{name} has more than 256 KiB"), "write less")
+                page.block(0, format!("{name} has more than 256 KiB"), "write less");
             }
             Some((_, Err(_))) => {
-                page.block(0, format!("{name} is not UTF-8"), "write it anew, as UTF-8")
+                page.block(0, format!("{name} is not UTF-8"), "write it anew, as UTF-8");
             }
-            Some((true, Ok(text))) => {
-                page.text = Some(text.strip_prefix('\u{feff}').unwrap_or(text))
-            }
+            Some((true, Ok(text))) => page.text = text.strip_prefix('\u{feff}').unwrap_or(text),
         }
         page
     }
 
+    /// Returns the line of a byte.
     fn line(&self, at: usize) -> usize {
-        self.text
-            .map_or(1, |text| text[..at].matches('\n').count() + 1)
+        self.text[..at].matches('\n').count() + 1
     }
 
-    fn add(&mut self, blocking: bool, at: usize, message: String, help: &str) {
-        let line = self.line(at);
+    fn add(&mut self, blocking: bool, at: usize, message: &str, help: &str) {
         self.findings.push(GateFinding {
             blocking,
             file: self.name.to_owned(),
-            line,
-            message: text::one_line(&message, 300),
+            line: self.line(at),
+            message: text::one_line(message, 300),
             help: help.to_owned(),
         });
     }
 
-    fn block(&mut self, at: usize, message: String, help: &str) {
-        self.add(true, at, message, help);
+    fn block(&mut self, at: usize, message: impl AsRef<str>, help: &str) {
+        self.add(true, at, message.as_ref(), help);
     }
 
-    fn say(&mut self, at: usize, message: String, help: &str) {
-        self.add(false, at, message, help);
+    fn say(&mut self, at: usize, message: impl AsRef<str>, help: &str) {
+        self.add(false, at, message.as_ref(), help);
     }
 
     fn gate(mut self) -> Gate {
@@ -227,27 +181,22 @@ impl<'t> Page<'t> {
     }
 
     fn check_round(&mut self) {
+        let message = match frontmatter(self.text) {
+            Some(keys) => match keys.get("round_number").and_then(serde_json::Value::as_u64) {
+                Some(1..) => return,
+                _ => "the frontmatter has no `round_number`",
+            },
+            None => "the file has no frontmatter that can be read",
+        };
         let help =
             "begin the file with `---`, `round_number: 1` with the round’s number, and `---`";
-        let frontmatter = self.text.and_then(frontmatter_of);
-        let Some(keys) = frontmatter else {
-            self.block(
-                0,
-                "the file has no frontmatter that can be read".to_owned(),
-                help,
-            );
-            return;
-        };
-        let round = keys.get("round_number").and_then(serde_json::Value::as_u64);
-        if round.is_none_or(|round| round == 0) {
-            self.block(0, "the frontmatter has no `round_number`".to_owned(), help);
-        }
+        self.block(0, message, help);
     }
 
     fn check_questions(&mut self, questions: &[Question]) {
         if questions.is_empty() {
             let help = "write each question as `## Q-PREFIX001: title [CRITICAL]`, with its answers as `- [ ] …`";
-            self.block(0, "the file has no question".to_owned(), help);
+            self.block(0, "the file has no question", help);
             return;
         }
         let mut ids = HashMap::new();
@@ -257,85 +206,68 @@ impl<'t> Page<'t> {
             }
             let (at, id) = (question.heading.start, text::shown(&question.id));
             if let Some(first) = ids.insert(question.id.as_str(), at) {
-                let line = self
-                    .text
-                    .map_or(1, |text| text[..first].matches('\n').count() + 1);
+                let line = self.line(first);
                 let message = format!("the question {id} is there twice: line {line} has it, too");
                 self.block(at, message, "give this one an id of its own");
             }
             if question.boxes < LEAST_BOXES {
-                let message = format!(
-                    "the question {id} has {} of {LEAST_BOXES} boxes",
-                    question.boxes
-                );
-                self.block(
-                    at,
-                    message,
-                    "write three answers or more, each as `- [ ] …`",
-                );
+                let boxes = question.boxes;
+                let message = format!("the question {id} has {boxes} of {LEAST_BOXES} boxes");
+                let help = "write three answers or more, each as `- [ ] …`";
+                self.block(at, message, help);
             }
             for box_at in question.broken.iter().take(MOST_FINDINGS) {
                 let message = format!("a box of the question {id} is broken");
-                self.block(
-                    *box_at,
-                    message,
-                    "write `- [ ] …`, or `- [x] …` where it is chosen",
-                );
+                let help = "write `- [ ] …`, or `- [x] …` where it is chosen";
+                self.block(*box_at, message, help);
             }
         }
         if !questions.iter().any(|question| question.is_critical) {
             let help = "mark what has to be answered: `## Q-PREFIX001: title [CRITICAL]`";
-            self.say(0, "no question is CRITICAL".to_owned(), help);
-        }
-    }
-
-    fn check_sections(&mut self, questions: &[Question]) {
-        if questions.is_empty() {
-            return;
+            self.say(0, "no question is CRITICAL", help);
         }
         for section in REQUIRED_SECTIONS {
             let name = plain(section);
-            if !questions
-                .iter()
-                .any(|question| has_words(&question.words, &name))
-            {
-                let message = format!("no question is about {section}");
-                self.say(
-                    0,
-                    message,
-                    "ask about it, or see that nothing is open there",
-                );
+            let is_about = |question: &Question| has_words(&question.words, &name);
+            if !questions.iter().any(is_about) {
+                let help = "ask about it, or see that nothing is open there";
+                self.say(0, format!("no question is about {section}"), help);
             }
         }
     }
 
-    fn check_requirements(&mut self, text: &str) {
-        let outline = outline(text);
+    fn check_requirements(&mut self) {
+        let outline = outline(self.text);
         for name in REQUIRED_SECTIONS {
             match section(&outline, name) {
                 Section::Missing => {
-                    let message = format!("PRD.md has no section {name}");
-                    self.block(0, message, "write its heading, and the section below it");
+                    let help = "write its heading, and the section below it";
+                    self.block(0, format!("PRD.md has no section {name}"), help);
                 }
                 Section::Empty(at) => {
-                    let message = format!("the section {name} has no text");
-                    self.block(at, message, "write the section");
+                    self.block(
+                        at,
+                        format!("the section {name} has no text"),
+                        "write the section",
+                    );
                 }
                 Section::Written => {}
             }
         }
-        let mut found = Vec::new();
-        for (event, span) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
+
+        let mut technical: Vec<&str> = TECHNICAL_WORDS.split_whitespace().collect();
+        let events = Parser::new_ext(self.text, Options::ENABLE_TABLES).into_offset_iter();
+        for (event, span) in events {
             let (Event::Text(part) | Event::Code(part)) = event else {
                 continue;
             };
             for word in part.split(|one: char| !one.is_alphanumeric()) {
-                let is_one = |technical: &&str| technical.eq_ignore_ascii_case(word);
-                let Some(technical) = TECHNICAL_WORDS.into_iter().find(|one| is_one(one)) else {
-                    continue;
-                };
-                if !found.contains(&technical) {
-                    found.push(technical);
+                let found = technical
+                    .iter()
+                    .position(|one| one.eq_ignore_ascii_case(word));
+                if let Some(index) = found {
+                    // Each word is named once.
+                    technical.remove(index);
                     let message = format!("“{word}” says how it is built");
                     self.say(span.start, message, "say what people can do with it");
                 }
@@ -374,7 +306,7 @@ fn section(outline: &[Heading], name: &str) -> Section {
 
 fn outline(text: &str) -> Vec<Heading> {
     let (mut all, mut open) = (Vec::<Heading>::new(), Vec::<(HeadingLevel, usize)>::new());
-    let body = body_of(text);
+    let body = body_start(text);
     let mut events = Parser::new_ext(&text[body..], Options::ENABLE_TABLES).into_offset_iter();
     while let Some((event, span)) = events.next() {
         match event {
@@ -400,21 +332,6 @@ fn outline(text: &str) -> Vec<Heading> {
         }
     }
     all
-}
-
-/// Returns where the text begins that stands below the frontmatter, if there is one.
-fn body_of(text: &str) -> usize {
-    let mut at = 0;
-    for (index, line) in text.split_inclusive('\n').enumerate() {
-        let is_fence = line.trim_end() == "---";
-        at += line.len();
-        match (index, is_fence) {
-            (0, false) => return 0,
-            (0, true) | (_, false) => {}
-            (_, true) => return at,
-        }
-    }
-    0
 }
 
 /// Returns the words of a text in lower case, with one space between them and `and` for `&`.

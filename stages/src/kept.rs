@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use claudex_loop::text;
 
-use crate::contract::{AnalysisMode, Flags, Round, Stage, Summary};
+use crate::contract::{AnalysisMode, Flags, Stage, Summary};
 
 /// The summaries that counted, by round and stage.
-pub type Kept = BTreeMap<(Round, Stage), Summary>;
+pub type Kept = BTreeMap<(u32, Stage), Summary>;
 
 /// The longest gap that is shown, in characters.
 const LONGEST_GAP: usize = 200;
@@ -16,19 +16,19 @@ const LONGEST_GAP: usize = 200;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Gap {
     pub(crate) text: String,
-    pub(crate) first_seen: Round,
+    pub(crate) first_seen: u32,
     /// The first round that does not name it any more.
-    pub(crate) resolved_in: Option<Round>,
+    pub(crate) resolved_in: Option<u32>,
 }
 
 /// Returns the flags of a stage's summary in a round.
-pub(crate) fn flags(kept: &Kept, round: Round, stage: Stage) -> Option<&Flags> {
+pub(crate) fn flags(kept: &Kept, round: u32, stage: Stage) -> Option<&Flags> {
     kept.get(&(round, stage)).map(|summary| &summary.flags)
 }
 
 /// Returns the rounds before this one, oldest first.
-pub(crate) fn rounds(kept: &Kept, before: Round) -> Vec<Round> {
-    let mut rounds: Vec<Round> = kept
+pub(crate) fn rounds(kept: &Kept, before: u32) -> Vec<u32> {
+    let mut rounds: Vec<u32> = kept
         .keys()
         .map(|(round, _)| *round)
         .filter(|round| *round < before)
@@ -38,7 +38,7 @@ pub(crate) fn rounds(kept: &Kept, before: Round) -> Vec<Round> {
 }
 
 /// Returns how thoroughly a round was done.
-pub(crate) fn mode(kept: &Kept, round: Round) -> Option<AnalysisMode> {
+pub(crate) fn mode(kept: &Kept, round: u32) -> Option<AnalysisMode> {
     let stages = [
         Stage::AnalysisQuestions,
         Stage::ResponseAnalysis,
@@ -52,7 +52,7 @@ pub(crate) fn mode(kept: &Kept, round: Round) -> Option<AnalysisMode> {
 
 /// Returns the gaps that the rounds before this one name, in the order in which they were seen first. One is open as long as each
 /// round that looked names it.
-pub(crate) fn gaps(kept: &Kept, before: Round) -> Vec<Gap> {
+pub(crate) fn gaps(kept: &Kept, before: u32) -> Vec<Gap> {
     let mut gaps: Vec<Gap> = Vec::new();
     let mut open: BTreeMap<String, usize> = BTreeMap::new();
     for round in rounds(kept, before) {

@@ -1,6 +1,6 @@
 //! Stage pipelines: seven stages whose coordinators report by a summary file, and the program that reads them.
 //!
-//! | room          | subject                                                                                             |
+//! | module        | subject                                                                                             |
 //! |---------------|-----------------------------------------------------------------------------------------------------|
 //! | [`contract`]  | the Summary Contract: what a summary file is, each rule, and what is read where one is broken       |
 //! | [`gates`]     | what stages 3 and 5 wrote                                                                           |
@@ -17,7 +17,7 @@
 //! | [`take_up`]   | a state document that another program wrote                                                         |
 //! | [`commands`]  | what the agent calls and people type, besides every machine's                                       |
 //! | `anew`        | `start --anew`                                                                                      |
-//! | `demo`        | the whole pipeline by a script                                                                      |
+//! | `demo`        | `demo.sh`, the whole pipeline by a script                                                           |
 //!
 //! `contract` uses nothing of the pipeline.
 
@@ -58,7 +58,7 @@ pub fn program() -> Program<typestate::Stages> {
         .arguments(anew::arguments)
         .start(|request| {
             anew::before_start(&request)?;
-            let open = state::first_open(request.store.root(), contract::Round::LEAST, false);
+            let open = state::first_open(request.store.root(), 1, false);
             let open = serde_json::to_value(open).unwrap_or_default();
             Ok(StartFields {
                 fields: vec![

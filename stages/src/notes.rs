@@ -5,7 +5,6 @@ use std::io;
 use claudex_loop::files::Folder;
 use claudex_loop::{Timestamp, text};
 
-use crate::contract::Round;
 use crate::digest::{Recorded, digest};
 use crate::state::{Keys, Pipeline, SUMMARIES};
 
@@ -18,7 +17,7 @@ const FIRST_DIGESTED_ROUND: u32 = 4;
 
 /// Returns whether the digest stands for the summaries of earlier rounds.
 pub fn digest_is_due(pipeline: Pipeline<'_>) -> bool {
-    pipeline.round().get() >= FIRST_DIGESTED_ROUND
+    pipeline.round() >= FIRST_DIGESTED_ROUND
 }
 
 /// Writes the digest if it is due and not there as it should be.
@@ -47,7 +46,7 @@ fn decisions(pipeline: Pipeline<'_>) -> Vec<Recorded> {
         let digits: String = round.chars().take_while(char::is_ascii_digit).collect();
         let value = value.as_str()?;
         let is_time = key.ends_with("_timestamp");
-        let round = Round::new(digits.parse().ok()?)?;
+        let round = digits.parse().ok()?;
         (!is_time).then(|| Recorded {
             key: key.clone(),
             value: text::one_line(value, 200),

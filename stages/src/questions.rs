@@ -57,8 +57,8 @@ pub fn asking(raw: &Raw) -> Result<Asked, String> {
         }
     }
     if options.is_empty() {
-        let go_on = answer("Go on", None, stage).description("The stage runs again.");
-        options = vec![go_on, pause()];
+        let go_on = answer("Go on", None, stage);
+        options = vec![go_on.description("The stage runs again."), pause()];
     }
     Ok(Asked::new(&question.question, &question.header, options))
 }
@@ -90,8 +90,13 @@ fn back(label: &str, action: GoBackAction) -> Answer {
     Answer::new(label, Transition::GoBack { action, answer })
 }
 
+/// Returns an answer with its meaning.
+fn option(label: &str, transition: Transition, description: &str) -> Answer {
+    Answer::new(label, transition).description(description)
+}
+
 fn pause() -> Answer {
-    Answer::new("Pause", Transition::Pause).description("It waits until you resume.")
+    option("Pause", Transition::Pause, "It waits until you resume.")
 }
 
 /// Returns a label as a dialog can show it.
@@ -111,36 +116,30 @@ pub fn digest(question: &Question) -> Digest {
     Digest::of(parts.join("\0").as_bytes())
 }
 
-/// Asks how deep the next round goes.
+/// Returns the question for the mode of a round.
 pub fn choosing(raw: &Raw) -> Asked {
+    use ChooseMode::{Advanced, Complete, Rapid, Standard};
     let modes = [
-        (
-            ChooseMode::Complete,
-            "Every perspective, and 27 calls to think deeply.",
-        ),
-        (
-            ChooseMode::Advanced,
-            "Most perspectives, and 18 calls to think deeply.",
-        ),
-        (
-            ChooseMode::Standard,
-            "The usual panel, without calls to think deeply.",
-        ),
-        (ChooseMode::Rapid, "One perspective."),
+        (Complete, "Every perspective, and 27 calls to think deeply."),
+        (Advanced, "Most perspectives, and 18 calls to think deeply."),
+        (Standard, "The usual panel, without calls to think deeply."),
+        (Rapid, "One perspective."),
     ];
     let available = raw.data::<Keys>("mcp_availability");
     let has_models = available.get("pal_available") == Some(&Json::Bool(true));
-    let options = modes
-        .iter()
-        .skip(if has_models { 0 } else { 2 })
-        .map(|(mode, what)| {
-            Answer::new(mode.to_string(), Transition::Choose { mode: *mode }).description(*what)
-        });
+    let modes = &modes[if has_models { 0 } else { 2 }..];
+    let options = modes.iter().map(|(mode, meaning)| {
+        option(
+            &mode.to_string(),
+            Transition::Choose { mode: *mode },
+            meaning,
+        )
+    });
     let question = format!("How deep does round {} go?", raw.count("round"));
     Asked::new(question, "Analysis", options.collect())
 }
 
-/// Asks what becomes of a stage that failed.
+/// Returns the question after a stage that failed.
 pub fn failed(raw: &Raw) -> Asked {
     let pipeline = Pipeline(raw);
     let (stage, open) = (pipeline.stage(), pipeline.open());
@@ -148,51 +147,43 @@ pub fn failed(raw: &Raw) -> Asked {
         true => ("left no summary that counts", "Crashed"),
         false => ("failed", "Failed"),
     };
-    let mut options =
-        vec![Answer::new("Retry", Transition::Retry).description("The stage runs again.")];
-    let is_there = stage == Stage::Setup
-        || key_artifacts(stage, pipeline.round())
-            .iter()
-            .any(|path| pipeline.is_new(path));
-    if is_there && stage != Stage::ResponseAnalysis {
-        options.push(
-            Answer::new("Use what is there", Transition::UseFound)
-                .description("It counts as done if that is enough."),
-        );
+    let key_artifacts = key_artifacts(stage, pipeline.round());
+    let is_there = key_artifacts.iter().any(|path| pipeline.is_new(path));
+    let mut options = vec![option("Retry", Transition::Retry, "The stage runs again.")];
+    if stage == Stage::Setup || is_there {
+        let meaning = "It counts as done if that is enough.";
+        options.push(option("Use what is there", Transition::UseFound, meaning));
     }
     match stage {
         Stage::Research | Stage::Completion => {
-            options.push(
-                Answer::new("Skip", Transition::Skip)
-                    .description("The next stage begins without it."),
-            );
+            let meaning = "The next stage begins without it.";
+            options.push(option("Skip", Transition::Skip, meaning));
         }
         Stage::ResponseAnalysis => {
-            let answer = Some("Proceed".to_owned());
-            options.push(
-                Answer::new("Proceed", Transition::GoOn { answer }).description("Stage 5 begins."),
-            );
-            options.push(
-                back("More questions", GoBackAction::LoopQuestions)
-                    .description("Another round of questions."),
-            );
-            options.push(
-                back("More research", GoBackAction::LoopResearch)
-                    .description("Another round, with research first."),
-            );
+            let proceed = Transition::GoOn {
+                answer: Some("Proceed".to_owned()),
+            };
+            let questions = back("More questions", GoBackAction::LoopQuestions);
+            let research = back("More research", GoBackAction::LoopResearch);
+            options.extend([
+                option("Proceed", proceed, "Stage 5 begins."),
+                questions.description("Another round of questions."),
+                research.description("Another round, with research first."),
+            ]);
         }
         _ => {}
     }
     options.push(pause());
-    let question = format!(
-        "Stage {}, {stage}, {what}.{} What now?",
-        stage.number(),
-        said(&open.tell)
-    );
-    Asked::new(question, header, options)
+    let number = stage.number();
+    let told = said(&open.tell);
+    Asked::new(
+        format!("Stage {number}, {stage}, {what}.{told} What now?"),
+        header,
+        options,
+    )
 }
 
-/// Asks what becomes of a stage whose gate is closed.
+/// Returns the question after a stage whose gate is closed.
 pub fn gated(raw: &Raw) -> Asked {
     let pipeline = Pipeline(raw);
     let header = match pipeline.stage() {
@@ -200,16 +191,17 @@ pub fn gated(raw: &Raw) -> Asked {
         _ => "Questions",
     };
     let options = vec![
-        Answer::new("Again", Transition::Retry).description("The stage runs again."),
-        Answer::new("Mended, check again", Transition::Mended)
-            .description("You mended it by hand."),
+        option("Again", Transition::Retry, "The stage runs again."),
+        option(
+            "Mended, check again",
+            Transition::Mended,
+            "You mended it by hand.",
+        ),
         pause(),
     ];
-    let question = format!(
-        "What stage {} wrote lacks something.{} What now?",
-        pipeline.stage().number(),
-        said(&pipeline.open().tell)
-    );
+    let number = pipeline.stage().number();
+    let told = said(&pipeline.open().tell);
+    let question = format!("What stage {number} wrote lacks something.{told} What now?");
     Asked::new(question, header, options)
 }
 

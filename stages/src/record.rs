@@ -1,4 +1,4 @@
-//! What is written of a summary: the keys of schema 2, and an entry of the log below them.
+//! The record of a summary: the keys of schema 2, and an entry of the log below them.
 
 use claudex_loop::Timestamp;
 use claudex_loop::machine::FieldError;
@@ -31,7 +31,7 @@ pub(crate) fn note_repeated(
     else {
         return Ok(());
     };
-    let round = Pipeline(held.raw()).round().get();
+    let round = Pipeline(held.raw()).round();
     let digest = questions::digest(question);
     let mut asked = held.fields().asked.clone();
     let same = |one: &&mut AskedOnce| {
@@ -52,22 +52,18 @@ pub(crate) fn entry(stage: Stage, summary: Option<&Summary>, step: &Step) -> Str
         (_, Some(summary)) if summary.status == Status::Completed => "SUCCESS",
         _ => "PARTIAL",
     };
-    let told = summary.map_or_else(
-        || "no summary".to_owned(),
-        |summary| text::one_line(&summary.summary, 200),
-    );
+    let told = summary.map_or("no summary", |summary| summary.summary.as_str());
+    let told = text::one_line(told, 200);
     let artifacts = summary.into_iter().flat_map(|summary| &summary.artifacts);
     let artifacts: Vec<&str> = artifacts.map(|path| path.as_str()).collect();
-    let outputs = if artifacts.is_empty() {
-        "none".to_owned()
-    } else {
-        artifacts.join(", ")
+    let outputs = match artifacts.as_slice() {
+        [] => "none".to_owned(),
+        artifacts => artifacts.join(", "),
     };
+    let (number, checkpoint) = (stage.number(), stage.checkpoint());
     format!(
-        "### {} - Stage {}: {}\n- Action: {told}\n- Outcome: {outcome}\n- Key Outputs: {outputs}\n",
+        "### {} - Stage {number}: {checkpoint}\n- Action: {told}\n- Outcome: {outcome}\n- Key Outputs: {outputs}\n",
         now(),
-        stage.number(),
-        stage.checkpoint(),
     )
 }
 
@@ -107,8 +103,13 @@ pub(crate) fn note_flags(
         });
         held.set_mcp_availability(tools.as_object().unwrap_or(&Keys::new()))?;
     }
-    let known = of_stage(stage, flags, held, step);
-    note_stage(held, stage, known)?;
+    let status = match step {
+        Step::Fail => "failed",
+        Step::Wait(_) => "waiting_for_user",
+        Step::Ask | Step::Repeat(_) | Step::Block | Step::Doubt => "in_progress",
+        _ => "completed",
+    };
+    note_stage(held, stage, status, stage_values(stage, flags, held))?;
     if matches!(
         step,
         Step::Fail | Step::Wait(_) | Step::Ask | Step::Repeat(_)
@@ -152,29 +153,31 @@ pub(crate) fn note_decision(
         }
         _ => return Ok(()),
     };
-    let known = [("status", json!(status)), ("timestamp", json!(now()))];
-    note_stage(
-        held,
-        stage,
-        known.map(|(key, value)| (key.to_owned(), value)),
-    )?;
+    note_stage(held, stage, status, Json::Null)?;
     match summary.filter(|_| phase == Phase::Asking) {
         Some(summary) => note_round(held, stage, &summary.flags),
         None => Ok(()),
     }
 }
 
-/// Sets keys of a stage below `stages`.
+/// Writes the status and other values below the key of a stage.
 fn note_stage(
     held: &mut AnyLoop,
     stage: Stage,
-    keys: impl IntoIterator<Item = (String, Json)>,
+    status: &str,
+    values: Json,
 ) -> Result<(), FieldError> {
     let mut stages = held.fields().stages.clone();
-    let before = stages.get(key(stage)).and_then(Json::as_object).cloned();
-    let mut known = before.unwrap_or_default();
-    known.extend(keys);
-    stages.insert(key(stage).to_owned(), Json::Object(known));
+    let mut known = match stages.remove(&key(stage)) {
+        Some(Json::Object(known)) => known,
+        _ => Keys::new(),
+    };
+    known.insert("status".to_owned(), json!(status));
+    known.insert("timestamp".to_owned(), json!(now()));
+    if let Json::Object(values) = values {
+        known.extend(values.into_iter().filter(|(_, value)| !value.is_null()));
+    }
+    stages.insert(key(stage), Json::Object(known));
     held.set_stages(&stages)
 }
 
@@ -191,67 +194,43 @@ pub(crate) fn note_sections(held: &mut AnyLoop, step: &Step) -> Result<(), Field
     held.set_prd_sections(&known)
 }
 
-/// Returns a stage's key below `stages`.
-fn key(stage: Stage) -> &'static str {
+/// Returns the key of a stage below `stages`.
+fn key(stage: Stage) -> String {
     match stage {
-        Stage::Setup => "setup",
-        Stage::Research => "research",
-        Stage::AnalysisQuestions => "analysis_questions",
-        Stage::ResponseAnalysis => "response_analysis",
-        Stage::ValidationGeneration => "validation_prd",
-        Stage::Completion => "completion",
-        Stage::Retrospective => "retrospective",
+        Stage::Completion => "completion".to_owned(),
+        _ => stage.checkpoint().to_ascii_lowercase(),
     }
 }
 
-/// Returns what stands below a stage's key.
-fn of_stage(stage: Stage, flags: &Flags, held: &AnyLoop, step: &Step) -> Keys {
+/// Returns the values below the key of a stage, null if they are unknown.
+fn stage_values(stage: Stage, flags: &Flags, held: &AnyLoop) -> Json {
     let round = held.fields().round;
-    let skips_validation = held.fields().open.skip_validation;
-    let status = match step {
-        Step::Fail => "failed",
-        Step::Wait(_) => "waiting_for_user",
-        Step::Ask | Step::Repeat(_) | Step::Block | Step::Doubt => "in_progress",
-        _ => "completed",
-    };
-    let mut known = vec![("status", json!(status)), ("timestamp", json!(now()))];
-    let more = match stage {
-        Stage::Research => vec![
-            ("reports_analyzed", json!(flags.reports_analyzed)),
-            ("research_gaps", json!(flags.research_gaps)),
-        ],
-        Stage::AnalysisQuestions => vec![
-            ("round", json!(round)),
-            ("questions_count", json!(flags.questions_count)),
-            ("panel_members", json!(flags.panel_member_ids)),
-            ("thinkdeep_calls", json!(flags.thinkdeep_calls)),
-        ],
-        Stage::ResponseAnalysis => vec![
-            ("round", json!(round)),
-            ("completion_rate", json!(flags.completion_rate)),
-            ("gaps_found", json!(flags.gaps_found)),
-        ],
-        Stage::ValidationGeneration => vec![
-            ("score", json!(flags.validation_score)),
-            ("decision", json!(flags.validation_decision)),
-            ("prd_mode", json!(flags.prd_mode)),
-            // Which of the other ways was taken is in no summary.
-            (
-                "validation_mode",
-                if skips_validation {
-                    json!("skipped")
-                } else {
-                    Json::Null
-                },
-            ),
-        ],
-        _ => Vec::new(),
-    };
-    known.extend(more.into_iter().filter(|(_, value)| !value.is_null()));
-    known
-        .into_iter()
-        .map(|(key, value)| (key.to_owned(), value))
-        .collect()
+    // The other modes of a validation are in no summary.
+    let validation_mode = held.fields().open.skip_validation.then_some("skipped");
+    match stage {
+        Stage::Research => json!({
+            "reports_analyzed": flags.reports_analyzed,
+            "research_gaps": flags.research_gaps,
+        }),
+        Stage::AnalysisQuestions => json!({
+            "round": round,
+            "questions_count": flags.questions_count,
+            "panel_members": flags.panel_member_ids,
+            "thinkdeep_calls": flags.thinkdeep_calls,
+        }),
+        Stage::ResponseAnalysis => json!({
+            "round": round,
+            "completion_rate": flags.completion_rate,
+            "gaps_found": flags.gaps_found,
+        }),
+        Stage::ValidationGeneration => json!({
+            "score": flags.validation_score,
+            "decision": flags.validation_decision,
+            "prd_mode": flags.prd_mode,
+            "validation_mode": validation_mode,
+        }),
+        _ => Json::Null,
+    }
 }
 
 /// Notes the questions of a round, and that they were answered.

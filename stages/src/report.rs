@@ -1,17 +1,17 @@
-//! Taking a summary, or what is there in place of one: what is kept of it, what it says is written into the state, and the transition that
-//! follows is taken, all in one write. What is refused changes nothing.
+//! `report` and `recover`: a summary, or what is there without one, is kept, written into the state, and
+//! its transition is taken, all in one write. A refusal changes nothing.
 
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::{App as _, LoopArgs, NotTaken};
 use serde_json::json;
 
 use crate::contract::{
-    self, Context, Decision, Outcome, Reading, ResearchMethod, Round, Stage, Status, Summary,
+    self, Context, Decision, Outcome, Reading, ResearchMethod, Stage, Status, Summary,
 };
 use crate::follows::{self, Circumstances, Step, follows};
 use crate::gates::{self, Gate};
 use crate::instruction::found;
-use crate::state::{Counted, Keys, Open, Pipeline, UserAnswer, key_artifacts};
+use crate::state::{AllAsked, Counted, Keys, Open, Pipeline, UserAnswer, key_artifacts};
 use crate::typestate::{AnyLoop, BackAction, Phase, Stages, Verb};
 use crate::{questions, record};
 
@@ -38,21 +38,19 @@ pub fn report(held: AnyLoop, bytes: &[u8], name: &str) -> Taken {
 /// Nothing is to be looked at, or the store refused.
 pub fn recover(held: AnyLoop) -> Taken {
     if held.phase() == Phase::Recovering {
-        return on_a_persons_word(held);
+        return on_users_word(held);
     }
     under_way(&held)?;
     let pipeline = Pipeline(held.raw());
-    let bytes = pipeline.file(&Pipeline::summary_file(pipeline.stage()));
-    let reading = bytes.as_deref().map(|bytes| reading(pipeline, bytes));
-    match (
-        bytes,
-        reading.as_ref().map(|reading| (&reading.outcome, reading)),
-    ) {
-        (Some(bytes), Some((Outcome::Taken(summary), reading))) => {
-            taken(held, summary, &bytes, &contract::report(reading).lines())
-        }
-        (_, Some((Outcome::Crash, reading))) => recovered(held, &contract::report(reading).lines()),
-        _ => recovered(held, &[]),
+    let Some(bytes) = pipeline.file(&Pipeline::summary_file(pipeline.stage())) else {
+        return recovered(held, &[]);
+    };
+    let reading = reading(pipeline, &bytes);
+    let lines = contract::report(&reading).lines();
+    match &reading.outcome {
+        Outcome::Taken(summary) => taken(held, summary, &bytes, &lines),
+        Outcome::Crash => recovered(held, &lines),
+        Outcome::Refused => recovered(held, &[]),
     }
 }
 
@@ -111,69 +109,60 @@ fn taken(held: AnyLoop, summary: &Summary, bytes: &[u8], lines: &[String]) -> Ta
     go(held, step, Some((summary, Some(bytes))), tell)
 }
 
-/// Goes on with what a coordinator left that wrote no summary.
+/// Goes on with the files of a coordinator that left no summary.
 fn recovered(held: AnyLoop, lines: &[String]) -> Taken {
     let pipeline = Pipeline(held.raw());
     let stage = pipeline.stage();
     let (new, _) = found(pipeline);
-    let summary = minimal(stage, pipeline.round(), &new);
-    let is_enough =
-        stage == Stage::Retrospective || stage != Stage::Setup && is_enough(pipeline, &new);
-    let (step, said) = match is_enough {
-        true => as_done(pipeline, &summary),
-        false => (Step::Fail, Vec::new()),
-    };
-    let mut tell = [lines, &said].concat();
-    // A person has not said yet that it may count.
-    if matches!(step, Step::Fail | Step::Block) {
-        return go(held, Step::Fail, None, tell);
-    }
-    tell.push(format!(
-        "Stage {} left no summary; what it wrote counts.",
-        stage.number()
-    ));
-    go(
-        held,
-        step,
-        Some((&summary, Some(summary.to_text().as_bytes()))),
-        tell,
-    )
-}
-
-/// Goes on with what is there, on a person's word: the summary as it lies there now, or as it counted, else what was found.
-fn on_a_persons_word(held: AnyLoop) -> Taken {
-    let pipeline = Pipeline(held.raw());
-    let is_usable = |summary: &Summary| summary.status != Status::Failed;
-    let bytes = pipeline.file(&Pipeline::summary_file(pipeline.stage()));
-    let mended = bytes.and_then(|bytes| match reading(pipeline, &bytes).outcome {
-        Outcome::Taken(summary) => Some((*summary, bytes)),
-        Outcome::Crash | Outcome::Refused => None,
-    });
-    if let Some((summary, bytes)) = mended.filter(|(summary, _)| is_usable(summary)) {
-        let (step, said) = as_done(pipeline, &summary);
-        return go(held, step, Some((&summary, Some(&bytes))), said);
-    }
-    if let Some(summary) = pipeline.open_summary().filter(is_usable) {
-        let (step, said) = as_done(pipeline, &summary);
-        return go(held, step, Some((&summary, None)), said);
-    }
-    let stage = pipeline.stage();
-    let (new, missing) = found(pipeline);
-    if stage != Stage::Setup && !is_enough(pipeline, &new) {
-        let tell = vec![format!(
-            "Not there, or as it was before: {}.",
-            missing.join(", ")
-        )];
+    let mut tell = lines.to_vec();
+    let is_last = stage == Stage::Retrospective;
+    if stage == Stage::Setup || !(is_last || is_enough(pipeline, &new)) {
         return go(held, Step::Fail, None, tell);
     }
     let summary = minimal(stage, pipeline.round(), &new);
     let (step, said) = as_done(pipeline, &summary);
-    go(
-        held,
-        step,
-        Some((&summary, Some(summary.to_text().as_bytes()))),
-        said,
-    )
+    tell.extend(said);
+    // The user has not said yet that it may count.
+    if matches!(step, Step::Fail | Step::Block) {
+        return go(held, Step::Fail, None, tell);
+    }
+    let number = stage.number();
+    tell.push(format!(
+        "Stage {number} left no summary; what it wrote counts."
+    ));
+    let text = summary.to_text();
+    go(held, step, Some((&summary, Some(text.as_bytes()))), tell)
+}
+
+/// Goes on with what is there, on the user's word: the summary in its file, else the one that
+/// counted, else one for the files that are new.
+fn on_users_word(held: AnyLoop) -> Taken {
+    let pipeline = Pipeline(held.raw());
+    let stage = pipeline.stage();
+    let (new, missing) = found(pipeline);
+    let in_file = || {
+        let bytes = pipeline.file(&Pipeline::summary_file(stage))?;
+        match reading(pipeline, &bytes).outcome {
+            Outcome::Taken(summary) => Some((*summary, Some(bytes))),
+            Outcome::Crash | Outcome::Refused => None,
+        }
+    };
+    let counted = || Some((pipeline.open_summary()?, None));
+    let made = || {
+        let summary = minimal(stage, pipeline.round(), &new);
+        let bytes = summary.to_text().into_bytes();
+        (stage == Stage::Setup || is_enough(pipeline, &new)).then_some((summary, Some(bytes)))
+    };
+    let is_usable = |one: &(Summary, Option<Vec<u8>>)| one.0.status != Status::Failed;
+    let usable = in_file().filter(is_usable);
+    let usable = usable.or_else(|| counted().filter(is_usable)).or_else(made);
+    let Some((summary, bytes)) = usable else {
+        let missing = missing.join(", ");
+        let tell = vec![format!("Not there, or as it was before: {missing}.")];
+        return go(held, Step::Fail, None, tell);
+    };
+    let (step, said) = as_done(pipeline, &summary);
+    go(held, step, Some((&summary, bytes.as_deref())), said)
 }
 
 /// Returns what follows a stage that is done, and what its gate says.
@@ -192,7 +181,7 @@ fn is_enough(pipeline: Pipeline<'_>, new: &[String]) -> bool {
 }
 
 /// Makes the summary of a stage that left none.
-fn minimal(stage: Stage, round: Round, new: &[String]) -> Summary {
+fn minimal(stage: Stage, round: u32, new: &[String]) -> Summary {
     let mut summary = Summary::new(
         stage,
         Status::Completed,
@@ -222,7 +211,7 @@ fn circumstances(pipeline: Pipeline<'_>, summary: &Summary, is_done: bool) -> Ci
     let flags = &summary.flags;
     let gate = match summary.stage {
         Stage::AnalysisQuestions if is_done => {
-            let questions = file(&format!("working/QUESTIONS-{:03}.md", round.get()));
+            let questions = file(&format!("working/QUESTIONS-{round:03}.md"));
             gates::after_questions(questions.as_deref(), round, flags)
         }
         Stage::ValidationGeneration
@@ -236,22 +225,19 @@ fn circumstances(pipeline: Pipeline<'_>, summary: &Summary, is_done: bool) -> Ci
         _ => Gate::default(),
     };
     let decisions: Keys = pipeline.0.data("user_decisions");
-    let asked: crate::state::AllAsked = pipeline.0.data("asked");
+    let asked: AllAsked = pipeline.0.data("asked");
     let question = flags.question_context.as_ref().map(questions::digest);
-    let same = |one: &&crate::state::AskedOnce| {
-        (one.round, one.stage) == (round.get(), summary.stage.number())
+    let may_repeat = pipeline.0.count("repeats") < pipeline.0.count("answered");
+    let recorded = asked.into_iter().find(|one| {
+        (one.round, one.stage) == (round, summary.stage.number())
             && Some(&one.digest) == question.as_ref()
-    };
+    });
     Circumstances {
         gate,
-        depth_decided: decisions.contains_key(&format!("thinkdeep_round_{}", round.get())),
-        recorded: asked
-            .iter()
-            .find(same)
-            .filter(|one| {
-                one.repeated > 0 || pipeline.0.count("repeats") < pipeline.0.count("answered")
-            })
-            .map(|one| (one.answer.clone(), one.repeated)),
+        depth_decided: decisions.contains_key(&format!("thinkdeep_round_{round}")),
+        recorded: recorded
+            .filter(|one| one.repeated > 0 || may_repeat)
+            .map(|one| (one.answer, one.repeated)),
     }
 }
 
@@ -298,17 +284,13 @@ fn go(
     );
     if let Some((summary, Some(bytes))) = summary {
         let digest = pipeline.keep(bytes).map_err(|error| {
-            let what = format!("the summary cannot be kept: {error}");
-            Failure::plain(
-                Exit::Internal,
-                "claudex::report::keep",
-                what,
-                "make room or the folder writable, and do the same again",
-            )
+            let message = format!("the summary cannot be kept: {error}");
+            let help = "make room or the folder writable, and do the same again";
+            Failure::plain(Exit::Internal, "claudex::report::keep", message, help)
         })?;
         let mut counted = pipeline.counted();
         counted.push(Counted {
-            round: round.get(),
+            round,
             stage: stage.number(),
             digest: digest.clone(),
         });

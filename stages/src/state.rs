@@ -8,7 +8,7 @@ use claudex_loop::machine::Raw;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::contract::{Context, Digest, Dispatch, Outcome, Round, Stage, Summary, read};
+use crate::contract::{Context, Digest, Dispatch, Outcome, Stage, Summary, read};
 use crate::kept::Kept;
 
 /// Holds one value of schema 2.
@@ -106,9 +106,9 @@ impl Pipeline<'_> {
     }
 
     /// Returns the round under way.
-    pub fn round(self) -> Round {
+    pub fn round(self) -> u32 {
         let number = u32::try_from(self.0.count("round")).unwrap_or(u32::MAX);
-        Round::new(number).unwrap_or(Round::LEAST)
+        number.max(1)
     }
 
     /// Returns what was noted of the open dispatch.
@@ -218,7 +218,7 @@ impl Pipeline<'_> {
     pub fn kept(self) -> Kept {
         let mut kept = BTreeMap::new();
         for one in self.counted() {
-            let at = Round::new(one.round).zip(Stage::of_number(one.stage.into()));
+            let at = Stage::of_number(one.stage.into()).map(|stage| (one.round, stage));
             if let Some((at, summary)) = at.zip(self.kept_summary(&one.digest)) {
                 kept.insert(at, summary);
             }
@@ -228,8 +228,8 @@ impl Pipeline<'_> {
 }
 
 /// Returns what a project’s files are now: every summary, and every file by which a stage of this round or the next could be recovered.
-pub fn files_there(round: Round, read: impl Fn(&str) -> Option<Vec<u8>>) -> Vec<FileThere> {
-    let next = Round::new(round.get().saturating_add(1)).unwrap_or(round);
+pub fn files_there(round: u32, read: impl Fn(&str) -> Option<Vec<u8>>) -> Vec<FileThere> {
+    let next = round.saturating_add(1);
     let of_stage = |stage| {
         [
             vec![Pipeline::summary_file(stage)],
@@ -251,7 +251,7 @@ pub fn files_there(round: Round, read: impl Fn(&str) -> Option<Vec<u8>>) -> Vec<
 }
 
 /// Notes what lies in a project at its first dispatch.
-pub fn first_open(root: &Utf8Path, round: Round, re_entry: bool) -> Open {
+pub fn first_open(root: &Utf8Path, round: u32, re_entry: bool) -> Open {
     let read = |path: &str| claudex_loop::files::read(&root.join(path)).ok();
     Open {
         before: files_there(round, read),
@@ -261,8 +261,8 @@ pub fn first_open(root: &Utf8Path, round: Round, re_entry: bool) -> Open {
 }
 
 /// Returns the files that say that a stage was done, though it left no summary; of stage 2 either.
-pub fn key_artifacts(stage: Stage, round: Round) -> Vec<String> {
-    let questions = format!("working/QUESTIONS-{:03}.md", round.get());
+pub fn key_artifacts(stage: Stage, round: u32) -> Vec<String> {
+    let questions = format!("working/QUESTIONS-{round:03}.md");
     let files: &[&str] = match stage {
         Stage::Setup | Stage::ResponseAnalysis => &[],
         Stage::Research => &[

@@ -34,56 +34,47 @@ pub fn next_action(held: &AnyLoop) -> Option<NextAction> {
 /// Returns the lines of `status`.
 pub fn of(held: &AnyLoop) -> Vec<(&'static str, String)> {
     let pipeline = Pipeline(held.raw());
-    let kept = pipeline.kept();
-    let validated = kept
-        .iter()
-        .filter(|((_, stage), _)| *stage == Stage::ValidationGeneration);
-    let scores = validated.map(|((round, _), summary)| {
-        let score = summary
-            .flags
-            .validation_score
-            .map_or_else(|| "none".to_owned(), |score| score.get().to_string());
-        let decision = summary
-            .flags
-            .validation_decision
-            .map(|decision| decision.to_string());
-        format!(
-            "round {}: {score} ({})",
-            round.get(),
-            decision.unwrap_or_default()
-        )
-    });
-    let decided = decisions(held);
+    let mut scores = Vec::new();
+    for ((round, stage), summary) in pipeline.kept() {
+        if stage == Stage::ValidationGeneration {
+            let flags = summary.flags;
+            let score = flags
+                .validation_score
+                .map_or("none".to_owned(), |score| score.to_string());
+            let decision = flags
+                .validation_decision
+                .map(|decision| decision.to_string());
+            scores.push(format!(
+                "round {round}: {score} ({})",
+                decision.unwrap_or_default()
+            ));
+        }
+    }
+    let mut decided = decisions(held);
+    decided.reverse();
+    decided.truncate(SHOWN);
     let last = pipeline.counted().pop().and_then(|one| {
-        let summary = pipeline.kept_summary(&one.digest)?;
+        let summary = pipeline.kept_summary(&one.digest)?.summary;
         Some(format!(
-            "stage {}, round {}: {}",
-            one.stage, one.round, summary.summary
+            "stage {}, round {}: {summary}",
+            one.stage, one.round
         ))
     });
-    let shown = |line: &str| text::one_line(line, LINE);
     let stage = pipeline.stage();
-    let rounds = held.fields().max_rounds;
-    [
+    let lines = [
         ("stage", format!("{} of 7, {stage}", stage.number())),
-        ("round", format!("{} of {rounds}", pipeline.round().get())),
-        ("scores", scores.collect::<Vec<_>>().join("; ")),
         (
-            "decisions",
-            decided
-                .iter()
-                .rev()
-                .take(SHOWN)
-                .cloned()
-                .collect::<Vec<_>>()
-                .join("; "),
+            "round",
+            format!("{} of {}", pipeline.round(), held.fields().max_rounds),
         ),
+        ("scores", scores.join("; ")),
+        ("decisions", decided.join("; ")),
         ("last summary", last.unwrap_or_default()),
-    ]
-    .into_iter()
-    .filter(|(_, line)| !line.is_empty())
-    .map(|(name, line)| (name, shown(&line)))
-    .collect()
+    ];
+    let written = lines.into_iter().filter(|(_, line)| !line.is_empty());
+    written
+        .map(|(name, line)| (name, text::one_line(&line, LINE)))
+        .collect()
 }
 
 /// Says what `status` has to admit.

@@ -10,57 +10,51 @@ use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::{locate, loops, out, start};
 use claudex_loop::store::{MAX_BYTES, Store};
 use claudex_loop::{Actor, Beginning, text};
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
-use crate::contract::{self, Round, Stage};
+use crate::contract::{self, Stage};
 use crate::instruction::text_of;
-use crate::state::{Open, first_open};
+use crate::state::{Keys, first_open};
 use crate::typestate::{AnyLoop, Stages};
 
 /// The state document, from the project's root.
 const STATE: &str = "requirements/.requirements-state.local.md";
 
-/// Lists the words of a stage's status.
-const STATUSES: [&str; 5] = [
-    "pending",
-    "in_progress",
-    "completed",
-    "failed",
-    "waiting_for_user",
-];
+/// The maps and lists of schema 2, which this program does not read as null.
+const NOT_NULL: &str =
+    "mcp_availability stages user_decisions prd_sections rounds error_log model_failures";
 
-/// Lists the maps and lists of schema 2, each with what stands where it is null.
-const NONE: [(&str, &str); 7] = [
-    ("mcp_availability", "{}"),
-    ("stages", "{}"),
-    ("user_decisions", "{}"),
-    ("prd_sections", "{}"),
-    ("rounds", "[]"),
-    ("error_log", "[]"),
-    ("model_failures", "[]"),
-];
+/// A document as this program reads it.
+#[derive(Debug)]
+struct TakenUp<'d> {
+    /// The keys of the frontmatter.
+    keys: Keys,
+    /// The text below the frontmatter.
+    log: &'d str,
+    /// The round.
+    round: u32,
+    /// Whether the document waits for the user.
+    waits: bool,
+}
 
-/// Returns the document as this program reads it, at the stage that is to be done.
+/// Reads a document, at the stage that is next.
 ///
 /// # Errors
-/// Returns a sentence that says why it cannot be taken up.
-pub fn normalized(bytes: &[u8]) -> Result<TakenUp, String> {
+/// Returns a sentence if the document cannot be taken up.
+fn read(bytes: &[u8]) -> Result<TakenUp<'_>, String> {
     let document = std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
     let document = document.strip_prefix('\u{feff}').unwrap_or(document);
-    let keys = contract::frontmatter_of(document).ok_or("its frontmatter cannot be read")?;
+    let mut keys = contract::frontmatter(document).ok_or("its frontmatter cannot be read")?;
     if keys.contains_key("loop") {
         return Err("it is a document of this program; take it up with `stages import`".to_owned());
     }
     let get = |key: &str| keys.get(key).filter(|value| !value.is_null());
-    let word = |key: &str| {
-        get(key).map(|value| {
-            value
-                .as_str()
-                .map_or_else(|| value.to_string(), str::to_owned)
-        })
-    };
     let unexpected = |key: &str, legal: &str| {
-        let found = word(key).unwrap_or_else(|| "missing".to_owned());
+        let found = match get(key) {
+            Some(Json::String(word)) => word.clone(),
+            Some(value) => value.to_string(),
+            None => "missing".to_owned(),
+        };
         let found = text::one_line(&text::shown(&found), 60);
         format!("its `{key}` is “{found}”; expected {legal}")
     };
@@ -68,121 +62,58 @@ pub fn normalized(bytes: &[u8]) -> Result<TakenUp, String> {
         return Err(unexpected("schema_version", "2"));
     }
     let stage = get("current_stage").map_or(Some(1), Json::as_u64);
-    let stage = stage
-        .and_then(Stage::of_number)
-        .ok_or_else(|| unexpected("current_stage", "1 to 7"))?;
+    let stage = stage.and_then(Stage::of_number);
+    let mut stage = stage.ok_or_else(|| unexpected("current_stage", "1 to 7"))?;
+    let round = get("current_round").map_or(Some(1), Json::as_u64);
+    let round = round.and_then(|round| u32::try_from(round.max(1)).ok());
+    let round = round.ok_or_else(|| unexpected("current_round", "a number"))?;
 
-    // The stages of the prose version write the key of schema 1 under schema 2, too.
+    // The stages of the prose version also write the key of schema 1 under schema 2.
     let status_key = match get("stage_status") {
         Some(_) => "stage_status",
         None => "phase_status",
     };
-    let status = word(status_key).unwrap_or_else(|| "pending".to_owned());
-    if !STATUSES.contains(&status.as_str()) {
-        return Err(unexpected(status_key, &STATUSES.join(", ")));
-    }
-    let round = get("current_round")
-        .map_or(Some(1), Json::as_u64)
-        .and_then(|round| Round::new(u32::try_from(round.max(1)).ok()?))
-        .ok_or_else(|| unexpected("current_round", "a number"))?;
-
-    let waits = status == "waiting_for_user" || get("waiting_for_user") == Some(&Json::Bool(true));
-    let (stage, status) = match (waits, status.as_str()) {
-        (true, _) => (stage, "waiting_for_user"),
-        (false, "failed") if stage != Stage::Retrospective => (stage, "failed"),
-        // After a completed stage the next one begins.
-        (false, "completed") => {
+    let status = get(status_key).map_or(Some("pending"), Json::as_str);
+    let waits = get("waiting_for_user") == Some(&Json::Bool(true));
+    let status = match status.unwrap_or_default() {
+        word if waits || word == "waiting_for_user" => "waiting_for_user",
+        "failed" if stage != Stage::Retrospective => "failed",
+        "completed" => {
             let next = Stage::of_number(u64::from(stage.number()) + 1);
-            (
-                next.ok_or("it is over; there is nothing to go on with")?,
-                "in_progress",
-            )
+            stage = next.ok_or("it is over; there is nothing to go on with")?;
+            "in_progress"
         }
-        (false, _) => (stage, "in_progress"),
-    };
-    let pause = match waits {
-        true => stage.number().to_string(),
-        false => "null".to_owned(),
-    };
-    let mut changed = document.to_owned();
-    for (key, value) in [
-        ("current_stage", stage.number().to_string()),
-        ("stage_status", status.to_owned()),
-        ("current_round", round.get().to_string()),
-        ("waiting_for_user", waits.to_string()),
-        ("pause_stage", pause),
-    ] {
-        changed = set(&changed, key, &value);
-    }
-    for (key, none) in NONE {
-        if keys.get(key).is_some_and(Json::is_null) {
-            changed = set(&changed, key, none);
+        "pending" | "in_progress" | "failed" => "in_progress",
+        _ => {
+            let legal = "pending, in_progress, completed, failed or waiting_for_user";
+            return Err(unexpected(status_key, legal));
         }
-    }
-    if waits && get("next_step").is_none() {
-        changed = set(&changed, "next_step", "It waited when it was taken up.");
+    };
+
+    let waits = status == "waiting_for_user";
+    let has_reason = get("next_step").is_some();
+    keys.retain(|key, value| !value.is_null() || NOT_NULL.split(' ').all(|name| name != key));
+    keys.insert("current_stage".to_owned(), json!(stage.number()));
+    keys.insert("stage_status".to_owned(), json!(status));
+    keys.insert("current_round".to_owned(), json!(round));
+    keys.insert("waiting_for_user".to_owned(), json!(waits));
+    keys.insert(
+        "pause_stage".to_owned(),
+        json!(waits.then_some(stage.number())),
+    );
+    if waits && !has_reason {
+        let reason = "It waited when it was taken up.";
+        keys.insert("next_step".to_owned(), json!(reason));
     }
     Ok(TakenUp {
-        document: changed,
+        keys,
+        log: &document[contract::body_start(document)..],
         round,
         waits,
     })
 }
 
-/// Holds a document as this program reads it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TakenUp {
-    /// The document.
-    pub document: String,
-    /// The round.
-    pub round: Round,
-    /// Says that it waits for the person.
-    pub waits: bool,
-}
-
-impl TakenUp {
-    /// Returns the document with what is noted of its dispatch, which begins now.
-    ///
-    /// # Errors
-    /// Never: data of this program can be written.
-    pub fn opened(&self, open: &Open) -> Result<String, serde_json::Error> {
-        let lines = format!("\n  open: {}", serde_json::to_string(open)?);
-        Ok(set(&self.document, "loop", &lines))
-    }
-}
-
-/// Returns a document with a key of its frontmatter's first level set; one that is not there stands last.
-fn set(document: &str, key: &str, value: &str) -> String {
-    let end = if document.contains("\r\n") {
-        "\r\n"
-    } else {
-        "\n"
-    };
-    let mut lines: Vec<String> = document.split_inclusive('\n').map(str::to_owned).collect();
-    let fence = lines
-        .iter()
-        .skip(1)
-        .position(|line| line.trim_end() == "---")
-        .map_or(lines.len(), |at| at + 1);
-    let is_it = |line: &String| {
-        line.strip_prefix(key)
-            .is_some_and(|rest| rest.starts_with(':'))
-    };
-    let gap = if value.starts_with('\n') { "" } else { " " };
-    let written = format!("{key}:{gap}{value}");
-    match lines[..fence].iter().position(is_it) {
-        Some(at) => {
-            let comment = lines[at].find(" #").map_or(String::new(), |from| {
-                lines[at][from..].trim_end().to_owned()
-            });
-            lines[at] = written + &comment + end;
-        }
-        None => lines.insert(fence, written + end),
-    }
-    lines.concat()
-}
-
-/// Takes the document of this project up.
+/// Runs `take-up`.
 pub(crate) fn take_up(info: &'static ProgramInfo, _: &ArgMatches) -> Result<Exit, Failure> {
     let caller = Caller::from_env();
     let actor = caller.actor(false);
@@ -208,11 +139,11 @@ fn take(store: &Store, session: String, actor: Actor) -> Result<AnyLoop, Failure
     if bytes.len() > MAX_BYTES {
         return Err(refused(format!("it has more than {MAX_BYTES} bytes")));
     }
-    let read = normalized(&bytes).map_err(&refused)?;
+    let mut read = read(&bytes).map_err(&refused)?;
     let open = first_open(store.root(), read.round, read.waits);
-    let document = read
-        .opened(&open)
-        .map_err(|error| refused(error.to_string()))?;
+    read.keys.insert("loop".to_owned(), json!({ "open": open }));
+    let yaml = serde_yaml::to_string(&read.keys).map_err(|error| refused(error.to_string()))?;
+    let document = format!("---\n{yaml}---\n{}", read.log);
     let held = Stages::import(
         store,
         document.as_bytes(),

@@ -1,46 +1,16 @@
-//! The variables of a dispatch: what a coordinator is told besides its stage. One pure function of what is known.
+//! The variables of a dispatch, which a coordinator gets with its stage.
 
-use serde_json::{Map, Value as Json, json};
+use claudex_loop::text;
+use serde_json::{Value as Json, json};
 
 use crate::contract::{AnalysisMode, PrdMode, Stage};
-use crate::state::UserAnswer;
+use crate::notes;
+use crate::state::Pipeline;
 
-/// Holds what the variables are made of.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Known {
-    /// The round.
-    pub round: u32,
-    /// How thoroughly it is done.
-    pub mode: Option<AnalysisMode>,
-    /// Whether the document of requirements is new.
-    pub prd_mode: Option<PrdMode>,
-    /// Says that the stage comes back after an exit_cli pause.
-    pub re_entry: bool,
-    /// Says which tools there are.
-    pub pal: bool,
-    /// As `pal`.
-    pub st: bool,
-    /// As `pal`.
-    pub research: bool,
-    /// The panel's file.
-    pub panel_config_path: Option<String>,
-    /// Where the summary goes.
-    pub summary_file: String,
-    /// The dispatch.
-    pub dispatch_id: String,
-    /// The context that the stage before left.
-    pub prior_context: String,
-    /// The summaries before, as a list.
-    pub prior_summaries: String,
-    /// What the person answered.
-    pub answer: Option<UserAnswer>,
-    /// Gaps for research.
-    pub focus: Vec<String>,
-    /// Says that a person forced the way through validation.
-    pub skip_validation: bool,
-}
+/// The most of the context of the stage before that a dispatch quotes, in characters.
+const MAX_CONTEXT_CHARS: usize = 2_000;
 
-/// Returns how many minutes a stage may take; stage 1 has no coordinator.
+/// Returns the minutes that a stage may take, or `None` for stage 1, which has no coordinator.
 pub fn minutes(stage: Stage) -> Option<u32> {
     match stage {
         Stage::Setup => None,
@@ -52,43 +22,98 @@ pub fn minutes(stage: Stage) -> Option<u32> {
     }
 }
 
-/// Returns the variables of a stage, each with its default where nothing is known.
-pub fn variables(stage: Stage, known: &Known) -> Map<String, Json> {
-    let entry = match known.re_entry {
+/// Returns the variables of the open dispatch. An unknown one has its default.
+pub fn variables(pipeline: Pipeline<'_>) -> Json {
+    let (stage, open) = (pipeline.stage(), pipeline.open());
+    let mut all = json!({
+        "SUMMARY_FILE": Pipeline::summary_file(stage),
+        "DISPATCH_ID": pipeline.dispatch_id(),
+    });
+    if stage == Stage::Setup {
+        all["USER_ANSWER"] = json!(open.answer);
+        return all;
+    }
+
+    let word = |field: &str| pipeline.0.data::<Json>(field).as_str().map(str::to_owned);
+    let mode = word("analysis_mode").and_then(|mode| mode.parse().ok());
+    let mode = match open.standard {
+        true => AnalysisMode::Standard,
+        false => mode.unwrap_or(AnalysisMode::Standard),
+    };
+    let prd_mode = word("prd_mode").and_then(|mode| mode.parse().ok());
+    let entry = match open.re_entry {
         true => "re_entry_after_user_input",
         false => "first_entry",
     };
-    let mode = known.mode.unwrap_or(AnalysisMode::Standard);
-    let panel = known
-        .panel_config_path
-        .as_ref()
-        .filter(|_| mode != AnalysisMode::Rapid);
-    let mut all = vec![
-        ("SUMMARY_FILE", json!(known.summary_file)),
-        ("DISPATCH_ID", json!(known.dispatch_id)),
-    ];
-    if stage != Stage::Setup {
-        all.extend([
-            ("ROUND_NUMBER", json!(known.round.max(1))),
-            ("ANALYSIS_MODE", json!(mode)),
-            ("PRD_MODE", json!(known.prd_mode.unwrap_or(PrdMode::New))),
-            ("ENTRY_TYPE", json!(entry)),
-            ("PAL_AVAILABLE", json!(known.pal)),
-            ("ST_AVAILABLE", json!(known.st)),
-            ("RESEARCH_MCP_AVAILABLE", json!(known.research)),
-            ("PANEL_CONFIG_PATH", json!(panel)),
-            ("TIMEOUT_MINUTES", json!(minutes(stage))),
-            ("PRIOR_CONTEXT", json!(known.prior_context)),
-            ("PRIOR_SUMMARIES", json!(known.prior_summaries)),
-        ]);
-    }
-    all.push(("USER_ANSWER", json!(known.answer)));
+    let tools: Json = pipeline.0.data("mcp_availability");
+    let has_tool = |tool: &str| tools.pointer(tool) == Some(&Json::Bool(true));
+    let panel = word("panel_config_path").filter(|path| !path.is_empty());
+    all["ROUND_NUMBER"] = json!(pipeline.round());
+    all["ANALYSIS_MODE"] = json!(mode);
+    all["PRD_MODE"] = json!(prd_mode.unwrap_or(PrdMode::New));
+    all["ENTRY_TYPE"] = json!(entry);
+    all["PAL_AVAILABLE"] = json!(has_tool("/pal_available"));
+    all["ST_AVAILABLE"] = json!(has_tool("/st_available"));
+    all["RESEARCH_MCP_AVAILABLE"] = json!(has_tool("/research_mcp/tavily"));
+    all["PANEL_CONFIG_PATH"] = json!(panel.filter(|_| mode != AnalysisMode::Rapid));
+    all["TIMEOUT_MINUTES"] = json!(minutes(stage));
+    all["PRIOR_CONTEXT"] = json!(prior_context(pipeline));
+    all["PRIOR_SUMMARIES"] = json!(prior_summaries(pipeline));
+    all["USER_ANSWER"] = json!(open.answer);
     match stage {
-        Stage::Research => all.push(("FOCUS", json!(known.focus))),
-        Stage::ValidationGeneration => all.push(("SKIP_VALIDATION", json!(known.skip_validation))),
+        Stage::Research => all["FOCUS"] = json!(focus(pipeline)),
+        Stage::ValidationGeneration => all["SKIP_VALIDATION"] = json!(open.skip_validation),
         _ => {}
     }
-    all.into_iter()
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect()
+    all
+}
+
+/// Returns the gaps for research, which runs in a later round only after stage 4 sent it back.
+fn focus(pipeline: Pipeline<'_>) -> Vec<String> {
+    let before = (pipeline.round() - 1, Stage::ResponseAnalysis);
+    let summary = pipeline.kept().remove(&before);
+    let gaps = summary.and_then(|summary| summary.flags.gap_descriptions);
+    gaps.unwrap_or_default()
+}
+
+/// Returns the context that the stage before left, cut with the path of the whole.
+fn prior_context(pipeline: Pipeline<'_>) -> String {
+    let stage = pipeline.stage().number();
+    let counted = pipeline.counted();
+    let Some(before) = counted.iter().rev().find(|one| one.stage != stage) else {
+        return String::new();
+    };
+    let summary = pipeline.kept_summary(&before.digest);
+    let context = summary
+        .and_then(|summary| summary.context)
+        .unwrap_or_default();
+    let context = context.trim();
+    match context.char_indices().nth(MAX_CONTEXT_CHARS) {
+        Some((at, _)) => {
+            let file = pipeline.kept_file(&before.digest);
+            format!("{}… (all of it: {file})", &context[..at])
+        }
+        None => context.to_owned(),
+    }
+}
+
+/// Lists the earlier summaries by their paths. From round 4 on the digest stands for those of
+/// earlier rounds.
+fn prior_summaries(pipeline: Pipeline<'_>) -> String {
+    let round = pipeline.round();
+    if round < 2 {
+        return String::new();
+    }
+    let mut lines = Vec::new();
+    let has_digest = notes::digest_is_due(pipeline);
+    if has_digest {
+        lines.push(format!("rounds before {round}: {}", notes::DIGEST));
+    }
+    for one in pipeline.counted() {
+        if one.round == round || !has_digest {
+            let file = text::shown(pipeline.kept_file(&one.digest));
+            lines.push(format!("round {}, stage {}: {file}", one.round, one.stage));
+        }
+    }
+    lines.join("\n")
 }

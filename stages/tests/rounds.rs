@@ -1,16 +1,9 @@
 //! The digest of earlier rounds, from kept summaries.
 
 use claudex_loop::Timestamp;
-use stages::contract::{
-    AnalysisMode, Count, Decision, Flags, NextAction, Percent, Rate, Round, Score, Stage, Status,
-    Summary,
-};
+use stages::contract::{AnalysisMode, Decision, Flags, NextAction, Stage, Status, Summary};
 use stages::digest::{MOST_LINES, Recorded, digest};
 use stages::kept::Kept;
-
-fn round(number: u32) -> Round {
-    Round::new(number).unwrap()
-}
 
 fn at() -> Timestamp {
     "2026-11-23T10:00:00Z".parse().unwrap()
@@ -20,21 +13,21 @@ fn keep(kept: &mut Kept, number: u32, stage: u64, said: &str, flags: Flags) {
     let stage = Stage::of_number(stage).unwrap();
     let mut summary = Summary::new(stage, Status::Completed, said);
     summary.flags = flags;
-    kept.insert((round(number), stage), summary);
+    kept.insert((number, stage), summary);
 }
 
 /// Keeps a round that ended in NOT_READY.
 fn not_ready(kept: &mut Kept, number: u32, gaps: &[&str], score: f64) {
     let asked = Flags {
         analysis_mode: Some(AnalysisMode::Complete),
-        questions_count: Count::new(14),
-        thinkdeep_completion_pct: Percent::new(100.0),
+        questions_count: Some(14),
+        thinkdeep_completion_pct: Some(100.0),
         ..Flags::default()
     };
     keep(kept, number, 3, "Asked", asked);
     let answered = Flags {
-        completion_rate: Rate::new(0.5),
-        gaps_found: Count::new(u32::try_from(gaps.len()).unwrap()),
+        completion_rate: Some(0.5),
+        gaps_found: Some(u32::try_from(gaps.len()).unwrap()),
         gap_descriptions: Some(gaps.iter().map(|gap| (*gap).to_owned()).collect()),
         next_action: Some(NextAction::Proceed),
         ..Flags::default()
@@ -42,7 +35,7 @@ fn not_ready(kept: &mut Kept, number: u32, gaps: &[&str], score: f64) {
     keep(kept, number, 4, "Read", answered);
     let validated = Flags {
         validation_decision: Some(Decision::NotReady),
-        validation_score: Score::new(score),
+        validation_score: Some(score),
         ..Flags::default()
     };
     keep(
@@ -61,7 +54,7 @@ fn a_digest_says_of_each_round_what_it_led_to() {
     not_ready(&mut kept, 2, &["target users", "New one"], 5.0);
     let asked = Flags {
         analysis_mode: Some(AnalysisMode::Rapid),
-        questions_count: Count::new(5),
+        questions_count: Some(5),
         ..Flags::default()
     };
     keep(&mut kept, 3, 3, "Asked again", asked);
@@ -69,7 +62,7 @@ fn a_digest_says_of_each_round_what_it_led_to() {
     let chosen = [Recorded {
         key: "analysis_mode_round_2".into(),
         value: "complete".into(),
-        round: round(2),
+        round: 2,
     }];
     let expected = "\
 ---
@@ -109,7 +102,7 @@ modes_used: [complete, rapid]
 - Round 2: Judged round 2
 - Round 3: Asked again
 ";
-    assert_eq!(digest(&kept, round(4), &chosen, at()), expected);
+    assert_eq!(digest(&kept, 4, &chosen, at()), expected);
 }
 
 #[test]
@@ -125,10 +118,10 @@ fn a_digest_that_is_too_long_loses_its_oldest_lines_in_order() {
             .map(|at| Recorded {
                 key: format!("k{at}"),
                 value: "v".into(),
-                round: round(1),
+                round: 1,
             })
             .collect();
-        digest(&kept, round(rounds + 1), &chosen, at())
+        digest(&kept, rounds + 1, &chosen, at())
     };
     let lines = |text: &str| text.lines().count();
     let whole = build(9, 10, 4);
@@ -161,5 +154,5 @@ fn a_digest_that_is_too_long_loses_its_oldest_lines_in_order() {
         all.contains("| 120 |") && all.contains("GAP-14400"),
         "{all}"
     );
-    assert_eq!(lines(&digest(&Kept::new(), round(4), &[], at())), 26);
+    assert_eq!(lines(&digest(&Kept::new(), 4, &[], at())), 26);
 }

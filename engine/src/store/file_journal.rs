@@ -143,8 +143,7 @@ impl LoopFolder {
 impl Journal for LoopFolder {
     fn append(&self, id: &LoopId, line: Line<'_>) -> Result<(), StoreError> {
         self.locked(|here| {
-            let is_foreign =
-                || matches!(self.entries(id, None), Err(StoreError::NotOurs { .. }));
+            let is_foreign = || matches!(self.entries(id, None), Err(StoreError::NotOurs { .. }));
             let last = match line.after {
                 After::Foreign if is_foreign() => None,
                 _ => self.last(id)?,

@@ -1,20 +1,20 @@
-//! The flags of all stages, each with its type. One that is not known is kept.
+//! The flags of all stages, each with its type. An unknown flag is kept.
 
-use serde::Serialize;
-use serde_json::{Map as JsonMap, Value as Json};
+use std::collections::BTreeMap;
 
-use super::findings::Found;
+use claudex_loop::text;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map as JsonMap, Value as Json, json};
+
+use super::finding::Found;
 use super::question::{ActionMap, Question};
 use super::rule::Rule;
-use super::value::{
-    Count, DimensionScores, FlagValue, Members, Percent, Rate, Round, Score, wrong_type,
-};
 use super::words::{
     AnalysisMode, Decision, Dimension, NextAction, PauseType, PrdMode, ResearchMethod,
 };
-use super::yaml::{Map, Node, Value};
+use super::yaml::kind;
 
-/// Flags that may be null; another one that is not set is left out.
+/// The flags that may be null.
 const NULLABLE: [&str; 8] = [
     "pause_type",
     "block_reason",
@@ -25,191 +25,217 @@ const NULLABLE: [&str; 8] = [
     "panel_config_path",
     "validation_score",
 ];
-/// Flags of stage 3 alone.
-pub(crate) const OF_STAGE_3: [&str; 3] = [
+/// The flags that only stage 3 has.
+const ONLY_STAGE_3: [&str; 3] = [
     "questions_count",
     "thinkdeep_calls",
     "thinkdeep_completion_pct",
 ];
+/// The numbers in a range.
+const RANGES: [(&str, f64, f64); 6] = [
+    ("round_number", 1.0, f64::MAX),
+    ("panel_members_count", 0.0, 5.0),
+    ("thinkdeep_completion_pct", 0.0, 100.0),
+    // Above 1 it is read as per cent.
+    ("completion_rate", 0.0, 100.0),
+    ("validation_score", 0.0, 20.0),
+    ("dimension_scores", 1.0, 4.0),
+];
 
-/// Declares the flags: the type that holds them, and how they are read.
+/// Declares the flags as a table.
 macro_rules! flags {
-    ($($(#[$doc:meta])+ $name:ident: $type:ty,)+) => {
+    ($($name:ident: $type:ty = $doc:literal;)+) => {
         /// The flags of a summary.
-        #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(default)]
         pub struct Flags {
-            $($(#[$doc])+
+            $(#[doc = $doc]
             #[serde(skip_serializing_if = "Option::is_none")]
             pub $name: Option<$type>,)+
-            /// Those that are not known, as they came.
+            /// The unknown flags, as they were written.
             #[serde(flatten)]
             pub other: JsonMap<String, Json>,
-        }
-
-        impl Flags {
-            /// Reads the flags that are right, and finds the others.
-            pub(crate) fn read(map: &Map, found: &mut Found) -> Self {
-                let mut flags = Self::default();
-                for (key, node) in &map.entries {
-                    match key.name.as_str() {
-                        $(stringify!($name) => flags.$name = one(stringify!($name), node, found),)+
-                        _ if matches!(node.value, Value::Placeholder) => {}
-                        name => drop(flags.other.insert(name.to_owned(), node.json())),
-                    }
-                }
-                flags
-            }
         }
     };
 }
 
-fn one<T: FlagValue>(name: &str, node: &Node, found: &mut Found) -> Option<T> {
-    let what = format!("`{name}`");
-    match node.value {
-        Value::Placeholder => None,
-        Value::Null if NULLABLE.contains(&name) => None,
-        Value::Null => wrong_type(&what, node, "set", found),
-        _ => T::read(&what, node, found),
-    }
-}
-
 flags! {
-    /// The round. All stages.
-    round_number: Round,
-    /// How thoroughly the round is done. All stages; set by 1 and 3.
-    analysis_mode: AnalysisMode,
-    /// How the stage waits. All stages but 7.
-    pause_type: PauseType,
-    /// Why it waits. With a pause.
-    block_reason: String,
-    /// What the person is asked. With an interactive pause.
-    question_context: Question,
-    /// What the answers lead to, by the labels of the options. With an interactive pause.
-    next_action_map: ActionMap,
-    /// Where the pipeline goes. Stage 4, which never completes without; stage 5 with loop_questions.
-    next_action: NextAction,
-    /// Whether the summary was made for a coordinator that wrote none. All stages.
-    recovered: bool,
-    /// Whether the time was over. All stages.
-    timeout: bool,
-    /// Whether the work is done in part. All stages.
-    partial: bool,
-    /// What was done. All stages.
-    completed_steps: Vec<String>,
-    /// What could be better. All stages.
-    quality_warnings: Vec<String>,
-    /// Whether the document of requirements is new. Stages 1 and 5.
-    prd_mode: PrdMode,
-    /// The panel, null with one member. Stages 1 and 3.
-    panel_preset: String,
-    /// The panel's file, null with one member. Stage 1.
-    panel_config_path: String,
-    /// How many sit on the panel. Stages 1 and 3.
-    panel_members_count: Members,
-    /// Stage 1.
-    pal_available: bool,
-    /// Stage 1.
-    st_available: bool,
-    /// Stage 1.
-    research_mcp_tavily: bool,
-    /// Stage 1.
-    research_mcp_ref: bool,
-    /// How research was done. Stage 2.
-    research_method: ResearchMethod,
-    /// Stage 2.
-    queries_executed: Count,
-    /// Stage 2.
-    sources_analyzed: Count,
-    /// Stage 2.
-    reports_analyzed: Count,
-    /// Stage 2.
-    research_gaps: Count,
-    /// How many questions were written. Stage 3 alone.
-    questions_count: Count,
-    /// How often was thought deeply. Stage 3 alone.
-    thinkdeep_calls: Count,
-    /// Calls of those expected, in per cent. Stage 3 alone.
-    thinkdeep_completion_pct: Percent,
-    /// Calls that the mode expects: 27 complete, 18 advanced, else 0. Stage 3.
-    thinkdeep_expected: Count,
-    /// Who sits on the panel. Stage 3.
-    panel_member_ids: Vec<String>,
-    /// The file of questions. Stage 4, with exit_cli.
-    questions_file: String,
-    /// The share of the questions that are answered, 0 to 1; above 1 it is per cent. Stage 4.
-    completion_rate: Rate,
-    /// Stage 4.
-    gaps_found: Count,
-    /// The gaps. Stage 4.
-    gap_descriptions: Vec<String>,
-    /// Sections that can be written. Stage 4.
-    sections_ready: Vec<String>,
-    /// What validation decided. Stage 5, which never completes without.
-    validation_decision: Decision,
-    /// The score of 20: READY from 16, CONDITIONAL from 12. Stage 5, and again 6.
-    validation_score: Score,
-    /// The score of each dimension. Stage 5.
-    dimension_scores: DimensionScores,
-    /// Dimensions with 1 or 2. Stage 5.
-    weak_dimensions: Vec<Dimension>,
-    /// Dimensions with 3 or 4. Stage 5.
-    strong_dimensions: Vec<Dimension>,
-    /// Stage 6.
-    total_rounds: Count,
-    /// Stage 6.
-    total_questions: Count,
-    /// Whether nothing was looked back on. Stage 7.
-    skipped: bool,
-    /// Why not. Stage 7.
-    skip_reason: String,
-    /// Stage 7.
-    kpi_green_count: Count,
-    /// Stage 7.
-    kpi_yellow_count: Count,
-    /// Stage 7.
-    kpi_red_count: Count,
-    /// Stage 7.
-    transcript_included: bool,
-    /// The dispatch that the summary answers. All stages.
-    dispatch_id: String,
+    round_number: u32 = "The round. All stages.";
+    analysis_mode: AnalysisMode = "The depth of the round. All stages; set by 1 and 3.";
+    pause_type: PauseType = "The way in which the stage waits. All stages but 7.";
+    block_reason: String = "The reason of a pause, for the user. With a pause.";
+    question_context: Question = "The question to the user. With an interactive pause.";
+    next_action_map: ActionMap = "The next actions by the labels of the options. With an interactive pause.";
+    next_action: NextAction = "The next step. Stage 4, which never completes without; stage 5 with loop_questions.";
+    recovered: bool = "Whether the program made the summary. All stages.";
+    timeout: bool = "Whether the time ran out. All stages.";
+    partial: bool = "Whether the work is done in part. All stages.";
+    completed_steps: Vec<String> = "The steps that were done. All stages.";
+    quality_warnings: Vec<String> = "Doubts about the quality. All stages.";
+    prd_mode: PrdMode = "The origin of the requirements document. Stages 1 and 5.";
+    panel_preset: String = "The panel, null with one member. Stages 1 and 3.";
+    panel_config_path: String = "The panel's file, null with one member. Stage 1.";
+    panel_members_count: u32 = "The number of panel members. Stages 1 and 3.";
+    pal_available: bool = "Whether other models can be called. Stage 1.";
+    st_available: bool = "Whether the thinking tool can be called. Stage 1.";
+    research_mcp_tavily: bool = "Whether the search tool can be called. Stage 1.";
+    research_mcp_ref: bool = "Whether the reference tool can be called. Stage 1.";
+    research_method: ResearchMethod = "The method of the research. Stage 2.";
+    queries_executed: u32 = "The number of searches. Stage 2.";
+    sources_analyzed: u32 = "The number of sources. Stage 2.";
+    reports_analyzed: u32 = "The number of reports of the user. Stage 2.";
+    research_gaps: u32 = "The number of open points. Stage 2.";
+    questions_count: u32 = "The number of questions. Stage 3 only.";
+    thinkdeep_calls: u32 = "The number of calls to think deeply. Stage 3 only.";
+    thinkdeep_completion_pct: f64 = "The calls made of those expected, in per cent. Stage 3 only.";
+    thinkdeep_expected: u32 = "The calls that the mode expects: 27 complete, 18 advanced, else 0. Stage 3.";
+    panel_member_ids: Vec<String> = "The panel members. Stage 3.";
+    questions_file: String = "The file of questions. Stage 4, with exit_cli.";
+    completion_rate: f64 = "The share of answered questions, 0 to 1; above 1 it is per cent. Stage 4.";
+    gaps_found: u32 = "The number of gaps. Stage 4.";
+    gap_descriptions: Vec<String> = "The gaps. Stage 4.";
+    sections_ready: Vec<String> = "The sections that can be written. Stage 4.";
+    validation_decision: Decision = "The decision. Stage 5, which never completes without.";
+    validation_score: f64 = "The score of 20: READY from 16, CONDITIONAL from 12. Stage 5, and again 6.";
+    dimension_scores: BTreeMap<Dimension, u32> = "The score of each dimension. Stage 5.";
+    weak_dimensions: Vec<Dimension> = "The dimensions with 1 or 2. Stage 5.";
+    strong_dimensions: Vec<Dimension> = "The dimensions with 3 or 4. Stage 5.";
+    total_rounds: u32 = "The number of rounds. Stage 6.";
+    total_questions: u32 = "The number of questions. Stage 6.";
+    skipped: bool = "Whether stage 7 was skipped. Stage 7.";
+    skip_reason: String = "The reason of the skip. Stage 7.";
+    kpi_green_count: u32 = "The number of good results. Stage 7.";
+    kpi_yellow_count: u32 = "The number of doubtful results. Stage 7.";
+    kpi_red_count: u32 = "The number of bad results. Stage 7.";
+    transcript_included: bool = "Whether the transcript was read. Stage 7.";
+    dispatch_id: String = "The dispatch that the summary answers. All stages.";
 }
 
 impl Flags {
-    /// Returns how many calls to think deeply were expected, and the share that was made, in per cent; `None` where none was expected.
+    /// Reads the flags that keep their rules, and reports the others.
+    pub(super) fn read(written: &JsonMap<String, Json>, found: &mut Found<'_>) -> Self {
+        let mut kept = JsonMap::new();
+        for (name, value) in written {
+            let is_kept = match name.as_str() {
+                "question_context" | "next_action_map" => false,
+                _ => is_right(name, value, found),
+            };
+            if is_kept {
+                kept.insert(name.clone(), value.clone());
+            }
+        }
+        let mut flags: Self = serde_json::from_value(Json::Object(kept)).unwrap_or_default();
+        let as_rate = |rate: f64| if rate > 1.0 { rate / 100.0 } else { rate };
+        flags.completion_rate = flags.completion_rate.map(as_rate);
+        flags.question_context = Question::read(written.get("question_context"), found);
+        flags.next_action_map = ActionMap::read(written.get("next_action_map"), found);
+        flags
+    }
+
+    /// Returns the expected number of calls to think deeply and the share that was made, in per
+    /// cent, or `None` if none was expected.
     pub(crate) fn depth(&self) -> Option<(u32, f64)> {
         let by_mode = || self.analysis_mode.map_or(0, AnalysisMode::thinkdeep_calls);
-        let expected = self
-            .thinkdeep_expected
-            .map_or_else(by_mode, |count| count.get());
-        let share = self.thinkdeep_completion_pct?.get();
+        let expected = self.thinkdeep_expected.unwrap_or_else(by_mode);
+        let share = self.thinkdeep_completion_pct?;
         (expected > 0).then_some((expected, share))
     }
 
-    /// Finds flags of another stage, and takes them out.
-    pub(crate) fn check_stage(&mut self, is_stage_3: bool, map: &Map, found: &mut Found) {
-        if is_stage_3 {
-            return;
-        }
-        (
-            self.questions_count,
-            self.thinkdeep_calls,
-            self.thinkdeep_completion_pct,
-        ) = (None, None, None);
-        for (key, node) in map
-            .entries
-            .iter()
-            .filter(|(key, _)| OF_STAGE_3.contains(&key.name.as_str()))
-        {
-            let is_set = !matches!(node.value, Value::Placeholder);
-            if is_set {
-                let message = format!("`{}` is a flag of stage 3", key.name);
-                found.error(
-                    Rule::FlagStage,
-                    key.span.clone(),
-                    message,
-                    "take out the line",
-                );
+    /// Removes the flags that only stage 3 has, and reports them.
+    pub(super) fn remove_stage_3(
+        &mut self,
+        written: &JsonMap<String, Json>,
+        found: &mut Found<'_>,
+    ) {
+        self.questions_count = None;
+        self.thinkdeep_calls = None;
+        self.thinkdeep_completion_pct = None;
+        for name in ONLY_STAGE_3 {
+            if written.contains_key(name) {
+                let message = format!("`{name}` is a flag of stage 3");
+                found.error(Rule::FlagStage, &format!("/flags/{name}"), message);
             }
         }
     }
+}
+
+/// Checks one flag, and reports it, or the values in it that are wrong.
+fn is_right(name: &str, value: &Json, found: &mut Found<'_>) -> bool {
+    let Some(problem) = find_problem(name, value) else {
+        return true;
+    };
+    let parts: Vec<(String, Json)> = match value {
+        Json::Array(items) => {
+            let items = items.iter().enumerate();
+            items
+                .map(|(at, item)| (at.to_string(), json!([item])))
+                .collect()
+        }
+        Json::Object(keys) => {
+            let keys = keys.iter();
+            keys.map(|(key, item)| (key.clone(), json!({ key: item })))
+                .collect()
+        }
+        _ => Vec::new(),
+    };
+    let mut problems = Vec::new();
+    for (key, part) in parts {
+        let problem = find_problem(name, &part);
+        problems.extend(problem.map(|problem| (format!("/flags/{name}/{key}"), problem)));
+    }
+    if problems.is_empty() {
+        problems.push((format!("/flags/{name}"), problem));
+    }
+
+    for (path, problem) in problems {
+        let rule = match name {
+            "pause_type" => Rule::UnknownPause,
+            "next_action" => Rule::UnknownAction,
+            // The beginning of serde's message.
+            _ if problem.starts_with("invalid type") => Rule::FlagType,
+            _ => Rule::FlagRange,
+        };
+        found.error(
+            rule,
+            &path,
+            format!("`{name}` has an {}", text::shown(&problem)),
+        );
+    }
+    false
+}
+
+/// Returns what is wrong with a flag, in the words of serde.
+fn find_problem(name: &str, value: &Json) -> Option<String> {
+    match serde_json::from_value::<Flags>(json!({ name: value })) {
+        Ok(flags) if value.is_null() && !NULLABLE.contains(&name) && flags.other.is_empty() => {
+            Some("invalid type: null, expected a value".to_owned())
+        }
+        Ok(_) => check_range(name, value),
+        Err(error) => Some(error.to_string().replace("a boolean", "true or false")),
+    }
+}
+
+/// Checks the range of a number, or of the numbers in a map.
+fn check_range(name: &str, value: &Json) -> Option<String> {
+    let (_, least, most) = RANGES.iter().find(|(flag, ..)| *flag == name)?;
+    let is_outside = |value: &Json| {
+        value
+            .as_f64()
+            .is_some_and(|number| !(*least..=*most).contains(&number))
+    };
+    let outside = match value {
+        Json::Object(keys) => keys.values().find(|value| is_outside(value)),
+        _ => Some(value).filter(|value| is_outside(value)),
+    };
+    outside.map(|value| match *most {
+        f64::MAX => format!("invalid value: {value}, expected {least} or more"),
+        _ => format!("invalid value: {value}, expected {least} to {most}"),
+    })
+}
+
+/// Reports a flag that is read by itself and has another type.
+pub(super) fn report_type(path: &str, value: &Json, expected: &str, found: &mut Found<'_>) {
+    let (_, name) = path.rsplit_once('/').unwrap_or_default();
+    let message = format!("`{name}` is {}, expected {expected}", kind(value));
+    found.error(Rule::FlagType, path, message);
 }

@@ -1,8 +1,8 @@
-//! The Summary Contract: what a coordinator's summary file is, each rule with its code, and what is read where one is broken.
+//! The Summary Contract: the rules of a coordinator's summary file, and what a lenient reader makes of a broken rule.
 //!
-//! [`read`] looks at the bytes of a file once. It finds everything that is wrong, each [`Finding`] with its [`Rule`], line and column
-//! and with what to write instead, and says what a lenient reader goes on with: an [`Outcome`]. A strict one, [`validate`], asks for a
-//! file without an error.
+//! [`read`] reports every broken rule as a [`Finding`], with its place and what to write instead,
+//! and gives a lenient reader an [`Outcome`]. A strict reader, [`validate`], takes a file without
+//! an error.
 //!
 //! A summary is YAML between two lines `---`, and Markdown with the section `## Context for Next Stage`:
 //!
@@ -18,190 +18,137 @@
 //! assert_eq!((summary.stage, summary.flags.pal_available), (Stage::Setup, None));
 //! ```
 //!
-//! # Architecture
-//!
 //! | file | subject |
 //! |---|---|
 //! | `rule` | the rules, as a table |
-//! | `stage`, `words` | the seven stages, and the closed lists of words |
-//! | `file` | fences, body, and the section for the next stage |
-//! | `yaml`, `scalar` | YAML with places |
-//! | `value`, `question`, `flags` | the flags and their types |
-//! | `summary` | a summary, and how it is written |
-//! | `subject` | the seven keys, and which stage it is |
-//! | `artifacts`, `check`, `dispatch` | the rules that look at more than one value |
-//! | `findings` | what is wrong, and how it is shown |
-//! | `validate` | files as a program checks them |
+//! | `stage`, `words` | the stages, and the closed lists of words |
+//! | `file`, `yaml` | the parts of a file, and the values of its frontmatter with their places |
+//! | `keys`, `flags`, `question` | the rules of one value |
+//! | `flow`, `dispatch` | the rules of more than one value |
+//! | `summary` | a summary, and its file |
+//! | `finding`, `validate` | findings, and how they are shown |
 
-mod artifacts;
-mod check;
 mod dispatch;
 mod file;
-mod findings;
+mod finding;
 mod flags;
+mod flow;
+mod keys;
 mod question;
 mod rule;
-mod scalar;
 mod stage;
-mod subject;
 mod summary;
 mod validate;
-mod value;
 mod words;
 mod yaml;
 
 pub use dispatch::{Digest, Dispatch};
-pub use file::MOST_BYTES;
-pub use findings::{Finding, Findings, Place, Severity};
+pub use file::MAX_BYTES;
+pub use finding::{Finding, Findings, Place, Severity};
 pub use flags::Flags;
-pub use question::{ActionMap, LONGEST_HEADER, Question, QuestionOption};
+pub use question::{ActionMap, MAX_HEADER_CHARS, Question, QuestionOption};
 pub use rule::{Lenient, Rule};
 pub use stage::Stage;
 pub use summary::Summary;
 pub use validate::{Noted, Report, Validated, report, validate};
-pub use value::{Count, DimensionScores, Grade, Members, Percent, Rate, Round, Score, Whole};
 pub use words::{
     AnalysisMode, Decision, Dimension, NextAction, PauseType, PrdMode, ResearchMethod, Status,
 };
 
+pub(crate) use yaml::{body_start, frontmatter};
+
 use camino::Utf8Path;
+use serde_json::{Map as JsonMap, Value as Json};
 
-use check::Mended;
-use findings::Found;
-use subject::Subject;
-use yaml::Value;
+use finding::Found;
 
-/// What a summary is compared with; what is not given is not looked at.
+/// The circumstances of a summary. Rules without their circumstance are not checked.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Context<'a> {
     /// The root of the project, for the artifacts.
     pub project: Option<&'a Utf8Path>,
-    /// The dispatch that it is to answer.
+    /// The open dispatch.
     pub dispatch: Option<&'a Dispatch>,
 }
 
-/// What was read of a file.
+/// A file that was read.
 #[derive(Debug)]
 pub struct Reading {
-    /// What is wrong. A strict reader takes the file if there is no error.
+    /// The broken rules. A strict reader takes a file without an error.
     pub findings: Findings,
-    /// What a lenient reader goes on with.
+    /// The outcome for a lenient reader.
     pub outcome: Outcome,
 }
 
-/// What a lenient reader goes on with.
+/// The outcome for a lenient reader.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// The summary, mended where a rule is broken.
+    /// The summary, corrected if a rule is broken.
     Taken(Box<Summary>),
-    /// There is nothing to go on with: it is as if there were no summary.
+    /// The same as no summary.
     Crash,
-    /// It does not count, and nothing changes.
+    /// A summary that does not count, and changes nothing.
     Refused,
 }
 
 /// Reads the bytes of a summary file.
 pub fn read(bytes: &[u8], context: &Context<'_>) -> Reading {
-    let mut found = Found::default();
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_BYTES)]);
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let mut found = Found::new(text);
     if let Some(dispatch) = context.dispatch {
         dispatch.check_bytes(bytes, &mut found);
     }
-    let text = file::text_of(bytes, &mut found);
-    let summary = text.and_then(|text| summary(text, context, &mut found));
-    let refused = |rule: Rule| matches!(rule, Rule::Stale | Rule::Foreign | Rule::TakenAlready);
-    let outcome = if found.has(refused) {
-        Outcome::Refused
-    } else if found.has(|rule| rule.lenient() == Lenient::Crash) {
-        Outcome::Crash
-    } else if found.has(|rule| rule.lenient() == Lenient::Refused) {
-        Outcome::Refused
-    } else {
-        summary.map_or(Outcome::Crash, |summary| Outcome::Taken(Box::new(summary)))
+    let summary = match file::check_bytes(bytes, &mut found) {
+        true => read_summary(text, context, &mut found),
+        false => None,
     };
-    let lossy = String::from_utf8_lossy(&bytes[..bytes.len().min(MOST_BYTES)]);
-    let shown = lossy.strip_prefix('\u{feff}').unwrap_or(&lossy);
+    let outcome = match summary {
+        _ if found.is_other => Outcome::Refused,
+        Some(summary) if !found.is_crash && !found.is_refused => Outcome::Taken(Box::new(summary)),
+        Some(_) if !found.is_crash => Outcome::Refused,
+        _ => Outcome::Crash,
+    };
     Reading {
-        findings: found.finish(text.unwrap_or(shown)),
+        findings: found.finish(),
         outcome,
     }
 }
 
-/// Reads a text, and returns what there is to go on with.
-fn summary(text: &str, context: &Context<'_>, found: &mut Found) -> Option<Summary> {
-    let parts = file::parts(text, found)?;
-    let context_text = file::context(text, &parts, found);
-    let root = yaml::read(text, parts.yaml.clone(), found)?;
-    let Some(map) = root.map() else {
-        let message = format!(
-            "the frontmatter is {}, and not keys with values",
-            root.kind()
-        );
-        found.error(
-            Rule::BadYaml,
-            root.span.clone(),
-            message,
-            "write the seven keys, each as `key: value`",
-        );
-        return None;
-    };
-    let mut subject = Subject::of(map, &parts, found);
-    let status = subject.status(found);
-    let listed = subject.field(
-        "artifacts_written",
-        "a list of paths (`[]` for none)",
-        found,
-        Value::list,
-    );
-    let artifacts = listed.map(|(items, _)| artifacts::read(items, context.project, found));
-    let told = subject.field("summary", "text", found, Value::text);
-    subject.flags = subject
-        .field("flags", "a map (`{}` for none)", found, Value::map)
-        .map(|(map, _)| map);
-    if let Some(dispatch) = context.dispatch {
-        dispatch.check(&subject, found);
-    }
-    let mut flags = subject
-        .flags
-        .map(|map| Flags::read(map, found))
-        .unwrap_or_default();
-    let stage = subject
-        .stage
-        .or(context.dispatch.map(|dispatch| dispatch.stage))?;
-    if let Some(map) = subject.flags {
-        flags.check_stage(stage == Stage::AnalysisQuestions, map, found);
-    }
-    let told = told.map_or_else(String::new, |(told, _)| told.to_owned());
-    let mut mended_status = status.unwrap_or(Status::Completed);
-    let mut mended = Mended {
-        stage,
-        status: &mut mended_status,
-        summary: &told,
-        flags: &mut flags,
-    };
-    let is_crash = if status.is_some() {
-        mended.check_pause(&subject, found);
-        mended.check_question(&subject, found);
-        mended.check_next(&subject, context.dispatch, found)
-    } else {
-        true
-    };
-    (!is_crash).then_some(Summary {
-        stage,
-        status: mended_status,
-        artifacts: artifacts.unwrap_or_default(),
-        summary: told,
-        flags,
-        context: context_text,
-    })
-}
+/// Reads a text. Returns `None` if its stage or status is unknown.
+fn read_summary(text: &str, context: &Context<'_>, found: &mut Found<'_>) -> Option<Summary> {
+    let (yaml, body) = file::split(text, found)?;
+    let next_context = file::context(text, body, found);
+    let keys = yaml::read(text, yaml, found)?;
 
-/// Returns the frontmatter of any Markdown file, where it can be read: its keys, as JSON.
-pub(crate) fn frontmatter_of(text: &str) -> Option<serde_json::Map<String, serde_json::Value>> {
-    let mut found = Found::default();
-    let parts = file::parts(text, &mut found)?;
-    let root = yaml::read(text, parts.yaml, &mut found)?;
-    match root.json() {
-        serde_json::Value::Object(keys) => Some(keys),
-        _ => None,
+    let stage = keys::check_stage(&keys, found);
+    let status = keys::check_status(&keys, found);
+    let artifacts = keys::check_artifacts(&keys, context.project, found);
+    let told = keys::require_text(&keys, "summary", found);
+    let written = keys::require(&keys, "flags", "a map", Json::is_object, found);
+    let no_flags = JsonMap::new();
+    let written = written.and_then(Json::as_object).unwrap_or(&no_flags);
+    let mut flags = Flags::read(written, found);
+    if let Some(dispatch) = context.dispatch {
+        dispatch.check(stage, &flags, found);
     }
+    let stage = stage.or(context.dispatch.map(|dispatch| dispatch.stage))?;
+    if stage != Stage::AnalysisQuestions {
+        flags.remove_stage_3(written, found);
+    }
+
+    let mut summary = Summary {
+        stage,
+        status: status?,
+        artifacts,
+        summary: told.unwrap_or_default().to_owned(),
+        flags,
+        context: next_context,
+    };
+    flow::check_pause(&mut summary, written, found);
+    flow::check_reason(&mut summary, written, found);
+    flow::check_question(&mut summary, written, found);
+    flow::check_next(&mut summary, written, found);
+    flow::check_decision(&mut summary, written, context.dispatch, found);
+    Some(summary)
 }

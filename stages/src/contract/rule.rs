@@ -1,92 +1,113 @@
-//! The rules of the contract: each with its code, what it asks, and what a lenient reader does where it is broken.
+//! The rules of the contract: each with its code, what to write instead, and the answer of a lenient reader.
 
-use strum::{Display, EnumIter, EnumString, IntoEnumIterator as _, IntoStaticStr};
+use serde::Serialize;
+use strum::{Display, EnumIter, EnumString, IntoStaticStr};
 
-/// Says what `report` does with a summary that breaks a rule.
+use Lenient::{Crash, Mended, Refused};
+
+/// The answer of `report` to a broken rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lenient {
-    /// It is as if there were no summary.
+    /// The same as no summary.
     Crash,
-    /// The summary does not count, and nothing changes.
+    /// A summary that does not count, and changes nothing.
     Refused,
-    /// It goes on with what is there, in this way.
+    /// The summary is taken with this correction.
     Mended(&'static str),
 }
 
-/// Declares the rules, as the table that they are.
+/// Declares the rules as a table.
 macro_rules! rules {
-    ($($rule:ident: $asks:literal => $lenient:expr,)+) => {
+    ($($rule:ident $lenient:expr, $asks:literal, $help:literal;)+) => {
         /// A rule of the contract. Its code is its name in kebab case.
         #[derive(
-            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Display, EnumIter, EnumString, IntoStaticStr,
+            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Display, EnumIter, EnumString, IntoStaticStr, Serialize,
         )]
+        #[serde(rename_all = "kebab-case")]
         #[strum(serialize_all = "kebab-case")]
         pub enum Rule { $(#[doc = $asks] $rule,)+ }
 
         impl Rule {
-            /// Returns what it asks of a summary.
-            pub fn asks(self) -> &'static str {
-                match self { $(Self::$rule => $asks,)+ }
+            /// Returns what to write instead.
+            pub fn help(self) -> &'static str {
+                match self { $(Self::$rule => $help,)+ }
             }
 
-            /// Returns what a lenient reader does where it is broken.
+            /// Returns the answer of a lenient reader.
             pub fn lenient(self) -> Lenient {
-                use Lenient::{Crash, Mended, Refused};
                 match self { $(Self::$rule => $lenient,)+ }
+            }
+
+            /// Returns the code of the rule.
+            pub fn code(self) -> &'static str {
+                self.into()
             }
         }
     };
 }
 
 rules! {
-    NoFrontmatter: "the file begins with a line `---`, and a second one closes the frontmatter" => Crash,
-    BadYaml: "the frontmatter is YAML: keys with values, without anchors, aliases and tags, not deeply nested" => Crash,
-    DuplicateKey: "no key stands twice" => Crash,
-    TooLarge: "the file has at most 256 KiB" => Crash,
-    NotUtf8: "the file is UTF-8" => Crash,
-    UnknownStatus: "`status` is completed, needs-user-input or failed" => Crash,
-    MissingField: "the seven keys are there" => Mended("the stage is that of the dispatch, the others are empty"),
-    BadType: "each of the seven keys has its type" => Mended("as if it were missing"),
-    StageRange: "`stage_number` is 1 to 7" => Mended("the stage is that of its name, else of the dispatch"),
-    StageName: "`stage` is the name of the stage" => Mended("the number decides"),
-    CheckpointName: "`checkpoint` is that of the stage" => Mended("the number decides"),
-    Placeholder: "no value is a placeholder of the template" => Mended("as if it were missing"),
-    ArtifactOutside: "each artifact is a path inside of the project" => Refused,
-    ArtifactMissing: "each artifact is a file" => Mended("dropped from the list"),
-    NoContext: "the body has a section `## Context for Next Stage`" => Mended("there is no context"),
-    FlagStage: "`questions_count`, `thinkdeep_calls` and `thinkdeep_completion_pct` are of stage 3" => Mended("ignored"),
-    FlagType: "a flag has its type" => Mended("ignored"),
-    FlagRange: "a flag has one of its values" => Mended("ignored"),
-    UnknownPause: "`pause_type` is exit_cli, interactive or null" => Mended("interactive with a question, else exit_cli"),
-    PauseStatus: "a pause is with needs-user-input, and needs-user-input with a pause" =>
-        Mended("the status decides: no pause, or interactive with a question, else exit_cli"),
-    PauseStage: "stage 7 never pauses" => Mended("completed"),
-    NoBlockReason: "a pause has a `block_reason`" => Mended("`summary` is in its place"),
-    NoQuestion: "an interactive pause has a `question_context` with a question" => Mended("`block_reason` is in its place"),
-    QuestionStray: "`question_context` and `next_action_map` are with an interactive pause" => Mended("ignored"),
-    HeaderLength: "a header has 1 to 12 characters, on one line" => Mended("cut, or that of the stage"),
-    OptionCount: "a question has options: 2 to 4 are shown at once" => Mended("others are added, or shown by pages"),
-    OptionIncomplete: "an option has a label and a description" => Mended("dropped"),
-    OptionDuplicate: "the labels of the options differ" => Mended("dropped"),
-    UnknownAction: "a next action is loop_questions, loop_research, proceed or null" => Mended("ignored"),
-    ActionStage: "loop_questions is of stages 4 and 5, loop_research of 4, proceed of 2, 3 and 4" => Mended("ignored"),
-    MapLabel: "each label of `next_action_map` is that of an option" => Mended("ignored"),
-    NoNextAction: "stage 4 completes with a `next_action`" => Mended("the person is asked"),
-    NoDecision: "stage 5 completes with a `validation_decision`" => Mended("by the score, else a crash"),
-    DecisionScore: "`validation_decision` fits `validation_score`" => Mended("the worse of the two"),
-    Stale: "the summary was written for this dispatch" => Refused,
-    Foreign: "the summary is of the stage that was dispatched" => Refused,
-    TakenAlready: "a summary counts once" => Refused,
-}
-
-impl Rule {
-    /// Returns all of them, in the order of the table.
-    pub fn all() -> impl Iterator<Item = Self> {
-        Self::iter()
-    }
-
-    /// Returns its code.
-    pub fn code(self) -> &'static str {
-        self.into()
-    }
+    NoFrontmatter Crash, "The file begins with a line `---`, and a second one closes the frontmatter.",
+        "write a line `---`, the seven keys, and another line `---`";
+    BadYaml Crash, "The frontmatter is YAML: keys with values, without aliases and tags, not deeply nested.",
+        "fix the YAML here; text with `: `, ` #` or quotes in it needs double quotes";
+    DuplicateKey Crash, "Each key is there once.", "remove one of them";
+    TooLarge Crash, "The file has at most 256 KiB.", "keep the summary short: what is long belongs in an artifact";
+    NotUtf8 Crash, "The file is UTF-8.", "write the file again, as UTF-8";
+    UnknownStatus Crash, "`status` is completed, needs-user-input or failed.",
+        "write `completed`, `needs-user-input` or `failed`";
+    MissingField Mended("the stage is that of the dispatch, the others are empty"), "The seven keys are there.",
+        "write the key with its value; a list can be `[]`, a map `{}`";
+    BadType Mended("as if it were missing"), "Each of the seven keys has its type.", "write a value of that type";
+    StageRange Mended("the stage is that of its name, else of the dispatch"), "`stage_number` is 1 to 7.",
+        "write a number from 1 to 7";
+    StageName Mended("the number decides"), "`stage` is the name of the stage.", "write the name of the stage";
+    CheckpointName Mended("the number decides"), "`checkpoint` is that of the stage.",
+        "write the checkpoint of the stage";
+    Placeholder Mended("as if it were missing"), "No value is a placeholder of the template.",
+        "write the value, or remove the line";
+    ArtifactOutside Refused, "Each artifact is a path below the project.",
+        "write a path below the project, relative to it";
+    ArtifactMissing Mended("dropped from the list"), "Each artifact is a file.", "write the file, or remove the line";
+    NoContext Mended("there is no context"), "The body has a section `## Context for Next Stage`.",
+        "write the line `## Context for Next Stage`, and what the next stage must know below it";
+    FlagStage Mended("ignored"), "`questions_count`, `thinkdeep_calls` and `thinkdeep_completion_pct` are of stage 3.",
+        "remove the line";
+    FlagType Mended("ignored"), "A flag has its type.", "write a value of that type";
+    FlagRange Mended("ignored"), "A flag has one of its values.", "write one of its values";
+    UnknownPause Mended("interactive with a question, else exit_cli"), "`pause_type` is exit_cli, interactive or null.",
+        "write `exit_cli`, `interactive` or `null`";
+    PauseStatus Mended("the status decides: no pause, or interactive with a question, else exit_cli"),
+        "A pause is with needs-user-input, and needs-user-input with a pause.",
+        "write `status: needs-user-input` with `pause_type: interactive` or `exit_cli`, or `pause_type: null`";
+    PauseStage Mended("completed"), "Stage 7 never pauses.", "write `status: completed` and `pause_type: null`";
+    NoBlockReason Mended("`summary` is in its place"), "A pause has a `block_reason`.",
+        "write `block_reason: \"…\"`: why the stage waits, for the user";
+    NoQuestion Mended("`block_reason` is in its place"), "An interactive pause has a `question_context` with a question.",
+        "write `question_context` with `question`, `header` and `options`";
+    QuestionStray Mended("ignored"), "`question_context` and `next_action_map` are with an interactive pause.",
+        "remove it, or write `status: needs-user-input` and `pause_type: interactive`";
+    HeaderLength Mended("cut, or that of the stage"), "A header has 1 to 12 characters, on one line.",
+        "write `header: \"…\"` with 1 to 12 characters, on one line";
+    OptionCount Mended("others are added, or shown by pages"), "A question has options: 2 to 4 are shown at once.",
+        "write two to four options, each with `label` and `description`";
+    OptionIncomplete Mended("dropped"), "An option has a label and a description.",
+        "write `label: \"…\"` and `description: \"…\"`";
+    OptionDuplicate Mended("dropped"), "The labels of the options differ.", "give this option a label of its own";
+    UnknownAction Mended("ignored"), "A next action is loop_questions, loop_research, proceed or null.",
+        "write `loop_questions`, `loop_research`, `proceed` or `null`";
+    ActionStage Mended("ignored"), "loop_questions is of stages 4 and 5, loop_research of 4, proceed of 2, 3 and 4.",
+        "write an action of this stage, or `null`";
+    MapLabel Mended("ignored"), "Each label of `next_action_map` is that of an option.",
+        "write the label of an option, exactly";
+    NoNextAction Mended("the user is asked"), "Stage 4 completes with a `next_action`.",
+        "write `next_action: loop_questions`, `loop_research` or `proceed`";
+    NoDecision Mended("by the score, else a crash"), "Stage 5 completes with a `validation_decision`.",
+        "write `validation_decision: …`, `NOT_READY`, `CONDITIONAL` or `READY`";
+    DecisionScore Mended("the worse of the two"), "`validation_decision` fits `validation_score`.",
+        "write the decision of the score: READY is from 16, CONDITIONAL from 12";
+    Stale Refused, "The summary was written for this dispatch.", "have the coordinator of this dispatch write it again";
+    Foreign Refused, "The summary is of the stage that was dispatched.", "report the summary of the open stage";
+    TakenAlready Refused, "A summary counts once.",
+        "go on with the next instruction, or have the stage write a new summary";
 }

@@ -1,6 +1,6 @@
 //! The seven stages, by number, name and checkpoint.
 
-use strum::{Display, EnumIter, EnumString, FromRepr, IntoEnumIterator};
+use strum::{Display, EnumIter, EnumProperty, EnumString, FromRepr, IntoEnumIterator};
 
 /// A stage of the pipeline.
 #[derive(
@@ -11,38 +11,45 @@ use strum::{Display, EnumIter, EnumString, FromRepr, IntoEnumIterator};
     Eq,
     PartialOrd,
     Ord,
-    Hash,
     Display,
     EnumIter,
+    EnumProperty,
     EnumString,
     FromRepr,
 )]
 #[strum(serialize_all = "kebab-case")]
 #[repr(u8)]
 pub enum Stage {
-    /// Prepares the project.
+    /// The preparation of the project.
+    #[strum(props(checkpoint = "SETUP", header = "Setup"))]
     Setup = 1,
-    /// Looks for what is known.
+    /// The search for what is known.
+    #[strum(props(checkpoint = "RESEARCH", header = "Research"))]
     Research,
-    /// Asks the person, in a file.
+    /// The questions to the user, in a file.
+    #[strum(props(checkpoint = "ANALYSIS_QUESTIONS", header = "Questions"))]
     AnalysisQuestions,
-    /// Reads the answers.
+    /// The analysis of the answers.
+    #[strum(props(checkpoint = "RESPONSE_ANALYSIS", header = "Responses"))]
     ResponseAnalysis,
-    /// Judges, and writes the document of requirements.
+    /// The validation, and the requirements document.
+    #[strum(props(checkpoint = "VALIDATION_PRD", header = "Validation"))]
     ValidationGeneration,
-    /// Reports that the work is done.
+    /// The report that the work is done.
+    #[strum(props(checkpoint = "COMPLETE", header = "Completion"))]
     Completion,
-    /// Looks back. It never waits for anyone.
+    /// The retrospective, which never waits for the user.
+    #[strum(props(checkpoint = "RETROSPECTIVE", header = "Looking back"))]
     Retrospective,
 }
 
 impl Stage {
-    /// Returns all of them, in their order.
+    /// Returns all stages in their order.
     pub fn all() -> impl Iterator<Item = Self> {
         Self::iter()
     }
 
-    /// Returns its number, from 1 to 7.
+    /// Returns the number of the stage, from 1 to 7.
     pub fn number(self) -> u8 {
         self as u8
     }
@@ -52,29 +59,13 @@ impl Stage {
         u8::try_from(number).ok().and_then(Self::from_repr)
     }
 
-    /// Returns the word that its summary has under `checkpoint`.
+    /// Returns the checkpoint of the stage's summary.
     pub fn checkpoint(self) -> &'static str {
-        match self {
-            Self::Setup => "SETUP",
-            Self::Research => "RESEARCH",
-            Self::AnalysisQuestions => "ANALYSIS_QUESTIONS",
-            Self::ResponseAnalysis => "RESPONSE_ANALYSIS",
-            Self::ValidationGeneration => "VALIDATION_PRD",
-            Self::Completion => "COMPLETE",
-            Self::Retrospective => "RETROSPECTIVE",
-        }
+        self.get_str("checkpoint").unwrap_or_default()
     }
 
     /// Returns the header of a question that has none.
     pub fn header(self) -> &'static str {
-        match self {
-            Self::Setup => "Setup",
-            Self::Research => "Research",
-            Self::AnalysisQuestions => "Questions",
-            Self::ResponseAnalysis => "Responses",
-            Self::ValidationGeneration => "Validation",
-            Self::Completion => "Completion",
-            Self::Retrospective => "Looking back",
-        }
+        self.get_str("header").unwrap_or_default()
     }
 }

@@ -1,112 +1,70 @@
 //! The closed lists of words that a summary may use, each an enum.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, VariantNames};
 
-/// Declares an enum whose variants are written in one case.
+/// Declares enums with the case of their words.
 macro_rules! words {
-    ($($case:literal $(#[$attribute:meta])+ $name:ident { $($(#[$doc:meta])+ $word:ident,)+ })+) => {$(
-        $(#[$attribute])+
+    ($($case:literal $name:ident $doc:literal { $($word:ident $meaning:literal,)+ })+) => {$(
+        #[doc = $doc]
         #[derive(
             Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Display, EnumString, VariantNames, Serialize,
+            Deserialize,
         )]
         #[serde(rename_all = $case)]
         #[strum(serialize_all = $case)]
-        pub enum $name { $($(#[$doc])+ $word,)+ }
+        pub enum $name { $(#[doc = $meaning] $word,)+ }
     )+};
 }
 
 words! {
-    "kebab-case"
-    /// How a stage ended.
-    Status {
-        /// It did what it was to do.
-        Completed,
-        /// It waits for the person.
-        NeedsUserInput,
-        /// It could not.
-        Failed,
+    "kebab-case" Status "The end of a stage." {
+        Completed "The stage is done.",
+        NeedsUserInput "The stage waits for the user.",
+        Failed "The stage could not be done.",
     }
-    "snake_case"
-    /// How a stage waits.
-    PauseType {
-        /// The person works outside of the session, which ends.
-        ExitCli,
-        /// A question is asked in the session.
-        Interactive,
+    "snake_case" PauseType "The way in which a stage waits." {
+        ExitCli "The user works outside of the session, which ends.",
+        Interactive "The user is asked in the session.",
     }
-    "snake_case"
-    /// Where the pipeline goes.
-    NextAction {
-        /// Another round of questions.
-        LoopQuestions,
-        /// Another round, with research first.
-        LoopResearch,
-        /// The next stage in order.
-        Proceed,
+    "snake_case" NextAction "The next step of the pipeline." {
+        LoopQuestions "Another round of questions.",
+        LoopResearch "Another round, with research first.",
+        Proceed "The next stage in order.",
     }
-    "snake_case"
-    /// How thoroughly a round is done.
-    AnalysisMode {
-        /// All of it.
-        Complete,
-        /// Most of it.
-        Advanced,
-        /// The usual.
-        Standard,
-        /// The least.
-        Rapid,
+    "snake_case" AnalysisMode "The depth of a round." {
+        Complete "Every perspective, and 27 calls to think deeply.",
+        Advanced "Most perspectives, and 18 calls to think deeply.",
+        Standard "The usual panel.",
+        Rapid "One perspective.",
     }
-    "SCREAMING_SNAKE_CASE"
-    /// Whether the document of requirements is new.
-    PrdMode {
-        /// It is.
-        New,
-        /// One that was there is extended.
-        Extend,
+    "SCREAMING_SNAKE_CASE" PrdMode "The origin of the requirements document." {
+        New "A new document.",
+        Extend "An existing document that is extended.",
     }
-    "snake_case"
-    /// How research was done.
-    ResearchMethod {
-        /// By tools.
-        AutoMcp,
-        /// By the person.
-        Manual,
-        /// Not at all.
-        Skipped,
+    "snake_case" ResearchMethod "The method of the research." {
+        AutoMcp "Research by tools.",
+        Manual "Research by the user.",
+        Skipped "No research.",
     }
-    "SCREAMING_SNAKE_CASE"
-    /// What validation decided; the worst comes first.
-    Decision {
-        /// Another round is needed.
-        NotReady,
-        /// It goes on, with conditions.
-        Conditional,
-        /// It goes on.
-        Ready,
+    "SCREAMING_SNAKE_CASE" Decision "The decision of the validation; the worst comes first." {
+        NotReady "Another round is needed.",
+        Conditional "The pipeline goes on, with conditions.",
+        Ready "The pipeline goes on.",
     }
-    "snake_case"
-    /// What validation scores.
-    Dimension {
-        /// What the product is.
-        ProductDefinition,
-        /// Whom it is for.
-        TargetUsers,
-        /// Whether the problem is real.
-        ProblemValidation,
-        /// Why anyone would use it.
-        ValueProposition,
-        /// Whether its workflows are whole.
-        WorkflowCoverage,
-        /// What it can do.
-        FeatureInventory,
-        /// Whether the text is free of technical matter.
-        NoTechnicalContent,
+    "snake_case" Dimension "A part of the validation score." {
+        ProductDefinition "The product.",
+        TargetUsers "The users.",
+        ProblemValidation "The evidence that the problem is real.",
+        ValueProposition "The reason to use the product.",
+        WorkflowCoverage "The completeness of the workflows.",
+        FeatureInventory "The abilities of the product.",
+        NoTechnicalContent "The absence of technical matter.",
     }
 }
 
 impl AnalysisMode {
-    /// Returns how often a round of this mode is expected to think deeply.
+    /// Returns the number of calls to think deeply that a round of this mode makes.
     pub fn thinkdeep_calls(self) -> u32 {
         match self {
             Self::Complete => 27,
@@ -117,7 +75,7 @@ impl AnalysisMode {
 }
 
 impl Decision {
-    /// Returns the decision that a score of 20 stands for.
+    /// Returns the decision for a score of 20.
     pub fn of_score(score: f64) -> Self {
         match score {
             _ if score >= 16.0 => Self::Ready,

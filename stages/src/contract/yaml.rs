@@ -1,437 +1,323 @@
-//! YAML as values that know where they stand. What is read is what a summary can need: no anchor, no alias, no tag, and not deep.
+//! The YAML of a frontmatter as JSON, and the places of its values.
 //!
-//! The parser gives one event after another and is asked for no more once a limit is reached, so that neither depth nor size is
-//! paid for; the file's size was checked before.
+//! A library reads the values. The place of a value is found in the text by its key and its
+//! indentation; one in brackets has the place of the brackets.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::ops::Range;
 
-use saphyr_parser::{Event, Parser, ScalarStyle, Span};
+use claudex_loop::text;
+use serde_json::{Map as JsonMap, Value as Json};
+use serde_yaml::{Error, Mapping};
 
-use super::findings::{Found, quoted};
-use super::rule::Rule;
-use super::scalar::{is_placeholder, quoted_length, resolved};
+use super::file;
+use super::finding::{Found, Severity, quoted};
+use super::rule::{Lenient, Rule};
 
-/// The most values of a document, keys counted.
-pub(crate) const MOST_VALUES: usize = 4_096;
-/// How deep values are nested at most: a description of an option is at 5.
-pub(crate) const DEEPEST: usize = 16;
+/// The most brackets that are open at once. The library's time grows with their number.
+const MAX_OPEN_BRACKETS: usize = 64;
+/// The most lines with an unquoted colon that are read to their ends.
+const MAX_QUOTED_LINES: usize = 20;
 
-/// A value and where it stands, in bytes of the file. An empty one is behind its key.
-#[derive(Debug, Clone)]
-pub(crate) struct Node {
-    pub(crate) span: Range<usize>,
-    pub(crate) value: Value,
-}
-
-/// A value.
-#[derive(Debug, Clone)]
-pub(crate) enum Value {
-    /// It was left as the template has it: as good as missing, and said already.
-    Placeholder,
-    Null,
-    Flag(bool),
-    Whole(u64),
-    Real(f64),
-    Text(String),
-    List(Vec<Node>),
-    Map(Map),
-}
-
-/// The entries of a mapping, in their order.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Map {
-    pub(crate) entries: Vec<(Key, Node)>,
-    /// Whether it stands in braces.
-    pub(crate) is_flow: bool,
-}
-
-/// A key and where it stands.
-#[derive(Debug, Clone)]
-pub(crate) struct Key {
-    pub(crate) name: String,
-    pub(crate) span: Range<usize>,
-}
-
-impl Map {
-    /// Returns an entry that is there: null and placeholders count as missing.
-    pub(crate) fn get(&self, name: &str) -> Option<&Node> {
-        let (_, node) = self.entry(name)?;
-        (!matches!(node.value, Value::Null | Value::Placeholder)).then_some(node)
+/// Returns the frontmatter of a Markdown file, or `None` if it cannot be read.
+pub(crate) fn frontmatter(text: &str) -> Option<JsonMap<String, Json>> {
+    let mut found = Found::new(text);
+    let (yaml, _) = file::split(text, &mut found)?;
+    let source = &text[..yaml.end];
+    if find_excess(&text[yaml]).is_some() {
+        return None;
     }
-
-    /// Returns a key with its value, whatever that is.
-    pub(crate) fn entry(&self, name: &str) -> Option<&(Key, Node)> {
-        self.entries.iter().find(|(key, _)| key.name == name)
+    match parse(source.to_owned(), &mut found)? {
+        Json::Object(keys) if !found.is_crash => Some(keys),
+        _ => None,
     }
 }
 
-impl Value {
-    pub(crate) fn map(&self) -> Option<&Map> {
-        match self {
-            Self::Map(map) => Some(map),
-            _ => None,
-        }
-    }
+/// Returns the byte at which the text below the frontmatter starts, or 0 if there is none.
+pub(crate) fn body_start(text: &str) -> usize {
+    let parts = file::split(text, &mut Found::new(text));
+    parts.map_or(0, |(_, body)| body)
+}
 
-    pub(crate) fn list(&self) -> Option<&[Node]> {
-        match self {
-            Self::List(items) => Some(items),
-            _ => None,
-        }
+/// Reads a frontmatter, with null for each placeholder. Returns `None` if it is not YAML with keys.
+pub(super) fn read(text: &str, yaml: Range<usize>, found: &mut Found<'_>) -> Option<Json> {
+    found.yaml = yaml.clone();
+    // With the first fence, an error has the line in the file.
+    let (fence, yaml) = (&text[..yaml.start], &text[yaml]);
+    if let Some((at, message)) = find_excess(yaml) {
+        let at = fence.len() + at;
+        found.error_at(Rule::BadYaml, at..at, message);
+        return None;
     }
+    let source = fence.to_owned() + &remove_placeholders(fence.len(), yaml, found);
+    let keys = parse(source, found)?;
+    if !keys.is_object() {
+        let message = format!("the frontmatter is {}, expected keys", kind(&keys));
+        found.error_at(Rule::BadYaml, fence.len()..fence.len(), message);
+        return None;
+    }
+    Some(keys)
+}
 
-    pub(crate) fn text(&self) -> Option<&str> {
-        match self {
-            Self::Text(text) => Some(text),
-            _ => None,
-        }
+/// Returns the kind of a value, as a message names it.
+pub(super) fn kind(value: &Json) -> &'static str {
+    match value {
+        Json::Null => "null",
+        Json::Bool(_) => "true or false",
+        Json::Number(_) => "a number",
+        Json::String(_) => "text",
+        Json::Array(_) => "a list",
+        Json::Object(_) => "a map",
     }
 }
 
-impl Node {
-    pub(crate) fn map(&self) -> Option<&Map> {
-        self.value.map()
-    }
-
-    /// Says what kind of value it is.
-    pub(crate) fn kind(&self) -> &'static str {
-        match &self.value {
-            Value::Placeholder => "a placeholder",
-            Value::Null => "null",
-            Value::Flag(_) => "true or false",
-            Value::Whole(_) | Value::Real(_) => "a number",
-            Value::Text(_) => "text",
-            Value::List(_) => "a list",
-            Value::Map(_) => "a map",
-        }
-    }
-
-    /// Returns it as JSON. What JSON has no number for is null.
-    pub(crate) fn json(&self) -> serde_json::Value {
-        match &self.value {
-            Value::Placeholder | Value::Null => serde_json::Value::Null,
-            Value::Flag(flag) => (*flag).into(),
-            Value::Whole(number) => (*number).into(),
-            Value::Real(number) => (*number).into(),
-            Value::Text(text) => text.as_str().into(),
-            Value::List(items) => items.iter().map(Self::json).collect(),
-            Value::Map(map) => {
-                let entries = map.entries.iter();
-                entries
-                    .map(|(key, node)| (key.name.clone(), node.json()))
-                    .collect()
-            }
-        }
-    }
-}
-
-/// Reads the YAML that stands at `at` in the text. What is no YAML is found, and then there is nothing; a key that stands twice is
-/// found, and the first one is kept.
-pub(crate) fn read(text: &str, at: Range<usize>, found: &mut Found) -> Option<Node> {
-    let yaml = &text[at.clone()];
-    // The parser counts characters.
-    let offsets: Vec<usize> = yaml
-        .char_indices()
-        .map(|(byte, _)| at.start + byte)
-        .collect();
-    let mut reading = Reading {
-        text,
-        offsets,
-        end: at.end,
-        open: Vec::new(),
-        root: None,
-        values: 0,
-        found,
+/// Finds what would cost much time or memory: an alias, or many open brackets.
+fn find_excess(yaml: &str) -> Option<(usize, &'static str)> {
+    let name = |at: usize| {
+        let is_end = |c: char| !(c.is_ascii_alphanumeric() || "_-".contains(c));
+        yaml[at + 1..].split(is_end).next().unwrap_or_default()
     };
-    // To the parser one of them is the end.
-    if let Some((byte, one)) = yaml.char_indices().find(|(_, one)| !is_printable(*one)) {
-        let at = at.start + byte;
-        let message = format!(
-            "the character {} cannot stand in YAML",
-            one.escape_unicode()
-        );
-        return reading.refuse(
-            at..at + one.len_utf8(),
-            &message,
-            "take it out, or write it as an escape in double quotes",
-        );
-    }
-    for event in Parser::new_from_str(yaml) {
-        match event {
-            Ok((event, span)) => reading.event(event, span)?,
-            Err(error) => {
-                let at = reading.place_of(error.marker().index());
-                let help = "mend the YAML here; text with `: `, ` #` or quotes in it stands in double quotes";
-                return reading.refuse(at..at, error.info(), help);
+    let anchors: HashSet<&str> = yaml.match_indices('&').map(|(at, _)| name(at)).collect();
+    let mut open = 0_usize;
+    for (at, byte) in yaml.bytes().enumerate() {
+        match byte {
+            b'[' | b'{' if open == MAX_OPEN_BRACKETS => {
+                return Some((at, "too many brackets are open at once"));
             }
+            b'[' | b'{' => open += 1,
+            b']' | b'}' => open = open.saturating_sub(1),
+            b'*' if !name(at).is_empty() && anchors.contains(name(at)) => {
+                return Some((at, "an alias repeats a value"));
+            }
+            _ => {}
         }
     }
-    if reading.root.is_none() {
-        let help = "write the seven keys between the lines `---`";
-        return reading.refuse(at.start..at.start, "the frontmatter is empty", help);
-    }
-    reading.root
+    None
 }
 
-/// Returns whether YAML has this character in its text.
-pub(crate) fn is_printable(one: char) -> bool {
-    matches!(one, '\t' | '\n' | '\r' | '\u{85}' | '\u{feff}')
-        || !one.is_control() && !matches!(one, '\u{fffe}' | '\u{ffff}')
-}
-
-/// A list or a mapping of which the end has not been seen.
-struct Open {
-    start: usize,
-    /// Whether it stands in brackets.
-    is_flow: bool,
-    node: Value,
-    /// A key that waits for its value, and whether it is the first of its name.
-    key: Option<(Key, bool)>,
-    /// Where the keys stand.
-    names: HashMap<String, usize>,
-}
-
-struct Reading<'a, 'f> {
-    text: &'a str,
-    offsets: Vec<usize>,
-    end: usize,
-    open: Vec<Open>,
-    root: Option<Node>,
-    values: usize,
-    found: &'f mut Found,
-}
-
-impl Reading<'_, '_> {
-    fn byte(&self, index: usize) -> usize {
-        self.offsets.get(index).copied().unwrap_or(self.end)
-    }
-
-    /// Returns where an error is: the parser names the begin of what a tab interrupts.
-    fn place_of(&self, index: usize) -> usize {
-        let at = self.byte(index);
-        let mut begin = self.text[..at].rfind('\n').map_or(0, |end| end + 1);
-        for line in self.text[begin..self.end].split_inclusive('\n').take(2) {
-            if line.trim_start_matches(' ').starts_with('\t') {
-                return begin + line.len() - line.trim_start_matches(' ').len();
-            }
-            begin += line.len();
-        }
-        at
-    }
-
-    /// Returns the end of a list or mapping in brackets, of which the last value ends here.
-    fn closing(&self, last: usize) -> usize {
-        let (mut at, rest) = (last, &self.text[last..self.end]);
-        for line in rest.split_inclusive('\n') {
-            let code = line.split('#').next().unwrap_or_default();
-            if let Some(end) = code.find([']', '}']) {
-                return at + end + 1;
-            }
-            at += line.len();
-        }
-        last
-    }
-
-    fn refuse<T>(&mut self, span: Range<usize>, message: &str, help: &str) -> Option<T> {
-        self.found.error(Rule::BadYaml, span, message, help);
-        None
-    }
-
-    /// Takes up one event; nothing where the document is refused.
-    fn event(&mut self, event: Event<'_>, span: Span) -> Option<()> {
-        let (start, end) = (self.byte(span.start.index()), self.byte(span.end.index()));
-        let (anchor, tag) = match &event {
-            Event::Alias(_) => (1, false),
-            Event::Scalar(_, _, anchor, tag) => (*anchor, tag.is_some()),
-            Event::SequenceStart(anchor, tag) | Event::MappingStart(anchor, tag) => {
-                (*anchor, tag.is_some())
-            }
-            _ => (0, false),
+/// Replaces values of the template: `{N}`, `"{path}"`, `null | "{reason}"`.
+fn remove_placeholders(start: usize, yaml: &str, found: &mut Found<'_>) -> String {
+    let mut cleaned = String::with_capacity(yaml.len());
+    for line in yaml.split_inclusive('\n') {
+        let value = match line.split_once(": ") {
+            Some((_, value)) => value,
+            None => line.trim_start_matches([' ', '-']),
         };
-        if anchor != 0 || tag {
-            let help = "write the value itself, without `&`, `*` and `!`; text that begins with one stands in double quotes";
-            let before = self.text[..start].trim_end();
-            let begin = before
-                .rfind(|one: char| one.is_whitespace() || matches!(one, '[' | '{' | ','))
-                .map_or(0, |at| at + 1);
-            let start = if matches!(event, Event::Alias(_)) {
-                start
+        let value = value.split(" #").next().unwrap_or_default().trim();
+        let inside = value.strip_prefix("null |").unwrap_or(value);
+        let inside = inside.trim().trim_matches('"').strip_prefix('{');
+        let inside = inside.and_then(|inside| inside.strip_suffix('}'));
+        let is_name = |name: &str| !name.trim().is_empty() && !name.contains(['{', '}', ':']);
+        if inside.is_some_and(is_name) {
+            let at = start + cleaned.len() + line.find(value).unwrap_or_default();
+            let message = format!("{} is a placeholder of the template", quoted(value));
+            found.error_at(Rule::Placeholder, at..at + value.len(), message);
+            // The place of what follows stays.
+            let null = format!("{:1$}", "null", value.len());
+            cleaned += &line.replacen(value, &null, 1);
+        } else {
+            cleaned += line;
+        }
+    }
+    cleaned
+}
+
+/// Parses YAML. A value with an unquoted `: ` is read to the end of its line.
+fn parse(source: String, found: &mut Found<'_>) -> Option<Json> {
+    let mut yaml = source.clone();
+    for _ in 0..=MAX_QUOTED_LINES {
+        let error = match serde_yaml::from_str(&yaml) {
+            Ok(keys) => {
+                find_duplicate(&yaml, found);
+                return Some(keys);
+            }
+            Err(error) => error,
+        };
+        let at = offset(&source, &error);
+        let Some(quoted) = quote_line(&yaml, &error) else {
+            let (at, message) = explain(&source, at, &error);
+            found.error_at(Rule::BadYaml, at..at, message);
+            return None;
+        };
+        let lenient = Lenient::Mended("read to the end of the line");
+        let message = "text with `: ` is not in quotes";
+        found.push(Rule::BadYaml, lenient, Severity::Error, at..at, message);
+        yaml = quoted;
+    }
+    found.error_at(
+        Rule::BadYaml,
+        0..0,
+        "many lines with `: ` are not in quotes",
+    );
+    None
+}
+
+/// Reports a key that is there twice, which reading as JSON does not notice.
+fn find_duplicate(yaml: &str, found: &mut Found<'_>) {
+    let Err(error) = serde_yaml::from_str::<Mapping>(yaml) else {
+        return;
+    };
+    let message = error.to_string();
+    let Some((_, key)) = message.split_once("duplicate entry with key ") else {
+        return;
+    };
+    let key = key
+        .split(" at line ")
+        .next()
+        .unwrap_or_default()
+        .trim_matches('"');
+    let first = offset(yaml, &error);
+    let lines = yaml[first..].match_indices(key).map(|(at, _)| first + at);
+    let is_key = |at: &usize| {
+        yaml[at + key.len()..]
+            .trim_start_matches(['"', '\''])
+            .starts_with(':')
+    };
+    let at = lines.filter(is_key).nth(1).unwrap_or(first);
+    let message = format!("the key {} is there twice", quoted(key));
+    found.error_at(Rule::DuplicateKey, at..at + key.len(), message);
+}
+
+/// Puts the value on the line of an error in quotes, if it is plain text with a colon.
+fn quote_line(yaml: &str, error: &Error) -> Option<String> {
+    if !error
+        .to_string()
+        .starts_with("mapping values are not allowed")
+    {
+        return None;
+    }
+    let above = line_start(yaml, error.location()?.line());
+    let line = yaml[above..].lines().next()?.trim_end();
+    let (key, value) = line.split_once(": ")?;
+    let value = value.trim();
+    let is_key = key
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || "_- ".contains(c));
+    let is_plain = !value.starts_with(['"', '\'', '[', '{', '|', '>']);
+    let has_colon = value.contains(": ") || value.ends_with(':');
+    let quoted = format!("{key}: '{}'", value.replace('\'', "''"));
+    let after = &yaml[above + line.len()..];
+    (is_key && is_plain && has_colon).then(|| format!("{}{quoted}{after}", &yaml[..above]))
+}
+
+/// Returns where and why a text is not YAML. Characters that nobody sees go first.
+fn explain(source: &str, at: usize, error: &Error) -> (usize, String) {
+    let is_wrong = |c: &char| c.is_control() && !"\t\n\r\u{85}".contains(*c) || *c == '\u{feff}';
+    if let Some((at, c)) = source.char_indices().find(|(_, c)| is_wrong(c)) {
+        return (
+            at,
+            format!("the character {} cannot be in YAML", c.escape_unicode()),
+        );
+    }
+    let mut start = 0;
+    let lines = error.location().map_or(0, |at| at.line());
+    for line in source.split_inclusive('\n').take(lines) {
+        let content = line.trim_start_matches([' ', '-']);
+        let key =
+            content.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || "_-:".contains(c));
+        let space = start + line.len()
+            - if content.starts_with('\t') {
+                content
             } else {
-                begin
-            };
-            return self.refuse(
-                start..end.max(start),
-                "anchors, aliases and tags are not read",
-                help,
+                key
+            }
+            .len();
+        start += line.len();
+        if content.starts_with('\t') {
+            return (space, "a tab is where YAML expects spaces".to_owned());
+        }
+        if key.starts_with('\u{a0}') {
+            return (
+                space,
+                "a no-break space is where YAML expects a space".to_owned(),
             );
         }
-        let begins = !matches!(event, Event::SequenceEnd | Event::MappingEnd);
-        self.values += usize::from(begins);
-        if self.values > MOST_VALUES || self.open.len() > DEEPEST {
-            let message = format!(
-                "the frontmatter has more than {MOST_VALUES} values, or is nested more than {DEEPEST} deep"
-            );
-            return self.refuse(
-                start..end,
-                &message,
-                "keep it short, and write the rest below it",
-            );
-        }
-        let is_flow = self.text[start..].starts_with(['[', '{']) && end > start;
-        match event {
-            Event::DocumentStart(_) if self.root.is_some() => {
-                let help = "take out the line that begins with `---` or `...`";
-                return self.refuse(start..end, "a second YAML document begins", help);
-            }
-            Event::Scalar(content, style, ..) => {
-                let node = self.scalar(&content, style, start, end);
-                self.take(node)?;
-            }
-            Event::SequenceStart(..) => self.begin(start, is_flow, Value::List(Vec::new())),
-            Event::MappingStart(..) => self.begin(
-                start,
-                is_flow,
-                Value::Map(Map {
-                    entries: Vec::new(),
-                    is_flow,
-                }),
-            ),
-            Event::SequenceEnd | Event::MappingEnd => {
-                let open = self.open.pop()?;
-                let last = match &open.node {
-                    Value::List(items) => items.last(),
-                    Value::Map(map) => map.entries.last().map(|(_, node)| node),
-                    _ => None,
-                };
-                let last = last.map_or(open.start, |node| node.span.end);
-                let node = Node {
-                    span: open.start..if open.is_flow {
-                        self.closing(last.max(open.start + 1))
-                    } else {
-                        last
-                    },
-                    value: open.node,
-                };
-                let node = self.without_placeholder(node);
-                self.take(node)?;
-            }
-            _ => {}
-        }
-        Some(())
     }
+    let message = error.to_string();
+    (
+        at,
+        text::shown(message.split(" at line ").next().unwrap_or_default()),
+    )
+}
 
-    fn begin(&mut self, start: usize, is_flow: bool, node: Value) {
-        self.open.push(Open {
-            start,
-            is_flow,
-            node,
-            key: None,
-            names: HashMap::new(),
-        });
-    }
+/// Returns the byte of an error: of the token that the library scanned, if it says so.
+fn offset(source: &str, error: &Error) -> usize {
+    let message = error.to_string();
+    let scanned = message.split_once("while scanning").and_then(|(_, token)| {
+        let (_, place) = token.split_once(" at line ")?;
+        let (line, column) = place.split_once(" column ")?;
+        Some((line.parse().ok()?, column.parse().ok()?))
+    });
+    let location = error.location().map(|at| (at.line(), at.column()));
+    let Some((line, column)) = scanned.or(location) else {
+        // It has no place only if a second document begins.
+        return source.find("\n...").map_or(0, |end| end + 1);
+    };
+    let start = line_start(source, line);
+    let line = source[start..].lines().next().unwrap_or_default();
+    let column = line.char_indices().nth(column - 1);
+    start + column.map_or(line.len(), |(at, _)| at)
+}
 
-    /// Puts a value where it belongs.
-    fn take(&mut self, node: Node) -> Option<()> {
-        let Some(open) = self.open.last_mut() else {
-            self.root = Some(node);
-            return Some(());
+/// Returns the byte at which a line starts, counted from 1.
+fn line_start(source: &str, line: usize) -> usize {
+    source
+        .split_inclusive('\n')
+        .take(line - 1)
+        .map(str::len)
+        .sum()
+}
+
+/// Returns the place of a value such as `/flags/round_number`, or of its key if the value is not on
+/// the key's line, else of the nearest key above it.
+pub(super) fn find_place(text: &str, yaml: Range<usize>, path: &str) -> Range<usize> {
+    let mut place = yaml.end..yaml.end + 3;
+    let mut block = yaml.start;
+    for step in path.split('/').skip(1) {
+        let Some((key, value)) = find_entry(text, block..yaml.end, step) else {
+            break;
         };
-        match (&mut open.node, open.key.take()) {
-            (Value::Map(map), Some((key, true))) => map.entries.push((key, node)),
-            (Value::Map(_), None) => {
-                let name = match node.value {
-                    Value::List(_) | Value::Map(_) => {
-                        return self.refuse(
-                            node.span,
-                            "a key is no text",
-                            "write a word before the colon",
-                        );
-                    }
-                    Value::Text(name) => name,
-                    _ => self.text[node.span.clone()].to_owned(),
-                };
-                let (at, span) = (node.span.start, node.span);
-                let first = *open.names.entry(name.clone()).or_insert(at);
-                open.key = Some((
-                    Key {
-                        name: name.clone(),
-                        span: span.clone(),
-                    },
-                    first == at,
-                ));
-                if first != at {
-                    let above = if self.found.is_full() {
-                        ""
-                    } else {
-                        &self.text[..first]
-                    };
-                    let line = above.matches('\n').count() + 1;
-                    let message = format!(
-                        "the key {} stands twice: line {line} has it, too",
-                        quoted(&name)
-                    );
-                    self.found
-                        .error(Rule::DuplicateKey, span, message, "take out one of them");
-                }
-            }
-            (Value::List(items), _) => items.push(node),
-            // The first one of its name is kept.
-            _ => {}
+        block = value.start;
+        place = if value.is_empty() { key } else { value };
+    }
+    place
+}
+
+/// Finds an entry of a block by its key, or an item by its number: the key and the rest of its line.
+fn find_entry(text: &str, block: Range<usize>, step: &str) -> Option<(Range<usize>, Range<usize>)> {
+    let mut indent: Option<usize> = None;
+    let mut items = 0_usize;
+    let mut end = block.start;
+    for line in text[block].split_inclusive('\n') {
+        let content = line.trim_start_matches(' ');
+        let start = end + line.len() - content.len();
+        end += line.len();
+        let content = content.trim_end();
+        if content.is_empty() || content.starts_with('#') {
+            continue;
         }
-        Some(())
-    }
-
-    /// Reads a scalar: one in quotes, or of several lines, is text.
-    fn scalar(&mut self, content: &str, style: ScalarStyle, start: usize, end: usize) -> Node {
-        let plain = matches!(style, ScalarStyle::Plain);
-        // The parser writes `~` where nothing stands.
-        let is_absent = plain && content == "~" && !self.text[start..].starts_with('~');
-        let end = match style {
-            ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => {
-                start + quoted_length(&self.text[start..])
-            }
-            _ if is_absent || end < start => start,
-            _ => start + self.text[start..end].trim_end().len(),
-        };
-        let resolved = plain.then(|| resolved(content)).flatten();
-        let value = resolved.unwrap_or_else(|| Value::Text(content.to_owned()));
-        let node = Node {
-            span: start..end,
-            value,
-        };
-        self.without_placeholder(node)
-    }
-
-    /// Finds a value that is still that of the template: `{N}`, `"{path}"`, `null | "{reason}"`. In YAML the first is a mapping.
-    fn without_placeholder(&mut self, node: Node) -> Node {
-        let is_key = self
-            .open
-            .last()
-            .is_some_and(|open| matches!(&open.node, Value::Map(_)) && open.key.is_none());
-        let is_one = match &node.value {
-            Value::Text(text) => is_placeholder(text),
-            Value::Map(map) => {
-                let is_empty = |(_, node): &(Key, Node)| {
-                    matches!(node.value, Value::Null) && node.span.is_empty()
-                };
-                map.is_flow && !map.entries.is_empty() && map.entries.iter().all(is_empty)
-            }
-            _ => false,
-        };
-        if is_key || !is_one {
-            return node;
+        let column = start - text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let indent = *indent.get_or_insert(column);
+        if column < indent {
+            return None;
         }
-        let message = format!(
-            "{} is a placeholder of the template",
-            quoted(&self.text[node.span.clone()])
-        );
-        let help = "write the value in its place, or take out the line";
-        self.found
-            .error(Rule::Placeholder, node.span.clone(), message, help);
-        Node {
-            value: Value::Placeholder,
-            ..node
+        if column > indent {
+            continue;
+        }
+        let is_item = content == "-" || content.starts_with("- ");
+        items += usize::from(is_item);
+        let key = match is_item {
+            true => (step == (items - 1).to_string()).then_some("-"),
+            false => {
+                let key = content.split(':').next().unwrap_or_default();
+                (key.trim_matches(['"', '\'']) == step).then_some(key)
+            }
+        };
+        if let Some(key) = key {
+            let rest = content[key.len()..].trim_start_matches(':').trim_start();
+            let value = start + content.len() - rest.len()..start + content.len();
+            return Some((start..start + key.len(), value));
         }
     }
+    None
 }

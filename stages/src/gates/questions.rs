@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-use super::{body_of, plain};
+use super::plain;
+use crate::contract::body_start;
 
 /// The longest heading that questions are looked for below, in bytes.
 const LONGEST_HEADING: usize = 200;
@@ -25,7 +26,7 @@ pub(super) struct Question {
 /// Reads the questions: each from its heading to the next one of its level.
 pub(super) fn questions(text: &str) -> Vec<Question> {
     let (mut questions, mut open, mut above) = (Vec::<Question>::new(), false, String::new());
-    let body = body_of(text);
+    let body = body_start(text);
     let mut events = Parser::new_ext(&text[body..], Options::ENABLE_TASKLISTS).into_offset_iter();
     while let Some((event, span)) = events.next() {
         let span = span.start + body..span.end + body;

@@ -2,9 +2,7 @@
 
 use std::fmt::Write as _;
 
-use stages::contract::{
-    Context, Dispatch, Finding, Outcome, Reading, Round, Rule, Stage, Summary, read,
-};
+use stages::contract::{Context, Dispatch, Finding, Outcome, Reading, Rule, Stage, Summary, read};
 
 /// The filled example of the contract, as it stands there.
 pub(crate) const EXAMPLE: &str = include_str!("../fixtures/filled-example.md");
@@ -92,7 +90,7 @@ pub(crate) fn taken(text: &str) -> Summary {
 pub(crate) fn dispatch(stage: u64) -> Dispatch {
     Dispatch {
         stage: Stage::of_number(stage).unwrap(),
-        round: Round::new(1).unwrap(),
+        round: 1,
         id: "d-1".to_owned(),
         before: None,
         counted: Vec::new(),

@@ -1,10 +1,10 @@
 //! What a lenient reader goes on with where a rule is broken.
 
 use stages::contract::{
-    Decision, NextAction, Outcome, PauseType, Round, Rule, Stage, Status, Summary,
+    Decision, NextAction, Outcome, PauseType, Rule, Stage, Status, Summary, report,
 };
 
-use crate::given::{ASKS, EXAMPLE, answer, dispatch, found, of, reading, taken, with};
+use crate::given::{ASKS, EXAMPLE, answer, dispatch, found, of, place, reading, taken, with};
 
 /// Takes a summary that breaks exactly this rule.
 fn mended(rule: Rule, text: &str) -> stages::contract::Summary {
@@ -41,11 +41,8 @@ fn the_filled_example_is_read_whole() {
         summary.summary
     );
     let flags = summary.flags;
-    assert_eq!(flags.questions_count.map(|count| count.get()), Some(14));
-    assert_eq!(
-        flags.thinkdeep_completion_pct.map(|share| share.get()),
-        Some(100.0)
-    );
+    assert_eq!(flags.questions_count, Some(14));
+    assert_eq!(flags.thinkdeep_completion_pct, Some(100.0));
     assert_eq!(flags.panel_member_ids.map(|ids| ids.len()), Some(3));
     assert!(flags.other.is_empty());
     let context = summary.context.unwrap();
@@ -144,10 +141,7 @@ fn a_rate_above_one_is_per_cent() {
             "round_number: 1\n",
             &format!("round_number: 1\n  completion_rate: {written}\n"),
         );
-        assert_eq!(
-            taken(&text).flags.completion_rate.map(|rate| rate.get()),
-            Some(read)
-        );
+        assert_eq!(taken(&text).flags.completion_rate, Some(read));
     }
 }
 
@@ -381,7 +375,7 @@ fn what_is_not_of_the_dispatch_is_refused_before_all_else() {
     assert_eq!(answer(&broken, &noted).outcome, Outcome::Crash);
     noted.before = Some(stages::contract::Digest::of(broken.as_bytes()));
     assert_eq!(answer(&broken, &noted).outcome, Outcome::Refused);
-    noted.round = Round::new(2).unwrap();
+    noted.round = 2;
     assert_eq!(answer(&of(2), &noted).outcome, Outcome::Refused);
     let absent = with(&of(2), "  round_number: 1\n", "  timeout: false\n");
     assert!(matches!(answer(&absent, &noted).outcome, Outcome::Taken(_)));
@@ -414,8 +408,8 @@ fn a_new_summary_keeps_every_rule_and_reads_as_it_was_written() {
     let least = Summary::new(Stage::Completion, Status::Completed, "Done").to_text();
     assert_eq!(
         least,
-        "---\nstage: \"completion\"\nstage_number: 6\nstatus: \"completed\"\ncheckpoint: \"COMPLETE\"\nartifacts_written: []\n\
-         summary: \"Done\"\nflags: {}\n---\n\n## Context for Next Stage\n"
+        "---\nstage: completion\nstage_number: 6\nstatus: completed\ncheckpoint: COMPLETE\nartifacts_written: []\n\
+         summary: Done\nflags: {}\n---\n\n## Context for Next Stage\n"
     );
 }
 
@@ -481,5 +475,33 @@ fn flag_of_another_type_or_out_of_range_is_ignored() {
                 assert_eq!(flags.get(flag), None, "{text}");
             }
         }
+    }
+}
+
+#[test]
+fn unquoted_colon_is_read_to_the_line_end() {
+    let text = with(&of(1), "Done", "Compared: the second's cheaper: by far");
+    let reading = reading(&text);
+    let places: Vec<_> = reading.findings.list().iter().map(place).collect();
+    assert_eq!(places, [(Rule::BadYaml, 7, 18)]);
+    assert_eq!(
+        report(&reading).lines(),
+        ["7:18: warning[bad-yaml]: text with `: ` is not in quotes: read to the end of the line"]
+    );
+    assert_eq!(
+        taken(&text).summary,
+        "Compared: the second's cheaper: by far"
+    );
+}
+
+#[test]
+fn question_that_cannot_be_shown_is_refused() {
+    for (rule, part, other) in [
+        (Rule::HeaderLength, "\"Source\"", "\"\u{200b}\u{2060}\""),
+        (Rule::OptionDuplicate, "\"The second\"\n", "\"More…\"\n"),
+    ] {
+        let reading = reading(&with(ASKS, part, other));
+        assert_eq!(reading.findings.list()[0].rule, rule);
+        assert_eq!(reading.outcome, Outcome::Refused, "{other}");
     }
 }

@@ -92,10 +92,10 @@ fn files_are_validated_each_with_all_that_is_wrong() {
         validated[1].lines(),
         [
             format!(
-                "{bad}:4:9: error[unknown-status]: `done` is no status; write `completed`, `needs-user-input` or `failed`"
+                "{bad}:4:9: error[unknown-status]: expected a status, found `done`; write `completed`, `needs-user-input` or `failed`"
             ),
             format!(
-                "{bad}:5:13: error[checkpoint-name]: `\\u{{1b}}[2J` is not the checkpoint of stage 1; write `SETUP`"
+                "{bad}:5:13: error[checkpoint-name]: expected `SETUP`, found `\\u{{1b}}[2J`; write the checkpoint of the stage"
             ),
         ]
     );
@@ -116,7 +116,7 @@ fn files_are_validated_each_with_all_that_is_wrong() {
             "severity": "error",
             "start": {"line": 4, "column": 9},
             "end": {"line": 4, "column": 13},
-            "message": "`done` is no status",
+            "message": "expected a status, found `done`",
             "help": "write `completed`, `needs-user-input` or `failed`",
         })
     );
@@ -145,7 +145,9 @@ fn a_report_says_what_was_taken_and_what_is_missing() {
     let lines = report(&reading).lines();
     assert_eq!(
         lines,
-        ["11:12: warning[flag-type]: `timeout` is text, and not true or false: ignored"]
+        [
+            "11:12: warning[flag-type]: `timeout` has an invalid type: string ”maybe”, expected true or false: ignored"
+        ]
     );
     let crash = crate::given::reading("");
     assert_eq!(

@@ -10,7 +10,7 @@ fn the_demo_meets_everything_and_is_done() {
         "stage 2 leaves nothing: recovery_stage_2_round_1_1 asks",
         "and no summary: stage 3 begins",
         "the turn ends: Mark the boxes",
-        "the person resumes: stage 4 begins",
+        "the user resumes: stage 4 begins",
         "stage_4_round_1_question_1 asks",
         "stagnation_round_4 asks",
         "circuit_breaker_round_5 asks",

@@ -7,7 +7,7 @@ use crate::support::{Project, SESSION, STATE, summary};
 /// A document with these lines, and what nobody but its writer knows.
 fn document(lines: &str) -> String {
     format!(
-        "---\n# a template’s\n{lines}created: \"2026-01-02T03:04:05Z\"\nprd_mode: \"NEW\"\nanalysis_mode: standard\nrounds: null # none yet\nstages:\nours: {{ kept: [1, 2.50] }}\nuser_decisions:\n  analysis_mode_round_1: standard\n---\n\n# Log\n\nWhat was done.\n"
+        "---\n# a template’s\n{lines}created: \"2026-01-02T03:04:05Z\"\nprd_mode: \"NEW\"\nanalysis_mode: standard\nrounds: null # none yet\nstages:\nours: {{ kept: [1, 2.50] }}\ntheirs: \"{{later}}\"\nuser_decisions:\n  analysis_mode_round_1: standard\n---\n\n# Log\n\nWhat was done.\n"
     )
 }
 
@@ -25,6 +25,7 @@ fn taken(lines: &str) -> Project {
         "ours:\n  kept:\n  - 1\n  - 2.5\n",
         "created: 2026-01-02T03:04:05Z\n",
         "  analysis_mode_round_1: standard\n",
+        "{later}",
         "# Log\n\nWhat was done.\n",
     ] {
         assert!(state.contains(kept), "{kept}: {state}");

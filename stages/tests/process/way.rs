@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use claudex_testkit::{has, rewrite_journal};
-use serde_json::json;
+use serde_json::{Value, json};
 use stages::contract::Stage;
 
 use crate::support::{Project, SESSION, STATE, summary};
@@ -37,6 +37,10 @@ fn a_pipeline_goes_through_all_stages() {
                 .ends_with(&format!("-{stage}")),
             "{next}"
         );
+        assert_eq!(
+            next["variables"],
+            first_round_variables(stage, &next, minutes)
+        );
         project.complete(stage, "");
     }
     assert_eq!(project.next()["instruction"], "done");
@@ -52,6 +56,48 @@ fn a_pipeline_goes_through_all_stages() {
     assert!(!state.contains("validation_mode"), "{state}");
     has(&state, "- Stage 6: COMPLETE\n");
     project.agent(&["report"]).refused();
+}
+
+/// Returns the variables of a stage in a first round of which only stage 1 said something.
+fn first_round_variables(stage: u64, next: &Value, minutes: [Option<u32>; 7]) -> Value {
+    let mut variables = json!({
+        "SUMMARY_FILE": format!("requirements/.stage-summaries/stage-{stage}-summary.md"),
+        "DISPATCH_ID": next["dispatch_id"],
+        "USER_ANSWER": null,
+    });
+    if stage > 1 {
+        let more = json!({
+            "ROUND_NUMBER": 1, "ANALYSIS_MODE": "standard", "PRD_MODE": "NEW", "ENTRY_TYPE": "first_entry", "PAL_AVAILABLE": true,
+            "ST_AVAILABLE": false, "RESEARCH_MCP_AVAILABLE": false, "PANEL_CONFIG_PATH": null,
+            "TIMEOUT_MINUTES": minutes[usize::try_from(stage).unwrap() - 1],
+            "PRIOR_CONTEXT": format!("Stage {} says so.", stage - 1), "PRIOR_SUMMARIES": "",
+        });
+        variables
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+    }
+    match stage {
+        2 => variables["FOCUS"] = json!([]),
+        5 => variables["SKIP_VALIDATION"] = json!(false),
+        _ => {}
+    }
+    variables
+}
+
+#[test]
+fn rapid_round_has_no_panel() {
+    for (mode, panel) in [("rapid", Value::Null), ("advanced", json!("panel.md"))] {
+        let project = Project::new();
+        let flags = "  panel_config_path: panel.md\n  prd_mode: EXTEND\n";
+        project
+            .report("completed", &format!("  analysis_mode: {mode}\n{flags}"))
+            .done();
+        let variables = &project.next()["variables"];
+        assert_eq!(variables["PANEL_CONFIG_PATH"], panel, "{mode}");
+        assert_eq!(variables["ANALYSIS_MODE"], mode);
+        assert_eq!(variables["PRD_MODE"], "EXTEND");
+    }
 }
 
 #[test]

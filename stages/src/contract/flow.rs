@@ -1,0 +1,197 @@
+//! The rules of what comes after the stage: the pause, its question, and the next step.
+//!
+//! Each function corrects the summary as a lenient reader takes it. `written` are the flags as
+//! they were written.
+
+use serde_json::{Map as JsonMap, Value as Json};
+
+use super::dispatch::Dispatch;
+use super::finding::{Found, quoted};
+use super::question::is_same_label;
+use super::rule::{Lenient, Rule};
+use super::stage::Stage;
+use super::summary::Summary;
+use super::words::{Decision, NextAction, PauseType, Status};
+
+type Written = JsonMap<String, Json>;
+
+const PAUSE_TYPE: &str = "/flags/pause_type";
+const NEXT_ACTION: &str = "/flags/next_action";
+const DECISION: &str = "/flags/validation_decision";
+
+/// Returns whether a flag is there, right or wrong. Null counts as missing.
+fn has(written: &Written, flag: &str) -> bool {
+    written.get(flag).is_some_and(|value| !value.is_null())
+}
+
+/// Checks that a pause is with needs-user-input and in a stage that may pause.
+pub(super) fn check_pause(summary: &mut Summary, written: &Written, found: &mut Found<'_>) {
+    let is_written = has(written, "pause_type");
+    let pause = summary.flags.pause_type.take();
+    let waits = summary.status == Status::NeedsUserInput;
+    if summary.stage == Stage::Retrospective && (waits || is_written) {
+        let path = if is_written { PAUSE_TYPE } else { "/status" };
+        found.error(Rule::PauseStage, path, "stage 7 never waits for the user");
+        if waits {
+            summary.status = Status::Completed;
+        }
+    } else if waits {
+        if !is_written {
+            let message = "needs-user-input has no `pause_type`";
+            found.error(Rule::PauseStatus, "/status", message);
+        }
+        let by_content = match has(written, "question_context") {
+            true => PauseType::Interactive,
+            false => PauseType::ExitCli,
+        };
+        summary.flags.pause_type = pause.or(Some(by_content));
+    } else if pause.is_some() {
+        let message = format!("there is a pause, but the status is {}", summary.status);
+        found.error(Rule::PauseStatus, PAUSE_TYPE, message);
+    }
+
+    if summary.flags.pause_type == Some(PauseType::Interactive) {
+        return;
+    }
+    summary.flags.question_context = None;
+    summary.flags.next_action_map = None;
+    // Else the pause type itself is the finding.
+    let is_exit = !is_written || pause == Some(PauseType::ExitCli);
+    for flag in ["question_context", "next_action_map"] {
+        if is_exit && has(written, flag) {
+            let message = format!("`{flag}` is there without an interactive pause");
+            found.error(Rule::QuestionStray, &format!("/flags/{flag}"), message);
+        }
+    }
+}
+
+/// Checks that a pause has a reason.
+pub(super) fn check_reason(summary: &mut Summary, written: &Written, found: &mut Found<'_>) {
+    let flags = &mut summary.flags;
+    let reason = flags.block_reason.as_deref().unwrap_or_default();
+    if flags.pause_type.is_none() || !reason.trim().is_empty() {
+        return;
+    }
+    let has_wrong_type = has(written, "block_reason") && flags.block_reason.is_none();
+    if !has_wrong_type {
+        let path = match written.contains_key("block_reason") {
+            true => "/flags/block_reason",
+            false => PAUSE_TYPE,
+        };
+        found.error(Rule::NoBlockReason, path, "the pause has no `block_reason`");
+    }
+    let question = flags.question_context.as_ref();
+    let reasons = [
+        summary.summary.trim(),
+        question.map_or("", |question| question.question.as_str()),
+        "the stage waits and gives no reason",
+    ];
+    let reason = reasons.into_iter().find(|reason| !reason.is_empty());
+    flags.block_reason = reason.map(str::to_owned);
+}
+
+/// Checks the question of an interactive pause and the actions of its answers.
+pub(super) fn check_question(summary: &mut Summary, written: &Written, found: &mut Found<'_>) {
+    let stage = summary.stage;
+    let flags = &mut summary.flags;
+    if flags.pause_type != Some(PauseType::Interactive) {
+        return;
+    }
+    if !has(written, "question_context") {
+        let message = "the interactive pause has no `question_context`";
+        found.error(Rule::NoQuestion, PAUSE_TYPE, message);
+    }
+    let question = flags.question_context.get_or_insert_default();
+    if question.question.is_empty() {
+        let reason = flags.block_reason.as_deref().unwrap_or_default();
+        reason.trim().clone_into(&mut question.question);
+    }
+    if question.header.is_empty() {
+        stage.header().clone_into(&mut question.header);
+    }
+    let Some(map) = &mut flags.next_action_map else {
+        return;
+    };
+    map.0.retain(|label, action| {
+        let path = format!("/flags/next_action_map/{label}");
+        let mut options = question.options.iter();
+        if !options.any(|option| is_same_label(&option.label, label)) {
+            let message = format!("{} is not the label of an option", quoted(label));
+            found.error(Rule::MapLabel, &path, message);
+            return false;
+        }
+        action.is_none_or(|action| check_action(action, stage, &path, found))
+    });
+}
+
+/// Checks that a stage may name a next action.
+fn check_action(action: NextAction, stage: Stage, path: &str, found: &mut Found<'_>) -> bool {
+    let stages: &[u8] = match action {
+        NextAction::LoopQuestions => &[4, 5],
+        NextAction::LoopResearch => &[4],
+        NextAction::Proceed => &[2, 3, 4],
+    };
+    let is_allowed = stages.contains(&stage.number());
+    if !is_allowed {
+        let message = format!("{action} is not for stage {}", stage.number());
+        found.error(Rule::ActionStage, path, message);
+    }
+    is_allowed
+}
+
+/// Checks the next action, which stage 4 needs.
+pub(super) fn check_next(summary: &mut Summary, written: &Written, found: &mut Found<'_>) {
+    let stage = summary.stage;
+    let action = summary.flags.next_action;
+    summary.flags.next_action =
+        action.filter(|action| check_action(*action, stage, NEXT_ACTION, found));
+    let is_completed = summary.status == Status::Completed;
+    if stage == Stage::ResponseAnalysis && is_completed && !has(written, "next_action") {
+        let message = "stage 4 completes without a `next_action`";
+        found.error(Rule::NoNextAction, NEXT_ACTION, message);
+    }
+}
+
+/// Checks the decision of stage 5 and its score.
+pub(super) fn check_decision(
+    summary: &mut Summary,
+    written: &Written,
+    dispatch: Option<&Dispatch>,
+    found: &mut Found<'_>,
+) {
+    let is_validation = summary.stage == Stage::ValidationGeneration;
+    let flags = &mut summary.flags;
+    let decided = flags.validation_decision;
+    let by_score = flags.validation_score.map(Decision::of_score);
+    if is_validation && dispatch.is_some_and(|dispatch| dispatch.skip_validation) {
+        if decided == Some(Decision::NotReady) {
+            let message = "validation was skipped, expected CONDITIONAL";
+            found.error(Rule::DecisionScore, DECISION, message);
+        }
+        flags.validation_decision = Some(Decision::Conditional);
+        flags.validation_score = None;
+    } else if let (Some(decided), Some(by_score)) = (decided, by_score) {
+        if decided != by_score {
+            let score = flags.validation_score.unwrap_or_default();
+            let message = format!("{decided} does not fit the score {score}");
+            found.error(Rule::DecisionScore, DECISION, message);
+        }
+        flags.validation_decision = Some(decided.min(by_score));
+    }
+    if !is_validation || summary.status != Status::Completed || decided.is_some() {
+        return;
+    }
+
+    let loops = flags.next_action == Some(NextAction::LoopQuestions);
+    let by_action = loops.then_some(Decision::NotReady);
+    flags.validation_decision = flags.validation_decision.or(by_score).or(by_action);
+    let is_unknown = flags.validation_decision.is_none();
+    if is_unknown || !has(written, "validation_decision") {
+        let lenient = match is_unknown {
+            true => Lenient::Crash,
+            false => Rule::NoDecision.lenient(),
+        };
+        let message = "stage 5 completes without a `validation_decision`";
+        found.error_as(Rule::NoDecision, lenient, DECISION, message);
+    }
+}
