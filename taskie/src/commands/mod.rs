@@ -371,11 +371,18 @@ fn phase_word(raw: &Raw) -> &'static str {
 fn typed(info: &ProgramInfo, name: &str, caller: &Caller) -> Result<String, Failure> {
     let home = StateHome::of_user(info.program);
     let taken = match (home.folder(), caller.session.as_deref()) {
-        (Some(home), Some(session)) => prompt::take(session, name, Timestamp::now(), home),
+        (Some(home), Some(session)) => prompt::take(session, name, home),
         _ => Ok(None),
     };
-    let taken = taken.map_err(|error| Failure::new(Exit::Internal, error))?;
-    taken.map(|prompt| prompt.arguments).ok_or_else(|| {
+    let taken = taken.map_err(|error| {
+        Failure::plain(
+            Exit::Internal,
+            "claudex::prompt::io",
+            format!("cannot read the command that was typed: {error}"),
+            "see whether you may write in your state folder, and whether its disk is full",
+        )
+    })?;
+    taken.ok_or_else(|| {
         Failure::plain(
             Exit::Usage,
             "claudex::prompt::none",
