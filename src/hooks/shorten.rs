@@ -1,7 +1,5 @@
 //! Reasons shortened to what the client takes whole.
 
-use crate::text;
-
 /// The length below which a reason is whole. It counts UTF-16 units, as the client does, which shortens texts above 10,000.
 pub const REASON_LIMIT: usize = 9_000;
 /// The line that opens or closes a block of code.

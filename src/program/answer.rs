@@ -170,7 +170,9 @@ fn taken<M: App>(
     // The next stop says nothing of a phase that was entered before it; so it is said here.
     let own = program.words(&now, &settings, Timestamp::now());
     let words = own.and_then(|own| match raw.taken() {
-        Some(edge) => words::of(raw, edge, own).map_err(|error| error.to_string()),
+        Some(edge) => {
+            words::render(raw, edge.words(raw.table()), own).map_err(|error| error.to_string())
+        }
         None => Ok(None),
     });
     let words = words.unwrap_or_else(|problem| {

@@ -265,7 +265,7 @@ pub(super) fn again<M: App>(program: &Program<M>, held: &M::Any, now: Timestamp)
     let own = program.words(held, &settings, now).ok()?;
     let message = entered_by(raw).and_then(|edge| edge.words(M::TABLE));
     let message = message.or(M::TABLE.phases[raw.phase()].message);
-    words::said(raw, message, own).ok().flatten()
+    words::render(raw, message, own).ok().flatten()
 }
 
 /// Returns the edge by which the hook last entered the loop's phase from another one.

@@ -415,7 +415,7 @@ fn said<M: App>(
         return Ok(noted(messages::ended(info, raw, &caveats, next)));
     }
     let own = program.words(held, settings, now)?;
-    Ok(match words::of(raw, edge, own) {
+    Ok(match words::render(raw, edge.words(table), own) {
         Ok(None) => Decision::approve(None),
         Ok(Some(reason)) if edge.reminds(table) => {
             let waits_for = text::one_line(&next_action::of(program, held).waits_for, 150);
