@@ -82,15 +82,21 @@ impl Answer {
         self
     }
 
+    /// Adds an argument of the transition, as its verb takes it.
+    #[must_use]
+    pub fn argument(mut self, name: impl Into<String>, value: impl ToString) -> Self {
+        self.arguments.push((name.into(), value.to_string()));
+        self
+    }
+
     /// Makes an answer whose words are the transition's argument, if it has one.
     fn taken_by(taker: Taker, words: &str) -> Self {
-        let mut answer = Self::new(words, taker.transition);
-        let words = taker.argument.map(|argument| (argument, words));
-        let arguments = taker.with.iter().copied().chain(words);
-        answer.arguments = arguments
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .collect();
-        answer
+        let words_as_argument = taker.argument.map(|argument| (argument, words));
+        let arguments = taker.with.iter().copied().chain(words_as_argument);
+        arguments.fold(
+            Self::new(words, taker.transition),
+            |answer, (name, value)| answer.argument(name, value),
+        )
     }
 }
 

@@ -4,7 +4,7 @@
 //! [`settle`] carry it through the transitions that an outcome names. Guards decide which edge it is.
 
 pub mod ask;
-pub mod command_runs;
+mod command_runs;
 pub mod observe;
 pub mod verify;
 pub mod words;
