@@ -94,7 +94,7 @@ impl RunNote for CommandEnded {
 /// The end of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, derive_more::Display)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
-pub enum Exit {
+pub(super) enum Exit {
     /// It ended by itself.
     #[display("exit status {status}")]
     Exited {
@@ -146,7 +146,7 @@ impl Exit {
     }
 
     /// Returns whether it passed, as `run` calls it.
-    pub fn passed(&self) -> bool {
+    pub(super) fn passed(&self) -> bool {
         matches!(self, Self::Exited { status: 0 })
     }
 }

@@ -1,6 +1,4 @@
-//! The answers of hooks: one JSON object on one line, as Claude Code reads it, whatever the texts in it are.
-//!
-//! The client drops an answer that it cannot parse.
+//! The answers of hooks: one JSON object on one line, as Claude Code reads it. It drops an answer that it cannot parse.
 
 use serde::Serialize;
 

@@ -19,7 +19,8 @@ const MAX_INPUT_BYTES: usize = 8 * 1024 * 1024;
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, expecting = "a JSON object")]
 pub struct Input {
-    /// The client's session.
+    /// The client's session; never blank.
+    #[serde(deserialize_with = "not_blank")]
     pub session_id: Option<String>,
     /// The folder of the agent's shell. It follows the agent's `cd`.
     pub cwd: Option<Utf8PathBuf>,
@@ -28,7 +29,8 @@ pub struct Input {
     pub event: Option<Event>,
     /// Whether a stop hook has already kept this turn going.
     pub stop_hook_active: Option<bool>,
-    /// The id of the subagent that the event is about.
+    /// The id of the subagent that the event is about; never blank.
+    #[serde(deserialize_with = "not_blank")]
     pub agent_id: Option<String>,
     /// The work in the background that the session has begun.
     #[serde(deserialize_with = "known_tasks")]
@@ -97,8 +99,7 @@ pub(crate) fn read_from(reader: impl Read) -> serde_json::Result<Input> {
 impl Input {
     /// Returns whether the event is about a subagent, not the session's own agent.
     pub fn is_subagent(&self) -> bool {
-        self.agent_id.as_deref().is_some_and(|id| !id.is_empty())
-            || self.event == Some(Event::SubagentStop)
+        self.agent_id.is_some() || self.event == Some(Event::SubagentStop)
     }
 
     /// Returns the ids of the background tasks whose end the agent waits for: subagents, workflows, and shells whose command
@@ -114,6 +115,12 @@ impl Input {
             .map(|task| task.id.as_deref().unwrap_or("?"))
             .collect()
     }
+}
+
+/// Reads an id. A blank one is none.
+fn not_blank<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let id: Option<String> = Option::deserialize(deserializer)?;
+    Ok(id.filter(|id| !id.trim().is_empty()))
 }
 
 /// Reads the background tasks of the form that is known. The client cuts texts in them, also in the middle of a character.
@@ -269,6 +276,14 @@ mod tests {
             ..Input::default()
         };
         assert_eq!(input, expected);
+    }
+
+    #[test]
+    fn blank_ids_are_missing() {
+        for blank in ["", " ", "\n\t"] {
+            let blanks = json!({"session_id": blank, "agent_id": blank});
+            assert_eq!(input(&blanks), Input::default(), "{blank:?}");
+        }
     }
 
     #[test]
