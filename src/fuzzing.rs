@@ -5,13 +5,9 @@
 use std::sync::LazyLock;
 
 use camino::Utf8Path;
-use jiff::Timestamp;
 
-use crate::digest::sha256;
-use crate::hooks::answers;
-use crate::hooks::decision::{Decision, REASON_LIMIT};
-use crate::hooks::input::read_bytes;
-use crate::hooks::prompt::{self, PromptError};
+use crate::hooks::input::read_from;
+use crate::hooks::{Action, Decision, REASON_LIMIT, answers, prompt};
 use crate::program::settings::fuzzing::config;
 use crate::review::answer::{self, MAX_ANSWER_BYTES, MAX_FINDINGS, Verdict};
 use crate::review::findings::Findings;
@@ -37,22 +33,20 @@ pub const TARGETS: &[(&str, Target)] = &[
 
 /// Any input leads to one decision on one line, and what follows its object changes nothing.
 fn hook_input(bytes: &[u8]) {
-    let decision = match read_bytes(bytes) {
+    let decision = match read_from(bytes) {
         Ok(input) => {
-            let again = read_bytes(&[bytes, b"}{"].concat());
+            let again = read_from(&[bytes, b"}{"].concat()[..]);
             assert_eq!(again.as_ref().ok(), Some(&input));
             let tasks = input.awaited_tasks(|command| command.contains("review"));
-            let reason = format!("{tasks:?} {:?} {input:?}", answers::of(&input));
-            Decision::Block {
-                reason,
+            let reason = format!("{tasks:?} {:?} {input:?}", answers::from_input(&input));
+            Decision {
+                action: Action::Block(reason),
                 note: input.prompt,
             }
         }
-        Err(error) => Decision::Approve {
-            note: Some(error.to_string()),
-        },
+        Err(error) => Decision::approve(Some(error.to_string())),
     };
-    let line = decision.to_json(Some("status"));
+    let line = decision.to_json("status");
     assert_eq!(line.trim_end().lines().count(), 1, "{line}");
     let answer: serde_json::Value = serde_json::from_str(&line).expect("one JSON value");
     assert!(
@@ -63,60 +57,22 @@ fn hook_input(bytes: &[u8]) {
     assert!(reason.encode_utf16().count() <= REASON_LIMIT);
 }
 
-/// What is stored is taken once, byte for byte; what is no record is removed and never taken.
+/// What is stored is taken once, byte for byte.
 fn stored_prompt(bytes: &[u8]) {
     static BASE: LazyLock<tempfile::TempDir> =
         LazyLock::new(|| tempfile::tempdir().expect("a folder"));
     let base = Utf8Path::from_path(BASE.path())
         .expect("a path in UTF-8")
         .join("claudex");
-    let (records, now) = (base.join("prompts"), Timestamp::now());
-    let is_over = |session: &str, command: &str| {
-        assert_eq!(
-            prompt::take(session, command, now, &base).expect("a folder of ours"),
-            None
-        );
-    };
-    if let Ok(input) = read_bytes(bytes)
-        && let Ok(true) = prompt::store(&input, "claudex", now, &base)
-    {
-        let session = input
-            .session_id
-            .as_deref()
-            .expect("a prompt of no session is not stored");
-        let begin = format!("{}-", sha256(session));
-        let names = records
-            .read_dir_utf8()
-            .expect("a folder")
-            .map(|entry| entry.expect("a name"));
-        let command = names
-            .map(|entry| entry.file_name().to_owned())
-            .find_map(|name| Some(name.strip_prefix(&begin)?.strip_suffix(".json")?.to_owned()));
-        let command = command.expect("a record");
-        let taken = prompt::take(session, &command, now, &base)
-            .expect("a record")
-            .expect("it is fresh");
-        assert_eq!(taken.command, command);
-        let given = [&input.command_args, &input.prompt];
-        assert!(
-            taken.arguments.is_empty()
-                || given
-                    .into_iter()
-                    .flatten()
-                    .any(|given| given.contains(&taken.arguments))
-        );
-        is_over(session, &command);
+    let Ok(input) = read_from(bytes) else { return };
+    if !prompt::store(&input, "claudex", &base).expect("a folder of ours") {
+        return;
     }
-    std::fs::create_dir_all(&records).expect("a folder");
-    let record = records.join(format!("{}-plan.json", sha256("s")));
-    std::fs::write(&record, bytes).expect("a record");
-    match prompt::take("s", "plan", now, &base) {
-        Ok(_) | Err(PromptError::Corrupt { .. }) => {
-            assert!(!record.exists(), "it can be taken again")
-        }
-        Err(error) => panic!("{error}"),
-    }
-    is_over("s", "plan");
+    let session = input.session_id.as_deref().expect("a session");
+    let (command, arguments) = prompt::command_of(&input, "claudex").expect("a command of ours");
+    let take = || prompt::take(session, command, &base).expect("a folder of ours");
+    assert_eq!(take().as_deref(), Some(arguments));
+    assert_eq!(take(), None);
     // What is left of many would be looked through at each call.
     std::fs::remove_dir_all(&base).expect("a folder of ours");
 }

@@ -1,7 +1,7 @@
-//! A question to a person: its words filled in, the dialogs in which it is put, and which transition an answer takes.
+//! The question of a phase: its texts filled in, the dialogs in which it is put, and which transition an answer takes.
 //!
-//! What can be answered stands in the machine's table, or is the program's to say. Who puts the question
-//! to the person is the agent, who hears the answer is the hook of the client's dialog or a verb; nothing here changes a loop.
+//! The machine's table has the answers, or the program gives them. The agent puts the question to the user; the hook of the
+//! client's dialog or a verb takes the answer. Nothing here changes a loop.
 
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -11,49 +11,52 @@ use crate::machine::{Actor, Raw};
 use crate::text;
 
 /// The longest header of the client's dialog, in characters.
-const HEADER: usize = 12;
-/// The longest text of a question once its fields are filled in, in characters.
-const QUESTION: usize = 500;
-/// The longest label that a field or a program gives, in characters.
-const LABEL: usize = 80;
-/// The longest description, in characters; where there are several dialogs all of them have to fit into one block.
-const DESCRIPTION: usize = 300;
-const DESCRIPTION_OF_MANY: usize = 100;
-/// The longest text that a person types instead of choosing, in characters.
-const TYPED: usize = 2_000;
-/// Most options of the client's dialog.
-const DIALOG: usize = 4;
-/// Most options of a question: more are no help to a person, and too long for a block.
-const MOST: usize = 12;
-/// The option beside one that stands alone; where the question takes a text, and where it takes none.
+const MAX_HEADER_CHARS: usize = 12;
+/// The longest question once its fields are filled in, in characters.
+const MAX_QUESTION_CHARS: usize = 500;
+/// The longest label that a program gives, in characters.
+const MAX_LABEL_CHARS: usize = 80;
+/// The longest description in a single dialog, in characters.
+const MAX_DESCRIPTION_CHARS: usize = 300;
+/// The longest description if there are several dialogs, in characters: all have to fit into one block.
+const MAX_DESCRIPTION_CHARS_OF_MANY: usize = 100;
+/// The longest text that a user types instead of choosing, in characters.
+const MAX_TYPED_CHARS: usize = 2_000;
+/// The most options of the client's dialog.
+const MAX_DIALOG_OPTIONS: usize = 4;
+/// The most options of a question: more are no help to a user, and too long for a block.
+const MAX_OPTIONS: usize = 12;
+/// The option beside one that stands alone, if the question takes a text.
 const ELSE: &str = "Something else";
+/// The option beside one that stands alone, if the question takes no text.
 const NO: &str = "Not now";
 /// The last option of a dialog after which another one has the rest.
 pub(super) const MORE: &str = "More…";
 
-/// The question of the phase that a loop is in, as it is to be put to the person.
+/// The question of the phase that a loop is in, as it is to be put to the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
     /// The question.
     pub question: String,
     /// A short label of it, 12 characters at most.
     pub header: String,
-    /// What can be answered; 1 to 12.
+    /// The possible answers; 1 to 12.
     pub options: Vec<Answer>,
-    /// What takes a text that the person types instead of choosing.
+    /// The transition that takes a text that the user types instead of choosing.
     text: Option<Taker>,
 }
 
-/// One answer, and what it takes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// One answer, and the transition that it takes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Answer {
     /// Its words.
     pub label: String,
-    /// What it means; may be empty.
+    /// Its meaning; may be empty.
     pub description: String,
-    /// The transition that it takes.
+    /// The transition.
     pub transition: &'static str,
-    /// What goes into the transition's arguments, by their names.
+    /// The transition's arguments by their names, as its verb takes them.
+    #[serde(skip)]
     pub arguments: Vec<(String, String)>,
 }
 
@@ -72,56 +75,69 @@ impl Answer {
         }
     }
 
-    /// Says what it means.
+    /// Sets the description.
     #[must_use]
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.description = description.into();
         self
     }
 
-    /// Gives an argument of the transition, as its verb takes it.
+    /// Adds an argument of the transition, as its verb takes it.
     #[must_use]
     pub fn argument(mut self, name: impl Into<String>, value: impl ToString) -> Self {
         self.arguments.push((name.into(), value.to_string()));
         self
     }
 
-    /// An answer whose words are the transition's argument, where it has one.
+    /// Makes an answer whose words are the transition's argument, if it has one.
     fn taken_by(taker: Taker, words: &str) -> Self {
-        let answer = taker.with.iter().fold(
+        let words_as_argument = taker.argument.map(|argument| (argument, words));
+        let arguments = taker.with.iter().copied().chain(words_as_argument);
+        arguments.fold(
             Self::new(words, taker.transition),
-            |answer, (name, value)| answer.argument(*name, value),
-        );
-        match taker.argument {
-            Some(argument) => answer.argument(argument, words),
-            None => answer,
-        }
+            |answer, (name, value)| answer.argument(name, value),
+        )
     }
 }
 
-/// Returns the question of the phase that a loop is in, where it asks one and the program does not.
+/// Returns the arguments of a transition as its verb takes them.
+fn arguments_of(transition: &impl Serialize) -> Vec<(String, String)> {
+    // A transition without arguments is its name.
+    let Ok(Json::Object(variant)) = serde_json::to_value(transition) else {
+        return Vec::new();
+    };
+    let fields = variant.values().filter_map(Json::as_object).flatten();
+    let given = fields.filter(|(_, value)| !value.is_null());
+    let text = |value: &Json| {
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned)
+    };
+    given
+        .map(|(name, value)| (name.clone(), text(value)))
+        .collect()
+}
+
+/// Returns the question of the phase that a loop is in, or `None` if it asks none or the program asks it.
 ///
 /// # Errors
-/// Says which label of a field cannot be an option, or that there is none.
+/// Returns the reason if the question or its header is empty.
 pub fn asked(raw: &Raw) -> Result<Option<Asked>, String> {
     let Some(question) = raw.table().phases[raw.phase()].question else {
         return Ok(None);
     };
-    let options = match question.options {
-        Options::These(choices) => choices
-            .iter()
-            .map(|choice| Answer {
-                // Its transition's argument gets the label, whatever a dialog shows of it.
-                label: shown(choice.label, QUESTION),
-                ..Answer::taken_by(choice.taker, choice.label).description(choice.description)
-            })
-            .collect(),
-        Options::Program => return Ok(None),
+    let Options::These(choices) = question.options else {
+        return Ok(None);
     };
+    let options = choices.iter().map(|choice| Answer {
+        // Its transition's argument gets the label, whatever a dialog shows of it.
+        label: shown(choice.label, MAX_QUESTION_CHARS),
+        ..Answer::taken_by(choice.taker, choice.label).description(choice.description)
+    });
     let asked = Asked::new(
         raw.fill(question.question),
         raw.fill(question.header),
-        options,
+        options.collect(),
     );
     asked.plain(question.text).map(Some)
 }
@@ -129,12 +145,10 @@ pub fn asked(raw: &Raw) -> Result<Option<Asked>, String> {
 /// Returns a question that the program asks, as it can be put: its texts made plain.
 ///
 /// # Errors
-/// Says which of its options cannot be one.
+/// Returns the reason if one of its options cannot be one.
 pub fn checked(raw: &Raw, asked: Asked) -> Result<Asked, String> {
-    usable(
-        asked.options.iter().map(|option| option.label.as_str()),
-        "the program",
-    )?;
+    let labels: Vec<&str> = asked.options.iter().map(|one| one.label.trim()).collect();
+    check_labels(&labels)?;
     let phase = &raw.table().phases[raw.phase()];
     for option in &asked.options {
         let name = option.transition;
@@ -151,60 +165,39 @@ pub fn checked(raw: &Raw, asked: Asked) -> Result<Asked, String> {
 }
 
 /// Refuses labels that a dialog cannot show as they are, or that cannot be told apart.
-fn usable<'a>(labels: impl Iterator<Item = &'a str>, whose: &str) -> Result<(), String> {
-    let labels: Vec<&str> = labels.map(str::trim).collect();
-    match labels.len() {
-        0 => return Err(format!("{whose} gives no options")),
-        many if many > MOST => {
-            return Err(format!(
-                "{whose} gives {many} options, and {MOST} are the most"
-            ));
-        }
-        _ => {}
+fn check_labels(labels: &[&str]) -> Result<(), String> {
+    if !(1..=MAX_OPTIONS).contains(&labels.len()) {
+        return Err(format!(
+            "the program gives {} options; a question has 1 to {MAX_OPTIONS}",
+            labels.len()
+        ));
     }
     for (at, label) in labels.iter().enumerate() {
-        let wrong = match label.chars().count() {
-            0 => "is empty".to_owned(),
-            long if long > LABEL => format!("has {long} characters, and {LABEL} are the most"),
-            _ if label.contains('`') => "has a backquote in it".to_owned(),
-            // What is left out when it is shown could not be answered letter by letter.
-            _ if label.contains(['\n', '\t']) || text::plain(label) != *label => {
-                "has a control or a hidden character in it".to_owned()
-            }
-            _ if labels[..at].contains(label) => "stands there twice".to_owned(),
-            _ if *label == MORE || labels.len() == 1 && [ELSE, NO].contains(label) => {
-                "means that nothing is decided".to_owned()
-            }
-            _ => continue,
+        let is_alone = labels.len() == 1;
+        let problem = if label.is_empty() {
+            "is empty"
+        } else if label.chars().count() > MAX_LABEL_CHARS {
+            "has more than 80 characters"
+        } else if label.contains(['`', '\n', '\t']) || text::plain(label) != *label {
+            "has a character that a dialog cannot show"
+        } else if labels[..at].contains(label) {
+            "is there twice"
+        } else if *label == MORE || is_alone && [ELSE, NO].contains(label) {
+            "means that nothing is decided"
+        } else {
+            continue;
         };
-        let label = text::one_line(&text::shown(label), LABEL);
+        let label = text::one_line(&text::shown(label), MAX_LABEL_CHARS);
         return Err(format!(
-            "{whose} gives options of which number {}, “{label}”, {wrong}",
+            "option {} of the program, “{label}”, {problem}",
             at + 1
         ));
     }
     Ok(())
 }
 
-/// Returns the arguments of a transition as its verb takes them.
-fn arguments_of(transition: &impl Serialize) -> Vec<(String, String)> {
-    let Ok(Json::Object(named)) = serde_json::to_value(transition) else {
-        return Vec::new();
-    };
-    let arguments = named.into_values().filter_map(|arguments| match arguments {
-        Json::Object(arguments) => Some(arguments),
-        _ => None,
-    });
-    let given = arguments.flatten().filter(|(_, value)| !value.is_null());
-    let text = |value| match value {
-        Json::String(text) => text,
-        other => other.to_string(),
-    };
-    given.map(|(name, value)| (name, text(value))).collect()
-}
-
 impl Asked {
-    /// Makes a question: what is asked, a label of it of 12 characters at most, and what can be answered.
+    /// Makes a question: its text, a label of 12 characters at most, and the possible answers.
     pub fn new(
         question: impl Into<String>,
         header: impl Into<String>,
@@ -218,49 +211,47 @@ impl Asked {
         }
     }
 
-    /// The question with every text as a dialog shows it.
+    /// Makes every text as a dialog shows it.
     fn plain(mut self, text: Option<Taker>) -> Result<Self, String> {
-        self.question = shown(&self.question, QUESTION);
-        self.header = shown(&self.header, HEADER);
+        self.text = text;
+        self.question = shown(&self.question, MAX_QUESTION_CHARS);
+        self.header = shown(&self.header, MAX_HEADER_CHARS);
         for (what, text) in [("question", &self.question), ("header", &self.header)] {
             if text.is_empty() {
                 return Err(format!("its {what} is empty"));
             }
         }
-        let room = match self.options.len() > DIALOG {
-            true => DESCRIPTION_OF_MANY,
-            false => DESCRIPTION,
+        let max_chars = match self.options.len() > MAX_DIALOG_OPTIONS {
+            true => MAX_DESCRIPTION_CHARS_OF_MANY,
+            false => MAX_DESCRIPTION_CHARS,
         };
         for option in &mut self.options {
             option.label = option.label.trim().to_owned();
-            option.description = shown(&option.description, room);
+            option.description = shown(&option.description, max_chars);
         }
-        self.text = text;
         Ok(self)
     }
 
-    /// Returns the dialogs in which the question is put, each as the labels and descriptions of its 2 to 4 options. Where there is
-    /// another one, the last option leads to it.
+    /// Returns the dialogs in which the question is put, each as the labels and descriptions of its 2 to 4 options. The last
+    /// option of a dialog leads to the next one.
     pub fn dialogs(&self) -> Vec<Vec<(&str, &str)>> {
-        let all: Vec<(&str, &str)> = self
-            .options
-            .iter()
-            .map(|option| (option.label.as_str(), option.description.as_str()))
+        let options = self.options.iter();
+        let mut rest: Vec<(&str, &str)> = options
+            .map(|option| (&*option.label, &*option.description))
             .collect();
-        if let [only] = all.as_slice() {
-            let other = match self.text {
+        if rest.len() == 1 {
+            rest.push(match self.text {
                 Some(_) => (ELSE, "Say it in your own words, in the field for that."),
                 None => (NO, "Nothing is decided."),
-            };
-            return vec![vec![*only, other]];
+            });
         }
-        let (mut rest, mut dialogs) = (all.as_slice(), Vec::new());
-        while rest.len() > DIALOG {
-            let (page, after) = rest.split_at(DIALOG - 1);
-            dialogs.push([page, &[(MORE, "Nothing is decided yet.")]].concat());
-            rest = after;
+        let mut dialogs = Vec::new();
+        while rest.len() > MAX_DIALOG_OPTIONS {
+            let after = rest.split_off(MAX_DIALOG_OPTIONS - 1);
+            rest.push((MORE, "Nothing is decided yet."));
+            dialogs.push(std::mem::replace(&mut rest, after));
         }
-        dialogs.push(rest.to_vec());
+        dialogs.push(rest);
         dialogs
     }
 
@@ -271,32 +262,30 @@ impl Asked {
 
     /// Returns whether one of the dialogs offers exactly these labels and descriptions.
     pub fn offers(&self, options: &[(String, String)]) -> bool {
-        let is_same = |page: &Vec<(&str, &str)>| {
-            let options = options.iter().map(|(label, what)| (&**label, &**what));
-            page.iter().copied().eq(options)
-        };
-        self.dialogs().iter().any(is_same)
+        let options: Vec<(&str, &str)> = options
+            .iter()
+            .map(|(label, what)| (&**label, &**what))
+            .collect();
+        self.dialogs().contains(&options)
     }
 
-    /// Returns the answer that some words are, if they are one: the label of an option, letter by letter; else, where they were
-    /// `typed`, a text of the person's own, if the question takes one.
+    /// Returns the answer that some words are: the option of this label, letter by letter; else, if they were `typed`, a text of
+    /// the user's own, if the question takes one.
     ///
     /// # Errors
-    /// The text is too long.
+    /// Returns an error if the text is too long.
     pub fn answer(&self, words: &str, typed: bool) -> Result<Option<Answer>, String> {
         let words = words.trim();
         if let Some(option) = self.options.iter().find(|option| option.label == words) {
             return Ok(Some(option.clone()));
         }
-        let Some(taker) = self
-            .text
-            .filter(|_| typed && !words.is_empty() && ![ELSE, NO, MORE].contains(&words))
-        else {
+        let is_text = typed && !["", ELSE, NO, MORE].contains(&words);
+        let Some(taker) = self.text.filter(|_| is_text) else {
             return Ok(None);
         };
         match words.chars().count() {
-            long if long > TYPED => Err(format!(
-                "the answer has {long} characters, and {TYPED} are the most"
+            count if count > MAX_TYPED_CHARS => Err(format!(
+                "the answer has {count} characters, and {MAX_TYPED_CHARS} are the most"
             )),
             _ => Ok(Some(Answer::taken_by(taker, words))),
         }
@@ -304,17 +293,15 @@ impl Asked {
 
     /// Returns the labels, for a sentence.
     pub fn labels(&self) -> String {
-        let labels = self
-            .options
-            .iter()
-            .map(|option| format!("“{}”", option.label));
-        labels.collect::<Vec<_>>().join(", ")
+        let labels = self.options.iter();
+        let quoted = labels.map(|option| format!("“{}”", option.label));
+        quoted.collect::<Vec<_>>().join(", ")
     }
 }
 
 /// Returns a text for a dialog: one plain line. No backquote is left in it, so that it ends no fence of the text around it.
-fn shown(text: &str, limit: usize) -> String {
-    text::one_line(text, limit).replace('`', "'")
+fn shown(text: &str, max_chars: usize) -> String {
+    text::one_line(text, max_chars).replace('`', "'")
 }
 
 #[cfg(test)]
@@ -332,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_counts_letter_by_letter_and_only_to_our_question() {
+    fn answer_is_a_label_letter_by_letter() {
         let asked = asked(&["Roll out", "Roll back"], None);
         let take = |answer: &str| label(asked.answer(answer, true));
         assert_eq!(take("Roll out").as_deref(), Some("Roll out"));
@@ -378,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_typed_is_an_answer_where_the_question_takes_one() {
+    fn typed_text_is_taken_if_the_question_takes_one() {
         let taker = Taker {
             transition: "note",
             argument: Some("why"),
@@ -401,7 +388,7 @@ mod tests {
         for nothing in ["", " \n", ELSE, NO, MORE] {
             assert_eq!(asked.answer(nothing, true), Ok(None), "{nothing}");
         }
-        let long = "é".repeat(TYPED);
+        let long = "é".repeat(MAX_TYPED_CHARS);
         assert!(asked.answer(&long, true).is_ok());
         assert_eq!(
             asked.answer(&format!("{long}!"), true).unwrap_err(),
@@ -410,11 +397,11 @@ mod tests {
     }
 
     #[test]
-    fn a_dialog_has_two_to_four_options_and_all_of_them_are_offered_once() {
-        let all: Vec<String> = (1..=MOST)
+    fn dialogs_offer_each_option_once() {
+        let all: Vec<String> = (1..=MAX_OPTIONS)
             .map(|number| format!("option {number}"))
             .collect();
-        for count in 1..=MOST {
+        for count in 1..=MAX_OPTIONS {
             let labels: Vec<&str> = all[..count].iter().map(String::as_str).collect();
             let asked = asked(&labels, None);
             let dialogs = asked.dialogs();
@@ -426,7 +413,7 @@ mod tests {
             assert!(
                 dialogs
                     .iter()
-                    .all(|page| (2..=DIALOG).contains(&page.len())),
+                    .all(|page| (2..=MAX_DIALOG_OPTIONS).contains(&page.len())),
                 "{count}"
             );
             let offered: Vec<&str> = dialogs
@@ -447,43 +434,43 @@ mod tests {
     }
 
     #[test]
-    fn a_label_that_cannot_be_one_is_named() {
-        let said = |labels: &[&str]| usable(labels.iter().copied(), "it").unwrap_err();
-        assert_eq!(said(&[]), "it gives no options");
-        assert_eq!(said(&["x"; 13]), "it gives 13 options, and 12 are the most");
+    fn label_that_cannot_be_shown_is_named() {
+        let error = |labels: &[&str]| check_labels(labels).unwrap_err();
+        let count = "options; a question has 1 to 12";
+        assert_eq!(error(&[]), format!("the program gives 0 {count}"));
+        assert_eq!(error(&["x"; 13]), format!("the program gives 13 {count}"));
+
         let long = "x".repeat(81);
-        for (label, wrong) in [
-            (" ", "is empty"),
-            (long.as_str(), "has 81 characters, and 80 are the most"),
-            ("a`b`", "has a backquote in it"),
-            ("a\u{1b}[2J", "has a control or a hidden character in it"),
-            ("a\nb", "has a control or a hidden character in it"),
-            ("a\u{202e}b", "has a control or a hidden character in it"),
-            (" fine ", "stands there twice"),
+        let not_shown = "has a character that a dialog cannot show";
+        for (label, problem) in [
+            ("", "is empty"),
+            (long.as_str(), "has more than 80 characters"),
+            ("a`b`", not_shown),
+            ("a\u{1b}[2J", not_shown),
+            ("a\nb", not_shown),
+            ("a\u{202e}b", not_shown),
+            ("fine", "is there twice"),
             (MORE, "means that nothing is decided"),
         ] {
-            let said = said(&["fine", label]);
-            assert!(
-                said.starts_with("it gives options of which number 2, “"),
-                "{said}"
-            );
-            assert!(said.ends_with(&format!("”, {wrong}")), "{said}");
-            assert!(!said.contains(['\n', '\u{1b}', '\u{202e}']), "{said:?}");
+            let error = error(&["fine", label]);
+            assert!(error.starts_with("option 2 of the program, “"), "{error}");
+            assert!(error.ends_with(&format!("”, {problem}")), "{error}");
+            assert!(!error.contains(['\n', '\u{1b}', '\u{202e}']), "{error:?}");
         }
         for alone in [ELSE, NO] {
-            assert!(said(&[alone]).ends_with("means that nothing is decided"));
-            assert_eq!(usable(["fine", alone].into_iter(), "it"), Ok(()));
+            assert!(error(&[alone]).ends_with("means that nothing is decided"));
+            assert_eq!(check_labels(&["fine", alone]), Ok(()));
         }
-        assert_eq!(
-            usable(["a", "it's \"$(x)\"", "計画 👩"].into_iter(), "it"),
-            Ok(())
-        );
+        assert_eq!(check_labels(&["a", "it's \"$(x)\"", "計画 👩"]), Ok(()));
     }
 
     #[test]
-    fn what_is_shown_is_one_plain_line_that_ends_no_fence() {
+    fn shown_text_is_one_plain_line() {
         assert_eq!(shown("a\r\n```\u{202e}\u{1b}[2Jb", 500), "a '''[2Jb");
-        assert_eq!(shown("exactly twelve", HEADER).chars().count(), HEADER);
+        assert_eq!(
+            shown("exactly twelve", MAX_HEADER_CHARS).chars().count(),
+            MAX_HEADER_CHARS
+        );
         let empty = |question: &str, header: &str| {
             let asked = Asked::new(question, header, vec![Answer::new("Yes", "choose")]);
             asked.plain(None).unwrap_err()
@@ -504,6 +491,9 @@ mod tests {
             let lengths = asked.options.iter().map(|option| option.description.len());
             lengths.max()
         };
-        assert_eq!((longest(DIALOG), longest(MOST)), (Some(300), Some(100)));
+        assert_eq!(
+            (longest(MAX_DIALOG_OPTIONS), longest(MAX_OPTIONS)),
+            (Some(300), Some(100))
+        );
     }
 }

@@ -1,68 +1,114 @@
-//! The commands that `run` ran for a loop, as the journal tells them, and what they wrote.
+//! Running the user's commands, and the journal's notes of that.
 //!
-//! A run is two notes, as a review's: that it began, and how it ended. One that began and never ended was cut off with its
-//! stop.
+//! `run` runs one command, `verify` a list. A run is two notes, as a review's: that it began, and how it ended. One that began
+//! and never ended was cut off with its stop. Only one is at work in a loop at a time, under the run lock.
 
 use std::io;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use camino::Utf8PathBuf;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::random_hex;
+use crate::files::Folder;
 use crate::machine::{Raw, Refusal, Snapshot};
 use crate::process::configured::ConfiguredCommand;
-use crate::process::environment::Environment;
+use crate::process::environment::{Environment, GUARD};
 use crate::process::limits::{Limits, Spelled};
 use crate::process::{Call, ProcessEnd, ProcessOutput, supervise};
-use crate::store::{Entry, StoreError};
+use crate::store::{Entry, Record};
 use crate::text;
 
-/// The note of a run's begin.
-const BEGAN: &str = "command-began";
-/// The note of a run's end.
-const ENDED: &str = "command-ended";
-/// How many lines of what a command wrote are shown.
-const TAIL_LINES: usize = 40;
-/// How many characters of one of them.
-const LINE: usize = 300;
-/// How many characters of them all, from the end.
-const TAIL: usize = 4000;
+/// The most lines that are shown of a command's output.
+const MAX_TAIL_LINES: usize = 40;
+/// The longest of these lines, in characters.
+const MAX_LINE_CHARS: usize = 300;
+/// The most characters of all these lines.
+const MAX_TAIL_CHARS: usize = 4000;
 
-/// What the note of a run's begin holds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Began {
-    run: String,
-    command: String,
+/// A note about a run.
+pub(super) trait RunNote: Serialize + DeserializeOwned {
+    /// The name of the note.
+    const NAME: &str;
+
+    /// Reads a journal entry, if it is a note of this name.
+    fn read(entry: &Entry) -> Option<Self> {
+        entry.noted(Self::NAME)
+    }
+
+    /// Adds the note to a loop's journal.
+    fn write(&self, raw: &Raw) -> Result<(), Refusal> {
+        let noted = raw.store().note(raw.id(), Self::NAME, self);
+        noted.map_err(Refusal::Store)
+    }
 }
 
-/// What the note of a run's end holds.
+/// Returns the newest run if it was cut off. The run lock has to be held.
+pub(super) fn unended<B: RunNote, E: RunNote>(raw: &Raw) -> Result<Option<B>, Refusal> {
+    let journal = raw.recent().map_err(Refusal::Store)?;
+    let mut notes = journal
+        .iter()
+        .rev()
+        .filter_map(|entry| match B::read(entry) {
+            Some(began) => Some(Some(began)),
+            None => E::read(entry).map(|_| None),
+        });
+    Ok(notes.next().flatten())
+}
+
+/// The begin of a run of one command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Finished {
-    run: String,
-    command: String,
+pub(super) struct CommandBegan {
+    pub(super) run: String,
+    pub(super) command: String,
+}
+
+impl RunNote for CommandBegan {
+    const NAME: &str = "command-began";
+}
+
+impl CommandBegan {
+    /// Returns the end of the run.
+    pub(super) fn ended(self, exit: Exit) -> CommandEnded {
+        CommandEnded {
+            run: self.run,
+            command: self.command,
+            exit,
+        }
+    }
+}
+
+/// The end of a run of one command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct CommandEnded {
+    pub(super) run: String,
+    pub(super) command: String,
     #[serde(flatten)]
-    exit: Exit,
+    pub(super) exit: Exit,
 }
 
-/// How a command ended.
+impl RunNote for CommandEnded {
+    const NAME: &str = "command-ended";
+}
+
+/// The end of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, derive_more::Display)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
-pub enum Exit {
-    /// By itself.
+pub(super) enum Exit {
+    /// It ended by itself.
     #[display("exit status {status}")]
     Exited {
         /// Its status.
         status: i32,
     },
-    /// By a signal that was not ours.
+    /// A signal that was not ours ended it.
     #[display("signal {signal}")]
     Signalled {
         /// The signal's number.
         signal: i32,
     },
-    /// Ended by us at its deadline.
+    /// It was ended at its deadline.
     #[display("ended after {}", Spelled(Duration::from_millis(*after_ms)))]
     TimedOut {
         /// The deadline, in milliseconds.
@@ -71,7 +117,7 @@ pub enum Exit {
     /// It could not be started, or its status is not known.
     #[display("{problem}")]
     Failed {
-        /// What the system said, on one line.
+        /// The system's error, on one line.
         problem: String,
     },
     /// The user's configuration does not allow it.
@@ -83,8 +129,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// Returns how a supervised process ended.
-    pub(super) fn of(ended: &ProcessOutput) -> Self {
+    fn of(ended: &ProcessOutput) -> Self {
         match &ended.how {
             ProcessEnd::Exited(status) => Self::Exited { status: *status },
             ProcessEnd::Signalled(signal) => Self::Signalled { signal: *signal },
@@ -92,113 +137,127 @@ impl Exit {
                 after_ms: u64::try_from(after.as_millis()).unwrap_or(u64::MAX),
             },
             ProcessEnd::CouldNotStart(error) => Self::Failed {
-                problem: text::one_line(&error.to_string(), LINE),
+                problem: text::one_line(&error.to_string(), MAX_LINE_CHARS),
             },
             ProcessEnd::StatusLost(error) => Self::Failed {
-                problem: text::one_line(&error.to_string(), LINE),
+                problem: text::one_line(&error.to_string(), MAX_LINE_CHARS),
             },
             ProcessEnd::Stopped => Self::CutOff,
         }
     }
 
-    /// Returns whether it is what `run` calls passed.
-    pub fn passed(&self) -> bool {
+    /// Returns whether it passed, as `run` calls it.
+    pub(super) fn passed(&self) -> bool {
         matches!(self, Self::Exited { status: 0 })
     }
 }
 
 /// The last command that ended in a loop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct LastRun {
-    /// Its name in the configuration.
-    pub command: String,
-    /// How it ended, in words: `exit status 1`.
-    pub exit: String,
-    /// Whether it ended with status 0.
-    pub passed: bool,
-    /// The end of what it wrote, plain, some lines; may be empty.
-    pub tail: String,
-    /// The file that has all of it; it is not there where the command wrote nothing.
-    pub log: String,
+pub(super) struct LastRun {
+    command: String,
+    /// The end in words, such as `exit status 1`.
+    exit: String,
+    passed: bool,
+    /// The last lines of the output, plain; may be empty.
+    tail: String,
+    /// The file with all of the output. It is not there if the command wrote nothing.
+    log: String,
 }
 
-/// Returns the last command that ended in a loop. What cannot be read is not told.
-pub fn last(raw: &Raw) -> Option<LastRun> {
+/// Returns the last command that ended in a loop, or `None` if there is none or the journal cannot be read.
+pub(super) fn last(raw: &Raw) -> Option<LastRun> {
     let journal = raw.journal().ok()?;
-    let finished = journal
-        .iter()
-        .rev()
-        .find_map(|entry| entry.noted::<Finished>(ENDED))?;
-    let file = log(raw, &finished.command)?;
+    let ended = journal.iter().rev().find_map(CommandEnded::read)?;
+    let file = raw
+        .store()
+        .loop_folder(raw.id())
+        .join(log_name(&ended.command));
     Some(LastRun {
-        passed: finished.exit.passed(),
-        exit: finished.exit.to_string(),
-        tail: raw
-            .store()
-            .read(&file)
-            .map_or_else(|_| String::new(), |bytes| tail(&bytes)),
+        passed: ended.exit.passed(),
+        exit: ended.exit.to_string(),
+        tail: tail(&raw.store().read(&file).unwrap_or_default()),
         log: file.to_string(),
-        command: finished.command,
+        command: ended.command,
     })
 }
 
-/// Returns the file in which what a command wrote is kept. None for a name that no configuration has: it may not lead
-/// elsewhere.
-pub(super) fn log(raw: &Raw, command: &str) -> Option<Utf8PathBuf> {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
-    let fits = !command.is_empty() && command.len() <= 64 && command.bytes().all(plain);
-    fits.then(|| {
-        raw.store()
-            .loop_folder(raw.id())
-            .join(format!("run-{command}.log"))
-    })
+/// Returns the name of the file in a loop's folder in which the output of a command is kept.
+pub(super) fn log_name(command: &str) -> String {
+    format!("run-{command}.log")
 }
 
-/// Returns the end of what a command wrote.
+/// Returns the end of a command's output, plain.
 pub(super) fn tail(bytes: &[u8]) -> String {
     // More than enough for the lines that are shown, and no more work than that.
-    let bytes = &bytes[bytes.len().saturating_sub(TAIL_LINES * 4 * LINE)..];
+    let bytes = &bytes[bytes
+        .len()
+        .saturating_sub(MAX_TAIL_LINES * 4 * MAX_LINE_CHARS)..];
     let plain = text::plain(&String::from_utf8_lossy(bytes));
-    let mut lines: Vec<String> = Vec::new();
-    let mut length = 0;
-    for line in plain.lines().rev().take(TAIL_LINES) {
-        let line: String = line.trim_end().chars().take(LINE).collect();
-        length += line.chars().count() + 1;
-        if length > TAIL {
-            break;
-        }
-        lines.push(line);
-    }
-    lines.reverse();
+    let lines = plain.lines().rev().take(MAX_TAIL_LINES);
+    let lines = lines.map(|line| line.trim_end().chars().take(MAX_LINE_CHARS).collect());
+    let lines = last_lines(lines, MAX_TAIL_CHARS);
     lines.join("\n").trim_matches('\n').to_owned()
 }
 
-/// Refuses where someone was faster: what a command would be run for has happened.
-pub(super) fn unmoved(raw: &Raw) -> Result<(), Refusal> {
+/// Returns the last lines, of `lines` from the end, that have at most so many characters together.
+pub(super) fn last_lines(lines: impl Iterator<Item = String>, max_chars: usize) -> Vec<String> {
+    let mut chars = 0;
+    let fits = |line: &String| {
+        chars += line.chars().count() + 1;
+        chars <= max_chars
+    };
+    let mut kept: Vec<String> = lines.take_while(fits).collect();
+    kept.reverse();
+    kept
+}
+
+/// Converts an error of the system about what is looked at.
+pub(super) fn unobserved(what: &str) -> impl FnOnce(io::Error) -> Refusal {
+    move |source| Refusal::Observe {
+        what: what.to_owned(),
+        source,
+    }
+}
+
+/// Refuses to run commands in a process that a reviewer or a command of ours started.
+pub(super) fn refuse_inside(what: &str) -> Result<(), Refusal> {
+    match std::env::var_os(GUARD) {
+        None => Ok(()),
+        Some(_) => Err(unobserved(what)(io::Error::other(
+            "this is a process of a reviewer or of a command, and may not run one",
+        ))),
+    }
+}
+
+/// Refuses if the loop has moved on since it was opened: what a command would be run for has happened.
+pub(super) fn refuse_moved(raw: &Raw) -> Result<(), Refusal> {
     let opened = raw.store().open(raw.id()).map_err(Refusal::Store)?;
-    let snapshot = |record: &crate::store::Record| Snapshot {
+    let snapshot = |record: &Record| Snapshot {
         phase: record.phase().to_owned(),
         revision: record.revision(),
     };
     let (expected, found) = (snapshot(raw.record()), snapshot(&opened.record));
-    if expected == found {
-        Ok(())
-    } else {
-        Err(Refusal::Stale { expected, found })
+    match expected == found {
+        true => Ok(()),
+        false => Err(Refusal::Stale { expected, found }),
     }
 }
 
-/// Names a run.
-pub(super) fn new_run() -> io::Result<String> {
+/// Returns the id of a new run.
+pub(super) fn new_run_id() -> io::Result<String> {
     Ok(format!("c-{}", random_hex::<8>()?))
 }
 
-/// Runs a command in the loop's root to its end, or until `is_unwanted`, which is asked about ten times a second.
-pub(super) fn supervised(
+/// Runs a command in the loop's root to its end, or until `is_unwanted`, which is asked about ten times a second. Its output is
+/// kept in a file of the loop's folder.
+pub(super) fn run(
     raw: &Raw,
     command: &ConfiguredCommand,
+    folder: &Folder,
+    log: &str,
     is_unwanted: &mut dyn FnMut() -> bool,
-) -> ProcessOutput {
+) -> Exit {
     let environment =
         Environment::allowing(command.environment.iter().cloned()).with_projects_programs();
     let call = Call {
@@ -212,44 +271,15 @@ pub(super) fn supervised(
             idle: command.timeout,
         },
     };
-    supervise(&call, &mut |_| match is_unwanted() {
+    let output = supervise(&call, &mut |_| match is_unwanted() {
         true => ControlFlow::Break(()),
         false => ControlFlow::Continue(()),
-    })
-}
-
-/// Notes that a run was cut off, if its stop was ended in the middle. The run lock has to be held.
-pub(super) fn note_cut_off(raw: &Raw) -> Result<(), StoreError> {
-    let journal = raw.recent()?;
-    let began = journal
-        .iter()
-        .rposition(|entry| entry.noted::<Began>(BEGAN).is_some());
-    let Some((at, began)) = began.and_then(|at| Some((at, journal[at].noted::<Began>(BEGAN)?)))
-    else {
-        return Ok(());
-    };
-    let over = |entry: &Entry| {
-        entry
-            .noted::<Finished>(ENDED)
-            .is_some_and(|finished| finished.run == began.run)
-    };
-    if journal[at..].iter().any(over) {
-        return Ok(());
+    });
+    if let Err(error) = output.keep(folder, log) {
+        // The output is for people only: the outcome is known.
+        raw.store().log(&format!("{} {log}: {error}", raw.id()));
     }
-    ended(raw, &began.run, &began.command, Exit::CutOff)
-}
-
-/// Notes that a run began.
-pub(super) fn began(raw: &Raw, run: &str, command: &str) -> Result<(), StoreError> {
-    let (run, command) = (run.to_owned(), command.to_owned());
-    raw.store().note(raw.id(), BEGAN, &Began { run, command })
-}
-
-/// Notes how a run ended.
-pub(super) fn ended(raw: &Raw, run: &str, command: &str, exit: Exit) -> Result<(), StoreError> {
-    let (run, command) = (run.to_owned(), command.to_owned());
-    raw.store()
-        .note(raw.id(), ENDED, &Finished { run, command, exit })
+    Exit::of(&output)
 }
 
 #[cfg(test)]
@@ -257,7 +287,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_tail_is_the_end_plain_and_bounded() {
+    fn tail_is_plain_and_bounded() {
         assert_eq!(tail(b""), "");
         assert_eq!(
             tail(b"\n\na\r\nb\x1b[31m\xff\xe2\x80\xae\n\n"),
@@ -265,16 +295,16 @@ mod tests {
         );
         let many: String = (0..100_000).map(|line| format!("line {line}\n")).collect();
         let shown = tail(many.as_bytes());
-        assert_eq!(shown.lines().count(), TAIL_LINES);
+        assert_eq!(shown.lines().count(), MAX_TAIL_LINES);
         assert!(shown.ends_with("line 99999"), "{shown}");
         let long = "\u{1f600}".repeat(100_000);
-        assert!(tail(long.as_bytes()).chars().count() <= LINE);
+        assert!(tail(long.as_bytes()).chars().count() <= MAX_LINE_CHARS);
         let wide = format!("{}\n", "x".repeat(1000)).repeat(40);
-        assert!(tail(wide.as_bytes()).chars().count() <= TAIL);
+        assert!(tail(wide.as_bytes()).chars().count() <= MAX_TAIL_CHARS);
     }
 
     #[test]
-    fn an_end_is_told_in_words_and_read_back() {
+    fn exit_has_words_and_is_read_back() {
         for (exit, words) in [
             (Exit::Exited { status: 7 }, "exit status 7"),
             (Exit::Signalled { signal: 9 }, "signal 9"),
@@ -283,11 +313,11 @@ mod tests {
         ] {
             assert_eq!(exit.to_string(), words);
             let (run, command) = ("c-1".to_owned(), "build".to_owned());
-            let finished = Finished { run, command, exit };
-            let json = serde_json::to_string(&finished).unwrap();
+            let ended = CommandEnded { run, command, exit };
+            let json = serde_json::to_string(&ended).unwrap();
             assert_eq!(
-                serde_json::from_str::<Finished>(&json).unwrap(),
-                finished,
+                serde_json::from_str::<CommandEnded>(&json).unwrap(),
+                ended,
                 "{json}"
             );
         }

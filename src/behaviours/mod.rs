@@ -1,19 +1,17 @@
 //! What a stop does, for any machine: look by reference, then try the outcome's transitions in turn.
 //!
-//! The generated `OnStop` methods call into this room: [`observe`] looks and never moves the loop; [`attempt`],
-//! [`or_else`] and [`settle`] carry it through the transitions that an outcome names. Which edge it is, guards decide;
-//! nothing here chooses one. [`words`] says what came of it, [`mod@ask`] knows the question of a phase and its answers,
-//! [`command_runs`] what became of the user's commands, and [`verify`] which of them prove the work. The room knows no phase by name.
+//! The generated `OnStop` methods call this module: [`observe`] looks and never moves the loop; [`attempt`], [`or_else`] and
+//! [`settle`] carry it through the transitions that an outcome names. Guards decide which edge it is.
 
 pub mod ask;
-pub mod command_runs;
+mod command_runs;
 pub mod observe;
 pub mod verify;
 pub mod words;
 
 use crate::machine::{EdgeAt, LoopHandle, Refused};
 
-/// What a stop came to.
+/// The outcome of a stop.
 #[derive(Debug)]
 pub enum Step<A> {
     /// An edge was taken.
@@ -43,13 +41,13 @@ impl<A> Step<A> {
 pub enum Attempt<L, A> {
     /// No edge was taken yet.
     Open(L),
-    /// One was.
+    /// An edge was taken.
     Taken(A),
     /// A transition was refused for another reason than its guard.
     Failed(Refused<A>),
 }
 
-/// Begins with the loop that was looked at.
+/// Begins an attempt with the loop that was looked at.
 pub fn attempt<L, A>(held: L) -> Attempt<L, A> {
     Attempt::Open(held)
 }
@@ -73,10 +71,10 @@ where
     }
 }
 
-/// Returns what became of it.
+/// Converts an attempt into the outcome of the stop.
 ///
 /// # Errors
-/// A transition was refused for another reason than its guard.
+/// Returns an error if a transition was refused for another reason than its guard.
 pub fn settle<L, A>(attempt: Attempt<L, A>) -> Result<Step<A>, Refused<A>>
 where
     L: Into<A>,

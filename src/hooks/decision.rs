@@ -1,76 +1,99 @@
-//! What a stop hook answers: exactly one JSON object on one line, whatever the texts in it.
-//!
-//! The client drops an answer that it cannot parse, and shortens one that is too long; neither may happen to ours.
-//! Why a turn may end or not is decided elsewhere.
+//! The answers of hooks: one JSON object on one line, as Claude Code reads it. It drops an answer that it cannot parse.
 
 use serde::Serialize;
 
+use super::shorten::shorten;
 use crate::text;
 
-/// A reason is shorter than this. In UTF-16 units, as the client, which shortens above 10,000, counts; the number of
-/// characters is never larger.
-pub const REASON_LIMIT: usize = 9_000;
 /// The longest sentences of a note, in characters.
-const NOTE_LIMIT: usize = 1000;
-/// The longest text that says where the rest is, in characters.
-const REST_LIMIT: usize = 300;
+const MAX_NOTE_CHARS: usize = 1_000;
+/// The longest instruction below a note, in characters: the client shortens texts above 10,000.
+const MAX_INSTRUCTION_CHARS: usize = 7_500;
 
 /// The answer to a stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Decision {
+pub struct Decision {
+    /// Whether the turn ends.
+    pub action: Action,
+    /// A note for the user: see [`text::note`].
+    pub note: Option<String>,
+}
+
+/// The end of a turn, or the text with which the agent goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
     /// The turn may end.
-    Approve {
-        /// A note for the person: see [`text::note`].
-        note: Option<String>,
-    },
+    Approve,
     /// The agent goes on.
-    Block {
-        /// What the agent is told.
-        reason: String,
-        /// A note for the person: see [`text::note`].
-        note: Option<String>,
-    },
+    Block(String),
     /// The agent goes on, and the client does not show that as an error.
-    Remind {
-        /// What the agent is told.
-        reason: String,
-        /// A note for the user: see [`text::note`].
-        note: Option<String>,
-    },
+    Remind(String),
 }
 
 impl Decision {
-    /// Returns the answer as the client reads it: one JSON object and a line end.
+    /// Lets the turn end.
+    pub fn approve(note: Option<String>) -> Self {
+        Self {
+            action: Action::Approve,
+            note,
+        }
+    }
+
+    /// Returns the answer as the client reads it.
     ///
-    /// Where the reason is too long, its last line says so and that the rest is in `rest`, such as a file's path.
-    pub fn to_json(&self, rest: Option<&str>) -> String {
-        // The client would fill a missing reason with a word that helps nobody.
-        let words = |reason: &str| match shorten(&text::plain(reason), rest) {
-            reason if reason.trim().is_empty() => "The loop is not finished.".to_owned(),
-            reason => reason,
-        };
-        let (decision, reason, context, note) = match self {
-            Self::Approve { note } => (Some("approve"), None, None, note),
-            Self::Block { reason, note } => (Some("block"), Some(words(reason)), None, note),
-            Self::Remind { reason, note } => (None, None, Some(words(reason)), note),
-        };
-        let note = note
-            .as_deref()
-            .map(|note| text::pasteable(&text::note(note, NOTE_LIMIT)));
-        let answer = serde_json::to_string(&Answer {
-            decision,
-            reason,
-            hook_specific_output: context.map(|additional_context| Context {
-                hook_event_name: "Stop",
-                additional_context,
-            }),
-            system_message: note.filter(|note| !note.is_empty()),
-        });
-        answer.expect("texts are always JSON") + "\n"
+    /// The last line of a text that is too long says that the rest is in `rest`, a command of the user's.
+    pub fn to_json(&self, rest: &str) -> String {
+        let note = self.note.as_deref();
+        match &self.action {
+            Action::Approve => to_line(Some("approve"), None, None, note),
+            Action::Block(text) => {
+                to_line(Some("block"), Some(plain_reason(text, rest)), None, note)
+            }
+            Action::Remind(text) => {
+                let context = Context {
+                    hook_event_name: "Stop",
+                    additional_context: plain_reason(text, rest),
+                };
+                to_line(None, None, Some(context), note)
+            }
+        }
     }
 }
 
-/// The answer's fields. Not a map of values: each stop would read the code of one, too.
+/// The answer to another event.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HookOutput {
+    /// A note for the agent: see [`text::note`].
+    pub agent: Option<String>,
+    /// An instruction for the agent, of several lines. It is told only below a note.
+    pub more: Option<String>,
+    /// A note for the user.
+    pub person: Option<String>,
+}
+
+impl HookOutput {
+    /// Returns the answer to an event such as `PostToolUse`, as the client reads it, or nothing.
+    pub fn to_json(&self, event: &'static str) -> String {
+        if self.agent.is_none() && self.person.is_none() {
+            return String::new();
+        }
+        let context = self.agent.as_deref().map(|note| {
+            let mut context = plain_note(note);
+            if let Some(instruction) = &self.more {
+                let plain = text::plain(instruction);
+                context.push_str("\n\n");
+                context.extend(plain.trim_end().chars().take(MAX_INSTRUCTION_CHARS));
+            }
+            Context {
+                hook_event_name: event,
+                additional_context: context,
+            }
+        });
+        to_line(None, None, context, self.person.as_deref())
+    }
+}
+
+/// The client's format. Not a map of values: each stop would read the code of one, too.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Answer {
@@ -80,11 +103,12 @@ struct Answer {
     reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     hook_specific_output: Option<Context>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    system_message: Option<String>,
+    /// The note for the user.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    system_message: String,
 }
 
-/// The text of a reminder.
+/// A text that the client adds to the conversation.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Context {
@@ -92,100 +116,32 @@ struct Context {
     additional_context: String,
 }
 
-/// Returns how long the client takes a text to be.
-fn length(text: &str) -> usize {
-    text.encode_utf16().count()
+fn to_line(
+    decision: Option<&'static str>,
+    reason: Option<String>,
+    context: Option<Context>,
+    note: Option<&str>,
+) -> String {
+    let answer = serde_json::to_string(&Answer {
+        decision,
+        reason,
+        hook_specific_output: context,
+        system_message: note.map(plain_note).unwrap_or_default(),
+    });
+    answer.expect("texts are always JSON") + "\n"
 }
 
-/// Returns the text itself, or its beginning with a last line that says that it was cut.
-fn shorten(text: &str, rest: Option<&str>) -> String {
-    let whole = length(text);
-    if whole < REASON_LIMIT {
-        return text.to_owned();
+fn plain_note(note: &str) -> String {
+    text::pasteable(&text::note(note, MAX_NOTE_CHARS))
+}
+
+/// Returns a reason as the client takes it whole. It fills an empty one with a word that helps nobody.
+fn plain_reason(reason: &str, rest: &str) -> String {
+    let plain = text::plain(reason);
+    if plain.trim().is_empty() {
+        return "The loop is not finished.".to_owned();
     }
-    let notice = match rest
-        .map(|rest| text::one_line(rest, REST_LIMIT))
-        .filter(|rest| !rest.is_empty())
-    {
-        Some(rest) => {
-            format!("(This text was cut: it has {whole} characters. The rest is in {rest})")
-        }
-        None => format!("(This text was cut: it has {whole} characters.)"),
-    };
-    let budget = REASON_LIMIT - 1 - length(&notice);
-
-    // The longest run of whole lines that fits, with the line that closes a fence left open there.
-    let (mut used, mut end, mut best) = (0, 0, (0, String::new()));
-    let mut fence = None;
-    for line in text.split_inclusive('\n') {
-        used += length(line);
-        if used > budget {
-            break;
-        }
-        end += line.len();
-        fence = step_fence(fence, line);
-        let closing = closing(fence);
-        if used + length(&closing) <= budget {
-            best = (end, closing);
-        }
-    }
-    let (end, closing) = best;
-    let mut kept = text[..end].to_owned();
-    // One huge line would leave next to nothing: then it is cut inside, unless a fence hangs on it.
-    let next = text[end..].split('\n').next().unwrap_or_default();
-    if length(&kept) < budget / 2 && !is_fence(next) {
-        let room = budget - length(&kept) - length(&closing) - 1;
-        let mut taken = 0;
-        kept.extend(next.chars().take_while(|character| {
-            taken += character.len_utf16();
-            taken <= room
-        }));
-        kept.push('\n');
-    }
-    kept + &closing + &notice
-}
-
-/// An open code fence: its character and how many of them.
-type Fence = Option<(char, usize)>;
-
-/// Returns a line's fence marker and what follows it, where it has one.
-fn fence_of(line: &str) -> Option<((char, usize), &str)> {
-    let line = line.trim_end_matches('\n');
-    let marker = line.trim_start_matches(' ');
-    let character = marker
-        .chars()
-        .next()
-        .filter(|character| matches!(character, '`' | '~'))?;
-    let after = marker.trim_start_matches(character);
-    let count = marker.len() - after.len();
-    (line.len() - marker.len() <= 3 && count >= 3).then_some(((character, count), after))
-}
-
-fn is_fence(line: &str) -> bool {
-    fence_of(line).is_some()
-}
-
-/// Returns the fence that is open after a line, by the one open before it.
-fn step_fence(open: Fence, line: &str) -> Fence {
-    match (open, fence_of(line)) {
-        (None, Some((('`', _), after))) if after.contains('`') => None,
-        (None, Some((fence, _))) => Some(fence),
-        (Some((character, count)), Some(((other, others), after)))
-            if other == character && others >= count && after.trim().is_empty() =>
-        {
-            None
-        }
-        (open, _) => open,
-    }
-}
-
-/// Returns the line that closes an open fence.
-fn closing(open: Fence) -> String {
-    open.map_or_else(String::new, |(character, count)| {
-        let mut line: String = std::iter::repeat_n(character, count).collect();
-        line.push('\n');
-        line
-    })
+    shorten(&plain, rest)
 }
 
 #[cfg(test)]
@@ -194,155 +150,92 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
+    use crate::hooks::REASON_LIMIT;
 
-    fn reason(text: &str, rest: Option<&str>) -> String {
-        let answer = Decision::Block {
-            reason: text.to_owned(),
+    fn block(reason: &str) -> Decision {
+        Decision {
+            action: Action::Block(reason.into()),
             note: None,
         }
-        .to_json(rest);
-        let answer: Value = serde_json::from_str(&answer).unwrap();
-        answer["reason"].as_str().unwrap().to_owned()
-    }
-
-    /// Returns the fence that is open at the end of a text.
-    fn open_at_end(text: &str) -> Fence {
-        text.split_inclusive('\n').fold(None, step_fence)
     }
 
     #[test]
-    fn the_bytes_are_those_the_client_knows() {
-        assert_eq!(
-            Decision::Approve { note: None }.to_json(None),
-            "{\"decision\":\"approve\"}\n"
-        );
-        assert_eq!(
-            Decision::Approve {
-                note: Some("log\nin \u{1b}x".into())
-            }
-            .to_json(None),
-            "{\"decision\":\"approve\",\"systemMessage\":\"log in x\"}\n"
-        );
-        assert_eq!(
-            Decision::Block {
-                reason: "a \"b\"\r\n\tc\u{202e}\0".into(),
-                note: Some(" ".into())
-            }
-            .to_json(None),
-            "{\"decision\":\"block\",\"reason\":\"a \\\"b\\\"\\n\\tc\"}\n"
-        );
-        assert_eq!(
-            Decision::Remind {
-                reason: "a".into(),
-                note: Some("b".into())
-            }
-            .to_json(None),
-            "{\"hookSpecificOutput\":{\"hookEventName\":\"Stop\",\"additionalContext\":\"a\"},\"systemMessage\":\"b\"}\n"
-        );
-    }
-
-    #[test]
-    fn a_block_always_has_a_reason() {
-        assert_eq!(reason("\u{202e}\0 \n", None), "The loop is not finished.");
-    }
-
-    #[test]
-    fn a_text_just_below_the_limit_is_whole_and_one_at_it_is_cut() {
-        let text = "x".repeat(REASON_LIMIT - 1);
-        assert_eq!(reason(&text, None), text);
-        let cut = reason(&"x".repeat(REASON_LIMIT), None);
-        assert!(
-            length(&cut) < REASON_LIMIT
-                && cut.ends_with("xx\n(This text was cut: it has 9000 characters.)")
-        );
-    }
-
-    #[test]
-    fn it_is_cut_at_a_line_end_and_says_where_the_rest_is() {
-        let text = "a line of findings\n".repeat(1000);
-        let cut = reason(&text, Some(".claude/claudex/\nit's \u{202e}here.md"));
-        let (lines, last) = cut.rsplit_once('\n').unwrap();
-        assert!(lines.lines().all(|line| line == "a line of findings"));
-        assert_eq!(
-            last,
-            "(This text was cut: it has 19000 characters. The rest is in .claude/claudex/ it's here.md)"
-        );
-        assert!(
-            length(&cut) > REASON_LIMIT - 200,
-            "no more than a line's worth is given away"
-        );
-    }
-
-    #[test]
-    fn an_open_fence_is_closed() {
-        for fence in ["```", "~~~~", "  `````"] {
-            let cut = reason(
-                &format!("title\n{fence}diff\n{}", "+ ``\n".repeat(5000)),
-                None,
-            );
-            let lines: Vec<_> = cut.lines().collect();
-            assert_eq!(lines[lines.len() - 2], fence.trim(), "{fence}");
-            assert_eq!(open_at_end(&cut), None);
+    fn decision_is_written_as_the_client_reads_it() {
+        let approve = Decision::approve(Some("log\nin \u{1b}x".into()));
+        let remind = Decision {
+            action: Action::Remind("a".into()),
+            note: Some("b".into()),
+        };
+        for (decision, expected) in [
+            (Decision::approve(None), "{\"decision\":\"approve\"}\n"),
+            (
+                approve,
+                "{\"decision\":\"approve\",\"systemMessage\":\"log in x\"}\n",
+            ),
+            (
+                block("a \"b\"\r\n\tc\u{202e}\0"),
+                "{\"decision\":\"block\",\"reason\":\"a \\\"b\\\"\\n\\tc\"}\n",
+            ),
+            (
+                block("\u{202e}\0 \n"),
+                "{\"decision\":\"block\",\"reason\":\"The loop is not finished.\"}\n",
+            ),
+            (
+                remind,
+                "{\"hookSpecificOutput\":{\"hookEventName\":\"Stop\",\"additionalContext\":\"a\"},\"systemMessage\":\"b\"}\n",
+            ),
+        ] {
+            assert_eq!(decision.to_json("x status"), expected);
         }
-        let closed = reason(&format!("```\ncode\n```\n{}", "text\n".repeat(5000)), None);
-        assert_eq!(closed.matches("```").count(), 2);
     }
 
     #[test]
-    fn astral_characters_count_as_the_client_counts_them() {
-        let cut = reason(&"😀".repeat(5000), None);
-        assert!(length(&cut) < REASON_LIMIT);
-        assert!(cut.starts_with("😀😀"));
-    }
-
-    #[test]
-    fn one_huge_line_after_a_short_one_is_cut_inside() {
-        let cut = reason(&format!("title\n{}", "word ".repeat(4000)), None);
-        assert!(length(&cut) > REASON_LIMIT / 2);
-        let hostile = reason(&"`".repeat(20_000), None);
-        assert_eq!(hostile, "(This text was cut: it has 20000 characters.)");
-        let hostile = reason(
-            &format!("{}\n{}", "`".repeat(5000), "x".repeat(20_000)),
-            None,
+    fn output_is_one_line_or_nothing() {
+        assert_eq!(HookOutput::default().to_json("PostToolUse"), "");
+        let output = HookOutput {
+            agent: Some("a\nb".into()),
+            person: Some("c".into()),
+            ..HookOutput::default()
+        };
+        assert_eq!(
+            output.to_json("PostToolUse"),
+            "{\"hookSpecificOutput\":{\"hookEventName\":\"PostToolUse\",\"additionalContext\":\"a b\"},\"systemMessage\":\"c\"}\n"
         );
-        assert_eq!(open_at_end(&hostile), None);
+    }
+
+    #[test]
+    fn instruction_is_plain_and_bounded() {
+        let output = HookOutput {
+            agent: Some("a\nb".into()),
+            more: Some(format!("c\r\n\u{1b}[2Jd\u{202e}\n{}", "x".repeat(20_000))),
+            person: None,
+        };
+        let written: Value = serde_json::from_str(&output.to_json("PostToolUse")).unwrap();
+        let context = written["hookSpecificOutput"]["additionalContext"]
+            .as_str()
+            .unwrap();
+        assert!(context.starts_with("a b\n\nc\n[2Jd\nxxx"), "{context:.40}");
+        assert!(context.chars().count() <= MAX_NOTE_CHARS + 2 + MAX_INSTRUCTION_CHARS);
     }
 
     proptest! {
         #[test]
         fn any_text_gives_one_object_on_one_line(
             text in any::<String>(), repeat in 1usize..400, note in any::<Option<String>>(),
-            rest in any::<Option<String>>(), block in any::<bool>(),
+            block in any::<bool>(),
         ) {
             let reason = text.repeat(repeat);
-            let decision = if block { Decision::Block { reason, note } } else { Decision::Approve { note } };
-            let answer = decision.to_json(rest.as_deref());
+            let action = if block { Action::Block(reason) } else { Action::Approve };
+            let decision = Decision { action, note };
+            let answer = decision.to_json("x status");
             prop_assert_eq!(answer.matches('\n').count(), 1);
             prop_assert!(answer.ends_with('\n'));
             let answer: Value = serde_json::from_str(&answer).unwrap();
             prop_assert_eq!(answer["decision"].as_str(), Some(if block { "block" } else { "approve" }));
             prop_assert_eq!(answer["reason"].is_string(), block);
             let reason = answer["reason"].as_str().unwrap_or_default();
-            prop_assert!(length(reason) < REASON_LIMIT);
+            prop_assert!(reason.encode_utf16().count() < REASON_LIMIT);
             prop_assert!(!reason.chars().any(|c| c.is_control() && c != '\n' && c != '\t'));
-        }
-
-        #[test]
-        fn no_mix_of_fences_is_cut_open(
-            lines in proptest::collection::vec(
-                prop_oneof![
-                    6 => "(```|~~~|````rust|   ```|    ```|`{3}a`)",
-                    1 => (0..=400usize).prop_map(|length| "x".repeat(length)),
-                    1 => Just(String::new()),
-                ],
-                60..900,
-            ),
-        ) {
-            let text = lines.join("\n");
-            prop_assume!(length(&text) >= REASON_LIMIT);
-            let cut = reason(&text, None);
-            prop_assert!(length(&cut) < REASON_LIMIT);
-            prop_assert_eq!(open_at_end(&cut), None);
         }
     }
 }

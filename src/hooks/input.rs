@@ -1,257 +1,317 @@
-//! What a client tells a hook: one JSON object, read into fields of which each may be missing.
-//!
-//! A field of the wrong type is as good as missing and leaves a note: a client's next version must not disable the
-//! hook. Which loop is meant, and what is to be done, is not known here.
+//! The input that Claude Code gives a hook: one JSON object on stdin.
 
-use std::collections::BTreeMap;
+use std::io::{self, BufReader, Read};
 use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
-pub use super::json::{InputError, ReadLimits};
-use super::json::{Unbuffered, is_ready, read_object};
+/// How long the client may take to write the input: one that does not must not hold the turn.
+pub const INPUT_TIMEOUT: Duration = Duration::from_secs(2);
+/// The largest input, in bytes. A client's largest value is a tool's response.
+const MAX_INPUT_BYTES: usize = 8 * 1024 * 1024;
 
-/// A hook's input. Unknown fields are dropped.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// A hook's input.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default, expecting = "a JSON object")]
 pub struct Input {
     /// The client's session; never blank.
+    #[serde(deserialize_with = "not_blank")]
     pub session_id: Option<String>,
-    /// Where the agent's shell is: it follows the agent's `cd`.
+    /// The folder of the agent's shell. It follows the agent's `cd`.
     pub cwd: Option<Utf8PathBuf>,
-    /// Such as `Stop`.
-    pub hook_event_name: Option<String>,
+    /// The event.
+    #[serde(rename = "hook_event_name")]
+    pub event: Option<Event>,
     /// Whether a stop hook has already kept this turn going.
     pub stop_hook_active: Option<bool>,
-    /// The subagent's id, where one is meant; never blank.
+    /// The id of the subagent that the event is about; never blank.
+    #[serde(deserialize_with = "not_blank")]
     pub agent_id: Option<String>,
-    /// Work in the background that the session has begun, in the client's own form.
-    pub background_tasks: Vec<Value>,
-    /// What the person typed, raw.
+    /// The work in the background that the session has begun.
+    #[serde(deserialize_with = "known_tasks")]
+    pub background_tasks: Vec<BackgroundTask>,
+    /// The user's prompt, as it was typed.
     pub prompt: Option<String>,
-    /// Which prompt of the session this belongs to; never blank.
+    /// The id of the user's prompt.
     pub prompt_id: Option<String>,
     /// The name of a slash command, without the slash.
     pub command_name: Option<String>,
-    /// The arguments of a slash command, raw.
+    /// The arguments of a slash command, as they were typed.
     pub command_args: Option<String>,
-    /// The tool that is or was called.
+    /// The tool that was called.
     pub tool_name: Option<String>,
-    /// What the tool was called with.
-    pub tool_input: Option<Value>,
-    /// What the tool answered.
+    /// The tool's response.
     pub tool_response: Option<Value>,
-    /// Why a session starts.
+    /// The reason for which a session starts.
     pub source: Option<String>,
-    /// The file with the conversation; it may lack the last message.
-    pub transcript_path: Option<Utf8PathBuf>,
-    /// What the agent said last.
-    pub last_assistant_message: Option<String>,
-    /// What was wrong with single fields, for the log.
-    pub notes: Vec<String>,
 }
 
-/// Reads one input and stops at its last brace.
+/// An event that a hook of ours tells apart from others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub enum Event {
+    /// The user has sent a prompt.
+    UserPromptSubmit,
+    /// A slash command becomes a prompt.
+    UserPromptExpansion,
+    /// A tool was called.
+    PostToolUse,
+    /// A subagent stops.
+    SubagentStop,
+    /// Any other event.
+    #[serde(other)]
+    Other,
+}
+
+/// A task in the background.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct BackgroundTask {
+    id: Option<String>,
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    status: Option<String>,
+    command: Option<String>,
+}
+
+/// Reads an input, up to the object's last brace: the client may keep the stream open.
 ///
 /// # Errors
-/// Where there is no JSON object, or not in time, or it is too large; see [`InputError`].
-pub fn read(stream: impl AsFd, limits: ReadLimits) -> Result<Input, InputError> {
-    read_object(Unbuffered(stream), limits, is_ready).map(Input::from_object)
+/// Returns an error if the stream does not hold a JSON object of at most 8 MiB within the timeout.
+pub fn read(stream: impl AsFd, timeout: Duration) -> serde_json::Result<Input> {
+    read_from(BoundedStream {
+        stream,
+        deadline: Instant::now() + timeout,
+        bytes_left: MAX_INPUT_BYTES,
+    })
 }
 
-/// Reads one input of bytes that are there.
-#[cfg(any(test, fuzzing))]
-pub(crate) fn read_bytes(bytes: &[u8]) -> Result<Input, InputError> {
-    read_object(bytes, ReadLimits::default(), |_, _| Ok(true)).map(Input::from_object)
+/// Reads an input without a limit of time or size.
+pub(crate) fn read_from(reader: impl Read) -> serde_json::Result<Input> {
+    Input::deserialize(&mut serde_json::Deserializer::from_reader(BufReader::new(
+        reader,
+    )))
 }
 
 impl Input {
-    fn from_object(object: BTreeMap<String, Value>) -> Self {
-        let mut fields = Fields {
-            object,
-            notes: Vec::new(),
-        };
-        let present = |text: &String| !text.trim().is_empty();
-        let mut input = Self {
-            session_id: fields.text("session_id").filter(present),
-            cwd: fields.text("cwd").filter(present).map(Into::into),
-            hook_event_name: fields.text("hook_event_name"),
-            stop_hook_active: fields.boolean("stop_hook_active"),
-            agent_id: fields.text("agent_id").filter(present),
-            background_tasks: fields.list("background_tasks"),
-            prompt: fields.text("prompt"),
-            prompt_id: fields.text("prompt_id").filter(present),
-            command_name: fields.text("command_name"),
-            command_args: fields.text("command_args"),
-            tool_name: fields.text("tool_name"),
-            tool_input: fields.any("tool_input"),
-            tool_response: fields.any("tool_response"),
-            source: fields.text("source"),
-            transcript_path: fields
-                .text("transcript_path")
-                .filter(present)
-                .map(Into::into),
-            last_assistant_message: fields.text("last_assistant_message"),
-            notes: Vec::new(),
-        };
-        input.notes = fields.notes;
-        input
-    }
-
-    /// Returns whether it is a subagent, not the session's own agent, that the client speaks of.
+    /// Returns whether the event is about a subagent, not the session's own agent.
     pub fn is_subagent(&self) -> bool {
-        self.agent_id.is_some() || self.hook_event_name.as_deref() == Some("SubagentStop")
+        self.agent_id.is_some() || self.event == Some(Event::SubagentStop)
     }
 
-    /// Returns the ids of the background tasks in flight whose end the agent waits for: subagents, workflows, and shells for
-    /// whose command `is_review` holds. The client wakes the agent when one of them ends.
+    /// Returns the ids of the background tasks whose end the agent waits for: subagents, workflows, and shells whose command
+    /// is a review. The client wakes the agent when one of them ends.
     pub fn awaited_tasks(&self, is_review: impl Fn(&str) -> bool) -> Vec<&str> {
-        let awaited = |task: &&Value| {
-            let text = |key: &str| task.get(key).and_then(Value::as_str);
-            text("status").is_none_or(|status| ["running", "pending"].contains(&status))
-                && match text("type") {
-                    Some("subagent" | "workflow") => true,
-                    _ => text("command").is_some_and(&is_review),
-                }
+        let is_awaited = |task: &&BackgroundTask| {
+            let is_running = matches!(task.status.as_deref(), None | Some("running" | "pending"));
+            let is_agent = matches!(task.kind.as_deref(), Some("subagent" | "workflow"));
+            is_running && (is_agent || task.command.as_deref().is_some_and(&is_review))
         };
-        self.background_tasks
-            .iter()
-            .filter(awaited)
-            .map(|task| task.get("id").and_then(Value::as_str).unwrap_or("?"))
+        let awaited = self.background_tasks.iter().filter(is_awaited);
+        awaited
+            .map(|task| task.id.as_deref().unwrap_or("?"))
             .collect()
     }
 }
 
-/// An object whose fields are taken out one by one.
-struct Fields {
-    object: BTreeMap<String, Value>,
-    notes: Vec<String>,
+/// Reads an id. A blank one is none.
+fn not_blank<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let id: Option<String> = Option::deserialize(deserializer)?;
+    Ok(id.filter(|id| !id.trim().is_empty()))
 }
 
-impl Fields {
-    /// Returns the field, where it is there and not null.
-    fn any(&mut self, name: &str) -> Option<Value> {
-        self.object.remove(name).filter(|value| !value.is_null())
-    }
+/// Reads the background tasks of the form that is known. The client cuts texts in them, also in the middle of a character.
+fn known_tasks<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<BackgroundTask>, D::Error> {
+    let tasks: Option<Vec<Box<RawValue>>> = Option::deserialize(deserializer)?;
+    let tasks = tasks.unwrap_or_default().into_iter();
+    Ok(tasks
+        .filter_map(|task| serde_json::from_str(task.get()).ok())
+        .collect())
+}
 
-    fn text(&mut self, name: &'static str) -> Option<String> {
-        match self.any(name)? {
-            Value::String(text) => Some(text),
-            other => self.wrong(name, "a string", &other),
+/// A stream that is read within limits. Nothing of it is buffered: a poll would not see that.
+struct BoundedStream<S> {
+    stream: S,
+    deadline: Instant,
+    bytes_left: usize,
+}
+
+impl<S: AsFd> Read for BoundedStream<S> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let time_left = self.deadline.saturating_duration_since(Instant::now());
+        let time_left = Timespec::try_from(time_left).map_err(io::Error::other)?;
+        let mut polled = [PollFd::new(&self.stream, PollFlags::IN)];
+        if poll(&mut polled, Some(&time_left))? == 0 {
+            let late = "it is incomplete, and no more has come in time";
+            return Err(io::Error::new(io::ErrorKind::TimedOut, late));
         }
-    }
 
-    fn boolean(&mut self, name: &'static str) -> Option<bool> {
-        match self.any(name)? {
-            Value::Bool(value) => Some(value),
-            other => self.wrong(name, "true or false", &other),
-        }
-    }
-
-    fn list(&mut self, name: &'static str) -> Vec<Value> {
-        match self.any(name) {
-            None => Vec::new(),
-            Some(Value::Array(values)) => values,
-            Some(other) => self.wrong(name, "a list", &other).unwrap_or_default(),
-        }
-    }
-
-    /// Notes that a field is not what it should be, without its content.
-    fn wrong<T>(&mut self, name: &str, expected: &str, found: &Value) -> Option<T> {
-        let found = match found {
-            Value::Null => "null",
-            Value::Bool(_) => "true or false",
-            Value::Number(_) => "a number",
-            Value::String(_) => "a string",
-            Value::Array(_) => "a list",
-            Value::Object(_) => "an object",
-        };
-        self.notes.push(format!(
-            "`{name}` is {found} instead of {expected}: taken as absent"
-        ));
-        None
+        let count = rustix::io::read(&self.stream, buffer)?;
+        self.bytes_left = self.bytes_left.checked_sub(count).ok_or_else(|| {
+            let large = format!("it is larger than {MAX_INPUT_BYTES} bytes");
+            io::Error::new(io::ErrorKind::FileTooLarge, large)
+        })?;
+        Ok(count)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+    use std::thread;
+
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
 
-    fn input(value: &Value) -> Input {
-        read_bytes(value.to_string().as_bytes()).unwrap()
+    const LONG: Duration = Duration::from_secs(60);
+
+    fn input(object: &Value) -> Input {
+        read_from(object.to_string().as_bytes()).unwrap()
+    }
+
+    /// Returns a stream that has these bytes and stays open as long as its writer.
+    fn open_stream(bytes: &[u8]) -> (io::PipeReader, io::PipeWriter) {
+        let (reader, mut writer) = io::pipe().unwrap();
+        writer.write_all(bytes).unwrap();
+        (reader, writer)
     }
 
     #[test]
-    fn a_stop_of_the_real_client_is_read() {
-        let input = input(&json!({
-            "session_id": "6f2c", "transcript_path": "/home/ü/.claude/a b.jsonl", "cwd": "/tmp/it's here",
-            "prompt_id": "p1", "permission_mode": "default", "effort": {"level": "high"}, "hook_event_name": "Stop",
-            "stop_hook_active": false, "last_assistant_message": "done\n", "background_tasks": [], "session_crons": []
-        }));
-        assert_eq!(input.session_id.as_deref(), Some("6f2c"));
-        assert_eq!(input.cwd.as_deref(), Some("/tmp/it's here".into()));
-        assert_eq!(
-            input.transcript_path.as_deref(),
-            Some("/home/ü/.claude/a b.jsonl".into())
-        );
-        assert_eq!(input.stop_hook_active, Some(false));
-        assert_eq!(input.last_assistant_message.as_deref(), Some("done\n"));
-        assert_eq!(
-            (input.prompt_id.as_deref(), input.is_subagent()),
-            (Some("p1"), false)
-        );
-        assert!(input.notes.is_empty());
+    fn complete_object_on_open_stream_is_read() {
+        let (reader, _open) = open_stream(br#" {"prompt": "}\"{", "b": [{}, []]} {"#);
+        let input = read(reader, LONG).unwrap();
+        assert_eq!(input.prompt.as_deref(), Some("}\"{"));
     }
 
     #[test]
-    fn an_empty_object_and_nulls_are_fine() {
-        assert_eq!(input(&json!({})), Input::default());
-        assert_eq!(
-            input(&json!({"session_id": null, "background_tasks": null, "new_field": 1})),
-            Input::default()
-        );
+    fn object_in_two_parts_is_put_together() {
+        let (reader, mut writer) = open_stream(br#"{"prompt": "#);
+        let rest = thread::spawn(move || writer.write_all(b"\"x\"}"));
+        assert_eq!(read(reader, LONG).unwrap().prompt.as_deref(), Some("x"));
+        rest.join().unwrap().unwrap();
     }
 
     #[test]
-    fn a_wrong_type_costs_one_field_and_leaves_a_note() {
-        let input = input(&json!({
-            "session_id": 7, "cwd": ["/"], "stop_hook_active": "yes", "background_tasks": {"a": 1}, "prompt": "kept"
-        }));
-        assert_eq!(input.session_id, None);
-        assert_eq!(input.cwd, None);
-        assert_eq!(input.stop_hook_active, None);
-        assert!(input.background_tasks.is_empty());
-        assert_eq!(input.prompt.as_deref(), Some("kept"));
-        assert_eq!(input.notes.len(), 4);
-        assert_eq!(
-            input.notes[0],
-            "`session_id` is a number instead of a string: taken as absent"
-        );
-    }
-
-    #[test]
-    fn a_blank_id_is_none() {
-        for blank in ["", " ", "\n\t"] {
-            let input = input(&json!({"session_id": blank, "agent_id": blank, "cwd": blank}));
-            assert_eq!(
-                (input.session_id, input.agent_id, input.cwd),
-                (None, None, None),
-                "{blank:?}"
+    fn unfinished_object_on_open_stream_times_out() {
+        for bytes in [&b""[..], br#"{"a": ""#] {
+            let (reader, _open) = open_stream(bytes);
+            let error = read(reader, Duration::from_millis(200)).unwrap_err();
+            let text = error.to_string();
+            assert!(
+                text.starts_with("it is incomplete, and no more has come in time"),
+                "{text}"
             );
         }
     }
 
     #[test]
-    fn a_subagent_is_known_by_its_id_or_its_event() {
+    fn endless_stream_is_too_large() {
+        let (reader, mut writer) = open_stream(br#"{"a": ""#);
+        let flood = thread::spawn(move || while writer.write_all(&[b'x'; 65536]).is_ok() {});
+        let error = read(reader, LONG).unwrap_err();
+        let text = error.to_string();
+        assert!(
+            text.starts_with("it is larger than 8388608 bytes"),
+            "{text}"
+        );
+        flood.join().unwrap();
+    }
+
+    #[test]
+    fn text_that_is_no_object_is_refused_with_its_place() {
+        for (text, expected) in [
+            ("", "EOF while parsing a value at line 1 column 0"),
+            ("not json", "expected ident at line 1 column 2"),
+            (
+                "7",
+                "invalid type: integer `7`, expected a JSON object at line 1 column 1",
+            ),
+            (
+                "{\"a\": 1",
+                "EOF while parsing an object at line 1 column 7",
+            ),
+            (
+                "{\"session_id\": 7}",
+                "invalid type: integer `7`, expected a string at line 1 column 17",
+            ),
+            (
+                "{\"cwd\": \"C:\\Users\"}",
+                "invalid escape at line 1 column 13",
+            ),
+        ] {
+            let error = read_from(text.as_bytes()).unwrap_err();
+            assert_eq!(error.to_string(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn stop_input_of_the_client_is_read() {
+        let input = input(&json!({
+            "session_id": "s", "transcript_path": "/t.jsonl", "cwd": "/p", "prompt_id": "p1", "permission_mode": "default",
+            "effort": {"level": "high"}, "hook_event_name": "SubagentStop", "stop_hook_active": true, "last_assistant_message": "Done.",
+            "background_tasks": [{"id": "b1", "type": "shell", "status": "running", "description": "d", "command": "sleep 1"}],
+            "session_crons": [], "agent_id": "a1", "agent_type": "t"
+        }));
+        let task = BackgroundTask {
+            id: Some("b1".into()),
+            kind: Some("shell".into()),
+            status: Some("running".into()),
+            command: Some("sleep 1".into()),
+        };
+        let expected = Input {
+            session_id: Some("s".into()),
+            cwd: Some("/p".into()),
+            event: Some(Event::SubagentStop),
+            stop_hook_active: Some(true),
+            agent_id: Some("a1".into()),
+            background_tasks: vec![task],
+            prompt_id: Some("p1".into()),
+            ..Input::default()
+        };
+        assert_eq!(input, expected);
+    }
+
+    #[test]
+    fn blank_ids_are_missing() {
+        for blank in ["", " ", "\n\t"] {
+            let blanks = json!({"session_id": blank, "agent_id": blank});
+            assert_eq!(input(&blanks), Input::default(), "{blank:?}");
+        }
+    }
+
+    #[test]
+    fn null_is_a_missing_field() {
+        let nulls = json!({
+            "session_id": null, "cwd": null, "hook_event_name": null, "stop_hook_active": null, "agent_id": null,
+            "background_tasks": null, "prompt": null, "tool_response": null,
+        });
+        assert_eq!(input(&nulls), Input::default());
+    }
+
+    #[test]
+    fn half_of_a_surrogate_pair_costs_one_task() {
+        let text = br#"{"last_assistant_message": "\ud83d", "background_tasks": [{"command": "\ud83d"}, {"id": "a"}]}"#;
+        let tasks = read_from(&text[..]).unwrap().background_tasks;
+        assert_eq!(tasks.len(), 1);
+        assert_eq!(tasks[0].id.as_deref(), Some("a"));
+    }
+
+    #[test]
+    fn subagent_is_known_by_id_or_event() {
         assert!(input(&json!({"agent_id": "a1", "hook_event_name": "Stop"})).is_subagent());
         assert!(input(&json!({"hook_event_name": "SubagentStop"})).is_subagent());
         assert!(!input(&json!({"hook_event_name": "Stop", "agent_id": ""})).is_subagent());
     }
 
     #[test]
-    fn awaited_tasks_are_subagents_workflows_and_reviews_in_flight() {
+    fn awaited_tasks_are_agents_and_reviews() {
         let task =
             |id: &str, kind: &str, status: &str| json!({"id": id, "type": kind, "status": status});
         let input = input(&json!({"background_tasks": [
@@ -269,5 +329,19 @@ mod tests {
         ]}));
         let awaited = input.awaited_tasks(|command| command.contains("review"));
         assert_eq!(awaited, ["a1", "a3", "w1", "w2", "b1", "?"]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_without_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = read_from(&bytes[..]);
+            let _ = read_from(&[b"{\"prompt\": \"\\u", &bytes[..], b"\"}"].concat()[..]);
+        }
+
+        #[test]
+        fn any_text_is_read_whatever_follows(text in any::<String>(), junk in any::<String>()) {
+            let written = json!({"prompt": text, "other": [text]}).to_string() + &junk;
+            prop_assert_eq!(read_from(written.as_bytes()).unwrap().prompt, Some(text));
+        }
     }
 }

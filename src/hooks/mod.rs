@@ -1,17 +1,16 @@
-//! Claude Code's hook protocol: one JSON value in, at most one out.
-//!
-//! The formats are those of the client, measured on 2.1.330. The room knows no loop: what a stop means is decided above.
+//! Claude Code's hook protocol: one JSON value in, at most one out. The formats were measured on 2.1.330.
 
 pub mod answers;
 pub mod decision;
 pub mod input;
-pub mod json;
 pub mod prompt;
 pub mod seen;
+mod shorten;
 pub mod turns;
 
 /// The oldest version of Claude Code that loops are tested with.
 pub const OLDEST_CLIENT: [u64; 3] = [2, 1, 198];
 
-pub use decision::Decision;
+pub use decision::{Action, Decision, HookOutput};
 pub use input::Input;
+pub use shorten::REASON_LIMIT;

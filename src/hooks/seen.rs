@@ -1,29 +1,21 @@
-//! What a session's hooks saw of the person's environment: which configuration file is theirs, and the variables that choose a
-//! reviewer. And which loop was chosen for the session's stops.
+//! Records about a session, in the user's folder of the program.
 //!
-//! A hook runs in the client's environment, which is the person's. A command of the agent's runs in one that the agent
-//! made: its PATH or XDG_CONFIG_HOME may name a reviewer that finds nothing. So the hooks keep what they see, in
-//! `sessions/<sha256 of the session id>.json` of the user's folder of the program, and a command inside the session goes by that.
-//! Keys and other secrets are not kept: those a reviewer gets from the command's own environment.
+//! A hook runs in the client's environment, which is the user's. A command of the agent runs in one that the agent made: its
+//! PATH or XDG_CONFIG_HOME may name a reviewer that finds nothing. So a command inside the session goes by what the hooks saw.
+//! Keys and other secrets are not kept: a reviewer gets them from the command's own environment.
 
 use std::collections::BTreeMap;
 use std::io;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::sha256;
-use crate::files::{Folder, make_private, open_private};
+use crate::files::{Found, MAX_BYTES, if_there, make_private, open_private};
 
-/// The folder of the records, in the user's own.
-const FOLDER: &str = "sessions";
-/// How long a record is kept after its session's last hook.
-const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
-/// The largest record that is read, in bytes.
-const LARGEST: u64 = 1024 * 1024;
-/// The variables that say where programs and the clients' own configuration are. Those of ours come on top.
+/// The variables that say where programs and the clients' own configuration are. The program's own come on top.
 const VARIABLES: [&str; 6] = [
     "PATH",
     "HOME",
@@ -33,10 +25,10 @@ const VARIABLES: [&str; 6] = [
     "CLAUDE_CONFIG_DIR",
 ];
 
-/// The person's environment, as far as it decides who reviews.
+/// The user's environment, as far as it decides who reviews.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seen {
-    /// The person's configuration file, there or not.
+    /// The path of the user's configuration file, whether or not it is there.
     pub configuration: Option<Utf8PathBuf>,
     variables: BTreeMap<String, String>,
 }
@@ -44,25 +36,25 @@ pub struct Seen {
 impl Seen {
     /// Returns what this process sees; the names of the program's own variables begin with `ours`.
     pub fn here(configuration: Option<Utf8PathBuf>, ours: &str) -> Self {
-        let is_kept = |name: &str| VARIABLES.contains(&name) || name.starts_with(ours);
-        let variables = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .filter(|(name, _)| is_kept(name))
-            .collect();
+        let kept = std::env::vars_os().filter_map(|(name, value)| {
+            let name = name.into_string().ok()?;
+            let is_kept = VARIABLES.contains(&&*name) || name.starts_with(ours);
+            is_kept.then_some((name, value.into_string().ok()?))
+        });
         Self {
             configuration,
-            variables,
+            variables: kept.collect(),
         }
     }
 
-    /// Returns a variable's value, trimmed, where it holds anything.
+    /// Returns a variable's value, trimmed, or `None` if it is blank.
     pub fn variable(&self, name: &str) -> Option<&str> {
         let value = self.variables.get(name)?.trim();
         (!value.is_empty()).then_some(value)
     }
 
-    /// Returns the variables that child processes must not take from the command's own environment. `None` is one that was
-    /// not set.
+    /// Returns the variables that child processes must not take from the command's own environment, each with its value, or
+    /// `None` if it was not set.
     pub fn pinned(&self) -> Vec<(String, Option<String>)> {
         VARIABLES
             .map(|name| (name.to_owned(), self.variables.get(name).cloned()))
@@ -74,13 +66,12 @@ impl SessionRecord for Seen {
     const PREFIX: &str = "";
 }
 
-/// The loop that the stops of a session drive, as it was chosen among several. It lies beside what the session's hooks saw, and is
-/// no part of that: it may be chosen before the first of them.
+/// The loop that the stops of a session drive, chosen among several. It may be chosen before the first hook of the session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chosen {
-    /// Its state folder.
+    /// The loop's state folder.
     pub folder: Utf8PathBuf,
-    /// Its id there.
+    /// The loop's id.
     pub id: String,
 }
 
@@ -92,7 +83,7 @@ impl SessionRecord for Chosen {
 /// SessionStart hook names the old one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compacted {
-    /// The id of the session.
+    /// The session's id.
     pub session: String,
 }
 
@@ -100,41 +91,58 @@ impl SessionRecord for Compacted {
     const PREFIX: &str = "client-";
 }
 
-/// A record about a session or a client, in `sessions/` of the user's folder of the program.
+/// A record about a session or a client: `<folder>/<prefix><sha256 of its id>.json` in the user's folder of the program.
 pub trait SessionRecord: Serialize + DeserializeOwned + PartialEq {
-    /// What the names of these files begin with.
+    /// The folder.
+    const FOLDER: &str = "sessions";
+    /// The beginning of the file's name.
     const PREFIX: &str;
+    /// How long a record holds after its last change.
+    const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-    /// Returns the record of this key; `None` if it is missing or unreadable.
-    fn of(key: &str, home: &Utf8Path) -> Option<Self> {
-        let folder = open_private(home, FOLDER).ok()?;
-        serde_json::from_slice(&folder.read(&name_of::<Self>(key), LARGEST).ok()?).ok()
+    /// Returns the record of this id, or `None` if it is missing, too old or unreadable.
+    fn of(id: &str, home: &Utf8Path) -> Option<Self> {
+        let folder = open_private(home, Self::FOLDER).ok()?;
+        let name = name_of::<Self>(id);
+        let found = folder.look(&name).ok()??;
+        let bytes = folder.read(&name, MAX_BYTES).ok()?;
+        let record = serde_json::from_slice(&bytes).ok()?;
+        (!is_older(found, Self::MAX_AGE)).then_some(record)
     }
 
-    /// Keeps the record below the user's state home, and removes records that are too old.
+    /// Stores the record, and removes those of the folder that are too old.
     ///
     /// # Errors
-    /// Returns an error if the folder is not safely the user's, or the system refuses.
-    fn keep(&self, key: &str, home: &Utf8Path) -> io::Result<()> {
-        if Self::of(key, home).as_ref() == Some(self) {
+    /// Returns an error if the folder is not trusted, or the system refuses.
+    fn keep(&self, id: &str, home: &Utf8Path) -> io::Result<()> {
+        if Self::of(id, home).as_ref() == Some(self) {
             return Ok(());
         }
-        let folder = make_private(home, FOLDER)?;
-        expire(&folder);
-        folder.replace(&name_of::<Self>(key), &serde_json::to_vec(self)?)
-    }
-}
-
-fn name_of<R: SessionRecord>(key: &str) -> String {
-    format!("{}{}.json", R::PREFIX, sha256(key))
-}
-
-/// Removes records of sessions that are long over. What cannot be removed is tried again.
-fn expire(folder: &Folder) {
-    let is_over = |modified: SystemTime| modified.elapsed().is_ok_and(|age| age > KEPT);
-    for (name, found) in folder.list().unwrap_or_default() {
-        if is_over(found.modified()) {
-            let _ = folder.remove(&name);
+        let folder = make_private(home, Self::FOLDER)?;
+        for (name, found) in folder.list().unwrap_or_default() {
+            if is_older(found, Self::MAX_AGE) {
+                // The next call tries again.
+                let _ = folder.remove(&name);
+            }
         }
+        folder.replace(&name_of::<Self>(id), &serde_json::to_vec(self)?)
     }
+
+    /// Removes the record, and returns whether it was there. Of several processes that do so at once, one gets `true`.
+    ///
+    /// # Errors
+    /// Returns an error if the folder is not trusted, or the system refuses.
+    fn remove(id: &str, home: &Utf8Path) -> io::Result<bool> {
+        let folder = open_private(home, Self::FOLDER)?;
+        Ok(if_there(folder.remove(&name_of::<Self>(id)))?.is_some())
+    }
+}
+
+fn name_of<R: SessionRecord>(id: &str) -> String {
+    format!("{}{}.json", R::PREFIX, sha256(id))
+}
+
+fn is_older(found: Found, max_age: Duration) -> bool {
+    let age = found.modified().elapsed();
+    age.is_ok_and(|age| age > max_age)
 }

@@ -1,5 +1,4 @@
-//! What the hooks note about the turns of a session, in `sessions/turns-<sha256 of the session id>.json` of the user's folder
-//! of the program.
+//! The notes that the hooks keep about the turns of a session.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +23,7 @@ pub struct Turns {
     is_interrupted: bool,
 }
 
-/// What a stop does about the background tasks that its agent waits for.
+/// The answer of a stop to the background tasks that its agent waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wait {
     /// There is none, or it has been waited for long enough: the loop goes on.
@@ -36,7 +35,7 @@ pub enum Wait {
 }
 
 impl Turns {
-    /// Notes that a prompt came. A turn was interrupted if no stop has followed its prompt.
+    /// Notes a prompt. The turn before was interrupted if no stop has followed its prompt.
     pub fn begin(&mut self, only_looks: bool) {
         if !self.only_looks {
             self.is_interrupted = self.is_open;
@@ -45,7 +44,7 @@ impl Turns {
         self.only_looks = only_looks;
     }
 
-    /// Notes a stop. `goes_on`: the agent was told to go on.
+    /// Notes a stop, and whether it told the agent to go on.
     pub fn end(&mut self, goes_on: bool) {
         self.is_open = goes_on;
     }

@@ -472,7 +472,7 @@ fn summed_up(held: &AnyLoop, job: &Job<'_>) -> Result<String, JobError> {
     let mut edges = TABLE.edges().filter(|edge| edge.to == held.raw().phase());
     let message = edges.find_map(|edge| edge.words(&TABLE));
     let own = context::of(held, job.settings, Timestamp::now());
-    let said = words::said(held.raw(), message, own).map_err(JobError::Render)?;
+    let said = words::render(held.raw(), message, own).map_err(JobError::Render)?;
     Ok(for_people(&said.unwrap_or_default()))
 }
 
@@ -537,7 +537,7 @@ fn draft(
     let text = text::plain(&findings.map_err(JobError::Io)?);
     let mut own = context::of(held, job.settings, Timestamp::now());
     own.insert("text".to_owned(), json!(text));
-    let message = words::said(raw, Some(DRAFT), own)
+    let message = words::render(raw, Some(DRAFT), own)
         .map_err(JobError::Render)?
         .unwrap_or_default();
     if listener(Event::Drafting).is_break() {

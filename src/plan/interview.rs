@@ -3,8 +3,8 @@
 //! The person's answer is what makes the change a person's; the agent's tools cannot take it.
 
 use super::{AnyLoop, INFO, Phase};
-use claudex_loop::hooks::answers::{self, Answer, HookOutput};
-use claudex_loop::hooks::input::Input;
+use claudex_loop::hooks::answers::{self, Answer};
+use claudex_loop::hooks::{HookOutput, Input};
 use claudex_loop::machine::Actor;
 use claudex_loop::program::start::LONGEST;
 use claudex_loop::program::stop::{self, Surroundings};
@@ -18,7 +18,7 @@ const HEADERS: [&str; 3] = ["Scope", "Constraints", "Worries"];
 /// Takes the answers of an interview into the topic of the session's own loop. `None` where this is no
 /// interview of ours, or there is no such loop.
 pub fn take(input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
-    let parts = parts(&answers::of(input));
+    let parts = parts(&answers::from_input(input));
     let session = input.session_id.as_deref().filter(|_| !parts.is_empty())?;
     let (store, id) = stop::owned(INFO, input, surroundings, session)?;
     record(&store, &id, &parts).unwrap_or_else(|problem| {

@@ -13,8 +13,8 @@ use super::settings::Settings;
 use super::stop::{Surroundings, all_owned};
 use super::{loops, messages, verbs};
 use crate::behaviours::words;
-use crate::hooks::answers::{self, Answer, HookOutput};
-use crate::hooks::input::Input;
+use crate::hooks::answers::{self, Answer};
+use crate::hooks::{HookOutput, Input};
 use crate::machine::LoopHandle;
 use crate::machine::{Actor, Refusal};
 use crate::store::{LoopId, Store};
@@ -36,7 +36,7 @@ pub(super) fn take<M: App>(
     if let Some(taken) = (program.answered)(input, surroundings) {
         return taken;
     }
-    let answers = answers::of(input);
+    let answers = answers::from_input(input);
     let Some(session) = input.session_id.as_deref().filter(|_| !answers.is_empty()) else {
         return HookOutput::default();
     };
@@ -170,7 +170,9 @@ fn taken<M: App>(
     // The next stop says nothing of a phase that was entered before it; so it is said here.
     let own = program.words(&now, &settings, Timestamp::now());
     let words = own.and_then(|own| match raw.taken() {
-        Some(edge) => words::of(raw, edge, own).map_err(|error| error.to_string()),
+        Some(edge) => {
+            words::render(raw, edge.words(raw.table()), own).map_err(|error| error.to_string())
+        }
         None => Ok(None),
     });
     let words = words.unwrap_or_else(|problem| {

@@ -7,7 +7,7 @@ use camino::Utf8PathBuf;
 use super::assembled::App;
 use super::info::ProgramInfo;
 use super::stop::{Surroundings, all_owned};
-use crate::hooks::input::Input;
+use crate::hooks::Input;
 use crate::hooks::seen::{Chosen, Compacted, Seen, SessionRecord as _};
 use crate::machine::Actor;
 use crate::machine::LoopHandle as _;

@@ -17,7 +17,7 @@ use super::{
     out, pause, plugin, review, rollback, session_start, start, state, verbs, verify,
 };
 use crate::behaviours::verify::is_used;
-use crate::hooks::answers::HookOutput;
+use crate::hooks::HookOutput;
 use crate::process::environment::GUARD;
 
 /// What `--protocol` answers first; a plugin's launcher asks for it.

@@ -3,7 +3,6 @@
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::exit::{Exit, Failure};
@@ -14,21 +13,19 @@ use super::settings::Settings;
 use super::shell::quoted;
 use super::stop::{Surroundings, stores_of};
 use super::turn;
-use crate::hooks::answers::HookOutput;
-use crate::hooks::decision::Decision;
-use crate::hooks::input::{self, Input, InputError, ReadLimits};
-use crate::hooks::prompt;
+use crate::hooks::input::{self, INPUT_TIMEOUT};
+use crate::hooks::{Decision, HookOutput, Input, prompt};
 use crate::store::{Budget, StateHome};
 use crate::text;
 
 /// The Stop hook. A panic is a fault of ours like any other: the turn may end, and the person reads why.
 pub fn stop(info: &ProgramInfo, budget: &Budget, decide: impl FnOnce(&Input) -> Decision) -> Exit {
-    let approve = |problem: String| Decision::Approve {
-        note: Some(info.line(&problem)),
-    };
+    let approve = |problem: String| Decision::approve(Some(info.line(&problem)));
     let decision = catch_unwind(AssertUnwindSafe(|| match read(budget) {
         Ok(input) => decide(&input),
-        Err(error) => approve(format!("the Stop hook's input: {error}")),
+        Err(error) => approve(format!(
+            "cannot read the Stop hook's input as JSON: {error}"
+        )),
     }));
     let decision = decision.unwrap_or_else(|_| {
         approve(format!(
@@ -36,12 +33,16 @@ pub fn stop(info: &ProgramInfo, budget: &Budget, decide: impl FnOnce(&Input) -> 
             info.program
         ))
     });
-    out::text(&decision.to_json(Some(&format!("{} status", info.program))));
+    out::text(&decision.to_json(&format!("{} status", info.program)));
     Exit::Complete
 }
 
 /// Answers a hook on an event such as `SessionStart`. Says nothing if something went wrong on our side.
-pub fn answer(event: &str, budget: &Budget, tell: impl FnOnce(&Input) -> HookOutput) -> Exit {
+pub fn answer(
+    event: &'static str,
+    budget: &Budget,
+    tell: impl FnOnce(&Input) -> HookOutput,
+) -> Exit {
     let told = catch_unwind(AssertUnwindSafe(|| {
         read(budget).map(|input| tell(&input)).unwrap_or_default()
     }));
@@ -52,7 +53,7 @@ pub fn answer(event: &str, budget: &Budget, tell: impl FnOnce(&Input) -> HookOut
 /// Answers the prompt hooks: keeps what was typed after one of our commands. Says nothing: what they print reaches the model.
 pub fn prompt(info: &'static ProgramInfo, surroundings: &Surroundings) -> Exit {
     let kept = catch_unwind(AssertUnwindSafe(|| {
-        let Ok(input) = input::read(io::stdin(), ReadLimits::default()) else {
+        let Ok(input) = input::read(io::stdin(), INPUT_TIMEOUT) else {
             return;
         };
         let home = StateHome::of_user(info.program);
@@ -62,7 +63,7 @@ pub fn prompt(info: &'static ProgramInfo, surroundings: &Surroundings) -> Exit {
         let failed = |error: &dyn std::fmt::Display| {
             out::note(&info.line(&text::one_line(&error.to_string(), 300)));
         };
-        let stored = prompt::store(&input, plugin, Timestamp::now(), home);
+        let stored = prompt::store(&input, plugin, home);
         // A session without a loop leaves no trace.
         if matches!(stored, Ok(true)) || !stores_of(info, &input, surroundings).is_empty() {
             turn::begin(info, &input);
@@ -70,7 +71,9 @@ pub fn prompt(info: &'static ProgramInfo, surroundings: &Surroundings) -> Exit {
         match stored {
             Ok(true) => {}
             Ok(false) => return,
-            Err(error) => return failed(&error),
+            Err(error) => {
+                return failed(&format!("cannot keep the command that was typed: {error}"));
+            }
         }
         // A command may begin a review before the first stop. A fault in the files is said by the command.
         let folder = surroundings.project.as_ref().or(surroundings.here.as_ref());
@@ -88,11 +91,8 @@ pub fn prompt(info: &'static ProgramInfo, surroundings: &Surroundings) -> Exit {
 }
 
 /// Reads what the client says, within what the call has left.
-fn read(budget: &Budget) -> Result<Input, InputError> {
-    let usual = ReadLimits::default();
-    budget.wait(usual.deadline, |deadline| {
-        input::read(io::stdin(), ReadLimits { deadline, ..usual })
-    })
+fn read(budget: &Budget) -> serde_json::Result<Input> {
+    budget.wait(INPUT_TIMEOUT, |timeout| input::read(io::stdin(), timeout))
 }
 
 /// The hooks as a settings file has them, calling a program by this path or name. The one on AskUserQuestion is for

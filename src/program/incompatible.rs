@@ -31,7 +31,7 @@ pub fn ends_anywhere(table: &Table, transition: &str) -> bool {
 pub(super) fn way_out(info: &ProgramInfo, id: &str) -> Option<String> {
     let mut edges = info.table.edges();
     let edge = edges.find(|edge| edge.is_verb() && ends_anywhere(info.table, edge.transition))?;
-    Some(format!("{} {}", info.program, words::call_of(id, &edge)))
+    Some(format!("{} {}", info.program, words::call(id, &edge)))
 }
 
 /// Says what a person does about a state file without a journal: there is no loop to take up.

@@ -51,7 +51,7 @@ pub fn ways(info: &ProgramInfo, raw: &Raw) -> Vec<Way> {
                 transition: edge.transition,
                 doc: edge.doc,
                 agent: edge.by.contains(&Actor::Agent),
-                command: format!("{} {}", info.program, words::call(raw, edge)),
+                command: format!("{} {}", info.program, words::call(raw.id().as_str(), edge)),
                 verb: edge.transition.replace('_', "-"),
                 is_plain: edge.args.is_empty(),
             });

@@ -68,7 +68,7 @@ pub(super) fn of<M: App>(program: &Program<M>, held: &M::Any) -> NextAction {
         });
     known.unwrap_or_else(|| {
         let asked = asked.ok().flatten();
-        let (waits_for, verbs) = words::next_action_asking(raw, asked.as_ref());
+        let (waits_for, verbs) = words::next_action(raw, asked.as_ref());
         let next = match verbs.is_empty() {
             true => text::one_line(phase.doc, 200),
             false => format!("a person goes on with:{}", words::lines(&verbs)),
@@ -162,7 +162,13 @@ fn decided(raw: &Raw) -> Option<EdgeAt> {
 /// Returns the lines of the edges by which an agent can say now that nothing is open.
 fn marks_done(info: &ProgramInfo, raw: &Raw) -> String {
     let open = raw.open_edges().into_iter().filter(is_mark);
-    let ways = open.map(|edge| format!(", or:\n    {} {}", info.program, words::call(raw, &edge)));
+    let ways = open.map(|edge| {
+        format!(
+            ", or:\n    {} {}",
+            info.program,
+            words::call(raw.id().as_str(), &edge)
+        )
+    });
     ways.collect()
 }
 
@@ -203,7 +209,7 @@ pub(super) fn waiting(
             )
         }
         (None, None) => {
-            let what = words::next_action_asking(raw, asked).0;
+            let what = words::next_action(raw, asked).0;
             let stop = if what.ends_with(['?', '.', '!']) {
                 ""
             } else {

@@ -369,10 +369,8 @@ fn verify_first(
         ))),
         None => listener(RoundEvent::Tick),
     });
-    match ran
-        .map_err(|refusal| RoundError::Verify(refusal.to_string()))?
-        .came_to()
-    {
+    let ran = ran.map_err(|refusal| RoundError::Verify(refusal.to_string()))?;
+    match ran.came_to {
         Verification::Interrupted => Err(RoundError::Interrupted),
         Verification::Missing(why) => {
             let line = format!("commands that verify the work were not run: {why}");

@@ -19,8 +19,7 @@ use super::stop::{Surroundings, folders_of, stores_of};
 use super::words::elapsed;
 use super::{chosen, compaction, incompatible, locate, messages, next_action, vanished};
 use crate::behaviours::words;
-use crate::hooks::answers::HookOutput;
-use crate::hooks::input::Input;
+use crate::hooks::{HookOutput, Input};
 use crate::machine::LoopHandle;
 use crate::machine::{Actor, EdgeAt, Raw};
 use crate::store::{Entry, Listed, LoopId, Store};
@@ -266,7 +265,7 @@ pub(super) fn again<M: App>(program: &Program<M>, held: &M::Any, now: Timestamp)
     let own = program.words(held, &settings, now).ok()?;
     let message = entered_by(raw).and_then(|edge| edge.words(M::TABLE));
     let message = message.or(M::TABLE.phases[raw.phase()].message);
-    words::said(raw, message, own).ok().flatten()
+    words::render(raw, message, own).ok().flatten()
 }
 
 /// Returns the edge by which the hook last entered the loop's phase from another one.

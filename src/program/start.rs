@@ -379,7 +379,7 @@ fn started<M: App>(
                 json!(text::exact(store.path_of(raw.id()))),
             ),
         ]);
-        words::said(raw, message, own).map_err(|error| error.to_string())
+        words::render(raw, message, own).map_err(|error| error.to_string())
     });
     match said {
         Ok(Some(text)) if mode.message.is_some() => out::line(text.trim_end()),

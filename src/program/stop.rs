@@ -15,8 +15,7 @@ use super::settings::Settings;
 use super::state_folders::MAX_FOLDERS;
 use super::{chosen, incompatible, locate, messages, next_action, rounds, turn, vanished};
 use crate::behaviours::{Step, words};
-use crate::hooks::decision::Decision;
-use crate::hooks::input::Input;
+use crate::hooks::{Action, Decision, Input};
 use crate::machine::LoopHandle;
 use crate::machine::{Actor, Refusal, Refused};
 use crate::process::environment::GUARD;
@@ -63,7 +62,7 @@ pub(super) fn decide<M: App>(
     surroundings: &Surroundings,
     now: Timestamp,
 ) -> Decision {
-    let approve = Decision::Approve { note: None };
+    let approve = Decision::approve(None);
     if surroundings.reviewer_child || input.is_subagent() {
         return approve;
     }
@@ -174,7 +173,7 @@ pub(super) fn all_owned(
 
 /// The turn may end, and the person reads why.
 pub fn noted(note: String) -> Decision {
-    Decision::Approve { note: Some(note) }
+    Decision::approve(Some(note))
 }
 
 enum Choice {
@@ -314,7 +313,7 @@ fn drive<M: App>(
     if let Some(why) = turn.ends {
         store.log(&format!("{id} {LET_END}{why}"));
         let note = turn.note.map(|note| info.line(&note));
-        return with_repairs(info, Decision::Approve { note }, &repairs);
+        return with_repairs(info, Decision::approve(note), &repairs);
     }
     repairs.extend(turn.note);
     let settings = match settings(info, store, input) {
@@ -367,7 +366,7 @@ fn said<M: App>(
 ) -> Result<Decision, String> {
     let info = program.info;
     let (held, edge) = match &step {
-        Step::Over(_) => return Ok(Decision::Approve { note: None }),
+        Step::Over(_) => return Ok(Decision::approve(None)),
         Step::Waits(held) => {
             let asked = program.question(held)?;
             let own = (program.next_action)(held);
@@ -405,7 +404,7 @@ fn said<M: App>(
             .as_ref()
             .is_some_and(|on_stop| !asks && ["approve", "ask"].contains(&on_stop.name));
         if said && caveats.is_empty() {
-            return Ok(Decision::Approve { note: None });
+            return Ok(Decision::approve(None));
         }
         // Of a review that comes next every program says how it is run.
         let reviews = || {
@@ -417,25 +416,31 @@ fn said<M: App>(
         return Ok(noted(messages::ended(info, raw, &caveats, next)));
     }
     let own = program.words(held, settings, now)?;
-    Ok(match words::of(raw, edge, own) {
-        Ok(None) => Decision::Approve { note: None },
+    Ok(match words::render(raw, edge.words(table), own) {
+        Ok(None) => Decision::approve(None),
         Ok(Some(reason)) if edge.reminds(table) => {
             let waits_for = text::one_line(&next_action::of(program, held).waits_for, 150);
             let note = format!(
                 "reminded the agent: loop {} waits for {waits_for}",
                 raw.id()
             );
-            Decision::Remind {
-                reason,
+            Decision {
+                action: Action::Remind(reason),
                 note: Some(info.line(&note)),
             }
         }
-        Ok(Some(reason)) => Decision::Block { reason, note: None },
-        // The loop has moved on: the agent has to know what it waits for, whatever became of its words.
-        Err(error) => Decision::Block {
-            reason: messages::fallback(info, raw, &next_action::of(program, held).next),
-            note: Some(info.line(&error.to_string())),
+        Ok(Some(reason)) => Decision {
+            action: Action::Block(reason),
+            note: None,
         },
+        // The loop has moved on: the agent has to know what it waits for, whatever became of its words.
+        Err(error) => {
+            let next = next_action::of(program, held).next;
+            Decision {
+                action: Action::Block(messages::fallback(info, raw, &next)),
+                note: Some(info.line(&error.to_string())),
+            }
+        }
     })
 }
 
@@ -447,9 +452,7 @@ fn with_repairs(info: &ProgramInfo, mut decision: Decision, repairs: &[String]) 
     let Some(repaired) = note_of(info, repairs) else {
         return decision;
     };
-    let (Decision::Approve { note } | Decision::Block { note, .. } | Decision::Remind { note, .. }) =
-        &mut decision;
-    *note = Some(match note.take() {
+    decision.note = Some(match decision.note.take() {
         Some(note) => format!("{repaired}\n{note}"),
         None => repaired,
     });
@@ -459,7 +462,7 @@ fn with_repairs(info: &ProgramInfo, mut decision: Decision, repairs: &[String]) 
 fn refusal<L>(refused: &Refused<L>) -> Result<Decision, String> {
     match *refused.refusal {
         // Another stop or verb was faster: it has said what is to be said.
-        Refusal::Stale { .. } => Ok(Decision::Approve { note: None }),
+        Refusal::Stale { .. } => Ok(Decision::approve(None)),
         _ => Err(refused.to_string()),
     }
 }

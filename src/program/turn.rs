@@ -2,10 +2,10 @@
 
 use super::caller::UNKNOWN;
 use super::info::ProgramInfo;
-use crate::hooks::decision::Decision;
-use crate::hooks::input::Input;
+use crate::hooks::input::Event;
 use crate::hooks::seen::SessionRecord as _;
 use crate::hooks::turns::{Turns, Wait};
+use crate::hooks::{Action, Decision, Input};
 use crate::machine::{Actor, Raw};
 use crate::store::{Entry, StateHome};
 
@@ -67,7 +67,7 @@ pub(super) fn look(info: &ProgramInfo, input: &Input, raw: &Raw) -> Turn {
 /// Notes that a prompt came.
 pub(super) fn begin(info: &ProgramInfo, input: &Input) {
     // UserPromptExpansion is about the same prompt as a UserPromptSubmit.
-    if input.hook_event_name.as_deref() != Some("UserPromptSubmit") || input.is_subagent() {
+    if input.event != Some(Event::UserPromptSubmit) || input.is_subagent() {
         return;
     }
     let prompt = input.prompt.as_deref().unwrap_or_default();
@@ -81,7 +81,7 @@ pub(super) fn begin(info: &ProgramInfo, input: &Input) {
 
 /// Notes a stop that a loop has answered.
 pub(super) fn end(info: &ProgramInfo, input: &Input, decision: &Decision) {
-    let goes_on = !matches!(decision, Decision::Approve { .. });
+    let goes_on = decision.action != Action::Approve;
     let _ = note(info, input, |turns| turns.end(goes_on));
 }
 

@@ -4,7 +4,6 @@
 //! is one argument, whatever is in it. A command that takes nothing but flags has a flag's value end at the next flag.
 
 use clap::{Arg, ArgAction, Command};
-use jiff::Timestamp;
 
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
@@ -37,9 +36,14 @@ pub(super) fn take(
     let (Some(home), Some(session)) = (home.folder(), caller.session.as_deref()) else {
         return Ok(None);
     };
-    prompt::take(session, command, Timestamp::now(), home)
-        .map(|prompt| prompt.map(|prompt| prompt.arguments))
-        .map_err(|error| Failure::new(Exit::Internal, error))
+    prompt::take(session, command, home).map_err(|error| {
+        Failure::plain(
+            Exit::Internal,
+            "claudex::prompt::io",
+            format!("cannot read the command that was typed: {error}"),
+            &format!("see whether you may write in {home}, and whether its disk is full"),
+        )
+    })
 }
 
 /// Takes what was typed after a slash command that needs a person behind it.

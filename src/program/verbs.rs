@@ -95,7 +95,7 @@ pub(super) fn tell<M: App>(program: &Program<M>, name: &str, now: &M::Any, setti
         return;
     }
     let own = program.words(now, settings, Timestamp::now());
-    match own.and_then(|own| words::said(raw, message, own).map_err(|error| error.to_string())) {
+    match own.and_then(|own| words::render(raw, message, own).map_err(|error| error.to_string())) {
         Ok(Some(text)) if edge.is_some_and(|edge| edge.message.is_none()) => {
             out::text(&format!("\n{}\n", text.trim()));
         }

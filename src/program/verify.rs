@@ -55,7 +55,7 @@ pub(super) fn verify<M: App>(program: &Program<M>, id: Option<&str>) -> Result<E
     if ran.run.is_some() {
         out::text(&format!("\n{}\n\n", verify::text(raw)));
     }
-    match ran.came_to() {
+    match ran.came_to {
         Verification::Passed(_) => {
             out::line(&info.line("all commands passed on the work tree as it is"));
             Ok(Exit::Complete)

@@ -66,7 +66,7 @@ fn the_answers_stand_in_the_topic_as_a_persons_one_change() {
     );
     assert_eq!(
         project.field(&id, "topic"),
-        "Move the queue; Scope: Only the API; Constraints: a, own, text; Worries: Data loss"
+        "Move the queue; Scope: Only the API; Constraints: a, \"own, text\"; Worries: Data loss"
     );
     assert_eq!(project.field(&id, "interview_used"), "true");
     let context = &told.unwrap()["hookSpecificOutput"]["additionalContext"];

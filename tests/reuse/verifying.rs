@@ -270,7 +270,7 @@ fn a_command_that_fails_is_shown_to_the_agent_and_proves_nothing() {
     allow(&project, &lines);
     let (succeeded, said) = project.agent(&["verify"]);
     assert!(
-        !succeeded && said.contains("echo first; exit 3 failed (exit status 3); mend that, then:"),
+        !succeeded && said.contains("echo first; exit 3 failed (exit status 3); fix that, then:"),
         "{said}"
     );
     assert_eq!(ran(&project), 1, "the others run all the same");

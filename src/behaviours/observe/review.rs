@@ -1,12 +1,13 @@
 //! `review`: what the round's review came to.
 
 use super::Observed;
+use crate::behaviours::command_runs::unobserved;
 use crate::machine::{Raw, Refusal};
 use crate::review::evidence::{self, Found};
 use crate::review::{ReviewSpec, Reviewed, Settled};
 use crate::store::UNEXPLAINED;
 
-/// What `review` sees.
+/// The outcome of `review`.
 #[derive(Debug)]
 pub enum ReviewSeen {
     /// The reviewer found nothing, and what it reviewed is unchanged.
@@ -26,44 +27,39 @@ pub enum ReviewSeen {
 /// Returns the round's review.
 ///
 /// # Errors
-/// The journal or the findings cannot be read.
+/// Returns an error if the journal or the findings cannot be read.
 pub fn review(raw: &Raw, spec: &'static ReviewSpec) -> Result<Observed<ReviewSeen>, Refusal> {
-    let found = evidence::inspect(raw, spec).map_err(|source| Refusal::Observe {
-        what: format!("the reviews of loop {}", raw.id()),
-        source,
-    })?;
-    Ok(match found {
-        Found::Clean(evidence) => {
-            let run = evidence.run().map(str::to_owned);
-            Observed::of_run(ReviewSeen::Clean(evidence), run)
-        }
-        Found::Findings(evidence) => {
-            let run = evidence.run().map(str::to_owned);
-            Observed::of_run(ReviewSeen::Findings(evidence), run)
-        }
-        Found::Stalled(evidence) => {
-            let run = evidence.run().map(str::to_owned);
-            Observed::of_run(ReviewSeen::Stalled(evidence), run)
-        }
+    let what = format!("the reviews of loop {}", raw.id());
+    let found = evidence::inspect(raw, spec).map_err(unobserved(&what))?;
+    let run = match &found {
+        Found::Clean(evidence) => evidence.run().map(str::to_owned),
+        Found::Findings(evidence) | Found::Stalled(evidence) => evidence.run().map(str::to_owned),
+        Found::Failed { run } => Some(run.clone()),
+        Found::Nothing | Found::Running => None,
+    };
+    let seen = match found {
+        Found::Clean(evidence) => ReviewSeen::Clean(evidence),
+        Found::Findings(evidence) => ReviewSeen::Findings(evidence),
+        Found::Stalled(evidence) => ReviewSeen::Stalled(evidence),
+        Found::Failed { .. } => ReviewSeen::Failed,
+        Found::Running => ReviewSeen::Running,
         Found::Nothing => {
             note_unexplained(raw, spec);
-            ReviewSeen::Nothing.into()
+            ReviewSeen::Nothing
         }
-        Found::Running => ReviewSeen::Running.into(),
-        Found::Failed { run } => Observed::of_run(ReviewSeen::Failed, Some(run)),
-    })
+    };
+    Ok(Observed::of_run(seen, run, None))
 }
 
-/// Findings that lie there without a review are noted: a person who reads the journal should know that someone made them up.
+/// Notes findings that lie there without a review, for a user who reads the journal: someone made them up.
 fn note_unexplained(raw: &Raw, spec: &'static ReviewSpec) {
-    // What cannot be read was said by the look already.
-    let Ok(Some(file)) = evidence::unexplained(raw, spec) else {
-        return;
-    };
-    let why = "no review of this loop wrote it; it counts for nothing";
-    raw.store().note_attempt(
-        raw.id(),
-        UNEXPLAINED,
-        &[("file", file.file_name().unwrap_or_default()), ("why", why)],
-    );
+    if let Ok(Some(file)) = evidence::unexplained(raw, spec) {
+        let file = ("file", file.file_name().unwrap_or_default());
+        let why = (
+            "why",
+            "no review of this loop wrote it; it counts for nothing",
+        );
+        raw.store()
+            .note_attempt(raw.id(), UNEXPLAINED, &[file, why]);
+    }
 }

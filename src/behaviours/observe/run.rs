@@ -1,19 +1,18 @@
 //! `run`: a command of the user's configuration, run in the loop's root, and how it ended.
 //!
-//! One at a time for a loop, under the run lock, which is held until the transition was taken: who comes meanwhile sees
-//! that it runs, and who comes later finds the loop moved on. The command is no child of a reviewer, and never runs in one.
-
-use std::io;
+//! One runs at a time for a loop, under the run lock, which is held until the transition was taken: who comes meanwhile sees
+//! that it runs, and who comes later finds the loop moved on.
 
 use super::Observed;
-use crate::behaviours::command_runs::{self, Exit};
-use crate::files::{Folder, if_there};
+use crate::behaviours::command_runs::{
+    self, CommandBegan, CommandEnded, Exit, RunNote as _, unobserved,
+};
+use crate::files::if_there;
 use crate::machine::{Raw, Refusal};
-use crate::process::configured::{ConfiguredCommand, is_installed};
-use crate::process::environment::GUARD;
+use crate::process::configured::is_installed;
 use crate::store::RunLock;
 
-/// What `run` sees.
+/// The outcome of `run`.
 #[derive(Debug)]
 pub enum RunSeen {
     /// The command ended with status 0.
@@ -29,68 +28,40 @@ pub enum RunSeen {
 /// Runs a command and waits for its end.
 ///
 /// # Errors
-/// The loop moved on meanwhile, its journal cannot be written, or this is a process that a
-/// reviewer or a command of ours started.
+/// Returns an error if the loop moved on meanwhile, its journal cannot be written, or this is a process that a reviewer or a
+/// command of ours started.
 pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
-    let refused = |what: String, source| Refusal::Observe { what, source };
-    if std::env::var_os(GUARD).is_some() {
-        let source = io::Error::other(
-            "this is a process of a reviewer or of a command, and may not run one",
-        );
-        return Err(refused(format!("command {command}"), source));
-    }
-    let found = raw
-        .told()
-        .permissions
-        .get()
-        .and_then(|permitted| permitted.commands.get(command));
-    // A program that is not there is nothing that the agent could mend.
-    let Some(configured) = found.filter(|command| is_installed(command, &raw.root())) else {
+    let what = format!("command {command}");
+    command_runs::refuse_inside(&what)?;
+    let permissions = raw.told().permissions.get();
+    let configured = permissions.and_then(|permitted| permitted.commands.get(command));
+    // A program that is not there is nothing that the agent could fix.
+    let Some(configured) = configured.filter(|command| is_installed(command, &raw.root())) else {
         return Ok(RunSeen::Missing.into());
     };
     let folder = raw.store().open_loop_folder(raw.id());
-    let folder = folder.map_err(|source| refused("the loop's folder".to_owned(), source))?;
-    let lock = RunLock::try_take(&folder).map_err(Refusal::Store)?;
-    let Some(lock) = lock else {
+    let folder = folder.map_err(unobserved("the loop's folder"))?;
+    let Some(lock) = RunLock::try_take(&folder).map_err(Refusal::Store)? else {
         return Ok(RunSeen::Running.into());
     };
-    command_runs::unmoved(raw)?;
-    command_runs::note_cut_off(raw).map_err(Refusal::Store)?;
-    let run =
-        command_runs::new_run().map_err(|source| refused(format!("command {command}"), source))?;
-    let seen = perform(raw, &folder, command, configured, &run)?;
-    Ok(Observed::of_run(seen, Some(run)).holding(lock))
-}
-
-fn perform(
-    raw: &Raw,
-    folder: &Folder,
-    name: &str,
-    command: &ConfiguredCommand,
-    run: &str,
-) -> Result<RunSeen, Refusal> {
-    let log = command_runs::log(raw, name).ok_or_else(|| Refusal::Observe {
-        what: format!("command {}", crate::text::one_line(name, 64)),
-        source: io::Error::new(io::ErrorKind::InvalidInput, "the name cannot name a file"),
-    })?;
-    // What an earlier run wrote is not this one's.
-    let file = log.file_name().unwrap_or_default();
-    if_there(folder.remove(file)).map_err(|source| Refusal::Observe {
-        what: log.to_string(),
-        source,
-    })?;
-    command_runs::began(raw, run, name).map_err(Refusal::Store)?;
-    let ended = command_runs::supervised(raw, command, &mut || false);
-    if let Err(error) = ended.keep(folder, file) {
-        // For people only: the outcome is known, and the loop goes on by it.
-        raw.store().log(&format!("{} {log}: {error}", raw.id()));
+    command_runs::refuse_moved(raw)?;
+    if let Some(cut_off) = command_runs::unended::<CommandBegan, CommandEnded>(raw)? {
+        cut_off.ended(Exit::CutOff).write(raw)?;
     }
-    let exit = Exit::of(&ended);
-    let passed = exit.passed();
-    command_runs::ended(raw, run, name, exit).map_err(Refusal::Store)?;
-    Ok(if passed {
-        RunSeen::Passed
-    } else {
-        RunSeen::Failed
-    })
+
+    let began = CommandBegan {
+        run: command_runs::new_run_id().map_err(unobserved(&what))?,
+        command: command.to_owned(),
+    };
+    let log = command_runs::log_name(command);
+    if_there(folder.remove(&log)).map_err(unobserved(&what))?;
+    began.write(raw)?;
+    let exit = command_runs::run(raw, configured, &folder, &log, &mut || false);
+    let seen = match exit.passed() {
+        true => RunSeen::Passed,
+        false => RunSeen::Failed,
+    };
+    let ended = began.ended(exit);
+    ended.write(raw)?;
+    Ok(Observed::of_run(seen, Some(ended.run), Some(lock)))
 }

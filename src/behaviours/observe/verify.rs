@@ -6,7 +6,7 @@ use super::Observed;
 use crate::behaviours::verify::{self, Purpose, Verification, Verified};
 use crate::machine::{Raw, Refusal};
 
-/// Says what `verify` sees.
+/// The outcome of `verify`.
 #[derive(Debug)]
 pub enum VerifySeen {
     /// Every command passed.
@@ -31,9 +31,5 @@ pub fn verify(raw: &Raw) -> Result<Observed<VerifySeen>, Refusal> {
         Verification::Missing(_) => VerifySeen::Missing,
         Verification::Running | Verification::Interrupted => VerifySeen::Running,
     };
-    let observed = Observed::of_run(seen, ran.run);
-    Ok(match ran.lock {
-        Some(lock) => observed.holding(lock),
-        None => observed,
-    })
+    Ok(Observed::of_run(seen, ran.run, ran.lock))
 }

@@ -1,68 +1,68 @@
 //! `wait-for`: whether a file is there, or a field says yes.
 
+use std::io;
+
+use serde_json::Value;
+
 use super::Observed;
-use crate::files::{Distrust, Folder, UntrustedError, if_there};
+use crate::behaviours::command_runs::unobserved;
+use crate::files::{Distrust, UntrustedError, if_there};
 use crate::machine::table::FieldKind;
 use crate::machine::{Raw, Refusal};
 use crate::store::FieldValue as _;
-use serde_json::Value;
+use crate::text;
 
-/// What `wait-for` sees.
+/// The outcome of `wait-for`.
 #[derive(Debug)]
 pub enum WaitForSeen {
     /// The file is there, or the field says yes.
     There,
-    /// Not yet.
+    /// It is not, or it does not.
     Waiting,
 }
 
-/// Returns whether what is waited for is there: `file`, a path template, or, where that is empty, `field`. claudex-build lets a
+/// Returns whether `file`, a path template, is there, or, if that is empty, whether `field` says yes. claudex-build lets a
 /// machine give exactly one of them.
 ///
 /// # Errors
-/// The system does not say whether the file is there.
+/// Returns an error if the system does not say whether the file is there, or a symlink is in the way.
 pub fn wait_for(raw: &Raw, file: &str, field: &str) -> Result<Observed<WaitForSeen>, Refusal> {
-    let there = if file.is_empty() {
+    let is_there = if file.is_empty() {
         let field = raw.table().field(field);
         field.is_some_and(|field| says_yes(field.kind, &raw.value(field.name)))
     } else {
-        is_file(raw, file)?
+        let what = text::one_line(raw.path(file).as_str(), 300);
+        is_file(raw, file).map_err(unobserved(&what))?
     };
-    Ok(if there {
-        WaitForSeen::There
-    } else {
-        WaitForSeen::Waiting
-    }
-    .into())
+    Ok(match is_there {
+        true => WaitForSeen::There.into(),
+        false => WaitForSeen::Waiting.into(),
+    })
 }
 
-/// Returns whether a regular file is there, whatever it holds: an empty one is a sign, too. A folder is none, and a pipe or a device
-/// is not opened to find out. A symlink is refused.
-fn is_file(raw: &Raw, template: &str) -> Result<bool, Refusal> {
+/// Returns whether a regular file is there, whatever it holds: an empty one is a sign, too. A folder is none, and a pipe or a
+/// device is not opened to find out.
+fn is_file(raw: &Raw, template: &str) -> io::Result<bool> {
     // A field that is empty leaves nothing to look for, and must not name the root.
     if raw.fill(template).trim().is_empty() {
         return Ok(false);
     }
-    let look = |(folder, name): (Folder, String)| match folder.look(&name)? {
+    let (folder, name) = match if_there(raw.folder_of(template)) {
+        Ok(Some(found)) => found,
+        Ok(None) => return Ok(false),
+        // A file is where a folder is to be: what is waited for cannot be below it yet.
+        Err(error) if is_no_folder(&error) => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    match folder.look(&name)? {
+        // Opening a symlink is an error, which names it.
         Some(found) if found.is_symlink() => folder.file(&name).map(|_| false),
         found => Ok(found.is_some_and(|found| found.is_file())),
-    };
-    let found = match if_there(raw.folder_of(template).and_then(look)) {
-        // A file where a folder is to be: what is waited for cannot be below it yet.
-        Err(error)
-            if UntrustedError::of(&error)
-                .is_some_and(|error| error.why == Distrust::NotAFolder) =>
-        {
-            Ok(None)
-        }
-        found => found,
-    };
-    found
-        .map(Option::unwrap_or_default)
-        .map_err(|source| Refusal::Observe {
-            what: crate::text::one_line(raw.path(template).as_str(), 300),
-            source,
-        })
+    }
+}
+
+fn is_no_folder(error: &io::Error) -> bool {
+    UntrustedError::of(error).is_some_and(|error| error.why == Distrust::NotAFolder)
 }
 
 /// Returns whether a field says yes: true, more than nothing, or something.

@@ -12,33 +12,52 @@ use std::io;
 
 use crate::behaviours::command_runs::Exit;
 use crate::behaviours::words;
-use crate::machine::EvidenceRecord;
-use crate::machine::{Raw, Refusal, Requirement};
+use crate::machine::table::BehaviourInfo;
+use crate::machine::{EvidenceRecord, Raw, Refusal, Requirement, Table};
 use crate::review::Digest;
-use crate::review::reports;
-use crate::review::worktree;
-use crate::store::StoreError;
+use crate::review::{reports, worktree};
 use crate::text;
 
 use self::results::VerifyRun;
 pub use self::results::{failed, text};
 pub use self::run::{Purpose, Ran, Verification, Watch, verify};
 
-/// Stands in machine.toml where the program gives the commands.
-const PROGRAM: &str = "{program}";
 /// The most commands of a list.
-const MOST: usize = 32;
+const MAX_COMMANDS: usize = 32;
 /// The longest command, in characters.
-const LONGEST: usize = 1000;
+const MAX_COMMAND_CHARS: usize = 1000;
 
-/// Shows that the commands of a loop's phase passed in this visit, on the work tree as it is.
+/// Evidence that the commands of a loop's phase passed in this visit, on the work tree as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verified(EvidenceRecord);
 
 impl Verified {
-    /// Returns what it says to an edge.
+    /// Returns the record for an edge.
     pub fn record(&self) -> &EvidenceRecord {
         &self.0
+    }
+}
+
+/// Returns whether a phase of this machine verifies the work.
+pub fn is_used(table: &Table) -> bool {
+    let mut phases = table.phases.iter();
+    phases.any(|phase| phase.on_stop.as_ref().is_some_and(verifies))
+}
+
+fn verifies(behaviour: &BehaviourInfo) -> bool {
+    behaviour.name == "verify"
+        || behaviour.name == "review" && behaviour.parameter("verify").is_some()
+}
+
+fn is_verifying(raw: &Raw) -> bool {
+    let phase = &raw.table().phases[raw.phase()];
+    phase.on_stop.as_ref().is_some_and(verifies)
+}
+
+/// Tells a loop the program's commands, if its phase verifies the work.
+pub fn tell(raw: &Raw, commands: impl FnOnce() -> Result<Vec<String>, String>) {
+    if is_verifying(raw) {
+        let _ = raw.told().commands.set(commands());
     }
 }
 
@@ -47,46 +66,32 @@ impl Verified {
 pub struct Commands(Vec<String>);
 
 impl Commands {
-    /// Returns those of the phase that a loop is in; `None` where it verifies nothing.
+    /// Returns those of the phase that a loop is in, or `None` if it verifies nothing.
     ///
     /// # Errors
-    /// A sentence says why they are not known, or which of them cannot be run.
+    /// Returns the reason if they are not known, or one of them cannot be run.
     pub fn of(raw: &Raw) -> Result<Option<Self>, String> {
-        let lines = match source(raw) {
-            None => return Ok(None),
-            Some(_) => {
-                let told = raw.told().commands.get().cloned();
-                told.unwrap_or_else(|| {
-                    Err("the program has not said which commands verify the work".to_owned())
-                })
-                .map_err(|why| text::one_line(&why, LONGEST))?
-            }
+        if !is_verifying(raw) {
+            return Ok(None);
+        }
+        let lines = match raw.told().commands.get() {
+            Some(Ok(lines)) => lines,
+            Some(Err(why)) => return Err(text::one_line(why, MAX_COMMAND_CHARS)),
+            None => return Err("the program has not said which commands verify the work".into()),
         };
-        if lines.len() > MOST {
+        if lines.len() > MAX_COMMANDS {
             return Err(format!(
-                "there are {} commands, and {MOST} are the most",
+                "there are {} commands, and {MAX_COMMANDS} are the most",
                 lines.len()
             ));
         }
         for (at, line) in lines.iter().enumerate() {
-            let Some(problem) = line_problem(line) else {
-                continue;
-            };
-            let shown = text::one_line(&text::shown(line), 200);
-            return Err(format!("command {} {problem}: {shown}", at + 1));
+            if let Some(problem) = line_problem(line) {
+                let shown = text::one_line(&text::shown(line), 200);
+                return Err(format!("command {} {problem}: {shown}", at + 1));
+            }
         }
-        Ok(Some(Self(lines)))
-    }
-
-    /// Returns them.
-    pub fn lines(&self) -> &[String] {
-        &self.0
-    }
-
-    /// Returns those that the user's configuration does not allow.
-    fn not_allowed(&self, raw: &Raw) -> Vec<String> {
-        let lines = self.0.iter().filter(|line| !is_allowed(raw, line));
-        lines.cloned().collect()
+        Ok(Some(Self(lines.clone())))
     }
 
     /// Returns a digest of the lines, and of which of them may run.
@@ -100,22 +105,11 @@ impl Commands {
     }
 }
 
-/// Returns whether a line is the name of a configured command, or `allow_commands` has exactly this line.
-fn is_allowed(raw: &Raw, line: &str) -> bool {
-    raw.told().permissions.get().is_some_and(|permissions| {
-        permissions.commands.contains_key(line)
-            || permissions
-                .allow_commands
-                .iter()
-                .any(|allowed| allowed == line)
-    })
-}
-
 /// Returns why a line cannot be a command, or `None` if it can.
 pub fn line_problem(line: &str) -> Option<&'static str> {
     if line.trim().is_empty() {
         Some("is empty")
-    } else if line.chars().count() > LONGEST {
+    } else if line.chars().count() > MAX_COMMAND_CHARS {
         Some("has more than 1,000 characters")
     } else if text::exact(line) != *line {
         // The user must see what they allow.
@@ -125,35 +119,14 @@ pub fn line_problem(line: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns what says which commands verify the work in a loop's phase: [`PROGRAM`].
-fn source(raw: &Raw) -> Option<&'static str> {
-    let behaviour = raw.table().phases[raw.phase()].on_stop.as_ref()?;
-    match behaviour.name {
-        "verify" => behaviour.parameter("commands"),
-        "review" => behaviour.parameter("verify"),
-        _ => None,
-    }
-}
-
-/// Returns whether a phase of this machine verifies the work.
-pub fn is_used(table: &crate::machine::Table) -> bool {
-    let mut on_stops = table
-        .phases
-        .iter()
-        .filter_map(|phase| phase.on_stop.as_ref());
-    on_stops.any(|one| {
-        one.name == "verify" || one.name == "review" && one.parameter("verify").is_some()
+/// Returns whether a line is the name of a configured command, or `allow_commands` has exactly this line.
+fn is_allowed(raw: &Raw, line: &String) -> bool {
+    raw.told().permissions.get().is_some_and(|permissions| {
+        permissions.commands.contains_key(line) || permissions.allow_commands.contains(line)
     })
 }
 
-/// Tells a loop the program's commands, where its phase asks for them.
-pub fn tell(raw: &Raw, commands: impl FnOnce() -> Result<Vec<String>, String>) {
-    if source(raw) == Some(PROGRAM) {
-        let _ = raw.told().commands.set(commands());
-    }
-}
-
-/// Why commands are not run.
+/// The reason for which commands are not run.
 #[derive(Debug, Clone, PartialEq, Eq, derive_more::Display)]
 pub enum Unready {
     /// There is nothing to run, or the commands are not known.
@@ -172,88 +145,53 @@ pub enum Unready {
     },
 }
 
+impl Unready {
+    fn not_allowed(raw: &Raw, lines: Vec<String>) -> Self {
+        let permissions = raw.told().permissions.get();
+        let file = permissions.and_then(|known| known.file.as_ref());
+        let file = file.map_or("your configuration".to_owned(), text::shown);
+        Self::NotAllowed { lines, file }
+    }
+}
+
 /// Returns the phase's commands.
 ///
 /// # Errors
 /// Returns the reason if there is none, or if the configuration does not allow all of them.
 pub fn ready(raw: &Raw) -> Result<Commands, Unready> {
-    let commands = known(raw)?;
-    match commands.not_allowed(raw) {
-        lines if lines.is_empty() => Ok(commands),
-        lines => Err(not_allowed(raw, lines)),
+    let (commands, not_allowed) = known(raw)?;
+    match not_allowed.is_empty() {
+        true => Ok(commands),
+        false => Err(Unready::not_allowed(raw, not_allowed)),
     }
 }
 
-/// Returns the phase's commands if the configuration allows at least one of them.
-fn ready_in_part(raw: &Raw) -> Result<Commands, Unready> {
-    let commands = known(raw)?;
-    match commands.not_allowed(raw) {
-        lines if lines.len() < commands.0.len() => Ok(commands),
-        lines => Err(not_allowed(raw, lines)),
+/// Returns the phase's commands, of which there is at least one, and those that the configuration does not allow.
+fn known(raw: &Raw) -> Result<(Commands, Vec<String>), Unready> {
+    let commands = Commands::of(raw).map_err(Unready::Nothing)?;
+    let commands =
+        commands.ok_or_else(|| Unready::Nothing("this phase verifies nothing".to_owned()))?;
+    if commands.0.is_empty() {
+        let why = "there is no command to run: the program gives none";
+        return Err(Unready::Nothing(why.to_owned()));
     }
+    let not_allowed = commands.0.iter().filter(|line| !is_allowed(raw, line));
+    let not_allowed = not_allowed.cloned().collect();
+    Ok((commands, not_allowed))
 }
 
-fn not_allowed(raw: &Raw, lines: Vec<String>) -> Unready {
-    let file = raw
-        .told()
-        .permissions
-        .get()
-        .and_then(|known| known.file.as_ref());
-    Unready::NotAllowed {
-        lines,
-        file: file.map_or("your configuration".to_owned(), text::shown),
-    }
-}
-
-fn known(raw: &Raw) -> Result<Commands, Unready> {
-    let nothing = |why: &str| Err(Unready::Nothing(why.to_owned()));
-    match Commands::of(raw) {
-        Err(why) => nothing(&why),
-        Ok(None) => nothing("this phase verifies nothing"),
-        Ok(Some(commands)) if commands.0.is_empty() => {
-            nothing("there is no command to run: the program gives none")
-        }
-        Ok(Some(commands)) => Ok(commands),
-    }
-}
-
-/// Why there is no evidence.
+/// The reason for which there is no evidence.
 #[derive(Debug, derive_more::Display)]
+#[display("{_0}")]
 pub enum Missing {
-    /// Nothing can be run.
-    #[display("{_0}")]
+    /// Not all commands can be run.
     Unready(Unready),
-    /// The list was not run in this visit.
-    #[display("the commands were not run yet; run them:\n    {_0}")]
-    NotRun(String),
-    /// They run.
-    #[display("the commands are still running, or a review is; wait for the end:\n    {_0}")]
-    Running(String),
-    /// One of them failed.
-    #[display("{command} failed ({exit}); mend that, then:\n    {verify}")]
-    Failed {
-        /// The command.
-        command: String,
-        /// Says how it ended.
-        exit: Exit,
-        /// The command that runs all of them.
-        verify: String,
-    },
-    /// The work tree is another one.
-    #[display("the work tree was changed after the commands began; run them again:\n    {_0}")]
-    Changed(String),
-    /// The commands change the work tree.
-    #[display(
-        "the commands changed the work tree themselves; have git ignore what they write, or commit to it, then:\n    {_0}"
-    )]
-    ChangedByThem(String),
-    /// The system refused.
-    #[display("could not read it: {_0}")]
-    Unreadable(io::Error),
+    /// They were not run, or have not passed.
+    NotPassed(String),
 }
 
 impl Missing {
-    /// As the refusal of a transition.
+    /// Converts it to the refusal of a transition.
     pub fn refusal(self, transition: &'static str, requirement: Requirement) -> Refusal {
         Refusal::Evidence {
             transition,
@@ -266,43 +204,51 @@ impl Missing {
 /// Returns evidence that the phase's commands passed in this visit on the work tree as it is.
 ///
 /// # Errors
-/// What is missing.
+/// Returns what is missing.
 pub fn verified(raw: &Raw) -> Result<Verified, Missing> {
-    let unreadable = |error: StoreError| Missing::Unreadable(io::Error::other(error));
-    let call = format!("{} verify {}", raw.table().state.program, raw.id());
     let commands = ready(raw).map_err(Missing::Unready)?;
+    let unreadable = |error: String| Missing::NotPassed(format!("could not read it: {error}"));
+    let call = call(raw);
     if raw.store().is_running(raw.id()) {
-        return Err(Missing::Running(call));
+        return Err(Missing::NotPassed(format!(
+            "the commands are still running, or a review is; wait for the end:{call}"
+        )));
     }
-    let Some(run) = VerifyRun::newest(raw, &commands).map_err(unreadable)? else {
-        return Err(Missing::NotRun(call));
+    let newest = VerifyRun::newest(raw, &commands);
+    let Some(run) = newest.map_err(|error| unreadable(error.to_string()))? else {
+        return Err(Missing::NotPassed(format!(
+            "the commands were not run yet; run them:{call}"
+        )));
     };
-    judge(raw, &run, &tree(raw).map_err(Missing::Unreadable)?)
+    let now = tree(raw).map_err(|error| unreadable(error.to_string()))?;
+    judge(raw, &run, &now)
 }
 
-/// Says what a run proves of this work tree.
+/// Returns the evidence that a run gives for this work tree.
 fn judge(raw: &Raw, run: &VerifyRun, now: &Digest) -> Result<Verified, Missing> {
-    let call = format!("{} verify {}", raw.table().state.program, raw.id());
+    let call = call(raw);
     if let Some(failed) = run.commands.iter().find(|command| command.has_failed()) {
-        return Err(Missing::Failed {
-            command: text::one_line(&text::shown(&failed.command), 200),
-            exit: failed.exit.clone(),
-            verify: call,
-        });
+        let command = text::one_line(&text::shown(&failed.command), 200);
+        return Err(Missing::NotPassed(format!(
+            "{command} failed ({}); fix that, then:{call}",
+            failed.exit
+        )));
     }
-    let not_run = run
-        .commands
-        .iter()
-        .filter(|command| command.exit == Exit::NotAllowed);
+    let not_run = run.commands.iter();
+    let not_run = not_run.filter(|command| command.exit == Exit::NotAllowed);
     let not_run: Vec<String> = not_run.map(|command| command.command.clone()).collect();
     if !not_run.is_empty() {
-        return Err(Missing::Unready(not_allowed(raw, not_run)));
+        return Err(Missing::Unready(Unready::not_allowed(raw, not_run)));
     }
     if run.after != run.began.tree {
-        return Err(Missing::ChangedByThem(call));
+        return Err(Missing::NotPassed(format!(
+            "the commands changed the work tree themselves; have git ignore what they write, or commit to it, then:{call}"
+        )));
     }
     if *now != run.began.tree {
-        return Err(Missing::Changed(call));
+        return Err(Missing::NotPassed(format!(
+            "the work tree was changed after the commands began; run them again:{call}"
+        )));
     }
     Ok(Verified(EvidenceRecord {
         run: Some(run.began.run.clone()),
@@ -311,7 +257,12 @@ fn judge(raw: &Raw, run: &VerifyRun, now: &Digest) -> Result<Verified, Missing> 
     }))
 }
 
-/// Returns the digest of the work tree, what is ours and the loop's document left out.
+/// Returns the command line that runs the commands, on a line of its own.
+fn call(raw: &Raw) -> String {
+    format!("\n    {} verify {}", raw.table().state.program, raw.id())
+}
+
+/// Returns the digest of the work tree, without our own files and the loop's document.
 fn tree(raw: &Raw) -> io::Result<Digest> {
     let root = raw.root();
     let mut ours = reports::ours(raw.store(), &root);

@@ -1,24 +1,20 @@
-use std::os::unix::fs::PermissionsExt as _;
-
 use std::cell::Cell;
 use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Barrier;
-
-use jiff::ToSpan;
+use std::time::SystemTime;
 
 use super::*;
 
-/// A user's state folder, and the time that it is.
+/// A user's folder of the program.
 struct Home {
     folder: tempfile::TempDir,
-    now: Timestamp,
 }
 
 impl Home {
     fn new() -> Self {
         Self {
             folder: tempfile::tempdir().unwrap(),
-            now: Timestamp::now(),
         }
     }
 
@@ -27,23 +23,26 @@ impl Home {
     }
 
     fn store(&self, input: &Input) -> bool {
-        store(input, PLUGIN, self.now, self.base()).unwrap()
+        store(input, PLUGIN, self.base()).unwrap()
     }
 
-    /// The arguments, where there is something to take.
     fn take(&self, session: &str, command: &str) -> Option<String> {
-        take(session, command, self.now, self.base())
-            .unwrap()
-            .map(|prompt| prompt.arguments)
+        take(session, command, self.base()).unwrap()
     }
 
-    /// The names in the folder, but for the lock.
-    fn files(&self) -> Vec<String> {
-        let folder = self.base().join("prompts");
-        let names = fs::read_dir(folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        names.filter(|name| name != ".lock").collect()
+    /// Returns the paths in the folder.
+    fn files(&self) -> Vec<camino::Utf8PathBuf> {
+        let folder = self.base().join("prompts").read_dir_utf8().unwrap();
+        folder.map(|entry| entry.unwrap().into_path()).collect()
+    }
+
+    /// Lets time pass for all records.
+    fn age(&self, minutes: u64) {
+        for path in self.files() {
+            let file = File::options().write(true).open(path).unwrap();
+            let age = Duration::from_secs(minutes * 60);
+            file.set_modified(SystemTime::now() - age).unwrap();
+        }
     }
 }
 
@@ -58,7 +57,7 @@ thread_local! {
 /// A prompt, with an id of its own as the client gives it.
 fn submit(prompt: &str) -> Input {
     PROMPTS.set(PROMPTS.get() + 1);
-    event("UserPromptSubmit", prompt)
+    input(Event::UserPromptSubmit, prompt)
 }
 
 /// The expansion of the prompt that was submitted last.
@@ -66,14 +65,14 @@ fn expansion(name: &str, arguments: &str, prompt: &str) -> Input {
     Input {
         command_name: Some(name.into()),
         command_args: Some(arguments.into()),
-        ..event("UserPromptExpansion", prompt)
+        ..input(Event::UserPromptExpansion, prompt)
     }
 }
 
-fn event(name: &str, prompt: &str) -> Input {
+fn input(event: Event, prompt: &str) -> Input {
     Input {
         session_id: Some("s1".into()),
-        hook_event_name: Some(name.into()),
+        event: Some(event),
         prompt: Some(prompt.into()),
         prompt_id: Some(format!("prompt-{}", PROMPTS.get())),
         ..Input::default()
@@ -88,7 +87,7 @@ fn with_id(input: Input, id: &str) -> Input {
 }
 
 #[test]
-fn arguments_come_back_byte_for_byte_and_once() {
+fn arguments_come_back_byte_for_byte_once() {
     for arguments in [
         "--rounds 2 fix it; $(x)",
         "  two  blanks  ",
@@ -113,7 +112,7 @@ fn arguments_come_back_byte_for_byte_and_once() {
 }
 
 #[test]
-fn line_ends_at_the_ends_are_not_part_of_the_arguments() {
+fn arguments_lose_line_ends_at_the_ends() {
     let home = Home::new();
     assert!(home.store(&submit("/claudex:plan\r\nfirst\nsecond\n")));
     assert_eq!(home.take("s1", "plan").as_deref(), Some("first\nsecond"));
@@ -129,8 +128,6 @@ fn only_our_own_commands_are_stored() {
         "/plan x",
         "/other:plan x",
         "/claudex: plan",
-        "/claudex:../../x y",
-        "/claudex:Plan x",
         " /claudex:plan x",
         "say /claudex:plan x",
         "/claudexplan x",
@@ -140,7 +137,6 @@ fn only_our_own_commands_are_stored() {
     assert!(!home.store(&expansion("plan", "x", "/other:plan x")));
     assert!(!home.store(&expansion("plan", "x", "/claudex:planner x")));
     assert!(!home.store(&expansion("other:plan", "x", "/claudex:plan x")));
-    assert!(!home.store(&expansion("claudex:pl/an", "x", "")));
     assert!(!home.store(&Input {
         session_id: None,
         ..submit("/claudex:plan x")
@@ -150,11 +146,11 @@ fn only_our_own_commands_are_stored() {
         ..submit("/claudex:plan x")
     }));
     assert!(!home.store(&Input {
-        hook_event_name: Some("Stop".into()),
+        event: Some(Event::PostToolUse),
         ..submit("/claudex:plan x")
     }));
     assert!(!home.store(&Input {
-        hook_event_name: None,
+        event: None,
         ..submit("/claudex:plan x")
     }));
     assert_eq!(
@@ -171,7 +167,7 @@ fn only_our_own_commands_are_stored() {
 }
 
 #[test]
-fn another_session_or_command_gets_nothing_and_spoils_nothing() {
+fn other_session_or_command_takes_nothing() {
     let home = Home::new();
     assert_eq!(
         home.take("s1", "more"),
@@ -179,21 +175,14 @@ fn another_session_or_command_gets_nothing_and_spoils_nothing() {
         "before anything was ever stored"
     );
     assert!(home.store(&submit("/claudex:more")));
-    for (session, command) in [
-        ("s2", "more"),
-        ("s1", "plan"),
-        ("", "more"),
-        (" ", "more"),
-        ("s1", "../more"),
-        ("s1", ""),
-    ] {
+    for (session, command) in [("s2", "more"), ("s1", "plan"), ("", "more")] {
         assert_eq!(home.take(session, command), None, "{session:?} {command:?}");
     }
     assert_eq!(home.take("s1", "more").as_deref(), Some(""));
 }
 
 #[test]
-fn the_second_event_replaces_the_first() {
+fn second_event_replaces_the_first() {
     let home = Home::new();
     assert!(home.store(&submit("/claudex:plan raw")));
     assert!(home.store(&expansion("claudex:plan", "expanded", "/claudex:plan raw")));
@@ -203,7 +192,7 @@ fn the_second_event_replaces_the_first() {
 }
 
 #[test]
-fn a_take_between_the_two_events_is_the_only_one() {
+fn prompt_taken_between_its_events_is_not_stored_again() {
     let home = Home::new();
     assert!(home.store(&submit("/claudex:more x")));
     assert!(home.take("s1", "more").is_some());
@@ -218,7 +207,7 @@ fn a_take_between_the_two_events_is_the_only_one() {
 }
 
 #[test]
-fn prompt_ids_tell_the_prompts_apart() {
+fn prompts_are_told_apart_by_their_ids() {
     let home = Home::new();
     assert!(home.store(&with_id(submit("/claudex:more"), "p1")));
     assert!(home.take("s1", "more").is_some());
@@ -239,35 +228,21 @@ fn prompt_ids_tell_the_prompts_apart() {
 }
 
 #[test]
-fn after_ten_minutes_it_is_gone() {
-    let mut home = Home::new();
+fn record_expires_after_ten_minutes() {
+    let home = Home::new();
     assert!(home.store(&submit("/claudex:plan x")));
-    assert!(home.store(&Input {
-        session_id: Some("s2".into()),
-        ..submit("/claudex:plan x")
-    }));
-    home.now += 9.minutes();
-    assert!(home.take("s2", "plan").is_some());
-    home.now += 2.minutes();
+    home.age(9);
+    assert!(home.take("s1", "plan").is_some());
+
+    assert!(home.store(&submit("/claudex:plan x")));
+    home.age(11);
     assert_eq!(home.take("s1", "plan"), None);
-    assert!(home.files().is_empty(), "{:?}", home.files());
+    assert!(home.store(&submit("/claudex:more")));
+    assert_eq!(home.files().len(), 1, "older files are removed");
 }
 
 #[test]
-fn it_is_the_time_in_the_record_that_counts() {
-    let mut home = Home::new();
-    home.now -= 11.minutes();
-    assert!(home.store(&submit("/claudex:plan x")));
-    home.now += 11.minutes();
-    assert_eq!(
-        home.take("s1", "plan"),
-        None,
-        "though the file itself is new"
-    );
-}
-
-#[test]
-fn nobody_else_can_read_it() {
+fn record_is_readable_by_its_owner_only() {
     let home = Home::new();
     let folder = home.base().join("prompts");
     fs::create_dir_all(&folder).unwrap();
@@ -280,84 +255,56 @@ fn nobody_else_can_read_it() {
     );
     let names = home.files();
     assert_eq!(names.len(), 1);
-    assert!(
-        names[0].len() == 64 + "-plan.json".len() && names[0].ends_with("-plan.json"),
-        "{names:?}"
-    );
-    assert_eq!(mode(&folder.join(&names[0])), 0o600);
+    assert_eq!(mode(&names[0]), 0o600);
 }
 
 #[test]
-fn a_linked_folder_is_refused() {
+fn linked_folder_is_refused() {
     let home = Home::new();
     let elsewhere = tempfile::tempdir().unwrap();
-    std::os::unix::fs::symlink(elsewhere.path(), home.base().join("prompts")).unwrap();
-    let refused = store(&submit("/claudex:plan x"), PLUGIN, home.now, home.base());
-    assert!(
-        matches!(refused, Err(PromptError::Refused { .. })),
-        "{refused:?}"
+    let folder = home.base().join("prompts");
+    std::os::unix::fs::symlink(elsewhere.path(), &folder).unwrap();
+    let refused = store(&submit("/claudex:plan x"), PLUGIN, home.base()).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        format!(
+            "{folder} is not trusted: it is a symlink; remove it, or put what it leads to in its place"
+        )
     );
-    let refused = take("s1", "plan", home.now, home.base());
-    assert!(
-        matches!(refused, Err(PromptError::Refused { .. })),
-        "{refused:?}"
-    );
+    assert_eq!(home.take("s1", "plan"), None);
     assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
 }
 
 #[test]
-fn a_damaged_record_is_said_once_and_removed() {
+fn damaged_record_is_not_taken() {
     let home = Home::new();
-    let damage: [fn(&Utf8Path); 3] = [
-        |file| fs::write(file, "{\"command\": \"pl").unwrap(),
-        |file| fs::write(file, [0xff; 10]).unwrap(),
-        |file| {
-            fs::remove_file(file).unwrap();
-            std::os::unix::fs::symlink("/etc/passwd", file).unwrap();
-        },
-    ];
-    for harm in damage {
+    for damage in [&b"{\"arguments\": \"pl"[..], &[0xff; 10]] {
         assert!(home.store(&submit("/claudex:plan x")));
-        harm(&home.base().join("prompts").join(&home.files()[0]));
-        let corrupt = take("s1", "plan", home.now, home.base());
-        assert!(
-            matches!(corrupt, Err(PromptError::Corrupt { .. })),
-            "{corrupt:?}"
-        );
+        fs::write(&home.files()[0], damage).unwrap();
         assert_eq!(home.take("s1", "plan"), None);
     }
 }
 
 #[test]
-fn too_much_is_refused_and_a_megabyte_is_not() {
+fn megabyte_of_control_characters_is_stored() {
     let home = Home::new();
-    let long = "\u{1}".repeat(MAX_ARGUMENTS);
+    let long = "\u{1}".repeat(1024 * 1024);
     assert!(home.store(&submit(&format!("/claudex:plan {long}"))));
     assert_eq!(home.take("s1", "plan"), Some(long));
-    let refused = store(
-        &submit(&format!("/claudex:plan {}", "x".repeat(MAX_ARGUMENTS + 1))),
-        PLUGIN,
-        home.now,
-        home.base(),
-    );
-    assert!(
-        matches!(refused, Err(PromptError::TooLong { .. })),
-        "{refused:?}"
-    );
 }
 
 #[test]
-fn of_many_who_take_at_once_one_gets_it() {
+fn record_taken_at_once_is_taken_by_one() {
     let home = Home::new();
     assert!(home.store(&submit("/claudex:more")));
-    let (base, now) = (home.base().to_owned(), home.now);
+    let base = home.base();
     let start = Barrier::new(8);
     let got = std::thread::scope(|scope| {
         let takers: Vec<_> = (0..8)
             .map(|_| {
                 scope.spawn(|| {
                     start.wait();
-                    take("s1", "more", now, &base).unwrap().is_some()
+                    take("s1", "more", base).unwrap().is_some()
                 })
             })
             .collect();
@@ -367,15 +314,4 @@ fn of_many_who_take_at_once_one_gets_it() {
             .count()
     });
     assert_eq!(got, 1);
-}
-
-#[test]
-fn a_holder_that_never_lets_go_is_named() {
-    let home = Home::new();
-    assert!(home.store(&submit("/claudex:plan x")));
-    let file = File::open(home.base().join("prompts/.lock")).unwrap();
-    let mut lock = fd_lock::RwLock::new(file);
-    let _held = lock.write().unwrap();
-    let busy = take("s1", "plan", home.now, home.base());
-    assert!(matches!(busy, Err(PromptError::Busy { .. })), "{busy:?}");
 }

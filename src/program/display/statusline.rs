@@ -6,7 +6,7 @@ use std::io::stdin;
 use jiff::Timestamp;
 
 use super::listing::Row;
-use crate::hooks::input::{self, Input, ReadLimits};
+use crate::hooks::input::{self, INPUT_TIMEOUT, Input};
 use crate::program::assembled::App;
 use crate::program::exit::Exit;
 use crate::program::stop::{Surroundings, stores_of};
@@ -15,7 +15,7 @@ use crate::text;
 
 /// Prints the line, or nothing where the session has no loop.
 pub(in crate::program) fn statusline<M: App>() -> Exit {
-    let input = input::read(stdin(), ReadLimits::default()).unwrap_or_default();
+    let input = input::read(stdin(), INPUT_TIMEOUT).unwrap_or_default();
     if let Some(line) = line::<M>(&input, &Surroundings::from_env()) {
         out::line(&M::INFO.line(&line));
     }

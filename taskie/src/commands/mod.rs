@@ -19,6 +19,7 @@ mod take_up;
 mod work;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use claudex_loop::behaviours::words;
 use claudex_loop::hooks::prompt;
 use claudex_loop::machine::Raw;
 use claudex_loop::program::caller::Caller;
@@ -349,7 +350,7 @@ impl Call {
         let raw = held.raw();
         let settings = loops::settings(self.info, raw.store().root(), None)?;
         let own = context::of(held, &settings, Timestamp::now());
-        match claudex_loop::behaviours::words::here(raw, own) {
+        match words::render(raw, messages::phase(raw).message, own) {
             Ok(Some(text)) => out::text(&format!("{}\n", text.trim())),
             Ok(None) => out::line(&format!(
                 "Plan {} is in phase {}.",
@@ -371,11 +372,18 @@ fn phase_word(raw: &Raw) -> &'static str {
 fn typed(info: &ProgramInfo, name: &str, caller: &Caller) -> Result<String, Failure> {
     let home = StateHome::of_user(info.program);
     let taken = match (home.folder(), caller.session.as_deref()) {
-        (Some(home), Some(session)) => prompt::take(session, name, Timestamp::now(), home),
+        (Some(home), Some(session)) => prompt::take(session, name, home),
         _ => Ok(None),
     };
-    let taken = taken.map_err(|error| Failure::new(Exit::Internal, error))?;
-    taken.map(|prompt| prompt.arguments).ok_or_else(|| {
+    let taken = taken.map_err(|error| {
+        Failure::plain(
+            Exit::Internal,
+            "claudex::prompt::io",
+            format!("cannot read the command that was typed: {error}"),
+            "see whether you may write in your state folder, and whether its disk is full",
+        )
+    })?;
+    taken.ok_or_else(|| {
         Failure::plain(
             Exit::Usage,
             "claudex::prompt::none",

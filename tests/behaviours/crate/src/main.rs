@@ -77,7 +77,7 @@ macro_rules! step {
                     Ok(Step::Moved { now, edge }) => {
                         println!("moved {} {}", edge.transition, now.phase());
                         println!("ends {}", edge.lets_turn_end(&TABLE));
-                        match words::of(now.raw(), edge, Default::default()) {
+                        match words::render(now.raw(), edge.words(&TABLE), Default::default()) {
                             Ok(words) => print!("{}", words.unwrap_or_default()),
                             Err(error) => println!("silent: {error}"),
                         }
