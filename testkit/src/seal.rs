@@ -25,7 +25,7 @@ pub fn rewrite_journal(
     id: &str,
     edit: impl Fn(&str) -> String,
 ) -> io::Result<()> {
-    let key = key(&fs::read_to_string(home.join("key"))?)?;
+    let key = fs::read_to_string(home.join("key"))?;
     let project = fs::read_to_string(folder.join("project"))?;
     let path = folder.join(id).join("journal.jsonl");
 
@@ -33,7 +33,8 @@ pub fn rewrite_journal(
     let mut before = String::new();
     for line in fs::read_to_string(&path)?.lines() {
         let json = edit(line.split('\t').next().unwrap_or_default());
-        let mut mac = Hmac::<Sha256>::new_from_slice(&key).map_err(io::Error::other)?;
+        let mut mac =
+            Hmac::<Sha256>::new_from_slice(key.trim_end().as_bytes()).map_err(io::Error::other)?;
         let at = journal.len().to_string();
         for part in [project.trim_end(), id, &before, &at] {
             mac.update(part.as_bytes());
@@ -51,13 +52,4 @@ pub fn rewrite_journal(
     fs::write(path, journal)?;
     // The user's mark says how long the journal was.
     remove(&home.join(format!("marks/{}-{id}", project.trim_end())))
-}
-
-fn key(digits: &str) -> io::Result<Vec<u8>> {
-    let digits = digits.trim_end();
-    let byte = |at| {
-        let pair = digits.get(at..at + 2).unwrap_or_default();
-        u8::from_str_radix(pair, 16).map_err(io::Error::other)
-    };
-    (0..digits.len()).step_by(2).map(byte).collect()
 }
