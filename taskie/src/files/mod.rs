@@ -18,7 +18,7 @@ use std::io::{self, ErrorKind};
 use std::time::SystemTime;
 
 use camino::Utf8Path;
-use claudex_loop::files::{Folder, folder_of, if_there};
+use claudex_loop::files::{Folder, TEMPORARY, folder_of, if_there};
 use claudex_loop::text;
 
 use self::name::Name;
@@ -118,7 +118,9 @@ impl Directory {
     pub fn read(folder: &Folder) -> io::Result<Self> {
         let mut directory = Self::default();
         let mut left = MAX_PLAN_BYTES;
-        for (entry, found) in folder.list()? {
+        // A crash may leave a file that was to replace the state.
+        let listed = folder.list()?.into_iter();
+        for (entry, found) in listed.filter(|(entry, _)| !entry.starts_with(TEMPORARY)) {
             let kind = match () {
                 () if found.is_file() => Kind::File,
                 () if found.is_folder() => Kind::Folder,
