@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use super::folder::Folder;
 
-/// How often a lock that is held is tried.
+/// The time between two tries of a lock that is held.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
-/// How often it is tried at most. A process that has waited long tries more often, so it goes before newer ones.
+/// The shortest time between two tries. A process that has waited long tries more often, so it goes before newer ones.
 const MIN_POLL_INTERVAL: Duration = Duration::from_micros(100);
 
 /// A lock that this process holds until this is dropped. It is not reentrant.

@@ -10,7 +10,7 @@ use crate::machine::Actor;
 use crate::machine::table::{FieldInfo, FieldKind, ModeInfo, Table};
 use crate::store::{Fields, LoopId, StartError, StartPlan};
 
-/// What a start needs besides the fields: when, for whom, and what counts as stale.
+/// The circumstances of a start: the time, the session, the age of stale loops, the id.
 #[derive(Debug, Clone)]
 pub struct Beginning {
     /// The time of the start.

@@ -64,7 +64,7 @@ impl Raw {
     /// Sets the data of a field with the next transition.
     ///
     /// # Errors
-    /// It cannot be written as JSON, or cannot be read back.
+    /// Returns an error if it cannot be written as JSON, or cannot be read back.
     pub fn set_data<T: Serialize>(
         &mut self,
         name: &'static str,

@@ -15,13 +15,13 @@ const MAX_VALUE: usize = 80;
 /// The fields after an edge, or the name of the field whose number would leave its range.
 pub type Updated<M> = Result<<M as Machine>::Fields, &'static str>;
 
-/// Names and values that a guard reads.
+/// The names and values that a guard reads.
 pub type Values = Vec<(&'static str, String)>;
 
 /// One entry of a transition, with its rules.
 #[derive(Debug)]
 pub struct Edge<M: Machine> {
-    /// What code without the machine's types knows of it.
+    /// The part of it that needs no types of the machine.
     pub info: EdgeInfo,
     /// The condition. `None`: always open.
     pub when: Option<Guard<M>>,

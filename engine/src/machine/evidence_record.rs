@@ -6,34 +6,34 @@ use serde::{Deserialize, Serialize};
 
 use super::Raw;
 
-/// Says whether a round counts without a review.
+/// Whether a round counts without a review.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EvidencePolicy {
-    /// It does not.
+    /// A round counts with a review only.
     #[default]
     Required,
-    /// It does, and the summary says so.
+    /// A round counts without one too, and the summary says so.
     Optional,
 }
 
-/// What an edge's `requires` asks for.
+/// The evidence that `requires` of an edge asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::Display)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum Requirement {
     /// This round was reviewed.
     Reviewed,
-    /// It was reviewed, what was reviewed is unchanged, and nothing material is open (or its rejection is argued).
+    /// This round was reviewed, the subject is unchanged, and no material finding is open unless its rejection has a reason.
     Settled,
     /// The commands of this visit passed on the work tree as it is.
     Verified,
 }
 
-/// What evidence shows, as the journal has it. Only claudex-loop makes one, in its reviews and verifications.
+/// Evidence as the journal has it. Only the reviews and verifications of claudex-loop make one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvidenceRecord {
-    /// What it proves.
+    /// The requirement that it meets.
     pub kind: Requirement,
     /// The loop that it was made for.
     #[serde(rename = "loop")]
@@ -51,7 +51,7 @@ pub struct EvidenceRecord {
     /// The digest of what was reviewed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    /// Why open findings were rejected.
+    /// The reason for which open findings were rejected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rejecting: Option<String>,
     /// Whether no review stands behind it (`CLAUDEX_EVIDENCE=optional`).

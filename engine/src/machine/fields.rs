@@ -67,7 +67,7 @@ pub(super) fn value(record: &Record, field: &FieldInfo) -> Result<Json, FieldErr
 /// Converts a value to the kind of its field. Users and shell helpers may have quoted a number, or left a text of digits bare.
 ///
 /// # Errors
-/// It is not of that kind.
+/// Returns an error if it is not of that kind.
 pub fn convert(field: &FieldInfo, value: &Json) -> Result<Json, FieldError> {
     let (converted, expected) = match field.kind {
         FieldKind::Count => (

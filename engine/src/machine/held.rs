@@ -23,7 +23,7 @@ pub struct Held<M: Machine> {
     fields: Box<M::Fields>,
 }
 
-/// What the engine keeps of a loop.
+/// The part of a loop that the engine keeps, whatever the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
     /// The loop.
@@ -144,7 +144,7 @@ impl<M: Machine> Held<M> {
         }
     }
 
-    /// Names the run that the next change is counted for.
+    /// Sets the run that the next change counts.
     #[must_use]
     pub fn noting(self, run: Option<String>) -> Self {
         Self {
@@ -156,7 +156,7 @@ impl<M: Machine> Held<M> {
     /// Sets the data of a field with the next transition.
     ///
     /// # Errors
-    /// It cannot be written as JSON, is nested too deep, or cannot be read back.
+    /// Returns an error if it cannot be written as JSON, or cannot be read back.
     pub fn set_data<T: Serialize>(
         &mut self,
         name: &'static str,

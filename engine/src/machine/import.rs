@@ -12,17 +12,17 @@ use super::table::{FieldKind, ModeInfo};
 use super::{Actor, Machine, Raw};
 use crate::store::{DocumentError, Import, StartError, Store};
 
-/// Why a document cannot be taken up.
+/// The reason for which a document cannot be taken up.
 #[derive(Debug)]
 pub enum ImportError {
-    /// It is not of the machine's form.
+    /// The document is not of the machine's form.
     Document(DocumentError),
     /// Another machine wrote it.
     Machine {
-        /// That machine.
+        /// The other machine.
         found: String,
     },
-    /// It names no phase in which a loop can go on.
+    /// The document names no phase in which a loop can go on.
     Phase {
         /// The field that holds the phase.
         field: &'static str,

@@ -43,7 +43,7 @@ pub use raw::Raw;
 pub use refusal::{Refusal, Refused, Snapshot};
 pub use table::{Actor, Message, Table};
 
-/// What the engine can look at without knowing the machine: a generated `AnyLoop`.
+/// A loop of any machine: a generated `AnyLoop`.
 pub trait LoopHandle {
     /// Returns the loop without its type.
     fn raw(&self) -> &Raw;
@@ -58,7 +58,7 @@ pub trait Machine: Sized + Send + Sync + 'static {
     /// A transition with its arguments.
     type Transition: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 'static;
 
-    /// What `machine.toml` declares, without its types.
+    /// The declarations of `machine.toml`, without its types.
     const TABLE: &'static Table;
     /// The entries of all transitions, in the order of `machine.toml`. The first one that is open is taken.
     const EDGES: &'static [Edge<Self>];

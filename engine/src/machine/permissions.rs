@@ -14,7 +14,7 @@ pub struct ConfiguredCommand {
     pub program: String,
     /// Arguments, passed as they are, without a shell.
     pub arguments: Vec<String>,
-    /// Names of environment variables that its process gets besides the usual ones.
+    /// The environment variables that its process gets in addition to the usual ones.
     pub environment: Vec<String>,
     /// The time that it may take.
     pub timeout: Duration,
@@ -37,7 +37,7 @@ impl ConfiguredCommand {
     }
 }
 
-/// Says what a loop may do besides what its machine says. Whoever opens a loop tells it once, with [`super::raw::Told`].
+/// The permissions that the configuration gives a loop. They are set once, in [`super::raw::Told`].
 #[derive(Debug, Clone, Default)]
 pub struct Permissions {
     /// Whether a round counts without a review.

@@ -4,16 +4,16 @@ use serde::{Deserialize, Serialize};
 
 use super::table::Message;
 
-/// Describes a point of view of a reviewer, as `[personas]` declares it.
+/// A point of view of a reviewer, from `[personas]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PersonaInfo {
     /// Its name.
     pub name: &'static str,
-    /// As titles and tables name it.
+    /// Its label in titles and tables.
     pub label: &'static str,
-    /// Who it is and what it looks at, for a model and for people.
+    /// Its description for a model and for people.
     pub prompt: Message,
-    /// What the built-in reviewer looks at.
+    /// The checks of the built-in reviewer.
     pub focus: Focus,
 }
 

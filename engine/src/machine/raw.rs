@@ -45,7 +45,7 @@ pub(super) struct Inner {
     journal: Mutex<Option<Read>>,
 }
 
-/// What Rust sets with the next transition besides the edge.
+/// Edits and text that Rust adds to the next transition.
 #[derive(Debug, Default)]
 pub(super) struct Own {
     pub(super) edits: Fields,
@@ -60,20 +60,20 @@ struct Read {
     entries: Arc<Vec<Entry>>,
 }
 
-/// What the program tells of a loop in hand. Each is set once: what a loop is judged by does not change under it.
+/// Facts that the program sets for a loop in hand, each once.
 #[derive(Debug, Default)]
 pub struct Told {
-    /// What the user's configuration permits. If nobody says it, evidence is required and no command runs.
+    /// The permissions of the user's configuration. Unset: evidence is required and no command runs.
     pub permissions: OnceLock<Permissions>,
-    /// What breaks the machine's rules.
+    /// The violations of the machine's rules.
     pub violations: OnceLock<Vec<String>>,
     /// The commands that verify the work in the loop's phase, or why they are not known.
     pub commands: OnceLock<Result<Vec<String>, String>>,
-    /// What is reviewed in the loop's phase, or why it is not known.
+    /// The subjects of the review in the loop's phase, or the reason for which they are unknown.
     pub subjects: OnceLock<Result<Vec<Subject>, String>>,
 }
 
-/// Why a loop cannot be opened as one of this machine.
+/// The reason for which a loop cannot be opened as one of this machine.
 #[derive(Debug)]
 pub enum OpenError {
     /// The store could not hand it out.
@@ -242,7 +242,7 @@ impl Raw {
     /// Returns the loop's journal as it is now, oldest entry first. It is read again only if it became longer.
     ///
     /// # Errors
-    /// It is not this user's, or cannot be read.
+    /// Returns an error if it is not this user's, or cannot be read.
     pub fn journal(&self) -> Result<Arc<Vec<Entry>>, StoreError> {
         self.read_journal(None)
     }
@@ -250,7 +250,7 @@ impl Raw {
     /// Returns at least the entries since the visit began.
     ///
     /// # Errors
-    /// As [`Raw::journal`].
+    /// Returns the errors of [`Raw::journal`].
     pub fn recent(&self) -> Result<Arc<Vec<Entry>>, StoreError> {
         self.read_journal(self.record().visit())
     }
@@ -311,7 +311,7 @@ impl Raw {
             .unwrap_or_default()
     }
 
-    /// Names the run that the next change counts.
+    /// Sets the run that the next change counts.
     pub fn noting(mut self, run: Option<String>) -> Self {
         self.0.run = run;
         self
@@ -392,7 +392,7 @@ impl Raw {
     /// Opens the folder of a file. See [`Raw::folder_of`].
     ///
     /// # Errors
-    /// As there.
+    /// Returns the errors of [`Raw::folder_of`].
     pub fn folder_at(&self, path: &Utf8Path) -> io::Result<(Folder, String)> {
         let root = self.root();
         folder_of(&[&root, self.store().folder()], path)
@@ -401,7 +401,7 @@ impl Raw {
     /// Reads the file that a template names. See [`Raw::folder_of`].
     ///
     /// # Errors
-    /// It is not there, is not trusted, is larger than 64 MiB, or the system refuses.
+    /// Returns an error if it is not there, is not trusted, is larger than 64 MiB, or the system refuses.
     pub fn read(&self, template: &str) -> io::Result<Vec<u8>> {
         let (folder, name) = self.folder_of(template)?;
         folder.read(&name, MAX_BYTES)

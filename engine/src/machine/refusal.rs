@@ -1,4 +1,4 @@
-//! Why a transition did not happen. The loop is always handed back with the reason.
+//! The reason for which a transition did not happen. The loop is always handed back with the reason.
 
 use std::fmt;
 
@@ -13,18 +13,18 @@ use crate::store::StoreError;
 pub struct Refused<L> {
     /// The loop, unchanged. Where the refusal is [`Refusal::Stale`] the disk has moved on.
     pub held: L,
-    /// Why.
+    /// The reason.
     pub refusal: Box<Refusal>,
 }
 
-/// Why a transition did not happen.
+/// The reason for which a transition did not happen.
 #[derive(Debug)]
 pub enum Refusal {
     /// Another process changed the loop first.
     Stale {
-        /// What was held.
+        /// The loop that was held.
         expected: Snapshot,
-        /// What is on disk.
+        /// The loop on disk.
         found: Snapshot,
     },
     /// No guard of the transition holds.
@@ -42,18 +42,18 @@ pub enum Refusal {
     Evidence {
         /// The transition.
         transition: &'static str,
-        /// What the edge requires.
+        /// The requirement of the edge.
         requirement: Requirement,
-        /// What is wrong with what was shown.
+        /// The problem of the evidence that was shown.
         problem: String,
     },
     /// The edge is not for this actor.
     Actor {
         /// The transition.
         transition: &'static str,
-        /// Who tried.
+        /// The actor who tried.
         actor: Actor,
-        /// Who may.
+        /// The actors who may.
         allowed: String,
     },
     /// The machine declares no such edge from the phase on disk.
@@ -62,16 +62,16 @@ pub enum Refusal {
         transition: &'static str,
         /// The phase.
         phase: String,
-        /// Where it would be legal.
+        /// The phases in which it is legal.
         legal: String,
     },
     /// A field of the state document is not what the machine says.
     Field(FieldError),
-    /// What a behaviour has to look at could not be read.
+    /// A behaviour could not read the files or the run that it looks at.
     Observe {
         /// The file or the run.
         what: String,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The store could not read or write.
@@ -177,7 +177,7 @@ impl<L> Refused<L> {
         }
     }
 
-    /// The same reason, with the loop in another type.
+    /// Converts the loop to another type, and keeps the reason.
     pub fn map<T>(self, convert: impl FnOnce(L) -> T) -> Refused<T> {
         Refused {
             held: convert(self.held),

@@ -14,7 +14,7 @@ use crate::store::StateSpec;
 pub struct Table {
     /// The machine's name.
     pub name: &'static str,
-    /// What it is for.
+    /// Its purpose.
     pub doc: &'static str,
     /// The machine file, as the messages name it.
     pub file: &'static str,
@@ -22,7 +22,7 @@ pub struct Table {
     pub plugin: Option<&'static str>,
     /// The slash commands of that plugin, by name.
     pub slash: &'static [&'static str],
-    /// Where and how its documents are stored.
+    /// The place and form of its documents.
     pub state: &'static StateSpec,
     /// Its modes.
     pub modes: &'static [ModeInfo],
@@ -34,7 +34,7 @@ pub struct Table {
     pub transitions: &'static [&'static str],
     /// Its edges.
     pub rules: &'static dyn Rules,
-    /// Who reviews, in the order of the rounds.
+    /// The reviewing personas, in the order of the rounds.
     pub personas: &'static [PersonaInfo],
 }
 
@@ -58,13 +58,13 @@ pub struct ModeInfo {
     pub start: usize,
     /// Initial values that differ from the fields' own.
     pub initial: &'static [(&'static str, Constant)],
-    /// Who may start a loop in it; empty: both.
+    /// The actors who may start a loop in it. Empty: agent and person.
     pub by: &'static [Actor],
     /// The template of what a start prints, where it is not that of the first phase.
     pub message: Option<Message>,
 }
 
-/// Says what a reviewing phase reviews. Generated, one per phase whose `on_stop` is `review`.
+/// The review of a phase whose `on_stop` is `review`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ReviewSpec {
     /// The files under review, from the loop's root; `{field}` stands for a field, `*` in a file's name for any text, `{changes}` for
@@ -74,17 +74,17 @@ pub struct ReviewSpec {
     pub since: &'static str,
     /// The field that counts the rounds.
     pub round: &'static str,
-    /// Who reviews, by turns; empty: the usual one.
+    /// The reviewers, by turns. Empty: the configured one.
     pub reviewers: &'static [&'static str],
     /// The model that reviews, by turns; empty: the client's own choice.
     pub models: &'static [&'static str],
-    /// Who reviews in this phase, in the order of the rounds; empty: all of the machine's.
+    /// The personas of this phase, in the order of the rounds. Empty: all of the machine's.
     pub personas: &'static [PersonaInfo],
     /// The prompt of a reviewer that is a model; `None`: the engine's own.
     pub prompt: Option<Message>,
-    /// Which findings keep a round from being clean.
+    /// The findings that keep a round from being clean.
     pub blocking: Blocking,
-    /// Says whether what earlier visits found is not open any more, though the subject is the same.
+    /// Whether findings of earlier visits are closed although the subject is the same.
     pub fresh: bool,
     /// The findings file for people, with `{n}` for the next free number; empty: one for each round in the loop's folder.
     pub findings_file: &'static str,
@@ -99,14 +99,14 @@ impl ReviewSpec {
     }
 }
 
-/// Names what a program has reviewed where machine.toml says `{program}`.
+/// The subject that a program gives for `{program}` in machine.toml.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Subject {
     /// A file, by its path from the loop's root.
     File(String),
     /// A text that no file has by itself, such as one row of a table.
     Text {
-        /// What people and reviewers call it.
+        /// Its name for people and reviewers.
         name: String,
         /// The text.
         text: String,
@@ -122,7 +122,7 @@ impl Subject {
     }
 }
 
-/// Which findings keep a round from being clean: these, and graver ones.
+/// The lowest severity that keeps a round from being clean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Blocking {
     /// All.
@@ -141,7 +141,7 @@ pub struct FieldInfo {
     pub name: &'static str,
     /// Its doc.
     pub doc: &'static str,
-    /// What it holds.
+    /// The kind of its value.
     pub kind: FieldKind,
     /// The value at the start.
     pub initial: Constant,
@@ -178,7 +178,7 @@ impl FieldInfo {
     }
 }
 
-/// What a field holds.
+/// The kind of a field's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldKind {
     /// A whole number.
@@ -221,13 +221,13 @@ pub struct PhaseInfo {
     pub doc: &'static str,
     /// Whether the loop is over in it.
     pub terminal: bool,
-    /// What its entering says, unless the edge says something else.
+    /// The message when it is entered, unless the edge has its own.
     pub message: Option<Message>,
-    /// What a stop does in it; None: the loop is over in it, or Rust says what.
+    /// The behaviour of a stop in it. `None`: it is terminal, or Rust decides.
     pub on_stop: Option<BehaviourInfo>,
-    /// What is reviewed in it.
+    /// The review in it.
     pub review: Option<&'static ReviewSpec>,
-    /// What a person is asked in it.
+    /// The question to the user in it.
     pub question: Option<Question>,
     /// The line of `machine.toml`.
     pub line: u32,
@@ -248,7 +248,7 @@ impl PhaseInfo {
     };
 }
 
-/// What a stop does in a phase: a behaviour of claudex-build's catalogue.
+/// The behaviour of a stop in a phase, from claudex-build's catalogue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BehaviourInfo {
     /// Its name in the catalogue.
@@ -276,13 +276,13 @@ pub struct Question {
     pub question: &'static str,
     /// A short label of it.
     pub header: &'static str,
-    /// What can be answered.
+    /// The options.
     pub options: Options,
-    /// What takes a text that the person types instead of choosing.
+    /// The transition that takes a text which the user types instead of choosing.
     pub text: Option<Taker>,
 }
 
-/// Who says what can be answered.
+/// The source of the options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Options {
     /// The machine file.
@@ -291,14 +291,14 @@ pub enum Options {
     Program,
 }
 
-/// What an answer takes, in the person's name.
+/// The transition that an answer takes in the user's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Taker {
     /// The transition.
     pub transition: &'static str,
     /// Its argument that gets the answer's words.
     pub argument: Option<&'static str>,
-    /// What others of its arguments get, as its verb takes it.
+    /// The values of its other arguments, as on the command line.
     pub with: &'static [(&'static str, &'static str)],
 }
 
@@ -307,9 +307,9 @@ pub struct Taker {
 pub struct Choice {
     /// Its words. No other option of the question has the same.
     pub label: &'static str,
-    /// What it means; may be empty.
+    /// Its explanation. It may be empty.
     pub description: &'static str,
-    /// What it takes.
+    /// The transition that it takes.
     pub taker: Taker,
 }
 
@@ -318,11 +318,11 @@ pub struct Choice {
 pub struct ArgumentInfo {
     /// Its name.
     pub name: &'static str,
-    /// What stands for its value where people are told of it: its name, its words, `proceed|stop`, or nothing for a flag.
+    /// The placeholder of its value in help texts: its name, its words such as `proceed|stop`, or nothing for a flag.
     pub takes: &'static str,
 }
 
-/// Names who acts on a loop.
+/// An actor on a loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display, strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum Actor {

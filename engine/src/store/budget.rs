@@ -9,7 +9,7 @@ pub const HOOK_TIMEOUT: Duration = Duration::from_secs(5);
 /// The part of it that one wait for a lock may take.
 pub(super) const HOOK_LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What is left of a call's time. Clones share it.
+/// The rest of a call's time. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Budget(Arc<Mutex<Clock>>);
 
@@ -17,7 +17,7 @@ pub struct Budget(Arc<Mutex<Clock>>);
 #[derive(Debug)]
 struct Clock {
     left: Duration,
-    /// When it was turned on, if it runs.
+    /// The time at which it began, if it runs.
     since: Option<Instant>,
 }
 

@@ -155,10 +155,10 @@ impl Store {
         Ok(record)
     }
 
-    /// Gives the loop to a session; `what` is `bind` or `adopt`.
+    /// Binds the loop to a session. `what` is `bind` or `adopt`.
     ///
     /// # Errors
-    /// As [`Store::commit`].
+    /// Returns the errors of [`Store::commit`].
     pub fn set_session(
         &self,
         held: &Record,

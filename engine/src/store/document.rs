@@ -73,7 +73,7 @@ impl Document {
         Some(self.get(field)?.to_plain().into_owned())
     }
 
-    /// Gives a field a value, in its place or at the end. Does nothing if `field` cannot name a field ([`is_field_name`]).
+    /// Sets the value of a field, in its place or at the end. Does nothing if `field` cannot name a field ([`is_field_name`]).
     pub fn set(&mut self, field: &str, value: &Json) {
         if !is_field_name(field) {
             return;
@@ -147,7 +147,7 @@ impl DocumentError {
         Self(format!("has more than {MAX_BYTES} bytes"))
     }
 
-    /// Describes what a reader of YAML or JSON refused.
+    /// Makes an error of a reader of YAML or JSON.
     pub(super) fn syntax(error: impl fmt::Display) -> Self {
         Self(format!("cannot be read: {error}"))
     }

@@ -9,11 +9,11 @@ use super::error::Snapshot;
 use super::id::iso;
 use super::value::Fields;
 
-/// Names the change by which a person takes a loop over.
+/// The change by which a user takes a loop over.
 pub(super) const ADOPT: &str = "adopt";
-/// Names the change by which a loop follows its project that was moved.
+/// The change by which a loop follows its project that was moved.
 pub(super) const MOVED: &str = "move";
-/// Names the change by which an edit by hand is taken over.
+/// The change by which an edit by hand is taken over.
 pub(super) const EDIT: &str = "edit";
 
 /// A change that is to be made.

@@ -17,7 +17,7 @@ use crate::text::shown;
 pub enum StoreError {
     /// A file cannot be read or written, or its content is not what it should be.
     Io {
-        /// What was tried, as a verb.
+        /// The attempt, as a verb.
         doing: &'static str,
         /// The file or folder.
         path: Utf8PathBuf,
@@ -37,7 +37,7 @@ pub enum StoreError {
         id: String,
         /// The state folder, or the document.
         path: Utf8PathBuf,
-        /// What was found.
+        /// The finding.
         why: WhyNotOurs,
     },
     /// The loop was changed since it was read.
@@ -79,7 +79,7 @@ pub enum StoreError {
     },
 }
 
-/// What was found instead of a loop of this user.
+/// The thing that was found instead of a loop of this user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WhyNotOurs {
     /// A journal that is without this user's seal, lost lines, or is in a copy of a state folder.
@@ -115,9 +115,9 @@ pub enum StartError {
     Actor {
         /// The mode.
         mode: &'static str,
-        /// Who may start it.
+        /// The actors who may start it.
         by: String,
-        /// Who tried.
+        /// The actor who tried.
         actor: String,
     },
     /// An error of the store.

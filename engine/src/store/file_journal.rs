@@ -69,7 +69,7 @@ impl LoopFolder {
         self.open_journal(id).is_ok()
     }
 
-    /// Describes a loop that is not this user's.
+    /// Makes the error of a loop that is not this user's.
     pub(super) fn not_ours(&self, id: &LoopId, why: &str) -> StoreError {
         StoreError::NotOurs {
             id: id.to_string(),

@@ -7,7 +7,7 @@ use crate::files::{Folder, Lock};
 
 /// The name of the lock in a loop's folder.
 pub(super) const RUN: &str = "run.lock";
-/// How long it is waited for. A process that only asks whether it is held holds it too for a moment.
+/// The time to wait for it. A process that only asks whether it is held holds it too for a moment.
 const RUN_TIMEOUT: Duration = Duration::from_millis(20);
 
 /// The lock of a running review. It is held until this is dropped or the process ends.

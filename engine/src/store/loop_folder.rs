@@ -34,7 +34,7 @@ pub(super) const JOURNAL: &str = "journal.jsonl";
 pub(super) const ARCHIVE: &str = "archive";
 /// Endings of the files beside a document, each after the id.
 pub(super) const SIDECARS: [&str; 3] = [".lock", "-runner.sh", "-prompt.txt"];
-/// How long a lock is waited for by default.
+/// The default time to wait for a lock.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 /// The number of replaced documents that are kept.
 const MAX_REPLACED: u32 = 5;
@@ -57,7 +57,7 @@ pub(super) struct LoopFolder {
 }
 
 impl LoopFolder {
-    /// Names a state folder. Both paths are canonical, as far as they are not below each other.
+    /// Makes the paths of a state folder. Both arguments are canonical, as far as they are not below each other.
     pub(super) fn new(
         folder: &Utf8Path,
         root: Utf8PathBuf,
@@ -80,7 +80,7 @@ impl LoopFolder {
         }
     }
 
-    /// Names the folder of an archived loop.
+    /// Returns the paths of an archived loop.
     pub(super) fn archived(&self, id: &str) -> Self {
         Self {
             folder: self.folder.join(ARCHIVE).join(id),

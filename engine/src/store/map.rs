@@ -156,7 +156,7 @@ impl MapDocument {
     }
 }
 
-/// Describes JSON that is no map of fields.
+/// Makes an error of JSON that is not a map of fields.
 fn unexpected(error: serde_json::Error) -> DocumentError {
     DocumentError::syntax(error.to_string().replace("a YAML mapping", "an object"))
 }

@@ -29,11 +29,11 @@ pub const UNEXPLAINED: &str = "unexplained";
 pub struct Opened {
     /// The loop.
     pub record: Record,
-    /// What was done, for the user to know.
+    /// The repairs, for the user to know.
     pub repairs: Vec<Repair>,
 }
 
-/// What was done to a document that did not show the newest change.
+/// A repair of a document that did not show the newest change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Repair {
@@ -76,7 +76,7 @@ impl fmt::Display for Repair {
     }
 }
 
-/// How a document differs from the newest change.
+/// The difference between a document and the newest change.
 #[derive(Default)]
 struct Difference {
     /// The edits by hand that the machine allows.
@@ -339,7 +339,7 @@ impl Store {
         Ok(render(spec, document, &newest.fields, &texts))
     }
 
-    /// Describes why there is no loop of this user: what the document says of it.
+    /// Returns the reason for which there is no loop of this user, from its document.
     pub(super) fn why_none(&self, id: &LoopId) -> StoreError {
         let path = self.path_of(id);
         let Ok(bytes) = self.files().read_document(id) else {
@@ -369,7 +369,7 @@ impl Store {
     /// Adds a note to a loop's journal. A note changes no field and has no revision.
     ///
     /// # Errors
-    /// As [`Store::open`], and `data` is not JSON.
+    /// Returns the errors of [`Store::open`], and one if `data` is not JSON.
     pub fn note(&self, id: &LoopId, note: &str, data: &impl Serialize) -> Result<(), StoreError> {
         let written = NoteEntry::now(note, data)
             .and_then(|note| serde_json::to_vec(&Entry::Note(note)))
@@ -385,7 +385,7 @@ impl Store {
         self.journal_of().append(id, line)
     }
 
-    /// Notes what was tried and did not happen, unless the loop is over or the journal ends with the same note. Failing to note it
+    /// Notes a failed attempt, unless the loop is over or the journal ends with the same note. Failing to note it
     /// fails nothing.
     pub fn note_attempt(&self, id: &LoopId, note: &str, data: &[(&str, &str)]) {
         let data: serde_json::Map<_, _> = (data.iter())

@@ -33,7 +33,7 @@ const MAX_BYTES: u64 = 16 * 1024;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Project(String);
 
-/// What the state home keeps of a loop. A journal that is shorter lost lines.
+/// The mark of a loop in the state home. A journal that is shorter lost lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Mark {
     /// The length of the journal after its last line, in bytes.
@@ -53,7 +53,7 @@ impl Project {
         Ok(is_id.then_some(Self(id)))
     }
 
-    /// Gives a state folder a new id.
+    /// Makes a new id for a state folder.
     pub(super) fn make(folder: &Folder) -> io::Result<Self> {
         let id = random_hex::<16>()?;
         folder.replace(FILE, format!("{id}\n").as_bytes())?;

@@ -8,35 +8,35 @@ use super::document::{Document, DocumentError, Nulls};
 use super::map::Keys;
 use super::value::FieldValue as _;
 
-/// Where and how one machine's state documents are kept.
+/// The place and form of one machine's documents.
 #[derive(Debug, Clone, Copy)]
 pub struct StateSpec {
     /// The machine's name, as it stands in the documents.
     pub machine: &'static str,
     /// The program that drives it: its own folder in the user's state home has this name, and messages call it by it.
     pub program: &'static str,
-    /// Which version of the machine wrote a document.
+    /// The version of the machine.
     pub graph_hash: &'static str,
     /// The state folder, relative to the project's root.
     pub folder: &'static str,
     /// The environment variable that overrides `folder`. Reading it is the caller's part.
     pub folder_env: Option<&'static str>,
-    /// Names the path of a document that is the user's own, relative to the project's root, with `{id}` for the loop's id; `None` where the
+    /// The path of a document that is the user's own, relative to the project's root, with `{id}` for the loop's id. `None`: the
     /// documents are in the state folder.
     pub file: Option<&'static str>,
     /// The extension of a state file in the folder, without the dot.
     pub extension: &'static str,
     /// The form of the documents.
     pub form: Form,
-    /// What an id looks like.
+    /// The form of an id.
     pub ids: IdForm,
-    /// How many loops may be under way in one project.
+    /// The number of loops that may be under way in one project.
     pub active: Active,
     /// The fields with a role.
     pub fields: HeldFields,
     /// Machine-owned: every field that a guard reads or an edge sets.
     pub owned: &'static [&'static str],
-    /// What an edit of the document by hand may change: that is taken over, and journaled.
+    /// The edits of the document by hand that are taken over and journaled.
     pub edits: &'static [Edit],
     /// Fields with the value, as plain text, that their document has as null.
     pub nulls: Nulls,
@@ -70,11 +70,11 @@ impl Form {
 pub struct Edit {
     /// Its name.
     pub field: &'static str,
-    /// What it may be then.
+    /// The values that an edit may give it.
     pub takes: Editable,
 }
 
-/// What an edit by hand may make of a field.
+/// The values that an edit by hand may give a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Editable {
     /// A count from the first to the second.
@@ -97,7 +97,7 @@ impl Editable {
     }
 }
 
-/// How many loops may be under way in one project.
+/// The number of loops that may be under way in one project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Active {
     /// One.
@@ -108,7 +108,7 @@ pub enum Active {
     Many,
 }
 
-/// What an id looks like.
+/// The form of an id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IdForm {
     /// `YYYYMMDD-HHMMSS-xxxxxx`, the time in UTC and six lowercase hexadecimal digits.
@@ -117,14 +117,14 @@ pub enum IdForm {
     Name,
 }
 
-/// Names of the fields that have a role of their own.
+/// The names of the fields that the engine keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeldFields {
-    /// Where the loop is.
+    /// The phase.
     pub phase: &'static str,
     /// The loop's id.
     pub id: &'static str,
-    /// How many changes the journal holds.
+    /// The number of changes in the journal.
     pub revision: &'static str,
     /// The machine's name.
     pub machine: &'static str,
@@ -134,11 +134,11 @@ pub struct HeldFields {
     pub root: &'static str,
     /// The mode that the loop was started in.
     pub mode: Option<&'static str>,
-    /// When the loop was started, ISO 8601 in UTC.
+    /// The time of the start, ISO 8601 in UTC.
     pub started: Option<&'static str>,
-    /// The same in seconds since 1970.
+    /// The time of the start, in seconds since 1970.
     pub started_epoch: Option<&'static str>,
-    /// When the document was last changed, ISO 8601 in UTC.
+    /// The time of the last change, ISO 8601 in UTC.
     pub updated: Option<&'static str>,
     /// Which version of the machine wrote the document.
     pub graph_hash: Option<&'static str>,

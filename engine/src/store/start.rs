@@ -27,7 +27,7 @@ const IMPORT: &str = "import";
 /// The finished loops that a start leaves where they are. Older ones are archived.
 const MAX_FINISHED: usize = 20;
 
-/// What a new loop is made of.
+/// The parts of a new loop.
 #[derive(Debug)]
 pub struct StartPlan {
     /// The time of the start.
@@ -76,7 +76,7 @@ impl Store {
     /// Starts a loop, with a document that the engine did not write if one is given, and tells what was archived before.
     ///
     /// # Errors
-    /// As [`Store::start`].
+    /// Returns the errors of [`Store::start`].
     pub fn start_telling(
         &self,
         plan: StartPlan,

@@ -247,7 +247,7 @@ impl Store {
         }
     }
 
-    /// Describes a loop that is not there.
+    /// Makes the error of a loop that is not there.
     pub(super) fn no_loop(&self, id: &LoopId) -> StoreError {
         let archived = self.archived_store(id.as_str()).open_folder().is_ok();
         let folder = match archived {

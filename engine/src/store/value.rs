@@ -10,7 +10,7 @@ pub type Fields = serde_json::Map<String, Json>;
 /// The greatest number in a field: what every reader of JSON reads exactly.
 pub const MOST_COUNT: u64 = (1 << 53) - 1;
 
-/// How people and shell helpers write and read the value of a field.
+/// The value of a field as people and shell helpers write and read it.
 pub trait FieldValue {
     /// Returns the number. It may be in quotes, because people quote numbers by hand.
     fn as_count(&self) -> Option<u64>;
