@@ -39,7 +39,7 @@ use model::Machine;
 pub struct Generated {
     /// The types, the edges and the machine as data.
     pub types: String,
-    /// What a stop does, and the verbs of a command line.
+    /// The behaviour of stops, and the verbs of a command line.
     pub program: String,
     /// The templates and files that the code includes, relative to the crate's root, with `/` between their parts.
     pub messages: Vec<String>,

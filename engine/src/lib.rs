@@ -97,7 +97,7 @@ macro_rules! generated {
     };
 }
 
-/// Says that generated code has another format, as the first and only error.
+/// Fails to compile because generated code has another format, as the first and only error.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __mismatch {

@@ -96,7 +96,7 @@ impl RunNote for CommandEnded {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, derive_more::Display)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub(super) enum Exit {
-    /// It ended by itself.
+    /// The command ended by itself.
     #[display("exit status {status}")]
     Exited {
         /// Its status.
@@ -108,13 +108,13 @@ pub(super) enum Exit {
         /// The signal's number.
         signal: i32,
     },
-    /// It was ended at its deadline.
+    /// The command was ended at its deadline.
     #[display("ended after {}", Spelled(Duration::from_millis(*after_ms)))]
     TimedOut {
         /// The deadline, in milliseconds.
         after_ms: u64,
     },
-    /// It could not be started, or its status is not known.
+    /// The command could not be started, or its status is not known.
     #[display("{problem}")]
     Failed {
         /// The system's error, on one line.

@@ -1,4 +1,4 @@
-//! What a stop does, for any machine: look by reference, then try the outcome's transitions in turn.
+//! The behaviours of a stop, for any machine: look by reference, then try the outcome's transitions in turn.
 //!
 //! The generated `OnStop` methods call this module: [`observe`] looks and never moves the loop; [`attempt`], [`or_else`] and
 //! [`settle`] carry it through the transitions that an outcome names. Guards decide which edge it is.

@@ -1,4 +1,4 @@
-//! Why git could not be asked, or gave no answer that counts.
+//! The reasons for which git could not be called, or gave no answer that counts.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use derive_more::{Display, Error};
 
 use crate::process::limits::Spelled;
 
-/// Tells why a work tree could not be read through git.
+/// The reason for which a work tree could not be read through git.
 #[derive(Debug, Display, Error, miette::Diagnostic)]
 #[non_exhaustive]
 pub enum WorktreeError {
@@ -38,17 +38,17 @@ pub enum WorktreeError {
     Refused {
         /// The command's name.
         command: String,
-        /// What it said, on one plain line.
+        /// The message of git, on one line.
         said: String,
     },
-    /// What the changes are to be compared with is not there.
+    /// The revision that the changes are compared with is not there.
     #[display("the repository has no commit ‘{commit}’ to compare with")]
     #[diagnostic(
         code(claudex::worktree::no_commit),
         help("fetch it, or name another one that shares history with the branch")
     )]
     NoCommit {
-        /// What was named, on one plain line.
+        /// The name that was given, on one line.
         commit: String,
     },
     /// git took too long.
@@ -89,14 +89,14 @@ pub enum WorktreeError {
     #[display("{what}: {source}", source = crate::text::shown(source.to_string()))]
     #[diagnostic(code(claudex::worktree::io))]
     Io {
-        /// What was being done.
+        /// The attempt.
         what: String,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
 }
 
-/// Names what was being done when the system refused.
+/// Adds the attempt to an error of the system.
 pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> WorktreeError {
     let what = what.into();
     move |source| WorktreeError::Io { what, source }

@@ -24,14 +24,14 @@ use crate::process::limits::Limits;
 use crate::process::{self, Call, ProcessEnd, ProcessOutput, StartError};
 use crate::text;
 
-/// Names the program.
+/// The name of the program.
 const PROGRAM: &str = "git";
-/// Limits the changed and untracked files of one work tree that are read.
+/// The most changed and untracked files of one work tree that are read.
 pub const MOST_FILES: usize = 20_000;
-/// How long one command of git may take.
+/// The time that one command of git may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What holds for every command, as configuration.
+/// The configuration of every command.
 const ALWAYS: [(&str, &str); 10] = [
     // Programs that a repository's configuration could name.
     ("core.fsmonitor", "false"),
@@ -63,7 +63,7 @@ pub(crate) struct Git {
     folder: Utf8PathBuf,
     environment: Environment,
     patience: Duration,
-    /// When all of its commands have to be done.
+    /// The time at which all of its commands have to be done.
     until: Option<Instant>,
 }
 
@@ -79,7 +79,7 @@ pub fn call(
     Git::hardened(root, timeout)?.lines(arguments, &[])
 }
 
-/// What a finished command left.
+/// The output of a finished command.
 pub(crate) struct Answer {
     /// The exit status.
     pub(crate) status: i32,
@@ -327,7 +327,7 @@ impl Git {
         Ok(answer.stdout)
     }
 
-    /// The same as text, without the last line end.
+    /// Returns the output as text, without the last line end.
     pub(crate) fn lines(&self, arguments: &[&str], stdin: &[u8]) -> Result<String, WorktreeError> {
         let command = || (*arguments.first().unwrap_or(&"")).to_owned();
         let mut text =

@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// How long the client may take to write the input: one that does not must not hold the turn.
+/// The time that the client has to write the input. One that does not must not hold the turn.
 pub const INPUT_TIMEOUT: Duration = Duration::from_secs(2);
 /// The largest input, in bytes. A client's largest value is a tool's response.
 const MAX_INPUT_BYTES: usize = 8 * 1024 * 1024;

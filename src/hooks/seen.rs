@@ -97,7 +97,7 @@ pub trait SessionRecord: Serialize + DeserializeOwned + PartialEq {
     const FOLDER: &str = "sessions";
     /// The beginning of the file's name.
     const PREFIX: &str;
-    /// How long a record holds after its last change.
+    /// The time for which a record is valid after its last change.
     const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
     /// Returns the record of this id, or `None` if it is missing, too old or unreadable.

@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use super::seen::SessionRecord;
 
-/// How many stops in a row wait for the same background task.
+/// The number of stops in a row that wait for the same background task.
 const MAX_WAITS: u32 = 3;
 
 /// The notes about a session's turns.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Turns {
-    /// How many stops in a row have found each background task, by the task's id.
+    /// The number of stops in a row that have found each background task, by the task's id.
     waits: BTreeMap<String, u32>,
     /// Whether the newest prompt, or the newest block, has not been followed by a stop.
     is_open: bool,
@@ -35,7 +35,7 @@ pub enum Wait {
 }
 
 impl Turns {
-    /// Notes a prompt. The turn before was interrupted if no stop has followed its prompt.
+    /// Records a prompt. The turn before was interrupted if no stop has followed its prompt.
     pub fn begin(&mut self, only_looks: bool) {
         if !self.only_looks {
             self.is_interrupted = self.is_open;
@@ -44,7 +44,7 @@ impl Turns {
         self.only_looks = only_looks;
     }
 
-    /// Notes a stop, and whether it told the agent to go on.
+    /// Records a stop, and whether it made the agent go on.
     pub fn end(&mut self, goes_on: bool) {
         self.is_open = goes_on;
     }
@@ -54,7 +54,7 @@ impl Turns {
         self.only_looks && self.is_interrupted
     }
 
-    /// Counts a stop that found these background tasks.
+    /// Adds a stop that found these background tasks.
     pub fn wait(&mut self, tasks: &[&str]) -> Wait {
         let counted = |id: &&str| {
             let before = self.waits.get(*id).copied().unwrap_or_default();

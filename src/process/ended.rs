@@ -1,4 +1,4 @@
-//! How a process that was supervised ended, and what it wrote.
+//! The end of a supervised process, and its output.
 //!
 //! Whether that is a verdict is not known here.
 
@@ -11,14 +11,14 @@ use miette::Diagnostic;
 
 use crate::files::Folder;
 
-/// How a supervised process ended.
+/// The end of a supervised process.
 #[derive(Debug)]
 pub struct ProcessOutput {
     /// In which way.
     pub how: ProcessEnd,
     /// The beginning of its stdout, at most [`KEPT`](super::output::KEPT) bytes.
     pub stdout: Vec<u8>,
-    /// How many bytes of its stdout came after those.
+    /// The bytes of its stdout that came after those.
     pub dropped: u64,
     /// The last of the bytes that came after them, some kilobytes: for people, who look for what went wrong at the end.
     pub stdout_end: Vec<u8>,
@@ -82,11 +82,11 @@ pub enum ProcessEnd {
     Stopped,
     /// Never ran.
     CouldNotStart(StartError),
-    /// It is gone, or beyond KILL, and its status could not be read.
+    /// The process is gone, or beyond KILL, and its status could not be read.
     StatusLost(io::Error),
 }
 
-/// Why a process could not be started.
+/// The reason for which a process could not be started.
 #[derive(Debug, Display, Error, Diagnostic)]
 pub enum StartError {
     /// No such executable.
@@ -114,7 +114,7 @@ pub enum StartError {
     Io {
         /// Its name as it was asked for.
         program: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }

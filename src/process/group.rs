@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-/// How long a killed head may take to be gone: only a process stuck in the kernel needs any.
+/// The time that a killed head may take to be gone. Only a process stuck in the kernel needs any.
 const DEATH: Duration = Duration::from_secs(2);
-/// Limits how often a program that is busy is tried again, and says after how long: a second in all.
+/// The waits before a program that is busy is tried again: a second in all.
 const BUSY: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(20);
 

@@ -29,20 +29,20 @@ use self::limits::Limits;
 pub use self::output::Stream;
 use self::output::{Output, shown};
 
-/// How often the watcher is asked when the child is silent.
+/// The time between two questions to the watcher while the child is silent.
 const TICK: Duration = Duration::from_millis(100);
-/// How often a child that has closed its streams is looked at.
+/// The time between two looks at a child that has closed its streams.
 const POLL: Duration = Duration::from_millis(20);
-/// How long others may hold the streams after the child itself has exited.
+/// The time for which others may hold the streams after the child itself has exited.
 const LINGER: Duration = Duration::from_millis(500);
-/// How long the group has between TERM and KILL.
+/// The time between TERM and KILL.
 const GRACE: Duration = Duration::from_secs(2);
-/// How long output may stay away after KILL before it counts as read to its end.
+/// The time without output after KILL after which the output counts as read to its end.
 const SETTLE: Duration = Duration::from_millis(500);
-/// How long output is read after KILL at most: a process that left the group may write forever.
+/// The longest time for which output is read after KILL. A process that left the group may write forever.
 const DRAIN: Duration = Duration::from_secs(30);
 
-/// What to start, with what, and for how long.
+/// A call of a program: arguments, input, environment and limits.
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'a> {
     /// An absolute path, or a name to look up in the child's PATH.
@@ -53,20 +53,20 @@ pub struct Call<'a> {
     pub directory: &'a Utf8Path,
     /// Written to the child's stdin, which is then closed.
     pub stdin: &'a [u8],
-    /// What the child sees of our environment.
+    /// The part of our environment that the child sees.
     pub environment: &'a Environment,
-    /// When to end it.
+    /// The limits at which it is ended.
     pub limits: Limits,
 }
 
-/// What a watcher is told while the child runs.
+/// An event for a watcher while the child runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event<'a> {
     /// The child wrote a line: plain, short, never blank.
     Line {
-        /// Where to.
+        /// The stream.
         stream: Stream,
-        /// What.
+        /// The line.
         text: &'a str,
     },
     /// About ten times a second, whether the child writes or not.
@@ -131,7 +131,7 @@ fn end_of(status: ExitStatus) -> ProcessEnd {
     }
 }
 
-/// What the reading threads send.
+/// A message of the reading threads.
 enum Message {
     Bytes(Stream, Vec<u8>),
     End(Stream),

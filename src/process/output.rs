@@ -1,4 +1,4 @@
-//! What is kept of a child's output: the beginning and the end of stdout, the end of stderr, and each line for whoever watches.
+//! The part of a child's output that is kept: the beginning and the end of stdout, the end of stderr, and each line for a watcher.
 //!
 //! Bounded, whatever the child writes. This file reads from nothing and judges nothing.
 
@@ -6,13 +6,13 @@ use std::ops::ControlFlow;
 
 use crate::text;
 
-/// How many bytes of stdout are kept; more is not a review.
+/// The bytes of stdout that are kept. More is not a review.
 pub const KEPT: usize = 4 * 1024 * 1024;
-/// How many bytes of stderr are kept, from its end, and of a stdout that is longer than what is kept of its beginning.
+/// The bytes of stderr that are kept, from its end, and of a stdout that is longer than the part kept of its beginning.
 const TAIL: usize = 8 * 1024;
-/// How many bytes of one line are kept: a line may be an event with texts inside.
+/// The bytes of one line that are kept. A line may be an event with texts inside.
 const MAX_LINE_BYTES: usize = KEPT;
-/// How many characters of one line are shown.
+/// The characters of one line that are shown.
 const SHOWN: usize = 300;
 
 /// One of a child's two output streams.
@@ -29,7 +29,7 @@ pub enum Stream {
 pub(super) struct Output {
     /// The first [`KEPT`] bytes of stdout.
     pub(super) stdout: Vec<u8>,
-    /// How many bytes of stdout came after those.
+    /// The bytes of stdout that came after those.
     pub(super) dropped: u64,
     /// The end of those.
     end: Vec<u8>,

@@ -9,7 +9,7 @@ use crate::model::{
     Actor, Argument, At, Behaviour, Call, Edge, Evidence, FieldKind, From, Phase, Transition,
 };
 
-/// What takes transitions before a stop.
+/// The transitions that are taken before a stop.
 const BEFORE_STOP: &str = "before_stop";
 
 /// Checks the behaviours of all phases, and that something takes each edge of the hook.

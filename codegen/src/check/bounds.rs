@@ -59,7 +59,7 @@ fn can_repeat(check: &Check<'_>, edge: &Edge<'_>) -> bool {
     !source.terminal && !check.is_broken(edge.declared) && (!by_user || by_hook)
 }
 
-/// What an edge does to a field.
+/// The effect of an edge on a field.
 #[derive(PartialEq)]
 enum Change<'m> {
     Raise,

@@ -146,7 +146,7 @@ fn strs<'n>(names: impl IntoIterator<Item = &'n At<String>>) -> Vec<&'n str> {
     names.into_iter().map(|name| name.as_str()).collect()
 }
 
-/// Describes a problem, without a place.
+/// Makes a problem without a place.
 fn problem(code: &'static str, args: &[&str]) -> Diagnostic {
     let texts = include_str!("problems.md");
     let section = texts.split_once(&format!("\n## {code}\n"));

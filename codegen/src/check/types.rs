@@ -40,7 +40,7 @@ pub(super) fn types(check: &Check<'_>) -> HashSet<usize> {
     broken
 }
 
-/// Describes what a field or an argument holds.
+/// Returns the kind of a field or an argument in words.
 pub(super) fn describe(kind: &FieldKind) -> &'static str {
     match kind {
         FieldKind::Count => "a count",

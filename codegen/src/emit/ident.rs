@@ -1,4 +1,4 @@
-//! Names of `machine.toml` as Rust identifiers.
+//! Rust identifiers from the names of `machine.toml`.
 //!
 //! Phases, transitions, fields and modes are `snake_case` in the file; types are `UpperCamel`. Words of a `one_of` may
 //! have hyphens. A Rust keyword becomes a raw identifier.

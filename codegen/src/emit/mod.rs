@@ -64,7 +64,7 @@ pub(crate) fn emit(machine: &Machine, source: &str, options: &Options) -> [Strin
     [types, program]
 }
 
-/// Lists every template or text of this kind that the machine names, each once, relative to the crate's root.
+/// Returns every template or text of this kind that the machine names, each once, relative to the crate's root.
 pub(crate) fn templates(machine: &Machine, kind: TemplateKind) -> Vec<(String, Range<usize>)> {
     let plugin = machine.plugin.iter();
     let paths: Vec<&At<Path>> = match kind {

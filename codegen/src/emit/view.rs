@@ -1,4 +1,4 @@
-//! What the templates show: the machine as the file has it, and what follows from it.
+//! The values that the templates show: the machine as the file has it, and everything that follows from it.
 
 use std::collections::{BTreeMap, HashSet};
 

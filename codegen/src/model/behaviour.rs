@@ -22,7 +22,7 @@ macro_rules! behaviours {
         others { $($(#[$other_attr:meta])* $other:ident: $other_type:ty,)* }
         outcomes { $($outcome:ident: $kind:ident,)* }
     })*) => {
-        /// What a stop does in a phase.
+        /// The behaviour of a stop in a phase.
         #[derive(Debug, Clone, Deserialize, Serialize)]
         pub(crate) enum Behaviour {
             $($(#[$doc])* #[serde(rename = $word)] $name(Box<$name>),)*

@@ -14,7 +14,7 @@ pub struct Field {
     /// The key.
     #[serde(skip_deserializing)]
     pub name: At<String>,
-    /// What the field holds: the first of the types that the file declares. `check` wants one.
+    /// The kind of its value: the first of the types that the file declares. `check` wants one.
     #[serde(skip_deserializing)]
     pub kind: FieldKind,
     r#type: Option<FieldKind>,
@@ -42,7 +42,7 @@ pub struct Field {
 
 named!(Field);
 
-/// What a field or an argument holds.
+/// The kind of a field or an argument.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FieldKind {

@@ -41,7 +41,7 @@ pub struct Phase {
     /// Whether a loop in it is over.
     #[serde(default)]
     pub(crate) terminal: bool,
-    /// What a stop does here. Absent in a phase that is not terminal: a method to write in Rust.
+    /// The behaviour of a stop. Absent in a phase that is not terminal: a method to write in Rust.
     pub(crate) on_stop: Option<Behaviour>,
     /// The phase whose `on_stop` this one takes. The parser has completed `on_stop`.
     #[serde(rename = "like")]

@@ -19,7 +19,7 @@ pub(crate) struct Plugin {
     /// The other files of the plugin's folder, as paths below the messages' folder.
     #[serde(default)]
     pub(crate) files: Many<At<Path>>,
-    /// What a command also permits if the loop can go on after it.
+    /// The rules that a command also permits if the loop can go on after it.
     #[serde(default)]
     pub(crate) permits: Many<At<String>>,
 }
@@ -50,14 +50,14 @@ pub(crate) struct SlashCommand<'m> {
     pub(crate) declared: Option<&'m PluginCommand>,
 }
 
-/// What a slash command does.
+/// The action of a slash command.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) enum Does<'m> {
-    /// It starts a loop in this mode.
+    /// Starts a loop in this mode.
     Start(&'m Mode),
-    /// It takes the transition of its name.
+    /// Takes the transition of its name.
     Take,
-    /// It is the engine's own.
+    /// A command of the engine.
     Own,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, suggest};
 
-/// Describes an error of the TOML parser.
+/// Makes a problem of an error of the TOML parser.
 pub(super) fn syntax_problem(error: &toml::de::Error, source: &str) -> Diagnostic {
     let span = error.span().unwrap_or(source.len()..source.len());
     let message = format!("not TOML: {}", error.message());
@@ -13,7 +13,7 @@ pub(super) fn syntax_problem(error: &toml::de::Error, source: &str) -> Diagnosti
     }
 }
 
-/// Describes a value that does not fit the model.
+/// Makes a problem of a value that does not fit the model.
 pub(super) fn form_problem(error: &toml::de::Error, source: &str) -> Diagnostic {
     let span = error.span().unwrap_or(source.len()..source.len());
     // The keys that lead to the value are shown at the end of the parser's message only.

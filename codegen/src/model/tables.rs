@@ -95,7 +95,7 @@ impl<'m, T> IntoIterator for &'m Many<T> {
 
 /// An entry of a [`Many`], and what it is in the file.
 pub(crate) trait Entry: From<At<Self::Form>> + Eq + Hash {
-    /// What serde reads.
+    /// The form that serde reads.
     type Form: DeserializeOwned;
 }
 

@@ -32,7 +32,7 @@ macro_rules! words {
 }
 
 words! {
-    /// What the built-in reviewer looks at.
+    /// The checks of the built-in reviewer.
     #[derive(Default)]
     Focus {
         #[default]
@@ -47,7 +47,7 @@ words! {
     /// Whether the next round gets the findings of earlier rounds.
     Earlier { Carry = "carry", Fresh = "fresh", }
 
-    /// What a transition does with the turn: it may end although the phase that is entered is not terminal.
+    /// The effect of a transition on the turn: it may end although the phase that is entered is not terminal.
     Turn { End = "end", }
 
     /// The evidence that an edge needs: a review, a review without findings, or a run of the commands that verify the work.
@@ -66,7 +66,7 @@ words! {
         GreaterOrEqual = ">=",
     }
 
-    /// What the engine keeps in a state document. docs/machine-toml.md describes each.
+    /// A value that the engine keeps in a state document. docs/machine-toml.md describes each.
     Held {
         Mode = "mode",
         Phase = "phase",
@@ -94,7 +94,7 @@ words! {
         Required = "required",
     }
 
-    /// How many loops may be active in one project: one, one of each session, or any number.
+    /// The number of loops that may be active in one project: one, one of each session, or any number.
     #[derive(Default)]
     Active { #[default] One = "one", Session = "session", Many = "many", }
 
@@ -108,7 +108,7 @@ words! {
 }
 
 impl Held {
-    /// What every machine needs a field for.
+    /// The values for which every machine needs a field.
     pub const REQUIRED: [Self; 6] = [
         Self::Phase,
         Self::Id,

@@ -262,7 +262,7 @@ impl Folder {
         super::read::read_all(self.file(name)?, &self.path.join(name), max_bytes)
     }
 
-    /// Describes the file or folder of a name, or returns `None` if there is none.
+    /// Returns the metadata of a file or folder, or returns `None` if there is none.
     pub fn look(&self, name: &str) -> io::Result<Option<Found>> {
         match rustix::fs::statat(&self.fd, single(name)?, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(Found(stat))),
@@ -283,7 +283,7 @@ impl Folder {
         Ok(self.look(name)?.is_some_and(is_it))
     }
 
-    /// Lists the folder, unordered. Leaves out names that are not UTF-8.
+    /// Returns the entries of the folder, unordered. Leaves out names that are not UTF-8.
     pub fn list(&self) -> io::Result<Vec<(String, Found)>> {
         let mut listed = Vec::new();
         for name in self.names()? {
@@ -295,7 +295,7 @@ impl Folder {
         Ok(listed)
     }
 
-    /// Lists the names in the folder, unordered. Leaves out names that are not UTF-8.
+    /// Returns the names in the folder, unordered. Leaves out names that are not UTF-8.
     pub fn names(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in Dir::read_from(&self.fd)? {

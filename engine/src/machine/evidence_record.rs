@@ -1,4 +1,4 @@
-//! What evidence says when it is shown to an edge: which loop, which round, which run.
+//! Evidence as it is shown to an edge: the loop, the round, the run.
 //!
 //! Evidence is made in `review` and `behaviours`. This module compares a record with the loop that it is shown for.
 

@@ -1,4 +1,4 @@
-//! What every generated machine is: const tables of phases and edges, and the one way from a held loop to the next.
+//! The parts of every generated machine: const tables of phases and edges, and the one way from a held loop to the next.
 //!
 //! `claudex-build` turns a `machine.toml` into types; this room is what those types stand on. It knows no phase by
 //! name, nothing of reviews beyond the records that are evidence, and nothing of hooks or command lines.

@@ -1,4 +1,4 @@
-//! Who reviews, as `[personas]` of a machine file declares it.
+//! The personas that review, from `[personas]` of a machine file.
 
 use serde::{Deserialize, Serialize};
 

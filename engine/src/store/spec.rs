@@ -1,4 +1,4 @@
-//! What a machine says about its documents: where they live, in which form, and which fields hold what.
+//! The description of a machine's documents: their place, their form, and the fields that the engine keeps.
 //!
 //! A `StateSpec` is a constant that the generator writes from `machine.toml`. This file knows no phase by name.
 
@@ -140,7 +140,7 @@ pub struct HeldFields {
     pub started_epoch: Option<&'static str>,
     /// The time of the last change, ISO 8601 in UTC.
     pub updated: Option<&'static str>,
-    /// Which version of the machine wrote the document.
+    /// The version of the machine that wrote the document.
     pub graph_hash: Option<&'static str>,
     /// The change with which the visit of the phase began, by its revision.
     pub visit: Option<&'static str>,

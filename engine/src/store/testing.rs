@@ -1,4 +1,4 @@
-//! What the tests of this room share: a folder, a machine, a store.
+//! Helpers of the tests of this module: a folder, a machine, a store.
 
 use std::time::Duration;
 

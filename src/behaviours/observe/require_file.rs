@@ -14,7 +14,7 @@ use crate::review::Digest;
 pub enum RequireFileSeen {
     /// The file was written after the loop's start.
     Written,
-    /// It is not there, is empty, or is as it was.
+    /// The file is not there, is empty, or is as it was.
     Missing,
 }
 

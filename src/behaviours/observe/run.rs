@@ -17,7 +17,7 @@ use crate::store::RunLock;
 pub enum RunSeen {
     /// The command ended with status 0.
     Passed,
-    /// It ended otherwise, or was ended at its deadline.
+    /// The command ended otherwise, or was ended at its deadline.
     Failed,
     /// The user's configuration has no such command, or its program is not installed.
     Missing,

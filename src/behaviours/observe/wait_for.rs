@@ -17,7 +17,7 @@ use crate::text;
 pub enum WaitForSeen {
     /// The file is there, or the field says yes.
     There,
-    /// It is not, or it does not.
+    /// The file is not there, or the field says no.
     Waiting,
 }
 

@@ -54,7 +54,7 @@ fn is_verifying(raw: &Raw) -> bool {
     phase.on_stop.as_ref().is_some_and(verifies)
 }
 
-/// Tells a loop the program's commands, if its phase verifies the work.
+/// Sets the program's commands in a loop, if its phase verifies the work.
 pub fn tell(raw: &Raw, commands: impl FnOnce() -> Result<Vec<String>, String>) {
     if is_verifying(raw) {
         let _ = raw.told().commands.set(commands());
@@ -184,7 +184,7 @@ fn known(raw: &Raw) -> Result<(Commands, Vec<String>), Unready> {
 #[derive(Debug, derive_more::Display)]
 #[display("{_0}")]
 pub enum Missing {
-    /// Not all commands can be run.
+    /// Some commands cannot be run.
     Unready(Unready),
     /// They were not run, or have not passed.
     NotPassed(String),

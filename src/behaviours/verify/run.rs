@@ -15,7 +15,7 @@ use crate::store::RunLock;
 
 /// The subject of an error.
 const WHAT: &str = "the commands that verify the work";
-/// How often a caller that waits for another's run looks whether it has ended.
+/// The time between two looks of a caller that waits for another's run.
 const POLL: Duration = Duration::from_millis(100);
 
 /// The caller of a verification. A result for the same visit, commands and work tree that passed is taken as it is by all.
@@ -46,7 +46,7 @@ pub enum Verification {
     Passed(Verified),
     /// One failed, or they changed the work tree.
     Failed(String),
-    /// Not all commands were run, and this is why.
+    /// The reason for which not all commands were run.
     Missing(Unready),
     /// Another process is at work in the loop.
     Running,
