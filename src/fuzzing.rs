@@ -18,7 +18,7 @@ use crate::store::fuzzing::{document, journal};
 /// A target takes any bytes, and panics where a promise does not hold.
 pub type Target = fn(&[u8]);
 
-/// Names the targets. That of machine.toml is `holds` in `codegen/tests/fuzz/`.
+/// The names of the targets. That of machine.toml is `holds` in `codegen/tests/fuzz/`.
 pub const TARGETS: &[(&str, Target)] = &[
     ("config", config),
     ("findings", findings),

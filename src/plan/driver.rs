@@ -64,7 +64,7 @@ pub enum Event<'e> {
     Started {
         /// It.
         held: &'e AnyLoop,
-        /// Says whether it goes on.
+        /// Whether it goes on.
         again: bool,
     },
     /// A round begins.

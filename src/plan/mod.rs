@@ -34,7 +34,7 @@ use claudex_loop::review::findings::Counts;
 pub use typestate::{AnyLoop, Loop, Mode, OnStop, Phase, Start, Verb};
 use typestate::{DecisionSignal, Summarizing, Transition};
 
-/// Names the plan loop's program in its messages.
+/// The name of the plan loop's program in its messages.
 pub const INFO: &ProgramInfo = &ProgramInfo::of(&typestate::TABLE);
 
 /// Behaves as the plan loop does: as the machine file says.

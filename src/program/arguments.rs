@@ -176,7 +176,7 @@ pub(super) enum Choosing {
     },
 }
 
-/// Names a hook.
+/// A hook.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(super) enum Hook {
     /// The Stop hook
@@ -263,7 +263,7 @@ pub(super) struct Report {
     pub(super) format: ReportFormat,
 }
 
-/// Names the argument by which a program's own verb `report` prints what every other program's does.
+/// The name of the argument by which a program's own verb `report` prints what every other program's does.
 const FORMAT: &str = "the format";
 
 impl Report {
@@ -305,7 +305,7 @@ impl Report {
     }
 }
 
-/// Names the form of a report.
+/// The form of a report.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 pub(super) enum ReportFormat {
     /// A page for a browser, with nothing from elsewhere

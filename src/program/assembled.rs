@@ -155,7 +155,7 @@ impl<A> From<FieldError> for NotTaken<A> {
 /// Without more it has everything that follows from the machine file. The other methods add what only this program has; each
 /// can be called once, but for [`Program::command`], [`Program::flag`], [`Program::verb`] and [`Program::reviewer`].
 pub struct Program<M: App> {
-    /// Names the program in its messages.
+    /// The name of the program in its messages.
     pub(super) info: &'static ProgramInfo,
     pub(super) on_stop: Box<dyn Fn(M::Any) -> Stopped<M::Any>>,
     asks: Box<Asks<M::Any>>,

@@ -5,7 +5,7 @@ use crate::review::reviewer::Reviewer;
 use crate::store::StateSpec;
 use crate::text::COMMAND;
 
-/// Names a program in its own messages.
+/// The name of a program in its own messages.
 #[derive(Debug, Clone, Copy)]
 pub struct ProgramInfo {
     /// What its lines to people begin with.

@@ -20,7 +20,7 @@ use crate::review::{ReviewSpec, evidence, findings_json};
 use crate::store::{ChangeEntry, Entry, LoopId, Store};
 use crate::text;
 
-/// Describes a round, as the table shows it.
+/// A round, as the table shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RoundLine {
     /// From 1.

@@ -25,7 +25,7 @@ use crate::store::{IdForm, LoopId, MOST_COUNT, StartError, Store, StoreError, Wh
 use crate::text;
 use serde_json::Value;
 
-/// Names the argument that takes the text without a flag; no field's name has a space.
+/// The name of the argument that takes the text without a flag; no field's name has a space.
 pub const WORDS: &str = "the words";
 const ID: &str = "the id";
 

@@ -51,7 +51,7 @@ const TOUCH: Duration = Duration::from_secs(10);
 /// How long after a reviewer was told to end from outside the same word may reach us.
 const INTERRUPT_GRACE: Duration = Duration::from_millis(500);
 
-/// Names the file that keeps the prompt of the newest run for people, after the loop's id.
+/// The name of the file that keeps the prompt of the newest run for people, after the loop's id.
 const PROMPT_FILE: &str = "-prompt.txt";
 
 /// Says what a round is asked with.

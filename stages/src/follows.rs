@@ -3,7 +3,7 @@
 use crate::contract::{Decision, NextAction, PauseType, Stage, Status, Summary};
 use crate::gates::Gate;
 
-/// Names the transition that a summary leads to.
+/// The transition that a summary leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// The stage is done: the next one.
@@ -39,7 +39,7 @@ pub enum Step {
 pub struct Circumstances {
     /// What the gate behind stages 3 and 5 found.
     pub gate: Gate,
-    /// Says that the person has decided on this round's calls to think deeply.
+    /// Whether the person has decided on this round's calls to think deeply.
     pub depth_decided: bool,
     /// The answer that is recorded for the same question in the same round, and how often it was given again.
     pub recorded: Option<(String, u32)>,

@@ -11,13 +11,13 @@ use serde_json::Value as Json;
 use crate::contract::{Context, Digest, Dispatch, Outcome, Stage, Summary, read};
 use crate::kept::Kept;
 
-/// Holds one value of schema 2.
+/// One value of schema 2.
 pub type Scalar = Json;
-/// Holds keys with their values.
+/// Keys with their values.
 pub type Keys = serde_json::Map<String, Json>;
-/// Holds values in order.
+/// Values in order.
 pub type List = Vec<Json>;
-/// Lists the summaries that counted, oldest first.
+/// The summaries that counted, oldest first.
 pub type AllCounted = Vec<Counted>;
 /// Lists what coordinators asked and persons answered, oldest first.
 pub type AllAsked = Vec<AskedOnce>;
@@ -37,21 +37,21 @@ pub struct Open {
     pub before: Vec<FileThere>,
     /// What the person answered, for the stage that asked.
     pub answer: Option<UserAnswer>,
-    /// Says that the stage comes back after an exit_cli pause.
+    /// Whether the stage comes back after an exit_cli pause.
     pub re_entry: bool,
-    /// Says that a person forced the way through validation.
+    /// Whether a person forced the way through validation.
     pub skip_validation: bool,
-    /// Says that this dispatch runs in standard, whatever the round's mode is.
+    /// Whether this dispatch runs in standard, whatever the round's mode is.
     pub standard: bool,
     /// The summary that counted for this dispatch.
     pub summary: Option<Digest>,
-    /// Says that the coordinator left no summary that can be read.
+    /// Whether the coordinator left no summary that can be read.
     pub crashed: bool,
     /// What the person is told of it, each a sentence.
     pub tell: Vec<String>,
 }
 
-/// Holds a file and the digest of its bytes.
+/// A file and the digest of its bytes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FileThere {
     /// Its path from the project's root.
@@ -60,7 +60,7 @@ pub struct FileThere {
     pub digest: Digest,
 }
 
-/// Holds an answer of the person's.
+/// An answer of the person's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UserAnswer {
     /// What was asked.
@@ -69,7 +69,7 @@ pub struct UserAnswer {
     pub answer: String,
 }
 
-/// Holds a summary that counted.
+/// A summary that counted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Counted {
     /// The round.
@@ -80,7 +80,7 @@ pub struct Counted {
     pub digest: Digest,
 }
 
-/// Holds a question of a coordinator's that was answered.
+/// A question of a coordinator's that was answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AskedOnce {
     /// The round.

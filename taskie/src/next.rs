@@ -101,7 +101,7 @@ pub enum Step {
     Restore,
 }
 
-/// Holds a row of the table, and what follows from it.
+/// A row of the table, and what follows from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Next {
     /// The row: `C1` to `C26`.
@@ -119,7 +119,7 @@ impl Next {
     }
 }
 
-/// Lists the words that `next_phase` may be.
+/// The words that `next_phase` may be.
 pub const WORDS: [&str; 19] = [
     "plan-review",
     "tasks-review",

@@ -18,20 +18,20 @@ pub struct Context {
 /// Holds what the state says of the tasks.
 #[derive(Debug, Clone, Copy)]
 pub struct Coding {
-    /// Counts the active tasks.
+    /// The number of active tasks.
     pub total: u64,
-    /// Counts the tasks that passed their review.
+    /// The number of tasks that passed their review.
     pub done: u64,
     /// The task under review; `None`: one is being done.
     pub current: Option<u64>,
-    /// Says that a person added a task since tasks.md was written: its row may still be to come.
+    /// Whether a person added a task since tasks.md was written: its row may still be to come.
     pub added: bool,
 }
 
 /// Breaks a rule.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Violation {
-    /// Holds the rule's number.
+    /// The rule's number.
     pub rule: u8,
     /// Says what breaks it.
     pub problem: Problem,

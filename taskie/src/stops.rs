@@ -274,7 +274,7 @@ pub fn tasks_written(_: &Raw, directory: &Directory) -> Option<Work<Counted>> {
     Some(counted(directory).map_or(Work::Begun, Work::Complete))
 }
 
-/// Counts the tasks; `None`: the table cannot be read, or no task is to be done.
+/// Returns the number of tasks; `None`: the table cannot be read, or no task is to be done.
 pub fn counted(directory: &Directory) -> Option<Counted> {
     let tasks = directory.table()?;
     tasks.next()?;

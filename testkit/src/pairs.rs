@@ -124,7 +124,7 @@ pub fn calls(subjects: &[Subject<'_>], all: bool) -> String {
     HEAD.to_owned() + &calls.collect::<String>()
 }
 
-/// Counts the pairs that compile, and those that do not.
+/// Returns the number of pairs that compile, and those that do not.
 pub fn count(subjects: &[Subject<'_>]) -> (usize, usize) {
     let pairs = pairs(subjects);
     let legal = pairs.iter().filter(|pair| pair.legal).count();

@@ -70,7 +70,7 @@ struct RunFacts {
     persona: String,
     reviewer: String,
     begin: u64,
-    /// Counts the seconds that it took; `None`: it is running, or was cut off.
+    /// The number of seconds that it took; `None`: it is running, or was cut off.
     seconds: Option<u64>,
     /// `clean`, `findings`, `failed` or `unfinished`.
     outcome: &'static str,

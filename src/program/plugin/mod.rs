@@ -41,7 +41,7 @@ const README: Message = Message {
 };
 const HOOKS: &str = include_str!("hooks.json");
 
-/// Describes a program's plugin, as its machine declares it. `claudex-build` writes it.
+/// A program's plugin, as its machine declares it. `claudex-build` writes it.
 #[derive(Debug, Clone, Copy)]
 pub struct PluginInfo {
     /// The slash commands.
@@ -62,7 +62,7 @@ pub struct PluginInfo {
     pub license: &'static str,
 }
 
-/// Describes a slash command.
+/// A slash command.
 #[derive(Debug, Clone, Copy)]
 pub struct CommandInfo {
     /// Its name, as it is typed.

@@ -18,9 +18,9 @@ use crate::text;
 const FOLLOW: Duration = Duration::from_millis(100);
 /// Most bytes of lines that a run tells, altogether: a reviewer that floods its stderr fills no disk and no client.
 const TOLD: usize = 1024 * 1024;
-/// Names the file in the loop's folder.
+/// The name of the file in the loop's folder.
 const FILE: &str = "progress.log";
-/// Counts the bytes more that a line costs where it is printed.
+/// The number of bytes more that a line costs where it is printed.
 const AROUND: usize = 10;
 /// What is told instead of the rest.
 const MORE: &str = "the reviewer says more than is shown";

@@ -16,7 +16,7 @@ use crate::next::{Next, State, Step, next as next_of};
 use crate::rules::{self, Context};
 use crate::{AnyLoop, stops, summary};
 
-/// Holds a plan that is looked at.
+/// A plan that is looked at.
 pub(super) struct Plan {
     pub(super) id: LoopId,
     /// The loop, where there is one and its document can be read.
@@ -136,7 +136,7 @@ fn in_document(store: &Store, id: &LoopId) -> Option<State> {
     Some(super::take_up::state(&bytes))
 }
 
-/// Says the next step.
+/// Prints the next step.
 pub(super) fn next(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
     let call = Call::of(info, matches)?;
     let plan = Plan::of(&call)?;

@@ -162,12 +162,12 @@ pub(crate) fn add(program: Program<typestate::Taskie>) -> Program<typestate::Tas
     program
 }
 
-/// Names the arguments.
+/// The names of the arguments.
 const FIRST: &str = "first";
 const WORDS: &str = "words";
 const FROM_PROMPT: &str = "from_prompt";
 const JSON: &str = "json";
-/// Holds the command's own name: one function does the work of several.
+/// The command's own name: one function does the work of several.
 const NAME: &str = "name";
 
 fn command(name: &'static str, about: &str) -> Command {
@@ -214,13 +214,13 @@ fn with_words(command: Command, name: &'static str) -> Command {
         .arg(Arg::new(NAME).long("name").default_value(name).hide(true))
 }
 
-/// Holds a call of one of the commands.
+/// A call of one of the commands.
 struct Call {
     info: &'static ProgramInfo,
     name: String,
     caller: Caller,
     actor: Actor,
-    /// Says that it was typed as a slash command.
+    /// Whether it was typed as a slash command.
     from_prompt: bool,
     /// What stands before the words, where the command wants it.
     first: String,

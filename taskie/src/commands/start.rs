@@ -149,7 +149,7 @@ fn is_taken(store: &Store, id: &LoopId) -> bool {
     folder || store.loop_folder(id).symlink_metadata().is_ok()
 }
 
-/// Says the next step, and takes up a directory without a journal.
+/// Prints the next step, and takes up a directory without a journal.
 pub(super) fn continue_plan(
     info: &'static ProgramInfo,
     matches: &ArgMatches,

@@ -90,7 +90,7 @@ fn directory(call: &Call, held: &AnyLoop) -> Result<Directory, Failure> {
     })
 }
 
-/// Counts the tasks of a plan that goes back into automation.
+/// Returns the number of tasks of a plan that goes back into automation.
 fn counted(call: &Call, held: &AnyLoop) -> Result<(u64, u64), Failure> {
     match stops::counted(&directory(call, held)?) {
         Some(counted) => Ok((counted.total, counted.done)),

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use self::world::{Stopped, World, failed};
 
-/// Names the plan, after its description.
+/// The name of the plan, after its description.
 const PLAN: &str = "count-words";
 const FOLDER: &str = "folder";
 
@@ -261,7 +261,7 @@ impl Demo {
         }
     }
 
-    /// Says the phase that the plan is in now.
+    /// Checks the phase that the plan is in now.
     fn is_at(&self, phase: &str) -> Result<(), Failure> {
         let state: Value = serde_json::from_str(&self.0.read_plan("state.json")?)
             .map_err(|error| failed("read state.json", error))?;

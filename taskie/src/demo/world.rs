@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::PLAN;
 
-/// Names the one session of the client.
+/// The id of the one session of the client.
 const SESSION: &str = "demo";
 /// How long git may take.
 const GIT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -33,7 +33,7 @@ pub(super) struct World {
     pub(super) project: PathBuf,
     pub(super) home: PathBuf,
     program: PathBuf,
-    /// Counts the prompts: each has an id of its own.
+    /// The number of prompts: each has an id of its own.
     prompts: u32,
 }
 

@@ -57,7 +57,7 @@ macro_rules! words {
         pub enum $name { $($(#[$doc])* $variant),+ }
 
         impl $name {
-            /// Lists the words.
+            /// The words.
             pub const WORDS: &'static [&'static str] = &[$($word),+];
 
             /// Reads a word, letter by letter.

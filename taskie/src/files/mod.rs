@@ -29,13 +29,13 @@ use self::tasks::Tasks;
 pub const MOST: u64 = 1024 * 1024;
 /// The most that is read of a plan's directory, in bytes: a stop reads it several times.
 const MAX_PLAN_BYTES: u64 = 8 * MOST;
-/// Counts the lines with which a plan without an overview is complete.
+/// The number of lines with which a plan without an overview is complete.
 const COMPLETE: usize = 50;
 
 /// Says what is wrong with a file, and what to write instead.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
-    /// Names the file.
+    /// The name of the file.
     pub file: String,
     /// Counts from 1; `None`: the file as a whole.
     pub line: Option<usize>,
@@ -83,12 +83,12 @@ pub struct Entry {
     pub modified: SystemTime,
 }
 
-/// Holds a plan's directory as it was when it was read.
+/// A plan's directory as it was when it was read.
 #[derive(Debug, Default)]
 pub struct Directory {
     /// All names, in order.
     pub entries: BTreeMap<String, Entry>,
-    /// Says whether plan.md is complete; `None`: it is not there.
+    /// Whether plan.md is complete; `None`: it is not there.
     pub plan: Option<Parsed<bool>>,
     /// What tasks.md says; `None`: it is not there.
     pub tasks: Option<Parsed<Tasks>>,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use claudex_loop::store::MOST_COUNT;
 
-/// Names a file of a plan's directory.
+/// The name of a file of a plan's directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Name {
     /// `state.json`

@@ -23,20 +23,20 @@ words! {
     }
 }
 
-/// Names the field that holds the commands.
+/// The name of the field that holds the commands.
 const MUST_RUN: &str = "Must-run commands";
 
-/// Holds a task's file.
+/// A task's file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskFile {
     /// The subtasks, in the order of the file: at least one.
     pub subtasks: Vec<Subtask>,
 }
 
-/// Holds a subtask.
+/// A subtask.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subtask {
-    /// Holds its number within the task.
+    /// Its number within the task.
     pub number: u64,
     /// What stands behind the number.
     pub title: String,
@@ -46,7 +46,7 @@ pub struct Subtask {
     pub fields: Vec<Field>,
 }
 
-/// Holds a bullet `- **Name**: value`.
+/// A bullet `- **Name**: value`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Field {
     /// The text in bold.
@@ -114,7 +114,7 @@ impl TaskFile {
         }
     }
 
-    /// Counts the subtasks that are completed.
+    /// Returns the number of subtasks that are completed.
     pub fn completed(&self) -> usize {
         let completed = |one: &&Subtask| one.status == Status::Completed;
         self.subtasks.iter().filter(completed).count()
@@ -170,7 +170,7 @@ fn subtask(heading: &str, level: HeadingLevel, task: u64) -> Option<(u64, &str)>
     is_own.then_some((parse_number(number)?, title.trim()))
 }
 
-/// Holds a heading that begins as a subtask's does, and the fields below it.
+/// A heading that begins as a subtask's does, and the fields below it.
 struct Section {
     line: Option<usize>,
     level: HeadingLevel,

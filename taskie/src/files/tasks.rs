@@ -23,22 +23,22 @@ words! {
     }
 }
 
-/// Names the columns that a table has, in any order. Further ones are not read.
+/// The names of the columns that a table has, in any order. Further ones are not read.
 const COLUMNS: [&str; 5] = ["Id", "Status", "Priority", "Description", "Test strategy"];
 const PRIORITIES: &[&str] = &["low", "medium", "high"];
 const ONLY: &str = "tasks.md is one table and nothing else; move it to plan.md or a task file";
 
-/// Holds the table.
+/// The table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tasks {
     /// The rows, in the order of the file.
     pub rows: Vec<Row>,
 }
 
-/// Holds a task.
+/// A task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// Names the task, from 1.
+    /// The number of the task, from 1.
     pub id: u64,
     /// What is to become of it.
     pub status: Status,

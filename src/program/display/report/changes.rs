@@ -25,7 +25,7 @@ pub(super) struct TextChange {
     removed: usize,
     /// Hunks of a unified diff; `None`: the texts are too long to be compared.
     diff: Option<String>,
-    /// Counts the lines of the diff that are left out.
+    /// The number of lines of the diff that are left out.
     cut: usize,
 }
 
