@@ -7,7 +7,7 @@ use crate::store::{StateHome, StateSpec, Store};
 /// The most state folders that are looked at. An unpacked archive with hundreds must not hold up a turn.
 pub(super) const MAX_FOLDERS: usize = 32;
 
-/// Finds the state folders in each start and its ancestors, nearest first, each once, at most [`MAX_FOLDERS`]. One that is not
+/// Finds the state folders in each start and its ancestors, nearest first, each once, at most 32. One that is not
 /// trusted is among them: see [`Store::refusal`].
 pub fn stores(state: &'static StateSpec, starts: &[&Utf8Path]) -> Vec<Store> {
     find_stores(state, starts, &named_folder(state))

@@ -9,7 +9,7 @@
 //! - [`held`]: a loop with its fields, and the one way to move it.
 //! - [`persona`]: who reviews.
 //! - [`raw`]: a loop without its type: what was read from disk, and by whom.
-//! - [`begin`]: how it starts; [`import`]: how it starts from a document of others; `commit`: what an edge writes.
+//! - `begin`: how it starts; [`import`]: how it starts from a document of others; `commit`: what an edge writes.
 //! - [`data`]: what a field of the program's own types holds.
 //! - [`refusal`]: why a transition did not happen, with the loop handed back.
 //! - [`evidence_record`]: what evidence says when it is shown to an edge.
