@@ -31,6 +31,7 @@ pub(crate) static SPEC: StateSpec = StateSpec {
     },
     owned: &["count"],
     edits: &[],
+    quoted: &[],
     nulls: &[],
     terminal: &["over", "cancelled"],
 };

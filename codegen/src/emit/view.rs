@@ -75,6 +75,7 @@ fn field(machine: &Machine, source: &str, field: &Field, owned: &HashSet<String>
         min,
         max,
         has_next => updates.any(|(_, update)| is_next(update)),
+        is_quoted => matches!(field.kind, FieldKind::Text | FieldKind::Held(Held::Root)),
         is_owned => match field.kind {
             FieldKind::Held(_) => false,
             FieldKind::Data(_) => true,

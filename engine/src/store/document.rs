@@ -15,11 +15,15 @@ pub const MAX_BYTES: usize = 1024 * 1024;
 /// Fields with the value, as plain text, that a document has as null.
 pub(super) type Nulls = &'static [(&'static str, &'static str)];
 
+/// Fields that a document of lines always writes in quotes.
+pub(super) type Quoted = &'static [&'static str];
+
 /// A state document.
 #[derive(Debug, Clone)]
 pub struct Document {
     content: Content,
     nulls: Nulls,
+    quoted: Quoted,
 }
 
 /// The content of a document, by its form.
@@ -31,7 +35,12 @@ enum Content {
 
 impl Document {
     /// Reads a document of a form.
-    pub(super) fn parse(form: Form, nulls: Nulls, bytes: &[u8]) -> Result<Self, DocumentError> {
+    pub(super) fn parse(
+        form: Form,
+        nulls: Nulls,
+        quoted: Quoted,
+        bytes: &[u8],
+    ) -> Result<Self, DocumentError> {
         if bytes.len() > MAX_BYTES {
             return Err(DocumentError::too_large());
         }
@@ -43,17 +52,25 @@ impl Document {
             Form::Json => Content::Map(MapDocument::parse_json(text)?),
             Form::Frontmatter(keys) => Content::Map(MapDocument::parse_frontmatter(keys, text)?),
         };
-        Ok(Self { content, nulls })
+        Ok(Self {
+            content,
+            nulls,
+            quoted,
+        })
     }
 
     /// Makes a document without fields.
-    pub(super) fn empty(form: Form, nulls: Nulls) -> Self {
+    pub(super) fn empty(form: Form, nulls: Nulls, quoted: Quoted) -> Self {
         let content = match form {
             Form::Lines => Content::Lines(Lines::default()),
             Form::Json => Content::Map(MapDocument::default()),
             Form::Frontmatter(keys) => Content::Map(MapDocument::empty_frontmatter(keys)),
         };
-        Self { content, nulls }
+        Self {
+            content,
+            nulls,
+            quoted,
+        }
     }
 
     /// Returns the value of a field, or `None` if the document does not have it.
@@ -81,7 +98,7 @@ impl Document {
         let is_null = self.null_value(field).is_some_and(|null| null == *value);
         let value = if is_null { &Json::Null } else { value };
         match &mut self.content {
-            Content::Lines(lines) => lines.set(field, value),
+            Content::Lines(lines) => lines.set(field, value, self.quoted.contains(&field)),
             Content::Map(map) => map.set(field, value),
         }
     }

@@ -63,9 +63,9 @@ impl Lines {
         part.field.as_ref().map(|(_, value)| value.clone())
     }
 
-    pub(super) fn set(&mut self, field: &str, value: &Json) {
+    pub(super) fn set(&mut self, field: &str, value: &Json, quoted: bool) {
         let old = self.parts.iter().position(|part| part.has_name(field));
-        let is_quoted = old.is_some_and(|old| is_quoted(&self.parts[old].raw));
+        let is_quoted = quoted || old.is_some_and(|old| is_quoted(&self.parts[old].raw));
         let ending = if self.crlf { "\r\n" } else { "\n" };
         let part = Part {
             raw: format!("{field}: {}{ending}", to_scalar(value, is_quoted)),

@@ -40,6 +40,8 @@ pub struct StateSpec {
     pub edits: &'static [Edit],
     /// Fields with the value, as plain text, that their document has as null.
     pub nulls: Nulls,
+    /// The fields that a document of lines always writes in quotes, because they hold text of people.
+    pub quoted: &'static [&'static str],
     /// Stored forms of the terminal phases.
     pub terminal: &'static [&'static str],
 }
@@ -61,7 +63,7 @@ impl Form {
     /// # Errors
     /// Returns an error if the bytes are no document of this form.
     pub fn parse(self, bytes: &[u8]) -> Result<Document, DocumentError> {
-        Document::parse(self, &[], bytes)
+        Document::parse(self, &[], &[], bytes)
     }
 }
 
@@ -165,12 +167,12 @@ impl StateSpec {
     /// # Errors
     /// Returns an error if the bytes are no document of the machine's form.
     pub fn parse(&self, bytes: &[u8]) -> Result<Document, DocumentError> {
-        Document::parse(self.form, self.nulls, bytes)
+        Document::parse(self.form, self.nulls, self.quoted, bytes)
     }
 
     /// Makes a document without fields.
     pub fn empty(&self) -> Document {
-        Document::empty(self.form, self.nulls)
+        Document::empty(self.form, self.nulls, self.quoted)
     }
 
     /// Returns whether a stored phase is terminal.

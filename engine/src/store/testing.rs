@@ -40,6 +40,7 @@ pub(crate) static SPEC: StateSpec = StateSpec {
     },
     owned: &["round", "decision_signal"],
     edits: &[],
+    quoted: &["topic"],
     nulls: &[],
     terminal: &["done", "cancelled"],
 };

@@ -162,18 +162,18 @@ fn lines_without_a_final_line_end_keep_the_last_value() {
 }
 
 #[test]
-fn plain_words_are_bare_unless_they_were_quoted() {
-    let mut document = parse(Form::Lines, "quoted: \"fix\"\n");
+fn plain_words_are_bare_unless_declared_or_were_quoted() {
+    let before = b"quoted: \"fix\"\n";
+    let mut document = Document::parse(Form::Lines, &[], &["topic"], before).unwrap();
     document.set("quoted", &json!("other"));
     document.set("topic", &json!("fix"));
     document.set("mode", &json!("plan"));
     document.set("answer", &json!("yes"));
     document.set("signal", &Json::Null);
     document.set("all", &json!(["a"]));
-    document.set("topic", &json!("other"));
     assert_eq!(
         text_of(&document),
-        "quoted: \"other\"\ntopic: other\nmode: plan\nanswer: \"yes\"\nsignal: null\nall: [\"a\"]\n"
+        "quoted: \"other\"\ntopic: \"fix\"\nmode: plan\nanswer: \"yes\"\nsignal: null\nall: [\"a\"]\n"
     );
 }
 
@@ -317,7 +317,8 @@ fn wrong_frontmatter_is_refused() {
 
 #[test]
 fn null_stands_for_the_declared_values() {
-    let mut document = Document::parse(Form::Lines, &[("round", "0")], b"round: null\n").unwrap();
+    let mut document =
+        Document::parse(Form::Lines, &[("round", "0")], &[], b"round: null\n").unwrap();
     assert_eq!(document.get("round"), Some(json!(0)));
     document.set("round", &json!(1));
     assert_eq!(text_of(&document), "round: 1\n");
