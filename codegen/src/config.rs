@@ -156,7 +156,7 @@ fn check_templates(
     }
 }
 
-/// Notes that a machine file is about to write this code. Returns another file that wrote it in this process. A build script is
+/// Records that a machine file is about to write this code. Returns another file that wrote it in this process. A build script is
 /// one process, so this sees two machines of one name in a crate.
 fn claim(code: PathBuf, file: &Path) -> Option<PathBuf> {
     static WRITTEN: Mutex<BTreeMap<PathBuf, PathBuf>> = Mutex::new(BTreeMap::new());

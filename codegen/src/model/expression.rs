@@ -5,9 +5,9 @@ use super::{At, Constant, Sign};
 /// A guard, the condition in `when`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Guard {
-    /// Holds if all of these hold.
+    /// True if all of these are true.
     All(Vec<Guard>),
-    /// Holds if one of these holds.
+    /// True if one of these is true.
     Any(Vec<Guard>),
     /// A comparison.
     Compare {

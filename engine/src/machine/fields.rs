@@ -1,4 +1,4 @@
-//! From the fields of a journal entry to a machine's fields and back.
+//! Conversion between the fields of a journal entry and a machine's typed fields.
 
 use std::fmt;
 

@@ -1,18 +1,18 @@
 //! The parts of every generated machine: const tables of phases and edges, and the one way from a held loop to the next.
 //!
-//! `claudex-build` turns a `machine.toml` into types; this room is what those types stand on. It knows no phase by
-//! name, nothing of reviews beyond the records that are evidence, and nothing of hooks or command lines.
+//! `claudex-build` turns a `machine.toml` into types; this module is the runtime of those types. It knows no phase
+//! by name, and nothing of hooks or command lines.
 //!
 //! - [`table`]: the const description of a machine, as `machine.toml` declared it.
 //! - [`edge`]: guards and updates as functions of a machine's own types, and the choice of the edge that is open.
-//! - [`fields`]: from a state document to a machine's fields and back.
+//! - [`fields`]: conversion between the fields of a journal entry and a machine's typed fields.
 //! - [`held`]: a loop with its fields, and the one way to move it.
-//! - [`persona`]: who reviews.
-//! - [`raw`]: a loop without its type: what was read from disk, and by whom.
-//! - `begin`: how it starts; [`import`]: how it starts from a document of others; `commit`: what an edge writes.
-//! - [`data`]: what a field of the program's own types holds.
-//! - [`refusal`]: why a transition did not happen, with the loop handed back.
-//! - [`evidence_record`]: what evidence says when it is shown to an edge.
+//! - [`persona`]: the personas that review.
+//! - [`raw`]: a loop without its type.
+//! - `begin`: a start; [`import`]: a start from a document of others; `commit`: the change that an edge writes.
+//! - [`data`]: fields of the program's own types.
+//! - [`refusal`]: the reason for which a transition did not happen, with the loop handed back.
+//! - [`evidence_record`]: evidence as it is shown to an edge.
 
 use std::fmt::Debug;
 
