@@ -15,6 +15,13 @@ use crate::files::{Folder, if_there, kill_point};
 /// The most bytes of a journal.
 const MAX_JOURNAL: u64 = 64 * 1024 * 1024;
 
+/// The end of a journal that this user sealed.
+struct Sealed {
+    last: Last,
+    sealing: Sealing,
+    mark: Mark,
+}
+
 impl LoopFolder {
     /// Returns what seals the journals here, or `None` if this user started no loop here.
     ///
@@ -44,24 +51,26 @@ impl LoopFolder {
     }
 
     /// Returns the end of a journal as far as this user sealed it.
-    fn last(&self, id: &LoopId) -> Result<Option<Last>, StoreError> {
+    fn sealed(&self, id: &LoopId) -> Result<Option<Sealed>, StoreError> {
         let path = self.journal_path(id);
         let failed = |error| io_error("read", &path)(error);
         let Some(file) = if_there(self.open_journal(id)).map_err(failed)? else {
             return Ok(None);
         };
-        if let Some(sealing) = self.sealing()?
-            && let Some(last) = sealing
-                .search_end(id, &file, MAX_JOURNAL, |end| end.last())
-                .map_err(failed)?
-        {
-            let mark = sealing.project.mark(&self.home, id);
-            return match last.end < mark.bytes {
-                true => Err(self.not_ours(id, "its journal lost lines")),
-                false => Ok(Some(last)),
-            };
+        let foreign = || self.not_ours(id, "its journal was not written by you on this machine");
+        let sealing = self.sealing()?.ok_or_else(foreign)?;
+        // The mark is read first: another process may append a line, and then the mark of it, at any moment.
+        let mark = sealing.project.mark(&self.home, id);
+        let last = sealing.search_end(id, &file, MAX_JOURNAL, |end| end.last());
+        let last = last.map_err(failed)?.ok_or_else(foreign)?;
+        if last.end < mark.bytes {
+            return Err(self.not_ours(id, "its journal lost lines"));
         }
-        Err(self.not_ours(id, "its journal was not written by you on this machine"))
+        Ok(Some(Sealed {
+            last,
+            sealing,
+            mark,
+        }))
     }
 
     /// Returns whether a loop has a journal, whoever wrote it.
@@ -124,12 +133,10 @@ impl LoopFolder {
         write().map_err(io_error("write", &path))
     }
 
-    /// Returns what seals the next line. A copy of another folder gets an id of its own with its first loop.
-    fn sealing_to_write(&self, here: &Folder, is_first: bool) -> Result<Sealing, StoreError> {
+    /// Returns what seals the first line of a journal. A copy of another folder gets an id of its own.
+    fn sealing_to_begin(&self, here: &Folder) -> Result<Sealing, StoreError> {
         let key = Key::read_or_make(&self.home)?;
-        let is_copy = |project: &Project| {
-            is_first && project.find_original(&self.home, &self.folder).is_some()
-        };
+        let is_copy = |project: &Project| project.find_original(&self.home, &self.folder).is_some();
         let project = match Project::read(here) {
             Ok(Some(project)) if !is_copy(&project) => Ok(project),
             Ok(_) => Project::make(here),
@@ -144,18 +151,22 @@ impl Journal for LoopFolder {
     fn append(&self, id: &LoopId, line: Line<'_>) -> Result<(), StoreError> {
         self.locked(|here| {
             let is_foreign = || matches!(self.entries(id, None), Err(StoreError::NotOurs { .. }));
-            let last = match line.after {
+            let sealed = match line.after {
                 After::Foreign if is_foreign() => None,
-                _ => self.last(id)?,
+                _ => self.sealed(id)?,
             };
-            let newest = last.as_ref().map(|last| last.change.as_slice());
-            let revision = newest.and_then(revision_in).unwrap_or_default();
-            if !line.after.allows(revision) {
+            let newest = sealed.as_ref().map(|sealed| &*sealed.last.change);
+            if !line
+                .after
+                .allows(newest.and_then(revision_in).unwrap_or_default())
+            {
                 let found = snapshot(newest);
                 return Err(StoreError::Stale { found });
             }
-            let is_first = last.is_none();
-            let sealing = self.sealing_to_write(here, is_first)?;
+            let (last, sealing, mark) = match sealed {
+                Some(sealed) => (Some(sealed.last), sealed.sealing, sealed.mark),
+                None => (None, self.sealing_to_begin(here)?, Mark::default()),
+            };
             // The new document is there before its line, so that a full disk refuses the change here.
             let prepare = |bytes| self.prepare_document(id, bytes);
             let prepared = line.document.map(prepare).transpose();
@@ -167,12 +178,8 @@ impl Journal for LoopFolder {
                 let _ = document.rename(&name);
             }
             let project = sealing.project;
-            let mark = Mark {
-                bytes,
-                ..project.mark(&self.home, id)
-            };
-            let _ = project.set_mark(&self.home, id, &mark);
-            if is_first {
+            let _ = project.set_mark(&self.home, id, &Mark { bytes, ..mark });
+            if last.is_none() {
                 let _ = project.keep(&self.home, &self.folder);
             }
             Ok(())
@@ -180,21 +187,27 @@ impl Journal for LoopFolder {
     }
 
     fn tail(&self, id: &LoopId) -> Result<Option<Tail>, StoreError> {
-        let Some(last) = self.last(id)? else {
-            return Ok(None);
-        };
-        let document = match if_there(self.read_document(id)) {
-            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => None,
-            read => read.map_err(io_error("read", &self.document_path(id)))?,
-        };
-        let change = last.change;
-        Ok(Some(Tail { change, document }))
+        loop {
+            let length = self.length(id);
+            let Some(Sealed { last, .. }) = self.sealed(id)? else {
+                return Ok(None);
+            };
+            let document = match if_there(self.read_document(id)) {
+                Err(error) if error.kind() == io::ErrorKind::FileTooLarge => None,
+                read => read.map_err(io_error("read", &self.document_path(id)))?,
+            };
+            // A document that another process wrote in between would not be that of this change.
+            if self.length(id) == length {
+                let change = last.change;
+                return Ok(Some(Tail { change, document }));
+            }
+        }
     }
 
     fn restore(&self, id: &LoopId, revision: u64, document: &[u8]) -> Result<(), StoreError> {
         self.locked(|_| {
-            let newest = self.last(id)?.and_then(|last| revision_in(&last.change));
-            if newest != Some(revision) {
+            let sealed = self.sealed(id)?;
+            if sealed.and_then(|sealed| revision_in(&sealed.last.change)) != Some(revision) {
                 return Ok(());
             }
             let write = || {
@@ -208,7 +221,7 @@ impl Journal for LoopFolder {
     }
 
     fn entries(&self, id: &LoopId, since: Option<u64>) -> Result<Vec<Vec<u8>>, StoreError> {
-        let Some((last, sealing)) = self.last(id)?.zip(self.sealing()?) else {
+        let Some(Sealed { last, sealing, .. }) = self.sealed(id)? else {
             return Ok(Vec::new());
         };
         let read = || {

@@ -9,6 +9,7 @@
 //! ```
 
 use std::io;
+use std::os::unix::fs::FileExt as _;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,8 @@ const PROJECTS: &str = "projects";
 const BY_PATH: &str = "by-path";
 /// The folder of marks.
 const MARKS: &str = "marks";
+/// The length of a mark, in bytes, without its line feed.
+const MARK_BYTES: usize = 63;
 /// The most bytes of one of these files.
 const MAX_BYTES: u64 = 16 * 1024;
 
@@ -96,10 +99,14 @@ impl Project {
             .unwrap_or_default()
     }
 
-    /// Keeps what is known of a loop. Not synced.
+    /// Keeps what is known of a loop. Not synced. Written in place, since a new file costs more than all else of a commit but
+    /// its sync. Marks have one length, so that a reader finds the old or the new one.
     pub(super) fn set_mark(&self, home: &StateHome, id: &LoopId, mark: &Mark) -> io::Result<()> {
-        let text = serde_json::to_string(mark)?;
-        keep(home, MARKS, &format!("{}-{id}", self.0), &text)
+        let text = format!("{:<MARK_BYTES$}\n", serde_json::to_string(mark)?);
+        let home = home.folder().ok_or(io::ErrorKind::NotFound)?;
+        let folder = open_private(home, MARKS).or_else(|_| make_private(home, MARKS))?;
+        let file = folder.file_or_new(&format!("{}-{id}", self.0))?;
+        file.write_all_at(text.as_bytes(), 0)
     }
 
     /// Forgets a loop.

@@ -97,7 +97,7 @@ impl Sealing {
         let mut size = FIRST_READ;
         loop {
             let from = length.saturating_sub(size);
-            let mut bytes = Vec::new();
+            let mut bytes = Vec::with_capacity(usize::try_from(length - from).unwrap_or_default());
             file.seek(SeekFrom::Start(from))?;
             file.take(length - from).read_to_end(&mut bytes)?;
             let found = find(&JournalEnd {

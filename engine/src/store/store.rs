@@ -275,14 +275,16 @@ impl Store {
         let Some(Sealing { project, .. }) = self.files.sealing()? else {
             return Err(self.files.not_ours(id, "you started no loop here"));
         };
-        let mark = project.mark(&self.files.home, id);
-        if mark.paused == paused {
-            return Ok(false);
-        }
-        project
-            .set_mark(&self.files.home, id, &Mark { paused, ..mark })
-            .map_err(io_error("write", &self.journal_path(id)))?;
-        Ok(true)
+        self.files.locked(|_| {
+            let mark = project.mark(&self.files.home, id);
+            if mark.paused == paused {
+                return Ok(false);
+            }
+            project
+                .set_mark(&self.files.home, id, &Mark { paused, ..mark })
+                .map_err(io_error("write", &self.journal_path(id)))?;
+            Ok(true)
+        })
     }
 
     /// Sets the time at which a loop was last touched to now, so that it does not count as stale. It is the time of the document,

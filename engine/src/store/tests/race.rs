@@ -1,6 +1,7 @@
 //! Sixteen at once: one change wins, and the others are told so.
 
 use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use crate::store::testing::{SPEC, change, home, started, store};
@@ -43,6 +44,31 @@ fn one_of_sixteen_commits_wins_a_hundred_times() {
         assert_eq!(held.count("round"), Some(round));
     }
     assert_eq!(store.journal(held.id()).unwrap().len(), 101);
+}
+
+#[test]
+fn loop_that_others_change_opens_as_it_is() {
+    let (_kept, store, started) = started();
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            let (store, id, is_over) = (again(&store), started.id(), &is_over);
+            scope.spawn(move || {
+                while !is_over.load(Ordering::Relaxed) {
+                    let opened = store.open(id).unwrap();
+                    assert_eq!(opened.repairs, []);
+                }
+            });
+        }
+        let mut held = started.clone();
+        for round in 2..1000 {
+            let edits = [("round", round)];
+            let change = change("revise", "drafting", "drafting", &edits);
+            held = store.commit(&held, change).unwrap();
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(store.journal(started.id()).unwrap().len(), 999);
 }
 
 #[test]
