@@ -34,11 +34,12 @@ for json in "$PLUGIN/.claude-plugin/plugin.json" "$PLUGIN/hooks/hooks.json"; do
     yes "${json##*/} is one JSON document" json_valid "$json"
 done
 is "plugin.json names the plugin claudex" claudex "$(json_get "$PLUGIN/.claude-plugin/plugin.json" name)"
-for event in Stop SessionStart PreCompact UserPromptSubmit UserPromptExpansion PostToolUse; do
+for event in Stop SessionStart PreCompact PreToolUse UserPromptSubmit UserPromptExpansion PostToolUse; do
     case $event in
         Stop) script=stop-hook.sh limit=60 ;;
         SessionStart) script=session-start-hook.sh limit=10 ;;
         PreCompact) script=pre-compact-hook.sh limit=10 ;;
+        PreToolUse) script=pre-tool-use-hook.sh limit=10 ;;
         PostToolUse) script=answer-hook.sh limit=20 ;;
         *) script=prompt-hook.sh limit=10 ;;
     esac
@@ -261,7 +262,7 @@ like "stop hook: with one line that says what to do" "$(json_get "$work/out.json
     "^claudex: the claudex-loop program in this plugin is not for this machine, $machine, so no loop is driven\. Install the release for $machine, or"
 mkdir -p "$work/half/hooks"
 cp "$PLUGIN/hooks/"*.sh "$work/half/hooks/"
-for hook in stop prompt answer session-start pre-compact; do
+for hook in stop prompt answer session-start pre-compact pre-tool-use; do
     run env -i PATH=/usr/bin:/bin "$work/half/hooks/$hook-hook.sh" </dev/null
     is "$hook hook: a plugin that is half there is exit 0" 0 "$status"
 done
@@ -273,7 +274,7 @@ is "stop hook: the program's own block passes" "go on" "$(json_get "$work/out.js
 printf '{}' | CLAUDEX_REVIEWER_CHILD=1 CLAUDEX_LOOP_BIN="$work/broken/claudex-loop" "$PLUGIN/hooks/stop-hook.sh" >"$work/out.json"
 is "stop hook: a reviewer's own session is let go" approve "$(json_get "$work/out.json" decision)"
 is "stop hook: a reviewer's own session is let go silently" "" "$(json_get "$work/out.json" systemMessage)"
-for hook in prompt answer session-start pre-compact; do
+for hook in prompt answer session-start pre-compact pre-tool-use; do
     run env -i PATH=/usr/bin:/bin CLAUDEX_LOOP_BIN="$work/none" "$work/plug in/hooks/$hook-hook.sh" </dev/null
     is "$hook hook: a missing program disturbs nobody" "0:" "$status:$out"
     broken 'echo "{\"decision\":\"block\"}"; exit 2'

@@ -60,6 +60,31 @@ impl Decision {
     }
 }
 
+/// The answer to a tool call of the agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Permission {
+    /// The call runs without a dialog.
+    Allow,
+    /// The call does not run. The agent reads why.
+    Deny(String),
+}
+
+impl Permission {
+    /// Returns the answer as the client reads it.
+    pub fn to_json(&self) -> String {
+        let (decision, reason) = match self {
+            Self::Allow => ("allow", "the loop asks for it"),
+            Self::Deny(reason) => ("deny", reason.as_str()),
+        };
+        let answer = serde_json::json!({ "hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": decision,
+            "permissionDecisionReason": reason,
+        }});
+        format!("{answer}\n")
+    }
+}
+
 /// The answer to another event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HookOutput {

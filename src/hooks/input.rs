@@ -30,6 +30,8 @@ pub struct Input {
     /// The event.
     #[serde(rename = "hook_event_name")]
     pub event: Option<Event>,
+    /// The permission mode of the session, such as `default` or `plan`.
+    pub permission_mode: Option<String>,
     /// Whether a stop hook has already kept this turn going.
     pub stop_hook_active: Option<bool>,
     /// The id of the subagent that the event is about; never blank.
@@ -46,8 +48,10 @@ pub struct Input {
     pub command_name: Option<String>,
     /// The arguments of a slash command, as they were typed.
     pub command_args: Option<String>,
-    /// The tool that was called.
+    /// The tool that is called, or was.
     pub tool_name: Option<String>,
+    /// The tool's input.
+    pub tool_input: Option<Value>,
     /// The tool's response.
     pub tool_response: Option<Value>,
     /// The reason for which a session starts.
@@ -293,6 +297,7 @@ mod tests {
             agent_id: Some("a1".into()),
             background_tasks: vec![task],
             prompt_id: Some("p1".into()),
+            permission_mode: Some("default".into()),
             ..Input::default()
         };
         assert_eq!(input, expected);

@@ -11,6 +11,6 @@ pub mod turns;
 /// The oldest version of Claude Code that loops are tested with.
 pub const OLDEST_CLIENT: [u64; 3] = [2, 1, 198];
 
-pub use decision::{Action, Decision, HookOutput};
+pub use decision::{Action, Decision, HookOutput, Permission};
 pub use input::Input;
 pub use shorten::REASON_LIMIT;

@@ -189,6 +189,8 @@ pub(super) enum Hook {
     SessionStart,
     /// The hook before a compaction: keeps which session is compacted
     PreCompact,
+    /// The hook before a tool call: allows what the loop asks for
+    PreToolUse,
 }
 
 /// `review`

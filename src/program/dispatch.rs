@@ -14,7 +14,7 @@ use super::settings::Settings;
 use super::stop::{self, Surroundings};
 use super::{
     answer, chosen, color, compaction, config, display, doctor, generate, hooks, import, loops,
-    out, pause, plugin, review, rollback, session_start, start, state, verbs, verify,
+    out, pause, permission, plugin, review, rollback, session_start, start, state, verbs, verify,
 };
 use crate::behaviours::verify::is_used;
 use crate::hooks::HookOutput;
@@ -198,6 +198,9 @@ fn answer_client<M: App>(program: &Program<M>, call: &Frequent) -> Exit {
         Hook::PreCompact => hooks::answer("PreCompact", budget, |input| {
             compaction::note(info, input, &surroundings);
             HookOutput::default()
+        }),
+        Hook::PreToolUse => hooks::permit(budget, |input| {
+            permission::decide(program, input, &surroundings)
         }),
     }
 }

@@ -14,7 +14,7 @@ use super::shell::quoted;
 use super::stop::{Surroundings, stores_of};
 use super::turn;
 use crate::hooks::input::{self, INPUT_TIMEOUT};
-use crate::hooks::{Decision, HookOutput, Input, prompt};
+use crate::hooks::{Decision, HookOutput, Input, Permission, prompt};
 use crate::store::{Budget, StateHome};
 use crate::text;
 
@@ -47,6 +47,15 @@ pub fn answer(
         read(budget).map(|input| tell(&input)).unwrap_or_default()
     }));
     out::text(&told.unwrap_or_default().to_json(event));
+    Exit::Complete
+}
+
+/// Answers the PreToolUse hook. Says nothing if the client is to decide as usual, or something went wrong on our side.
+pub fn permit(budget: &Budget, decide: impl FnOnce(&Input) -> Option<Permission>) -> Exit {
+    let permission = catch_unwind(AssertUnwindSafe(|| decide(&read(budget).ok()?)));
+    if let Ok(Some(permission)) = permission {
+        out::text(&permission.to_json());
+    }
     Exit::Complete
 }
 
@@ -103,6 +112,7 @@ pub fn settings(program: &str, asks: bool) -> Value {
         "Stop": [{"hooks": [call("stop")]}],
         "SessionStart": [{"hooks": [call("session-start")]}],
         "PreCompact": [{"hooks": [call("pre-compact")]}],
+        "PreToolUse": [{"matcher": "Bash|Edit|Write", "hooks": [call("pre-tool-use")]}],
     });
     if asks {
         hooks["PostToolUse"] = json!([{"matcher": "AskUserQuestion", "hooks": [call("answer")]}]);

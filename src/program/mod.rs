@@ -9,7 +9,7 @@
 //! | `assembled` | a generated machine as a program, and what a program adds to it |
 //! | `arguments`, `dispatch`, `typed` | its command line, and what was typed after a slash command |
 //! | `start`, `verbs`, `loops`, `pause`, `rollback`, `review`, `display`, `config`, `state`, `generate` | its commands |
-//! | `hooks`, `stop`, `turn`, `session_start`, `compaction`, `answer` | what a client's hooks call |
+//! | `hooks`, `stop`, `turn`, `session_start`, `compaction`, `answer`, `permission` | what a client's hooks call |
 //! | `doctor`, `client_files` | checks of the installation, and what the client's files say |
 //! | `settings`, `reviewers` | the person's configuration, and who reviews |
 //! | `info`, `messages`, `next_action`, `words`, `rounds` | how it names itself, and what it says of a loop and its journal |
@@ -46,6 +46,7 @@ pub mod messages;
 mod next_action;
 pub mod out;
 mod pause;
+mod permission;
 pub mod plugin;
 pub mod review;
 pub mod reviewers;

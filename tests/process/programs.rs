@@ -190,6 +190,7 @@ fn no_path_leads_the_plugins_scripts_into_the_project() {
         "hooks/stop-hook.sh",
         "hooks/session-start-hook.sh",
         "hooks/pre-compact-hook.sh",
+        "hooks/pre-tool-use-hook.sh",
         "hooks/prompt-hook.sh",
         "hooks/answer-hook.sh",
         "scripts/status.sh",

@@ -71,6 +71,10 @@ fn a_project_that_never_starts_a_loop_is_left_byte_for_byte_as_it_was() {
                 "pre-compact",
                 json!({"hook_event_name": "PreCompact", "trigger": "auto"}),
             ),
+            (
+                "pre-tool-use",
+                json!({"hook_event_name": "PreToolUse", "tool_name": "Write", "tool_input": {"file_path": "/x"}}),
+            ),
         ] {
             let mut event = event;
             event["session_id"] = "s1".into();

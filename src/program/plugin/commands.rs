@@ -254,9 +254,7 @@ fn allowed<M: App>(
     call: &str,
     further: &Further,
 ) -> String {
-    let table = M::TABLE;
-    let line = |call: &str| format!("Bash({} {call}:*)", M::INFO.program);
-    let own = line(call);
+    let own = bash_rule::<M>(call);
     if let Further::Nothing = further {
         return own;
     }
@@ -264,29 +262,47 @@ fn allowed<M: App>(
         Does::Start(mode) => Some(mode),
         Does::Take(_) | Does::Own => None,
     };
-    let mut rules = files_to_write(table, mode);
-    rules.extend(info.permits.iter().map(|rule| (*rule).to_owned()));
-    rules.push(own);
-    if let Further::LoopAndStatus = further {
-        rules.push(line("status"));
+    let mut rules = loop_rules::<M>(whole, info.permits, mode);
+    if !rules.contains(&own) {
+        rules.push(own);
     }
+    if let Further::LoopAndStatus = further {
+        rules.push(bash_rule::<M>("status"));
+    }
+    rules.join(", ")
+}
+
+/// Returns the rule for a call of the program.
+pub(super) fn bash_rule<M: App>(call: &str) -> String {
+    format!("Bash({} {call}:*)", M::INFO.program)
+}
+
+/// Returns the rules for what a loop asks its agent for: files to write, reviews, and the agent's own transitions.
+pub(super) fn loop_rules<M: App>(
+    whole: &clap::Command,
+    permits: &[&str],
+    mode: Option<&str>,
+) -> Vec<String> {
+    let table = M::TABLE;
+    let mut rules = files_to_write(table, mode);
+    rules.extend(permits.iter().map(|rule| (*rule).to_owned()));
     if reviews(table) {
-        rules.push(line("review"));
+        rules.push(bash_rule::<M>("review"));
     }
     if is_used(table) {
         // It runs what the user allows, and nothing else.
-        rules.push(line("verify"));
+        rules.push(bash_rule::<M>("verify"));
     }
     let by_agent = table.edges().filter(|edge| edge.by.contains(&Actor::Agent));
     for edge in by_agent.filter(|edge| !ends(table, edge.transition)) {
         let name = edge.transition.replace('_', "-");
-        let rule = line(&name);
+        let rule = bash_rule::<M>(&name);
         // What only the program's own verbs take is nothing to type.
         if whole.find_subcommand(&name).is_some() && !rules.contains(&rule) {
             rules.push(rule);
         }
     }
-    rules.join(", ")
+    rules
 }
 
 /// Returns whether a transition ends the loop, wherever it is taken.

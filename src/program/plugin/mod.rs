@@ -14,6 +14,7 @@ use camino::Utf8PathBuf;
 use clap::Subcommand;
 use serde_json::json;
 
+use super::arguments;
 use super::assembled::{App, Program};
 use super::dispatch::PROTOCOL;
 use super::exit::{Exit, Failure};
@@ -132,6 +133,14 @@ pub(super) fn variable(program: &str, what: &str) -> String {
     format!("{}_{what}", letters.collect::<String>())
 }
 
+/// Returns the rules for the tool calls that a loop asks its agent for, such as `Bash(taskie next:*)`.
+pub(super) fn permission_rules<M: App>(program: &Program<M>) -> Vec<String> {
+    let permits = M::PLUGIN.map_or(&[][..], |info| info.permits);
+    let mut rules = commands::loop_rules::<M>(&arguments::command(program), permits, None);
+    rules.push(commands::bash_rule::<M>("status"));
+    rules
+}
+
 /// The files of the plugin's folder: their texts by their paths.
 type Files = BTreeMap<String, String>;
 
@@ -190,6 +199,13 @@ fn files<M: App>(
             quiet(
                 "PreCompact: the program keeps which session is compacted, so that a loop follows it to a new id.",
                 "pre-compact",
+            )?,
+        ),
+        (
+            "hooks/pre-tool-use-hook.sh".to_owned(),
+            quiet(
+                "PreToolUse: the program allows the calls that the loop asks for, and refuses edits of its state.",
+                "pre-tool-use",
             )?,
         ),
         (

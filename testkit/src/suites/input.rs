@@ -10,7 +10,14 @@ use crate::run::Loop;
 /// Gives every hook input that it cannot read.
 pub(crate) fn run(held: &mut Loop<'_>) -> Result<Option<String>, Wrong> {
     let mut tried = 0;
-    for hook in ["stop", "answer", "prompt", "session-start", "pre-compact"] {
+    for hook in [
+        "stop",
+        "answer",
+        "prompt",
+        "session-start",
+        "pre-compact",
+        "pre-tool-use",
+    ] {
         for (what, input) in inputs() {
             held.path = vec![format!("`hook {hook}` with {what}")];
             let said = unchanged(held, "this input", || held.project.hook(hook, &input))?;

@@ -5,6 +5,7 @@ mod drafting;
 mod evidence;
 mod failing;
 mod idle;
+mod permission;
 mod rounds;
 
 /// The lines with which an agent ends the rounds.

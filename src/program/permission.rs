@@ -1,0 +1,285 @@
+//! The PreToolUse hook: allows the tool calls that the loop of this session asks its agent for, so that the user has no
+//! dialog to answer, and refuses edits of the loop's state document. Every other call is asked for as usual.
+//!
+//! Allowed are the same calls that the plugin's slash commands permit for one turn: the program's own verbs for agents, and
+//! the files that the machine names.
+
+use std::env;
+use std::os::unix::fs::PermissionsExt as _;
+
+use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
+use serde::Deserialize;
+
+use super::assembled::{App, Program};
+use super::info::ProgramInfo;
+use super::plugin;
+use super::stop::{self, Surroundings};
+use crate::hooks::{Input, Permission};
+use crate::store::{LoopId, Store};
+
+/// The input of the tools that the hook looks at.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ToolInput {
+    /// The command of a shell.
+    command: Option<String>,
+    /// The file that is written or edited.
+    file_path: Option<Utf8PathBuf>,
+}
+
+/// Decides a tool call of a session that has a loop. Returns `None` if the client is to decide as usual.
+pub(super) fn decide<M: App>(
+    program: &Program<M>,
+    input: &Input,
+    surroundings: &Surroundings,
+) -> Option<Permission> {
+    let session = input.session_id.as_deref()?;
+    let tool = ToolInput::deserialize(input.tool_input.as_ref()?).ok()?;
+    let loops = stop::all_owned(program.info, input, surroundings, session);
+    let store = &loops.first()?.0;
+
+    let rules = || plugin::permission_rules(program);
+    match (input.tool_name.as_deref()?, tool) {
+        ("Bash", ToolInput { command, .. }) => {
+            let words = simple_command(&command?)?;
+            let is_ours = is_this_program(program.info, words.first()?);
+            let is_allowed = is_ours && rules().iter().any(|rule| allows_command(rule, &words));
+            is_allowed.then_some(Permission::Allow)
+        }
+        ("Write" | "Edit", ToolInput { file_path, .. }) => {
+            let path = real_path(&file_path?)?;
+            if loops.iter().any(|(store, id)| is_state(store, id, &path)) {
+                return Some(Permission::Deny(
+                    "An agent may not edit the state of a loop. If it has to change, ask the user to."
+                        .to_owned(),
+                ));
+            }
+            let path = path.strip_prefix(store.root()).ok()?;
+            // In the client's plan mode an agent only looks.
+            let may_write = input.permission_mode.as_deref() != Some("plan");
+            let is_allowed = may_write && rules().iter().any(|rule| allows_file(rule, path));
+            is_allowed.then_some(Permission::Allow)
+        }
+        _ => None,
+    }
+}
+
+/// Splits a command line into words, if it is one command: no list, pipe, redirection, expansion or assignment.
+fn simple_command(line: &str) -> Option<Vec<String>> {
+    let mut quote = None;
+    for character in line.chars() {
+        match quote {
+            Some('\'') if character != '\'' => {}
+            Some('"') if matches!(character, '$' | '`' | '\\' | '!') => return None,
+            Some(open) if character == open => quote = None,
+            Some(_) => {}
+            None if matches!(character, '\'' | '"') => quote = Some(character),
+            None if matches!(
+                character,
+                ' ' | '\t' | '/' | '.' | '_' | '-' | ':' | '@' | '%'
+            ) => {}
+            None if matches!(character, '+' | ',' | '=') => {}
+            None if character.is_alphanumeric() => {}
+            None => return None,
+        }
+    }
+    shlex::split(line)
+}
+
+/// Returns whether a command's first word runs this program: its absolute path, or its name if a shell of the client finds
+/// this program by it. The plugin's launcher counts, which is last on the PATH of that shell.
+fn is_this_program(info: &ProgramInfo, word: &str) -> bool {
+    let launcher = env::var_os("CLAUDE_PLUGIN_ROOT")
+        .and_then(|root| Utf8PathBuf::from_os_string(root).ok())
+        .map(|root| root.join("bin").join(info.program));
+    let ours = [
+        env::current_exe().ok(),
+        launcher.clone().map(Utf8PathBuf::into_std_path_buf),
+    ];
+    let is_ours = |path: &Utf8Path| {
+        let path = path.canonicalize().ok();
+        let mut ours = ours.iter().flatten().map(|own| own.canonicalize().ok());
+        path.is_some() && ours.any(|own| own == path)
+    };
+    if word.starts_with('/') {
+        return is_ours(Utf8Path::new(word));
+    }
+    if word != info.program {
+        return false;
+    }
+    let path = env::var("PATH").unwrap_or_default();
+    let is_program = |file: &Utf8PathBuf| {
+        let metadata = file.metadata();
+        metadata.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    };
+    let mut files = path
+        .split(':')
+        .map(|folder| Utf8Path::new(folder).join(word));
+    let found = files.find(|file| !file.is_absolute() || is_program(file));
+    found
+        .or(launcher)
+        .is_some_and(|file| file.is_absolute() && is_ours(&file))
+}
+
+/// Returns whether a rule such as `Bash(taskie next:*)` allows a command. The program's name is checked before.
+fn allows_command(rule: &str, words: &[String]) -> bool {
+    let rule = rule
+        .strip_prefix("Bash(")
+        .and_then(|rule| rule.strip_suffix(":*)"));
+    rule.is_some_and(|rule| {
+        let mut wanted = rule.split(' ').skip(1);
+        let mut given = words.iter().skip(1);
+        wanted.all(|word| given.next().is_some_and(|given| given == word))
+    })
+}
+
+/// Returns whether a rule such as `Edit(/plans/*/*.md)` allows a file, by its path from the project's root.
+fn allows_file(rule: &str, path: &Utf8Path) -> bool {
+    let pattern = rule
+        .strip_prefix("Edit(/")
+        .and_then(|rule| rule.strip_suffix(')'));
+    let names: Vec<&str> = path.as_str().split('/').collect();
+    pattern.is_some_and(|pattern| {
+        let parts: Vec<&str> = pattern.split('/').collect();
+        matches_parts(&parts, &names)
+    })
+}
+
+fn matches_parts(parts: &[&str], names: &[&str]) -> bool {
+    match (parts, names) {
+        ([], []) => true,
+        (["**"], [_, ..]) => true,
+        ([part, parts @ ..], [name, names @ ..]) => {
+            matches_name(part, name) && matches_parts(parts, names)
+        }
+        _ => false,
+    }
+}
+
+/// Returns whether a name matches a pattern, in which one `*` stands for any text.
+fn matches_name(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((start, end)) => {
+            let rest = name.strip_prefix(start);
+            !name.starts_with('.') && rest.is_some_and(|rest| rest.ends_with(end))
+        }
+    }
+}
+
+/// Returns an absolute path without symlinks. What is not there yet stays as it is.
+fn real_path(path: &Utf8Path) -> Option<Utf8PathBuf> {
+    let has_parent = path
+        .components()
+        .any(|part| part == Utf8Component::ParentDir);
+    if !path.is_absolute() || has_parent {
+        return None;
+    }
+    // A symlink that leads nowhere is there, and has no real path.
+    let there = path
+        .ancestors()
+        .find(|folder| folder.symlink_metadata().is_ok())?;
+    let rest = path.strip_prefix(there).ok()?;
+    let real = there.canonicalize_utf8().ok()?;
+    Some(match rest.as_str() {
+        "" => real,
+        _ => real.join(rest),
+    })
+}
+
+/// Returns whether a file belongs to the state of a loop: its document, or a file in the state folder.
+fn is_state(store: &Store, id: &LoopId, path: &Utf8Path) -> bool {
+    path == store.path_of(id) || path.starts_with(store.folder())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn simple_command_is_one_command_without_expansion() {
+        for (line, words) in [
+            ("taskie next", vec!["taskie", "next"]),
+            (
+                "/opt/x/taskie  advance done ",
+                vec!["/opt/x/taskie", "advance", "done"],
+            ),
+            (
+                "stages report 'a; b $(c)' \"d > e\"",
+                vec!["stages", "report", "a; b $(c)", "d > e"],
+            ),
+        ] {
+            assert_eq!(simple_command(line).unwrap(), words, "{line}");
+        }
+        for line in [
+            "taskie next; rm -rf x",
+            "taskie next && true",
+            "taskie next | sh",
+            "taskie next > PLAN.md",
+            "taskie next $(touch x)",
+            "taskie next \"$(touch x)\"",
+            "taskie next `touch x`",
+            "taskie next \"`touch x`\"",
+            "taskie next\ntouch x",
+            "taskie next &",
+            "taskie next 'open",
+            "taskie next *",
+            "taskie next <(touch x)",
+            "taskie next \\\ntouch",
+        ] {
+            assert_eq!(simple_command(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn rule_allows_its_verb_alone() {
+        let allows = |line: &str| {
+            let words = simple_command(line).unwrap();
+            allows_command("Bash(stages report:*)", &words)
+        };
+        assert!(allows("stages report") && allows("/bin/stages report x --json"));
+        assert!(!allows("stages reports") && !allows("stages cancel report") && !allows("stages"));
+    }
+
+    #[test]
+    fn rule_allows_files_of_its_pattern() {
+        let allows = |rule: &str, path: &str| allows_file(rule, Utf8Path::new(path));
+        assert!(allows("Edit(/PLAN.md)", "PLAN.md"));
+        assert!(!allows("Edit(/PLAN.md)", "docs/PLAN.md"));
+        let plans = "Edit(/.taskie/plans/*/*.md)";
+        assert!(allows(plans, ".taskie/plans/a b/task-1.md"));
+        for path in [
+            ".taskie/plans/task-1.md",
+            ".taskie/plans/a/b/task-1.md",
+            ".taskie/plans/a/state.json",
+            ".taskie/plans/a/.hidden.md",
+        ] {
+            assert!(!allows(plans, path), "{path}");
+        }
+        assert!(allows(
+            "Edit(/requirements/**)",
+            "requirements/stage-1/summary.md"
+        ));
+        assert!(!allows("Edit(/requirements/**)", "requirements"));
+        assert!(!allows("Bash(requirements:*)", "requirements"));
+    }
+
+    #[test]
+    fn real_path_follows_symlinks() {
+        let made = tempfile::tempdir().unwrap();
+        let root = Utf8PathBuf::try_from(made.path().canonicalize().unwrap()).unwrap();
+        let link = |target: &str, name: &str| {
+            std::os::unix::fs::symlink(root.join(target), root.join(name)).unwrap();
+        };
+        fs_err::create_dir(root.join("real")).unwrap();
+        link("real", "link");
+        link("gone", "dangling");
+        assert_eq!(
+            real_path(&root.join("link/new/a.md")),
+            Some(root.join("real/new/a.md"))
+        );
+        assert_eq!(real_path(&root.join("dangling")), None);
+        assert_eq!(real_path(&root.join("real/../PLAN.md")), None);
+        assert_eq!(real_path(Utf8Path::new("PLAN.md")), None);
+    }
+}
