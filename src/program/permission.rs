@@ -15,7 +15,7 @@ use super::info::ProgramInfo;
 use super::plugin;
 use super::stop::{self, Surroundings};
 use crate::hooks::{Input, Permission};
-use crate::store::{LoopId, Store};
+use crate::store::{Listed, Store};
 
 /// The input of the tools that the hook looks at.
 #[derive(Default, Deserialize)]
@@ -35,33 +35,51 @@ pub(super) fn decide<M: App>(
 ) -> Option<Permission> {
     let session = input.session_id.as_deref()?;
     let tool = ToolInput::deserialize(input.tool_input.as_ref()?).ok()?;
-    let loops = stop::all_owned(program.info, input, surroundings, session);
-    let store = &loops.first()?.0;
+    let loops = find_loops(program.info, input, surroundings, session);
+    if loops.is_empty() {
+        return None;
+    }
 
     let rules = || plugin::permission_rules(program);
-    match (input.tool_name.as_deref()?, tool) {
+    let is_allowed = match (input.tool_name.as_deref()?, tool) {
         ("Bash", ToolInput { command, .. }) => {
             let words = simple_command(&command?)?;
-            let is_ours = is_this_program(program.info, words.first()?);
-            let is_allowed = is_ours && rules().iter().any(|rule| allows_command(rule, &words));
-            is_allowed.then_some(Permission::Allow)
+            is_this_program(program.info, words.first()?)
+                && rules().iter().any(|rule| allows_command(rule, &words))
         }
         ("Write" | "Edit", ToolInput { file_path, .. }) => {
             let path = real_path(&file_path?)?;
-            if loops.iter().any(|(store, id)| is_state(store, id, &path)) {
-                return Some(Permission::Deny(
-                    "An agent may not edit the state of a loop. If it has to change, ask the user to."
-                        .to_owned(),
-                ));
+            if loops.iter().any(|(store, one)| is_state(store, one, &path)) {
+                let why = "An agent may not edit the state of a loop. If it has to change, ask the user to.";
+                return Some(Permission::Deny(why.to_owned()));
             }
+            let (store, _) = loops.iter().find(|(_, one)| !one.terminal)?;
             let path = path.strip_prefix(store.root()).ok()?;
             // In the client's plan mode an agent only looks.
-            let may_write = input.permission_mode.as_deref() != Some("plan");
-            let is_allowed = may_write && rules().iter().any(|rule| allows_file(rule, path));
-            is_allowed.then_some(Permission::Allow)
+            input.permission_mode.as_deref() != Some("plan")
+                && rules().iter().any(|rule| allows_file(rule, path))
         }
-        _ => None,
-    }
+        _ => false,
+    };
+    is_allowed.then_some(Permission::Allow)
+}
+
+/// Returns the loops of a session. One that is over counts: the agent asks once more what to do.
+fn find_loops(
+    info: &ProgramInfo,
+    input: &Input,
+    surroundings: &Surroundings,
+    session: &str,
+) -> Vec<(Store, Listed)> {
+    let stores = stop::stores_of(info, input, surroundings).into_iter();
+    let loops = stores.flat_map(|store| {
+        let listed = store.list().into_iter();
+        listed.map(move |one| (store.clone(), one))
+    });
+    let is_own = |(store, one): &(Store, Listed)| {
+        one.ours && one.session.as_deref() == Some(session) && store.is_for(one.root.as_deref())
+    };
+    loops.filter(is_own).collect()
 }
 
 /// Splits a command line into words, if it is one command: no list, pipe, redirection, expansion or assignment.
@@ -188,8 +206,8 @@ fn real_path(path: &Utf8Path) -> Option<Utf8PathBuf> {
 }
 
 /// Returns whether a file belongs to the state of a loop: its document, or a file in the state folder.
-fn is_state(store: &Store, id: &LoopId, path: &Utf8Path) -> bool {
-    path == store.path_of(id) || path.starts_with(store.folder())
+fn is_state(store: &Store, listed: &Listed, path: &Utf8Path) -> bool {
+    path == listed.path || path.starts_with(store.folder())
 }
 
 #[cfg(test)]

@@ -66,6 +66,11 @@ fn calls_that_the_loop_asks_for_are_allowed() {
         "deny"
     );
 
+    // A loop that is over: its agent may look, and writes nothing for it.
+    project.run(&["cancel"]).exits(0);
+    assert_eq!(bash(&format!("{program} status")), "allow");
+    assert_eq!(write("Write", "PLAN.md"), "");
+
     // The loop is not this session's.
     let status = json!({ "command": format!("{program} status") });
     assert_eq!(decide(&project, "s2", "Bash", &status), "");
