@@ -4,6 +4,7 @@
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::{App as _, LoopArgs, NotTaken};
 use claudex_loop::store::{Entry, REFUSED};
+use claudex_loop::text;
 use serde_json::json;
 
 use crate::contract::{
@@ -14,6 +15,9 @@ use crate::gates::{self, Gate};
 use crate::state::{AllAsked, Counted, Keys, Open, Pipeline, UserAnswer};
 use crate::typestate::{AnyLoop, BackAction, Phase, Stages, Verb};
 use crate::{questions, record};
+
+/// The longest refusal that is kept, in characters.
+const MAX_DETAIL_CHARS: usize = 500;
 
 type Taken = Result<AnyLoop, NotTaken<AnyLoop>>;
 
@@ -57,10 +61,10 @@ pub(crate) fn refuse(held: AnyLoop, failure: Failure) -> Taken {
     if held.phase() != Phase::Dispatched || !was_refused(Pipeline(held.raw())) {
         return Err(failure.into());
     }
-    let details = vec![failure.to_string()];
+    let details = vec![text::one_line(&failure.to_string(), MAX_DETAIL_CHARS)];
     fail(
         held,
-        "reported a summary that does not count, twice",
+        "twice reported a summary that does not count",
         details,
     )
 }

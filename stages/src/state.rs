@@ -202,7 +202,7 @@ impl Pipeline<'_> {
     /// Returns a new dispatch, to be opened by the next transition.
     pub fn opened(self) -> Open {
         Open {
-            since: Timestamp::now().to_string(),
+            since: format!("{:.0}", Timestamp::now()),
             before: files_there(self.round(), |path| self.file(path)),
             ..Open::default()
         }

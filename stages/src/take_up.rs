@@ -141,7 +141,7 @@ fn take(store: &Store, session: String, actor: Actor) -> Result<AnyLoop, Failure
     }
     let mut read = read(&bytes).map_err(&refused)?;
     let open = first_open(store.root(), read.round, read.phase == "waiting");
-    let own = json!({ "open": open, "phase": read.phase });
+    let own = json!({ "open": open, "stage_status": read.phase });
     read.keys.insert("loop".to_owned(), own);
     let yaml = serde_yaml::to_string(&read.keys).map_err(|error| refused(error.to_string()))?;
     let document = format!("---\n{yaml}---\n{}", read.log);
