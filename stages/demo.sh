@@ -137,9 +137,9 @@ echo "$sections" | while read -r section; do
     printf '## %s\n\nPeople can do it.\n\n' "$section"
 done > requirements/PRD.md
 printf '# Decisions\n\nAll of them.\n' > requirements/decision-log.md
-"$STAGES" answer 'Mended, check again' > /dev/null
+"$STAGES" answer 'Fixed by hand, check again' > /dev/null
 "$STAGES" recover > /dev/null
-did 'the user mends the requirements'
+did 'the user fixes the requirements'
 writes completed 'total_rounds: 6'
 writes completed
 [ "$(field instruction)" = done ]

@@ -177,6 +177,7 @@ pub struct Program<M: App> {
     pub(super) caveats: fn(&M::Any, &Settings) -> Vec<String>,
     pub(super) shows: fn(&M::Any) -> Vec<(&'static str, String)>,
     pub(super) next_action: fn(&M::Any) -> Option<NextAction>,
+    pub(super) status_line: Option<fn(&M::Any) -> String>,
 }
 
 impl<M: App> fmt::Debug for Program<M> {
@@ -210,6 +211,7 @@ impl<M: App> Program<M> {
             caveats: |_, _| Vec::new(),
             shows: |_| Vec::new(),
             next_action: |_| None,
+            status_line: None,
         }
     }
 
@@ -420,6 +422,13 @@ impl<M: App> Program<M> {
     #[must_use]
     pub fn next_action(mut self, says: fn(&M::Any) -> Option<NextAction>) -> Self {
         self.next_action = says;
+        self
+    }
+
+    /// Sets the place of a loop that `statusline` shows instead of its phase and round.
+    #[must_use]
+    pub fn status_line(mut self, place: fn(&M::Any) -> String) -> Self {
+        self.status_line = Some(place);
         self
     }
 

@@ -179,7 +179,7 @@ fn dispatch<M: App>(program: &Program<M>, matches: &ArgMatches) -> Result<Exit, 
 /// Answers the client. A hook always exits 0.
 fn answer_client<M: App>(program: &Program<M>, call: &Frequent) -> Exit {
     let Frequent::Hook(hook) = call else {
-        return display::statusline::<M>();
+        return display::statusline(program);
     };
     let info = program.info;
     let surroundings = Surroundings::from_env();

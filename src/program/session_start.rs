@@ -30,7 +30,7 @@ pub(super) const RECENT: Duration = Duration::from_secs(15 * 60);
 /// Limits the line of why a state folder is not used, in characters.
 const LONGEST: usize = 450;
 /// Longest part of a line that the driver says, in characters.
-const PART: usize = 150;
+const PART: usize = 400;
 
 /// A loop that is not over, as it stands to the session that starts.
 enum Waiting {

@@ -31,6 +31,12 @@ fn write(held: &mut AnyLoop, verb: &Verb) -> Result<(), FieldError> {
             record_answer(held, &value)?;
         }
     }
+    let status = match verb {
+        Verb::Pause { .. } => "waiting_for_user",
+        Verb::Cancel { .. } => "failed",
+        _ => "in_progress",
+    };
+    held.set_stage_status(&Json::from(status))?;
     if let Verb::Choose { mode, .. } = verb {
         held.set_analysis_mode(&Json::from(mode.to_string()))?;
     }
@@ -53,7 +59,7 @@ fn value(verb: &Verb) -> Option<String> {
         Verb::GoAgain { answer, .. } => label(answer, "loop_questions"),
         Verb::Retry { .. } => "retry".to_owned(),
         Verb::UseFound { .. } => "use_what_is_there".to_owned(),
-        Verb::Mended { .. } => "check_again".to_owned(),
+        Verb::CheckAgain { .. } => "check_again".to_owned(),
         Verb::Skip { .. } => "skip".to_owned(),
         Verb::Accept { .. } | Verb::Further { .. } => "go_on".to_owned(),
         Verb::Standard { .. } => "standard".to_owned(),
@@ -92,8 +98,10 @@ fn opened(pipeline: Pipeline<'_>, phase: Phase, verb: &Verb) -> Option<Open> {
         ..new.clone()
     };
     Some(match verb {
-        Verb::UseFound { .. } | Verb::Mended { .. } | Verb::Cancel { .. } => return None,
-        // The stage's summary still counts, once the gate lets it pass.
+        Verb::UseFound { .. } | Verb::CheckAgain { .. } | Verb::Cancel { .. } => return None,
+        // Skipping stage 4 asks for the next step.
+        Verb::Skip { .. } if pipeline.stage().number() == 4 => return None,
+        // The summary still counts if the stage passes its gate.
         Verb::GoOn { .. } if phase == Phase::Asking && pipeline.stage().number() == 3 => {
             return None;
         }

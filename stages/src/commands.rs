@@ -1,5 +1,5 @@
-//! The commands of this program besides those of every machine: `next` and `validate` move nothing,
-//! `report` and `recover` take what a coordinator wrote.
+//! The commands of the pipeline: `next` and `validate` change nothing, `report` and `recover` take the
+//! result of a stage.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
@@ -35,33 +35,33 @@ pub(crate) fn add(program: Program<Stages>) -> Program<Stages> {
         file.value_parser(value_parser!(Utf8PathBuf))
     };
     let next_command = move || {
-        let about = "Say the one thing that is to be done now; it moves nothing";
+        let about = "Print the next instruction; changes nothing";
         let id = Arg::new(ID).value_name("LOOP");
-        let id = id.help("The pipeline; else the active one");
+        let id = id.help("The pipeline [default: the active one]");
         command("next", Group::Look, about).arg(id).arg(json())
     };
     let validate_command = move || {
-        let about = "Check summaries against the contract, strictly; it moves nothing";
+        let about = "Check summaries against the contract; changes nothing";
         let files = file().num_args(1..).required(true);
         command("validate", Group::Look, about)
             .arg(files)
             .arg(json())
     };
     let report_command = move || {
-        let about = "Take the summary that a coordinator wrote, and go on with what it says";
-        let file = file().help("The summary; else that of the stage under way");
+        let about = "Take the summary of the open stage and print the next instruction";
+        let file = file().help("The summary [default: that of the open stage]");
         Command::new("report").about(about).arg(file).arg(json())
     };
     let recover_command = || {
-        let about = "Take what a coordinator left that has ended without a report";
+        let about = "Take what a coordinator left that ended without a report";
         Command::new("recover").about(about)
     };
     let orchestrator_command = || {
-        let about = "Print what the commands of the plugin go by";
+        let about = "Print the instructions for the orchestrator";
         command("orchestrator", Group::SetUp, about)
     };
     let take_up_command = || {
-        let about = "Take up a state document that another program wrote";
+        let about = "Continue from a state document that another program wrote";
         command("take-up", Group::Person, about)
     };
     program
@@ -82,10 +82,9 @@ fn next(info: &'static ProgramInfo, given: &ArgMatches) -> Result<Exit, Failure>
     let (store, id) = loops::find_to_look(info, given.get_one::<String>(ID).map(String::as_str))?;
     let held = AnyLoop::open(&store.to_look(), &id, Actor::Person)
         .map_err(|error| incompatible::failure(info, error))?;
-    // What a coordinator is pointed to may have been lost.
+    // The digest may have been lost.
     notes::write(Pipeline(held.raw()), held.phase().is_terminal()).map_err(|error| {
-        let message =
-            format!("pipeline {id}: what lies beside the summaries cannot be written: {error}");
+        let message = format!("pipeline {id}: cannot write the digest of earlier rounds: {error}");
         let help = "make room or the folder writable, then:\n    stages next";
         Failure::plain(Exit::Internal, "claudex::next::notes", message, help)
     })?;
@@ -95,7 +94,7 @@ fn next(info: &'static ProgramInfo, given: &ArgMatches) -> Result<Exit, Failure>
             Exit::Refused,
             "claudex::next",
             message,
-            "tell the person, and end your turn",
+            "tell the user, and end your turn",
         )
     })?;
     match given.get_flag(JSON) {
@@ -106,12 +105,27 @@ fn next(info: &'static ProgramInfo, given: &ArgMatches) -> Result<Exit, Failure>
 }
 
 fn validate(info: &'static ProgramInfo, given: &ArgMatches) -> Result<Exit, Failure> {
-    let root = match loops::find_to_look(info, None) {
-        Ok((store, _)) => store.root().to_owned(),
-        Err(_) => loops::here()?,
+    let found = loops::find_to_look(info, None).ok();
+    let root = match &found {
+        Some((store, _)) => store.root().to_owned(),
+        None => loops::here()?,
+    };
+    let held = found.and_then(|(store, id)| {
+        let held = AnyLoop::open(&store.to_look(), &id, Actor::Person).ok()?;
+        (held.phase() == Phase::Dispatched).then_some(held)
+    });
+    let open = held.map(|held| {
+        let pipeline = Pipeline(held.raw());
+        let file = root.join(Pipeline::summary_file(pipeline.stage()));
+        (file, pipeline.dispatch())
+    });
+    let dispatch = |path: &Utf8Path| {
+        let (file, dispatch) = open.as_ref()?;
+        let is_open = path.canonicalize_utf8().ok()? == file.canonicalize_utf8().ok()?;
+        is_open.then_some(dispatch)
     };
     let files = given.get_many::<Utf8PathBuf>(FILE).into_iter().flatten();
-    let checked = contract::validate(files, &root);
+    let checked = contract::validate(files, &root, dispatch);
     match given.get_flag(JSON) {
         true => out::json(&checked),
         false => checked
@@ -126,30 +140,32 @@ fn validate(info: &'static ProgramInfo, given: &ArgMatches) -> Result<Exit, Fail
 }
 
 fn taken(held: AnyLoop, given: &ArgMatches) -> Result<AnyLoop, NotTaken<AnyLoop>> {
+    report::require_open(&held)?;
     let pipeline = Pipeline(held.raw());
     let expected = Pipeline::summary_file(pipeline.stage());
     let path = match given.get_one::<Utf8PathBuf>(FILE) {
-        Some(path) => inside(&pipeline.0.root(), path)?,
+        Some(path) => match path_from_root(&pipeline.0.root(), path) {
+            Ok(path) => path,
+            Err(failure) => return report::refuse(held, failure),
+        },
         None => expected.clone(),
     };
     let Some(bytes) = pipeline.file(&path) else {
-        return Err(not_read(&path, "it is not there, or is no file of the project’s").into());
+        let failure = not_read(&path, "there is no such file in the project");
+        return report::refuse(held, failure);
     };
-    let reading = report::reading(pipeline, &bytes);
-    // One that names no stage would be taken for that of the stage under way.
-    if Utf8Path::new(&path) != expected && reading.outcome != Outcome::Refused {
-        let why = format!("the summary of the stage under way is {expected}");
-        return Err(not_read(&path, &why).into());
+    let reading = pipeline.reading(&bytes);
+    // Another file that names no stage would be taken for the summary of the open stage.
+    if path != expected && reading.outcome != Outcome::Refused {
+        let why = format!("the summary of the open stage is {expected}");
+        return report::refuse(held, not_read(&path, &why));
     }
-    let is_json = given.get_flag(JSON) && held.phase() == Phase::Dispatched;
     let taken = report::report(held, &bytes, &text::shown(&path));
-    if !is_json {
+    if !given.get_flag(JSON) {
         return taken;
     }
-    let next = taken
-        .as_ref()
-        .ok()
-        .and_then(|now| Some(Instruction::of(now).ok()?.json));
+    let now = taken.as_ref().ok();
+    let next = now.and_then(|now| Some(Instruction::of(now).ok()?.json));
     out::json(&Reported {
         report: contract::report(&reading),
         next,
@@ -166,17 +182,17 @@ struct Reported<'r> {
     next: Option<Json>,
 }
 
-/// Returns a path as it is from the project's root.
-fn inside(root: &Utf8Path, path: &Utf8Path) -> Result<String, Failure> {
-    // What an agent is told is from the root, wherever it stands.
-    let is_there = !path.is_absolute() && root.join(path).is_file();
-    let full = match is_there {
+/// Returns a path from the project's root.
+fn path_from_root(root: &Utf8Path, path: &Utf8Path) -> Result<String, Failure> {
+    // Instructions name paths from the root, whatever the agent's folder is.
+    let is_below_root = !path.is_absolute() && root.join(path).is_file();
+    let full = match is_below_root {
         true => root.join(path),
         false => loops::here()?.join(path),
     };
     match full.strip_prefix(root) {
         Ok(inside) => Ok(inside.to_string()),
-        Err(_) => Err(not_read(path.as_str(), "it lies outside of the project")),
+        Err(_) => Err(not_read(path.as_str(), "it is outside the project")),
     }
 }
 
@@ -185,6 +201,6 @@ fn not_read(path: &str, why: &str) -> Failure {
         Exit::Refused,
         "claudex::report::file",
         format!("{} cannot be taken: {why}", text::shown(path)),
-        "nothing was changed; when the coordinator has ended without a summary:\n    stages recover",
+        "nothing was changed; if the coordinator has ended without a summary:\n    stages recover",
     )
 }

@@ -1,4 +1,4 @@
-//! Decides what follows a summary: the facts' table as one function. It moves nothing.
+//! The transition that follows a summary: the table of the workflow as one function.
 
 use crate::contract::{Decision, NextAction, PauseType, Stage, Status, Summary};
 use crate::gates::Gate;
@@ -6,49 +6,59 @@ use crate::gates::Gate;
 /// The transition that a summary leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// The stage is done: the next one.
+    /// The stage is completed, and the next one begins.
     Complete,
     /// Stage 4: the answers suffice.
     Proceed,
     /// Stage 4: another round.
     Back(NextAction),
-    /// Stage 4: the person says where to.
+    /// Stage 4: the user chooses the next step.
     Decide,
     /// Stage 5: the requirements are ready, perhaps with conditions.
     Pass,
-    /// Stage 5: another round; the score in thousandths.
-    NotReady(u64),
-    /// Stage 5: another round, without a score.
-    Unscored,
-    /// The gate does not let the stage pass.
+    /// Stage 5: another round.
+    NotReady,
+    /// Stage 5: the score hardly rose, so the user is asked.
+    Stagnate,
+    /// The files of the stage do not pass its gate.
     Block,
-    /// Stage 3 made too few of the calls to think deeply.
+    /// Stage 3 made too few ThinkDeep calls.
     Doubt,
-    /// The person works outside of the session, for this reason.
+    /// The user works outside of the session, for this reason.
     Wait(String),
-    /// The person is asked.
+    /// The user is asked the question of the coordinator.
     Ask,
-    /// The stage runs again with this answer, which is recorded.
+    /// The stage runs again with this recorded answer.
     Repeat(String),
     /// The stage failed.
     Fail,
 }
 
-/// Holds what the table looks at besides the summary.
+impl Step {
+    /// Returns whether the dispatch stays open for a decision of the user.
+    pub(crate) fn keeps_dispatch(&self) -> bool {
+        let asks = matches!(self, Self::Ask | Self::Block | Self::Doubt | Self::Decide);
+        asks || matches!(self, Self::Wait(_) | Self::Fail)
+    }
+}
+
+/// The circumstances that decide together with the summary.
 #[derive(Debug, Clone, Default)]
 pub struct Circumstances {
-    /// What the gate behind stages 3 and 5 found.
+    /// The result of the gate after stage 3 or 5.
     pub gate: Gate,
-    /// Whether the person has decided on this round's calls to think deeply.
+    /// Whether the user has decided on this round's ThinkDeep calls.
     pub depth_decided: bool,
-    /// The answer that is recorded for the same question in the same round, and how often it was given again.
+    /// Whether the score rose by less than 2 points, from round 2 on.
+    pub stagnates: bool,
+    /// The answer recorded for the same question in this round, and how often it was repeated.
     pub recorded: Option<(String, u32)>,
 }
 
-/// Below this share of the calls that were expected the person is asked, in per cent.
-const LEAST_DEPTH: f64 = 40.0;
+/// The smallest share of the expected ThinkDeep calls without a question, in per cent.
+const MIN_DEPTH_PERCENT: f64 = 40.0;
 
-/// Returns what follows a summary.
+/// Returns the step that follows a summary.
 pub fn follows(summary: &Summary, around: &Circumstances) -> Step {
     let flags = &summary.flags;
     match (summary.stage, summary.status) {
@@ -69,7 +79,7 @@ pub fn follows(summary: &Summary, around: &Circumstances) -> Step {
     }
 }
 
-/// Returns what follows a stage that is done, or whose summary counts as if it were.
+/// Returns the step that follows a completed stage.
 pub fn completed(summary: &Summary, around: &Circumstances) -> Step {
     let flags = &summary.flags;
     match summary.stage {
@@ -81,44 +91,32 @@ pub fn completed(summary: &Summary, around: &Circumstances) -> Step {
             None => Step::Decide,
             Some(action) => by_action(summary, action, around),
         },
-        Stage::ValidationGeneration => match (flags.validation_decision, flags.validation_score) {
-            (Some(Decision::NotReady), Some(score)) => Step::NotReady(thousandths(score)),
-            (Some(Decision::NotReady), None) => Step::Unscored,
-            (None, _) => Step::Fail,
-            (Some(_), _) if !around.gate.is_open() => Step::Block,
-            (Some(_), _) => Step::Pass,
+        Stage::ValidationGeneration => match flags.validation_decision {
+            Some(Decision::NotReady) if around.stagnates => Step::Stagnate,
+            Some(Decision::NotReady) => Step::NotReady,
+            None => Step::Fail,
+            Some(_) if !around.gate.is_open() => Step::Block,
+            Some(_) => Step::Pass,
         },
     }
 }
 
-/// Returns what an action leads to from a stage.
+/// Returns the step that an action leads to.
 fn by_action(summary: &Summary, action: NextAction, around: &Circumstances) -> Step {
     match (summary.stage, action) {
         (Stage::ResponseAnalysis, NextAction::Proceed) => Step::Proceed,
         (Stage::ResponseAnalysis, action) => Step::Back(action),
-        (Stage::ValidationGeneration, _) => Step::Unscored,
+        (Stage::ValidationGeneration, _) => Step::NotReady,
         _ => completed(summary, around),
     }
 }
 
-/// Returns the action that an answer maps to, where the stage may name it.
+/// Returns the action that an answer maps to.
 pub fn mapped(summary: &Summary, label: &str) -> Option<NextAction> {
     summary.flags.next_action_map.as_ref()?.of(label)
 }
 
 fn is_shallow(summary: &Summary) -> bool {
-    summary
-        .flags
-        .depth()
-        .is_some_and(|(_, share)| share < LEAST_DEPTH)
-}
-
-/// Returns a score of 20 in thousandths; in the state 0 stands for none.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "it is between 0 and 20"
-)]
-fn thousandths(score: f64) -> u64 {
-    ((score * 1000.0).round() as u64).max(1)
+    let depth = summary.flags.depth();
+    depth.is_some_and(|(_, share)| share < MIN_DEPTH_PERCENT)
 }

@@ -1,20 +1,20 @@
-//! The one instruction that is due, as JSON and as text. It follows from the state alone, so it is the
-//! same if it is asked for again.
+//! The open instruction of a pipeline, as JSON and as text. It follows from the state alone, so it stays
+//! the same until something changes.
 
-use claudex_loop::Timestamp;
 use claudex_loop::behaviours::ask::Asked;
+use claudex_loop::{Timestamp, text};
 use serde_json::{Value as Json, json};
 
 use crate::contract::Stage;
 use crate::questions;
-use crate::state::{Pipeline, key_artifacts};
+use crate::state::Pipeline;
 use crate::typestate::{AnyLoop, Phase};
 use crate::variables::{minutes, variables};
 
-/// The round with which half of the rounds are over.
-const WARNED: u32 = 5;
+/// The round at which the user is warned.
+const WARNING_ROUND: u32 = 5;
 
-/// The one thing that is to be done.
+/// The instruction that is open.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Instruction {
     /// The instruction with its values: a kind, under `instruction`, and what belongs to it.
@@ -31,6 +31,7 @@ impl Instruction {
     pub fn of(held: &AnyLoop) -> Result<Self, String> {
         let pipeline = Pipeline(held.raw());
         match held.phase() {
+            Phase::Dispatched if pipeline.is_reported_next() => Ok(reported(pipeline)),
             Phase::Dispatched => Ok(dispatch(pipeline)),
             Phase::Recovering => Ok(recover(pipeline)),
             Phase::Waiting => Ok(stop(pipeline)),
@@ -40,10 +41,162 @@ impl Instruction {
     }
 }
 
-/// The user is asked.
+/// Returns the text of a pipeline's instruction, or the reason why there is none.
+pub fn text_of(held: &AnyLoop) -> String {
+    match Instruction::of(held) {
+        Ok(instruction) => instruction.text,
+        Err(problem) => {
+            format!("The pipeline cannot continue: {problem}. Tell the user, and end your turn.\n")
+        }
+    }
+}
+
+/// Returns the warning that a dispatch is open for more than twice its time.
+pub fn overdue(since: &str, stage: Stage) -> Option<String> {
+    let since: Timestamp = since.parse().ok()?;
+    let limit = minutes(stage)? * 2;
+    let is_over = Timestamp::now().as_second() - since.as_second() > i64::from(limit) * 60;
+    is_over.then(|| {
+        let number = stage.number();
+        format!("Stage {number} has been open for more than {limit} minutes, twice its time.")
+    })
+}
+
+fn dispatch(pipeline: Pipeline<'_>) -> Instruction {
+    let (stage, round) = (pipeline.stage(), pipeline.round());
+    let since = pipeline.open_since();
+    let open = pipeline.open();
+    let mut tell = open.tell;
+    if stage == Stage::AnalysisQuestions && round == WARNING_ROUND {
+        let rounds = pipeline.0.count("max_rounds");
+        tell.push(format!("Round {round} of {rounds} begins."));
+    }
+    tell.extend(overdue(&since, stage));
+
+    let variables = variables(pipeline);
+    let is_inline = stage == Stage::Setup;
+    let who = match is_inline {
+        true => "Do it yourself.",
+        false => {
+            "Start one subagent `coordinator` and give it the task and the variables, word for word."
+        }
+    };
+    let task = task(pipeline);
+    let (number, file) = (stage.number().to_string(), Pipeline::summary_file(stage));
+    let text = fill(
+        include_str!("../messages/instructions/dispatch.md"),
+        &[
+            ("number", &number),
+            ("stage", &stage.to_string()),
+            ("round", &round.to_string()),
+            ("since", &since),
+            ("who", who),
+            ("notes", &notes(&tell, &open.details)),
+            ("summary", &file),
+            ("variables", &format!("{variables:#}")),
+            ("task", &task),
+        ],
+    );
+    let json = json!({
+        "instruction": "dispatch",
+        "stage": stage.number(),
+        "stage_name": stage.to_string(),
+        "round": round,
+        "inline": is_inline,
+        "dispatch_id": pipeline.dispatch_id(),
+        "summary_file": file,
+        "timeout_minutes": minutes(stage),
+        "task": task,
+        "variables": variables,
+        "open_since": since,
+    });
+    let json = with_tell(json, &tell);
+    Instruction { json, text }
+}
+
+/// Returns what the open stage is for, what it reads and writes, and when it is done.
+fn task(pipeline: Pipeline<'_>) -> String {
+    let stage = pipeline.stage();
+    let template = match stage {
+        Stage::Setup => include_str!("../messages/tasks/1-setup.md"),
+        Stage::Research => include_str!("../messages/tasks/2-research.md"),
+        Stage::AnalysisQuestions => include_str!("../messages/tasks/3-analysis-questions.md"),
+        Stage::ResponseAnalysis => include_str!("../messages/tasks/4-response-analysis.md"),
+        Stage::ValidationGeneration => include_str!("../messages/tasks/5-validation-generation.md"),
+        Stage::Completion => include_str!("../messages/tasks/6-completion.md"),
+        Stage::Retrospective => include_str!("../messages/tasks/7-retrospective.md"),
+    };
+    let draft = pipeline.0.text("draft_file");
+    let draft = match draft.is_empty() {
+        true => "The user's drafts are in `requirements/draft/*.md`, if there are any.".to_owned(),
+        false => format!(
+            "The user's draft is `{}`: read it first.",
+            text::exact(draft)
+        ),
+    };
+    let round = pipeline.round();
+    fill(
+        template,
+        &[
+            ("summary", &Pipeline::summary_file(stage)),
+            ("round", &round.to_string()),
+            ("nnn", &format!("{round:03}")),
+            ("draft", &draft),
+        ],
+    )
+}
+
+/// Returns the instruction to report a summary that is already there.
+fn reported(pipeline: Pipeline<'_>) -> Instruction {
+    let stage = pipeline.stage();
+    let file = Pipeline::summary_file(stage);
+    let text = fill(
+        include_str!("../messages/instructions/reported.md"),
+        &[
+            ("number", &stage.number().to_string()),
+            ("stage", &stage.to_string()),
+            ("summary", &file),
+        ],
+    );
+    Instruction {
+        text,
+        json: json!({
+            "instruction": "recover",
+            "stage": stage.number(),
+            "found": [file],
+            "missing": [],
+            "run": format!("stages report {file}"),
+        }),
+    }
+}
+
+fn recover(pipeline: Pipeline<'_>) -> Instruction {
+    let stage = pipeline.stage();
+    let (found, missing) = pipeline.artifacts();
+    let text = fill(
+        include_str!("../messages/instructions/recover.md"),
+        &[
+            ("number", &stage.number().to_string()),
+            ("stage", &stage.to_string()),
+            ("found", &listed(&found)),
+            ("missing", &listed(&missing)),
+        ],
+    );
+    Instruction {
+        text,
+        json: json!({
+            "instruction": "recover",
+            "stage": stage.number(),
+            "found": found,
+            "missing": missing,
+            "run": "stages recover",
+        }),
+    }
+}
+
 fn ask(held: &AnyLoop, phase: Phase) -> Result<Instruction, String> {
     let pipeline = Pipeline(held.raw());
-    let asked = questions::of(held)?.ok_or("the phase asks nothing")?;
+    let asked = questions::of(held)?.ok_or("the phase has no question")?;
     let calls = calls(&asked);
     let (first, more) = calls.split_first().ok_or("the question has no options")?;
     let answer = format!("stages answer {} LABEL", held.id());
@@ -56,63 +209,31 @@ fn ask(held: &AnyLoop, phase: Phase) -> Result<Instruction, String> {
         "key": questions::key(held.raw(), phase).unwrap_or_default(),
         "questions": first,
     });
-    // What follows if the last option leads to more of them.
+    // The questions that follow if the last option leads to more of them.
     if !more.is_empty() {
         json["more"] = json!(more);
     }
     json["answer"] = json!(answer);
-    let text = told(&tell) + &put(first, more);
-    Ok(Instruction {
-        json: with_tell(json, tell),
-        text: text + &format!("\nThe person can also run in a terminal:\n\n    {answer}\n"),
-    })
-}
 
-/// The turn ends, and the user is told why.
-fn stop(pipeline: Pipeline<'_>) -> Instruction {
-    let stage = pipeline.stage().number();
-    let reason = pipeline.0.text("next_step");
-    let resume = format!("stages resume {}", pipeline.0.id());
-    Instruction {
-        text: format!(
-            "Stage {stage} waits for the person: {reason}\n\nTell them so, and end your turn. When it is done, the person runs:\n\n    {resume}\n"
-        ),
-        json: json!({ "instruction": "stop", "stage": stage, "reason": reason, "resume": resume }),
+    let block = |call: &Json| format!("```json\n{:#}\n```\n", json!({ "questions": call }));
+    let mut question = block(first);
+    for call in more {
+        question += "\nIf the answer is \"More…\", ask this next:\n\n";
+        question += &block(call);
     }
+    let text = fill(
+        include_str!("../messages/instructions/ask.md"),
+        &[
+            ("notes", &notes(&tell, &[])),
+            ("answer", &answer),
+            ("question", &question),
+        ],
+    );
+    let json = with_tell(json, &tell);
+    Ok(Instruction { json, text })
 }
 
-/// The program looks at what the stage wrote.
-fn recover(pipeline: Pipeline<'_>) -> Instruction {
-    let stage = pipeline.stage().number();
-    let (found, missing) = found(pipeline);
-    Instruction {
-        text: format!(
-            "What stage {stage} wrote is to be looked at. New: {}. Missing: {}. Run:\n\n    stages recover\n",
-            listed(&found),
-            listed(&missing)
-        ),
-        json: json!({ "instruction": "recover", "stage": stage, "found": found, "missing": missing }),
-    }
-}
-
-/// Nothing is left to do.
-fn done(pipeline: Pipeline<'_>) -> Instruction {
-    let artifacts = artifacts(pipeline);
-    Instruction {
-        text: format!("The pipeline is over. It wrote: {}.\n", listed(&artifacts)),
-        json: json!({ "instruction": "done", "artifacts": artifacts }),
-    }
-}
-
-/// Adds the sentences for the user, if there are any.
-fn with_tell(mut json: Json, tell: Vec<String>) -> Json {
-    if !tell.is_empty() {
-        json["tell"] = json!(tell);
-    }
-    json
-}
-
-/// Returns the calls of AskUserQuestion that put a question.
+/// Returns the calls of AskUserQuestion that ask a question.
 fn calls(asked: &Asked) -> Vec<Json> {
     let option = |(label, what): (&str, &str)| json!({ "label": label, "description": what });
     let call = |options: Vec<(&str, &str)>| {
@@ -126,113 +247,71 @@ fn calls(asked: &Asked) -> Vec<Json> {
     asked.dialogs().into_iter().map(call).collect()
 }
 
-fn put(first: &Json, more: &[Json]) -> String {
-    let block = |call: &Json| format!("```json\n{:#}\n```\n", json!({ "questions": call }));
-    let mut text = format!(
-        "Put exactly this question to the person with AskUserQuestion, and do nothing else with the answer:\n\n{}",
-        block(first)
+fn stop(pipeline: Pipeline<'_>) -> Instruction {
+    let stage = pipeline.stage();
+    let reason = pipeline.0.text("next_step");
+    let resume = format!("stages resume {}", pipeline.0.id());
+    let text = fill(
+        include_str!("../messages/instructions/stop.md"),
+        &[
+            ("number", &stage.number().to_string()),
+            ("stage", &stage.to_string()),
+            ("resume", &resume),
+            ("reason", &reason),
+        ],
     );
-    for call in more {
-        text += &format!(
-            "\nIf the answer is “More…”, go on with this one:\n\n{}",
-            block(call)
-        );
+    let number = stage.number();
+    Instruction {
+        text,
+        json: json!({ "instruction": "stop", "stage": number, "reason": reason, "resume": resume }),
     }
-    text
 }
 
-fn told(tell: &[String]) -> String {
-    match tell.is_empty() {
-        true => String::new(),
-        false => format!("Tell the person: {} ", tell.join(" ")),
+fn done(pipeline: Pipeline<'_>) -> Instruction {
+    let summaries = pipeline.kept().into_values();
+    let artifacts = summaries.flat_map(|summary| summary.artifacts);
+    let mut artifacts: Vec<String> = artifacts.map(Into::into).collect();
+    artifacts.sort();
+    artifacts.dedup();
+    Instruction {
+        text: format!("The pipeline is over. Its files: {}.\n", listed(&artifacts)),
+        json: json!({ "instruction": "done", "artifacts": artifacts }),
     }
+}
+
+/// Fills the placeholders of a template. A value is not searched for the placeholders before it.
+fn fill(template: &str, values: &[(&str, &str)]) -> String {
+    let replace = |text: String, (name, value): &(&str, &str)| {
+        let placeholder = format!("{{{name}}}");
+        text.replace(&placeholder, value)
+    };
+    values.iter().fold(template.to_owned(), replace)
+}
+
+/// Returns the sentences for the user, and the findings in the last summary, as lines of an instruction.
+fn notes(tell: &[String], details: &[String]) -> String {
+    let mut notes = String::new();
+    if !tell.is_empty() {
+        notes += &format!("\nTell the user: {}\n", tell.join(" "));
+    }
+    if !details.is_empty() {
+        notes += "\nThe last summary was taken with these corrections:\n\n";
+        notes.extend(details.iter().map(|line| format!("- {line}\n")));
+    }
+    notes
+}
+
+/// Adds the sentences for the user, if there are any.
+fn with_tell(mut json: Json, tell: &[String]) -> Json {
+    if !tell.is_empty() {
+        json["tell"] = json!(tell);
+    }
+    json
 }
 
 fn listed(all: &[String]) -> String {
     match all.is_empty() {
         true => "nothing".to_owned(),
         false => all.join(", "),
-    }
-}
-
-/// Returns the key artifacts of the open stage that are new, and the others.
-pub fn found(pipeline: Pipeline<'_>) -> (Vec<String>, Vec<String>) {
-    let all = key_artifacts(pipeline.stage(), pipeline.round());
-    all.into_iter().partition(|path| pipeline.is_new(path))
-}
-
-/// Returns all that the summaries that counted name, each once.
-fn artifacts(pipeline: Pipeline<'_>) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    for summary in pipeline.kept().into_values() {
-        let paths = summary.artifacts.into_iter().map(Into::into);
-        all.extend(paths.collect::<Vec<String>>());
-    }
-    all.sort();
-    all.dedup();
-    all
-}
-
-/// A stage begins, or its coordinator is under way.
-fn dispatch(pipeline: Pipeline<'_>) -> Instruction {
-    let (stage, round) = (pipeline.stage(), pipeline.round());
-    let mut tell = pipeline.open().tell;
-    if stage == Stage::AnalysisQuestions && round == WARNED {
-        let rounds = pipeline.0.count("max_rounds");
-        tell.push(format!("Round {WARNED} of {rounds} begins."));
-    }
-    let since = pipeline.open_since();
-    tell.extend(overdue(&since, stage));
-
-    let variables = variables(pipeline);
-    let is_inline = stage == Stage::Setup;
-    let who = match is_inline {
-        true => "Do it yourself",
-        false => "Have one subagent `coordinator` do it",
-    };
-    let (number, file) = (stage.number(), Pipeline::summary_file(stage));
-    let text = format!(
-        "Stage {number}, {stage}, round {round}, is open since {since}. {}{who}, with these variables:\n\n```json\n{:#}\n```\n\n\
-         When it has ended, run the first line; if it left no summary, the second:\n\n    stages report {file}\n    stages recover\n",
-        told(&tell),
-        variables,
-    );
-    let json = json!({
-        "instruction": "dispatch",
-        "stage": number,
-        "stage_name": stage.to_string(),
-        "round": round,
-        "inline": is_inline,
-        "dispatch_id": pipeline.dispatch_id(),
-        "summary_file": file,
-        "timeout_minutes": minutes(stage),
-        "variables": variables,
-        "open_since": since,
-    });
-    Instruction {
-        json: with_tell(json, tell),
-        text,
-    }
-}
-
-/// Says that a dispatch is open for twice its time.
-pub fn overdue(since: &str, stage: Stage) -> Option<String> {
-    let since: Timestamp = since.parse().ok()?;
-    let most = i64::from(minutes(stage)?) * 2 * 60;
-    (Timestamp::now().as_second() - since.as_second() > most).then(|| {
-        format!(
-            "Stage {} is open for more than twice its time.",
-            stage.number()
-        )
-    })
-}
-
-/// Returns the text of a pipeline's instruction, or why there is none.
-pub fn text_of(held: &AnyLoop) -> String {
-    match Instruction::of(held) {
-        Ok(instruction) => instruction.text,
-        Err(problem) => {
-            format!("The pipeline cannot go on: {problem}. Tell the person, and end your turn.\n")
-        }
     }
 }

@@ -1,23 +1,18 @@
-//! Stage pipelines: seven stages whose coordinators report by a summary file, and the program that reads them.
+//! Stage pipelines: seven stages whose coordinators each report by a summary file.
 //!
-//! | module        | subject                                                                                             |
-//! |---------------|-----------------------------------------------------------------------------------------------------|
-//! | [`contract`]  | the Summary Contract: what a summary file is, each rule, and what is read where one is broken       |
-//! | [`gates`]     | what stages 3 and 5 wrote                                                                           |
-//! | [`kept`], [`digest`] | the summaries that counted, and the digest of earlier rounds                                   |
-//! | [`state`]     | what the state document holds, and what is read from it                                             |
-//! | [`follows`]   | what follows a summary                                                                              |
-//! | [`report`]    | taking a summary, or what is there in place of one                                                  |
-//! | `record`      | what is written of a summary                                                                        |
-//! | [`questions`], [`answers`] | what the person is asked, and what is written with the answer                          |
-//! | [`instruction`], [`variables`] | what is to be done now, and what a coordinator is told                             |
-//! | [`notes`]     | the digest as a file beside the summaries                                                           |
-//! | [`stops`]     | what a stop does where `machine.toml` leaves it to Rust                                             |
-//! | [`summary`]   | what `status` says besides every machine's                                                          |
-//! | [`take_up`]   | a state document that another program wrote                                                         |
-//! | [`commands`]  | what the agent calls and people type, besides every machine's                                       |
-//! | `anew`        | `start --anew`                                                                                      |
-//! | `demo`        | `demo.sh`, the whole pipeline by a script                                                           |
+//! | module | subject |
+//! |---|---|
+//! | [`contract`] | the Summary Contract: the summary file, its rules, and the lenient reader |
+//! | [`gates`] | the gates after stages 3 and 5 |
+//! | [`kept`], [`digest`], [`notes`] | the kept summaries, and the digest of earlier rounds |
+//! | [`state`] | the data fields of the state document |
+//! | [`follows`] | the transition that follows a summary |
+//! | [`report`], `record` | the commands `report` and `recover`, and the record of a summary |
+//! | [`questions`], [`answers`] | the questions to the user, and the record of the answers |
+//! | [`instruction`], [`variables`] | the open instruction, and the variables of a coordinator |
+//! | [`stops`] | the stops that `machine.toml` leaves to Rust |
+//! | [`summary`] | the lines of `status` |
+//! | [`commands`], `take_up`, `anew`, `demo` | the other commands |
 //!
 //! `contract` uses nothing of the pipeline.
 
@@ -43,7 +38,7 @@ pub mod report;
 pub mod state;
 pub mod stops;
 pub mod summary;
-pub mod take_up;
+mod take_up;
 pub mod variables;
 
 use claudex_loop::program::Program;
@@ -51,7 +46,7 @@ use claudex_loop::program::start::StartFields;
 
 pub use typestate::{AnyLoop, Phase};
 
-/// Puts the program together: what follows from the machine file, and what only this one has.
+/// Creates the program: the commands of the machine file, and those of the pipeline.
 pub fn program() -> Program<typestate::Stages> {
     let program = typestate::program(stops::Stages)
         .taking(answers::taking)
@@ -63,6 +58,7 @@ pub fn program() -> Program<typestate::Stages> {
             Ok(StartFields {
                 fields: vec![
                     ("open", open),
+                    ("stage_status", Value::from("in_progress")),
                     ("created", Value::from(format!("{:.0}", request.now))),
                 ],
                 ..StartFields::default()
@@ -71,6 +67,7 @@ pub fn program() -> Program<typestate::Stages> {
         .status(summary::of)
         .caveats(|held, _| summary::caveats(held))
         .next_action(summary::next_action)
+        .status_line(summary::status_line)
         .refused(summary::refused)
         .context(|held, _, _| {
             let text = instruction::text_of(held);
@@ -81,7 +78,7 @@ pub fn program() -> Program<typestate::Stages> {
             let written = notes::write(pipeline, held.phase().is_terminal());
             written
                 .map(|()| Vec::new())
-                .map_err(|error| format!("what lies beside the summaries: {error}"))
+                .map_err(|error| format!("cannot write the digest of earlier rounds: {error}"))
         });
     commands::add(program)
 }

@@ -1,4 +1,4 @@
-//! What the person is asked: the coordinator's question as its summary has it, and our own where their options depend on what is there.
+//! The questions to the user: the coordinator's question, and those whose options depend on the files.
 
 use claudex_loop::behaviours::ask::{self, Answer, Asked};
 use claudex_loop::machine::Raw;
@@ -7,19 +7,20 @@ use serde_json::Value as Json;
 
 use crate::contract::{Digest, NextAction, Question, Stage};
 use crate::follows::mapped;
-use crate::state::{Keys, Pipeline, key_artifacts};
+use crate::state::{Keys, Pipeline};
 use crate::typestate::{AnyLoop, ChooseMode, GoBackAction, Phase, Transition};
 
-/// The longest label, in characters, and the most of them: what the engine takes.
-const LABEL: usize = 80;
-const MOST: usize = 12;
-/// How much of what was found a question quotes, in characters.
-const QUOTED: usize = 300;
+/// The longest label that the engine takes, in characters.
+const MAX_LABEL_CHARS: usize = 80;
+/// The most options that the engine takes.
+const MAX_OPTIONS: usize = 12;
+/// The longest reason that a question quotes, in characters.
+const MAX_REASON_CHARS: usize = 300;
 
-/// Returns the question of the phase that a pipeline is in.
+/// Returns the question of a pipeline's phase.
 ///
 /// # Errors
-/// Says why it cannot be asked.
+/// Returns a sentence if it cannot be asked.
 pub fn of(held: &AnyLoop) -> Result<Option<Asked>, String> {
     let raw = held.raw();
     let own = match held.phase() {
@@ -35,21 +36,21 @@ pub fn of(held: &AnyLoop) -> Result<Option<Asked>, String> {
 /// Returns the question of the open stage's summary.
 ///
 /// # Errors
-/// The summary is gone.
+/// Returns a sentence if the summary is gone.
 pub fn asking(raw: &Raw) -> Result<Asked, String> {
     let pipeline = Pipeline(raw);
     let summary = pipeline.open_summary().ok_or(
-        "the summary with the question is not kept any more; give the pipeline up, or put the file back",
+        "the kept summary with the question is gone or was changed; restore the file, or cancel the pipeline",
     )?;
     let stage = pipeline.stage();
     let Some(question) = &summary.flags.question_context else {
-        return Err("the summary that is kept has no question".to_owned());
+        return Err("the kept summary has no question".to_owned());
     };
     let mut options: Vec<Answer> = Vec::new();
     for option in &question.options {
         let label = plain_label(&option.label);
         if !label.is_empty()
-            && options.len() < MOST
+            && options.len() < MAX_OPTIONS
             && options.iter().all(|known| known.label != label)
         {
             let action = mapped(&summary, &option.label);
@@ -58,12 +59,12 @@ pub fn asking(raw: &Raw) -> Result<Asked, String> {
     }
     if options.is_empty() {
         let go_on = answer("Go on", None, stage);
-        options = vec![go_on.description("The stage runs again."), pause()];
+        options = vec![go_on.description("Run the stage again."), pause()];
     }
     Ok(Asked::new(&question.question, &question.header, options))
 }
 
-/// Returns the answer of a label: what it maps to, else the stage again.
+/// Returns the answer of a label: its action, or the stage again.
 fn answer(label: &str, action: Option<NextAction>, stage: Stage) -> Answer {
     let given = Some(label.to_owned());
     let transition = match (action, stage) {
@@ -96,18 +97,18 @@ fn option(label: &str, transition: Transition, description: &str) -> Answer {
 }
 
 fn pause() -> Answer {
-    option("Pause", Transition::Pause, "It waits until you resume.")
+    option("Pause", Transition::Pause, "Wait until you resume.")
 }
 
 /// Returns a label as a dialog can show it.
 fn plain_label(label: &str) -> String {
-    text::one_line(&text::plain(label), LABEL)
+    text::one_line(&text::plain(label), MAX_LABEL_CHARS)
         .replace('`', "'")
         .trim()
         .to_owned()
 }
 
-/// Returns the digest by which a question is known again: its text and its labels.
+/// Returns the digest of a question's text and labels, which identifies it.
 pub fn digest(question: &Question) -> Digest {
     let labels = question.options.iter().map(|option| option.label.as_str());
     let parts: Vec<&str> = std::iter::once(question.question.as_str())
@@ -120,10 +121,16 @@ pub fn digest(question: &Question) -> Digest {
 pub fn choosing(raw: &Raw) -> Asked {
     use ChooseMode::{Advanced, Complete, Rapid, Standard};
     let modes = [
-        (Complete, "Every perspective, and 27 calls to think deeply."),
-        (Advanced, "Most perspectives, and 18 calls to think deeply."),
-        (Standard, "The usual panel, without calls to think deeply."),
-        (Rapid, "One perspective."),
+        (
+            Complete,
+            "Ask from every perspective, with 27 ThinkDeep calls.",
+        ),
+        (
+            Advanced,
+            "Ask from most perspectives, with 18 ThinkDeep calls.",
+        ),
+        (Standard, "Ask the usual panel, without ThinkDeep calls."),
+        (Rapid, "Ask from one perspective."),
     ];
     let available = raw.data::<Keys>("mcp_availability");
     let has_models = available.get("pal_available") == Some(&Json::Bool(true));
@@ -135,84 +142,80 @@ pub fn choosing(raw: &Raw) -> Asked {
             meaning,
         )
     });
-    let question = format!("How deep does round {} go?", raw.count("round"));
+    let question = format!("How thorough should round {} be?", raw.count("round"));
     Asked::new(question, "Analysis", options.collect())
 }
 
-/// Returns the question after a stage that failed.
+/// Returns the question after a stage that failed, or whose summary is missing or broken.
 pub fn failed(raw: &Raw) -> Asked {
     let pipeline = Pipeline(raw);
     let (stage, open) = (pipeline.stage(), pipeline.open());
-    let (what, header) = match open.crashed {
-        true => ("left no summary that counts", "Crashed"),
-        false => ("failed", "Failed"),
+    let is_crash = !open.problem.is_empty();
+    let use_found = option(
+        "Use what is there",
+        Transition::UseFound,
+        "Accept the files that the stage wrote.",
+    );
+    let skip = match stage {
+        Stage::Research | Stage::Completion => Some("Go on without the stage."),
+        Stage::ResponseAnalysis => Some("Go on without the stage and choose what comes next."),
+        _ => None,
     };
-    let key_artifacts = key_artifacts(stage, pipeline.round());
-    let is_there = key_artifacts.iter().any(|path| pipeline.is_new(path));
-    let mut options = vec![option("Retry", Transition::Retry, "The stage runs again.")];
-    if stage == Stage::Setup || is_there {
-        let meaning = "It counts as done if that is enough.";
-        options.push(option("Use what is there", Transition::UseFound, meaning));
-    }
-    match stage {
-        Stage::Research | Stage::Completion => {
-            let meaning = "The next stage begins without it.";
-            options.push(option("Skip", Transition::Skip, meaning));
-        }
-        Stage::ResponseAnalysis => {
-            let proceed = Transition::GoOn {
-                answer: Some("Proceed".to_owned()),
-            };
-            let questions = back("More questions", GoBackAction::LoopQuestions);
-            let research = back("More research", GoBackAction::LoopResearch);
-            options.extend([
-                option("Proceed", proceed, "Stage 5 begins."),
-                questions.description("Another round of questions."),
-                research.description("Another round, with research first."),
-            ]);
-        }
-        _ => {}
-    }
+    let skip = skip.map(|meaning| option("Skip", Transition::Skip, meaning));
+    let mut options = vec![option("Retry", Transition::Retry, "Run the stage again.")];
+    let may_use = pipeline.has_artifacts() && !(is_crash && stage == Stage::Setup);
+    options.extend(may_use.then_some(use_found));
+    options.extend(skip);
     options.push(pause());
-    let number = stage.number();
-    let told = said(&open.tell);
-    Asked::new(
-        format!("Stage {number}, {stage}, {what}.{told} What now?"),
-        header,
-        options,
-    )
+    let name = format!("Stage {} ({stage})", stage.number());
+    if !is_crash {
+        let reason = text::one_line(&open.tell.join(" "), MAX_REASON_CHARS);
+        let reason = reason.trim_end_matches('.');
+        let colon = if reason.is_empty() { "" } else { ": " };
+        let question = format!("{name} failed{colon}{reason}. What now?");
+        return Asked::new(question, "Failed", options);
+    }
+
+    options.truncate(2);
+    let other = match options[1].label.as_str() {
+        "Use what is there" => "use the files that it wrote",
+        "Skip" => "skip it",
+        _ => "pause",
+    };
+    let question = format!("{name} {}. Run the stage again, or {other}?", open.problem);
+    Asked::new(question, "Crashed", options)
 }
 
-/// Returns the question after a stage whose gate is closed.
+/// Returns the question after a stage that did not pass its gate.
 pub fn gated(raw: &Raw) -> Asked {
     let pipeline = Pipeline(raw);
-    let header = match pipeline.stage() {
+    let stage = pipeline.stage();
+    let header = match stage {
         Stage::ValidationGeneration => "PRD",
         _ => "Questions",
     };
     let options = vec![
-        option("Again", Transition::Retry, "The stage runs again."),
+        option("Again", Transition::Retry, "Run the stage again."),
         option(
-            "Mended, check again",
-            Transition::Mended,
-            "You mended it by hand.",
+            "Fixed by hand, check again",
+            Transition::CheckAgain,
+            "You have fixed the files.",
         ),
         pause(),
     ];
-    let number = pipeline.stage().number();
-    let told = said(&pipeline.open().tell);
-    let question = format!("What stage {number} wrote lacks something.{told} What now?");
+    let gaps = pipeline.open().tell;
+    let first = gaps.first().map_or("", |gap| gap.trim_end_matches('.'));
+    let more = match gaps.len() {
+        0 | 1 => String::new(),
+        count => format!(" (and {} more)", count - 1),
+    };
+    let number = stage.number();
+    let question = format!("The files of stage {number} have gaps: {first}{more}. What now?");
+    let question = text::one_line(&question, MAX_REASON_CHARS);
     Asked::new(question, header, options)
 }
 
-fn said(tell: &[String]) -> String {
-    match tell.is_empty() {
-        true => String::new(),
-        false => format!(" {}", text::one_line(&tell.join(" "), QUOTED)),
-    }
-}
-
-/// Returns the key under which an answer is recorded in a phase; `None`: what is decided there is not recorded.
+/// Returns the key under which an answer in a phase is recorded, or `None` if it is not recorded.
 pub fn key(raw: &Raw, phase: Phase) -> Option<String> {
     let (stage, round) = (raw.count("stage"), raw.count("round"));
     let decided = raw.data::<Keys>("user_decisions");
@@ -222,7 +225,7 @@ pub fn key(raw: &Raw, phase: Phase) -> Option<String> {
     };
     let once = |key: String| match decided.contains_key(&key) {
         false => Some(key),
-        // It is not written over: who paused and is asked again decides a second time.
+        // A decision is never overwritten. A user who paused is asked a second time.
         true => numbered(key),
     };
     match phase {

@@ -1,4 +1,4 @@
-//! The record of a summary: the keys of schema 2, and an entry of the log below them.
+//! The record of a summary in the state document: the keys of schema 2, and the log below them.
 
 use claudex_loop::Timestamp;
 use claudex_loop::machine::FieldError;
@@ -12,9 +12,42 @@ use crate::questions;
 use crate::state::{AskedOnce, Keys, Pipeline};
 use crate::typestate::{AnyLoop, Phase, Verb};
 
-/// Returns the time, as the document has it.
+/// Returns the time as the document writes it.
 pub(crate) fn now() -> String {
     format!("{:.0}", Timestamp::now())
+}
+
+/// Returns the `stage_status` after a step.
+pub(crate) fn stage_status(stage: Stage, step: &Step) -> &'static str {
+    match step {
+        Step::Fail => "failed",
+        Step::Wait(_) => "waiting_for_user",
+        Step::Complete if stage == Stage::Retrospective => "completed",
+        _ => "in_progress",
+    }
+}
+
+/// Notes a failure in the log of errors.
+pub(crate) fn note_failure(
+    held: &mut AnyLoop,
+    problem: &str,
+    tell: &[String],
+    details: &[String],
+) -> Result<(), FieldError> {
+    let stage = Pipeline(held.raw()).stage();
+    let mut error = vec![format!("Stage {} {problem}", stage.number())];
+    if problem.is_empty() {
+        error = vec!["The stage failed".to_owned()];
+    }
+    error.extend([tell, details].concat());
+    let mut errors = held.fields().error_log.clone();
+    errors.push(json!({
+        "timestamp": now(),
+        "stage": stage.number(),
+        "error": error.join(": "),
+        "recovery": null,
+    }));
+    held.set_error_log(&errors)
 }
 
 /// Notes that a question was answered from the record.
@@ -124,14 +157,16 @@ pub(crate) fn note_flags(
     }
 }
 
-/// Notes what a person's decision makes of the open stage, and that it is what became of a failure.
+/// Notes the effect of a user's decision on the open stage, and on the failure that it answers.
 pub(crate) fn note_decision(
     held: &mut AnyLoop,
     verb: &Verb,
     value: &str,
 ) -> Result<(), FieldError> {
-    let (pipeline, phase) = (Pipeline(held.raw()), held.phase());
-    let (stage, summary) = (pipeline.stage(), pipeline.open_summary());
+    let phase = held.phase();
+    let pipeline = Pipeline(held.raw());
+    let stage = pipeline.stage();
+    let summary = pipeline.open_summary();
     if phase == Phase::Failed {
         let mut errors = held.fields().error_log.clone();
         let is_it = |error: &&mut Json| error.get("stage") == Some(&json!(stage.number()));
@@ -141,13 +176,13 @@ pub(crate) fn note_decision(
         }
     }
     let status = match verb {
-        // The gate is still to look at it.
+        // The gate has not checked the stage yet.
         Verb::GoOn { .. } if phase == Phase::Asking && stage == Stage::AnalysisQuestions => {
             return Ok(());
         }
-        Verb::GoOn { .. } | Verb::GoBack { .. } | Verb::Skip { .. } if phase == Phase::Failed => {
-            "skipped"
-        }
+        Verb::Skip { .. } => "skipped",
+        // The stage was skipped, and the user chooses the next step.
+        _ if phase == Phase::Deciding && summary.is_none() => return Ok(()),
         Verb::GoOn { .. } | Verb::GoBack { .. } | Verb::GoAgain { .. } | Verb::Accept { .. } => {
             "completed"
         }
@@ -181,7 +216,7 @@ fn note_stage(
     held.set_stages(&stages)
 }
 
-/// Notes how far each section of the requirements is that stage 5 wrote.
+/// Notes the status of each section of the requirements after stage 5.
 pub(crate) fn note_sections(held: &mut AnyLoop, step: &Step) -> Result<(), FieldError> {
     let pipeline = Pipeline(held.raw());
     let is_written =
@@ -205,7 +240,7 @@ fn key(stage: Stage) -> String {
 /// Returns the values below the key of a stage, null if they are unknown.
 fn stage_values(stage: Stage, flags: &Flags, held: &AnyLoop) -> Json {
     let round = held.fields().round;
-    // The other modes of a validation are in no summary.
+    // No summary names the other modes of a validation.
     let validation_mode = held.fields().open.skip_validation.then_some("skipped");
     match stage {
         Stage::Research => json!({
@@ -233,7 +268,7 @@ fn stage_values(stage: Stage, flags: &Flags, held: &AnyLoop) -> Json {
     }
 }
 
-/// Notes the questions of a round, and that they were answered.
+/// Notes the questions of a round, and when they were answered.
 fn note_round(held: &mut AnyLoop, stage: Stage, flags: &Flags) -> Result<(), FieldError> {
     let round = held.fields().round;
     let mut rounds = held.fields().rounds.clone();

@@ -1,67 +1,121 @@
-//! `report` and `recover`: a summary, or what is there without one, is kept, written into the state, and
-//! its transition is taken, all in one write. A refusal changes nothing.
+//! `report` and `recover`: keep a summary, record it in the state, and take the transition that follows,
+//! all in one write. A refusal changes nothing.
 
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::{App as _, LoopArgs, NotTaken};
+use claudex_loop::store::{Entry, REFUSED};
+use claudex_loop::text;
 use serde_json::json;
 
 use crate::contract::{
-    self, Context, Decision, Outcome, Reading, ResearchMethod, Stage, Status, Summary,
+    self, Decision, NextAction, Outcome, Reading, ResearchMethod, Stage, Status, Summary,
 };
 use crate::follows::{self, Circumstances, Step, follows};
 use crate::gates::{self, Gate};
-use crate::instruction::found;
-use crate::state::{AllAsked, Counted, Keys, Open, Pipeline, UserAnswer, key_artifacts};
+use crate::state::{AllAsked, Counted, Keys, Open, Pipeline, UserAnswer};
 use crate::typestate::{AnyLoop, BackAction, Phase, Stages, Verb};
 use crate::{questions, record};
 
+/// The longest refusal that is kept, in characters.
+const MAX_DETAIL_CHARS: usize = 500;
+
 type Taken = Result<AnyLoop, NotTaken<AnyLoop>>;
+
+/// The step of a report, with what is recorded beside it.
+#[derive(Debug, Default)]
+struct Report<'s> {
+    summary: Option<&'s Summary>,
+    /// The bytes of a summary that has not counted yet.
+    bytes: Option<&'s [u8]>,
+    /// The reason why there is no summary.
+    problem: &'static str,
+    /// The sentences for the user.
+    tell: Vec<String>,
+    /// The findings in the summary.
+    details: Vec<String>,
+}
 
 /// Takes the bytes of the open stage's summary.
 ///
 /// # Errors
-/// It does not count, no coordinator is under way, or the store refused.
+/// Returns an error if the summary does not count, no stage is open, or the store refused.
 pub fn report(held: AnyLoop, bytes: &[u8], name: &str) -> Taken {
-    under_way(&held)?;
-    let reading = reading(Pipeline(held.raw()), bytes);
-    let lines = contract::report(&reading).lines();
-    match &reading.outcome {
-        Outcome::Refused => Err(not_counted(name, &reading).into()),
-        Outcome::Crash => recovered(held, &lines),
-        Outcome::Taken(summary) => taken(held, summary, bytes, &lines),
+    require_open(&held)?;
+    let reading = Pipeline(held.raw()).reading(bytes);
+    if reading.outcome != Outcome::Refused {
+        return take_reading(held, &reading, bytes);
     }
+    let why = contract::report(&reading).lines();
+    let failure = refused(
+        format!("{name} does not count:\n{}", why.join("\n")),
+        "nothing was changed; have the coordinator write its summary again, or, if it has ended without one:\n    stages recover",
+    );
+    refuse(held, failure)
 }
 
-/// Looks what a coordinator left that has ended without a report: its summary where it counts, else its key artifacts.
+/// Refuses a report. The second refusal of a dispatch asks the user, so that an agent cannot report for ever.
 ///
 /// # Errors
-/// Nothing is to be looked at, or the store refused.
+/// Returns the failure if it is the first one.
+pub(crate) fn refuse(held: AnyLoop, failure: Failure) -> Taken {
+    if held.phase() != Phase::Dispatched || !was_refused(Pipeline(held.raw())) {
+        return Err(failure.into());
+    }
+    let details = vec![text::one_line(&failure.to_string(), MAX_DETAIL_CHARS)];
+    fail(
+        held,
+        "twice reported a summary that does not count",
+        details,
+    )
+}
+
+/// Returns whether a report was refused since the open dispatch began.
+fn was_refused(pipeline: Pipeline<'_>) -> bool {
+    let journal = pipeline.0.journal().unwrap_or_default();
+    let is_report = |entry: &Entry| {
+        let note = entry.noted::<Keys>(REFUSED);
+        note.is_some_and(|note| note.get("tried") == Some(&json!("report")))
+    };
+    let is_of_dispatch = |entry: &&Entry| {
+        let change = entry.change();
+        change.is_none_or(|change| ["remind", "bind"].contains(&change.what.as_str()))
+    };
+    let mut newest = journal.iter().rev().take_while(is_of_dispatch);
+    newest.any(is_report)
+}
+
+/// Takes what a coordinator left that has ended without a report: its summary, or else its files.
+///
+/// # Errors
+/// Returns an error if no stage is open or the store refused.
 pub fn recover(held: AnyLoop) -> Taken {
     if held.phase() == Phase::Recovering {
-        return on_users_word(held);
+        return accept_files(held);
     }
-    under_way(&held)?;
+    require_open(&held)?;
     let pipeline = Pipeline(held.raw());
     let Some(bytes) = pipeline.file(&Pipeline::summary_file(pipeline.stage())) else {
-        return recovered(held, &[]);
+        return take_files(held, "ended without a summary", Vec::new());
     };
-    let reading = reading(pipeline, &bytes);
-    let lines = contract::report(&reading).lines();
-    match &reading.outcome {
-        Outcome::Taken(summary) => taken(held, summary, &bytes, &lines),
-        Outcome::Crash => recovered(held, &lines),
-        Outcome::Refused => recovered(held, &[]),
+    let reading = pipeline.reading(&bytes);
+    match reading.outcome {
+        Outcome::Refused => take_files(held, "ended without a new summary", Vec::new()),
+        _ => take_reading(held, &reading, &bytes),
     }
 }
 
-fn under_way(held: &AnyLoop) -> Result<(), Failure> {
+/// Returns an error if no stage is open.
+///
+/// # Errors
+/// Returns an error that names the phase.
+pub(crate) fn require_open(held: &AnyLoop) -> Result<(), Failure> {
     if held.phase() == Phase::Dispatched {
         return Ok(());
     }
     let (id, phase) = (held.id(), held.phase());
     Err(refused(
-        format!("pipeline {id} has no coordinator under way: it is in phase {phase}"),
-        "nothing was changed; what is to be done:\n    stages next",
+        format!("pipeline {id} has no open stage: it is in phase {phase}"),
+        "nothing was changed; for the instruction, run:\n    stages next",
     ))
 }
 
@@ -69,127 +123,133 @@ fn refused(message: String, help: &str) -> Failure {
     Failure::plain(Exit::Refused, "claudex::report", message, help)
 }
 
-/// Reads a summary, and compares it with the open dispatch.
-pub(crate) fn reading(pipeline: Pipeline<'_>, bytes: &[u8]) -> Reading {
-    let root = pipeline.0.root();
-    let context = Context {
-        project: Some(&root),
-        dispatch: Some(&pipeline.dispatch()),
+/// Takes a summary that counts, or the files beside one that cannot be read.
+fn take_reading(held: AnyLoop, reading: &Reading, bytes: &[u8]) -> Taken {
+    let details = contract::report(reading).lines();
+    let Outcome::Taken(summary) = &reading.outcome else {
+        return take_files(held, "left a broken summary", details);
     };
-    contract::read(bytes, &context)
-}
-
-fn not_counted(name: &str, reading: &Reading) -> Failure {
-    let why = contract::report(reading).lines();
-    refused(
-        format!("{name} does not count:\n{}", why.join("\n")),
-        "nothing was changed; have the coordinator write its summary anew, or, when it has ended without one:\n    stages recover",
-    )
-}
-
-/// Takes a summary that counts.
-fn taken(held: AnyLoop, summary: &Summary, bytes: &[u8], lines: &[String]) -> Taken {
     let is_done = summary.status == Status::Completed;
     let around = circumstances(Pipeline(held.raw()), summary, is_done);
     let step = follows(summary, &around);
-    let mut tell: Vec<String> = lines.to_vec();
+    let mut tell = Vec::new();
     let flags = &summary.flags;
     if flags.timeout == Some(true) || flags.partial == Some(true) {
+        let number = summary.stage.number();
         let steps = flags.completed_steps.clone().unwrap_or_default();
-        tell.push(format!(
-            "Stage {} is done in part: {}.",
-            summary.stage.number(),
-            steps.join(", ")
-        ));
+        tell.push(match steps.is_empty() {
+            true => format!("Stage {number} is only partly done."),
+            false => format!("Stage {number} is only partly done: {}.", steps.join(", ")),
+        });
     }
     if summary.status == Status::Failed {
         tell.push(summary.summary.clone());
     }
-    tell.extend(said_by(&around.gate));
-    go(held, step, Some((summary, Some(bytes))), tell)
+    tell.extend(gap_lines(&around.gate));
+    let report = Report {
+        summary: Some(summary),
+        bytes: Some(bytes),
+        tell,
+        details,
+        ..Report::default()
+    };
+    go(held, step, report)
 }
 
-/// Goes on with the files of a coordinator that left no summary.
-fn recovered(held: AnyLoop, lines: &[String]) -> Taken {
+/// Asks the user about a stage without a summary.
+fn fail(held: AnyLoop, problem: &'static str, details: Vec<String>) -> Taken {
+    let report = Report {
+        problem,
+        details,
+        ..Report::default()
+    };
+    go(held, Step::Fail, report)
+}
+
+/// Takes the files of a coordinator that left no summary, if they show that the stage was done. Stage 5 always
+/// asks: its summary may have said NOT_READY. Stage 7 never does.
+fn take_files(held: AnyLoop, problem: &'static str, details: Vec<String>) -> Taken {
     let pipeline = Pipeline(held.raw());
     let stage = pipeline.stage();
-    let (new, _) = found(pipeline);
-    let mut tell = lines.to_vec();
-    let is_last = stage == Stage::Retrospective;
-    if stage == Stage::Setup || !(is_last || is_enough(pipeline, &new)) {
-        return go(held, Step::Fail, None, tell);
+    let may_count = match stage {
+        Stage::Retrospective => true,
+        Stage::Setup | Stage::ValidationGeneration => false,
+        _ => pipeline.has_artifacts(),
+    };
+    if !may_count {
+        return fail(held, problem, details);
     }
-    let summary = minimal(stage, pipeline.round(), &new);
-    let (step, said) = as_done(pipeline, &summary);
-    tell.extend(said);
-    // The user has not said yet that it may count.
+    let summary = minimal_summary(pipeline);
+    let around = circumstances(pipeline, &summary, true);
+    let step = follows::completed(&summary, &around);
+    // The user has not accepted the files yet.
     if matches!(step, Step::Fail | Step::Block) {
-        return go(held, Step::Fail, None, tell);
+        return fail(held, problem, details);
     }
+    let mut tell = gap_lines(&around.gate);
     let number = stage.number();
     tell.push(format!(
-        "Stage {number} left no summary; what it wrote counts."
+        "Stage {number} {problem}; the files that it wrote were used."
     ));
     let text = summary.to_text();
-    go(held, step, Some((&summary, Some(text.as_bytes()))), tell)
+    let report = Report {
+        summary: Some(&summary),
+        bytes: Some(text.as_bytes()),
+        tell,
+        details,
+        ..Report::default()
+    };
+    go(held, step, report)
 }
 
-/// Goes on with what is there, on the user's word: the summary in its file, else the one that
-/// counted, else one for the files that are new.
-fn on_users_word(held: AnyLoop) -> Taken {
+/// Takes what the user accepted: the summary in its file, else the one that counted, else one for the new files.
+fn accept_files(held: AnyLoop) -> Taken {
     let pipeline = Pipeline(held.raw());
-    let stage = pipeline.stage();
-    let (new, missing) = found(pipeline);
     let in_file = || {
-        let bytes = pipeline.file(&Pipeline::summary_file(stage))?;
-        match reading(pipeline, &bytes).outcome {
+        let bytes = pipeline.file(&Pipeline::summary_file(pipeline.stage()))?;
+        match pipeline.reading(&bytes).outcome {
             Outcome::Taken(summary) => Some((*summary, Some(bytes))),
             Outcome::Crash | Outcome::Refused => None,
         }
     };
     let counted = || Some((pipeline.open_summary()?, None));
     let made = || {
-        let summary = minimal(stage, pipeline.round(), &new);
+        let summary = minimal_summary(pipeline);
         let bytes = summary.to_text().into_bytes();
-        (stage == Stage::Setup || is_enough(pipeline, &new)).then_some((summary, Some(bytes)))
+        pipeline.has_artifacts().then_some((summary, Some(bytes)))
     };
     let is_usable = |one: &(Summary, Option<Vec<u8>>)| one.0.status != Status::Failed;
     let usable = in_file().filter(is_usable);
     let usable = usable.or_else(|| counted().filter(is_usable)).or_else(made);
     let Some((summary, bytes)) = usable else {
+        let (_, missing) = pipeline.artifacts();
         let missing = missing.join(", ");
-        let tell = vec![format!("Not there, or as it was before: {missing}.")];
-        return go(held, Step::Fail, None, tell);
+        let report = Report {
+            tell: vec![format!("These files are missing or unchanged: {missing}.")],
+            ..Report::default()
+        };
+        return go(held, Step::Fail, report);
     };
-    let (step, said) = as_done(pipeline, &summary);
-    go(held, step, Some((&summary, bytes.as_deref())), said)
+    let around = circumstances(pipeline, &summary, true);
+    let report = Report {
+        summary: Some(&summary),
+        bytes: bytes.as_deref(),
+        tell: gap_lines(&around.gate),
+        ..Report::default()
+    };
+    go(held, follows::completed(&summary, &around), report)
 }
 
-/// Returns what follows a stage that is done, and what its gate says.
-fn as_done(pipeline: Pipeline<'_>, summary: &Summary) -> (Step, Vec<String>) {
-    let around = circumstances(pipeline, summary, true);
-    (follows::completed(summary, &around), said_by(&around.gate))
-}
-
-/// Returns whether the new key artifacts say that the stage was done. Stage 2 writes one of two.
-fn is_enough(pipeline: Pipeline<'_>, new: &[String]) -> bool {
+/// Returns the summary of a stage that left none, for its new files.
+fn minimal_summary(pipeline: Pipeline<'_>) -> Summary {
+    let (new, _) = pipeline.artifacts();
     let stage = pipeline.stage();
-    match stage {
-        Stage::Research => !new.is_empty(),
-        _ => !new.is_empty() && new.len() == key_artifacts(stage, pipeline.round()).len(),
-    }
-}
-
-/// Makes the summary of a stage that left none.
-fn minimal(stage: Stage, round: u32, new: &[String]) -> Summary {
-    let mut summary = Summary::new(
-        stage,
-        Status::Completed,
-        "Recovered: the coordinator left no summary.",
-    );
+    let told = "Recovered: the coordinator left no summary.";
+    let mut summary = Summary::new(stage, Status::Completed, told);
     summary.artifacts = new.iter().map(Into::into).collect();
     let flags = &mut summary.flags;
-    (flags.round_number, flags.recovered) = (Some(round), Some(true));
+    flags.round_number = Some(pipeline.round());
+    flags.recovered = Some(true);
     match stage {
         Stage::Research => {
             let is_agenda = |path: &String| path.ends_with("RESEARCH-AGENDA.md");
@@ -204,26 +264,28 @@ fn minimal(stage: Stage, round: u32, new: &[String]) -> Summary {
     summary
 }
 
-/// Looks at what decides besides the summary.
+/// Returns the circumstances that decide together with a summary.
 fn circumstances(pipeline: Pipeline<'_>, summary: &Summary, is_done: bool) -> Circumstances {
     let round = pipeline.round();
     let file = |path: &str| pipeline.file(&format!("requirements/{path}"));
     let flags = &summary.flags;
+    let is_ready = flags.validation_decision != Some(Decision::NotReady);
     let gate = match summary.stage {
         Stage::AnalysisQuestions if is_done => {
             let questions = file(&format!("working/QUESTIONS-{round:03}.md"));
             gates::after_questions(questions.as_deref(), round, flags)
         }
-        Stage::ValidationGeneration
-            if is_done && flags.validation_decision != Some(Decision::NotReady) =>
-        {
-            gates::after_validation(
-                file("PRD.md").as_deref(),
-                file("decision-log.md").as_deref(),
-            )
+        Stage::ValidationGeneration if is_done && is_ready => {
+            let requirements = file("PRD.md");
+            gates::after_validation(requirements.as_deref(), file("decision-log.md").as_deref())
         }
         _ => Gate::default(),
     };
+    let is_last_round = u64::from(round) >= pipeline.0.count("max_rounds");
+    let scores = flags.validation_score.zip(pipeline.last_score());
+    // A score has at most three decimals.
+    let gained_little = scores.is_some_and(|(score, last)| score - last < 1.9995);
+
     let decisions: Keys = pipeline.0.data("user_decisions");
     let asked: AllAsked = pipeline.0.data("asked");
     let question = flags.question_context.as_ref().map(questions::digest);
@@ -235,31 +297,72 @@ fn circumstances(pipeline: Pipeline<'_>, summary: &Summary, is_done: bool) -> Ci
     Circumstances {
         gate,
         depth_decided: decisions.contains_key(&format!("thinkdeep_round_{round}")),
+        stagnates: round >= 2 && !is_last_round && gained_little,
         recorded: recorded
             .filter(|one| one.repeated > 0 || may_repeat)
             .map(|one| (one.answer, one.repeated)),
     }
 }
 
-fn said_by(gate: &Gate) -> Vec<String> {
-    let said = |one: &gates::GateFinding| {
+/// Returns a sentence for each finding of a gate.
+fn gap_lines(gate: &Gate) -> Vec<String> {
+    let line = |one: &gates::GateFinding| {
         format!("{}:{}: {} ({}).", one.file, one.line, one.message, one.help)
     };
-    gate.findings.iter().map(said).collect()
+    // What blocks comes first.
+    let mut findings: Vec<_> = gate.findings.iter().collect();
+    findings.sort_by_key(|one| !one.blocking);
+    findings.into_iter().map(line).collect()
 }
 
-/// Writes what a summary says, and takes the transition that follows it. A summary without bytes has counted before.
-fn go(
-    mut held: AnyLoop,
-    step: Step,
-    summary: Option<(&Summary, Option<&[u8]>)>,
-    tell: Vec<String>,
-) -> Taken {
+/// Records a report and takes its transition.
+fn go(mut held: AnyLoop, step: Step, report: Report<'_>) -> Taken {
     let pipeline = Pipeline(held.raw());
-    let (stage, round, before) = (pipeline.stage(), pipeline.round(), pipeline.open());
-    let mut open = match &step {
+    let (stage, round) = (pipeline.stage(), pipeline.round());
+    let mut open = dispatch_after(pipeline, &step, report.summary);
+    if let Some((summary, bytes)) = report.summary.zip(report.bytes) {
+        let digest = pipeline.keep(bytes).map_err(|error| {
+            let message = format!("cannot keep the summary: {error}");
+            let help = "make room or the folder writable, and run the command again";
+            Failure::plain(Exit::Internal, "claudex::report::keep", message, help)
+        })?;
+        let mut counted = pipeline.counted();
+        counted.push(Counted {
+            round,
+            stage: stage.number(),
+            digest: digest.clone(),
+        });
+        if step.keeps_dispatch() {
+            open.summary = Some(digest);
+        }
+        held.set_counted(&counted)?;
+        record::note_repeated(&mut held, summary, &step)?;
+    }
+    if let Some(summary) = report.summary {
+        record::note_flags(&mut held, summary, &step)?;
+    }
+    if step == Step::Fail {
+        record::note_failure(&mut held, report.problem, &report.tell, &report.details)?;
+    }
+    record::note_sections(&mut held, &step)?;
+    if !report.problem.is_empty() {
+        open.summary = None;
+    }
+    report.problem.clone_into(&mut open.problem);
+    open.tell = report.tell;
+    open.details = report.details;
+    held.set_open(&open)?;
+    held.set_stage_status(&json!(record::stage_status(stage, &step)))?;
+    held.add_text(&record::entry(stage, report.summary, &step));
+    Ok(Stages::take(verb(step), held)?)
+}
+
+/// Returns the dispatch after a step: the open one if the user is asked, else a new one.
+fn dispatch_after(pipeline: Pipeline<'_>, step: &Step, summary: Option<&Summary>) -> Open {
+    let before = pipeline.open();
+    match step {
         Step::Repeat(answer) => {
-            let asked = summary.and_then(|(summary, _)| summary.flags.question_context.as_ref());
+            let asked = summary.and_then(|summary| summary.flags.question_context.as_ref());
             let answer = asked.map(|asked| UserAnswer {
                 question: asked.question.clone(),
                 answer: answer.clone(),
@@ -275,57 +378,9 @@ fn go(
             answer: None,
             ..before
         },
-        Step::Ask | Step::Fail | Step::Block | Step::Doubt | Step::Decide => before,
+        step if step.keeps_dispatch() => before,
         _ => pipeline.opened(),
-    };
-    let stays = matches!(
-        step,
-        Step::Wait(_) | Step::Ask | Step::Fail | Step::Block | Step::Doubt | Step::Decide
-    );
-    if let Some((summary, Some(bytes))) = summary {
-        let digest = pipeline.keep(bytes).map_err(|error| {
-            let message = format!("the summary cannot be kept: {error}");
-            let help = "make room or the folder writable, and do the same again";
-            Failure::plain(Exit::Internal, "claudex::report::keep", message, help)
-        })?;
-        let mut counted = pipeline.counted();
-        counted.push(Counted {
-            round,
-            stage: stage.number(),
-            digest: digest.clone(),
-        });
-        if stays {
-            (open.summary, open.crashed) = (Some(digest), false);
-        }
-        held.set_counted(&counted)?;
-        record::note_repeated(&mut held, summary, &step)?;
     }
-    if let Some((summary, _)) = summary {
-        record::note_flags(&mut held, summary, &step)?;
-    }
-    if step == Step::Fail {
-        let is_crash = summary.is_none() && held.phase() == Phase::Dispatched;
-        (open.crashed, open.summary) =
-            (is_crash || open.crashed, open.summary.filter(|_| !is_crash));
-        let mut errors = held.fields().error_log.clone();
-        let error = match tell.is_empty() {
-            true => "No summary was left.".to_owned(),
-            false => tell.join(" "),
-        };
-        errors.push(
-            json!({ "timestamp": record::now(), "stage": stage.number(), "error": error, "recovery": null }),
-        );
-        held.set_error_log(&errors)?;
-    }
-    record::note_sections(&mut held, &step)?;
-    open.tell = tell;
-    held.set_open(&open)?;
-    held.add_text(&record::entry(
-        stage,
-        summary.map(|(summary, _)| summary),
-        &step,
-    ));
-    Ok(Stages::take(verb(step), held)?)
 }
 
 /// Returns the transition of a step.
@@ -334,18 +389,17 @@ fn verb(step: Step) -> Verb {
     match step {
         Step::Complete => Verb::Complete(loop_args),
         Step::Proceed => Verb::Proceed(loop_args),
-        Step::Back(contract::NextAction::LoopResearch) => Verb::Back {
+        Step::Back(action) => Verb::Back {
             loop_args,
-            action: BackAction::LoopResearch,
-        },
-        Step::Back(_) => Verb::Back {
-            loop_args,
-            action: BackAction::LoopQuestions,
+            action: match action {
+                NextAction::LoopResearch => BackAction::LoopResearch,
+                _ => BackAction::LoopQuestions,
+            },
         },
         Step::Decide => Verb::Decide(loop_args),
         Step::Pass => Verb::Pass(loop_args),
-        Step::NotReady(score) => Verb::NotReady { loop_args, score },
-        Step::Unscored => Verb::Unscored(loop_args),
+        Step::NotReady => Verb::NotReady(loop_args),
+        Step::Stagnate => Verb::Stagnate(loop_args),
         Step::Block => Verb::Block(loop_args),
         Step::Doubt => Verb::Doubt(loop_args),
         Step::Wait(reason) => Verb::Wait { loop_args, reason },

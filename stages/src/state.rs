@@ -1,4 +1,4 @@
-//! What the state document holds besides counts and words: the data of its fields, and what is read from it.
+//! The data fields of the state document, and the view of a pipeline that is read from them.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,9 @@ use claudex_loop::machine::Raw;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::contract::{Context, Digest, Dispatch, Outcome, Stage, Summary, read};
+use crate::contract::{
+    Context, Decision, Digest, Dispatch, Outcome, Reading, Stage, Summary, read,
+};
 use crate::kept::Kept;
 
 /// One value of schema 2.
@@ -19,36 +21,38 @@ pub type Keys = serde_json::Map<String, Json>;
 pub type List = Vec<Json>;
 /// The summaries that counted, oldest first.
 pub type AllCounted = Vec<Counted>;
-/// Lists what coordinators asked and persons answered, oldest first.
+/// The questions of coordinators that were answered, oldest first.
 pub type AllAsked = Vec<AskedOnce>;
 
 /// The folder of the summaries, from the project's root.
 pub const SUMMARIES: &str = "requirements/.stage-summaries";
-/// The folder of the summaries that counted, in the loop's own.
+/// The folder of the kept summaries, in the folder of the loop.
 const KEPT: &str = "kept";
 
-/// Holds what was noted when the open stage was dispatched, and what came of it so far.
+/// The open dispatch: the facts recorded at its begin, and its result so far.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Open {
-    /// When; empty: at the start.
+    /// The time of the dispatch; empty for the first one.
     pub since: String,
-    /// The summaries and key artifacts that lay there.
+    /// The summaries and key artifacts that were there before.
     pub before: Vec<FileThere>,
-    /// What the person answered, for the stage that asked.
+    /// The user's answer, for the stage that asked.
     pub answer: Option<UserAnswer>,
     /// Whether the stage comes back after an exit_cli pause.
     pub re_entry: bool,
-    /// Whether a person forced the way through validation.
+    /// Whether the user skipped the validation.
     pub skip_validation: bool,
-    /// Whether this dispatch runs in standard, whatever the round's mode is.
+    /// Whether this dispatch runs in standard mode, whatever the mode of the round.
     pub standard: bool,
     /// The summary that counted for this dispatch.
     pub summary: Option<Digest>,
-    /// Whether the coordinator left no summary that can be read.
-    pub crashed: bool,
-    /// What the person is told of it, each a sentence.
+    /// The reason why there is no summary, such as "ended without a summary"; empty if there is one.
+    pub problem: String,
+    /// The sentences for the user.
     pub tell: Vec<String>,
+    /// The findings in the summary, for `status`.
+    pub details: Vec<String>,
 }
 
 /// A file and the digest of its bytes.
@@ -60,12 +64,12 @@ pub struct FileThere {
     pub digest: Digest,
 }
 
-/// An answer of the person's.
+/// An answer of the user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UserAnswer {
-    /// What was asked.
+    /// The question.
     pub question: String,
-    /// The label that was chosen, or what was typed.
+    /// The chosen label, or the text that the user typed.
     pub answer: String,
 }
 
@@ -76,11 +80,11 @@ pub struct Counted {
     pub round: u32,
     /// The stage's number.
     pub stage: u8,
-    /// The digest of its bytes, by which it is kept.
+    /// The digest of its bytes, which names the kept file.
     pub digest: Digest,
 }
 
-/// A question of a coordinator's that was answered.
+/// A question of a coordinator that was answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AskedOnce {
     /// The round.
@@ -91,11 +95,11 @@ pub struct AskedOnce {
     pub digest: Digest,
     /// The answer.
     pub answer: String,
-    /// How often it was answered from the record.
+    /// How often the recorded answer was used again.
     pub repeated: u32,
 }
 
-/// Reads a pipeline: its loop, and the files of the project.
+/// A view of a pipeline: its loop and the files of the project.
 #[derive(Debug, Clone, Copy)]
 pub struct Pipeline<'l>(pub &'l Raw);
 
@@ -111,7 +115,7 @@ impl Pipeline<'_> {
         number.max(1)
     }
 
-    /// Returns what was noted of the open dispatch.
+    /// Returns the open dispatch.
     pub fn open(self) -> Open {
         self.0.data("open")
     }
@@ -139,12 +143,12 @@ impl Pipeline<'_> {
         format!("{SUMMARIES}/stage-{}-summary.md", stage.number())
     }
 
-    /// Returns the bytes of a file of the project's; nothing where it is not there, or not trusted.
+    /// Returns the bytes of a file of the project, or `None` if it is missing or may not be read.
     pub fn file(self, path: &str) -> Option<Vec<u8>> {
         self.0.read(path).ok()
     }
 
-    /// Returns whether a file has other bytes than when the stage was dispatched.
+    /// Returns whether a file is new or changed since the dispatch.
     pub fn is_new(self, path: &str) -> bool {
         let open = self.open();
         let before = open.before.iter().find(|noted| noted.file == path);
@@ -152,16 +156,59 @@ impl Pipeline<'_> {
             .is_some_and(|bytes| before.is_none_or(|noted| noted.digest != Digest::of(&bytes)))
     }
 
+    /// Returns the key artifacts of the open stage: those that are new, and the others.
+    pub fn artifacts(self) -> (Vec<String>, Vec<String>) {
+        let all = key_artifacts(self.stage(), self.round());
+        all.into_iter().partition(|path| self.is_new(path))
+    }
+
+    /// Returns whether the new artifacts show that the open stage was done. Stage 1 has none to show.
+    pub fn has_artifacts(self) -> bool {
+        let (new, missing) = self.artifacts();
+        match self.stage() {
+            Stage::Setup => true,
+            Stage::Research => !new.is_empty(),
+            _ => !new.is_empty() && missing.is_empty(),
+        }
+    }
+
+    /// Returns whether the summary of the open dispatch is there and can be reported.
+    pub fn is_reported_next(self) -> bool {
+        let bytes = self.file(&Self::summary_file(self.stage()));
+        bytes.is_some_and(|bytes| matches!(self.reading(&bytes).outcome, Outcome::Taken(_)))
+    }
+
+    /// Reads a summary and compares it with the open dispatch.
+    pub fn reading(self, bytes: &[u8]) -> Reading {
+        let root = self.0.root();
+        let context = Context {
+            project: Some(&root),
+            dispatch: Some(&self.dispatch()),
+        };
+        read(bytes, &context)
+    }
+
+    /// Returns the newest score of a NOT_READY validation.
+    pub fn last_score(self) -> Option<f64> {
+        let counted = self.counted();
+        let validations = counted.iter().rev().filter(|one| one.stage == 5);
+        let mut flags = validations.filter_map(|one| Some(self.kept_summary(&one.digest)?.flags));
+        flags.find_map(|flags| {
+            let is_not_ready = flags.validation_decision == Some(Decision::NotReady);
+            flags.validation_score.filter(|_| is_not_ready)
+        })
+    }
+
     /// Returns a new dispatch, to be opened by the next transition.
     pub fn opened(self) -> Open {
         Open {
-            since: Timestamp::now().to_string(),
+            since: format!("{:.0}", Timestamp::now()),
             before: files_there(self.round(), |path| self.file(path)),
             ..Open::default()
         }
     }
 
-    /// Returns what a summary of the open dispatch is compared with.
+    /// Returns the facts with which a summary of the open dispatch is compared.
     pub fn dispatch(self) -> Dispatch {
         let (stage, open) = (self.stage(), self.open());
         let file = Self::summary_file(stage);
@@ -182,7 +229,7 @@ impl Pipeline<'_> {
     /// Keeps the bytes of a summary in the loop's folder.
     ///
     /// # Errors
-    /// The folder cannot be written.
+    /// Returns an error if the folder cannot be written.
     pub fn keep(self, bytes: &[u8]) -> std::io::Result<Digest> {
         let digest = Digest::of(bytes);
         let (store, id) = (self.0.store(), self.0.id());
@@ -200,9 +247,12 @@ impl Pipeline<'_> {
             .join(format!("{}.md", digest.as_str()))
     }
 
-    /// Returns a summary that is kept.
+    /// Returns a kept summary, or `None` if its file is gone or has other bytes.
     pub fn kept_summary(self, digest: &Digest) -> Option<Summary> {
         let bytes = self.0.store().read(&self.kept_file(digest)).ok()?;
+        if Digest::of(&bytes) != *digest {
+            return None;
+        }
         match read(&bytes, &Context::default()).outcome {
             Outcome::Taken(summary) => Some(*summary),
             Outcome::Crash | Outcome::Refused => None,
@@ -227,7 +277,8 @@ impl Pipeline<'_> {
     }
 }
 
-/// Returns what a project’s files are now: every summary, and every file by which a stage of this round or the next could be recovered.
+/// Returns the files of a project that tell whether a stage was done: all summaries, and the key
+/// artifacts of this round and the next.
 pub fn files_there(round: u32, read: impl Fn(&str) -> Option<Vec<u8>>) -> Vec<FileThere> {
     let next = round.saturating_add(1);
     let of_stage = |stage| {
@@ -250,7 +301,7 @@ pub fn files_there(round: u32, read: impl Fn(&str) -> Option<Vec<u8>>) -> Vec<Fi
     there.collect()
 }
 
-/// Notes what lies in a project at its first dispatch.
+/// Returns the first dispatch in a project.
 pub fn first_open(root: &Utf8Path, round: u32, re_entry: bool) -> Open {
     let read = |path: &str| claudex_loop::files::read(&root.join(path)).ok();
     Open {
@@ -260,7 +311,7 @@ pub fn first_open(root: &Utf8Path, round: u32, re_entry: bool) -> Open {
     }
 }
 
-/// Returns the files that say that a stage was done, though it left no summary; of stage 2 either.
+/// Returns the key artifacts of a stage, which show that it was done. Stage 2 writes one of its two.
 pub fn key_artifacts(stage: Stage, round: u32) -> Vec<String> {
     let questions = format!("working/QUESTIONS-{round:03}.md");
     let files: &[&str] = match stage {

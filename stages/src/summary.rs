@@ -1,34 +1,52 @@
-//! What `status` says of a pipeline besides its fields: what is awaited and from whom, the scores, the decisions and the last summary.
+//! The lines that `status` shows of a pipeline beside its fields, and what the pipeline waits for.
 
 use claudex_loop::program::NextAction;
 use claudex_loop::text;
 
 use crate::contract::Stage;
 use crate::instruction::overdue;
+use crate::questions;
 use crate::state::Pipeline;
 use crate::typestate::{AnyLoop, Phase};
 
-/// The most decisions that are shown, and the longest line, in characters.
-const SHOWN: usize = 10;
-const LINE: usize = 200;
+/// The most decisions that are shown.
+const MAX_DECISIONS: usize = 10;
+/// The longest line, in characters.
+const MAX_LINE_CHARS: usize = 200;
 
-/// Says what is awaited, and what is done next.
+/// Returns what the pipeline waits for, and what comes next.
 pub fn next_action(held: &AnyLoop) -> Option<NextAction> {
-    let waits_for = match held.phase() {
-        Phase::Dispatched => "the coordinator’s summary, from the agent",
-        Phase::Recovering => "a look at what is there, from the agent",
-        Phase::Waiting => "the person’s work, and their resume",
+    let (id, pipeline) = (held.id(), Pipeline(held.raw()));
+    let stage = format!("stage {} ({})", pipeline.stage().number(), pipeline.stage());
+    let next = "run:\n    stages next";
+    Some(match held.phase() {
         Phase::Completed | Phase::Cancelled => return None,
-        _ => "an answer, from the person",
-    };
-    let next = match held.phase() {
-        Phase::Waiting => format!(
-            "a person lets it go on with:\n    stages resume {}",
-            held.id()
-        ),
-        _ => "the one instruction that is due:\n    stages next".to_owned(),
-    };
-    Some(NextAction::new(waits_for, next))
+        Phase::Dispatched => {
+            NextAction::new(format!("the agent, to report the summary of {stage}"), next)
+        }
+        Phase::Recovering => {
+            NextAction::new(format!("the agent, to check the files of {stage}"), next)
+        }
+        Phase::Waiting => {
+            let reason = pipeline.0.text("next_step");
+            let reason = reason.trim_end_matches('.');
+            let resume =
+                format!("when it is done, type /stages:resume, or run:\n    stages resume {id}");
+            NextAction::new(format!("you: {reason}"), resume)
+        }
+        _ => match questions::of(held) {
+            Ok(Some(asked)) => {
+                let labels = asked.options.iter().map(|one| one.label.as_str());
+                let labels: Vec<&str> = labels.collect();
+                let answer = format!(
+                    "answer in the dialog, or run:\n    stages answer {id} LABEL\nwith one of: {}",
+                    labels.join(", ")
+                );
+                NextAction::new(format!("your answer to “{}”", asked.question), answer)
+            }
+            _ => NextAction::new("your answer", next),
+        },
+    })
 }
 
 /// Returns the lines of `status`.
@@ -36,23 +54,16 @@ pub fn of(held: &AnyLoop) -> Vec<(&'static str, String)> {
     let pipeline = Pipeline(held.raw());
     let mut scores = Vec::new();
     for ((round, stage), summary) in pipeline.kept() {
-        if stage == Stage::ValidationGeneration {
-            let flags = summary.flags;
-            let score = flags
-                .validation_score
-                .map_or("none".to_owned(), |score| score.to_string());
-            let decision = flags
-                .validation_decision
-                .map(|decision| decision.to_string());
-            scores.push(format!(
-                "round {round}: {score} ({})",
-                decision.unwrap_or_default()
-            ));
+        let flags = summary.flags;
+        if let (Stage::ValidationGeneration, Some(decision)) = (stage, flags.validation_decision) {
+            let score = flags.validation_score.map(|score| score.to_string());
+            let score = score.unwrap_or("no score".to_owned());
+            scores.push(format!("round {round}: {score} ({decision})"));
         }
     }
     let mut decided = decisions(held);
     decided.reverse();
-    decided.truncate(SHOWN);
+    decided.truncate(MAX_DECISIONS);
     let last = pipeline.counted().pop().and_then(|one| {
         let summary = pipeline.kept_summary(&one.digest)?.summary;
         Some(format!(
@@ -60,24 +71,40 @@ pub fn of(held: &AnyLoop) -> Vec<(&'static str, String)> {
             one.stage, one.round
         ))
     });
-    let stage = pipeline.stage();
     let lines = [
-        ("stage", format!("{} of 7, {stage}", stage.number())),
-        (
-            "round",
-            format!("{} of {}", pipeline.round(), held.fields().max_rounds),
-        ),
+        ("stage", stage_line(pipeline)),
+        ("round", round_line(pipeline)),
         ("scores", scores.join("; ")),
         ("decisions", decided.join("; ")),
         ("last summary", last.unwrap_or_default()),
+        ("details", pipeline.open().details.join("; ")),
     ];
     let written = lines.into_iter().filter(|(_, line)| !line.is_empty());
     written
-        .map(|(name, line)| (name, text::one_line(&line, LINE)))
+        .map(|(name, line)| (name, text::one_line(&line, MAX_LINE_CHARS)))
         .collect()
 }
 
-/// Says what `status` has to admit.
+/// Returns the stage and the round for the status line.
+pub fn status_line(held: &AnyLoop) -> String {
+    let pipeline = Pipeline(held.raw());
+    format!(
+        "stage {}, round {}",
+        stage_line(pipeline),
+        round_line(pipeline)
+    )
+}
+
+fn stage_line(pipeline: Pipeline<'_>) -> String {
+    let stage = pipeline.stage();
+    format!("{} of 7, {stage}", stage.number())
+}
+
+fn round_line(pipeline: Pipeline<'_>) -> String {
+    format!("{} of {}", pipeline.round(), pipeline.0.count("max_rounds"))
+}
+
+/// Returns the warnings of `status`.
 pub fn caveats(held: &AnyLoop) -> Vec<String> {
     let pipeline = Pipeline(held.raw());
     let is_open = held.phase() == Phase::Dispatched;
@@ -85,12 +112,12 @@ pub fn caveats(held: &AnyLoop) -> Vec<String> {
     late.into_iter().collect()
 }
 
-/// Says what was decided already where an answer comes that nothing asks for.
+/// Returns the last decision as help for an answer that nothing asks for.
 pub fn refused(held: &AnyLoop, transition: &str) -> Option<String> {
     let last = decisions(held).pop().filter(|_| transition == "answer")?;
     Some(format!(
-        "nothing was changed; decided is: {}; what is to be done:\n    stages next",
-        text::one_line(&last, LINE)
+        "nothing was changed; the last decision is {}; for the instruction, run:\n    stages next",
+        text::one_line(&last, MAX_LINE_CHARS)
     ))
 }
 

@@ -1,5 +1,5 @@
-//! Takes up a state document of schema 2 that this program did not write, or that came with a clone. Only the user may; keys that are not
-//! read here stay as they are.
+//! `take-up`: continues from a state document of schema 2 that another program wrote. Only the user may;
+//! keys that are not read here stay as they are.
 
 use clap::ArgMatches;
 use claudex_loop::machine::import::ImportError;
@@ -20,11 +20,11 @@ use crate::typestate::{AnyLoop, Stages};
 /// The state document, from the project's root.
 const STATE: &str = "requirements/.requirements-state.local.md";
 
-/// The maps and lists of schema 2, which this program does not read as null.
+/// The maps and lists of schema 2. A null one is left out.
 const NOT_NULL: &str =
     "mcp_availability stages user_decisions prd_sections rounds error_log model_failures";
 
-/// A document as this program reads it.
+/// A document of another program, as this program reads it.
 #[derive(Debug)]
 struct TakenUp<'d> {
     /// The keys of the frontmatter.
@@ -33,11 +33,11 @@ struct TakenUp<'d> {
     log: &'d str,
     /// The round.
     round: u32,
-    /// Whether the document waits for the user.
-    waits: bool,
+    /// The phase in which the pipeline begins.
+    phase: &'static str,
 }
 
-/// Reads a document, at the stage that is next.
+/// Reads a document and moves it to the stage that comes next.
 ///
 /// # Errors
 /// Returns a sentence if the document cannot be taken up.
@@ -46,7 +46,7 @@ fn read(bytes: &[u8]) -> Result<TakenUp<'_>, String> {
     let document = document.strip_prefix('\u{feff}').unwrap_or(document);
     let mut keys = contract::frontmatter(document).ok_or("its frontmatter cannot be read")?;
     if keys.contains_key("loop") {
-        return Err("it is a document of this program; take it up with `stages import`".to_owned());
+        return Err("it is a document of this program; use `stages import`".to_owned());
     }
     let get = |key: &str| keys.get(key).filter(|value| !value.is_null());
     let unexpected = |key: &str, legal: &str| {
@@ -75,22 +75,22 @@ fn read(bytes: &[u8]) -> Result<TakenUp<'_>, String> {
     };
     let status = get(status_key).map_or(Some("pending"), Json::as_str);
     let waits = get("waiting_for_user") == Some(&Json::Bool(true));
-    let status = match status.unwrap_or_default() {
-        word if waits || word == "waiting_for_user" => "waiting_for_user",
-        "failed" if stage != Stage::Retrospective => "failed",
+    let (status, phase) = match status.unwrap_or_default() {
+        word if waits || word == "waiting_for_user" => ("waiting_for_user", "waiting"),
+        "failed" if stage != Stage::Retrospective => ("failed", "failed"),
         "completed" => {
             let next = Stage::of_number(u64::from(stage.number()) + 1);
-            stage = next.ok_or("it is over; there is nothing to go on with")?;
-            "in_progress"
+            stage = next.ok_or("the pipeline is over; there is nothing to continue")?;
+            ("in_progress", "dispatched")
         }
-        "pending" | "in_progress" | "failed" => "in_progress",
+        "pending" | "in_progress" | "failed" => ("in_progress", "dispatched"),
         _ => {
             let legal = "pending, in_progress, completed, failed or waiting_for_user";
             return Err(unexpected(status_key, legal));
         }
     };
 
-    let waits = status == "waiting_for_user";
+    let waits = phase == "waiting";
     let has_reason = get("next_step").is_some();
     keys.retain(|key, value| !value.is_null() || NOT_NULL.split(' ').all(|name| name != key));
     keys.insert("current_stage".to_owned(), json!(stage.number()));
@@ -102,14 +102,14 @@ fn read(bytes: &[u8]) -> Result<TakenUp<'_>, String> {
         json!(waits.then_some(stage.number())),
     );
     if waits && !has_reason {
-        let reason = "It waited when it was taken up.";
+        let reason = "The pipeline waited for you when it was taken up.";
         keys.insert("next_step".to_owned(), json!(reason));
     }
     Ok(TakenUp {
         keys,
         log: &document[contract::body_start(document)..],
         round,
-        waits,
+        phase,
     })
 }
 
@@ -125,11 +125,11 @@ pub(crate) fn take_up(info: &'static ProgramInfo, _: &ArgMatches) -> Result<Exit
     Ok(Exit::Complete)
 }
 
-/// Takes the document of a project up for a session.
+/// Takes up the document of a project for a session.
 fn take(store: &Store, session: String, actor: Actor) -> Result<AnyLoop, Failure> {
     let refused = |why: String| {
         let message = format!("{STATE} cannot be taken up: {why}");
-        let help = "nothing was changed; fix it, or have it moved aside and begin anew:\n    stages start --anew";
+        let help = "nothing was changed; fix the file, or move it aside and start again:\n    stages start --anew";
         Failure::plain(Exit::Refused, "claudex::take_up", message, help)
     };
     let path = store.root().join(STATE);
@@ -140,8 +140,9 @@ fn take(store: &Store, session: String, actor: Actor) -> Result<AnyLoop, Failure
         return Err(refused(format!("it has more than {MAX_BYTES} bytes")));
     }
     let mut read = read(&bytes).map_err(&refused)?;
-    let open = first_open(store.root(), read.round, read.waits);
-    read.keys.insert("loop".to_owned(), json!({ "open": open }));
+    let open = first_open(store.root(), read.round, read.phase == "waiting");
+    let own = json!({ "open": open, "stage_status": read.phase });
+    read.keys.insert("loop".to_owned(), own);
     let yaml = serde_yaml::to_string(&read.keys).map_err(|error| refused(error.to_string()))?;
     let document = format!("---\n{yaml}---\n{}", read.log);
     let held = Stages::import(

@@ -7,22 +7,27 @@ use jiff::Timestamp;
 
 use super::listing::Row;
 use crate::hooks::input::{self, INPUT_TIMEOUT, Input};
-use crate::program::assembled::App;
+use crate::machine::Actor;
+use crate::program::assembled::{App, Program};
 use crate::program::exit::Exit;
 use crate::program::stop::{Surroundings, stores_of};
 use crate::program::{chosen, out, words};
 use crate::text;
 
 /// Prints the line, or nothing where the session has no loop.
-pub(in crate::program) fn statusline<M: App>() -> Exit {
+pub(in crate::program) fn statusline<M: App>(program: &Program<M>) -> Exit {
     let input = input::read(stdin(), INPUT_TIMEOUT).unwrap_or_default();
-    if let Some(line) = line::<M>(&input, &Surroundings::from_env()) {
+    if let Some(line) = line(program, &input, &Surroundings::from_env()) {
         out::line(&M::INFO.line(&line));
     }
     Exit::Complete
 }
 
-fn line<M: App>(input: &Input, surroundings: &Surroundings) -> Option<String> {
+fn line<M: App>(
+    program: &Program<M>,
+    input: &Input,
+    surroundings: &Surroundings,
+) -> Option<String> {
     let session = input.session_id.as_deref()?;
     let mut own = Vec::new();
     for store in stores_of(M::INFO, input, surroundings) {
@@ -44,8 +49,13 @@ fn line<M: App>(input: &Input, surroundings: &Surroundings) -> Option<String> {
         true => found.to_string(),
         false => format!("round {of} found {found}"),
     });
+    let own_place = program.status_line.and_then(|place| {
+        let held = M::open(&store.to_look(), &listed.id, Actor::Person).ok()?;
+        Some(place(&held))
+    });
+    let round = round.filter(|_| own_place.is_none());
     let parts = [
-        Some(row.phase),
+        own_place.or(Some(row.phase)),
         round,
         running,
         findings,

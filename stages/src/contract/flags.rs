@@ -8,7 +8,7 @@ use serde_json::{Map as JsonMap, Value as Json, json};
 
 use super::finding::Found;
 use super::question::{ActionMap, Question};
-use super::rule::Rule;
+use super::rule::{Lenient, Rule};
 use super::words::{
     AnalysisMode, Decision, Dimension, NextAction, PauseType, PrdMode, ResearchMethod,
 };
@@ -24,6 +24,14 @@ const NULLABLE: [&str; 8] = [
     "panel_preset",
     "panel_config_path",
     "validation_score",
+];
+/// The flags that are lists of text.
+const TEXT_LISTS: [&str; 5] = [
+    "completed_steps",
+    "quality_warnings",
+    "panel_member_ids",
+    "gap_descriptions",
+    "sections_ready",
 ];
 /// The flags that only stage 3 has.
 const ONLY_STAGE_3: [&str; 3] = [
@@ -116,6 +124,7 @@ impl Flags {
     pub(super) fn read(written: &JsonMap<String, Json>, found: &mut Found<'_>) -> Self {
         let mut kept = JsonMap::new();
         for (name, value) in written {
+            let value = &join_items(name, value, found);
             let is_kept = match name.as_str() {
                 "question_context" | "next_action_map" => false,
                 _ => is_right(name, value, found),
@@ -157,6 +166,31 @@ impl Flags {
             }
         }
     }
+}
+
+/// Returns a list of text in which an item with an unquoted `: `, which YAML reads as a map, is text again.
+fn join_items(name: &str, value: &Json, found: &mut Found<'_>) -> Json {
+    let mut value = value.clone();
+    if !TEXT_LISTS.contains(&name) {
+        return value;
+    }
+    for (at, item) in value.as_array_mut().into_iter().flatten().enumerate() {
+        let Some((key, text)) = item.as_object().and_then(|item| item.iter().next()) else {
+            continue;
+        };
+        let text = match text {
+            Json::String(text) => text.clone(),
+            Json::Null => String::new(),
+            text => text.to_string(),
+        };
+        let joined = format!("{key}: {text}");
+        let lenient = Lenient::Mended("read to the end of the line");
+        let message = "text with `: ` is not in quotes";
+        let path = format!("/flags/{name}/{at}");
+        found.error_as(Rule::BadYaml, lenient, &path, message);
+        *item = Json::String(joined);
+    }
+    value
 }
 
 /// Checks one flag, and reports it, or the values in it that are wrong.

@@ -176,8 +176,8 @@ fn read_options(value: Option<&Json>, path: &str, found: &mut Found<'_>) -> Vec<
         if label.is_empty() || description.is_empty() {
             let message = "an option has no label or no description";
             found.error(Rule::OptionIncomplete, &path, message);
-        } else if label == MORE_LABEL {
-            let message = format!("the program itself has an option {MORE_LABEL}");
+        } else if is_same_label(&text::plain(&label), MORE_LABEL) {
+            let message = format!("the label {MORE_LABEL} is reserved for the program");
             let path = format!("{path}/label");
             found.error_as(Rule::OptionDuplicate, Lenient::Refused, &path, message);
         } else if options.iter().any(|one| is_same_label(&one.label, &label)) {

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use super::finding::{Finding, Findings, Place, Severity};
 use super::rule::Lenient;
-use super::{Context, Outcome, Reading, read};
+use super::{Context, Dispatch, Outcome, Reading, read};
 
 /// The answer of `validate` for one file.
 #[derive(Debug, Serialize)]
@@ -28,16 +28,17 @@ fn serialize_list<S: Serializer>(findings: &Findings, serializer: S) -> Result<S
     findings.list().serialize(serializer)
 }
 
-/// Checks summaries strictly, with the artifacts of a project.
-pub fn validate<'p>(
+/// Checks summaries strictly, with the artifacts of a project and the dispatch that a file answers, if any.
+pub fn validate<'p, 'd>(
     paths: impl IntoIterator<Item = &'p Utf8PathBuf>,
     project: &Utf8Path,
+    dispatch: impl Fn(&Utf8Path) -> Option<&'d Dispatch>,
 ) -> Vec<Validated> {
-    let context = Context {
-        project: Some(project),
-        dispatch: None,
-    };
     let one = |path: &Utf8PathBuf| {
+        let context = Context {
+            project: Some(project),
+            dispatch: dispatch(path),
+        };
         let (findings, error) = match files::read(path) {
             Ok(bytes) => (read(&bytes, &context).findings, None),
             Err(error) => {

@@ -16,8 +16,10 @@ use super::rule::{Lenient, Rule};
 
 /// The most brackets that are open at once. The library's time grows with their number.
 const MAX_OPEN_BRACKETS: usize = 64;
-/// The most lines with an unquoted colon that are read to their ends.
-const MAX_QUOTED_LINES: usize = 20;
+/// The most values with an unquoted colon that are read to their ends.
+const MAX_QUOTED_VALUES: usize = 20;
+/// The most lines of such a value.
+const MAX_VALUE_LINES: usize = 20;
 
 /// Returns the frontmatter of a Markdown file, or `None` if it cannot be read.
 pub(crate) fn frontmatter(text: &str) -> Option<JsonMap<String, Json>> {
@@ -49,7 +51,14 @@ pub(super) fn read(text: &str, yaml: Range<usize>, found: &mut Found<'_>) -> Opt
         found.error_at(Rule::BadYaml, at..at, message);
         return None;
     }
-    let source = fence.to_owned() + &remove_placeholders(fence.len(), yaml, found);
+    if let Some(at) = find_tab(yaml) {
+        let at = fence.len() + at;
+        let message = "a tab is where YAML expects spaces";
+        found.error_at(Rule::BadYaml, at..at + 1, message);
+        return None;
+    }
+    let yaml = replace_no_break_spaces(fence.len(), yaml, found);
+    let source = fence.to_owned() + &remove_placeholders(fence.len(), &yaml, found);
     let keys = parse(source, found)?;
     if !keys.is_object() {
         let message = format!("the frontmatter is {}, expected keys", kind(&keys));
@@ -95,6 +104,53 @@ fn find_excess(yaml: &str) -> Option<(usize, &'static str)> {
     None
 }
 
+/// Finds a tab in the indentation of a key or an item.
+fn find_tab(yaml: &str) -> Option<usize> {
+    let mut start = 0;
+    for line in yaml.split_inclusive('\n') {
+        let content = line.trim_start_matches([' ', '\t']);
+        let indentation = &line[..line.len() - content.len()];
+        let is_structure = content.contains(": ") || content.starts_with("- ");
+        let tab = indentation.find('\t');
+        if let Some(tab) = tab.filter(|tab| *tab == 0 || is_structure) {
+            return Some(start + tab);
+        }
+        start += line.len();
+    }
+    None
+}
+
+/// Replaces a no-break space by a space, and reports it, if it is in the indentation, beside the colon of a
+/// key or at the end of a line. Elsewhere it is text.
+fn replace_no_break_spaces(start: usize, yaml: &str, found: &mut Found<'_>) -> String {
+    const SPACE: char = '\u{a0}';
+    let mut replaced = String::with_capacity(yaml.len());
+    for line in yaml.split_inclusive('\n') {
+        let is_blank = |c: char| c == ' ' || c == SPACE;
+        let is_mark = |c: char| is_blank(c) || c == '-';
+        let indentation = line.len() - line.trim_start_matches(is_mark).len();
+        let end = line.trim_end().trim_end_matches(is_blank).len();
+        let colon = line.find(':').unwrap_or(indentation);
+        let before_colon = line[..colon].trim_end_matches(is_blank).len();
+        let rest = line[colon..].trim_start_matches(':');
+        let value = line.len() - rest.trim_start_matches(is_blank).len();
+        for (at, c) in line.char_indices() {
+            let is_structure = at < indentation || at >= end || (before_colon..value).contains(&at);
+            if c != SPACE || !is_structure {
+                replaced.push(c);
+                continue;
+            }
+            // Two spaces have the length of the character, so the places of what follows stay.
+            let at = start + replaced.len();
+            replaced += "  ";
+            let lenient = Lenient::Mended("read as a space");
+            let message = "a no-break space is where YAML expects a space";
+            found.push(Rule::BadYaml, lenient, Severity::Error, at..at + 2, message);
+        }
+    }
+    replaced
+}
+
 /// Replaces values of the template: `{N}`, `"{path}"`, `null | "{reason}"`.
 fn remove_placeholders(start: usize, yaml: &str, found: &mut Found<'_>) -> String {
     let mut cleaned = String::with_capacity(yaml.len());
@@ -125,7 +181,7 @@ fn remove_placeholders(start: usize, yaml: &str, found: &mut Found<'_>) -> Strin
 /// Parses YAML. A value with an unquoted `: ` is read to the end of its line.
 fn parse(source: String, found: &mut Found<'_>) -> Option<Json> {
     let mut yaml = source.clone();
-    for _ in 0..=MAX_QUOTED_LINES {
+    for _ in 0..=MAX_QUOTED_VALUES {
         let error = match serde_yaml::from_str(&yaml) {
             Ok(keys) => {
                 find_duplicate(&yaml, found);
@@ -134,7 +190,7 @@ fn parse(source: String, found: &mut Found<'_>) -> Option<Json> {
             Err(error) => error,
         };
         let at = offset(&source, &error);
-        let Some(quoted) = quote_line(&yaml, &error) else {
+        let Some(quoted) = quote_value(&yaml, &error) else {
             let (at, message) = explain(&source, at, &error);
             found.error_at(Rule::BadYaml, at..at, message);
             return None;
@@ -147,7 +203,7 @@ fn parse(source: String, found: &mut Found<'_>) -> Option<Json> {
     found.error_at(
         Rule::BadYaml,
         0..0,
-        "many lines with `: ` are not in quotes",
+        "many values with `: ` are not in quotes",
     );
     None
 }
@@ -178,26 +234,75 @@ fn find_duplicate(yaml: &str, found: &mut Found<'_>) {
     found.error_at(Rule::DuplicateKey, at..at + key.len(), message);
 }
 
-/// Puts the value on the line of an error in quotes, if it is plain text with a colon.
-fn quote_line(yaml: &str, error: &Error) -> Option<String> {
-    if !error
-        .to_string()
-        .starts_with("mapping values are not allowed")
-    {
+/// Puts the value at an error in quotes, if it is text with a colon. It ends before the next line with the
+/// indentation of its key.
+fn quote_value(yaml: &str, error: &Error) -> Option<String> {
+    let wrong = error.location()?.line();
+    let lines: Vec<&str> = yaml
+        .split_inclusive('\n')
+        .take(wrong + MAX_VALUE_LINES)
+        .collect();
+    let at = lines.get(..wrong)?.len() - 1;
+    // The wrong line may continue the text above it.
+    let is_above = |line: &usize| indentation(lines[*line]) < indentation(lines[at]);
+    let above = (0..at).rev().find(is_above);
+    let first = above
+        .filter(|line| split_key(lines[*line]).is_some())
+        .unwrap_or(at);
+    let (key, value) = split_key(lines[first])?;
+    let rest = lines[first + 1..].iter();
+    let is_value = |line: &&&str| !line.trim().is_empty() && indentation(line) > indentation(key);
+    let more: Vec<&str> = rest.take_while(is_value).copied().collect();
+    // Another key at a wrong indentation is not text.
+    let is_flag = |line: &&str| {
+        let name = line.trim().split(':').next().unwrap_or_default();
+        line.contains(':') && name.chars().all(|c| c.is_ascii_lowercase() || c == '_')
+    };
+    if more.iter().any(is_flag) {
         return None;
     }
-    let above = line_start(yaml, error.location()?.line());
-    let line = yaml[above..].lines().next()?.trim_end();
+
+    let text = [&[value], &*more]
+        .concat()
+        .iter()
+        .map(|line| line.trim())
+        .collect::<Vec<_>>();
+    let text = text.join(" ");
+    // Brackets or quotes around all of it are YAML.
+    let close = match text.chars().next() {
+        Some('[') => Some(']'),
+        Some(quote @ ('"' | '\'')) => Some(quote),
+        _ => None,
+    };
+    let is_text = match close {
+        Some(close) => text[1..].contains(close) && !text.ends_with(close),
+        None => !text.starts_with(['|', '>', '{']),
+    };
+    if !is_text || !(text.contains(": ") || text.ends_with(':')) {
+        return None;
+    }
+    let before: usize = lines[..first].iter().map(|line| line.len()).sum();
+    let length: usize = lines[first..=first + more.len()]
+        .iter()
+        .map(|line| line.len())
+        .sum();
+    let quoted = format!("{key}: '{}'", text.replace('\'', "''"));
+    // The lines below keep their numbers.
+    let breaks = "\n".repeat(more.len() + 1);
+    Some([&yaml[..before], &quoted, &breaks, &yaml[before + length..]].concat())
+}
+
+/// Splits a line into its key, with its indentation, and its value.
+fn split_key(line: &str) -> Option<(&str, &str)> {
     let (key, value) = line.split_once(": ")?;
+    let is_key = |c: char| c.is_ascii_alphanumeric() || "_- ".contains(c);
     let value = value.trim();
-    let is_key = key
-        .chars()
-        .all(|c| c.is_ascii_alphanumeric() || "_- ".contains(c));
-    let is_plain = !value.starts_with(['"', '\'', '[', '{', '|', '>']);
-    let has_colon = value.contains(": ") || value.ends_with(':');
-    let quoted = format!("{key}: '{}'", value.replace('\'', "''"));
-    let after = &yaml[above + line.len()..];
-    (is_key && is_plain && has_colon).then(|| format!("{}{quoted}{after}", &yaml[..above]))
+    (key.chars().all(is_key) && !value.is_empty()).then_some((key, value))
+}
+
+/// Returns the column of a line's key or text, behind the marks of list items.
+fn indentation(line: &str) -> usize {
+    line.len() - line.trim_start_matches([' ', '-']).len()
 }
 
 /// Returns where and why a text is not YAML. Characters that nobody sees go first.

@@ -495,13 +495,111 @@ fn unquoted_colon_is_read_to_the_line_end() {
 }
 
 #[test]
-fn question_that_cannot_be_shown_is_refused() {
-    for (rule, part, other) in [
-        (Rule::HeaderLength, "\"Source\"", "\"\u{200b}\u{2060}\""),
-        (Rule::OptionDuplicate, "\"The second\"\n", "\"More…\"\n"),
+fn colon_slips_of_models_are_text() {
+    let summary = |text: &str| taken(&with(&of(1), "summary: Done", text)).summary;
+    assert_eq!(
+        summary("summary: Three ways: the second\n  is cheaper"),
+        "Three ways: the second is cheaper"
+    );
+    assert_eq!(
+        summary("summary: Three ways\n  were compared: the second"),
+        "Three ways were compared: the second"
+    );
+    assert_eq!(
+        summary("summary: [WIP] Ways: it's two"),
+        "[WIP] Ways: it's two"
+    );
+    assert_eq!(
+        summary("summary: \"Ways\" mean: this"),
+        "\"Ways\" mean: this"
+    );
+    assert_eq!(summary("summary: Open:"), "Open:");
+
+    let gaps =
+        "  gap_descriptions:\n    - Revenue: nobody pays\n    - \"Plain\"\n    - Users: who: all\n";
+    let text = with(
+        &of(4),
+        "round_number: 1\n",
+        &format!("round_number: 1\n{gaps}"),
+    );
+    let flags = taken(&text).flags;
+    assert_eq!(
+        flags.gap_descriptions.unwrap(),
+        ["Revenue: nobody pays", "Plain", "Users: who: all"]
+    );
+    let lines = report(&reading(&text)).lines();
+    assert_eq!(
+        lines,
+        [
+            "11:7: warning[bad-yaml]: text with `: ` is not in quotes: read to the end of the line",
+            "13:7: warning[bad-yaml]: text with `: ` is not in quotes: read to the end of the line",
+            "13:17: warning[bad-yaml]: text with `: ` is not in quotes: read to the end of the line",
+        ]
+    );
+    // A key at a wrong indentation is no text.
+    let wrong = with(
+        &of(1),
+        "round_number: 1\n",
+        "round_number: 1\n   timeout: true\n",
+    );
+    assert_eq!(reading(&wrong).outcome, Outcome::Crash);
+}
+
+#[test]
+fn blanks_of_yaml_are_named_with_line() {
+    for (part, other, place, is_taken) in [
+        ("status: c", "status:\u{a0}c", (4, 8), true),
+        ("completed", "completed\u{a0}", (4, 18), true),
+        ("  round_number", " \u{a0}round_number", (9, 2), true),
+        ("round_number:", "round_number\u{a0}:", (9, 15), true),
+        (
+            "  round_number: 1\n",
+            "  round_number: 1\n\ttimeout: true\n",
+            (10, 1),
+            false,
+        ),
+        (
+            "  round_number: 1\n",
+            "  round_number: 1\n  \ttimeout: true\n",
+            (10, 3),
+            false,
+        ),
     ] {
-        let reading = reading(&with(ASKS, part, other));
-        assert_eq!(reading.findings.list()[0].rule, rule);
-        assert_eq!(reading.outcome, Outcome::Refused, "{other}");
+        let text = with(&of(1), part, other);
+        let named: Vec<_> = found(&text);
+        assert_eq!(named, [(Rule::BadYaml, place.0, place.1)], "{text}");
+        let outcome = reading(&text).outcome;
+        assert_eq!(matches!(outcome, Outcome::Taken(_)), is_taken, "{text}");
+    }
+    // In a text it is text.
+    let text = with(&of(1), "Done", "Done\u{a0}so");
+    assert_eq!(taken(&text).summary, "Done\u{a0}so");
+}
+
+#[test]
+fn reserved_label_and_invisible_header_are_refused() {
+    for (part, other, place) in [
+        (
+            "\"The second\"\n",
+            "\"More…\"\n",
+            (Rule::OptionDuplicate, 18, 16),
+        ),
+        (
+            "\"The second\"\n",
+            "\"\u{200b}More… (Recommended)\"\n",
+            (Rule::OptionDuplicate, 18, 16),
+        ),
+        (
+            "\"Source\"",
+            "\"\u{200b}\u{2060}\"",
+            (Rule::HeaderLength, 14, 13),
+        ),
+    ] {
+        let text = with(ASKS, part, other);
+        let first = found(&text)
+            .into_iter()
+            .find(|(rule, ..)| *rule != Rule::MapLabel);
+        assert_eq!(first, Some(place), "{text}");
+        assert_eq!(reading(&text).outcome, Outcome::Refused, "{text}");
     }
 }

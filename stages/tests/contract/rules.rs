@@ -32,7 +32,6 @@ fn cases() -> Vec<(u64, String, &'static [Case])> {
                 ("Done", "\"\u{1b}[2J\"", &[(BadYaml, 7, 11)]),
                 ("Done", "Done\n...\nmore: [", &[(BadYaml, 8, 1)]),
                 ("Done", "\"Done", &[(BadYaml, 7, 10)]),
-                ("status: c", "status:\u{a0}c", &[(BadYaml, 4, 8)]),
                 ("Done", "&a Done\nmore: *a", &[(BadYaml, 8, 7)]),
                 ("Done", "!x Done", &[(BadYaml, 7, 10)]),
                 ("Done", "Done\n\tmore: x", &[(BadYaml, 8, 1)]),

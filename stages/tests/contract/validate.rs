@@ -84,6 +84,7 @@ fn files_are_validated_each_with_all_that_is_wrong() {
     let validated = validate(
         &[good.clone(), bad.clone(), absent.clone(), root.clone()],
         &root,
+        |_| None,
     );
     let valid: Vec<bool> = validated.iter().map(|one| one.valid).collect();
     assert_eq!(valid, [true, false, false, false]);

@@ -7,6 +7,8 @@ mod docs;
 mod documents;
 mod killed;
 mod page;
+mod refused;
+mod shown;
 mod support;
 mod taken_up;
 mod way;

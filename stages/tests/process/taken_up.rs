@@ -76,7 +76,7 @@ fn every_stage_and_status_of_schema_2_is_taken_up() {
                 if stage == 2 {
                     "Write the agenda"
                 } else {
-                    "It waited when it was taken up."
+                    "The pipeline waited for you when it was taken up."
                 }
             );
             project.person(&["resume"]).done();

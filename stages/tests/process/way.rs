@@ -6,7 +6,7 @@ use claudex_testkit::{has, rewrite_journal};
 use serde_json::{Value, json};
 use stages::contract::Stage;
 
-use crate::support::{Project, SESSION, STATE, summary};
+use crate::support::{Project, SESSION, STATE};
 
 #[test]
 fn a_pipeline_goes_through_all_stages() {
@@ -28,6 +28,7 @@ fn a_pipeline_goes_through_all_stages() {
             "instruction": "dispatch", "stage": stage, "stage_name": name, "round": 1, "inline": stage == 1,
             "dispatch_id": next["variables"]["DISPATCH_ID"], "summary_file": next["variables"]["SUMMARY_FILE"],
             "timeout_minutes": minutes[usize::try_from(stage).unwrap() - 1], "variables": next["variables"], "open_since": next["open_since"],
+            "task": next["task"],
         });
         assert_eq!(next, expected);
         assert!(
@@ -134,64 +135,6 @@ fn asked_again_it_is_the_same_instruction_and_nothing_moves() {
 }
 
 #[test]
-fn what_does_not_count_changes_nothing() {
-    let project = Project::at(2);
-    let (next, before) = (project.next(), project.read(STATE));
-    let id = next["dispatch_id"].as_str().unwrap();
-    let file = next["summary_file"].as_str().unwrap();
-    let refused = |text: &str, code: &str| {
-        project.write(file, text);
-        let said = project.agent(&["report", file]).refused();
-        has(&said, code);
-        assert_eq!(
-            (project.next(), project.read(STATE)),
-            (next.clone(), before.clone())
-        );
-    };
-    refused(
-        &summary(3, "completed", &format!("  dispatch_id: {id}\n")),
-        "foreign",
-    );
-    refused(
-        &summary(2, "completed", "  dispatch_id: another\n"),
-        "stale",
-    );
-    refused(&summary(2, "completed", "  round_number: 2\n"), "stale");
-    refused(
-        &project.read("requirements/.stage-summaries/stage-1-summary.md"),
-        "taken-already",
-    );
-    // The panel builder’s is of no stage.
-    let panel = "requirements/.stage-summaries/panel-builder-summary.md";
-    project.write(
-        panel,
-        "---\nstatus: completed\nsummary: Three members\n---\n\n## Context for Next Stage\n",
-    );
-    let said = project.agent(&["report", panel]).refused();
-    has(&said, file);
-    assert_eq!(
-        (project.next(), project.read(STATE)),
-        (next.clone(), before.clone())
-    );
-    let said = project
-        .agent(&["report", "requirements/nothing.md"])
-        .refused();
-    has(&said, "stages recover");
-    let said = project.agent(&["report", "/etc/hostname"]).refused();
-    has(&said, "outside");
-    let journal = project
-        .agent(&["journal", id.rsplit_once('-').unwrap().0])
-        .done();
-    has(&journal, "refused report by the agent: ");
-    has(&journal, "taken-already");
-    // The one of this dispatch counts, and once.
-    project.complete(2, "");
-    let after = project.read(STATE);
-    project.agent(&["report", file]).refused();
-    assert_eq!(project.read(STATE), after);
-}
-
-#[test]
 fn a_report_says_as_json_what_was_read_and_what_is_next() {
     let project = Project::at(2);
     let path = project.summary("completed", "  gaps_found: many\n");
@@ -239,7 +182,7 @@ fn a_dispatch_that_is_open_for_twice_its_time_is_overdue() {
         assert_eq!(text("open_since"), moved);
         let status = project.agent(&["status"]).done();
         [project.next()["tell"].to_string(), status]
-            .map(|told| told.contains("open for more than twice its time"))
+            .map(|told| told.contains("open for more than 30 minutes"))
     };
     // A coordinator of research has 15 minutes.
     assert_eq!(opened_before(29), [false, false]);
@@ -377,10 +320,10 @@ fn what_is_done_in_part_is_said_and_the_flags_decide() {
     assert_eq!(next["stage"], 5);
     assert_eq!(
         next["tell"],
-        json!(["Stage 4 is done in part: answers read."])
+        json!(["Stage 4 is only partly done: answers read."])
     );
     let text = project.agent(&["next"]).done();
-    has(&text, "Stage 4 is done in part: answers read.");
+    has(&text, "Stage 4 is only partly done: answers read.");
 }
 
 #[test]

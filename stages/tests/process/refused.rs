@@ -1,0 +1,164 @@
+//! Reports that are refused, summaries that are lost or spoiled, and files that count instead.
+
+use claudex_testkit::has;
+use serde_json::json;
+
+use crate::asked::question;
+use crate::support::{Project, STATE, questions, summary};
+
+#[test]
+fn refused_report_changes_nothing() {
+    let project = Project::at(2);
+    let (next, before) = (project.next(), project.read(STATE));
+    let id = next["dispatch_id"].as_str().unwrap();
+    let file = next["summary_file"].as_str().unwrap();
+    let setup = project.read("requirements/.stage-summaries/stage-1-summary.md");
+    let panel = "requirements/.stage-summaries/panel-builder-summary.md";
+    let panel_text = "---\nstatus: completed\nsummary: Three\n---\n\n## Context for Next Stage\n";
+    let of_dispatch = format!("  dispatch_id: {id}\n");
+    project.keep();
+    for (path, text, reason) in [
+        (file, summary(3, "completed", &of_dispatch), "foreign"),
+        (
+            file,
+            summary(2, "completed", "  dispatch_id: another\n"),
+            "stale",
+        ),
+        (
+            file,
+            summary(2, "completed", "  round_number: 2\n"),
+            "stale",
+        ),
+        (file, setup, "taken-already"),
+        (panel, panel_text.to_owned(), file),
+    ] {
+        project.restore();
+        project.write(path, &text);
+        let said = project.agent(&["report", path]).refused();
+        has(&said, reason);
+        assert_eq!(project.next(), next, "{reason}");
+        assert_eq!(project.read(STATE), before, "{reason}");
+    }
+    for (path, reason) in [
+        ("requirements/nothing.md", "stages recover"),
+        ("/etc/hostname", "outside the project"),
+    ] {
+        project.restore();
+        has(&project.agent(&["report", path]).refused(), reason);
+        assert_eq!(project.read(STATE), before, "{path}");
+    }
+    let journal = project.agent(&["journal", id.rsplit_once('-').unwrap().0]);
+    has(&journal.done(), "refused report by the agent: ");
+}
+
+#[test]
+fn second_refused_report_asks_user() {
+    let project = Project::at(2);
+    let file = project.next()["summary_file"].as_str().unwrap().to_owned();
+    project.write(&file, &summary(2, "completed", "  dispatch_id: old\n"));
+    project.agent(&["report"]).refused();
+    // A reminder between two reports is no new dispatch.
+    project.stop(&json!({}));
+    project.next_at("dispatch", 2);
+    project.agent(&["report"]).done();
+    let next = project.next_at("ask", 2);
+    assert_eq!(
+        next["questions"][0]["question"],
+        "Stage 2 (research) twice reported a summary that does not count. Run the stage again, or skip it?"
+    );
+    has(&project.person(&["status"]).done(), "error[stale]");
+    // The next dispatch begins anew.
+    project.person(&["answer", "Retry"]).done();
+    project.agent(&["report"]).refused();
+    project.next_at("dispatch", 2);
+}
+
+#[test]
+fn validate_checks_dispatch_of_open_stage() {
+    let project = Project::at(2);
+    let file = project.summary("completed", "");
+    project.agent(&["validate", &file]).done();
+    project.write(&file, &summary(2, "completed", "  dispatch_id: old\n"));
+    let said = project.agent(&["validate", &file]).refused();
+    has(
+        &said,
+        &format!("{file}:9:16: error[stale]: the `dispatch_id` is `old`"),
+    );
+    let earlier = "requirements/.stage-summaries/stage-1-summary.md";
+    project.agent(&["validate", earlier]).done();
+}
+
+#[test]
+fn written_summary_is_reported_not_produced_again() {
+    let project = Project::at(2);
+    let file = project.summary("completed", "");
+    let next = project.next_at("recover", 2);
+    assert_eq!(next["run"], format!("stages report {file}"));
+    let text = project.agent(&["next"]).done();
+    has(&text, "Do not run the stage again");
+    project.agent(&["report"]).done();
+    project.next_at("dispatch", 3);
+}
+
+#[test]
+fn lost_validation_summary_always_asks_user() {
+    for spoiled in [None, Some("not a summary\n")] {
+        let project = Project::at(5);
+        let flags = "  validation_decision: NOT_READY\n  validation_score: 9\n";
+        let file = project.summary("completed", flags);
+        project.requirements();
+        match spoiled {
+            None => std::fs::remove_file(project.root.join(&file)).unwrap(),
+            Some(text) => project.write(&file, text),
+        }
+        project.agent(&["recover"]).done();
+        let next = project.next_at("ask", 5);
+        let question = next["questions"][0]["question"].as_str().unwrap();
+        has(question, "or use the files that it wrote?");
+        project.person(&["answer", "Use what is there"]).done();
+        project.agent(&["recover"]).done();
+        project.next_at("dispatch", 6);
+    }
+}
+
+#[test]
+fn changed_kept_summary_is_not_used() {
+    let project = Project::at(2);
+    project.report("needs-user-input", &question(2, "")).done();
+    let next = project.next();
+    let id = next["answer"].as_str().unwrap().split(' ').nth(2).unwrap();
+    let kept = project.root.join(format!(".stages/{id}/kept"));
+    for entry in std::fs::read_dir(kept).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, text.replace("Way 1", "Way 9")).unwrap();
+    }
+    let said = project.agent(&["next"]).refused();
+    has(
+        &said,
+        "the kept summary with the question is gone or was changed",
+    );
+}
+
+#[test]
+fn skipped_response_analysis_asks_for_next_step() {
+    let project = Project::at(4);
+    project.agent(&["recover"]).done();
+    project.person(&["answer", "Skip"]).done();
+    has(
+        &project.read(STATE),
+        "  response_analysis:\n    status: skipped\n",
+    );
+    project.person(&["answer", "Proceed"]).done();
+    project.next_at("dispatch", 5);
+}
+
+#[test]
+fn recovered_questions_pass_without_summary() {
+    let project = Project::at(3);
+    project.write("requirements/working/QUESTIONS-001.md", &questions(1));
+    project.agent(&["recover"]).done();
+    let next = project.next_at("dispatch", 4);
+    let told = "Stage 3 ended without a summary; the files that it wrote were used.";
+    assert_eq!(next["tell"], json!([told]));
+}
