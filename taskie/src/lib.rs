@@ -13,11 +13,13 @@
 //! | `commands` | what users type and what the agent calls                             |
 //! | `summary`  | what `status` shows of a plan                                        |
 //! | `context`  | the variables of the messages                                        |
+//! | `demo`     | runs `demo.sh`, a whole plan by a script                             |
 
 claudex_loop::machine!(taskie as typestate);
 
 pub mod commands;
 pub mod context;
+mod demo;
 pub mod entered;
 pub mod files;
 pub mod next;
@@ -41,4 +43,5 @@ pub fn program() -> Program<typestate::Taskie> {
     commands::add(program)
         .takes_up("continue-plan")
         .begins_with("new-plan")
+        .command(demo::command, demo::demo)
 }
