@@ -429,7 +429,7 @@ mod tests {
             "src/process/group.rs",
             "src/process/mod.rs",
             "stages/src/demo.rs",
-            "taskie/src/demo/world.rs",
+            "taskie/src/demo.rs",
         ];
         assert_eq!(found, known);
     }

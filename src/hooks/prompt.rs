@@ -30,25 +30,29 @@ impl SessionRecord for Typed {
 }
 
 /// Stores the command of a prompt event in `home`, the user's folder of the program. Returns whether it did: other events,
-/// other plugins' commands, subagents, and inputs without a session or a prompt id store nothing.
+/// other plugins' commands, subagents, and inputs without a session store nothing, nor do prompts without an id. An expansion
+/// without one counts: it is the only event that a client without ids fires for a command.
 ///
 /// # Errors
 /// Returns an error if the folder is not trusted, or the system refuses.
 pub fn store(input: &Input, plugin: &str, home: &Utf8Path) -> io::Result<bool> {
-    let (Some(session), Some(prompt_id)) = (&input.session_id, &input.prompt_id) else {
+    let Some(session) = &input.session_id else {
         return Ok(false);
     };
+    if input.prompt_id.is_none() && input.event != Some(Event::UserPromptExpansion) {
+        return Ok(false);
+    }
     let Some((command, arguments)) = command_of(input, plugin).filter(|_| !input.is_subagent())
     else {
         return Ok(false);
     };
     let id = record_id(session, command);
     let taken = Typed::of(&taken_id(&id), home);
-    if taken.is_some_and(|taken| taken.prompt_id == *prompt_id) {
+    if taken.is_some_and(|taken| Some(&taken.prompt_id) == input.prompt_id.as_ref()) {
         return Ok(false);
     }
     let typed = Typed {
-        prompt_id: prompt_id.clone(),
+        prompt_id: input.prompt_id.clone().unwrap_or_default(),
         arguments: Some(arguments.to_owned()),
     };
     typed.keep(&id, home)?;

@@ -23,7 +23,7 @@ pub(super) fn asked(question: &str) -> bool {
 ///
 /// # Errors
 /// There is no terminal to ask on.
-pub(super) fn to_take_over(info: &ProgramInfo, id: &LoopId, again: &str) -> Result<bool, Failure> {
+pub fn to_take_over(info: &ProgramInfo, id: &LoopId, again: &str) -> Result<bool, Failure> {
     let caller = Caller::from_env();
     let is_anothers = |listed: &Listed| {
         let owner = listed.session.as_deref();

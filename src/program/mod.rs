@@ -29,7 +29,7 @@ mod client_files;
 mod color;
 mod compaction;
 mod config;
-mod consent;
+pub mod consent;
 mod dispatch;
 mod display;
 mod doctor;

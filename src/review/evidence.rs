@@ -8,11 +8,13 @@
 
 use std::io;
 use std::ops::Deref;
+use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
 
 use crate::machine::EvidenceRecord;
 use crate::machine::{Raw, Refusal, Requirement};
+use crate::review::copy;
 use crate::review::finding_history;
 use crate::review::findings::{Counts, Finding, Findings};
 use crate::review::findings_json::{self, FindingsJson};
@@ -22,6 +24,9 @@ use crate::review::subject;
 use crate::review::{Blocking, Digest, ReviewSpec};
 
 pub use crate::machine::evidence_record::EvidencePolicy;
+
+/// How long reading the work tree may take, to compare it with what was reviewed.
+const TREE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A review of this round.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -264,6 +269,16 @@ pub fn is_clean(raw: &Raw, spec: &ReviewSpec) -> bool {
     Round::of(raw, spec).is_ok_and(of_verdict)
 }
 
+/// Returns whether this round had a clean review that no longer counts, because what was reviewed has changed. What cannot be
+/// read had none.
+pub fn is_outdated(raw: &Raw, spec: &ReviewSpec) -> bool {
+    let of_verdict = |round: Round<'_>| {
+        let newest = round.newest_verdict().ok().flatten();
+        newest.is_some_and(|(run, json)| round.is_outdated(run, &json))
+    };
+    Round::of(raw, spec).is_ok_and(of_verdict)
+}
+
 /// Returns the run of this round whose verdict counts, with what it said.
 ///
 /// # Errors
@@ -324,12 +339,32 @@ impl<'r> Round<'r> {
 
     /// Returns the newest run of the round that gave a verdict and whose findings JSON is untouched.
     fn verdict(&self) -> io::Result<Option<(&Run, FindingsJson)>> {
+        let newest = self.newest_verdict()?;
+        Ok(newest.filter(|(run, json)| !self.is_outdated(run, json)))
+    }
+
+    fn newest_verdict(&self) -> io::Result<Option<(&Run, FindingsJson)>> {
         for run in self.of_round().rev() {
             if let Some(findings_json) = self.json_of(run)? {
                 return Ok(Some((run, findings_json)));
             }
         }
         Ok(None)
+    }
+
+    /// Returns whether a clean run looked at something else than what is there now. Where each review starts clean, it then
+    /// counts for nothing, and another one is due.
+    fn is_outdated(&self, run: &Run, findings_json: &FindingsJson) -> bool {
+        if !self.spec.fresh || blocking(self.spec, &findings_json.findings) > 0 {
+            return false;
+        }
+        let is_same_tree = |reviewed: &String| {
+            let until = Instant::now() + TREE_TIMEOUT;
+            copy::tree_id(self.raw.store(), Some(until)).as_ref() == Some(reviewed)
+        };
+        let reviewed = run.began.tree.as_ref();
+        let reviewed = reviewed.filter(|_| subject::has_changes(self.raw, self.spec));
+        self.subject.as_ref() != Some(&run.began.subject) || !reviewed.is_none_or(is_same_tree)
     }
 
     fn json_of(&self, run: &Run) -> io::Result<Option<FindingsJson>> {

@@ -33,6 +33,11 @@ pub fn ours(store: &Store, root: &Utf8Path) -> Ours {
         .files(&format!("{FOLDER}/{FIXES}"), ".md")
         // What a crash left of either.
         .files(&format!("{FOLDER}/{TEMPORARY}"), "");
+    // Documents that have a folder for each loop share it with other files of the loop.
+    let ours = match store.spec().file.and_then(|file| file.split_once("/{")) {
+        Some((folder, rest)) if rest.contains("}/") => ours.folder(folder),
+        _ => ours,
+    };
     match store.folder().strip_prefix(root) {
         Ok(folder) => ours.folder(folder.as_str()),
         Err(_) => ours,

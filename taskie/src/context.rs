@@ -1,14 +1,15 @@
-//! What the messages can name besides the fields: the plan's directory, the review that is answered, the word that leads on.
+//! The variables that messages have besides the fields: the plan's directory, the review to answer, the target of an advance.
 
 use claudex_loop::Timestamp;
 use claudex_loop::machine::Raw;
 use claudex_loop::program::settings::Settings;
+use claudex_loop::review::evidence;
 use claudex_loop::store::FieldValue;
 
 use crate::files::Directory;
 use crate::files::name::{Group, Name};
 use crate::typestate::TABLE;
-use crate::{AnyLoop, Phase, stops};
+use crate::{AnyLoop, Phase, stops, work};
 
 /// Returns the variables.
 pub fn of(
@@ -25,7 +26,16 @@ pub fn of(
         )
     });
     let target = target(held.phase()).map_or("", stored);
+    let directory = stops::directory(raw).unwrap_or_default();
+    let missing = work::look(held, &directory)
+        .err()
+        .filter(|missing| missing.reminds && held.phase() != Phase::NewPlan);
+    let outdated = claudex_loop::program::messages::phase(raw)
+        .review
+        .is_some_and(|spec| evidence::is_outdated(raw, spec));
     let variables = [
+        ("missing", missing.map(|missing| missing.what).into()),
+        ("outdated", outdated.into()),
         ("dir", dir(raw).into()),
         ("review", review.into()),
         ("answer", answer.into()),
@@ -88,7 +98,7 @@ pub fn task(held: &AnyLoop) -> u64 {
     let directory = Directory::of_plan(&raw.root(), raw.id().as_str()).unwrap_or_default();
     let pending = || directory.table()?.next().map(|row| row.id);
     // One whose row says done and whose subtasks do not is still under way.
-    stops::newest_done(raw, &directory)
+    work::newest_done(raw, &directory)
         .or_else(pending)
         .unwrap_or_default()
 }

@@ -1,43 +1,47 @@
 //! Taskie, stateful: a plan is written, cut into tasks, and built task by task; each step is reviewed until two reviews in a row are
 //! clean.
 //!
-//! | room      | subject                                                           |
-//! |-----------|-------------------------------------------------------------------|
-//! | `files`   | what lies in a plan's directory, as types                         |
-//! | `rules`   | the structure rules S1 to S10                                     |
-//! | `next`    | where a session takes up: the decision table                     |
-//! | `stops`   | what a stop does where `machine.toml` leaves it to Rust           |
-//! | `commands` | what people type, and what the agent calls, besides every machine's |
-//! | `summary` | what `status` says besides every machine's |
-//! | `context` | what the messages can name besides the fields                     |
-//! | `demo` | a sample project that goes all the way, with a scripted agent |
+//! | module     | subject                                                              |
+//! |------------|----------------------------------------------------------------------|
+//! | `files`    | the files of a plan's directory, as types                            |
+//! | `rules`    | the structure rules S1 to S10                                        |
+//! | `work`     | whether the work of a phase is complete, and the transition then     |
+//! | `stops`    | what a stop does if `machine.toml` leaves it to Rust                 |
+//! | `entered`  | what happens once a phase was entered                                |
+//! | `reviewed` | the plan and the tasks as they passed their review                   |
+//! | `next`     | where a new session continues: the decision table                    |
+//! | `commands` | what users type and what the agent calls                             |
+//! | `summary`  | what `status` shows of a plan                                        |
+//! | `context`  | the variables of the messages                                        |
+//! | `demo`     | runs `demo.sh`, a whole plan by a script                             |
 
 claudex_loop::machine!(taskie as typestate);
 
 pub mod commands;
 pub mod context;
 mod demo;
+pub mod entered;
 pub mod files;
 pub mod next;
+pub mod reviewed;
 pub mod rules;
 pub mod stops;
 pub mod summary;
+pub mod work;
 
 use claudex_loop::program::Program;
 
 pub use typestate::{AnyLoop, Loop, OnStop, Phase};
 
-/// Puts the program together: what follows from the machine file, and what only this one has.
+/// Returns the program.
 pub fn program() -> Program<typestate::Taskie> {
     let program = typestate::program(stops::Taskie)
         .context(context::of)
-        .entered(stops::entered)
+        .entered(entered::entered)
         .caveats(summary::of)
         .next_action(summary::next_action);
     commands::add(program)
         .takes_up("continue-plan")
         .begins_with("new-plan")
-        // There is one persona.
-        .arguments(|command| command.mut_subcommand("personas", |personas| personas.hide(true)))
-        .command(demo::command, demo::run)
+        .command(demo::command, demo::demo)
 }

@@ -11,8 +11,8 @@ use crate::files::{Directory, Kind, Problem};
 pub struct Context {
     /// Where the coding stands; `None`: nobody codes.
     pub coding: Option<Coding>,
-    /// The reviews that a person had made by hand: nobody has to answer them.
-    pub by_hand: BTreeSet<Name>,
+    /// The reviews that the agent has to answer; `None` if all of them.
+    pub asked: Option<BTreeSet<Name>>,
 }
 
 /// Holds what the state says of the tasks.
@@ -119,7 +119,7 @@ pub fn violations(directory: &Directory, context: &Context) -> Vec<Violation> {
             _ => {}
         }
     }
-    for review in unanswered(directory, &context.by_hand) {
+    for review in unanswered(directory, context.asked.as_ref()) {
         if let Name::Review(group, number) = review {
             let answer = Name::PostReview(group, number);
             broken(
@@ -214,8 +214,10 @@ pub fn violations(directory: &Directory, context: &Context) -> Vec<Violation> {
 }
 
 /// Returns the reviews that have no answer although a newer one of their group is there.
-fn unanswered(directory: &Directory, by_hand: &BTreeSet<Name>) -> Vec<Name> {
-    let asked = |name: &Name| matches!(name, Name::Review(..)) && !by_hand.contains(name);
+fn unanswered(directory: &Directory, asked: Option<&BTreeSet<Name>>) -> Vec<Name> {
+    let asked = |name: &Name| {
+        matches!(name, Name::Review(..)) && asked.is_none_or(|asked| asked.contains(name))
+    };
     // In order of group and number: the newest of a group stands last.
     let reviews: BTreeSet<Name> = directory.names().filter(asked).collect();
     let group = |name: &Name| match name {

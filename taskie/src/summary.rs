@@ -1,10 +1,11 @@
-//! What `status` says of a plan besides every machine's: tasks, subtasks, reviews with their verdicts; and what it waits for and what comes next.
+//! What `status` shows of a plan: tasks, subtasks, reviews with their verdicts, what the plan waits for and what comes next.
 
 use std::collections::BTreeMap;
 
 use claudex_loop::machine::Raw;
 use claudex_loop::program::NextAction;
 use claudex_loop::program::settings::Settings;
+use claudex_loop::review::evidence;
 
 use crate::files::Directory;
 use crate::files::name::{Group, Name};
@@ -15,55 +16,77 @@ use crate::{AnyLoop, Phase, context, stops};
 pub fn of(held: &AnyLoop, _: &Settings) -> Vec<String> {
     let raw = held.raw();
     let Ok(directory) = stops::directory(raw) else {
-        return vec!["the plan’s directory cannot be read".to_owned()];
+        return vec!["cannot read the plan’s directory".to_owned()];
     };
     let mut lines = tasks(held, &directory);
-    lines.extend(reviews(&directory));
+    lines.extend(reviews(raw, &directory));
     lines.extend(cycle(raw));
+    lines.extend(not_run(raw, &directory));
     lines
 }
 
-/// Says what a plan waits for and what comes next, by the row of the table; of a review the engine knows better, while one may run.
+/// Returns a line that names the must-run commands that the user's configuration does not allow.
+pub fn not_run(raw: &Raw, directory: &Directory) -> Option<String> {
+    let permissions = raw.told().permissions.get()?;
+    let mut lines = directory.must_run(directory.active());
+    lines.retain(|line| {
+        !permissions.commands.contains_key(line) && !permissions.allow_commands.contains(line)
+    });
+    let lines: Vec<String> = lines.iter().map(|line| format!("`{line}`")).collect();
+    (!lines.is_empty()).then(|| {
+        format!(
+            "must-run commands that do not run, because allow_commands in your configuration does not list them: {}",
+            lines.join(", ")
+        )
+    })
+}
+
+/// Returns what a plan waits for and what comes next, or `None` if the engine knows better: a review may be running.
 pub fn next_action(held: &AnyLoop) -> Option<NextAction> {
-    let (raw, id) = (held.raw(), held.id());
-    let (ended, most) = (raw.count("phase_iteration"), raw.count("max_reviews"));
+    let raw = held.raw();
+    let id = held.id();
+    let ended = raw.count("phase_iteration");
+    let most = raw.count("cycle_limit");
+    let is_review = matches!(
+        held.phase(),
+        Phase::PlanReview | Phase::TasksReview | Phase::CodeReview | Phase::AllCodeReview
+    );
     let waits_for = match held.phase() {
-        Phase::PlanReview | Phase::TasksReview | Phase::CodeReview | Phase::AllCodeReview
-            if ended < most =>
-        {
-            return None;
-        }
-        Phase::PlanReview | Phase::TasksReview | Phase::CodeReview | Phase::AllCodeReview
-            if most == 0 =>
-        {
-            "the turn to end: no reviews are wanted".to_owned()
-        }
-        Phase::PlanReview | Phase::TasksReview | Phase::CodeReview | Phase::AllCodeReview => {
-            let ways = format!(
-                "more reviews, or on with what is open:\n    taskie more N {id}\n    taskie accept {id}"
-            );
+        _ if is_review && raw.count("max_reviews") == 0 => "the end of the turn: this plan has no reviews",
+        _ if is_review && ended < most => return is_outdated(raw).then(|| {
+            NextAction::new(
+                "another review: what was reviewed changed after it passed",
+                format!("run the review again:\n    taskie review {id}"),
+            )
+        }),
+        _ if is_review => {
             return Some(NextAction::new(
-                format!("a person: {ended} of {most} reviews of this cycle are used up"),
-                ways,
+                format!("you: all {most} reviews of this cycle are used up"),
+                format!("more reviews, or go on with the findings that are open:\n    /taskie:more N {id}\n    taskie more N {id}\n    taskie accept {id}"),
             ));
         }
-        Phase::NewPlan => "plan.md to be complete".to_owned(),
-        Phase::CreateTasks => "tasks.md and its task files to be written".to_owned(),
-        Phase::CompleteTask | Phase::CompleteTaskTdd => "a task to be done".to_owned(),
+        Phase::NewPlan => "plan.md",
+        Phase::CreateTasks => "tasks.md and the task files",
+        Phase::CompleteTask | Phase::CompleteTaskTdd => "a task to be done",
         Phase::PostPlanReview
         | Phase::PostTasksReview
         | Phase::PostCodeReview
-        | Phase::PostAllCodeReview => "the newest review to be answered".to_owned(),
-        Phase::Standalone => "a person: there is no automation".to_owned(),
-        Phase::Complete | Phase::Cancelled | Phase::Errored => return None,
+        | Phase::PostAllCodeReview => "the answer to the newest review",
+        Phase::Standalone => "you: automation is off",
+        _ => return None,
     };
     let directory = stops::directory(raw).unwrap_or_default();
     let next = next(&state(held), &directory);
-    let step = format!(
-        "{} ({})\n    /taskie:continue-plan {id}",
-        next.step, next.row
-    );
+    let mut step = format!("{} ({})\n    /taskie:continue-plan {id}", next.step, next.row);
+    if matches!(held.phase(), Phase::CompleteTask | Phase::CompleteTaskTdd) {
+        step.extend(not_run(raw, &directory).map(|line| format!("\n{line}")));
+    }
     Some(NextAction::new(waits_for, step))
+}
+
+fn is_outdated(raw: &Raw) -> bool {
+    let spec = claudex_loop::program::messages::phase(raw).review;
+    spec.is_some_and(|spec| evidence::is_outdated(raw, spec))
 }
 
 /// Returns the state of a loop, as the table reads it.
@@ -95,9 +118,10 @@ fn tasks(held: &AnyLoop, directory: &Directory) -> Vec<String> {
 }
 
 /// Returns a line for each group, `reviews of plan: 1 FAIL, 2 PASS`; one for those of all tasks, of which there may be many.
-fn reviews(directory: &Directory) -> Vec<String> {
+fn reviews(raw: &Raw, directory: &Directory) -> Vec<String> {
+    let known = stops::known(&raw.journal().unwrap_or_default());
     let mut groups: BTreeMap<Group, Vec<u64>> = BTreeMap::new();
-    for name in directory.names() {
+    for name in directory.names().filter(|name| known.contains(name)) {
         if let Name::Review(group, number) = name {
             groups.entry(group).or_default().push(number);
         }
@@ -133,7 +157,7 @@ fn cycle(raw: &Raw) -> Option<String> {
         format!(
             "{} of at most {} reviews of this cycle have ended, and {} in a row say PASS",
             raw.count("phase_iteration"),
-            raw.count("max_reviews"),
+            raw.count("cycle_limit"),
             raw.count("consecutive_clean")
         )
     })

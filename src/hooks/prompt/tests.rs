@@ -182,6 +182,19 @@ fn other_session_or_command_takes_nothing() {
 }
 
 #[test]
+fn expansion_without_a_prompt_id_is_stored() {
+    let home = Home::new();
+    let without_id = |input: Input| Input {
+        prompt_id: None,
+        ..input
+    };
+    assert!(!home.store(&without_id(submit("/claudex:plan x"))));
+    assert!(home.store(&without_id(expansion("claudex:plan", "x", ""))));
+    assert_eq!(home.take("s1", "plan").as_deref(), Some("x"));
+    assert_eq!(home.take("s1", "plan"), None);
+}
+
+#[test]
 fn second_event_replaces_the_first() {
     let home = Home::new();
     assert!(home.store(&submit("/claudex:plan raw")));

@@ -99,11 +99,20 @@ pub(crate) fn of_revision(snapshot: &Snapshot, revision: &str) -> Result<Base, W
     of(snapshot, base, Some(revision.to_owned()))
 }
 
-/// Returns a commit that is named by its id.
+/// Returns a commit that is named by its id. Only zeros stand for the empty tree, from which everything is new.
 ///
 /// # Errors
 /// Returns an error if it is no id, the repository has no such commit, or git refuses.
 pub(crate) fn of_commit(snapshot: &Snapshot, id: &str) -> Result<Base, WorktreeError> {
+    if is_id(id) && id.bytes().all(|digit| digit == b'0') {
+        return Ok(Base {
+            branch: branch(snapshot)?,
+            commit: None,
+            tree: snapshot.git().lines(&["mktree"], &[])?,
+            against: Some("an empty folder".to_owned()),
+            date: None,
+        });
+    }
     let known = match is_id(id) {
         true => commit(snapshot, id)?,
         false => None,

@@ -1,7 +1,6 @@
-//! `advance TARGET [PLAN]`: the agent's one way on. It takes the transition that a stop would take, where the work is there.
+//! `advance TARGET [PLAN]`: takes the transition that a stop would take, if the work is complete.
 
 use claudex_loop::Actor;
-use claudex_loop::Refused;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::{attempts, loops, messages, out};
@@ -10,12 +9,10 @@ use clap::ArgMatches;
 
 use super::{Call, phase_word, shown};
 use crate::context::{self, stored};
-use crate::files::Directory;
-use crate::files::name::Name;
 use crate::next::WORDS;
-use crate::stops::{self, Work};
+use crate::stops;
 use crate::typestate::TABLE;
-use crate::{AnyLoop, Phase};
+use crate::{Phase, work};
 
 /// Advances.
 pub(super) fn advance(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
@@ -70,8 +67,9 @@ pub(super) fn advance(info: &'static ProgramInfo, matches: &ArgMatches) -> Resul
             all.join("\n")
         )));
     }
-    match step(held, &directory) {
-        Ok(Ok(now)) => {
+    let work = work::look(&held, &directory).map_err(|missing| refused(missing.what))?;
+    match work::take(held, work) {
+        Ok(now) => {
             store.log(&format!(
                 "{id} advance by {by}: now {}",
                 messages::phase(now.raw()).name
@@ -79,61 +77,11 @@ pub(super) fn advance(info: &'static ProgramInfo, matches: &ArgMatches) -> Resul
             call.entered(&now)?;
             call.say(&now)
         }
-        Ok(Err(why)) => Err(refused(why)),
         Err(error) => Err(refused(error.to_string())),
     }
 }
 
-/// Takes the transition where the work is there; else says what is missing.
-fn step(held: AnyLoop, directory: &Directory) -> Result<Result<AnyLoop, String>, Refused<AnyLoop>> {
-    let missing = |what: &str| Ok(Err(what.to_owned()));
-    let answer = context::newest(&held).map(|(group, number)| Name::PostReview(group, number));
-    let answered = answer.is_some_and(|answer| directory.has(answer));
-    match held {
-        AnyLoop::NewPlan(held) => match stops::plan_written(held.raw(), directory) {
-            Some(Work::Complete(())) => done(held.planned()),
-            _ => missing("plan.md is not complete: it has neither ## Overview nor 50 lines"),
-        },
-        AnyLoop::CreateTasks(held) => match stops::tasks_written(held.raw(), directory) {
-            Some(Work::Complete(counted)) => done(held.tasks_written(counted.total, counted.done)),
-            _ => missing("tasks.md is missing, or has no pending task"),
-        },
-        AnyLoop::CompleteTask(held) => match stops::task_done(held.raw(), directory) {
-            Some(Work::Complete(task)) => done(held.task_done(task)),
-            _ => missing(UNDONE),
-        },
-        AnyLoop::CompleteTaskTdd(held) => match stops::task_done(held.raw(), directory) {
-            Some(Work::Complete(task)) => done(held.task_done(task)),
-            _ => missing(UNDONE),
-        },
-        AnyLoop::PostTasksReview(held) => match stops::tasks_answered(held.raw()) {
-            Err(refusal) => Err(Refused::new(held.into_any(), refusal)),
-            Ok(Some(counted)) => done(held.tasks_addressed(counted.total, counted.done)),
-            Ok(None) => missing(UNANSWERED),
-        },
-        AnyLoop::PostPlanReview(held) if answered => done(held.addressed()),
-        AnyLoop::PostCodeReview(held) if answered => done(held.addressed()),
-        AnyLoop::PostAllCodeReview(held) if answered => done(held.addressed()),
-        AnyLoop::PostPlanReview(_) | AnyLoop::PostCodeReview(_) | AnyLoop::PostAllCodeReview(_) => {
-            missing(UNANSWERED)
-        }
-        _ => missing("nothing is to be done here by an advance"),
-    }
-}
-
-const UNDONE: &str = "no task was done since the last one was reviewed: its row is done, and all of its subtasks are completed";
-const UNANSWERED: &str = "the newest review is not answered yet";
-
-fn done<L: Into<AnyLoop>, N: Into<AnyLoop>>(
-    taken: Result<N, Refused<L>>,
-) -> Result<Result<AnyLoop, String>, Refused<AnyLoop>> {
-    match taken {
-        Ok(now) => Ok(Ok(now.into())),
-        Err(refused) => Err(refused.map(Into::into)),
-    }
-}
-
-/// Says from where a target would be legal, and what leads on from here.
+/// Returns the phases from which a target is legal, and the command that leads on from here.
 fn instead(now: Phase, target: &str, id: &str) -> String {
     let phases = TABLE
         .phases

@@ -1,15 +1,18 @@
-//! How many reviews and how many tasks there are: a person's to say.
+//! The number of reviews and of tasks, which the user decides.
 
 use clap::ArgMatches;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::{LoopArgs, out};
 
-use super::{Call, shown};
+use super::{Call, phase_word, shown};
 use crate::files::name::Name;
 use crate::files::tasks::Status;
 use crate::typestate::Verb;
-use crate::{AnyLoop, stops};
+use crate::{AnyLoop, Phase, stops};
+
+/// Most reviews per cycle, as for an edit of `max_reviews` by hand.
+pub(super) const MOST: u64 = 99;
 
 /// Reads the number of a call: of a slash command it stands before the other words.
 fn number(call: &mut Call) -> Result<u64, Failure> {
@@ -23,7 +26,7 @@ fn number(call: &mut Call) -> Result<u64, Failure> {
     }
     call.first.parse().map_err(|_| {
         let what = format!(
-            "{} takes a number, and got “{}”",
+            "{} expects a number, found “{}”",
             call.name,
             shown(&call.first)
         );
@@ -62,10 +65,21 @@ fn limited(
     let mut call = Call::of(info, matches)?;
     let count = number(&mut call)?;
     call.persons_only()?;
-    let now = call.take(call.open(call.actor)?, verb(count))?;
+    let held = call.open(call.actor)?;
+    let sum = match call.name.as_str() {
+        "more" => held.fields().max_reviews.saturating_add(count),
+        _ => count,
+    };
+    if sum > MOST {
+        return Err(call.usage(
+            format!("a cycle has at most {MOST} reviews, and {} {count} asks for {sum}", call.name),
+            "nothing was changed; give a smaller number",
+        ));
+    }
+    let now = call.take(held, verb(count))?;
     let most = now.fields().max_reviews;
     out::line(&format!(
-        "Plan {} has {most} reviews per cycle at most.",
+        "Plan {}: at most {most} reviews per cycle.",
         now.id()
     ));
     Ok((call, now))
@@ -76,6 +90,24 @@ pub(super) fn add_task(info: &'static ProgramInfo, matches: &ArgMatches) -> Resu
     let call = Call::of(info, matches)?;
     call.persons_only()?;
     let held = call.open(call.actor)?;
+    let can_add = matches!(
+        held.phase(),
+        Phase::Standalone
+            | Phase::CompleteTask
+            | Phase::CompleteTaskTdd
+            | Phase::CodeReview
+            | Phase::PostCodeReview
+            | Phase::AllCodeReview
+            | Phase::PostAllCodeReview
+    );
+    if !can_add {
+        let at = phase_word(held.raw());
+        let help = "nothing was changed; add it once the tasks have passed their review";
+        return Err(call.refused(
+            format!("cannot add a task now: plan {} is at {at}", held.id()),
+            help,
+        ));
+    }
     let directory = stops::directory(held.raw());
     let rows = directory
         .ok()
@@ -89,7 +121,7 @@ pub(super) fn add_task(info: &'static ProgramInfo, matches: &ArgMatches) -> Resu
         },
     )?;
     out::line(&format!(
-        "Plan {} has {} tasks now: write row {next} of tasks.md, pending, and {}.",
+        "Plan {} has {} tasks now. Write row {next} of tasks.md, pending, and {}.",
         now.id(),
         now.fields().tasks_total,
         Name::Task(next)

@@ -32,7 +32,7 @@ use claudex_loop::store::LoopId;
 use claudex_loop::{Actor, StateHome, Store, Timestamp, text};
 
 use crate::typestate::{self, Taskie, Verb};
-use crate::{AnyLoop, context, stops};
+use crate::{AnyLoop, context, entered};
 
 pub use take_up::normalized;
 
@@ -46,50 +46,54 @@ pub(crate) fn add(program: Program<typestate::Taskie>) -> Program<typestate::Tas
         ),
         (
             "continue-plan",
-            "Say the next step of a plan; take up a directory that another program wrote",
+            "Continue a plan in this session, or one that another program wrote",
             start::continue_plan,
         ),
         (
             "create-tasks",
-            "Have the tasks written; from standalone, back into automation",
+            "Write the tasks; from standalone, back into automation",
             work::create_tasks,
         ),
         (
             "complete-task",
-            "Have a task done and reviewed; from standalone, back into automation",
+            "Do a task, which is then reviewed; from standalone, back into automation",
             work::complete_task,
         ),
         (
             "complete-task-tdd",
-            "The same, test first",
+            "Do a task test first, which is then reviewed",
             work::complete_task_tdd,
         ),
         (
             "next-task",
-            "Have a task done without reviews, and leave automation",
+            "Do a task without reviews, and leave automation",
             work::next_task,
         ),
-        ("next-task-tdd", "The same, test first", work::next_task_tdd),
+        (
+            "next-task-tdd",
+            "Do a task test first without reviews, and leave automation",
+            work::next_task_tdd,
+        ),
         (
             "continue-task",
-            "Go on with the current task",
+            "Continue the current task",
             work::continue_task,
         ),
-        ("add-task", "Have one task more", limits::add_task),
+        ("add-task", "Add a task", limits::add_task),
         (
             "next",
-            "Say the next step of a plan, and why; it moves nothing",
+            "Show the next step of a plan, and why",
             look::next,
         ),
         (
             "check",
-            "Check the structure rules of a plan’s directory",
+            "Check the files of a plan",
             look::check,
         ),
     ];
     let rules = || {
         Command::new("ground-rules")
-            .about("Print the rules that every command of the plugin goes by")
+            .about("Print the rules that every command of the plugin follows")
             .hide(true)
     };
     let mut program = program.command(rules, |_, _| {
@@ -113,47 +117,54 @@ pub(crate) fn add(program: Program<typestate::Taskie>) -> Program<typestate::Tas
         ("all-code-review", "post-all-code-review", "all code"),
     ] {
         let command = |name, about: &str| command(name, about).display_order(Group::Client.place());
-        let have = move || command(review, &format!("Have {what} reviewed"));
+        let have = move || command(review, &format!("Review {what}"));
         // What it says is for the agent alone.
         let answered =
-            move || command(answer, &format!("Deal with the newest review of {what}")).hide(true);
+            move || command(answer, &format!("Answer the newest review of {what}")).hide(true);
         program = program
             .command(have, work::review)
             .command(answered, work::post_review);
     }
-    let numbered: [(&str, &str, &str, RunCommand); 4] = [
+    let numbered: [(&str, &str, &str, &str, RunCommand); 4] = [
         (
             "advance",
             "TARGET",
-            "Go on to TARGET, a word of next_phase, once the work is there",
+            "Go on to the next phase once the work is complete",
+            "The next phase, as `next` names it",
             advance::advance,
         ),
         (
             "more",
             "N",
-            "Grant so many further reviews of this cycle",
+            "Grant N further reviews of this cycle",
+            "The number of further reviews",
             limits::more,
         ),
         (
             "max-reviews",
             "N",
-            "Have at most so many reviews per cycle; 0: none",
+            "Set the most reviews per cycle; 0: none",
+            "The number of reviews, 0 to 99",
             limits::max_reviews,
         ),
         (
             "drop-task",
             "K",
-            "Have one task fewer, once its row says cancelled or postponed",
+            "Remove a task whose row says cancelled or postponed from the plan",
+            "The number of the task",
             limits::drop_task,
         ),
     ];
-    for (name, value, about, run) in numbered {
+    for (name, value, about, help, run) in numbered {
         let group = match name {
             "advance" => Group::Loops,
             _ => Group::Person,
         };
         let make = move || {
-            let first = Arg::new(FIRST).value_name(value).required(true);
+            let first = Arg::new(FIRST)
+                .value_name(value)
+                .required_unless_present(FROM_PROMPT)
+                .help(help);
             let command = Command::new(name).about(about).arg(first);
             with_words(command.display_order(group.place()), name)
         };
@@ -256,7 +267,7 @@ impl Call {
         let words = typed(info, &name, &caller)?;
         if !words.trim().is_empty() {
             out::text(&format!(
-                "What the person typed after /taskie:{name}:\n{words}\n\n"
+                "The user typed after /taskie:{name}:\n{words}\n\n"
             ));
         }
         Ok(Self {
@@ -322,7 +333,7 @@ impl Call {
     /// Does what entering a phase asks for.
     fn entered(&self, now: &AnyLoop) -> Result<(), Failure> {
         let settings = loops::settings(self.info, now.raw().store().root(), None)?;
-        stops::entered(now, &settings).map(drop).map_err(|problem| {
+        entered::entered(now, &settings).map(drop).map_err(|problem| {
             let what = format!(
                 "plan {}: what follows from {} was not done: {problem}",
                 now.id(),

@@ -3,21 +3,20 @@
 use clap::ArgMatches;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
-use claudex_loop::program::{locate, loops, out, start};
+use claudex_loop::program::{consent, locate, loops, out, start};
 use claudex_loop::store::{IdForm, LoopId, StartError, StoreError};
-use claudex_loop::{Beginning, Store};
+use claudex_loop::{Actor, Beginning, Store};
 
+use super::limits::MOST;
 use super::look::{self, Plan};
 use super::{Call, shown, take_up};
 use crate::context::{self, stored};
 use crate::next::Step;
-use crate::stops;
+use crate::entered;
 use crate::typestate::{Mode, Start};
 
 /// Most characters of an id that is made of a description.
 const LONGEST: usize = 40;
-/// Most reviews per cycle, as for an edit by hand.
-const MOST: u64 = 99;
 
 /// Starts a plan.
 pub(super) fn new_plan(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
@@ -75,6 +74,7 @@ pub(super) fn new_plan(info: &'static ProgramInfo, matches: &ArgMatches) -> Resu
         return match begin.begin(&store, how, call.actor) {
             Ok(held) => {
                 store.log(&format!("{} start by {}", held.id(), call.actor));
+                call.entered(&held)?;
                 out::line(&format!("Plan {} is at new-plan.\n", held.id()));
                 call.say(&held)
             }
@@ -149,7 +149,7 @@ fn is_taken(store: &Store, id: &LoopId) -> bool {
     folder || store.loop_folder(id).symlink_metadata().is_ok()
 }
 
-/// Prints the next step, and takes up a directory without a journal.
+/// Prints the next step. Takes the plan over into this session, and takes up a directory without a journal.
 pub(super) fn continue_plan(
     info: &'static ProgramInfo,
     matches: &ArgMatches,
@@ -170,10 +170,12 @@ pub(super) fn continue_plan(
         if next.row != "C26" {
             next = plan.next();
         }
+    } else if !is_over {
+        take_over(&call, &plan)?;
     }
     if let Some(held) = &plan.held {
         // A kill may have come between the document and what it does not say.
-        stops::taken_up(held)
+        entered::taken_up(held)
             .map_err(|why| call.refused(format!("plan {}: {why}", plan.id), "try again"))?;
     }
     let target = plan
@@ -186,4 +188,24 @@ pub(super) fn continue_plan(
         Step::Refuse => Exit::Refused,
         _ => Exit::Complete,
     })
+}
+
+/// Takes a plan over into the session that continues it. If another session may still be at work on it, the user is asked.
+fn take_over(call: &Call, plan: &Plan) -> Result<(), Failure> {
+    let (Some(held), Some(session)) = (&plan.held, &call.caller.session) else {
+        return Ok(());
+    };
+    let owner = held.raw().text("session_id");
+    if owner == *session || call.actor != Actor::Person {
+        return Ok(());
+    }
+    let again = format!("adopt {}", plan.id);
+    if !consent::to_take_over(call.info, &plan.id, &again)? {
+        return Err(call.refused(
+            format!("plan {} stays with its session", plan.id),
+            "nothing was changed",
+        ));
+    }
+    let held = call.open(call.actor)?;
+    loops::adopt_held(held.raw()).map(drop)
 }

@@ -15,7 +15,7 @@ use crate::files::Directory;
 use crate::files::name::{Group, Name};
 use crate::next::{Kind, State, Step, WORDS, next};
 use crate::typestate::Taskie;
-use crate::{AnyLoop, stops};
+use crate::{AnyLoop, entered};
 
 /// Reads a document as far as the table needs it. What is no JSON object is no state.
 pub(super) fn state(bytes: &[u8]) -> State {
@@ -91,7 +91,7 @@ pub fn normalized(bytes: Option<&[u8]>, files: &Directory) -> Result<Vec<u8>, St
         .and_then(number)
         .unwrap_or_default();
     if let Some(counted) =
-        stops::counted_on_import(files, word.as_deref().unwrap_or_default(), current)
+        entered::counted_on_import(files, word.as_deref().unwrap_or_default(), current)
     {
         document.insert("tasks_done".to_owned(), json!(counted.done));
         document.insert("tasks_total".to_owned(), json!(counted.total));
@@ -177,7 +177,7 @@ pub(super) fn take_up(
         error => refused(error.to_string()),
     })?;
     store.log(&format!("{id} taken up by {}", call.actor));
-    stops::taken_up(&held).map_err(refused)?;
+    entered::taken_up(&held).map_err(refused)?;
     AnyLoop::open(&store, id, call.actor)
         .map_err(|error| claudex_loop::program::incompatible::failure(call.info, error))
 }

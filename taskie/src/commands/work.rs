@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{Call, by_hand, phase_word};
 use crate::files::Directory;
 use crate::typestate::{LeaveCommand, Verb};
-use crate::{AnyLoop, Phase, stops};
+use crate::{AnyLoop, Phase, stops, work};
 
 /// Has the tasks written.
 pub(super) fn create_tasks(
@@ -92,7 +92,7 @@ fn directory(call: &Call, held: &AnyLoop) -> Result<Directory, Failure> {
 
 /// Returns the number of tasks of a plan that goes back into automation.
 fn counted(call: &Call, held: &AnyLoop) -> Result<(u64, u64), Failure> {
-    match stops::counted(&directory(call, held)?) {
+    match work::counted(&directory(call, held)?) {
         Some(counted) => Ok((counted.total, counted.done)),
         None => Err(no_task(call, held)),
     }

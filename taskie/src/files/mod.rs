@@ -19,6 +19,7 @@ use std::time::SystemTime;
 
 use camino::Utf8Path;
 use claudex_loop::files::{Folder, TEMPORARY, folder_of, if_there};
+use claudex_loop::review::Digest;
 use claudex_loop::text;
 
 use self::name::Name;
@@ -90,6 +91,8 @@ pub struct Directory {
     pub entries: BTreeMap<String, Entry>,
     /// Whether plan.md is complete; `None`: it is not there.
     pub plan: Option<Parsed<bool>>,
+    /// The digest of plan.md and design.md.
+    pub plan_digest: String,
     /// What tasks.md says; `None`: it is not there.
     pub tasks: Option<Parsed<Tasks>>,
     /// What the task files say, by their numbers.
@@ -118,6 +121,7 @@ impl Directory {
     pub fn read(folder: &Folder) -> io::Result<Self> {
         let mut directory = Self::default();
         let mut left = MAX_PLAN_BYTES;
+        let mut plan = String::new();
         // A crash may leave a file that was to replace the state.
         let listed = folder.list()?.into_iter();
         for (entry, found) in listed.filter(|(entry, _)| !entry.starts_with(TEMPORARY)) {
@@ -142,7 +146,15 @@ impl Directory {
             };
             match Name::parse(&entry).filter(|_| kind == Kind::File) {
                 Some(Name::Plan) => {
-                    directory.plan = read().map(|text| text.map(|text| is_complete(&text)))
+                    directory.plan = read().map(|text| {
+                        text.map(|text| {
+                            plan.push_str(&text);
+                            is_complete(&text)
+                        })
+                    });
+                }
+                Some(Name::Design) => {
+                    plan.extend(read().and_then(Result::ok));
                 }
                 Some(Name::Tasks) => {
                     directory.tasks =
@@ -164,6 +176,7 @@ impl Directory {
             let modified = found.modified();
             directory.entries.insert(entry, Entry { kind, modified });
         }
+        directory.plan_digest = digest(&plan);
         // The list has no names that are not UTF-8, and a plan has none.
         for found in std::fs::read_dir(folder.path())?.flatten() {
             let name = found.file_name();
@@ -201,10 +214,33 @@ impl Directory {
         self.task_files.get(&number)?.as_ref().ok()
     }
 
+    /// Returns the numbers of the active tasks.
+    pub fn active(&self) -> impl Iterator<Item = u64> {
+        let tasks = self.table().into_iter();
+        tasks.flat_map(Tasks::active).map(|row| row.id)
+    }
+
+    /// Returns the must-run commands of these tasks, each once.
+    pub fn must_run(&self, tasks: impl IntoIterator<Item = u64>) -> Vec<String> {
+        let files = tasks.into_iter().filter_map(|task| self.task(task));
+        let mut commands = Vec::new();
+        for command in files.flat_map(TaskFile::must_run) {
+            if !commands.contains(&command) {
+                commands.push(command);
+            }
+        }
+        commands
+    }
+
     /// Returns whether plan.md is there and complete.
     pub fn has_complete_plan(&self) -> bool {
         matches!(self.plan, Some(Ok(true)))
     }
+}
+
+/// Returns the digest of a text, short enough for the state.
+fn digest(text: &str) -> String {
+    Digest::of(text.as_bytes()).as_str()[..16].to_owned()
 }
 
 /// Returns a file as text without its byte-order mark; `None`: it went away meanwhile.

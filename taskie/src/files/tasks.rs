@@ -23,9 +23,11 @@ words! {
     }
 }
 
-/// The names of the columns that a table has, in any order. Further ones are not read.
-const COLUMNS: [&str; 5] = ["Id", "Status", "Priority", "Description", "Test strategy"];
-const PRIORITIES: &[&str] = &["low", "medium", "high"];
+/// The names of the columns that are read, in any order: a table must have the first two.
+const COLUMNS: [&str; 3] = ["Id", "Status", "Description"];
+const NEEDED: usize = 2;
+/// The header that a table should have.
+const HEADER: &str = "| Id | Status | Priority | Description | Test strategy |";
 const ONLY: &str = "tasks.md is one table and nothing else; move it to plan.md or a task file";
 
 /// The table.
@@ -68,19 +70,18 @@ impl Tasks {
                     Problem::new(file, *line, format!("a second table: {ONLY}"))
                 }
                 None => {
-                    let columns = COLUMNS.join(" | ");
-                    let what =
-                        format!("there is no table; write one with the columns | {columns} |");
+                    let what = format!("there is no table; write one with the columns {HEADER}");
                     Problem::new(file, None, what)
                 }
             });
             return Err(problems);
         };
         let mut columns = [None; COLUMNS.len()];
-        for (column, at) in COLUMNS.iter().zip(&mut columns) {
+        for (number, (column, at)) in COLUMNS.iter().zip(&mut columns).enumerate() {
             let is_it = |cell: &&String| cell.eq_ignore_ascii_case(column);
             match header.1.iter().filter(is_it).count() {
                 1 => *at = header.1.iter().position(|cell| is_it(&cell)),
+                0 if number >= NEEDED => {}
                 0 => problems.push(Problem::new(
                     file,
                     header.0,
@@ -126,11 +127,8 @@ impl Tasks {
                 }
                 status
             });
-            if let Some(cell) = cell(2).filter(|cell| !PRIORITIES.contains(cell)) {
-                wrong(unknown("the priority", cell, PRIORITIES));
-            }
             if let (Some(id), Some(status)) = (id, status) {
-                let description = cell(3).unwrap_or_default().to_owned();
+                let description = cell(2).unwrap_or_default().to_owned();
                 rows.push(Row {
                     id,
                     status,

@@ -189,7 +189,7 @@ impl Project {
         }
     }
 
-    /// Writes the tasks of a plan and their files; so many of them are done.
+    /// Writes the tasks of a plan and their files; so many of them are done, and have code.
     pub(crate) fn tasks(&self, id: &str, total: u64, done: u64) {
         let mut table = TABLE.to_owned();
         for task in 1..=total {
@@ -200,6 +200,10 @@ impl Project {
             };
             table += &format!("| {task} | {row} | low | Part {task} | by hand |\n");
             self.write(id, &format!("task-{task}.md"), &task_file(task, subtask));
+            if task <= done {
+                let code = self.root.join(format!("part-{task}.txt"));
+                std::fs::write(code, format!("Part {task}.\n")).unwrap();
+            }
         }
         self.write(id, "tasks.md", &table);
     }
