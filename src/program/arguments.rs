@@ -1,22 +1,17 @@
-//! The command line of a machine's program: which commands there are, and what they take.
+//! The arguments of the commands that every machine's program has.
 
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::assembled::{App, LOOP, Program};
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
-use super::help::{Group, grouped};
-use super::{chosen, color, plugin, start};
-use crate::behaviours::verify;
-use crate::machine::{Actor, Table};
+use super::extension::LOOP;
+use super::help::Group;
+use super::plugin;
+use crate::machine::Actor;
 use crate::process::limits::{Limits, parse_duration};
-
-/// What `--help` says last.
-const EXIT_CODES: &str = "\
-Exit codes: 0 complete, 1 refused, 2 usage, 3 fault, 5 no verdict, 130 signal";
 
 /// The commands that every machine has, but for `start`, whose flags are the machine's.
 #[derive(Debug, Subcommand)]
@@ -268,7 +263,7 @@ const FORMAT: &str = "the format";
 
 impl Report {
     /// Adds that argument to the verb, unless it has a `--format` of its own.
-    fn with_format(own: clap::Command) -> clap::Command {
+    pub(super) fn with_format(own: clap::Command) -> clap::Command {
         if own
             .get_arguments()
             .any(|one| one.get_long() == Some("format"))
@@ -398,118 +393,6 @@ pub(super) enum State {
     Persona { round: u64 },
     /// Print the label of who reviews in a round
     PersonaLabel { round: u64 },
-}
-
-/// Holds what a client calls at every turn, or many times a minute. To make all the commands for clap costs more than their answers.
-#[derive(Debug)]
-pub(super) enum Frequent {
-    Hook(Hook),
-    Statusline,
-}
-
-/// Returns which of those this process is called for, and what `--protocol` asks; `None`: clap has to look at the arguments.
-pub(super) fn frequent() -> Option<(Option<String>, Frequent)> {
-    let mut words: Vec<String> = (std::env::args_os().skip(1))
-        .map(|word| word.into_string().ok())
-        .collect::<Option<_>>()?;
-    let asked = words
-        .first()
-        .and_then(|first| first.strip_prefix("--protocol="));
-    let asked = asked.map(str::to_owned);
-    words.drain(..usize::from(asked.is_some()));
-    let call = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        // The most frequent call of all does not wait until clap has made a list of the names.
-        ["hook", "stop"] => Frequent::Hook(Hook::Stop),
-        ["hook", name] => Frequent::Hook(Hook::from_str(name, false).ok()?),
-        ["statusline"] => Frequent::Statusline,
-        _ => return None,
-    };
-    Some((asked, call))
-}
-
-/// Reads the arguments of this process.
-pub(super) fn read<M: App>(program: &Program<M>) -> clap::error::Result<clap::ArgMatches> {
-    command(program).try_get_matches()
-}
-
-fn protocol() -> clap::Arg {
-    clap::Arg::new("protocol")
-        .long("protocol")
-        .value_name("N")
-        .num_args(0..=1)
-        .require_equals(true)
-        .default_missing_value("")
-        .help(
-            "Print the protocol that plugin and program speak, and exit; with N, go on where it is that one",
-        )
-}
-
-/// Returns the whole command line.
-pub(super) fn command<M: App>(program: &Program<M>) -> clap::Command {
-    let info = program.info;
-    let mut command = clap::Command::new(info.program)
-        .bin_name(info.program)
-        .version(M::VERSION)
-        .after_help(EXIT_CODES)
-        .arg_required_else_help(true)
-        .disable_help_subcommand(true)
-        .arg(protocol().hide(true))
-        .arg(color::flag())
-        .subcommand(start::command::<M>().hide(info.begin.is_some()));
-    for own in &program.commands {
-        command = command.subcommand((own.command)());
-    }
-    for own in &program.verbs {
-        let own = (own.command)();
-        command = command.subcommand(match own.get_name() {
-            "report" => Report::with_format(own),
-            _ => own,
-        });
-    }
-    let verbs = M::Verb::augment_subcommands(clap::Command::new(info.program));
-    let verbs = verbs.get_subcommands().filter(|verb| !verb.is_hide_set());
-    let verbs = verbs.map(|verb| verb.clone().display_order(place(M::TABLE, verb.get_name())));
-    command = command.subcommands(verbs);
-    // What a program calls its own goes before what every program has under that name.
-    let common = Command::augment_subcommands(clap::Command::new(info.program));
-    let common = common.get_subcommands().cloned();
-    let common: Vec<_> = common
-        .filter(|one| command.find_subcommand(one.get_name()).is_none())
-        .collect();
-    let mut command = command.subcommands(common);
-    if M::TABLE.phases.iter().all(|phase| phase.review.is_none()) {
-        for about_reviews in ["review", "personas"] {
-            command = command.mut_subcommand(about_reviews, |one| one.hide(true));
-        }
-    }
-    if asks(M::TABLE) {
-        command = Asking::augment_subcommands(command);
-    }
-    if verify::is_used(M::TABLE) {
-        command = Verifying::augment_subcommands(command);
-    }
-    if chosen::has_many(info) {
-        command = Choosing::augment_subcommands(command);
-    }
-    let command = command.about(M::TABLE.doc).long_about(None);
-    grouped((program.arguments)(command))
-}
-
-/// Returns where a verb stands in the help, behind what every program has: with a person's where only a person takes it.
-fn place(table: &Table, verb: &str) -> usize {
-    let mut edges = table
-        .edges()
-        .filter(|edge| edge.transition.replace('_', "-") == verb);
-    let group = match edges.all(|edge| edge.by == [Actor::Person]) {
-        true => Group::Person,
-        false => Group::Loops,
-    };
-    group.place() + 1
-}
-
-/// Returns whether a phase of a machine asks a person.
-pub(super) fn asks(table: &Table) -> bool {
-    table.phases.iter().any(|phase| phase.question.is_some())
 }
 
 #[cfg(test)]

@@ -1,20 +1,19 @@
-//! The program's `main`: which command the arguments mean, and which exit code comes out.
-
-use std::process::ExitCode;
+//! The dispatch of a call: the command line, or a client's hook, to the function that answers it.
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches, Subcommand as _};
-use jiff::Timestamp;
 
-use super::arguments::{self, Asking, Choosing, Command, Frequent, Hook, Report, Verifying};
-use super::assembled::{App, Program};
+use super::app::{App, Program};
+use super::arguments::{Asking, Choosing, Command, Hook, Report, Verifying};
 use super::caller::Caller;
-use super::exit::{self, Exit, Failure};
+use super::command_line::{self, Frequent};
+use super::exit::{Exit, Failure};
 use super::settings::Settings;
-use super::stop::{self, Surroundings};
+use super::surroundings::Surroundings;
 use super::{
-    answer, chosen, color, compaction, config, display, doctor, generate, hooks, import, loops,
-    out, pause, plugin, review, rollback, session_start, start, state, verbs, verify,
+    adopt, compaction, config, display, doctor, generate, hooks, import, loops, out, pause, plugin,
+    question_answer, resume, review, rollback, session_start, start, state, stop, sweep,
+    use_command, verbs, verify,
 };
 use crate::behaviours::verify::is_used;
 use crate::hooks::HookOutput;
@@ -23,32 +22,6 @@ use crate::process::environment::GUARD;
 /// What `--protocol` answers first; a plugin's launcher asks for it.
 pub(super) const PROTOCOL: &str = "1";
 
-impl<M: App> Program<M> {
-    /// Runs the program: reads its arguments, does what they say, prints what went wrong.
-    pub fn main(self) -> ExitCode {
-        if let Some((asked, call)) = arguments::frequent() {
-            let ended = asked.and_then(|wanted| speak::<M>(&wanted));
-            let exit = ended.unwrap_or_else(|| answer_client(&self, &call));
-            // The process ends here; to free what it holds would be work for nothing.
-            std::mem::forget(self);
-            return exit.into();
-        }
-        color::disable_inside_client();
-        let matches = match arguments::read(&self) {
-            Ok(matches) => matches,
-            Err(error) => return exit::bad_usage(&error).into(),
-        };
-        color::apply(&matches);
-        match dispatch(&self, &matches) {
-            Ok(exit) => exit.into(),
-            Err(failure) => {
-                failure.print(self.info);
-                failure.exit.into()
-            }
-        }
-    }
-}
-
 /// Returns what `--protocol` answers after the program's name: `protocol 1 (0.1.0)`.
 pub(super) fn protocol<M: App>() -> String {
     format!("protocol {PROTOCOL} ({})", M::VERSION)
@@ -56,7 +29,7 @@ pub(super) fn protocol<M: App>() -> String {
 
 /// Says which protocol this program speaks; returns how it ends, unless it goes on. A plugin asks and calls in one: what is printed next
 /// is the answer of the protocol that it speaks.
-fn speak<M: App>(wanted: &str) -> Option<Exit> {
+pub(super) fn speak<M: App>(wanted: &str) -> Option<Exit> {
     out::line(&format!("{} {}", M::INFO.program, protocol::<M>()));
     match wanted {
         "" => Some(Exit::Complete),
@@ -65,7 +38,11 @@ fn speak<M: App>(wanted: &str) -> Option<Exit> {
     }
 }
 
-fn dispatch<M: App>(program: &Program<M>, matches: &ArgMatches) -> Result<Exit, Failure> {
+/// Runs the command that the arguments name.
+pub(super) fn dispatch<M: App>(
+    program: &Program<M>,
+    matches: &ArgMatches,
+) -> Result<Exit, Failure> {
     let info = program.info;
     // Before anything calls git.
     Settings::seen(info, &Caller::from_env(), None);
@@ -108,7 +85,7 @@ fn dispatch<M: App>(program: &Program<M>, matches: &ArgMatches) -> Result<Exit, 
     if let Ok(Asking::Answer { id, label }) = Asking::from_arg_matches(matches) {
         not_inside_a_reviewer(name)?;
         loops::all_usable(info)?;
-        return answer::by_hand(program, id.as_deref(), &label);
+        return question_answer::by_hand(program, id.as_deref(), &label);
     }
     if is_used(M::TABLE)
         && let Ok(Verifying::Verify { id }) = Verifying::from_arg_matches(matches)
@@ -120,7 +97,7 @@ fn dispatch<M: App>(program: &Program<M>, matches: &ArgMatches) -> Result<Exit, 
     if let Ok(Choosing::Use { id }) = Choosing::from_arg_matches(matches) {
         not_inside_a_reviewer(name)?;
         loops::all_usable(info)?;
-        return chosen::choose::<M>(id.as_deref());
+        return use_command::choose::<M>(id.as_deref());
     }
     // A machine's own `pause` goes before ours.
     let is_own = name == "pause" && M::Verb::has_subcommand(name);
@@ -145,9 +122,9 @@ fn dispatch<M: App>(program: &Program<M>, matches: &ArgMatches) -> Result<Exit, 
         Command::Journal(journal) => display::journal::<M>(&journal),
         Command::Report(report) => display::report(program, &report),
         Command::Review(arguments) => review::review(program, &arguments),
-        Command::Resume { target, adopt, yes } => loops::resume(program, &target, adopt, yes),
+        Command::Resume { target, adopt, yes } => resume::resume(program, &target, adopt, yes),
         Command::Pause(target) => pause::pause(program, &target),
-        Command::Adopt { target, yes } => loops::adopt(program, &target, yes),
+        Command::Adopt { target, yes } => adopt::adopt(program, &target, yes),
         Command::Import { file, id } => import::import(program, &file, id.as_deref()),
         Command::Personas => display::personas(info),
         Command::Sweep {
@@ -160,16 +137,16 @@ fn dispatch<M: App>(program: &Program<M>, matches: &ArgMatches) -> Result<Exit, 
                 Some(older) => older,
                 None => usual()?,
             };
-            loops::sweep(info, older, dry_run)
+            sweep::sweep(info, older, dry_run)
         }
         Command::Rollback { yes, from_prompt } => rollback::rollback(info, yes, from_prompt),
         Command::Doctor(format) => doctor::doctor(program, format.json),
         Command::Config(command) => config::config(info, &command),
-        Command::Hooks { by_name } => hooks::print(info, arguments::asks(M::TABLE), by_name),
+        Command::Hooks { by_name } => hooks::print(info, command_line::asks(M::TABLE), by_name),
         Command::Plugin(command) => plugin::run(program, &command),
         Command::Statusline => Ok(answer_client(program, &Frequent::Statusline)),
         Command::Completions { shell } => {
-            generate::completions(&arguments::command(program), info, shell)
+            generate::completions(&command_line::command(program), info, shell)
         }
         Command::Hook { hook } => Ok(answer_client(program, &Frequent::Hook(hook))),
         Command::State(command) => state::state(program, command),
@@ -177,7 +154,7 @@ fn dispatch<M: App>(program: &Program<M>, matches: &ArgMatches) -> Result<Exit, 
 }
 
 /// Answers the client. A hook always exits 0.
-fn answer_client<M: App>(program: &Program<M>, call: &Frequent) -> Exit {
+pub(super) fn answer_client<M: App>(program: &Program<M>, call: &Frequent) -> Exit {
     let Frequent::Hook(hook) = call else {
         return display::statusline::<M>();
     };
@@ -185,15 +162,13 @@ fn answer_client<M: App>(program: &Program<M>, call: &Frequent) -> Exit {
     let surroundings = Surroundings::from_env();
     let budget = &surroundings.budget;
     match hook {
-        Hook::Stop => hooks::stop(info, budget, |input| {
-            stop::decide(program, input, &surroundings, Timestamp::now())
-        }),
+        Hook::Stop => stop::answer(program, &surroundings),
         Hook::Prompt => hooks::prompt(info, &surroundings),
         Hook::Answer => hooks::answer("PostToolUse", budget, |input| {
-            answer::take(program, input, &surroundings)
+            question_answer::take(program, input, &surroundings)
         }),
         Hook::SessionStart => hooks::answer("SessionStart", budget, |input| {
-            session_start::tell(program, input, &surroundings, Timestamp::now())
+            session_start::tell(program, input, &surroundings)
         }),
         Hook::PreCompact => hooks::answer("PreCompact", budget, |input| {
             compaction::note(info, input, &surroundings);

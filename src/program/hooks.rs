@@ -1,4 +1,4 @@
-//! The hooks of a client: reading one JSON value, answering with one, and always exiting 0; and how they are set up.
+//! The hooks of a client: one JSON value in, one out, exit code 0. The Stop hook is in `stop`.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,31 +11,12 @@ use super::locate;
 use super::out;
 use super::settings::Settings;
 use super::shell::quoted;
-use super::stop::{Surroundings, stores_of};
-use super::turn;
+use super::surroundings::Surroundings;
+use super::turn_end;
 use crate::hooks::input::{self, INPUT_TIMEOUT};
-use crate::hooks::{Decision, HookOutput, Input, prompt};
+use crate::hooks::{HookOutput, Input, prompt};
 use crate::store::{Budget, StateHome};
 use crate::text;
-
-/// The Stop hook. A panic is a fault of ours like any other: the turn may end, and the person reads why.
-pub fn stop(info: &ProgramInfo, budget: &Budget, decide: impl FnOnce(&Input) -> Decision) -> Exit {
-    let approve = |problem: String| Decision::approve(Some(info.line(&problem)));
-    let decision = catch_unwind(AssertUnwindSafe(|| match read(budget) {
-        Ok(input) => decide(&input),
-        Err(error) => approve(format!(
-            "cannot read the Stop hook's input as JSON: {error}"
-        )),
-    }));
-    let decision = decision.unwrap_or_else(|_| {
-        approve(format!(
-            "the Stop hook failed; the turn may end. `{} doctor` may say why",
-            info.program
-        ))
-    });
-    out::text(&decision.to_json(&format!("{} status", info.program)));
-    Exit::Complete
-}
 
 /// Answers a hook on an event such as `SessionStart`. Says nothing if something went wrong on our side.
 pub fn answer(
@@ -65,8 +46,8 @@ pub fn prompt(info: &'static ProgramInfo, surroundings: &Surroundings) -> Exit {
         };
         let stored = prompt::store(&input, plugin, home);
         // A session without a loop leaves no trace.
-        if matches!(stored, Ok(true)) || !stores_of(info, &input, surroundings).is_empty() {
-            turn::begin(info, &input);
+        if matches!(stored, Ok(true)) || !surroundings.stores(info, &input).is_empty() {
+            turn_end::record_prompt(info, &input);
         }
         match stored {
             Ok(true) => {}
@@ -90,8 +71,8 @@ pub fn prompt(info: &'static ProgramInfo, surroundings: &Surroundings) -> Exit {
     Exit::Complete
 }
 
-/// Reads what the client says, within what the call has left.
-fn read(budget: &Budget) -> serde_json::Result<Input> {
+/// Reads the client's input, within the time that the call has left.
+pub(super) fn read(budget: &Budget) -> serde_json::Result<Input> {
     budget.wait(INPUT_TIMEOUT, |timeout| input::read(io::stdin(), timeout))
 }
 

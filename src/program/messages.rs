@@ -16,8 +16,8 @@ pub fn phase(raw: &Raw) -> &'static PhaseInfo {
     &raw.table().phases[raw.phase()]
 }
 
-/// Returns whether a loop in this phase is in no session's hands: no stop moves it, and whoever it waits for may come in any.
-pub fn is_nobodys(table: &Table, phase: usize) -> bool {
+/// Returns whether a loop in this phase can go on in any session: no stop moves it.
+pub fn is_for_any_session(table: &Table, phase: usize) -> bool {
     let mut edges = table.edges().filter(|edge| edge.from == phase);
     !table.phases[phase].terminal && edges.all(|edge| !edge.by.is_empty())
 }

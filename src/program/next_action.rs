@@ -1,6 +1,6 @@
 //! Where a loop of any machine stands: what it waits for, and what the agent does next.
 
-use super::assembled::{App, Program};
+use super::app::{App, Program};
 use super::info::ProgramInfo;
 use super::{messages, rounds};
 use crate::behaviours::ask::Asked;
@@ -49,7 +49,7 @@ pub(super) fn of<M: App>(program: &Program<M>, held: &M::Any) -> NextAction {
             format!("a person goes on with it:{resume}"),
         );
     }
-    if let Some(own) = (program.next_action)(held) {
+    if let Some(own) = program.extension.next_action(held) {
         return own;
     }
     let asked = program.question(held);

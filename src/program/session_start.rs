@@ -7,22 +7,20 @@
 
 use std::time::{Duration, SystemTime};
 
-use jiff::Timestamp;
-
-use super::assembled::{App, Program};
+use super::app::{App, Program};
 use super::caller::UNKNOWN;
 use super::client_files::ClientFiles;
+use super::durations::elapsed;
 use super::info::ProgramInfo;
 use super::loops::with_help;
-use super::settings::Settings;
-use super::stop::{Surroundings, folders_of, stores_of};
-use super::words::elapsed;
-use super::{chosen, compaction, incompatible, locate, messages, next_action, vanished};
-use crate::behaviours::words;
+use super::surroundings::Surroundings;
+use super::{
+    compaction, incompatible, last_message, locate, messages, next_action, session_loops, vanished,
+};
 use crate::hooks::{HookOutput, Input};
+use crate::machine::Actor;
 use crate::machine::LoopHandle;
-use crate::machine::{Actor, EdgeAt, Raw};
-use crate::store::{Entry, Listed, LoopId, Store};
+use crate::store::{Listed, LoopId, Store};
 use crate::text;
 
 /// A loop of another session that was touched since then is in that session's hands.
@@ -51,19 +49,18 @@ pub(super) fn tell<M: App>(
     program: &Program<M>,
     input: &Input,
     surroundings: &Surroundings,
-    now: Timestamp,
 ) -> HookOutput {
     if surroundings.reviewer_child || input.is_subagent() {
         return HookOutput::default();
     }
     let info = program.info;
-    let stores = stores_of(info, input, surroundings);
+    let stores = surroundings.stores(info, input);
     let source = input.source.as_deref().unwrap_or_default();
     let followed = match source {
         "compact" => compaction::follow::<M>(info, input, surroundings),
         _ => Vec::new(),
     };
-    let mut output = about_loops(program, input, &stores, source, now);
+    let mut output = about_loops(program, input, &stores, source);
     if !followed.is_empty() {
         let ids: Vec<&str> = followed.iter().map(LoopId::as_str).collect();
         let line = info.line(&format!(
@@ -73,7 +70,7 @@ pub(super) fn tell<M: App>(
         let rest = output.person.map(|rest| format!("\n{rest}"));
         output.person = Some(line + &rest.unwrap_or_default());
     }
-    let folders = folders_of(input, surroundings);
+    let folders = surroundings.folders(input);
     let mut lines = vanished::name_once(info, &folders, "session-start");
     if source != "compact" {
         lines.extend(rival(info, input, surroundings));
@@ -91,7 +88,7 @@ pub(super) fn tell<M: App>(
 
 /// Names another plugin that works on our state folder, and the command that switches it off.
 fn rival(info: &ProgramInfo, input: &Input, surroundings: &Surroundings) -> Option<String> {
-    let here = folders_of(input, surroundings).into_iter().next()?;
+    let here = surroundings.folders(input).into_iter().next()?;
     let client = ClientFiles::read(here, &locate::root(info.state, here));
     let plugin = client.rival(info)?;
     Some(format!(
@@ -106,21 +103,18 @@ fn about_loops<M: App>(
     input: &Input,
     stores: &[Store],
     source: &str,
-    now: Timestamp,
 ) -> HookOutput {
     let info = program.info;
     let waiting = waiting(info, stores, input.session_id.as_deref());
     match waiting {
-        Some(Waiting::Own(store, listed)) => {
-            own(program, &store, &listed, source == "compact", now)
-        }
+        Some(Waiting::Own(store, listed)) => own(program, &store, &listed, source == "compact"),
         // A compaction may have given the session a new id, so it may be about a loop of its own.
         Some(Waiting::Anothers(store, listed)) => {
             anothers(info, &store, &listed, source == "clear")
         }
         // Compaction is no start: the rest was said when the session began.
         _ if source == "compact" => HookOutput::default(),
-        Some(Waiting::Anyones(store, listed)) => own(program, &store, &listed, false, now),
+        Some(Waiting::Anyones(store, listed)) => own(program, &store, &listed, false),
         Some(Waiting::Nobodys(listed)) => both(
             info,
             &format!(
@@ -161,12 +155,14 @@ fn waiting(info: &ProgramInfo, stores: &[Store], session: Option<&str>) -> Optio
             match listed.session.as_deref().unwrap_or(UNKNOWN) {
                 UNKNOWN | "" => _ = nobodys.get_or_insert(listed),
                 owner if Some(owner) == session => own.push((store.clone(), listed)),
-                _ if is_nobodys(info, &listed) => waits = waits.or(Some((store.clone(), listed))),
+                _ if is_for_any_session(info, &listed) => {
+                    waits = waits.or(Some((store.clone(), listed)))
+                }
                 _ => _ = anothers.get_or_insert_with(|| (store.clone(), listed)),
             }
         }
     }
-    chosen::order(info, session.unwrap_or_default(), &mut own);
+    session_loops::order(info, session.unwrap_or_default(), &mut own);
     let own = own.into_iter().next();
     let is_own = |listed: &Listed| {
         session.is_some()
@@ -188,7 +184,6 @@ fn own<M: App>(
     store: &Store,
     listed: &Listed,
     compacted: bool,
-    now: Timestamp,
 ) -> HookOutput {
     let (info, id) = (program.info, &listed.id);
     let held = match M::open(store, id, Actor::Hook) {
@@ -205,7 +200,7 @@ fn own<M: App>(
     let raw = held.raw();
     let next = next_action::of(program, &held);
     let phase = messages::phase(raw).name;
-    let named = match messages::is_nobodys(info.table, raw.phase()) {
+    let named = match messages::is_for_any_session(info.table, raw.phase()) {
         true => format!("loop {id}"),
         false => format!("loop {id} of this session"),
     };
@@ -243,7 +238,9 @@ fn own<M: App>(
     let repaired = (!repairs.is_empty()).then(|| repairs.join("; "));
     HookOutput {
         agent: Some(info.line(&agent)),
-        more: compacted.then(|| again(program, &held, now)).flatten(),
+        more: compacted
+            .then(|| last_message::render(program, &held))
+            .flatten(),
         person: match (compacted, repaired) {
             (false, None) => Some(info.line(&person)),
             (false, Some(repaired)) => Some(info.line(&format!("{person}\n{repaired}"))),
@@ -253,38 +250,6 @@ fn own<M: App>(
             }
         },
     }
-}
-
-/// Returns what the agent was told to do in the loop's phase, for one that has lost it: the message of the edge that led there,
-/// else that of the phase.
-pub(super) fn again<M: App>(program: &Program<M>, held: &M::Any, now: Timestamp) -> Option<String> {
-    let raw = held.raw();
-    // Settings that cannot be used cost the personas' names, not the text: the next stop says what is wrong.
-    let settings = Settings::load(program.info, raw.store().root());
-    let settings = settings.unwrap_or_else(|_| Settings::usual(program.info));
-    let own = program.words(held, &settings, now).ok()?;
-    let message = entered_by(raw).and_then(|edge| edge.words(M::TABLE));
-    let message = message.or(M::TABLE.phases[raw.phase()].message);
-    words::render(raw, message, own).ok().flatten()
-}
-
-/// Returns the edge by which the hook last entered the loop's phase from another one.
-fn entered_by(raw: &Raw) -> Option<EdgeAt> {
-    let journal = raw.journal().ok()?;
-    let table = raw.table();
-    journal.iter().rev().find_map(|entry| {
-        let Entry::Change(change) = entry else {
-            return None;
-        };
-        let (from, to) = (change.from.as_deref()?, change.to.as_deref()?);
-        let mut edges = table.edges().filter(|edge| edge.from != edge.to);
-        edges.find(|edge| {
-            edge.transition == change.what
-                && edge.to == raw.phase()
-                && table.phases[edge.from].stored == from
-                && table.phases[edge.to].stored == to
-        })
-    })
 }
 
 /// Speaks of a loop of another session, which may be at work, or over: `/clear` gave this session its id.
@@ -341,8 +306,8 @@ fn phase(info: &ProgramInfo, listed: &Listed) -> &'static str {
 }
 
 /// Returns whether the loop waits in a phase that no session has in its hands.
-pub(super) fn is_nobodys(info: &ProgramInfo, listed: &Listed) -> bool {
-    place(info, listed).is_some_and(|at| messages::is_nobodys(info.table, at))
+pub(super) fn is_for_any_session(info: &ProgramInfo, listed: &Listed) -> bool {
+    place(info, listed).is_some_and(|at| messages::is_for_any_session(info.table, at))
 }
 
 /// Where the phase that a list shows stands in the machine.

@@ -3,12 +3,13 @@
 use clap::{ArgMatches, FromArgMatches as _, Subcommand as _};
 use jiff::Timestamp;
 
-use super::assembled::{App, LOOP, NotTaken, OwnVerb, Program};
+use super::app::{App, Program};
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
+use super::extension::{LOOP, NotTaken, OwnVerb};
 use super::settings::Settings;
 use super::verb_args::LoopArgs;
-use super::{arguments, attempts, incompatible, loops, messages, out, start, typed};
+use super::{attempts, command_line, incompatible, loops, messages, out, slash_arguments, start};
 use crate::behaviours::ask::Answer;
 use crate::behaviours::words;
 use crate::machine::LoopHandle;
@@ -24,7 +25,7 @@ pub(super) fn verb<M: App>(program: &Program<M>, verb: M::Verb) -> Result<Exit, 
     let (verb, actor) = match M::parts(&verb).1.from_prompt {
         false => (verb, caller.actor(false)),
         true => {
-            let typed = typed::taken(info, &name, &caller)?;
+            let typed = slash_arguments::taken(info, &name, &caller)?;
             (from_typed(program, &name, &typed)?, caller.actor(true))
         }
     };
@@ -39,7 +40,11 @@ pub(super) fn verb<M: App>(program: &Program<M>, verb: M::Verb) -> Result<Exit, 
         return loops::give_up(&store, &id);
     }
     let held = loops::opened::<M>(opened)?;
-    if let Some(arguments) = (program.instead)(&held, &verb).filter(|_| actor == Actor::Person) {
+    if let Some(arguments) = program
+        .extension
+        .start_instead(&held, &verb)
+        .filter(|_| actor == Actor::Person)
+    {
         return start::start_with(program, arguments);
     }
     program.prepare(&held, &settings, actor);
@@ -159,13 +164,13 @@ fn settings<M: App>(transition: &str, store: &crate::store::Store) -> Result<Set
 /// Parses what was typed after a verb's slash command as if it had been typed in a terminal.
 fn from_typed<M: App>(program: &Program<M>, name: &str, typed: &str) -> Result<M::Verb, Failure> {
     let info = program.info;
-    let mut command = arguments::command(program);
+    let mut command = command_line::command(program);
     let verb = command.find_subcommand(name).cloned().unwrap_or_default();
     let is_there = |id: &LoopId| {
         info.state.ids == crate::store::IdForm::Stamp
             || loops::find(info, Some(id.as_str())).is_ok()
     };
-    let given = typed::of_verb(&verb, typed, is_there, info);
+    let given = slash_arguments::of_verb(&verb, typed, is_there, info);
     let all = [info.program.to_owned(), name.to_owned()]
         .into_iter()
         .chain(given);
@@ -210,7 +215,7 @@ fn taken<M: App>(
         };
         store.log(&format!("{id} {name} refused: {refused}"));
         attempts::refused(&store, &id, actor, name, &refused.refusal);
-        let own = || (program.refused)(&refused.held, &name.replace('-', "_"));
+        let own = || program.extension.refusal_help(&refused.held, &name.replace('-', "_"));
         let help = match &*refused.refusal {
             Refusal::Actor { .. } if actor == Actor::Person => format!(
                 "nothing was changed: only the agent takes it, from the client’s shell; tell it to run:\n    {} {name} {id}",
@@ -234,16 +239,19 @@ fn taken<M: App>(
         messages::phase(now.raw()).name
     ));
     messages::clear(now.raw());
-    (program.entered)(&now, settings).map_err(|problem| {
-        Failure::plain(
-            Exit::Internal,
-            "claudex::verb::entered",
-            format!("loop {id}: {name} was done, and what follows from it was not: {problem}"),
-            &format!(
-                "make room or the folder writable, then:\n    {} resume {id}",
-                info.program
-            ),
-        )
-    })?;
+    program
+        .extension
+        .entered(&now, settings)
+        .map_err(|problem| {
+            Failure::plain(
+                Exit::Internal,
+                "claudex::verb::entered",
+                format!("loop {id}: {name} was done, and what follows from it was not: {problem}"),
+                &format!(
+                    "make room or the folder writable, then:\n    {} resume {id}",
+                    info.program
+                ),
+            )
+        })?;
     Ok(now)
 }

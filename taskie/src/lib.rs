@@ -23,21 +23,40 @@ pub mod rules;
 pub mod stops;
 pub mod summary;
 
-use claudex_loop::program::Program;
+use claudex_loop::Timestamp;
+use claudex_loop::program::settings::Settings;
+use claudex_loop::program::{Extension, NextAction, Program, Variables};
 
 pub use typestate::{AnyLoop, Loop, OnStop, Phase};
 
 /// Puts the program together: what follows from the machine file, and what only this one has.
 pub fn program() -> Program<typestate::Taskie> {
-    let program = typestate::program(stops::Taskie)
-        .context(context::of)
-        .entered(stops::entered)
-        .caveats(summary::of)
-        .next_action(summary::next_action);
-    commands::add(program)
+    commands::add(typestate::program(stops::Taskie))
         .takes_up("continue-plan")
         .begins_with("new-plan")
-        // There is one persona.
-        .arguments(|command| command.mut_subcommand("personas", |personas| personas.hide(true)))
         .command(demo::command, demo::run)
+        .extend(stops::Taskie)
+}
+
+impl Extension<typestate::Taskie> for stops::Taskie {
+    /// Hides `personas`, because there is one persona.
+    fn arguments(&self, command: clap::Command) -> clap::Command {
+        command.mut_subcommand("personas", |personas| personas.hide(true))
+    }
+
+    fn context(&self, held: &AnyLoop, settings: &Settings, now: Timestamp) -> Variables {
+        context::of(held, settings, now)
+    }
+
+    fn entered(&self, held: &AnyLoop, settings: &Settings) -> Result<Vec<String>, String> {
+        stops::entered(held, settings)
+    }
+
+    fn caveats(&self, held: &AnyLoop, settings: &Settings) -> Vec<String> {
+        summary::of(held, settings)
+    }
+
+    fn next_action(&self, held: &AnyLoop) -> Option<NextAction> {
+        summary::next_action(held)
+    }
 }

@@ -7,10 +7,10 @@ use jiff::Timestamp;
 
 use super::listing::Row;
 use crate::hooks::input::{self, INPUT_TIMEOUT, Input};
-use crate::program::assembled::App;
+use crate::program::app::App;
 use crate::program::exit::Exit;
-use crate::program::stop::{Surroundings, stores_of};
-use crate::program::{chosen, out, words};
+use crate::program::surroundings::Surroundings;
+use crate::program::{durations, out, session_loops};
 use crate::text;
 
 /// Prints the line, or nothing where the session has no loop.
@@ -25,13 +25,13 @@ pub(in crate::program) fn statusline<M: App>() -> Exit {
 fn line<M: App>(input: &Input, surroundings: &Surroundings) -> Option<String> {
     let session = input.session_id.as_deref()?;
     let mut own = Vec::new();
-    for store in stores_of(M::INFO, input, surroundings) {
+    for store in surroundings.stores(M::INFO, input) {
         let listed = store.list_active().into_iter();
         let listed =
             listed.filter(|one| one.session.as_deref() == Some(session) && one.problem.is_none());
         own.extend(listed.map(|one| (store.clone(), one)));
     }
-    chosen::order(M::INFO, session, &mut own);
+    session_loops::order(M::INFO, session, &mut own);
     let (store, listed) = own.into_iter().next()?;
     let row = Row::of(M::TABLE, &store, &listed, false, Timestamp::now());
     let round = row.round.map(|round| match row.max_rounds {
@@ -49,7 +49,7 @@ fn line<M: App>(input: &Input, surroundings: &Surroundings) -> Option<String> {
         round,
         running,
         findings,
-        Some(words::age(row.age_seconds)),
+        Some(durations::age(row.age_seconds)),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     Some(text::one_line(&parts.join(", "), 200))

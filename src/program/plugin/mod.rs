@@ -14,7 +14,7 @@ use camino::Utf8PathBuf;
 use clap::Subcommand;
 use serde_json::json;
 
-use super::assembled::{App, Program};
+use super::app::{App, Program};
 use super::dispatch::PROTOCOL;
 use super::exit::{Exit, Failure};
 use super::out;

@@ -6,11 +6,13 @@
 
 use jiff::Timestamp;
 
-use super::assembled::{App, NotTaken, Program};
+use super::app::{App, Program};
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
+use super::extension::NotTaken;
+use super::session_loops::all_owned;
 use super::settings::Settings;
-use super::stop::{Surroundings, all_owned};
+use super::surroundings::Surroundings;
 use super::{loops, messages, verbs};
 use crate::behaviours::words;
 use crate::hooks::answers::{self, Answer};
@@ -33,7 +35,7 @@ pub(super) fn take<M: App>(
     if surroundings.reviewer_child {
         return HookOutput::default();
     }
-    if let Some(taken) = (program.answered)(input, surroundings) {
+    if let Some(taken) = program.extension.answered(input, surroundings) {
         return taken;
     }
     let answers = answers::from_input(input);
@@ -87,7 +89,7 @@ pub(super) fn by_hand<M: App>(
         .question(&held)
         .map_err(|problem| refused(format!("it cannot ask: {problem}"), &unchanged))?
         .ok_or_else(|| {
-            let help = (program.refused)(&held, "answer");
+            let help = program.extension.refusal_help(&held, "answer");
             refused(
                 "it asks nothing now".to_owned(),
                 help.as_deref().unwrap_or(&unchanged),
@@ -163,7 +165,7 @@ fn taken<M: App>(
     ));
     // The answer counts; settings that cannot be used are said at the next stop.
     let settings = Settings::load(info, store.root()).unwrap_or_else(|_| Settings::usual(info));
-    if let Err(error) = (program.entered)(&now, &settings) {
+    if let Err(error) = program.extension.entered(&now, &settings) {
         store.log(&format!("{id} answer: {error}"));
     }
     messages::clear(raw);
