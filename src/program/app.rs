@@ -130,7 +130,7 @@ impl<M: App> Program<M> {
 
     /// Runs the program: reads its arguments, does what they say, prints what went wrong.
     pub fn main(self) -> ExitCode {
-        if let Some((asked, call)) = command_line::frequent() {
+        if let Some((asked, call)) = dispatch::frequent() {
             let ended = asked.and_then(|wanted| dispatch::speak::<M>(&wanted));
             let exit = ended.unwrap_or_else(|| dispatch::answer_client(&self, &call));
             // The process ends here, so freeing memory would be wasted time.

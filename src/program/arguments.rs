@@ -33,119 +33,6 @@ pub(super) enum Command {
     /// Review the round that a loop is in, or follow its review
     #[command(display_order = Group::Loops.place())]
     Review(Review),
-    /// Let a loop that waits, or that was put aside, go on
-    #[command(display_order = Group::Person.place())]
-    Resume {
-        #[command(flatten)]
-        target: Target,
-        /// Take it over, too, as `adopt` does
-        #[arg(long)]
-        adopt: bool,
-        /// Do not ask before a loop is taken from a session that may be at work on it
-        #[arg(long, requires = "adopt")]
-        yes: bool,
-    },
-    /// Hold a loop: no stop drives it until `resume`
-    #[command(display_order = Group::Person.place())]
-    Pause(Target),
-    /// Take a loop over into this session
-    #[command(display_order = Group::Person.place())]
-    Adopt {
-        #[command(flatten)]
-        target: Target,
-        /// Do not ask before it is taken from a session that may be at work on it
-        #[arg(long)]
-        yes: bool,
-    },
-    /// Take up a state document that this program did not write
-    #[command(display_order = Group::Person.place())]
-    Import {
-        /// The document; the loop goes on in the phase that it names
-        file: Utf8PathBuf,
-        /// The loop's id, where people choose it [default: the file's name]
-        #[arg(long, value_name = "NAME")]
-        id: Option<String>,
-    },
-    /// Show who reviews in which round
-    #[command(display_order = Group::Look.place())]
-    Personas,
-    /// Put loops aside that show no sign of life
-    #[command(display_order = Group::SetUp.place())]
-    Sweep {
-        /// For how long, such as 90m or 36h [default: limits.stale-minutes of the configuration, 15m]
-        #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-        older_than: Option<Duration>,
-        /// Say what would be put aside, and change nothing
-        #[arg(long)]
-        dry_run: bool,
-    },
-    /// Move everything of every loop of this project to a dated folder
-    #[command(display_order = Group::Person.place())]
-    Rollback {
-        /// Do not ask; needed where there is no terminal to ask on
-        #[arg(long)]
-        yes: bool,
-        /// Take what the command's prompt hook stored
-        #[arg(long, hide = true)]
-        from_prompt: bool,
-    },
-    /// Check that everything a loop needs is there
-    #[command(display_order = Group::Look.place())]
-    Doctor(Format),
-    /// Look at the configuration, and say what is wrong with it
-    #[command(subcommand, display_order = Group::SetUp.place())]
-    Config(Config),
-    /// Print the hooks for .claude/settings.json
-    #[command(display_order = Group::SetUp.place())]
-    Hooks {
-        /// Call the program by its name, not by the path where it lies now
-        #[arg(long)]
-        by_name: bool,
-    },
-    /// Write the plugin of Claude Code that calls this program
-    #[command(subcommand, display_order = Group::SetUp.place())]
-    Plugin(plugin::Command),
-    /// Print one line for the client's status line
-    ///
-    /// What the client says stands on stdin.
-    #[command(display_order = Group::SetUp.place())]
-    Statusline,
-    /// Print a completion script for a shell
-    #[command(display_order = Group::SetUp.place())]
-    Completions {
-        /// Which one
-        #[arg(value_enum)]
-        shell: clap_complete::Shell,
-    },
-    /// What Claude Code's hooks call: one JSON value on stdin, one answer on stdout
-    #[command(hide = true)]
-    Hook {
-        /// Which one
-        hook: Hook,
-    },
-    /// Read and change state files; what scripts call
-    #[command(subcommand, hide = true)]
-    State(State),
-}
-
-/// What only the program of a machine that asks has.
-#[derive(Debug, Subcommand)]
-pub(super) enum Asking {
-    /// Answer the question that the loop asks
-    #[command(allow_missing_positional = true, display_order = Group::Person.place())]
-    Answer {
-        /// The loop [default: the active one]
-        #[arg(value_name = "LOOP", allow_hyphen_values = true)]
-        id: Option<String>,
-        /// The option, letter by letter; or a text of your own, where the question takes one
-        #[arg(value_name = "LABEL", required = true, allow_hyphen_values = true)]
-        label: String,
-    },
-}
-
-/// What only the program of a machine that verifies the work has.
-#[derive(Debug, Subcommand)]
-pub(super) enum Verifying {
     /// Run the commands that verify the work
     ///
     /// Those that your configuration names or allows (`allow_commands`) run.
@@ -155,11 +42,6 @@ pub(super) enum Verifying {
         #[arg(value_name = "LOOP")]
         id: Option<String>,
     },
-}
-
-/// What only the program of a machine with many loops has.
-#[derive(Debug, Subcommand)]
-pub(super) enum Choosing {
     /// Have the stops of this session drive a loop
     ///
     /// Until it is over, or another one is chosen.
@@ -169,6 +51,109 @@ pub(super) enum Choosing {
         #[arg(value_name = "LOOP")]
         id: Option<String>,
     },
+    /// Resume a waiting, paused or archived loop
+    #[command(display_order = Group::Person.place())]
+    Resume {
+        #[command(flatten)]
+        target: Target,
+        /// Take it over into this session, as `adopt` does
+        #[arg(long)]
+        adopt: bool,
+        /// Do not ask if another session may be at work on it
+        #[arg(long, requires = "adopt")]
+        yes: bool,
+    },
+    /// Pause a loop: no stop drives it until `resume`
+    #[command(display_order = Group::Person.place())]
+    Pause(Target),
+    /// Take a loop over into this session
+    #[command(display_order = Group::Person.place())]
+    Adopt {
+        #[command(flatten)]
+        target: Target,
+        /// Do not ask if another session may be at work on it
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Take up a state document that this program did not write
+    #[command(display_order = Group::Person.place())]
+    Import {
+        /// The document; the loop goes on in the phase that it names
+        file: Utf8PathBuf,
+        /// The loop's id, if users choose it [default: the file's name]
+        #[arg(long, value_name = "NAME")]
+        id: Option<String>,
+    },
+    /// Show who reviews in which round
+    #[command(display_order = Group::Look.place())]
+    Personas,
+    /// Archive inactive loops
+    #[command(display_order = Group::SetUp.place())]
+    Sweep {
+        /// How long they were inactive, such as 90m or 36h [default: limits.stale-minutes of the configuration, 15m]
+        #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+        older_than: Option<Duration>,
+        /// Print what would be archived, and change nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Move everything of every loop of this project to a dated folder
+    #[command(display_order = Group::Person.place())]
+    Rollback {
+        /// Do not ask; required without a terminal
+        #[arg(long)]
+        yes: bool,
+        /// Take what the command's prompt hook stored
+        #[arg(long, hide = true)]
+        from_prompt: bool,
+    },
+    /// Answer the question that the loop asks
+    #[command(allow_missing_positional = true, display_order = Group::Person.place())]
+    Answer {
+        /// The loop [default: the active one]
+        #[arg(value_name = "LOOP", allow_hyphen_values = true)]
+        id: Option<String>,
+        /// The option, letter by letter; or a text of your own, if the question takes one
+        #[arg(value_name = "LABEL", required = true, allow_hyphen_values = true)]
+        label: String,
+    },
+    /// Check the installation
+    #[command(display_order = Group::Look.place())]
+    Doctor(Format),
+    /// Show and check the configuration
+    #[command(subcommand, display_order = Group::SetUp.place())]
+    Config(Config),
+    /// Print the hooks for .claude/settings.json
+    #[command(display_order = Group::SetUp.place())]
+    Hooks {
+        /// Call the program by its name instead of its path
+        #[arg(long)]
+        by_name: bool,
+    },
+    /// Write the plugin of Claude Code that calls this program
+    #[command(subcommand, display_order = Group::SetUp.place())]
+    Plugin(plugin::Command),
+    /// Print one line for the client's status line
+    ///
+    /// Reads the client's JSON from stdin.
+    #[command(display_order = Group::SetUp.place())]
+    Statusline,
+    /// Print a completion script for a shell
+    #[command(display_order = Group::SetUp.place())]
+    Completions {
+        /// The shell
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+    /// Answer a hook of Claude Code: one JSON value on stdin, one on stdout
+    #[command(hide = true)]
+    Hook {
+        /// The hook
+        hook: Hook,
+    },
+    /// Read and change state files, for scripts
+    #[command(subcommand, hide = true)]
+    State(State),
 }
 
 /// A hook.
@@ -176,23 +161,23 @@ pub(super) enum Choosing {
 pub(super) enum Hook {
     /// The Stop hook
     Stop,
-    /// The prompt hooks: keep what was typed after one of our commands
+    /// The prompt hooks: keep the arguments of a slash command
     Prompt,
-    /// The hook on AskUserQuestion: takes an answer of the person
+    /// The hook on AskUserQuestion: takes the user's answer
     Answer,
-    /// The hook at the start of a session: says in one line where a loop waits
+    /// The hook at the start of a session: names a loop that waits
     SessionStart,
-    /// The hook before a compaction: keeps which session is compacted
+    /// The hook before a compaction: notes the session
     PreCompact,
 }
 
-/// `review`
+/// The arguments of `review`.
 #[derive(Debug, Args)]
 pub(super) struct Review {
     /// The loop [default: the active one]
     #[arg(value_name = "LOOP")]
     pub(super) id: Option<String>,
-    /// Who reviews: codex, claude, lint (built in), one of your configuration, auto [default: as configured, else auto]
+    /// The reviewer: codex, claude, lint (built in), one of your configuration, auto [default: as configured, or auto]
     #[arg(long, value_name = "NAME")]
     pub(super) reviewer: Option<String>,
     #[command(flatten)]
@@ -205,13 +190,13 @@ pub(super) struct Review {
     pub(super) follow: bool,
 }
 
-/// Sets the limits of a review.
+/// The time limits of a review.
 #[derive(Debug, Args)]
 pub struct Time {
     /// How long one review may take, such as 90s or 10m
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub timeout: Option<Duration>,
-    /// How long it may be silent
+    /// How long the reviewer may be silent, such as 90s or 10m
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub idle_timeout: Option<Duration>,
 }
@@ -239,7 +224,7 @@ impl Time {
     }
 }
 
-/// A loop to look at.
+/// The arguments of `status`.
 #[derive(Debug, Args)]
 pub(super) struct Look {
     #[command(flatten)]
@@ -248,21 +233,21 @@ pub(super) struct Look {
     pub(super) format: Format,
 }
 
-/// A loop that is reported on.
+/// The arguments of `report`.
 #[derive(Debug, Args)]
 pub(super) struct Report {
     #[command(flatten)]
     pub(super) target: Target,
-    /// How it is written
+    /// The format
     #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
     pub(super) format: ReportFormat,
 }
 
-/// The name of the argument by which a program's own verb `report` prints what every other program's does.
+/// The name of the argument by which a program's own verb `report` prints the report that every program has.
 const FORMAT: &str = "the format";
 
 impl Report {
-    /// Adds that argument to the verb, unless it has a `--format` of its own.
+    /// Adds the argument to the verb, unless the verb has its own `--format`.
     pub(super) fn with_format(own: clap::Command) -> clap::Command {
         if own
             .get_arguments()
@@ -282,7 +267,7 @@ impl Report {
         own.arg(format)
     }
 
-    /// Returns the page that a call of the verb asks for, where it does.
+    /// Returns the report that a call of the verb asks for.
     pub(super) fn instead_of(own: &clap::Command, given: &clap::ArgMatches) -> Option<Self> {
         let format = *given.try_get_one(FORMAT).ok()??;
         let first = own
@@ -303,18 +288,18 @@ impl Report {
 /// The form of a report.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 pub(super) enum ReportFormat {
-    /// A page for a browser, with nothing from elsewhere
+    /// A page for a browser
     Html,
     /// The same facts for programs
     Json,
 }
 
-/// A loop whose journal is wanted.
+/// The arguments of `journal`.
 #[derive(Debug, Args)]
 pub(super) struct Journal {
     #[command(flatten)]
     pub(super) look: Look,
-    /// Print no more than whether each change follows from the one before it
+    /// Only check that each change follows from the one before it
     #[arg(long, conflicts_with = "json")]
     pub(super) verify: bool,
 }
@@ -322,12 +307,12 @@ pub(super) struct Journal {
 /// Text or JSON.
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct Format {
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
 }
 
-/// A loop that a command is about.
+/// The loop that a command is about.
 #[derive(Debug, Args)]
 pub(super) struct Target {
     /// The loop [default: the active one]
@@ -338,33 +323,33 @@ pub(super) struct Target {
     pub(super) from_prompt: bool,
 }
 
-/// `config`
+/// The subcommands of `config`.
 #[derive(Debug, Subcommand)]
 pub(super) enum Config {
-    /// Print where the user's and the project's file are, and whether they are there
+    /// Print the paths of the user's and the project's file, and whether they exist
     Path(Format),
-    /// Print every setting that holds here, with where it comes from
+    /// Print every setting with its source
     Show(Format),
-    /// Check both files and the environment; exit 2 with every finding where something is wrong
+    /// Check both files and the environment; exit 2 on an error
     Check,
-    /// Write the user's file, with every setting commented out, where there is none
+    /// Write the user's file with every setting commented out, if there is none
     Init,
 }
 
-/// `state`
+/// The subcommands of `state`.
 #[derive(Debug, Subcommand)]
 pub(super) enum State {
     /// Print a new id
     NewId,
-    /// Exit 0 when this is an id, else 1
+    /// Exit 0 if this is an id, or 1
     #[command(name = "valid-id")]
     ValidId {
         #[arg(allow_hyphen_values = true)]
         id: String,
     },
-    /// Replace a file atomically by what comes on stdin
+    /// Replace a file atomically by stdin
     Write { file: Utf8PathBuf },
-    /// Print a field's value; exit 1 when there is none
+    /// Print a field's value; exit 1 if there is none
     Get { file: Utf8PathBuf, field: String },
     /// Set a field; `-` reads the value from stdin
     Set {
@@ -373,7 +358,7 @@ pub(super) enum State {
         #[arg(allow_hyphen_values = true)]
         value: String,
     },
-    /// Change the phase, if it is FROM: exit 0 when it was, 1 when it was not
+    /// Change the phase if it is FROM; exit 1 if it is not
     Move {
         file: Utf8PathBuf,
         from: String,
@@ -381,17 +366,17 @@ pub(super) enum State {
     },
     /// Write a pid (default: the caller's) into a lock file
     LockWrite { file: Utf8PathBuf, pid: Option<u32> },
-    /// Exit 0 when the process of a lock file is alive, else 1
+    /// Exit 0 if the process of a lock file is alive, or 1
     LockActive { file: Utf8PathBuf },
-    /// Sweep as start does
+    /// Archive inactive loops, as a start does
     Sweep,
-    /// Print the newest state file; exit 1 when there is none
+    /// Print the newest state file; exit 1 if there is none
     Find,
     /// Print high=N medium=N low=N of a findings file; zeros for a missing one
     Counts { file: Utf8PathBuf },
-    /// Print who reviews in a round
+    /// Print the persona of a round
     Persona { round: u64 },
-    /// Print the label of who reviews in a round
+    /// Print the label of the persona of a round
     PersonaLabel { round: u64 },
 }
 

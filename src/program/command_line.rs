@@ -1,9 +1,9 @@
-//! The command line of a machine's program: its commands, and the calls that do without clap.
+//! The command line of a machine's program.
 
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
 
 use super::app::{App, Program};
-use super::arguments::{Asking, Choosing, Command, Hook, Report, Verifying};
+use super::arguments::{Command, Report};
 use super::help::{Group, grouped};
 use super::{color, session_loops, start};
 use crate::behaviours::verify;
@@ -12,33 +12,6 @@ use crate::machine::{Actor, Table};
 /// The last lines of `--help`.
 const EXIT_CODES: &str = "\
 Exit codes: 0 complete, 1 refused, 2 usage, 3 fault, 5 no verdict, 130 signal";
-
-/// A call that a client makes at every turn or more often. It is recognized without clap, whose parser takes longer than the answer.
-#[derive(Debug)]
-pub(super) enum Frequent {
-    Hook(Hook),
-    Statusline,
-}
-
-/// Returns the frequent call of this process and what `--protocol` asks, or `None` if clap has to parse the arguments.
-pub(super) fn frequent() -> Option<(Option<String>, Frequent)> {
-    let mut words: Vec<String> = (std::env::args_os().skip(1))
-        .map(|word| word.into_string().ok())
-        .collect::<Option<_>>()?;
-    let asked = words
-        .first()
-        .and_then(|first| first.strip_prefix("--protocol="));
-    let asked = asked.map(str::to_owned);
-    words.drain(..usize::from(asked.is_some()));
-    let call = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        // The most frequent call does not wait for clap's list of names.
-        ["hook", "stop"] => Frequent::Hook(Hook::Stop),
-        ["hook", name] => Frequent::Hook(Hook::from_str(name, false).ok()?),
-        ["statusline"] => Frequent::Statusline,
-        _ => return None,
-    };
-    Some((asked, call))
-}
 
 /// Reads the arguments of this process.
 pub(super) fn read<M: App>(program: &Program<M>) -> clap::error::Result<clap::ArgMatches> {
@@ -79,33 +52,49 @@ pub(super) fn command<M: App>(program: &Program<M>) -> clap::Command {
             _ => own,
         });
     }
-    let verbs = M::Verb::augment_subcommands(clap::Command::new(info.program));
-    let verbs = verbs.get_subcommands().filter(|verb| !verb.is_hide_set());
-    let verbs = verbs.map(|verb| verb.clone().display_order(place(M::TABLE, verb.get_name())));
-    command = command.subcommands(verbs);
+    let verbs = machine_verbs::<M>();
+    command = command.subcommands(
+        verbs
+            .get_subcommands()
+            .map(|verb| verb.clone().display_order(place(M::TABLE, verb.get_name()))),
+    );
     // The program's own command replaces the one of that name that every program has.
     let common = Command::augment_subcommands(clap::Command::new(info.program));
-    let common = common.get_subcommands().cloned();
     let common: Vec<_> = common
-        .filter(|one| command.find_subcommand(one.get_name()).is_none())
+        .get_subcommands()
+        .filter(|one| command.find_subcommand(one.get_name()).is_none() && is_offered::<M>(one))
+        .cloned()
         .collect();
-    let mut command = command.subcommands(common);
+    command = command.subcommands(common);
     if M::TABLE.phases.iter().all(|phase| phase.review.is_none()) {
         for about_reviews in ["review", "personas"] {
             command = command.mut_subcommand(about_reviews, |one| one.hide(true));
         }
     }
-    if asks(M::TABLE) {
-        command = Asking::augment_subcommands(command);
-    }
-    if verify::is_used(M::TABLE) {
-        command = Verifying::augment_subcommands(command);
-    }
-    if session_loops::has_many(info) {
-        command = Choosing::augment_subcommands(command);
-    }
     let command = command.about(M::TABLE.doc).long_about(None);
     grouped(program.extension.arguments(command))
+}
+
+/// Returns the verbs of the machine's transitions, but not those that the program writes itself.
+fn machine_verbs<M: App>() -> clap::Command {
+    let all = M::Verb::augment_subcommands(clap::Command::new(M::INFO.program));
+    let shown = all.get_subcommands().filter(|verb| !verb.is_hide_set());
+    clap::Command::new(M::INFO.program).subcommands(shown.cloned())
+}
+
+/// Returns whether a name is a verb of the machine.
+pub(super) fn is_machine_verb<M: App>(name: &str) -> bool {
+    machine_verbs::<M>().find_subcommand(name).is_some()
+}
+
+/// Returns whether a machine has a use for a command that every program has.
+fn is_offered<M: App>(command: &clap::Command) -> bool {
+    match command.get_name() {
+        "answer" => asks(M::TABLE),
+        "verify" => verify::is_used(M::TABLE),
+        "use" => session_loops::has_many(M::INFO),
+        _ => true,
+    }
 }
 
 /// Returns the place of a verb in the help, after what every program has. A verb that only the user takes is with the user's.

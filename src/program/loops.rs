@@ -11,6 +11,7 @@ use super::incompatible::{self, ends_anywhere};
 use super::info::ProgramInfo;
 use super::settings::Settings;
 use super::{attempts, locate, messages, out, session_loops, slash_arguments};
+use crate::behaviours::words;
 use crate::machine::LoopHandle;
 use crate::machine::raw::OpenError;
 use crate::machine::{Actor, Raw, Table};
@@ -120,11 +121,10 @@ pub(super) fn find_called(
     }
 }
 
-/// Refuses a command that is a person's to an agent, and notes it in the loop that it was about, where there is one. `command` is
-/// what is typed.
+/// Refuses a command of the user's to an agent, and notes the attempt in the loop that it is about. `command` is the command line.
 ///
 /// # Errors
-/// The call comes from an agent.
+/// Returns an error if the call comes from an agent.
 pub fn person_only(
     info: &ProgramInfo,
     actor: Actor,
@@ -139,15 +139,20 @@ pub fn person_only(
         store.log(&format!("{id} {name} refused: it came from an agent"));
         attempts::note(&store, &id, actor, name, "only for a person");
     }
-    let place = match info.slash(command) {
-        Some(_) => "run one of these, the second one in a terminal",
-        None => "run in a terminal",
+    let help = match info.slash(command) {
+        Some(typed) => format!(
+            "ask the user to type {typed}, or to run in a terminal:{}",
+            words::lines(&[format!("{} {command}", info.program)])
+        ),
+        None => format!(
+            "ask the user to run in a terminal:{}",
+            info.command(command)
+        ),
     };
-    let help = format!("ask the person to {place}:{}", info.command(command));
     Err(Failure::plain(
         Exit::Refused,
         "claudex::person",
-        format!("{name} is a person’s decision, and this call comes from an agent"),
+        format!("an agent may not run ‘{name}’"),
         &help,
     ))
 }
@@ -157,21 +162,19 @@ pub fn person_only(
 /// # Errors
 /// Returns an error if `actor` is an agent and the loop belongs to another session.
 pub fn own_session(info: &ProgramInfo, raw: &Raw, actor: Actor) -> Result<(), Failure> {
+    let id = raw.id();
     let owner = raw.text(info.state.fields.session);
     let is_own = Caller::from_env().session.as_ref() == Some(&owner);
     if actor != Actor::Agent || is_own || [UNKNOWN, ""].contains(&owner.as_str()) {
         return Ok(());
     }
-    let id = raw.id();
     attempts::note(raw.store(), id, actor, "a change", "of another session");
+    let adopt = info.command(&format!("adopt {id}"));
     Err(Failure::plain(
         Exit::Refused,
         "claudex::session",
         format!("loop {id} belongs to another session"),
-        &format!(
-            "a person takes it over:{}",
-            info.command(&format!("adopt {id}"))
-        ),
+        &format!("ask the user to take it over:{adopt}"),
     ))
 }
 

@@ -1,8 +1,7 @@
-//! A person's answer to the question of a phase, which takes the transition that it stands for: the hook on AskUserQuestion, and
-//! the command `answer`.
+//! The user's answer to the question of a phase, which takes a transition: the hook on AskUserQuestion, and the command `answer`.
 //!
-//! In the client the answer is what makes the change a person's; the agent only put the question. Everything that is not the
-//! session's own loop, its phase's question and one of the offered answers is passed over in silence.
+//! The hook makes the change the user's; the agent only puts the question. It ignores everything else than the session's own
+//! loop, the question of its phase, and the offered answers.
 
 use jiff::Timestamp;
 
@@ -22,11 +21,11 @@ use crate::machine::{Actor, Refusal};
 use crate::store::{LoopId, Store};
 use crate::text;
 
-/// What is said of an answer to a dialog that the agent altered.
-const ALTERED: &str = "the dialog had other options or descriptions than the question has; put the question again, exactly as it was given";
+/// The error of an answer to a dialog that the agent altered.
+const ALTERED: &str = "the dialog had other options or descriptions than the question; ask the question again, exactly as given";
 
-/// Takes an answer to the question of the phase that the session's own loop is in.
-pub(super) fn take<M: App>(
+/// Answers the hook: takes an answer to the question of one of the session's loops.
+pub(super) fn answer<M: App>(
     program: &Program<M>,
     input: &Input,
     surroundings: &Surroundings,
@@ -35,23 +34,23 @@ pub(super) fn take<M: App>(
     if surroundings.reviewer_child {
         return HookOutput::default();
     }
-    if let Some(taken) = program.extension.answered(input, surroundings) {
-        return taken;
+    if let Some(output) = program.extension.answered(input, surroundings) {
+        return output;
     }
     let answers = answers::from_input(input);
     let Some(session) = input.session_id.as_deref().filter(|_| !answers.is_empty()) else {
         return HookOutput::default();
     };
-    // Of several loops the one that asked is meant, whichever a stop would drive now.
-    let mut told = HookOutput::default();
+    // Of several loops the one that asked is meant, not the one that a stop would drive.
+    let mut output = HookOutput::default();
     for (store, id) in all_owned(info, input, surroundings, session) {
-        match taken::<M>(program, &store, &id, &answers, &mut told) {
+        match take::<M>(program, &store, &id, &answers, &mut output) {
             Ok(false) => {}
             Ok(true) => break,
             Err(problem) => {
-                let line = text::note(&problem, 300);
-                store.log(&format!("{id} answer: {line}"));
-                let line = info.line(&format!("the answer changed nothing in loop {id}: {line}"));
+                let problem = text::note(&problem, 300);
+                store.log(&format!("{id} answer: {problem}"));
+                let line = info.line(&format!("the answer did not change loop {id}: {problem}"));
                 return HookOutput {
                     agent: Some(line.clone()),
                     more: None,
@@ -60,10 +59,10 @@ pub(super) fn take<M: App>(
             }
         }
     }
-    told
+    output
 }
 
-/// Takes an answer that a person gives in a terminal.
+/// Takes an answer that the user gives in a terminal.
 pub(super) fn by_hand<M: App>(
     program: &Program<M>,
     id: Option<&str>,
@@ -76,74 +75,62 @@ pub(super) fn by_hand<M: App>(
     let settings = loops::settings(info, store.root(), None)?;
     let held = loops::open::<M>(&store, &id, actor)?;
     program.prepare(&held, &settings, actor);
-    let refused = |why: String, help: &str| {
+    let unchanged = messages::unchanged(held.raw());
+    let refused = |why: String, help: Option<&str>| {
         Failure::plain(
             Exit::Refused,
             "claudex::answer",
             format!("loop {id}: {why}"),
-            help,
+            help.unwrap_or(&unchanged),
         )
     };
-    let unchanged = messages::unchanged(held.raw());
     let asked = program
         .question(&held)
-        .map_err(|problem| refused(format!("it cannot ask: {problem}"), &unchanged))?
-        .ok_or_else(|| {
-            let help = program.extension.refusal_help(&held, "answer");
-            refused(
-                "it asks nothing now".to_owned(),
-                help.as_deref().unwrap_or(&unchanged),
-            )
-        })?;
+        .map_err(|problem| refused(format!("cannot ask: {problem}"), None))?;
+    let Some(asked) = asked else {
+        let help = program.extension.refusal_help(&held, "answer");
+        return Err(refused("it asks nothing now".to_owned(), help.as_deref()));
+    };
     let answer = asked
         .answer(label, true)
-        .map_err(|problem| refused(problem, &unchanged))?
-        .ok_or_else(|| {
-            let label = text::one_line(&text::shown(label), 80);
-            let why = format!("“{label}” is no answer to: {}", asked.question);
-            refused(
-                why,
-                &format!("the options are {}; nothing was changed", asked.labels()),
-            )
-        })?;
-    let verb =
-        verbs::of_answer::<M>(&answer, &id).map_err(|problem| refused(problem, &unchanged))?;
+        .map_err(|problem| refused(problem, None))?;
+    let Some(answer) = answer else {
+        let label = text::one_line(&text::shown(label), 80);
+        let why = format!("“{label}” is no answer to: {}", asked.question);
+        let help = format!("nothing was changed; the options are {}", asked.labels());
+        return Err(refused(why, Some(&help)));
+    };
+    let verb = verbs::of_answer::<M>(&answer, &id).map_err(|problem| refused(problem, None))?;
     let name = answer.transition.replace('_', "-");
     let now = verbs::take(program, verb, held, &settings)?;
     verbs::tell(program, &name, &now, &settings);
     Ok(Exit::Complete)
 }
 
-/// Takes the first of the answers that is one to the question of a loop, and says what came of it; returns whether there was one.
-fn taken<M: App>(
+/// Takes the first answer to the question of a loop. Returns whether there is one.
+fn take<M: App>(
     program: &Program<M>,
     store: &Store,
     id: &LoopId,
     answers: &[Answer],
-    told: &mut HookOutput,
+    output: &mut HookOutput,
 ) -> Result<bool, String> {
     let info = program.info;
     let held = M::open(store, id, Actor::Person).map_err(|error| error.to_string())?;
-    let repairs: Vec<String> = held
-        .raw()
-        .repairs()
-        .iter()
-        .map(ToString::to_string)
-        .collect();
-    // Opening it was the one time that this can be told.
+    let repairs = messages::repairs(held.raw());
     if !repairs.is_empty() {
-        told.person = Some(info.line(&format!("loop {id}: {}", repairs.join("; "))));
+        output.person = Some(info.line(&format!("loop {id}: {}", repairs.join("; "))));
     }
-    // What is wrong with a question is said at a stop.
-    let asked = program.question(&held).ok().flatten();
-    let chosen = asked.iter().find_map(|asked| {
-        let mut ours = answers
-            .iter()
-            .filter(|answer| asked.is(&answer.header, &answer.question));
-        ours.find_map(|answer| match asked.offers(&answer.options) {
-            true => asked.answer(&answer.text, answer.is_typed).transpose(),
-            false => Some(Err(ALTERED.to_owned())),
-        })
+    // The next stop reports a question that cannot be asked.
+    let Some(asked) = program.question(&held).ok().flatten() else {
+        return Ok(false);
+    };
+    let mut ours = answers
+        .iter()
+        .filter(|answer| asked.is(&answer.header, &answer.question));
+    let chosen = ours.find_map(|answer| match asked.offers(&answer.options) {
+        true => asked.answer(&answer.text, answer.is_typed).transpose(),
+        false => Some(Err(ALTERED.to_owned())),
     });
     let Some(chosen) = chosen.transpose()? else {
         return Ok(false);
@@ -151,46 +138,43 @@ fn taken<M: App>(
     let transition = chosen.transition;
     let now = match program.run(verbs::of_answer::<M>(&chosen, id)?, held) {
         Ok(now) => now,
-        // Someone else decided first; what came of it is told at the next stop.
+        // Another process was faster. The next stop says what it did.
         Err(NotTaken::Refused(refused)) if matches!(*refused.refusal, Refusal::Stale { .. }) => {
             return Ok(true);
         }
         Err(NotTaken::Refused(refused)) => return Err(refused.to_string()),
         Err(NotTaken::Failed(failure)) => return Err(failure.to_string()),
     };
-    let (raw, phase) = (now.raw(), messages::phase(now.raw()));
-    store.log(&format!(
-        "{id} {transition} by an answer: now {}",
-        phase.name
-    ));
-    // The answer counts; settings that cannot be used are said at the next stop.
+    let raw = now.raw();
+    let phase = messages::phase(raw);
+    let log = |line: &str| store.log(&format!("{id} {line}"));
+    log(&format!("{transition} by an answer: now {}", phase.name));
+    // The answer counts even if the settings cannot be used. The next stop reports that.
     let settings = Settings::load(info, store.root()).unwrap_or_else(|_| Settings::usual(info));
     if let Err(error) = program.extension.entered(&now, &settings) {
-        store.log(&format!("{id} answer: {error}"));
+        log(&format!("answer: {error}"));
     }
     messages::clear(raw);
-    // The next stop says nothing of a phase that was entered before it; so it is said here.
-    let own = program.words(&now, &settings, Timestamp::now());
-    let words = own.and_then(|own| match raw.taken() {
-        Some(edge) => {
-            words::render(raw, edge.words(raw.table()), own).map_err(|error| error.to_string())
-        }
-        None => Ok(None),
-    });
-    let words = words.unwrap_or_else(|problem| {
-        store.log(&format!("{id} answer: {problem}"));
+
+    // The next stop does not repeat the message of this phase.
+    let message = raw.taken().and_then(|edge| edge.words(raw.table()));
+    let rendered = program
+        .words(&now, &settings, Timestamp::now())
+        .and_then(|own| words::render(raw, message, own).map_err(|error| error.to_string()));
+    let message = rendered.unwrap_or_else(|problem| {
+        log(&format!("answer: {problem}"));
         None
     });
-    let next = match (phase.terminal, &words) {
-        (true, _) => " It is over.",
-        (false, None) => " End your turn to go on.",
-        (false, Some(_)) => "",
+    let next = match &message {
+        _ if phase.terminal => " It is over.",
+        None => " End your turn to go on.",
+        Some(_) => "",
     };
-    told.agent = Some(info.line(&format!(
+    output.agent = Some(info.line(&format!(
         "the answer “{}” took loop {id} by {transition} to phase {}.{next}",
         text::one_line(&chosen.label, 80),
         phase.name,
     )));
-    told.more = words.filter(|_| !phase.terminal);
+    output.more = message.filter(|_| !phase.terminal);
     Ok(true)
 }

@@ -84,11 +84,11 @@ fn problem(info: &ProgramInfo, store: &Store, listed: &Listed) -> Option<String>
     if !store.is_for(listed.root.as_deref()) {
         return None;
     }
-    let help = match store.has_journal(&listed.id) {
-        true => incompatible::take_over(info, listed.id.as_str()),
-        false => incompatible::NO_LOOP.to_owned(),
-    };
+    if !store.has_journal(&listed.id) {
+        return Some(incompatible::foreign_document(info, &listed.path));
+    }
     let problem = text::one_line(problem, MAX_PROBLEM_CHARS);
+    let help = incompatible::take_over(info, listed.id.as_str());
     Some(format!("{problem}; {help}"))
 }
 

@@ -14,7 +14,7 @@ use super::info::ProgramInfo;
 use super::session_loops::{self, Located};
 use super::settings::Settings;
 use super::surroundings::Surroundings;
-use super::{hooks, incompatible, messages, next_action, out, rounds, turn_end, vanished};
+use super::{incompatible, messages, next_action, out, rounds, turn_end, vanished};
 use crate::behaviours::{Step, words};
 use crate::hooks::{Action, Decision, Input};
 use crate::machine::{Actor, EdgeAt, LoopHandle, Raw, Refusal};
@@ -28,14 +28,12 @@ pub(super) const LET_END: &str = "let the turn end: ";
 /// Answers the Stop hook: reads its input, decides, prints the decision.
 pub(super) fn answer<M: App>(program: &Program<M>, surroundings: &Surroundings) -> Exit {
     let info = program.info;
-    let decided = catch_unwind(AssertUnwindSafe(|| {
-        match hooks::read(&surroundings.budget) {
-            Ok(input) => decide(program, &input, surroundings),
-            Err(error) => approve(
-                info,
-                &format!("cannot read the Stop hook's input as JSON: {error}"),
-            ),
-        }
+    let decided = catch_unwind(AssertUnwindSafe(|| match surroundings.read_input() {
+        Ok(input) => decide(program, &input, surroundings),
+        Err(error) => approve(
+            info,
+            &format!("cannot read the Stop hook's input as JSON: {error}"),
+        ),
     }));
     let decision = decided.unwrap_or_else(|_| {
         let doctor = format!("{} doctor", info.program);
@@ -95,7 +93,7 @@ impl<M: App> Stop<'_, M> {
     /// Returns an error if a step failed before the loop changed.
     fn run_steps(&self) -> Result<Decision, String> {
         let held = self.open()?;
-        let mut notes = repairs(held.raw());
+        let mut notes = messages::repairs(held.raw());
 
         let turn = turn_end::look(self.program.info, self.input, held.raw());
         notes.extend(turn.note);
@@ -322,11 +320,6 @@ impl<M: App> Stop<'_, M> {
     fn log(&self, line: &str) {
         self.store.log(&format!("{} {line}", self.id));
     }
-}
-
-/// Returns what opening a loop repaired.
-fn repairs(raw: &Raw) -> Vec<String> {
-    raw.repairs().iter().map(ToString::to_string).collect()
 }
 
 /// Lets the turn end, with a note for the user.

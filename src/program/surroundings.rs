@@ -3,8 +3,9 @@
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::info::ProgramInfo;
-use super::locate;
+use super::{locate, state_folders};
 use crate::hooks::Input;
+use crate::hooks::input::{self, INPUT_TIMEOUT};
 use crate::process::environment::GUARD;
 use crate::store::{Budget, Store};
 
@@ -36,6 +37,16 @@ impl Surroundings {
         }
     }
 
+    /// Reads the client's input from stdin, within the time that is left.
+    ///
+    /// # Errors
+    /// Returns an error if the input is not the JSON of a hook.
+    pub(super) fn read_input(&self) -> serde_json::Result<Input> {
+        self.budget.wait(INPUT_TIMEOUT, |timeout| {
+            input::read(std::io::stdin(), timeout)
+        })
+    }
+
     /// Returns the folders that a call comes from, the project first.
     pub(super) fn folders<'a>(&'a self, input: &'a Input) -> Vec<&'a Utf8Path> {
         let cwd = input.cwd.as_deref().map(Utf8Path::new);
@@ -49,7 +60,7 @@ impl Surroundings {
 
     /// Returns the state folders that a call is about, the nearest first.
     pub(super) fn stores(&self, info: &ProgramInfo, input: &Input) -> Vec<Store> {
-        locate::stores(info.state, &self.folders(input))
+        state_folders::stores(info.state, &self.folders(input))
             .into_iter()
             .map(|store| store.within(&self.budget))
             .collect()

@@ -235,7 +235,7 @@ pub(super) fn shown<M: App>(
         notes,
         waits_for,
         next,
-        ways_on: messages::ways(info, raw),
+        ways_on: messages::ways(raw),
         state: raw.store().path_of(raw.id()).to_string(),
     }
 }
