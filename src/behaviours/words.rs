@@ -96,16 +96,18 @@ pub(crate) fn answering(raw: &Raw) -> String {
 fn verbs(raw: &Raw, actor: Actor) -> Vec<String> {
     let mut lines = Vec::new();
     for edge in raw.open_edges() {
-        let line = format!(
-            "{} {}",
-            raw.table().state.program,
-            call(raw.id().as_str(), &edge)
-        );
+        let line = command_line(raw, &edge);
         if edge.is_verb() && edge.by.contains(&actor) && !lines.contains(&line) {
             lines.push(line);
         }
     }
     lines
+}
+
+/// Returns the command line of an edge's verb.
+pub(crate) fn command_line(raw: &Raw, edge: &EdgeInfo) -> String {
+    let program = raw.table().state.program;
+    format!("{program} {}", call(raw.id().as_str(), edge))
 }
 
 /// Returns an edge's verb as it is typed after the program's name: `abort ID --why <why>`.

@@ -4,10 +4,10 @@
 
 use claudex_loop::Timestamp;
 use claudex_loop::machine::Raw;
+use claudex_loop::program::caller::RUN;
 use claudex_loop::program::rounds::{self, RoundLine};
 use claudex_loop::program::settings::Settings;
 use claudex_loop::program::shell;
-use claudex_loop::program::words::RUN;
 use claudex_loop::review::evidence;
 use claudex_loop::review::finding_history::{self, FindingHistory, Standing};
 use claudex_loop::review::findings::{Counts, Finding, Severity};

@@ -6,8 +6,9 @@ use super::{AnyLoop, INFO, Phase};
 use claudex_loop::hooks::answers::{self, Answer};
 use claudex_loop::hooks::{HookOutput, Input};
 use claudex_loop::machine::Actor;
+use claudex_loop::program::session_loops;
 use claudex_loop::program::start::LONGEST;
-use claudex_loop::program::stop::{self, Surroundings};
+use claudex_loop::program::surroundings::Surroundings;
 use claudex_loop::store::{Change, Fields, LoopId, Store};
 use claudex_loop::text;
 use serde_json::Value;
@@ -20,7 +21,7 @@ const HEADERS: [&str; 3] = ["Scope", "Constraints", "Worries"];
 pub fn take(input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
     let parts = parts(&answers::from_input(input));
     let session = input.session_id.as_deref().filter(|_| !parts.is_empty())?;
-    let (store, id) = stop::owned(INFO, input, surroundings, session)?;
+    let (store, id) = session_loops::owned(INFO, input, surroundings, session)?;
     record(&store, &id, &parts).unwrap_or_else(|problem| {
         let line = text::one_line(&problem, 300);
         store.log(&format!("{id} interview: {line}"));

@@ -23,12 +23,18 @@ pub mod summary;
 pub mod verbs;
 pub mod work;
 
+use camino::Utf8PathBuf;
+use claudex_loop::Timestamp;
 use claudex_loop::behaviours::ask::{Answer, Asked};
-use claudex_loop::program::Program;
+use claudex_loop::hooks::{HookOutput, Input};
+use claudex_loop::program::caller::RUN;
+use claudex_loop::program::exit::Failure;
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::rounds;
 use claudex_loop::program::settings::Settings;
-use claudex_loop::program::words::RUN;
+use claudex_loop::program::start::{StartFields, StartRequest};
+use claudex_loop::program::surroundings::Surroundings;
+use claudex_loop::program::{Extension, NextAction, Program, Variables};
 use claudex_loop::review::findings::Counts;
 
 pub use typestate::{AnyLoop, Loop, Mode, OnStop, Phase, Start, Verb};
@@ -77,18 +83,57 @@ pub fn program() -> Program<typestate::Plan> {
         .command(new::command, new::run)
         .command(machine::command, machine::run)
         .flag("review", changes::CHANGES, changes::run)
-        .arguments(start::arguments)
-        .start(start::fields)
-        .context(context::of)
-        .earlier(runner::history)
-        .entered(entered)
-        .reviewed(report::after_review)
-        .answered(interview::take)
-        .refused(verbs::instead)
-        .instead(verbs::start_instead)
-        .taking(resume::not_a_sessions)
-        .next_action(resume::next_action)
-        .caveats(notes)
+        .extend(PlanLoop)
+}
+
+impl Extension<typestate::Plan> for PlanLoop {
+    fn arguments(&self, command: clap::Command) -> clap::Command {
+        start::arguments(command)
+    }
+
+    fn start(&self, request: StartRequest<'_>) -> Result<StartFields, Failure> {
+        start::fields(request)
+    }
+
+    fn context(&self, held: &AnyLoop, settings: &Settings, now: Timestamp) -> Variables {
+        context::of(held, settings, now)
+    }
+
+    fn earlier_findings(&self, held: &AnyLoop) -> Vec<Utf8PathBuf> {
+        runner::history(held)
+    }
+
+    fn entered(&self, held: &AnyLoop, settings: &Settings) -> Result<Vec<String>, String> {
+        entered(held, settings)
+    }
+
+    fn reviewed(&self, held: &AnyLoop) -> Vec<String> {
+        report::after_review(held)
+    }
+
+    fn before_take(&self, held: &mut AnyLoop, verb: &Verb) -> Result<(), Failure> {
+        resume::not_a_sessions(held, verb)
+    }
+
+    fn answered(&self, input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
+        interview::take(input, surroundings)
+    }
+
+    fn refusal_help(&self, held: &AnyLoop, transition: &str) -> Option<String> {
+        verbs::instead(held, transition)
+    }
+
+    fn start_instead(&self, held: &AnyLoop, verb: &Verb) -> Option<Vec<String>> {
+        verbs::start_instead(held, verb)
+    }
+
+    fn caveats(&self, held: &AnyLoop, settings: &Settings) -> Vec<String> {
+        notes(held, settings)
+    }
+
+    fn next_action(&self, held: &AnyLoop) -> Option<NextAction> {
+        resume::next_action(held)
+    }
 }
 
 /// Returns whether a loop reviews the changes of the work tree.

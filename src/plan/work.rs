@@ -2,8 +2,8 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use claudex_loop::files::{MAX_BYTES, folder_of};
+use claudex_loop::program::caller::RUN;
 use claudex_loop::program::locate;
-use claudex_loop::program::words::RUN;
 use claudex_loop::store::Store;
 use claudex_loop::{Actor, Beginning, text};
 

@@ -31,7 +31,7 @@ pub fn told(note: &NoteEntry) -> Option<String> {
     let said = |key: &str| Some(text::one_line(data[key].as_str()?, 400));
     let tried = said("tried").or_else(|| said("file"));
     let tried = tried.map(|tried| format!(" {tried}")).unwrap_or_default();
-    let by = said("by").map(|by| format!(" by {}", super::words::who(&by)));
+    let by = said("by").map(|by| format!(" by {}", super::change_text::who(&by)));
     let why = said("why").or_else(|| said("what")).unwrap_or_default();
     Some(format!("{name}{tried}{}: {why}", by.unwrap_or_default()))
 }

@@ -12,6 +12,9 @@ const INSIDE: &str = "CLAUDECODE";
 const SESSION: &str = "CLAUDE_CODE_SESSION_ID";
 /// What a loop's session is while no session has taken the loop.
 pub const UNKNOWN: &str = "unknown";
+/// The session of a loop that a command of the program drives from its start to its end. No client has such a session, so no
+/// hook takes the loop over.
+pub const RUN: &str = "run";
 
 /// The caller of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,9 +4,10 @@ use std::env;
 
 use camino::Utf8PathBuf;
 
-use super::assembled::App;
+use super::app::App;
 use super::info::ProgramInfo;
-use super::stop::{Surroundings, all_owned};
+use super::session_loops::all_owned;
+use super::surroundings::Surroundings;
 use crate::hooks::Input;
 use crate::hooks::seen::{Chosen, Compacted, Seen, SessionRecord as _};
 use crate::machine::Actor;

@@ -7,7 +7,7 @@ use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::session_start::{self, RECENT};
-use super::{locate, loops, words};
+use super::{durations, locate, loops};
 use crate::store::{Listed, LoopId};
 use crate::text;
 
@@ -29,7 +29,10 @@ pub fn to_take_over(info: &ProgramInfo, id: &LoopId, again: &str) -> Result<bool
         let owner = listed.session.as_deref();
         let is_own = [Some(UNKNOWN), Some(""), caller.session.as_deref(), None].contains(&owner);
         // One that was not started here is taken up from a copy, and no session waits for that.
-        listed.id == *id && listed.ours && !is_own && !session_start::is_nobodys(info, listed)
+        listed.id == *id
+            && listed.ours
+            && !is_own
+            && !session_start::is_for_any_session(info, listed)
     };
     let active = locate::active_loops(info.state, &loops::here()?);
     let Some((_, listed)) = active.into_iter().find(|(_, listed)| is_anothers(listed)) else {
@@ -41,7 +44,7 @@ pub fn to_take_over(info: &ProgramInfo, id: &LoopId, again: &str) -> Result<bool
         return Ok(true);
     }
     let owner = text::one_line(listed.session.as_deref().unwrap_or_default(), 100);
-    let age = words::elapsed(idle.as_secs());
+    let age = durations::elapsed(idle.as_secs());
     if !io::stdin().is_terminal() {
         return Err(Failure::plain(
             Exit::Refused,

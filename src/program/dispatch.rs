@@ -1,62 +1,34 @@
-//! The program's `main`: which command the arguments mean, and which exit code comes out.
-
-use std::process::ExitCode;
+//! The dispatch of a call: the command line, or a client's hook, to the function that answers it.
 
 use clap::parser::ValueSource;
-use clap::{ArgMatches, FromArgMatches, Subcommand as _};
-use jiff::Timestamp;
+use clap::{ArgMatches, FromArgMatches, ValueEnum};
 
-use super::arguments::{self, Asking, Choosing, Command, Frequent, Hook, Report, Verifying};
-use super::assembled::{App, Program};
+use super::app::{App, Program};
+use super::arguments::{Command, Hook, Report};
 use super::caller::Caller;
-use super::exit::{self, Exit, Failure};
+use super::command_line;
+use super::exit::{Exit, Failure};
+use super::extension::RunCommand;
 use super::settings::Settings;
-use super::stop::{self, Surroundings};
+use super::surroundings::Surroundings;
 use super::{
-    answer, chosen, color, compaction, config, display, doctor, generate, hooks, import, loops,
-    out, pause, permission, plugin, review, rollback, session_start, start, state, verbs, verify,
+    adopt, compaction, config, display, doctor, generate, hooks, import, loops, out, pause,
+    permission, plugin, question_answer, resume, review, rollback, session_start, start, state,
+    stop, sweep, use_command, verbs, verify,
 };
-use crate::behaviours::verify::is_used;
 use crate::hooks::HookOutput;
 use crate::process::environment::GUARD;
 
 /// What `--protocol` answers first; a plugin's launcher asks for it.
 pub(super) const PROTOCOL: &str = "1";
 
-impl<M: App> Program<M> {
-    /// Runs the program: reads its arguments, does what they say, prints what went wrong.
-    pub fn main(self) -> ExitCode {
-        if let Some((asked, call)) = arguments::frequent() {
-            let ended = asked.and_then(|wanted| speak::<M>(&wanted));
-            let exit = ended.unwrap_or_else(|| answer_client(&self, &call));
-            // The process ends here; to free what it holds would be work for nothing.
-            std::mem::forget(self);
-            return exit.into();
-        }
-        color::disable_inside_client();
-        let matches = match arguments::read(&self) {
-            Ok(matches) => matches,
-            Err(error) => return exit::bad_usage(&error).into(),
-        };
-        color::apply(&matches);
-        match dispatch(&self, &matches) {
-            Ok(exit) => exit.into(),
-            Err(failure) => {
-                failure.print(self.info);
-                failure.exit.into()
-            }
-        }
-    }
-}
-
 /// Returns what `--protocol` answers after the program's name: `protocol 1 (0.1.0)`.
 pub(super) fn protocol<M: App>() -> String {
     format!("protocol {PROTOCOL} ({})", M::VERSION)
 }
 
-/// Says which protocol this program speaks; returns how it ends, unless it goes on. A plugin asks and calls in one: what is printed next
-/// is the answer of the protocol that it speaks.
-fn speak<M: App>(wanted: &str) -> Option<Exit> {
+/// Prints the protocol of this program. Returns the exit code, or `None` if the call goes on: a plugin asks and calls at once.
+pub(super) fn speak<M: App>(wanted: &str) -> Option<Exit> {
     out::line(&format!("{} {}", M::INFO.program, protocol::<M>()));
     match wanted {
         "" => Some(Exit::Complete),
@@ -65,7 +37,38 @@ fn speak<M: App>(wanted: &str) -> Option<Exit> {
     }
 }
 
-fn dispatch<M: App>(program: &Program<M>, matches: &ArgMatches) -> Result<Exit, Failure> {
+/// A call that a client makes at every turn or more often. It is recognized without clap, whose parser takes longer than the answer.
+#[derive(Debug)]
+pub(super) enum Frequent {
+    Hook(Hook),
+    Statusline,
+}
+
+/// Returns the frequent call of this process and what `--protocol` asks, or `None` if clap has to parse the arguments.
+pub(super) fn frequent() -> Option<(Option<String>, Frequent)> {
+    let mut words: Vec<String> = (std::env::args_os().skip(1))
+        .map(|word| word.into_string().ok())
+        .collect::<Option<_>>()?;
+    let protocol = words
+        .first()
+        .and_then(|first| first.strip_prefix("--protocol="))
+        .map(str::to_owned);
+    words.drain(..usize::from(protocol.is_some()));
+    let call = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        // The most frequent call does not wait for clap's list of names.
+        ["hook", "stop"] => Frequent::Hook(Hook::Stop),
+        ["hook", name] => Frequent::Hook(Hook::from_str(name, false).ok()?),
+        ["statusline"] => Frequent::Statusline,
+        _ => return None,
+    };
+    Some((protocol, call))
+}
+
+/// Runs the command that the arguments name.
+pub(super) fn dispatch<M: App>(
+    program: &Program<M>,
+    matches: &ArgMatches,
+) -> Result<Exit, Failure> {
     let info = program.info;
     // Before anything calls git.
     Settings::seen(info, &Caller::from_env(), None);
@@ -76,78 +79,64 @@ fn dispatch<M: App>(program: &Program<M>, matches: &ArgMatches) -> Result<Exit, 
     let Some((name, given)) = matches.subcommand() else {
         return Ok(Exit::Usage);
     };
-    let unusable = |error: clap::Error| Failure::usage(&error);
+    if let Some(run) = own_command(program, name, given) {
+        not_inside_a_reviewer(name)?;
+        return run(info, given);
+    }
     let mut verbs = program.verbs.iter().map(|own| ((own.command)(), own));
     if let Some((command, own)) = verbs.find(|(command, _)| command.get_name() == name) {
+        loops::all_usable(info)?;
         if let Some(report) = Report::instead_of(&command, given) {
-            loops::all_usable(info)?;
             return display::report(program, &report);
         }
         not_inside_a_reviewer(name)?;
-        loops::all_usable(info)?;
         return verbs::own(program, (name, own), given);
-    }
-    let mut commands = program.commands.iter();
-    if let Some(own) = commands.find(|own| (own.command)().get_name() == name) {
-        not_inside_a_reviewer(name)?;
-        return (own.run)(info, given);
-    }
-    let is_given = |flag| given.value_source(flag) == Some(ValueSource::CommandLine);
-    if let Some(own) = program
-        .flags
-        .iter()
-        .find(|own| own.command == name && is_given(own.flag))
-    {
-        not_inside_a_reviewer(name)?;
-        return (own.run)(info, given);
     }
     if name == "start" {
         not_inside_a_reviewer(name)?;
         return start::start(program, given);
     }
-    if let Ok(Asking::Answer { id, label }) = Asking::from_arg_matches(matches) {
+    if command_line::is_machine_verb::<M>(name) {
         not_inside_a_reviewer(name)?;
         loops::all_usable(info)?;
-        return answer::by_hand(program, id.as_deref(), &label);
+        let verb = M::Verb::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?;
+        return verbs::verb(program, verb);
     }
-    if is_used(M::TABLE)
-        && let Ok(Verifying::Verify { id }) = Verifying::from_arg_matches(matches)
-    {
-        not_inside_a_reviewer(name)?;
-        loops::all_usable(info)?;
-        return verify::verify(program, id.as_deref());
-    }
-    if let Ok(Choosing::Use { id }) = Choosing::from_arg_matches(matches) {
-        not_inside_a_reviewer(name)?;
-        loops::all_usable(info)?;
-        return chosen::choose::<M>(id.as_deref());
-    }
-    // A machine's own `pause` goes before ours.
-    let is_own = name == "pause" && M::Verb::has_subcommand(name);
-    if is_own || !Command::has_subcommand(name) {
-        not_inside_a_reviewer(name)?;
-        loops::all_usable(info)?;
-        return verbs::verb(
-            program,
-            M::Verb::from_arg_matches(matches).map_err(unusable)?,
-        );
-    }
-    let command = Command::from_arg_matches(matches).map_err(unusable)?;
+    let command = Command::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?;
     if changes_loops(&command) {
         not_inside_a_reviewer(name)?;
     }
     if is_about_loops(&command) {
         loops::all_usable(info)?;
     }
+    run(program, command)
+}
+
+/// Returns the function of a command of the program's own, or of a flag that replaces a command.
+fn own_command<M: App>(program: &Program<M>, name: &str, given: &ArgMatches) -> Option<RunCommand> {
+    let is_given = |flag| given.value_source(flag) == Some(ValueSource::CommandLine);
+    let mut commands = program.commands.iter();
+    let command = commands.find(|own| (own.command)().get_name() == name);
+    let mut flags = program.flags.iter();
+    let flag = flags.find(|own| own.command == name && is_given(own.flag));
+    command.map(|own| own.run).or(flag.map(|own| own.run))
+}
+
+/// Runs a command that every program has.
+fn run<M: App>(program: &Program<M>, command: Command) -> Result<Exit, Failure> {
+    let info = program.info;
     match command {
         Command::Status(look) => display::status(program, &look),
         Command::List(format) => display::list::<M>(format.json),
         Command::Journal(journal) => display::journal::<M>(&journal),
         Command::Report(report) => display::report(program, &report),
         Command::Review(arguments) => review::review(program, &arguments),
-        Command::Resume { target, adopt, yes } => loops::resume(program, &target, adopt, yes),
+        Command::Verify { id } => verify::verify(program, id.as_deref()),
+        Command::Use { id } => use_command::choose::<M>(id.as_deref()),
+        Command::Answer { id, label } => question_answer::by_hand(program, id.as_deref(), &label),
+        Command::Resume { target, adopt, yes } => resume::resume(program, &target, adopt, yes),
         Command::Pause(target) => pause::pause(program, &target),
-        Command::Adopt { target, yes } => loops::adopt(program, &target, yes),
+        Command::Adopt { target, yes } => adopt::adopt(program, &target, yes),
         Command::Import { file, id } => import::import(program, &file, id.as_deref()),
         Command::Personas => display::personas(info),
         Command::Sweep {
@@ -160,16 +149,16 @@ fn dispatch<M: App>(program: &Program<M>, matches: &ArgMatches) -> Result<Exit, 
                 Some(older) => older,
                 None => usual()?,
             };
-            loops::sweep(info, older, dry_run)
+            sweep::sweep(info, older, dry_run)
         }
         Command::Rollback { yes, from_prompt } => rollback::rollback(info, yes, from_prompt),
         Command::Doctor(format) => doctor::doctor(program, format.json),
         Command::Config(command) => config::config(info, &command),
-        Command::Hooks { by_name } => hooks::print(info, arguments::asks(M::TABLE), by_name),
+        Command::Hooks { by_name } => hooks::print(info, command_line::asks(M::TABLE), by_name),
         Command::Plugin(command) => plugin::run(program, &command),
         Command::Statusline => Ok(answer_client(program, &Frequent::Statusline)),
         Command::Completions { shell } => {
-            generate::completions(&arguments::command(program), info, shell)
+            generate::completions(&command_line::command(program), info, shell)
         }
         Command::Hook { hook } => Ok(answer_client(program, &Frequent::Hook(hook))),
         Command::State(command) => state::state(program, command),
@@ -177,29 +166,26 @@ fn dispatch<M: App>(program: &Program<M>, matches: &ArgMatches) -> Result<Exit, 
 }
 
 /// Answers the client. A hook always exits 0.
-fn answer_client<M: App>(program: &Program<M>, call: &Frequent) -> Exit {
+pub(super) fn answer_client<M: App>(program: &Program<M>, call: &Frequent) -> Exit {
     let Frequent::Hook(hook) = call else {
         return display::statusline(program);
     };
     let info = program.info;
     let surroundings = Surroundings::from_env();
-    let budget = &surroundings.budget;
     match hook {
-        Hook::Stop => hooks::stop(info, budget, |input| {
-            stop::decide(program, input, &surroundings, Timestamp::now())
-        }),
+        Hook::Stop => stop::answer(program, &surroundings),
         Hook::Prompt => hooks::prompt(info, &surroundings),
-        Hook::Answer => hooks::answer("PostToolUse", budget, |input| {
-            answer::take(program, input, &surroundings)
+        Hook::Answer => hooks::answer("PostToolUse", &surroundings, |input| {
+            question_answer::answer(program, input, &surroundings)
         }),
-        Hook::SessionStart => hooks::answer("SessionStart", budget, |input| {
-            session_start::tell(program, input, &surroundings, Timestamp::now())
+        Hook::SessionStart => hooks::answer("SessionStart", &surroundings, |input| {
+            session_start::answer(program, input, &surroundings)
         }),
-        Hook::PreCompact => hooks::answer("PreCompact", budget, |input| {
+        Hook::PreCompact => hooks::answer("PreCompact", &surroundings, |input| {
             compaction::note(info, input, &surroundings);
             HookOutput::default()
         }),
-        Hook::PreToolUse => hooks::permit(budget, |input| {
+        Hook::PreToolUse => hooks::permit(&surroundings, |input| {
             permission::decide(program, input, &surroundings)
         }),
     }
@@ -209,6 +195,9 @@ fn answer_client<M: App>(program: &Program<M>, call: &Frequent) -> Exit {
 fn changes_loops(command: &Command) -> bool {
     match command {
         Command::Review(_)
+        | Command::Verify { .. }
+        | Command::Use { .. }
+        | Command::Answer { .. }
         | Command::Resume { .. }
         | Command::Pause(_)
         | Command::Adopt { .. }
@@ -222,17 +211,19 @@ fn changes_loops(command: &Command) -> bool {
 
 /// Returns whether a command is about loops that are there already.
 fn is_about_loops(command: &Command) -> bool {
-    let looks = matches!(
-        command,
-        Command::Status(_) | Command::List(_) | Command::Journal(_) | Command::Report(_)
-    );
-    looks
-        || matches!(command, Command::Sweep { .. })
-        || changes_loops(command) && !matches!(command, Command::State(_))
+    match command {
+        Command::Status(_)
+        | Command::List(_)
+        | Command::Journal(_)
+        | Command::Report(_)
+        | Command::Sweep { .. } => true,
+        Command::State(_) => false,
+        _ => changes_loops(command),
+    }
 }
 
-/// Refuses a reviewer to change loops. Its environment is not a client's, so that it would pass for a person; and a review that
-/// it began, or followed, would wait for itself.
+/// Refuses a command inside a reviewer or drafter. Its environment is not a client's, so it would pass for the user, and a review
+/// that it follows would wait for itself.
 fn not_inside_a_reviewer(command: &str) -> Result<(), Failure> {
     if std::env::var_os(GUARD).is_none() {
         return Ok(());
@@ -240,9 +231,7 @@ fn not_inside_a_reviewer(command: &str) -> Result<(), Failure> {
     Err(Failure::plain(
         Exit::Refused,
         "claudex::reviewer::inside",
-        format!(
-            "a program that loops run (a reviewer, a drafter) changes none, and {command} would"
-        ),
-        "status, list and journal can be looked at",
+        format!("a reviewer or drafter may not run ‘{command}’, which changes loops"),
+        "run status, list or journal instead",
     ))
 }

@@ -10,7 +10,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use miette::Diagnostic;
 use serde::Serialize;
 
-use super::assembled::{App, Program};
+use super::app::{App, Program};
 use super::client_files::ClientFiles;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;

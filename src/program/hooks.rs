@@ -1,6 +1,5 @@
-//! The hooks of a client: reading one JSON value, answering with one, and always exiting 0; and how they are set up.
+//! The hooks of a client: one JSON value in, one out, exit code 0. The Stop hook is in `stop`.
 
-use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::{Value, json};
@@ -11,101 +10,87 @@ use super::locate;
 use super::out;
 use super::settings::Settings;
 use super::shell::quoted;
-use super::stop::{Surroundings, stores_of};
-use super::turn;
-use crate::hooks::input::{self, INPUT_TIMEOUT};
-use crate::hooks::{Decision, HookOutput, Input, Permission, prompt};
-use crate::store::{Budget, StateHome};
+use super::surroundings::Surroundings;
+use super::turn_end;
+use crate::hooks::{HookOutput, Input, Permission, prompt};
+use crate::store::StateHome;
 use crate::text;
 
-/// The Stop hook. A panic is a fault of ours like any other: the turn may end, and the person reads why.
-pub fn stop(info: &ProgramInfo, budget: &Budget, decide: impl FnOnce(&Input) -> Decision) -> Exit {
-    let approve = |problem: String| Decision::approve(Some(info.line(&problem)));
-    let decision = catch_unwind(AssertUnwindSafe(|| match read(budget) {
-        Ok(input) => decide(&input),
-        Err(error) => approve(format!(
-            "cannot read the Stop hook's input as JSON: {error}"
-        )),
-    }));
-    let decision = decision.unwrap_or_else(|_| {
-        approve(format!(
-            "the Stop hook failed; the turn may end. `{} doctor` may say why",
-            info.program
-        ))
-    });
-    out::text(&decision.to_json(&format!("{} status", info.program)));
-    Exit::Complete
-}
-
-/// Answers a hook on an event such as `SessionStart`. Says nothing if something went wrong on our side.
+/// Answers a hook on an event such as `SessionStart`. Prints nothing after a fault of ours.
 pub fn answer(
     event: &'static str,
-    budget: &Budget,
+    surroundings: &Surroundings,
     tell: impl FnOnce(&Input) -> HookOutput,
 ) -> Exit {
     let told = catch_unwind(AssertUnwindSafe(|| {
-        read(budget).map(|input| tell(&input)).unwrap_or_default()
+        surroundings
+            .read_input()
+            .map(|input| tell(&input))
+            .unwrap_or_default()
     }));
     out::text(&told.unwrap_or_default().to_json(event));
     Exit::Complete
 }
 
-/// Answers the PreToolUse hook. Says nothing if the client is to decide as usual, or something went wrong on our side.
-pub fn permit(budget: &Budget, decide: impl FnOnce(&Input) -> Option<Permission>) -> Exit {
-    let permission = catch_unwind(AssertUnwindSafe(|| decide(&read(budget).ok()?)));
+/// Answers the PreToolUse hook. Prints nothing if the client is to decide as usual, or after a fault of ours.
+pub fn permit(
+    surroundings: &Surroundings,
+    decide: impl FnOnce(&Input) -> Option<Permission>,
+) -> Exit {
+    let permission = catch_unwind(AssertUnwindSafe(|| {
+        decide(&surroundings.read_input().ok()?)
+    }));
     if let Ok(Some(permission)) = permission {
         out::text(&permission.to_json());
     }
     Exit::Complete
 }
 
-/// Answers the prompt hooks: keeps what was typed after one of our commands. Says nothing: what they print reaches the model.
+/// Answers the prompt hooks: keeps what was typed after one of our commands. Prints nothing on stdout, which reaches the model.
 pub fn prompt(info: &'static ProgramInfo, surroundings: &Surroundings) -> Exit {
-    let kept = catch_unwind(AssertUnwindSafe(|| {
-        let Ok(input) = input::read(io::stdin(), INPUT_TIMEOUT) else {
-            return;
-        };
-        let home = StateHome::of_user(info.program);
-        let (Some(home), Some(plugin)) = (home.folder(), info.plugin) else {
-            return;
-        };
-        let failed = |error: &dyn std::fmt::Display| {
-            out::note(&info.line(&text::one_line(&error.to_string(), 300)));
-        };
-        let stored = prompt::store(&input, plugin, home);
-        // A session without a loop leaves no trace.
-        if matches!(stored, Ok(true)) || !stores_of(info, &input, surroundings).is_empty() {
-            turn::begin(info, &input);
-        }
-        match stored {
-            Ok(true) => {}
-            Ok(false) => return,
-            Err(error) => {
-                return failed(&format!("cannot keep the command that was typed: {error}"));
-            }
-        }
-        // A command may begin a review before the first stop. A fault in the files is said by the command.
-        let folder = surroundings.project.as_ref().or(surroundings.here.as_ref());
-        if let (Some(session), Some(folder)) = (&input.session_id, folder) {
-            let root = locate::root(info.state, folder);
-            if let Ok(settings) = Settings::load(info, &root)
-                && let Err(error) = settings.keep_seen(session)
-            {
-                failed(&error);
-            }
+    let _ = catch_unwind(AssertUnwindSafe(|| {
+        let kept = surroundings
+            .read_input()
+            .map_or(Ok(()), |input| keep_prompt(info, surroundings, &input));
+        if let Err(error) = kept {
+            out::note(&info.line(&text::one_line(&error, 300)));
         }
     }));
-    let _ = kept;
     Exit::Complete
 }
 
-/// Reads what the client says, within what the call has left.
-fn read(budget: &Budget) -> serde_json::Result<Input> {
-    budget.wait(INPUT_TIMEOUT, |timeout| input::read(io::stdin(), timeout))
+/// Keeps a typed command, the turn that it begins, and the session's environment.
+fn keep_prompt(
+    info: &'static ProgramInfo,
+    surroundings: &Surroundings,
+    input: &Input,
+) -> Result<(), String> {
+    let home = StateHome::of_user(info.program);
+    let (Some(home), Some(plugin)) = (home.folder(), info.plugin) else {
+        return Ok(());
+    };
+    let kept = prompt::store(input, plugin, home);
+    // A session without a loop leaves no trace.
+    if matches!(kept, Ok(true)) || !surroundings.stores(info, input).is_empty() {
+        turn_end::record_prompt(info, input);
+    }
+    let is_ours =
+        kept.map_err(|error| format!("cannot keep the command that was typed: {error}"))?;
+
+    // A command may begin a review before the first stop. It reports unusable settings itself.
+    let folder = surroundings.project.as_ref().or(surroundings.here.as_ref());
+    let (true, Some(session), Some(folder)) = (is_ours, &input.session_id, folder) else {
+        return Ok(());
+    };
+    match Settings::load(info, &locate::root(info.state, folder)) {
+        Ok(settings) => settings
+            .keep_seen(session)
+            .map_err(|error| error.to_string()),
+        Err(_) => Ok(()),
+    }
 }
 
-/// The hooks as a settings file has them, calling a program by this path or name. The one on AskUserQuestion is for
-/// machines that ask.
+/// Returns the hooks for a settings file. `program` is a path or a name; `asks` adds the hook on AskUserQuestion.
 pub fn settings(program: &str, asks: bool) -> Value {
     let call = |verb: &str| json!({"type": "command", "command": format!("{} hook {verb}", quoted(program))});
     let mut hooks = json!({
@@ -123,7 +108,7 @@ pub fn settings(program: &str, asks: bool) -> Value {
 /// Prints the hooks of this program, for `.claude/settings.json` or a plugin's `hooks/hooks.json`.
 ///
 /// # Errors
-/// The system does not say where this program lies.
+/// Returns an error if the path of this program is unknown.
 pub fn print(info: &ProgramInfo, asks: bool, by_name: bool) -> Result<Exit, Failure> {
     let program = if by_name {
         info.program.to_owned()
@@ -140,14 +125,11 @@ fn own_path() -> Result<String, Failure> {
             Exit::Internal,
             "claudex::hooks::path",
             problem,
-            "put the program on the PATH, and take the hooks with --by-name",
+            "put the program on the PATH, and use --by-name",
         )
     };
-    let path = std::env::current_exe().map_err(|error| {
-        unknown(format!(
-            "the system does not say where this program lies: {error}"
-        ))
-    })?;
+    let path = std::env::current_exe()
+        .map_err(|error| unknown(format!("cannot find the path of this program: {error}")))?;
     path.into_os_string()
         .into_string()
         .map_err(|path| unknown(format!("the path {} is not UTF-8", path.to_string_lossy())))

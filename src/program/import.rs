@@ -4,7 +4,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
-use super::assembled::{App, Program};
+use super::app::{App, Program};
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 use super::settings::Settings;
@@ -79,7 +79,7 @@ pub(super) fn import<M: App>(
     for repair in raw.repairs() {
         out::note(&info.line(&repair.to_string()));
     }
-    if let Err(error) = (program.entered)(&held, &settings) {
+    if let Err(error) = program.extension.entered(&held, &settings) {
         store.log(&format!("{} import: {error}", raw.id()));
     }
     out::line(&format!(

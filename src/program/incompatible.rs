@@ -34,8 +34,16 @@ pub(super) fn way_out(info: &ProgramInfo, id: &str) -> Option<String> {
     Some(format!("{} {}", info.program, words::call(id, &edge)))
 }
 
-/// Says what a person does about a state file without a journal: there is no loop to take up.
-pub const NO_LOOP: &str = "remove it, or start a loop from it with import";
+/// Returns the note about a document without a journal: a copy, or one of another program, such as the bash plugin.
+pub(super) fn foreign_document(info: &ProgramInfo, path: &Utf8Path) -> String {
+    let import = || format!("import {}", shell::quoted(path.as_str()));
+    let words = info.take_up.map_or_else(import, str::to_owned);
+    format!(
+        "{} was not started here, so no stop drives it. To continue it:{}",
+        text::shown(path),
+        info.command(&words)
+    )
+}
 
 /// Returns what a user can do about a loop that is not theirs, that is archived, or whose file was put back, or `None` for any
 /// other error.

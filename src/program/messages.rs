@@ -1,4 +1,4 @@
-//! What is said of a loop of any machine: where it is, and the ways on from there.
+//! The texts about a loop of any machine: where it is, and the commands that continue it.
 
 use super::info::ProgramInfo;
 use super::next_action::{self, NextAction};
@@ -8,30 +8,32 @@ use crate::machine::{Actor, Raw};
 use crate::review::runs;
 use crate::text;
 
-/// Longest doc of a phase that a line shows, in characters.
-const DOC: usize = 200;
+/// The longest doc of a phase or an edge in a line, in characters.
+const MAX_DOC_CHARS: usize = 200;
+/// The longest caveats in a line, in characters.
+const MAX_CAVEATS_CHARS: usize = 1200;
 
-/// The phase that a loop is in.
+/// Returns the phase that a loop is in.
 pub fn phase(raw: &Raw) -> &'static PhaseInfo {
     &raw.table().phases[raw.phase()]
 }
 
-/// Returns whether a loop in this phase is in no session's hands: no stop moves it, and whoever it waits for may come in any.
-pub fn is_nobodys(table: &Table, phase: usize) -> bool {
+/// Returns whether a loop in this phase can go on in any session: no stop moves it.
+pub fn is_for_any_session(table: &Table, phase: usize) -> bool {
     let mut edges = table.edges().filter(|edge| edge.from == phase);
     !table.phases[phase].terminal && edges.all(|edge| !edge.by.is_empty())
 }
 
-/// A verb that is open to a loop.
+/// A verb that is open in a loop's phase.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Way {
     /// The transition.
     pub transition: &'static str,
-    /// What it is for.
+    /// The doc of its edge.
     pub doc: &'static str,
     /// Whether an agent may take it too.
     pub agent: bool,
-    /// What is typed: the subcommand, the loop, and its arguments.
+    /// The command line: the subcommand, the loop, and its arguments.
     pub command: String,
     /// The subcommand.
     #[serde(skip)]
@@ -41,9 +43,8 @@ pub struct Way {
     pub is_plain: bool,
 }
 
-/// The transitions that someone may take by a verb where the loop is now, each once, in the order of the machine file. Those
-/// whose guards refuse are left out.
-pub fn ways(info: &ProgramInfo, raw: &Raw) -> Vec<Way> {
+/// Returns the transitions that somebody may take by a verb now, each once, in the order of the machine file.
+pub fn ways(raw: &Raw) -> Vec<Way> {
     let mut ways: Vec<Way> = Vec::new();
     for edge in raw.open_edges().iter().filter(|edge| edge.is_verb()) {
         if !ways.iter().any(|way| way.transition == edge.transition) {
@@ -51,7 +52,7 @@ pub fn ways(info: &ProgramInfo, raw: &Raw) -> Vec<Way> {
                 transition: edge.transition,
                 doc: edge.doc,
                 agent: edge.by.contains(&Actor::Agent),
-                command: format!("{} {}", info.program, words::call(raw.id().as_str(), edge)),
+                command: words::command_line(raw, edge),
                 verb: edge.transition.replace('_', "-"),
                 is_plain: edge.args.is_empty(),
             });
@@ -60,102 +61,76 @@ pub fn ways(info: &ProgramInfo, raw: &Raw) -> Vec<Way> {
     ways
 }
 
-/// `. The ways on:` and a line for each, such as `release-train approve ID`, or nothing.
-fn ways_on(info: &ProgramInfo, raw: &Raw) -> String {
-    let commands: Vec<String> = ways(info, raw).into_iter().map(|way| way.command).collect();
-    match commands.is_empty() {
-        true => String::new(),
-        false => format!(". The ways on:{}", words::lines(&commands)),
-    }
-}
-
-/// ` (DOC)`, or nothing.
+/// Returns the doc of a phase in parentheses after a space, or nothing.
 fn doc(phase: &PhaseInfo) -> String {
-    match text::one_line(phase.doc, DOC).trim_end_matches('.') {
+    match text::one_line(phase.doc, MAX_DOC_CHARS).trim_end_matches('.') {
         "" => String::new(),
         doc => format!(" ({doc})"),
     }
 }
 
-/// `, by give_up: The build failed for the third time`: the edge that was taken just now.
+/// Returns the doc of the edge that was taken just now after a colon, or nothing.
 fn cause(raw: &Raw) -> String {
-    let Some(edge) = raw.taken() else {
-        return String::new();
-    };
-    match text::one_line(edge.doc, DOC).trim_end_matches('.') {
-        doc if doc.is_empty() || edge.doc == phase(raw).doc => format!(", by {}", edge.transition),
-        doc => format!(", by {}: {doc}", edge.transition),
+    let edge = raw.taken().filter(|edge| edge.doc != phase(raw).doc);
+    let doc = text::one_line(edge.map_or("", |edge| edge.doc), MAX_DOC_CHARS);
+    match doc.trim_end_matches('.') {
+        "" => String::new(),
+        doc => format!(": {doc}"),
     }
 }
 
-/// Returns the note for a turn that may end: the loop is over, or goes on at another stop. `caveats` are sentences that belong to it.
+/// Returns the note about a turn that may end: the loop is over, or another stop continues it. `caveats` are sentences.
 pub fn ended(info: &ProgramInfo, raw: &Raw, caveats: &[String], own: Option<NextAction>) -> String {
+    let id = raw.id();
     let phase = phase(raw);
-    let failed = last_failure(raw);
-    if phase.terminal {
-        let id = raw.id();
-        if let Some(failure) = failed {
-            return info.line(&format!(
-                "loop {id} is over: {}{}; the last review gave no verdict: {failure}. Its files stay; ‘{} journal {id}’ tells what happened.",
-                phase.name,
-                cause(raw),
-                info.program
-            ));
-        }
-        let mut line = format!(
-            "loop {id} is over: {}{}{}",
+    let failure = last_failure(raw);
+    info.line(&match (failure, own) {
+        (Some(failure), _) if phase.terminal => format!(
+            "loop {id} is {}{}. The last review gave no verdict: {failure}. Its files stay. To see what happened:{}",
             phase.name,
-            doc(phase),
-            cause(raw)
-        );
-        if !caveats.is_empty() {
-            let caveats = text::one_line(&caveats.join(" "), 1200);
-            line += &format!(
-                ". What its last message does not say: {caveats} ‘{} journal {id}’ has it.",
-                info.program
-            );
+            cause(raw),
+            words::lines(&[format!("{} journal {id}", info.program)])
+        ),
+        _ if phase.terminal => {
+            let line = format!("loop {id} is {}{}", phase.name, cause(raw));
+            match caveats.is_empty() {
+                true => line,
+                false => format!(
+                    "{line}. {}",
+                    text::one_line(&caveats.join(" "), MAX_CAVEATS_CHARS)
+                ),
+            }
         }
-        return info.line(&line);
-    }
-    match failed {
-        Some(cause) => info.line(&format!(
-            "the review gave no verdict: {cause}. With another reviewer:\n    {} review {} --reviewer NAME\nL{}",
+        (Some(failure), _) => format!(
+            "the review gave no verdict: {failure}. With another reviewer:\n    {} review {id} --reviewer NAME\nL{}",
             info.program,
-            raw.id(),
             next_action::waiting(info, raw, None, None).trim_start_matches('l'),
-        )),
-        None => info.line(&match own {
-            Some(own) => format!(
-                "loop {} is in phase {} now{}. Next: {}",
-                raw.id(),
-                phase.stored,
-                cause(raw),
-                own.next
-            ),
-            None => format!(
-                "loop {} is in phase {}{}, and the turn may end{}",
-                raw.id(),
-                phase.name,
-                doc(phase),
-                ways_on(info, raw)
-            ),
-        }),
-    }
+        ),
+        (None, Some(own)) => format!(
+            "loop {id} is in phase {}{}. Next: {}",
+            phase.stored,
+            cause(raw),
+            own.next
+        ),
+        (None, None) => {
+            let doc = doc(phase);
+            let line = format!("loop {id} is in phase {}{doc}, and the turn may end", phase.name);
+            match possible(raw).as_slice() {
+                [] => line,
+                commands => format!("{line}. To continue:{}", words::lines(commands)),
+            }
+        }
+    })
 }
 
-/// Says to the agent where a loop is, and what to do next, where the message for that cannot be shown.
+/// Returns the text for the agent about where a loop is, if the message of its phase cannot be rendered.
 pub fn fallback(info: &ProgramInfo, raw: &Raw, next: &str) -> String {
     let phase = phase(raw);
-    let line = info.line(&format!(
-        "loop {} is in phase {}{}",
-        raw.id(),
-        phase.name,
-        doc(phase)
-    ));
-    format!("{line}.\nNext: {next}\n")
+    let place = format!("loop {} is in phase {}{}", raw.id(), phase.name, doc(phase));
+    format!("{}.\nNext: {next}\n", info.line(&place))
 }
 
-/// Returns why the last review gave no verdict, where the edge that was taken just now is of a reviewing phase.
+/// Returns why the last review gave no verdict, if the edge that was taken just now leaves a reviewing phase.
 fn last_failure(raw: &Raw) -> Option<String> {
     let edge = raw.taken()?;
     let reviewed = raw.table().phases[edge.from].on_stop.as_ref()?.name == "review";
@@ -167,30 +142,37 @@ fn last_failure(raw: &Raw) -> Option<String> {
     Some(cause.trim_end_matches(['.', ' ']).to_owned())
 }
 
-/// Where a loop is, below a refusal.
+/// Returns the help of a refusal: nothing was changed, and what can be run now.
 pub fn unchanged(raw: &Raw) -> String {
     let phase = phase(raw);
     if phase.terminal {
-        return format!("the loop is over ({}); nothing was changed", phase.name);
+        return format!("nothing was changed; the loop is {}", phase.name);
     }
-    let mut verbs: Vec<String> = Vec::new();
-    for edge in raw.table().edges() {
-        let verb = edge.transition.replace('_', "-");
-        if edge.from == raw.phase() && edge.is_verb() && !verbs.contains(&verb) {
-            verbs.push(verb);
-        }
+    match possible(raw).as_slice() {
+        [] => format!(
+            "nothing was changed; the loop is in phase {}, where no command changes it",
+            phase.name
+        ),
+        commands => format!(
+            "nothing was changed; possible in phase {}:{}",
+            phase.name,
+            words::lines(commands)
+        ),
     }
-    let open = match verbs.is_empty() {
-        true => String::new(),
-        false => format!(", where {} may be taken", verbs.join(", ")),
-    };
-    format!(
-        "the loop is in phase {}{open}; nothing was changed",
-        phase.name
-    )
 }
 
-/// Removes what a loop that is over needs no more. What cannot be removed is told in the folder's log.
+/// Returns the command lines of the transitions that are open to somebody now.
+fn possible(raw: &Raw) -> Vec<String> {
+    let ways = ways(raw).into_iter();
+    ways.map(|way| way.command).collect()
+}
+
+/// Returns what opening a loop repaired, each a sentence.
+pub(super) fn repairs(raw: &Raw) -> Vec<String> {
+    raw.repairs().iter().map(ToString::to_string).collect()
+}
+
+/// Removes the lock file of a loop that is over. A failure is noted in the folder's log.
 pub fn clear(raw: &Raw) {
     if phase(raw).terminal
         && let Err(error) = raw.store().clear(raw.id(), &[".lock"])

@@ -1,45 +1,50 @@
 //! A whole program of any machine: command line, hooks, review, configuration and doctor.
 //!
 //! A crate whose `build.rs` compiles a `machine.toml` is such a program with one line, `claudex_loop::main!(name);`, as the
-//! whole of its `src/main.rs`; see `docs/your-own-loop.md`. What a program has besides, its `main` adds to a [`Program`], as our
-//! own does (`src/plan/`). This room knows no phase by name.
+//! whole of its `src/main.rs`; see `docs/your-own-loop.md`. What else it has, it implements as an [`Extension`], as our own
+//! does (`src/plan/`). No module here knows a phase by name.
 //!
-//! | file | subject |
+//! | module | subject |
 //! |---|---|
-//! | `assembled` | a generated machine as a program, and what a program adds to it |
-//! | `arguments`, `dispatch`, `typed` | its command line, and what was typed after a slash command |
-//! | `start`, `verbs`, `loops`, `pause`, `rollback`, `review`, `display`, `config`, `state`, `generate` | its commands |
-//! | `hooks`, `stop`, `turn`, `session_start`, `compaction`, `answer`, `permission` | what a client's hooks call |
-//! | `doctor`, `client_files` | checks of the installation, and what the client's files say |
-//! | `settings`, `reviewers` | the person's configuration, and who reviews |
-//! | `info`, `messages`, `next_action`, `words`, `rounds` | how it names itself, and what it says of a loop and its journal |
-//! | `attempts` | what was tried and refused, into the journal and out of it |
-//! | `incompatible` | the ways out for a loop that cannot be opened |
-//! | `locate`, `vanished`, `caller`, `suggest` | which loop is meant, which state folder is gone, who calls, what was mistyped |
-//! | `exit`, `out`, `color`, `shell` | exit codes, printing, colours, quoting |
+//! | `app`, `extension` | the program of a generated machine, and what a machine's crate adds to it |
+//! | `command_line`, `arguments`, `slash_arguments`, `dispatch` | the commands, their arguments, what was typed after a slash command |
+//! | `stop` | the Stop hook, step by step |
+//! | `hooks`, `surroundings`, `turn_end`, `session_loops` | parts of a hook: input, environment, the turn that ends, the session's loop |
+//! | `session_start`, `compaction`, `question_answer`, `permission` | the other hooks |
+//! | `start`, `verbs`, `resume`, `adopt`, `pause`, `use_command`, `sweep`, `rollback`, `import`, `review`, `verify`, `display`, `config`, `state`, `generate` | the commands |
+//! | `loops`, `locate`, `state_folders`, `vanished`, `caller`, `consent` | finding a loop, and who may decide about it |
+//! | `doctor`, `client_files` | checks of the installation, and the client's files |
+//! | `settings`, `reviewers` | the user's configuration, and the reviewers |
+//! | `info`, `messages`, `next_action`, `last_message`, `change_text`, `durations`, `rounds` | texts about a loop and its journal |
+//! | `attempts`, `incompatible` | refused attempts, and loops that cannot be opened |
+//! | `exit`, `out`, `color`, `shell`, `help`, `suggest` | exit codes, printing, colours, quoting, help, mistyped words |
 //! | `plugin` | the plugin's folder: hooks, launcher, slash commands |
 
-mod answer;
+pub mod adopt;
+mod app;
 mod arguments;
-mod assembled;
 pub mod attempts;
 pub mod caller;
-mod chosen;
+mod change_text;
 mod client_files;
 mod color;
+mod command_line;
 mod compaction;
 mod config;
 pub mod consent;
 mod dispatch;
 mod display;
 mod doctor;
+mod durations;
 pub mod exit;
+mod extension;
 mod generate;
 mod help;
 pub mod hooks;
 mod import;
 pub mod incompatible;
 pub mod info;
+mod last_message;
 pub mod locate;
 pub mod loops;
 pub mod messages;
@@ -48,31 +53,37 @@ pub mod out;
 mod pause;
 mod permission;
 pub mod plugin;
+mod question_answer;
+mod resume;
 pub mod review;
 pub mod reviewers;
 mod rollback;
 pub mod rounds;
+pub mod session_loops;
 pub mod session_start;
 pub mod settings;
 pub mod shell;
+mod slash_arguments;
 pub mod start;
 mod state;
 mod state_file;
 mod state_folders;
-pub mod stop;
+mod stop;
 pub mod suggest;
-mod turn;
-mod typed;
+pub mod surroundings;
+mod sweep;
+mod turn_end;
+mod use_command;
 mod vanished;
 mod verb_args;
 mod verbs;
 mod verify;
-pub mod words;
 
+pub use app::{App, Program};
 pub use arguments::Time;
-pub use assembled::{App, NotTaken, Program, RunCommand, RunVerb};
 pub use clap;
 pub use color::Tone;
+pub use extension::{Extension, NotTaken, RunCommand, RunVerb, Variables};
 pub use help::Group;
 pub use next_action::NextAction;
 pub use verb_args::{LoopArgs, Rejecting};

@@ -1,6 +1,6 @@
-//! Where a loop of any machine stands: what it waits for, and what the agent does next.
+//! The next action in a loop of any machine: what it waits for, and what the agent does next.
 
-use super::assembled::{App, Program};
+use super::app::{App, Program};
 use super::info::ProgramInfo;
 use super::{messages, rounds};
 use crate::behaviours::ask::Asked;
@@ -13,20 +13,20 @@ use crate::review::runs::{self, RunOutcome};
 use crate::review::{ReviewSpec, evidence, subject};
 use crate::text;
 
-/// Most ways on that a note for the person names.
-const WAYS: usize = 6;
+/// The most commands that a note for the user names.
+const MAX_COMMANDS: usize = 6;
 
-/// Where a loop stands, each a part of a sentence.
+/// The next action in a loop, as parts of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NextAction {
-    /// Names what it waits for.
+    /// What the loop waits for.
     pub waits_for: String,
-    /// Says what is done next; a command line on a line of its own.
+    /// What to do next. A command line is on a line of its own.
     pub next: String,
 }
 
 impl NextAction {
-    /// Says what a loop waits for, and what is done next.
+    /// Makes a next action.
     pub fn new(waits_for: impl Into<String>, next: impl Into<String>) -> Self {
         Self {
             waits_for: waits_for.into(),
@@ -35,9 +35,10 @@ impl NextAction {
     }
 }
 
-/// Returns where a loop stands.
+/// Returns the next action in a loop.
 pub(super) fn of<M: App>(program: &Program<M>, held: &M::Any) -> NextAction {
-    let (info, raw) = (program.info, held.raw());
+    let info = program.info;
+    let raw = held.raw();
     let phase = &raw.table().phases[raw.phase()];
     if phase.terminal {
         return NextAction::new("nothing", "nothing: the loop is over");
@@ -45,11 +46,11 @@ pub(super) fn of<M: App>(program: &Program<M>, held: &M::Any) -> NextAction {
     if raw.store().is_paused(raw.id()) {
         let resume = info.command(&format!("resume {}", raw.id()));
         return NextAction::new(
-            "the person, who paused it",
-            format!("a person goes on with it:{resume}"),
+            "the user, who paused it",
+            format!("the user continues it:{resume}"),
         );
     }
-    if let Some(own) = (program.next_action)(held) {
+    if let Some(own) = program.extension.next_action(held) {
         return own;
     }
     let asked = program.question(held);
@@ -57,8 +58,8 @@ pub(super) fn of<M: App>(program: &Program<M>, held: &M::Any) -> NextAction {
         .on_stop
         .as_ref()
         .and_then(|behaviour| match behaviour.name {
-            "require-file" => Some(of_file(raw, behaviour)),
-            "review" => phase.review.map(|spec| of_review(info, raw, spec)),
+            "require-file" => Some(write_file(raw, behaviour)),
+            "review" => phase.review.map(|spec| run_review(info, raw, spec)),
             "ask" if asked != Ok(None) => None,
             "approve" | "announce" | "ask" => Some(NextAction::new(
                 "the agent, to end its turn",
@@ -71,13 +72,13 @@ pub(super) fn of<M: App>(program: &Program<M>, held: &M::Any) -> NextAction {
         let (waits_for, verbs) = words::next_action(raw, asked.as_ref());
         let next = match verbs.is_empty() {
             true => text::one_line(phase.doc, 200),
-            false => format!("a person goes on with:{}", words::lines(&verbs)),
+            false => format!("the user continues it:{}", words::lines(&verbs)),
         };
         NextAction { waits_for, next }
     })
 }
 
-fn of_file(raw: &Raw, behaviour: &BehaviourInfo) -> NextAction {
+fn write_file(raw: &Raw, behaviour: &BehaviourInfo) -> NextAction {
     let path = behaviour.parameter("path").unwrap_or_default();
     let before = behaviour.parameter("before").unwrap_or_default();
     let shown = text::shown(raw.fill(path));
@@ -94,9 +95,10 @@ fn of_file(raw: &Raw, behaviour: &BehaviourInfo) -> NextAction {
     }
 }
 
-fn of_review(info: &ProgramInfo, raw: &Raw, spec: &ReviewSpec) -> NextAction {
-    let (program, id) = (info.program, raw.id());
-    let (round, of) = (raw.count(spec.round), rounds::named(raw, spec));
+fn run_review(info: &ProgramInfo, raw: &Raw, spec: &ReviewSpec) -> NextAction {
+    let program = info.program;
+    let id = raw.id();
+    let of = rounds::named(raw, spec);
     if raw.store().is_running(id) {
         return NextAction::new(
             format!("the review of {of}, which is running"),
@@ -112,7 +114,10 @@ fn of_review(info: &ProgramInfo, raw: &Raw, spec: &ReviewSpec) -> NextAction {
     }
     let journal = raw.recent().unwrap_or_default();
     let runs = runs::read(&journal);
-    let of_round = runs.iter().rev().filter(|run| run.is_of(raw, round));
+    let of_round = runs
+        .iter()
+        .rev()
+        .filter(|run| run.is_of(raw, raw.count(spec.round)));
     let mut ended = of_round.filter_map(|run| run.ended.as_ref());
     match ended.find(|how| how.digest().is_some()) {
         Some(RunOutcome::Clean { .. }) => NextAction::new(
@@ -132,7 +137,7 @@ fn of_review(info: &ProgramInfo, raw: &Raw, spec: &ReviewSpec) -> NextAction {
             format!(
                 "revise {} and end the turn{}",
                 subject::shown(raw, spec),
-                marks_done(info, raw)
+                marks_done(raw)
             ),
         ),
         None => NextAction::new(
@@ -142,7 +147,7 @@ fn of_review(info: &ProgramInfo, raw: &Raw, spec: &ReviewSpec) -> NextAction {
     }
 }
 
-/// Returns whether an edge is one by which an agent says that nothing is open any more.
+/// Returns whether an edge is one by which an agent says that no finding is open.
 fn is_mark(edge: &EdgeAt) -> bool {
     edge.by.contains(&Actor::Agent) && edge.requires == Some(Requirement::Settled)
 }
@@ -159,82 +164,57 @@ fn decided(raw: &Raw) -> Option<EdgeAt> {
     })
 }
 
-/// Returns the lines of the edges by which an agent can say now that nothing is open.
-fn marks_done(info: &ProgramInfo, raw: &Raw) -> String {
+/// Returns the command lines by which an agent can say now that no finding is open.
+fn marks_done(raw: &Raw) -> String {
     let open = raw.open_edges().into_iter().filter(is_mark);
-    let ways = open.map(|edge| {
-        format!(
-            ", or:\n    {} {}",
-            info.program,
-            words::call(raw.id().as_str(), &edge)
-        )
-    });
-    ways.collect()
+    open.map(|edge| format!(", or:\n    {}", words::command_line(raw, &edge)))
+        .collect()
 }
 
-/// Returns a note for the person when a loop waits: for what, and what they can type.
+/// Returns the note for the user about a loop that waits: for what, and the commands that continue it.
 pub(super) fn waiting(
     info: &ProgramInfo,
     raw: &Raw,
     asked: Option<&Asked>,
     own: Option<&NextAction>,
 ) -> String {
-    let phase = &raw.table().phases[raw.phase()];
-    let what = match (phase.review, own) {
-        _ if !raw.violations().is_empty() => {
-            let violations: Vec<String> = raw
-                .violations()
+    let id = raw.id();
+    let violations = raw.violations();
+    if let (Some(own), true) = (own, violations.is_empty()) {
+        return format!("loop {id} waits for {}. Next: {}", own.waits_for, own.next);
+    }
+    let what = match messages::phase(raw).review {
+        _ if !violations.is_empty() => {
+            let violations = violations
                 .iter()
-                .map(|one| text::one_line(one, 300).trim_end_matches('.').to_owned())
-                .collect();
-            format!(
-                "what breaks its rules to be mended: {}.",
-                violations.join("; ")
-            )
+                .map(|one| text::one_line(one, 300).trim_end_matches('.').to_owned());
+            let violations: Vec<String> = violations.collect();
+            format!("a fix of what breaks its rules: {}.", violations.join("; "))
         }
-        (_, Some(own)) => {
-            return format!(
-                "loop {} waits for {}. Next: {}",
-                raw.id(),
-                own.waits_for,
-                own.next
-            );
-        }
-        (Some(spec), None) => {
-            format!(
-                "the review of {}:\n    {} review {}",
-                rounds::of_most(raw, spec),
-                info.program,
-                raw.id()
-            )
-        }
-        (None, None) => {
+        Some(spec) => format!(
+            "the review of {}:\n    {} review {id}",
+            rounds::of_most(raw, spec),
+            info.program
+        ),
+        None => {
             let what = words::next_action(raw, asked).0;
-            let stop = if what.ends_with(['?', '.', '!']) {
-                ""
-            } else {
-                "."
-            };
-            format!("{what}{stop}")
+            match what.ends_with(['?', '.', '!']) {
+                true => what,
+                false => what + ".",
+            }
         }
     };
-    let ways = messages::ways(info, raw);
-    let answer = asked.map(|_| words::answering(raw));
-    let answer = answer.map(|command| format!("\n    {command}"));
-    let ways = ways.iter().take(WAYS).map(|way| {
-        let typed = info
-            .slash(&format!("{} {}", way.verb, raw.id()))
-            .filter(|_| way.is_plain);
-        let typed = typed.map(|typed| format!("\n    {typed}"));
-        format!("{}\n    {}", typed.unwrap_or_default(), way.command)
-    });
-    let commands: Vec<String> = answer.into_iter().chain(ways).collect();
+    let mut commands: Vec<String> = asked.map(|_| words::answering(raw)).into_iter().collect();
+    for way in messages::ways(raw).into_iter().take(MAX_COMMANDS) {
+        let typed = info.slash(&format!("{} {id}", way.verb));
+        commands.extend(typed.filter(|_| way.is_plain));
+        commands.push(way.command);
+    }
     match commands.is_empty() {
-        true => format!("loop {} waits for {what}", raw.id()),
+        true => format!("loop {id} waits for {what}"),
         false => format!(
-            "loop {} waits for {what}\nA person goes on with:{}",
-            raw.id(),
-            commands.concat()
+            "loop {id} waits for {what}\nTo continue it:{}",
+            words::lines(&commands)
         ),
     }
 }

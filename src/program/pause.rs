@@ -1,7 +1,7 @@
 //! `pause`: the user holds a loop, so that no stop drives it until `resume`.
 
+use super::app::{App, Program};
 use super::arguments::Target;
-use super::assembled::{App, Program};
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::{loops, messages, out};

@@ -10,10 +10,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use serde::Deserialize;
 
-use super::assembled::{App, Program};
+use super::app::{App, Program};
 use super::info::ProgramInfo;
 use super::plugin;
-use super::stop::{self, Surroundings};
+use super::surroundings::Surroundings;
 use crate::hooks::{Input, Permission};
 use crate::store::{Listed, Store};
 
@@ -71,7 +71,7 @@ fn find_loops(
     surroundings: &Surroundings,
     session: &str,
 ) -> Vec<(Store, Listed)> {
-    let stores = stop::stores_of(info, input, surroundings).into_iter();
+    let stores = surroundings.stores(info, input).into_iter();
     let loops = stores.flat_map(|store| {
         let listed = store.list().into_iter();
         listed.map(move |one| (store.clone(), one))

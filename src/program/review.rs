@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use camino::Utf8Path;
 use jiff::Timestamp;
 
+use super::app::{App, Program};
 use super::arguments::Review;
-use super::assembled::{App, Program};
 use super::caller::Caller;
 use super::display::Past;
 use super::exit::{Exit, Failure};
@@ -217,7 +217,7 @@ pub(super) fn review<M: App>(program: &Program<M>, arguments: &Review) -> Result
         out::markdown(&shortened(&text::plain(&findings)));
     }
     if report.how.digest().is_some() {
-        let more = (program.reviewed)(&held);
+        let more = program.extension.reviewed(&held);
         if !more.is_empty() {
             out::line("");
         }
@@ -386,13 +386,15 @@ fn verify_first(
 /// Returns the prompt of the round that a loop is in.
 fn prompt_of<'p, M: App>(program: &Program<M>, held: &'p M::Any, job: &Job<'p>) -> Prompt<'p> {
     let (raw, spec) = (held.raw(), job.spec);
-    let mut earlier = (program.earlier)(held);
+    let mut earlier = program.extension.earlier_findings(held);
     earlier.extend(prompt::earlier(raw, spec));
     Prompt {
         raw,
         spec,
         persona: job.personas.of_round(raw.count(spec.round)),
-        context: (program.context)(held, job.settings, Timestamp::now()),
+        context: program
+            .extension
+            .context(held, job.settings, Timestamp::now()),
         earlier,
         verified: verify::text(raw),
         failed: verify::failed(raw),

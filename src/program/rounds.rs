@@ -5,8 +5,8 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Deserialize as _, Serialize};
 
+pub use super::durations::elapsed;
 use super::settings::MAX_ROUNDS;
-pub use super::words::elapsed;
 use crate::files::MAX_BYTES;
 use crate::machine::{EvidenceRecord, Raw};
 use crate::review::answer::{self, Verdict};
@@ -311,16 +311,6 @@ pub fn runs(raw: &Raw) -> Vec<Run> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn elapsed_has_the_three_forms() {
-        assert_eq!(elapsed(0), "0s");
-        assert_eq!(elapsed(59), "59s");
-        assert_eq!(elapsed(60), "1m 0s");
-        assert_eq!(elapsed(3599), "59m 59s");
-        assert_eq!(elapsed(3600), "1h 0m");
-        assert_eq!(elapsed(90_061), "25h 1m");
-    }
 
     #[test]
     fn a_round_without_findings_file_says_so() {

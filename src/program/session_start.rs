@@ -1,97 +1,75 @@
-//! The hook at the start of a session: one line where a loop of this project waits, and how it is taken up, or
-//! where the state folder is not used, or another plugin works on it; else nothing.
+//! The SessionStart hook: one line about a loop of this project that waits, and how to continue it.
 //!
-//! A session starts, is taken up again, is cleared (and goes on under another id), or was compacted. The model has lost then
-//! what a block told it, so it is told again. The line quotes nothing that people or models wrote, and a project without a
-//! loop stays as it is.
+//! It also names a state folder that is not used or gone, and another plugin that works on it. After a compaction the agent gets
+//! the message of its loop again. The line quotes no text of users or models, and a project without a loop stays as it is.
 
 use std::time::{Duration, SystemTime};
 
-use jiff::Timestamp;
-
-use super::assembled::{App, Program};
-use super::caller::UNKNOWN;
+use super::app::{App, Program};
 use super::client_files::ClientFiles;
+use super::durations::elapsed;
 use super::info::ProgramInfo;
 use super::loops::with_help;
-use super::settings::Settings;
-use super::stop::{Surroundings, folders_of, stores_of};
-use super::words::elapsed;
-use super::{chosen, compaction, incompatible, locate, messages, next_action, vanished};
-use crate::behaviours::words;
+use super::session_loops::{archived_loop, is_drivable, is_unowned, order};
+use super::surroundings::Surroundings;
+use super::{compaction, incompatible, last_message, locate, messages, next_action, vanished};
 use crate::hooks::{HookOutput, Input};
-use crate::machine::LoopHandle;
-use crate::machine::{Actor, EdgeAt, Raw};
-use crate::store::{Entry, Listed, LoopId, Store};
+use crate::machine::{Actor, LoopHandle};
+use crate::store::{Listed, LoopId, Store};
 use crate::text;
 
-/// A loop of another session that was touched since then is in that session's hands.
+/// A session that has changed its loop within this time may still be at work.
 pub(super) const RECENT: Duration = Duration::from_secs(15 * 60);
-/// Limits the line of why a state folder is not used, in characters.
-const LONGEST: usize = 450;
-/// Longest part of a line that the driver says, in characters.
-const PART: usize = 400;
+/// The longest reason why a state folder is not used, in characters.
+const MAX_REASON_CHARS: usize = 450;
+/// The longest text about the next action in a line, in characters.
+const MAX_ACTION_CHARS: usize = 400;
 
-/// A loop that is not over, as it stands to the session that starts.
+/// A loop that is not over, as it concerns the session that starts.
 enum Waiting {
-    /// It belongs to the session.
+    /// A loop of the session.
     Own(Store, Listed),
-    /// It waits for a person, whichever session it belongs to.
-    Anyones(Store, Listed),
-    /// It belongs to nobody: the next stop takes it up.
-    Nobodys(Listed),
-    /// It belongs to the session, and was put aside.
-    PutAside(LoopId),
-    /// It belongs to another session.
-    Anothers(Store, Listed),
+    /// A loop in a phase that any session can continue.
+    ForAnySession(Store, Listed),
+    /// A loop that no session has. The next stop takes it.
+    Unowned(Listed),
+    /// An archived loop of the session.
+    Archived(LoopId),
+    /// A loop of another session.
+    OfAnother(Store, Listed),
 }
 
-/// What is said at the start of a session.
-pub(super) fn tell<M: App>(
+/// Answers the hook.
+pub(super) fn answer<M: App>(
     program: &Program<M>,
     input: &Input,
     surroundings: &Surroundings,
-    now: Timestamp,
 ) -> HookOutput {
     if surroundings.reviewer_child || input.is_subagent() {
         return HookOutput::default();
     }
     let info = program.info;
-    let stores = stores_of(info, input, surroundings);
     let source = input.source.as_deref().unwrap_or_default();
-    let followed = match source {
-        "compact" => compaction::follow::<M>(info, input, surroundings),
-        _ => Vec::new(),
-    };
-    let mut output = about_loops(program, input, &stores, source, now);
-    if !followed.is_empty() {
-        let ids: Vec<&str> = followed.iter().map(LoopId::as_str).collect();
-        let line = info.line(&format!(
-            "the compaction gave this session a new id, and loop {} has come along",
-            ids.join(", ")
-        ));
-        let rest = output.person.map(|rest| format!("\n{rest}"));
-        output.person = Some(line + &rest.unwrap_or_default());
+    let mut notes = vanished::name_once(info, &surroundings.folders(input), "session-start");
+    if source == "compact" {
+        let followed = compaction::follow::<M>(info, input, surroundings);
+        notes.extend(followed.iter().map(|id| {
+            format!("the compaction gave this session a new id, and loop {id} has come along")
+        }));
+    } else {
+        notes.extend(name_rival(info, input, surroundings));
     }
-    let folders = folders_of(input, surroundings);
-    let mut lines = vanished::name_once(info, &folders, "session-start");
-    if source != "compact" {
-        lines.extend(rival(info, input, surroundings));
-    }
-    for line in lines {
-        let rest = output.person.take();
-        let rest = rest
-            .as_deref()
-            .and_then(|rest| rest.strip_prefix(&info.line("")));
-        let rest = rest.map(|rest| format!("; {rest}")).unwrap_or_default();
-        output.person = Some(info.line(&format!("{line}{rest}")));
-    }
+    let stores = surroundings.stores(info, input);
+    let mut output = describe_loop(program, input, &stores, source);
+    let notes = notes.iter().map(|note| info.line(note));
+    let lines: Vec<String> = notes.chain(output.person.take()).collect();
+    output.person = Some(lines.join("\n")).filter(|lines| !lines.is_empty());
     output
 }
 
 /// Names another plugin that works on our state folder, and the command that switches it off.
-fn rival(info: &ProgramInfo, input: &Input, surroundings: &Surroundings) -> Option<String> {
-    let here = folders_of(input, surroundings).into_iter().next()?;
+fn name_rival(info: &ProgramInfo, input: &Input, surroundings: &Surroundings) -> Option<String> {
+    let here = surroundings.folders(input).into_iter().next()?;
     let client = ClientFiles::read(here, &locate::root(info.state, here));
     let plugin = client.rival(info)?;
     Some(format!(
@@ -100,252 +78,215 @@ fn rival(info: &ProgramInfo, input: &Input, surroundings: &Surroundings) -> Opti
     ))
 }
 
-/// Says where a loop waits.
-fn about_loops<M: App>(
+/// Describes the loop that waits.
+fn describe_loop<M: App>(
     program: &Program<M>,
     input: &Input,
     stores: &[Store],
     source: &str,
-    now: Timestamp,
 ) -> HookOutput {
     let info = program.info;
-    let waiting = waiting(info, stores, input.session_id.as_deref());
-    match waiting {
-        Some(Waiting::Own(store, listed)) => {
-            own(program, &store, &listed, source == "compact", now)
+    let is_compacted = source == "compact";
+    match find_waiting(info, stores, input.session_id.as_deref()) {
+        Some(Waiting::Own(store, listed)) => describe_own(program, &store, &listed, is_compacted),
+        Some(Waiting::OfAnother(store, listed)) => {
+            describe_foreign(info, &store, &listed, source == "clear")
         }
-        // A compaction may have given the session a new id, so it may be about a loop of its own.
-        Some(Waiting::Anothers(store, listed)) => {
-            anothers(info, &store, &listed, source == "clear")
+        // The session has heard the rest when it began.
+        _ if is_compacted => HookOutput::default(),
+        Some(Waiting::ForAnySession(store, listed)) => {
+            describe_own(program, &store, &listed, false)
         }
-        // Compaction is no start: the rest was said when the session began.
-        _ if source == "compact" => HookOutput::default(),
-        Some(Waiting::Anyones(store, listed)) => own(program, &store, &listed, false, now),
-        Some(Waiting::Nobodys(listed)) => both(
+        Some(Waiting::Unowned(listed)) => inform(
             info,
             &format!(
-                "loop {} (phase {}) belongs to no session yet: the first turn that ends here takes it up. Where it is:{}",
+                "loop {} (phase {}) belongs to no session yet: the first turn that ends here takes it. To see where it is:{}",
                 listed.id,
                 phase(info, &listed),
                 info.command("status"),
             ),
         ),
-        Some(Waiting::PutAside(id)) => both(
+        Some(Waiting::Archived(id)) => inform(
             info,
             &format!(
-                "loop {id} of this session was put aside after it had been idle for too long. To take it up:{}",
+                "loop {id} of this session was archived because it was idle for too long. To continue it:{}",
                 info.command(&format!("resume {id}")),
             ),
         ),
-        None => HookOutput {
-            person: stores
-                .iter()
-                .find_map(Store::refusal)
-                .map(|refusal| info.line(&text::note(&with_help(&refusal), LONGEST))),
-            ..HookOutput::default()
-        },
-    }
-}
-
-/// The loop to speak of: the session's own before one that waits for whoever comes, that before one of nobody's, that before one
-/// of the session's that was put aside, that before another session's.
-fn waiting(info: &ProgramInfo, stores: &[Store], session: Option<&str>) -> Option<Waiting> {
-    let session = session.filter(|session| *session != UNKNOWN);
-    let (mut own, mut waits, mut nobodys, mut anothers) = (Vec::new(), None, None, None);
-    for store in stores {
-        for listed in store.list_active() {
-            let usable = listed.problem.is_none() && listed.ours && !listed.terminal;
-            if !usable || !store.is_for(listed.root.as_deref()) {
-                continue;
-            }
-            match listed.session.as_deref().unwrap_or(UNKNOWN) {
-                UNKNOWN | "" => _ = nobodys.get_or_insert(listed),
-                owner if Some(owner) == session => own.push((store.clone(), listed)),
-                _ if is_nobodys(info, &listed) => waits = waits.or(Some((store.clone(), listed))),
-                _ => _ = anothers.get_or_insert_with(|| (store.clone(), listed)),
+        None => {
+            let refusal = stores.iter().find_map(Store::refusal);
+            let note = refusal.map(|refusal| text::note(&with_help(&refusal), MAX_REASON_CHARS));
+            HookOutput {
+                person: note.map(|note| info.line(&note)),
+                ..HookOutput::default()
             }
         }
     }
-    chosen::order(info, session.unwrap_or_default(), &mut own);
-    let own = own.into_iter().next();
-    let is_own = |listed: &Listed| {
-        session.is_some()
-            && listed.session.as_deref() == session
-            && listed.problem.is_none()
-            && !listed.terminal
-    };
-    let put_aside = || stores.iter().flat_map(Store::archived).find(is_own);
-    own.map(|(store, listed)| Waiting::Own(store, listed))
-        .or_else(|| waits.map(|(store, listed)| Waiting::Anyones(store, listed)))
-        .or_else(|| nobodys.map(Waiting::Nobodys))
-        .or_else(|| put_aside().map(|listed| Waiting::PutAside(listed.id)))
-        .or_else(|| anothers.map(|(store, listed)| Waiting::Anothers(store, listed)))
 }
 
-/// The session's own loop, or one that waits for whoever comes. After compaction the agent goes on with it; at a start that is the person's to say.
-fn own<M: App>(
+/// Finds the loop to speak of. The order of the variants of [`Waiting`] is the order of preference.
+fn find_waiting(info: &ProgramInfo, stores: &[Store], session: Option<&str>) -> Option<Waiting> {
+    let mut own = Vec::new();
+    let mut for_any = None;
+    let mut unowned = None;
+    let mut of_another = None;
+    for store in stores {
+        for listed in store.list_active() {
+            if !is_drivable(store, &listed) {
+                continue;
+            }
+            if is_unowned(&listed) {
+                unowned.get_or_insert(listed);
+            } else if listed.session.as_deref() == session {
+                own.push((store.clone(), listed));
+            } else if is_for_any_session(info, &listed) {
+                for_any.get_or_insert((store.clone(), listed));
+            } else {
+                of_another.get_or_insert((store.clone(), listed));
+            }
+        }
+    }
+    order(info, session.unwrap_or_default(), &mut own);
+    let own = own.into_iter().next();
+    own.map(|(store, listed)| Waiting::Own(store, listed))
+        .or_else(|| for_any.map(|(store, listed)| Waiting::ForAnySession(store, listed)))
+        .or_else(|| unowned.map(Waiting::Unowned))
+        .or_else(|| archived_loop(stores, session?).map(Waiting::Archived))
+        .or_else(|| of_another.map(|(store, listed)| Waiting::OfAnother(store, listed)))
+}
+
+/// Describes the session's own loop, or one that any session can continue. After a compaction the agent continues it; at a start
+/// the user decides.
+fn describe_own<M: App>(
     program: &Program<M>,
     store: &Store,
     listed: &Listed,
-    compacted: bool,
-    now: Timestamp,
+    is_compacted: bool,
 ) -> HookOutput {
-    let (info, id) = (program.info, &listed.id);
+    let info = program.info;
+    let id = &listed.id;
     let held = match M::open(store, id, Actor::Hook) {
         Ok(held) => held,
         Err(error) => {
-            let said = incompatible::line(info, &store.path_of(id), &error);
-            let line = format!(
-                "loop {id} of this session cannot go on: {}",
-                text::note(&said, 300)
+            let error = incompatible::line(info, &store.path_of(id), &error);
+            let error = text::note(&error, 300);
+            return inform(
+                info,
+                &format!("loop {id} of this session cannot go on: {error}"),
             );
-            return both(info, &line);
         }
     };
     let raw = held.raw();
-    let next = next_action::of(program, &held);
     let phase = messages::phase(raw).name;
-    let named = match messages::is_nobodys(info.table, raw.phase()) {
-        true => format!("loop {id}"),
-        false => format!("loop {id} of this session"),
-    };
-    let (waits_for, next) = (
-        text::one_line(&next.waits_for, PART),
-        text::note(&next.next, PART),
-    );
-    let resume = info.table.edges_at("resume", raw.phase()).next();
-    let resume = (resume.is_some() || store.is_paused(id)).then(|| format!("resume {id}"));
-    let agent = match (compacted, &resume, info.plugin) {
-        (true, ..) => format!(
-            "this session drives loop {id}, which is in phase {phase} and waits for {waits_for}. Go on with it: {next}"
-        ),
-        // What a command permits, it permits for its own turn.
-        (false, Some(resume), Some(plugin)) => format!(
-            "{named} is in phase {phase} and waits for {waits_for}. To go on, the person types /{plugin}:{resume}, \
-             which also permits its commands; if they ask for it in words: {next}"
-        ),
-        (false, ..) => format!(
-            "{named} is in phase {phase} and waits for {waits_for}. Once the person wants it to go on: {next}"
-        ),
-    };
-    let how = match &resume {
-        Some(resume) => format!("To take it up:{}", info.command(resume)),
-        None => {
-            format!(
-                "The next stop of this session goes on with it. Where it is:{}",
-                info.command("status")
-            )
+    let action = next_action::of(program, &held);
+    let waits_for = text::one_line(&action.waits_for, MAX_ACTION_CHARS);
+    let next = text::note(&action.next, MAX_ACTION_CHARS);
+    let repairs = messages::repairs(raw).join("; ");
+    if is_compacted {
+        let line = format!(
+            "this session drives loop {id}, which is in phase {phase} and waits for {waits_for}. Continue it: {next}"
+        );
+        let repaired = Some(repairs).filter(|repairs| !repairs.is_empty());
+        return HookOutput {
+            agent: Some(info.line(&line)),
+            more: last_message::render(program, &held),
+            // The user sees the loop go on.
+            person: repaired.map(|repairs| info.line(&format!("loop {id}: {repairs}"))),
+        };
+    }
+
+    let place = match messages::is_for_any_session(info.table, raw.phase()) {
+        true => format!("loop {id} is in phase {phase} and waits for {waits_for}."),
+        false => {
+            format!("loop {id} of this session is in phase {phase} and waits for {waits_for}.")
         }
     };
-    let person = format!("{named} is in phase {phase} and waits for {waits_for}. {how}");
-    // Opening it was the one time that this can be told.
-    let repairs: Vec<String> = raw.repairs().iter().map(ToString::to_string).collect();
-    let repaired = (!repairs.is_empty()).then(|| repairs.join("; "));
+    let mut resume = info.table.edges_at("resume", raw.phase());
+    let can_resume = resume.next().is_some() || store.is_paused(id);
+    let agent = match info.plugin.filter(|_| can_resume) {
+        // A slash command permits its commands in its own turn only.
+        Some(plugin) => format!(
+            "{place} To continue it, the user types /{plugin}:resume {id}, which also permits its commands; if they ask for it in \
+             words: {next}"
+        ),
+        None => format!("{place} If the user wants it to continue: {next}"),
+    };
+    let how = match can_resume {
+        true => format!("To continue it:{}", info.command(&format!("resume {id}"))),
+        false => format!(
+            "The next stop of this session continues it. To see where it is:{}",
+            info.command("status")
+        ),
+    };
+    let mut person = info.line(&format!("{place} {how}"));
+    if !repairs.is_empty() {
+        person += &format!("\n{repairs}");
+    }
     HookOutput {
         agent: Some(info.line(&agent)),
-        more: compacted.then(|| again(program, &held, now)).flatten(),
-        person: match (compacted, repaired) {
-            (false, None) => Some(info.line(&person)),
-            (false, Some(repaired)) => Some(info.line(&format!("{person}\n{repaired}"))),
-            // The person sees the loop go on.
-            (true, repaired) => {
-                repaired.map(|repaired| info.line(&format!("loop {id}: {repaired}")))
-            }
-        },
+        more: None,
+        person: Some(person),
     }
 }
 
-/// Returns what the agent was told to do in the loop's phase, for one that has lost it: the message of the edge that led there,
-/// else that of the phase.
-pub(super) fn again<M: App>(program: &Program<M>, held: &M::Any, now: Timestamp) -> Option<String> {
-    let raw = held.raw();
-    // Settings that cannot be used cost the personas' names, not the text: the next stop says what is wrong.
-    let settings = Settings::load(program.info, raw.store().root());
-    let settings = settings.unwrap_or_else(|_| Settings::usual(program.info));
-    let own = program.words(held, &settings, now).ok()?;
-    let message = entered_by(raw).and_then(|edge| edge.words(M::TABLE));
-    let message = message.or(M::TABLE.phases[raw.phase()].message);
-    words::render(raw, message, own).ok().flatten()
-}
-
-/// Returns the edge by which the hook last entered the loop's phase from another one.
-fn entered_by(raw: &Raw) -> Option<EdgeAt> {
-    let journal = raw.journal().ok()?;
-    let table = raw.table();
-    journal.iter().rev().find_map(|entry| {
-        let Entry::Change(change) = entry else {
-            return None;
-        };
-        let (from, to) = (change.from.as_deref()?, change.to.as_deref()?);
-        let mut edges = table.edges().filter(|edge| edge.from != edge.to);
-        edges.find(|edge| {
-            edge.transition == change.what
-                && edge.to == raw.phase()
-                && table.phases[edge.from].stored == from
-                && table.phases[edge.to].stored == to
-        })
-    })
-}
-
-/// Speaks of a loop of another session, which may be at work, or over: `/clear` gave this session its id.
-fn anothers(info: &ProgramInfo, store: &Store, listed: &Listed, cleared: bool) -> HookOutput {
+/// Describes a loop of another session. That session may be at work, or over: `/clear` gives a session a new id.
+fn describe_foreign(
+    info: &ProgramInfo,
+    store: &Store,
+    listed: &Listed,
+    is_cleared: bool,
+) -> HookOutput {
+    let id = &listed.id;
+    let phase = phase(info, listed);
+    let adopt = info.command(&format!("adopt {id}"));
+    if is_cleared {
+        let line = format!(
+            "loop {id} (phase {phase}) belongs to another session, such as the one that /clear ended. To take it over into this one:{adopt}"
+        );
+        return inform(info, &line);
+    }
+    if store.is_running(id) {
+        return HookOutput::default();
+    }
     let idle = SystemTime::now()
         .duration_since(listed.modified)
         .unwrap_or_default();
-    let running = store.is_running(&listed.id);
-    if running && !cleared {
-        return HookOutput::default();
-    }
-    let (id, phase) = (&listed.id, phase(info, listed));
     let age = elapsed(idle.as_secs());
-    let adopt = info.command(&format!("adopt {id}"));
-    if cleared {
-        return both(
-            info,
-            &format!(
-                "loop {id} (phase {phase}) belongs to another session, such as the one that /clear ended. To take it over into this one:{adopt}"
-            ),
-        );
+    let sign = format!(
+        "its last sign of life was {age} ago. If that session is over, this takes it over:{adopt}"
+    );
+    if idle >= RECENT {
+        let line = format!("loop {id} of another session waits in phase {phase}; {sign}");
+        return inform(info, &line);
     }
-    if idle < RECENT {
-        let line = format!(
-            "another session has loop {id} (phase {phase}) in its hands; its last sign of life was {age} ago. If that session is over, this takes it over:{adopt}"
-        );
-        return HookOutput {
-            person: Some(info.line(&line)),
-            ..HookOutput::default()
-        };
+    let line = format!("another session has loop {id} (phase {phase}) in its hands; {sign}");
+    HookOutput {
+        person: Some(info.line(&line)),
+        ..HookOutput::default()
     }
-    both(
-        info,
-        &format!(
-            "loop {id} of another session waits in phase {phase}; its last sign of life was {age} ago. If that session is over, this takes it over:{adopt}"
-        ),
-    )
 }
 
-/// A line for the person; the agent gets it as news, not as work.
-fn both(info: &ProgramInfo, line: &str) -> HookOutput {
+/// Tells the user, and the agent that it has nothing to do.
+fn inform(info: &ProgramInfo, line: &str) -> HookOutput {
+    let agent = format!("{line}\nThe user decides about it: do nothing unless asked");
     HookOutput {
-        agent: Some(info.line(&format!(
-            "{line}\nThis is for the person to decide: do nothing about it unasked"
-        ))),
+        agent: Some(info.line(&agent)),
         more: None,
         person: Some(info.line(line)),
     }
 }
 
-/// The name of a phase that a list shows.
+/// Returns the name of the phase of a listed loop.
 fn phase(info: &ProgramInfo, listed: &Listed) -> &'static str {
     place(info, listed).map_or("unknown", |at| info.table.phases[at].name)
 }
 
-/// Returns whether the loop waits in a phase that no session has in its hands.
-pub(super) fn is_nobodys(info: &ProgramInfo, listed: &Listed) -> bool {
-    place(info, listed).is_some_and(|at| messages::is_nobodys(info.table, at))
+/// Returns whether a listed loop is in a phase that any session can continue.
+pub(super) fn is_for_any_session(info: &ProgramInfo, listed: &Listed) -> bool {
+    place(info, listed).is_some_and(|at| messages::is_for_any_session(info.table, at))
 }
 
-/// Where the phase that a list shows stands in the machine.
+/// Returns the index of the phase of a listed loop.
 fn place(info: &ProgramInfo, listed: &Listed) -> Option<usize> {
     let stored = listed.phase.as_deref().unwrap_or_default();
     let mut phases = info.table.phases.iter();

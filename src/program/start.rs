@@ -9,12 +9,12 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::assembled::{App, Program};
+use super::app::{App, Program};
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
-use super::{incompatible, locate, loops, messages, out, shell, suggest, typed};
+use super::{incompatible, locate, loops, messages, out, shell, slash_arguments, suggest};
 use crate::behaviours::words;
 use crate::machine::Beginning;
 use crate::machine::LoopHandle;
@@ -127,7 +127,7 @@ fn with_arguments<M: App>(mut command: Command, mode: &ModeInfo) -> Command {
         );
     }
     let in_words = in_words::<M>().map(|field| field.name);
-    command = command.arg(typed::flag());
+    command = command.arg(slash_arguments::flag());
     for field in fields(M::TABLE) {
         command = command.arg(flag(field, mode));
     }
@@ -286,7 +286,7 @@ pub const LONGEST: usize = 64 * 1024;
 /// Starts a loop.
 pub(super) fn start<M: App>(program: &Program<M>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let (mode, matches) = mode::<M>(matches)?;
-    let from_prompt = matches.get_flag(typed::FROM_PROMPT);
+    let from_prompt = matches.get_flag(slash_arguments::FROM_PROMPT);
     let reparsed = match from_prompt {
         true => Some(from_typed::<M>(program, mode, &Caller::from_env())?),
         false => None,
@@ -300,7 +300,7 @@ pub(super) fn start_with<M: App>(
     program: &Program<M>,
     arguments: Vec<String>,
 ) -> Result<Exit, Failure> {
-    let whole = super::arguments::command(program);
+    let whole = super::command_line::command(program);
     let start = whole.find_subcommand("start").cloned();
     let start = start.unwrap_or_else(command::<M>).no_binary_name(true);
     let matches = start
@@ -346,7 +346,7 @@ fn started<M: App>(
         out::note(line);
     }
     // There is no stop before the first phase that would do it; what fails here is told at the next one.
-    if let Err(error) = (program.entered)(&held, &settings) {
+    if let Err(error) = program.extension.entered(&held, &settings) {
         store.log(&format!("{} start: {error}", raw.id()));
     }
     if mode.message.is_none() {
@@ -401,11 +401,11 @@ fn from_typed<M: App>(
     } else {
         "start".to_owned()
     };
-    let typed = typed::taken(program.info, &name, caller)?;
-    let mut command = of_mode(&super::arguments::command(program), mode.name)
+    let typed = slash_arguments::taken(program.info, &name, caller)?;
+    let mut command = of_mode(&super::command_line::command(program), mode.name)
         .unwrap_or_else(command::<M>)
         .no_binary_name(true);
-    let (flags, rest) = typed::split(&command, &typed);
+    let (flags, rest) = slash_arguments::split(&command, &typed);
     let mut given = flags;
     given.push("--from-prompt");
     if !rest.is_empty() {
@@ -458,7 +458,7 @@ fn begin<M: App>(
     let given = given::<M>(mode, matches)?;
     let now = Timestamp::now();
     remove_scratch_on_signals();
-    let own = (program.start)(StartRequest {
+    let own = program.extension.start(StartRequest {
         mode,
         given: given.clone(),
         arguments: matches,
@@ -495,14 +495,14 @@ fn not_a_flag<M: App>(
         .first()
         .and_then(|_| matches.try_get_many::<String>(WORDS).ok().flatten());
     let first = words.and_then(|mut words| words.next());
-    let typed =
-        std::env::args().any(|argument| argument == "--") || matches.get_flag(typed::FROM_PROMPT);
+    let typed = std::env::args().any(|argument| argument == "--")
+        || matches.get_flag(slash_arguments::FROM_PROMPT);
     let Some(flag) = first
         .filter(|word| word.starts_with("--") && !word.contains(char::is_whitespace) && !typed)
     else {
         return Ok(());
     };
-    let command = of_mode(&super::arguments::command(program), mode.name);
+    let command = of_mode(&super::command_line::command(program), mode.name);
     let known: Vec<String> = command
         .iter()
         .flat_map(Command::get_arguments)

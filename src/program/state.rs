@@ -8,13 +8,14 @@ use std::io::{self, Read};
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
+use super::app::{App, Program};
 use super::arguments::State;
-use super::assembled::{App, NotTaken, Program};
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
+use super::extension::NotTaken;
 use super::info::ProgramInfo;
 use super::verb_args::LoopArgs;
-use super::{attempts, incompatible, locate, loops, messages, out, rounds, state_file};
+use super::{attempts, incompatible, locate, loops, messages, out, rounds, state_file, sweep};
 use crate::machine::LoopHandle;
 use crate::review::evidence::EvidencePolicy;
 use crate::review::findings::Counts;
@@ -113,7 +114,7 @@ pub(super) fn state<M: App>(program: &Program<M>, command: State) -> Result<Exit
         }
         State::Sweep => {
             let stale_after = loops::settings_here(info)?.stale_after();
-            loops::sweep(info, stale_after, false)?;
+            sweep::sweep(info, stale_after, false)?;
             Ok(Exit::Complete)
         }
         State::Find => {
@@ -327,13 +328,16 @@ fn move_phase<M: App>(
     let phase = messages::phase(now.raw());
     store.log(&format!("{id} moved by {actor}: {from} -> {}", phase.name));
     messages::clear(now.raw());
-    (program.entered)(&now, &settings).map_err(|problem| {
-        Failure::plain(
-            Exit::Internal,
-            "claudex::state::entered",
-            problem,
-            "the phase was changed all the same",
-        )
-    })?;
+    program
+        .extension
+        .entered(&now, &settings)
+        .map_err(|problem| {
+            Failure::plain(
+                Exit::Internal,
+                "claudex::state::entered",
+                problem,
+                "the phase was changed all the same",
+            )
+        })?;
     Ok(Exit::Complete)
 }

@@ -1,468 +1,352 @@
-//! A stop of the agent, as data: the hook's input, which loop it drives, what the machine does, and the decision.
+//! The Stop hook, step by step: read the input, locate the loop, open it, look at the turn, let the machine decide and
+//! commit, render the message, print the decision.
 //!
-//! This is the boundary where every fault becomes "approve" with one line that says why: whatever goes wrong on our
-//! side, nobody's turn is held. From top to bottom: `decide` finds the loop, `drive` opens it and lets the machine step,
-//! `said` says what came of it.
+//! Every fault of ours ends the turn with one line and leaves the loop as it is.
 
-use camino::{Utf8Path, Utf8PathBuf};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use jiff::Timestamp;
 
-use super::assembled::{App, Program};
+use super::app::{App, Program};
 use super::caller::UNKNOWN;
+use super::exit::Exit;
 use super::info::ProgramInfo;
-use super::loops::with_help;
+use super::session_loops::{self, Located};
 use super::settings::Settings;
-use super::state_folders::MAX_FOLDERS;
-use super::{chosen, incompatible, locate, messages, next_action, rounds, turn, vanished};
+use super::surroundings::Surroundings;
+use super::{incompatible, messages, next_action, out, rounds, turn_end, vanished};
 use crate::behaviours::{Step, words};
 use crate::hooks::{Action, Decision, Input};
-use crate::machine::LoopHandle;
-use crate::machine::{Actor, Refusal, Refused};
-use crate::process::environment::GUARD;
+use crate::machine::{Actor, EdgeAt, LoopHandle, Raw, Refusal};
 use crate::review::runs;
-use crate::store::{Budget, HOOK_TIMEOUT, Listed, LoopId, Store};
+use crate::store::{HOOK_TIMEOUT, LoopId, Store, StoreError};
 use crate::text;
 
-/// Prefix of the folder's log line about a stop that changed nothing. `status` shows that line.
+/// The beginning of the log line about a stop that changed nothing. `status` shows that line.
 pub(super) const LET_END: &str = "let the turn end: ";
 
-/// What the hook's surroundings say.
-#[derive(Debug, Clone)]
-pub struct Surroundings {
-    /// CLAUDE_PROJECT_DIR.
-    pub project: Option<Utf8PathBuf>,
-    /// The process's own directory.
-    pub here: Option<Utf8PathBuf>,
-    /// Whether this runs inside a reviewer of ours.
-    pub reviewer_child: bool,
-    /// What the call has left of its time.
-    pub budget: Budget,
+/// Answers the Stop hook: reads its input, decides, prints the decision.
+pub(super) fn answer<M: App>(program: &Program<M>, surroundings: &Surroundings) -> Exit {
+    let info = program.info;
+    let decided = catch_unwind(AssertUnwindSafe(|| match surroundings.read_input() {
+        Ok(input) => decide(program, &input, surroundings),
+        Err(error) => approve(
+            info,
+            &format!("cannot read the Stop hook's input as JSON: {error}"),
+        ),
+    }));
+    let decision = decided.unwrap_or_else(|_| {
+        let doctor = format!("{} doctor", info.program);
+        approve(
+            info,
+            &format!("the Stop hook failed; the turn may end. `{doctor}` may say why"),
+        )
+    });
+    out::text(&decision.to_json(&format!("{} status", info.program)));
+    Exit::Complete
 }
 
-impl Surroundings {
-    /// Reads what the environment says. The call's time begins here.
-    pub fn from_env() -> Self {
-        let budget = Budget::of_hook();
-        let project = std::env::var("CLAUDE_PROJECT_DIR")
-            .ok()
-            .filter(|path| !path.is_empty());
-        Self {
-            project: project.map(Utf8PathBuf::from),
-            here: locate::here().ok(),
-            reviewer_child: std::env::var_os(GUARD).is_some(),
-            budget,
-        }
-    }
-}
-
-/// Decides a stop.
-pub(super) fn decide<M: App>(
-    program: &Program<M>,
-    input: &Input,
-    surroundings: &Surroundings,
-    now: Timestamp,
-) -> Decision {
-    let approve = Decision::approve(None);
+/// Locates the loop of a stop, and runs the other steps on it.
+fn decide<M: App>(program: &Program<M>, input: &Input, surroundings: &Surroundings) -> Decision {
     if surroundings.reviewer_child || input.is_subagent() {
-        return approve;
+        return Decision::approve(None);
     }
     let info = program.info;
-    let stores = stores_of(info, input, surroundings);
-    let vanished = vanished::name_once(info, &folders_of(input, surroundings), "stop");
-    if stores.is_empty() {
-        return with_repairs(info, approve, &vanished);
-    }
-    let decision = match choose(info, &stores, input.session_id.as_deref()) {
-        _ if surroundings.budget.is_over() => noted(info.line(&out_of_time(info, &stores[0]))),
-        Choice::Drive { store, id } => {
-            let decision = drive(program, &store, &id, input, now);
-            turn::end(info, input, &decision);
+    let stores = surroundings.stores(info, input);
+    let vanished = vanished::name_once(info, &surroundings.folders(input), "stop");
+    let located = session_loops::locate(info, &stores, input.session_id.as_deref());
+    let decision = match (located, stores.first()) {
+        (_, Some(nearest)) if surroundings.budget.is_over() => {
+            approve(info, &timeout_note(info, nearest))
+        }
+        (Located::Loop(store, id), _) => {
+            let stop = Stop {
+                program,
+                input,
+                store: &store,
+                id: &id,
+                now: Timestamp::now(),
+            };
+            let decision = stop.run_steps().unwrap_or_else(|error| stop.fail(&error));
+            turn_end::record_stop(info, input, &decision);
             decision
         }
-        Choice::Swept { id } => noted(info.line(&format!(
-            "loop {id} was archived after it had been idle for too long. To go on with it:{}",
-            info.command(&format!("resume {id}"))
-        ))),
-        Choice::Broken { problem } => noted(info.line(&problem)),
-        Choice::None => approve,
+        (Located::Note(note), _) => approve(info, &note),
+        (Located::Nothing, _) => Decision::approve(None),
     };
-    with_repairs(info, decision, &vanished)
+    with_notes(info, decision, &vanished)
 }
 
-/// Says that the time was over before a loop was found and could be driven. What went wrong until then is not said: it may
-/// follow from that, as where git had no time to answer.
-fn out_of_time(info: &ProgramInfo, store: &Store) -> String {
+/// A stop of one loop.
+struct Stop<'a, M: App> {
+    program: &'a Program<M>,
+    input: &'a Input,
+    store: &'a Store,
+    id: &'a LoopId,
+    now: Timestamp,
+}
+
+impl<M: App> Stop<'_, M> {
+    /// Runs the steps from opening the loop to rendering the decision.
+    ///
+    /// # Errors
+    /// Returns an error if a step failed before the loop changed.
+    fn run_steps(&self) -> Result<Decision, String> {
+        let held = self.open()?;
+        let mut notes = messages::repairs(held.raw());
+
+        let turn = turn_end::look(self.program.info, self.input, held.raw());
+        notes.extend(turn.note);
+        if let Some(reason) = turn.stays {
+            self.log(&format!("{LET_END}{reason}"));
+            return Ok(self.with_notes(Decision::approve(None), &notes));
+        }
+
+        let settings = self.load_settings()?;
+        self.program.prepare(&held, &settings, Actor::Hook);
+        let asked = self.question(&held)?;
+
+        let step = self.let_machine_decide(held)?;
+
+        let rendered = match step {
+            None | Some(Step::Over(_)) => Ok(Decision::approve(None)),
+            Some(Step::Waits(held)) => self.render_wait(&held),
+            Some(Step::Moved { now, edge }) => self.render_move(&now, edge, asked, &settings),
+        };
+        let decision = rendered.unwrap_or_else(|error| self.approve_unrendered(&error));
+        Ok(self.with_notes(decision, &notes))
+    }
+
+    /// Opens the loop, and binds it to the session if no session has it.
+    fn open(&self) -> Result<M::Any, String> {
+        let info = self.program.info;
+        let open = || {
+            M::open(self.store, self.id, Actor::Hook)
+                .map_err(|error| incompatible::line(info, &self.store.path_of(self.id), &error))
+        };
+        let held = open()?;
+        let owner = held.raw().text(info.state.fields.session);
+        let is_unowned = owner.is_empty() || owner == UNKNOWN;
+        let session = self.input.session_id.as_deref();
+        let held = match session.filter(|session| is_unowned && *session != UNKNOWN) {
+            Some(session) => {
+                self.bind(held.raw(), session)
+                    .map_err(|error| error.to_string())?;
+                open()?
+            }
+            None => held,
+        };
+        if let Err(error) = self.store.touch(self.id) {
+            self.log(&format!("touch: {error}"));
+        }
+        Ok(held)
+    }
+
+    fn bind(&self, raw: &Raw, session: &str) -> Result<(), StoreError> {
+        self.store
+            .set_session(raw.record(), session, "bind", "hook")
+            .map(drop)
+    }
+
+    /// Loads the settings, and keeps what the hook saw of the environment for commands inside the session.
+    fn load_settings(&self) -> Result<Settings, String> {
+        let settings = Settings::load(self.program.info, self.store.root())
+            .map_err(|error| error.to_string())?;
+        if let Some(session) = &self.input.session_id {
+            settings
+                .keep_seen(session)
+                .map_err(|error| format!("cannot keep the session's reviewer: {error}"))?;
+        }
+        Ok(settings)
+    }
+
+    /// Returns whether the phase asks the user a question.
+    fn question(&self, held: &M::Any) -> Result<bool, String> {
+        let asked = self.program.question(held);
+        asked
+            .map(|asked| asked.is_some())
+            .map_err(|error| format!("cannot ask: {error}"))
+    }
+
+    /// Lets the machine look at the loop, choose a transition, and commit it. Returns `None` if another process was faster and
+    /// has said what there is to say.
+    fn let_machine_decide(&self, held: M::Any) -> Result<Option<Step<M::Any>>, String> {
+        let decided = self
+            .store
+            .budget()
+            .stand_still(|| (self.program.on_stop)(held));
+        match decided {
+            Ok(step) => Ok(Some(step)),
+            Err(refused) if matches!(*refused.refusal, Refusal::Stale { .. }) => Ok(None),
+            Err(refused) => Err(refused.to_string()),
+        }
+    }
+
+    /// Renders the note about a loop that stays in its phase and waits.
+    fn render_wait(&self, held: &M::Any) -> Result<Decision, String> {
+        let info = self.program.info;
+        let asked = self.program.question(held)?;
+        let own = self.program.extension.next_action(held);
+        let note = next_action::waiting(info, held.raw(), asked.as_ref(), own.as_ref());
+        let first = note.lines().next().unwrap_or_default();
+        let reason = first.trim_end_matches([':', '.']);
+        let reason = reason.replacen(&format!("loop {}", self.id), "it", 1);
+        self.log(&format!("{LET_END}{reason}"));
+        Ok(approve(info, &note))
+    }
+
+    /// Renders the decision after a transition: the message of the edge or of the phase, or a note if the turn ends.
+    ///
+    /// `asked`: the user was asked before it.
+    fn render_move(
+        &self,
+        held: &M::Any,
+        edge: EdgeAt,
+        asked: bool,
+        settings: &Settings,
+    ) -> Result<Decision, String> {
+        let program = self.program;
+        let raw = held.raw();
+        program.prepare(held, settings, Actor::Hook);
+        self.log(&self.describe_move(raw, edge));
+        let caveats = program.extension.entered(held, settings)?;
+
+        if edge.lets_turn_end(M::TABLE) || runs::is_parked(raw) {
+            messages::clear(raw);
+            return Ok(self.render_turn_end(held, edge, asked, &caveats));
+        }
+
+        let own = program.words(held, settings, self.now)?;
+        let note = |text: &str| Some(program.info.line(text));
+        Ok(match words::render(raw, edge.words(M::TABLE), own) {
+            Ok(None) => Decision::approve(None),
+            Ok(Some(message)) if edge.reminds(M::TABLE) => {
+                let waits_for = next_action::of(program, held).waits_for;
+                let waits_for = text::one_line(&waits_for, 150);
+                Decision {
+                    action: Action::Remind(message),
+                    note: note(&format!(
+                        "reminded the agent: loop {} waits for {waits_for}",
+                        self.id
+                    )),
+                }
+            }
+            Ok(Some(message)) => Decision {
+                action: Action::Block(message),
+                note: None,
+            },
+            // The loop has changed, so the agent has to know what it waits for.
+            Err(error) => {
+                let next = next_action::of(program, held).next;
+                Decision {
+                    action: Action::Block(messages::fallback(program.info, raw, &next)),
+                    note: note(&error.to_string()),
+                }
+            }
+        })
+    }
+
+    /// Renders the note about a transition that lets the turn end.
+    fn render_turn_end(
+        &self,
+        held: &M::Any,
+        edge: EdgeAt,
+        asked: bool,
+        caveats: &[String],
+    ) -> Decision {
+        let program = self.program;
+        // In a phase that only waits for the end of the turn, the block before it has said everything.
+        let behaviour = M::TABLE.phases[edge.from].on_stop.as_ref();
+        let was_said =
+            !asked && behaviour.is_some_and(|one| ["approve", "ask"].contains(&one.name));
+        if was_said && caveats.is_empty() {
+            return Decision::approve(None);
+        }
+        let review = M::TABLE.phases[edge.to].review;
+        let next = program
+            .extension
+            .next_action(held)
+            .or_else(|| review.map(|_| next_action::of(program, held)));
+        let note = messages::ended(program.info, held.raw(), caveats, next);
+        Decision::approve(Some(note))
+    }
+
+    /// Returns the log line about a transition.
+    fn describe_move(&self, raw: &Raw, edge: EdgeAt) -> String {
+        let from = M::TABLE.phases[edge.from].name;
+        let to = &M::TABLE.phases[edge.to];
+        let mut line = format!("{}: {from} -> {}", edge.transition, to.name);
+        if let Some(spec) = rounds::spec(raw) {
+            line += &format!(", {}", rounds::of_most(raw, spec));
+        }
+        if to.terminal {
+            let elapsed = rounds::elapsed(rounds::seconds(raw, self.now));
+            line += &format!(", elapsed {elapsed}");
+        }
+        line
+    }
+
+    /// Returns the decision if the loop has changed and that cannot be rendered.
+    fn approve_unrendered(&self, error: &str) -> Decision {
+        let error = text::one_line(error, 500);
+        self.log(&format!("words: {error}"));
+        let info = self.program.info;
+        let note = format!(
+            "loop {} has changed, but the message about it failed: {error}. To see where it is:{}",
+            self.id,
+            info.command("status")
+        );
+        approve(info, &note)
+    }
+
+    /// Returns the decision if a step failed before the loop changed.
+    fn fail(&self, error: &str) -> Decision {
+        let mut line = text::note(error, 900);
+        if self.store.budget().is_over() {
+            line += &format!(
+                "; timed out after {} s, and the next stop tries again",
+                HOOK_TIMEOUT.as_secs()
+            );
+        }
+        self.log(&format!("{LET_END}{line}"));
+        let note = format!("loop {} was left as it is: {line}", self.id);
+        approve(self.program.info, &note)
+    }
+
+    fn with_notes(&self, decision: Decision, notes: &[String]) -> Decision {
+        with_notes(self.program.info, decision, notes)
+    }
+
+    fn log(&self, line: &str) {
+        self.store.log(&format!("{} {line}", self.id));
+    }
+}
+
+/// Lets the turn end, with a note for the user.
+fn approve(info: &ProgramInfo, note: &str) -> Decision {
+    Decision::approve(Some(info.line(note)))
+}
+
+/// Returns the note about a stop whose time was over before a loop was found. Problems that were found until then may follow from
+/// that, so they are left out.
+fn timeout_note(info: &ProgramInfo, store: &Store) -> String {
     format!(
-        "a turn waits {} s for loops at most, and there was more to look at or to wait for in {}, so nothing was done; move what is no \
-         loop of yours out of it, end what holds its .lock, or see why git is slow here (‘{} status’ takes its time)",
+        "timed out after {} s in {}; no loop was changed. Move unrelated files out, stop whatever holds .lock, or find out why \
+         git is slow (‘{} status’ has no time limit)",
         HOOK_TIMEOUT.as_secs(),
         text::shown(store.folder()),
         info.program
     )
 }
 
-/// The state folders that a hook's call is about.
-pub(super) fn stores_of(
-    info: &ProgramInfo,
-    input: &Input,
-    surroundings: &Surroundings,
-) -> Vec<Store> {
-    let stores = locate::stores(info.state, &folders_of(input, surroundings)).into_iter();
-    stores
-        .map(|store| store.within(&surroundings.budget))
-        .collect()
-}
-
-/// Returns the folders that a hook's call comes from, the project first.
-pub(super) fn folders_of<'a>(
-    input: &'a Input,
-    surroundings: &'a Surroundings,
-) -> Vec<&'a Utf8Path> {
-    let cwd = input.cwd.as_deref().map(Utf8Path::new);
-    let folders = [
-        surroundings.project.as_deref(),
-        cwd.or(surroundings.here.as_deref()),
-    ];
-    folders
-        .into_iter()
-        .flatten()
-        .filter(|path| path.is_absolute())
-        .collect()
-}
-
-/// The loop that is not over and belongs to this session, as a stop would choose it.
-pub fn owned(
-    info: &ProgramInfo,
-    input: &Input,
-    surroundings: &Surroundings,
-    session: &str,
-) -> Option<(Store, LoopId)> {
-    all_owned(info, input, surroundings, session)
-        .into_iter()
-        .next()
-}
-
-/// All loops that are not over and belong to this session, the one that a stop would choose first.
-pub(super) fn all_owned(
-    info: &ProgramInfo,
-    input: &Input,
-    surroundings: &Surroundings,
-    session: &str,
-) -> Vec<(Store, LoopId)> {
-    let mut owned = Vec::new();
-    for store in stores_of(info, input, surroundings) {
-        let is_own = |listed: &Listed| {
-            let own = listed.session.as_deref() == Some(session) && session != UNKNOWN;
-            own && listed.problem.is_none()
-                && !listed.terminal
-                && listed.ours
-                && store.is_for(listed.root.as_deref())
-        };
-        let listed = store.list_active().into_iter().filter(is_own);
-        owned.extend(listed.map(|listed| (store.clone(), listed)));
-        if !owned.is_empty() && !chosen::has_many(info) {
-            break;
+/// Adds a line with these notes before the note of a decision.
+fn with_notes(info: &ProgramInfo, mut decision: Decision, notes: &[String]) -> Decision {
+    if !notes.is_empty() {
+        let mut line = info.line(&notes.join("; "));
+        if let Some(note) = decision.note {
+            line += &format!("\n{note}");
         }
+        decision.note = Some(line);
     }
-    chosen::order(info, session, &mut owned);
-    owned
-        .into_iter()
-        .map(|(store, listed)| (store, listed.id))
-        .collect()
-}
-
-/// The turn may end, and the person reads why.
-pub fn noted(note: String) -> Decision {
-    Decision::approve(Some(note))
-}
-
-enum Choice {
-    Drive { store: Store, id: LoopId },
-    Swept { id: LoopId },
-    Broken { problem: String },
-    None,
-}
-
-/// The loop that is not over and belongs to this session, of several the one that [`chosen::order`] puts first; else one that belongs
-/// to nobody yet.
-fn choose(info: &ProgramInfo, stores: &[Store], session: Option<&str>) -> Choice {
-    let mut drivable: Vec<(Store, Listed)> = Vec::new();
-    let mut broken = None;
-    let mut left_alone = None;
-    'stores: for store in stores {
-        if let Some(error) = store.refusal() {
-            broken.get_or_insert_with(|| text::note(&with_help(&error), 700));
-            continue;
-        }
-        for listed in store.list_active() {
-            if listed.left_alone && !listed.terminal && store.is_for(listed.root.as_deref()) {
-                left_alone.get_or_insert_with(|| {
-                    let what = text::one_line(listed.problem.as_deref().unwrap_or_default(), 700);
-                    let id = listed.id.as_str();
-                    let taken_up = store
-                        .has_journal(&listed.id)
-                        .then(|| incompatible::take_over(info, id));
-                    format!(
-                        "{what}; {}",
-                        taken_up.unwrap_or_else(|| incompatible::NO_LOOP.to_owned())
-                    )
-                });
-                continue;
-            }
-            if listed.left_alone || listed.problem.is_some() && listed.terminal {
-                // It is over, whatever wrote it: another version of ours, or an older tool. Nobody has to be told at each stop.
-                continue;
-            }
-            if let Some(problem) = &listed.problem {
-                let path = text::shown(&listed.path);
-                broken.get_or_insert_with(|| match problem.starts_with(&path) {
-                    true => problem.clone(),
-                    false => format!("{path} cannot be used as a loop: {problem}"),
-                });
-                continue;
-            }
-            if listed.terminal || !listed.ours || !store.is_for(listed.root.as_deref()) {
-                continue;
-            }
-            let nobodys = chosen::is_nobodys(&listed);
-            if nobodys || listed.session.as_deref() == session {
-                drivable.push((store.clone(), listed));
-                if !nobodys && !chosen::has_many(info) {
-                    break 'stores;
-                }
-            }
-        }
-    }
-    chosen::order(info, session.unwrap_or_default(), &mut drivable);
-    if let Some((store, listed)) = drivable.into_iter().next() {
-        return Choice::Drive {
-            store,
-            id: listed.id,
-        };
-    }
-    let archived = stores.iter().flat_map(Store::archived).find(|listed| {
-        session.is_some() && listed.session.as_deref() == session && !listed.terminal
-    });
-    let not_seen = || {
-        (stores.len() == MAX_FOLDERS).then(|| {
-            format!(
-                "{MAX_FOLDERS} state folders or more lie above this one; only the nearest were looked at"
-            )
-        })
-    };
-    let broken = broken.or(left_alone).or_else(not_seen);
-    match (broken, archived) {
-        (Some(problem), _) => Choice::Broken { problem },
-        (None, Some(listed)) => Choice::Swept { id: listed.id },
-        (None, None) => Choice::None,
-    }
-}
-
-/// Opens the loop, binds it where it belongs to nobody, and lets the machine decide.
-fn drive<M: App>(
-    program: &Program<M>,
-    store: &Store,
-    id: &LoopId,
-    input: &Input,
-    now: Timestamp,
-) -> Decision {
-    let info = program.info;
-    let fault = |problem: String| {
-        let mut line = text::note(&problem, 900);
-        if store.budget().is_over() {
-            line += &format!(
-                "; the {} s that a turn waits for loops are over, and the next one tries again",
-                HOOK_TIMEOUT.as_secs()
-            );
-        }
-        store.log(&format!("{id} {LET_END}{line}"));
-        noted(info.line(&format!("loop {id} was left as it is: {line}")))
-    };
-    let open = || M::open(store, id, Actor::Hook);
-    let mut held = match open() {
-        Ok(held) => held,
-        Err(error) => return fault(incompatible::line(info, &store.path_of(id), &error)),
-    };
-    let mut repairs: Vec<String> = held
-        .raw()
-        .repairs()
-        .iter()
-        .map(ToString::to_string)
-        .collect();
-    let owner = held.raw().text(info.state.fields.session);
-    // A session of that name owns nothing: each stop would bind the loop to nobody again, one more change every time.
-    if let Some(session) = input
-        .session_id
-        .as_deref()
-        .filter(|session| *session != UNKNOWN)
-        && [UNKNOWN, ""].contains(&owner.as_str())
-    {
-        let bound = store.set_session(held.raw().record(), session, "bind", "hook");
-        held = match bound
-            .map_err(|error| error.to_string())
-            .and_then(|_| open().map_err(|error| error.to_string()))
-        {
-            Ok(held) => held,
-            Err(problem) => return fault(problem),
-        };
-    }
-    if let Err(error) = store.touch(id) {
-        store.log(&format!("{id} touch: {error}"));
-    }
-    let turn = turn::look(info, input, held.raw());
-    if let Some(why) = turn.ends {
-        store.log(&format!("{id} {LET_END}{why}"));
-        let note = turn.note.map(|note| info.line(&note));
-        return with_repairs(info, Decision::approve(note), &repairs);
-    }
-    repairs.extend(turn.note);
-    let settings = match settings(info, store, input) {
-        Ok(settings) => settings,
-        Err(problem) => return fault(problem),
-    };
-    program.prepare(&held, &settings, Actor::Hook);
-    let asks = match program.question(&held) {
-        Ok(asked) => asked.is_some(),
-        Err(problem) => return fault(format!("it cannot ask: {problem}")),
-    };
-    let decision = match store.budget().stand_still(|| (program.on_stop)(held)) {
-        // The change is made by now: whatever goes wrong in saying it, the loop is not as it was.
-        Ok(step) => match said(program, step, asks, &settings, now) {
-            Err(problem) => {
-                let line = text::one_line(&problem, 500);
-                store.log(&format!("{id} words: {line}"));
-                Ok(noted(info.line(&format!(
-                    "loop {id} has gone on, and could not say so: {line}. Where it is now: {} status",
-                    info.program
-                ))))
-            }
-            decided => decided,
-        },
-        Err(refused) => refusal(&refused),
-    };
-    match decision {
-        Ok(decision) => with_repairs(info, decision, &repairs),
-        Err(problem) => fault(problem),
-    }
-}
-
-/// Loads the settings, and keeps for commands inside the session what its hook sees.
-fn settings(info: &'static ProgramInfo, store: &Store, input: &Input) -> Result<Settings, String> {
-    let settings = Settings::load(info, store.root()).map_err(|error| error.to_string())?;
-    if let Some(session) = &input.session_id {
-        let kept = settings.keep_seen(session);
-        kept.map_err(|error| format!("cannot keep which reviewer this session sees: {error}"))?;
-    }
-    Ok(settings)
-}
-
-/// Says what a step came to, after the program has done what entering the phase asks of it. `asks`: a person was asked before it.
-fn said<M: App>(
-    program: &Program<M>,
-    step: Step<M::Any>,
-    asks: bool,
-    settings: &Settings,
-    now: Timestamp,
-) -> Result<Decision, String> {
-    let info = program.info;
-    let (held, edge) = match &step {
-        Step::Over(_) => return Ok(Decision::approve(None)),
-        Step::Waits(held) => {
-            let asked = program.question(held)?;
-            let own = (program.next_action)(held);
-            let raw = held.raw();
-            let waits = next_action::waiting(info, raw, asked.as_ref(), own.as_ref());
-            let first = waits.lines().next().unwrap_or_default();
-            let (id, why) = (raw.id(), first.trim_end_matches([':', '.']));
-            let why = why.replacen(&format!("loop {id}"), "it", 1);
-            raw.store().log(&format!("{id} {LET_END}{why}"));
-            return Ok(noted(info.line(&waits)));
-        }
-        Step::Moved { now, edge } => (now, *edge),
-    };
-    program.prepare(held, settings, Actor::Hook);
-    let (raw, table) = (held.raw(), M::TABLE);
-    let round = rounds::spec(raw).map(|spec| format!(", {}", rounds::of_most(raw, spec)));
-    let elapsed = table.phases[edge.to]
-        .terminal
-        .then(|| format!(", elapsed {}", rounds::elapsed(rounds::seconds(raw, now))));
-    raw.store().log(&format!(
-        "{} {}: {} -> {}{}{}",
-        raw.id(),
-        edge.transition,
-        table.phases[edge.from].name,
-        table.phases[edge.to].name,
-        round.unwrap_or_default(),
-        elapsed.unwrap_or_default(),
-    ));
-    let caveats = (program.entered)(held, settings)?;
-    if edge.lets_turn_end(table) || runs::is_parked(raw) {
-        messages::clear(raw);
-        // Where a phase waits for the end of the turn alone, the block before it has said the rest.
-        let said = table.phases[edge.from]
-            .on_stop
-            .as_ref()
-            .is_some_and(|on_stop| !asks && ["approve", "ask"].contains(&on_stop.name));
-        if said && caveats.is_empty() {
-            return Ok(Decision::approve(None));
-        }
-        // Of a review that comes next every program says how it is run.
-        let reviews = || {
-            table.phases[edge.to]
-                .review
-                .map(|_| next_action::of(program, held))
-        };
-        let next = (program.next_action)(held).or_else(reviews);
-        return Ok(noted(messages::ended(info, raw, &caveats, next)));
-    }
-    let own = program.words(held, settings, now)?;
-    Ok(match words::render(raw, edge.words(table), own) {
-        Ok(None) => Decision::approve(None),
-        Ok(Some(reason)) if edge.reminds(table) => {
-            let waits_for = text::one_line(&next_action::of(program, held).waits_for, 150);
-            let note = format!(
-                "reminded the agent: loop {} waits for {waits_for}",
-                raw.id()
-            );
-            Decision {
-                action: Action::Remind(reason),
-                note: Some(info.line(&note)),
-            }
-        }
-        Ok(Some(reason)) => Decision {
-            action: Action::Block(reason),
-            note: None,
-        },
-        // The loop has moved on: the agent has to know what it waits for, whatever became of its words.
-        Err(error) => {
-            let next = next_action::of(program, held).next;
-            Decision {
-                action: Action::Block(messages::fallback(info, raw, &next)),
-                note: Some(info.line(&error.to_string())),
-            }
-        }
-    })
-}
-
-fn note_of(info: &ProgramInfo, repairs: &[String]) -> Option<String> {
-    (!repairs.is_empty()).then(|| info.line(&repairs.join("; ")))
-}
-
-fn with_repairs(info: &ProgramInfo, mut decision: Decision, repairs: &[String]) -> Decision {
-    let Some(repaired) = note_of(info, repairs) else {
-        return decision;
-    };
-    decision.note = Some(match decision.note.take() {
-        Some(note) => format!("{repaired}\n{note}"),
-        None => repaired,
-    });
     decision
-}
-
-fn refusal<L>(refused: &Refused<L>) -> Result<Decision, String> {
-    match *refused.refusal {
-        // Another stop or verb was faster: it has said what is to be said.
-        Refusal::Stale { .. } => Ok(Decision::approve(None)),
-        _ => Err(refused.to_string()),
-    }
 }

@@ -1,18 +1,19 @@
-//! The machine's verbs: whatever transitions its file opens to an agent or a person.
+//! The machine's verbs: the transitions that an agent or the user may take.
 
 use clap::{ArgMatches, FromArgMatches as _, Subcommand as _};
 use jiff::Timestamp;
 
-use super::assembled::{App, LOOP, NotTaken, OwnVerb, Program};
+use super::app::{App, Program};
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
+use super::extension::{LOOP, NotTaken, OwnVerb};
 use super::settings::Settings;
 use super::verb_args::LoopArgs;
-use super::{arguments, attempts, incompatible, loops, messages, out, start, typed};
+use super::{attempts, command_line, incompatible, loops, messages, out, slash_arguments, start};
 use crate::behaviours::ask::Answer;
 use crate::behaviours::words;
 use crate::machine::LoopHandle;
-use crate::machine::{Actor, Refusal};
+use crate::machine::{Actor, Refusal, Refused};
 use crate::store::LoopId;
 use crate::text;
 
@@ -24,7 +25,7 @@ pub(super) fn verb<M: App>(program: &Program<M>, verb: M::Verb) -> Result<Exit, 
     let (verb, actor) = match M::parts(&verb).1.from_prompt {
         false => (verb, caller.actor(false)),
         true => {
-            let typed = typed::taken(info, &name, &caller)?;
+            let typed = slash_arguments::taken(info, &name, &caller)?;
             (from_typed(program, &name, &typed)?, caller.actor(true))
         }
     };
@@ -39,7 +40,11 @@ pub(super) fn verb<M: App>(program: &Program<M>, verb: M::Verb) -> Result<Exit, 
         return loops::give_up(&store, &id);
     }
     let held = loops::opened::<M>(opened)?;
-    if let Some(arguments) = (program.instead)(&held, &verb).filter(|_| actor == Actor::Person) {
+    if let Some(arguments) = program
+        .extension
+        .start_instead(&held, &verb)
+        .filter(|_| actor == Actor::Person)
+    {
         return start::start_with(program, arguments);
     }
     program.prepare(&held, &settings, actor);
@@ -62,7 +67,7 @@ pub(super) fn own<M: App>(
     let held = loops::opened::<M>(M::open(&store, &id, actor))?;
     program.prepare(&held, &settings, actor);
     let before = held.raw().record().revision();
-    let now = taken(program, (name, actor), held, &settings, |held| {
+    let now = change(program, name, held, &settings, |held| {
         (own.run)(held, given)
     })?;
     // With `--json` the verb itself has said what it did.
@@ -73,35 +78,34 @@ pub(super) fn own<M: App>(
     Ok(Exit::Complete)
 }
 
-/// Says what a verb did, and what comes next.
+/// Prints what a verb did, and what comes next.
 pub(super) fn tell<M: App>(program: &Program<M>, name: &str, now: &M::Any, settings: &Settings) {
-    let info = program.info;
     let raw = now.raw();
     let id = raw.id();
     let edge = raw.taken();
-    let message = edge.and_then(|edge| edge.words(M::TABLE));
-    let over = messages::phase(raw).terminal;
-    if edge.is_none_or(|edge| edge.message.is_none()) || over {
-        out::line(&format!(
-            "Loop {id}: {name}, now in phase {}",
-            messages::phase(raw).name
-        ));
+    let phase = messages::phase(raw);
+    let has_own_message = edge.is_some_and(|edge| edge.message.is_some());
+    if !has_own_message || phase.terminal {
+        out::line(&format!("Loop {id}: {name}, now in phase {}", phase.name));
     }
-    if over {
+    if phase.terminal {
         out::line(&format!(
             "It is over. Its files stay in {}",
             text::shown(raw.store().folder())
         ));
         return;
     }
-    let own = program.words(now, settings, Timestamp::now());
-    match own.and_then(|own| words::render(raw, message, own).map_err(|error| error.to_string())) {
-        Ok(Some(text)) if edge.is_some_and(|edge| edge.message.is_none()) => {
-            out::text(&format!("\n{}\n", text.trim()));
+    let message = edge.and_then(|edge| edge.words(M::TABLE));
+    let rendered = program
+        .words(now, settings, Timestamp::now())
+        .and_then(|own| words::render(raw, message, own).map_err(|error| error.to_string()));
+    match rendered {
+        Ok(Some(text)) => {
+            let gap = if has_own_message { "" } else { "\n" };
+            out::text(&format!("{gap}{}\n", text.trim()));
         }
-        Ok(Some(text)) => out::text(&format!("{}\n", text.trim())),
         Ok(None) => {}
-        Err(problem) => out::note(&info.line(&problem)),
+        Err(problem) => out::note(&program.info.line(&problem)),
     }
 }
 
@@ -147,7 +151,7 @@ pub(super) fn of_answer<M: App>(answer: &Answer, id: &LoopId) -> Result<M::Verb,
     M::Verb::from_arg_matches(&matches).map_err(refused)
 }
 
-/// Loads the settings for a verb: a slip in a file keeps nobody from giving a loop up, so what ends one takes the defaults.
+/// Loads the settings for a verb. A verb that ends loops takes the defaults if a file is wrong, so that it always works.
 fn settings<M: App>(transition: &str, store: &crate::store::Store) -> Result<Settings, Failure> {
     let info = M::INFO;
     match loops::settings(info, store.root(), None) {
@@ -159,13 +163,13 @@ fn settings<M: App>(transition: &str, store: &crate::store::Store) -> Result<Set
 /// Parses what was typed after a verb's slash command as if it had been typed in a terminal.
 fn from_typed<M: App>(program: &Program<M>, name: &str, typed: &str) -> Result<M::Verb, Failure> {
     let info = program.info;
-    let mut command = arguments::command(program);
+    let mut command = command_line::command(program);
     let verb = command.find_subcommand(name).cloned().unwrap_or_default();
     let is_there = |id: &LoopId| {
         info.state.ids == crate::store::IdForm::Stamp
             || loops::find(info, Some(id.as_str())).is_ok()
     };
-    let given = typed::of_verb(&verb, typed, is_there, info);
+    let given = slash_arguments::of_verb(&verb, typed, is_there, info);
     let all = [info.program.to_owned(), name.to_owned()]
         .into_iter()
         .chain(given);
@@ -175,75 +179,97 @@ fn from_typed<M: App>(program: &Program<M>, name: &str, typed: &str) -> Result<M
     M::Verb::from_arg_matches(&matches).map_err(|error| Failure::usage(&error))
 }
 
-/// Takes a verb's transition, and says why where it is refused.
+/// Takes a verb's transition.
+///
+/// # Errors
+/// Returns an error if it is refused.
 pub(super) fn take<M: App>(
     program: &Program<M>,
     verb: M::Verb,
     held: M::Any,
     settings: &Settings,
 ) -> Result<M::Any, Failure> {
-    let (name, actor) = (M::transition(&verb).replace('_', "-"), held.raw().actor());
-    taken(program, (&name, actor), held, settings, |held| {
+    let name = M::transition(&verb).replace('_', "-");
+    change(program, &name, held, settings, |held| {
         program.run(verb, held)
     })
 }
 
-/// Has somebody change a loop, says why where that is refused, and does what follows where it is not.
-fn taken<M: App>(
+/// Changes a loop by a verb, and does the work of the phase after it.
+fn change<M: App>(
     program: &Program<M>,
-    (name, actor): (&str, Actor),
+    name: &str,
     held: M::Any,
     settings: &Settings,
-    change: impl FnOnce(M::Any) -> Result<M::Any, NotTaken<M::Any>>,
+    take: impl FnOnce(M::Any) -> Result<M::Any, NotTaken<M::Any>>,
 ) -> Result<M::Any, Failure> {
-    let info = program.info;
-    let (store, id) = (held.raw().store().clone(), held.raw().id().clone());
-    let now = change(held).map_err(|why| {
-        let refused = match why {
-            NotTaken::Refused(refused) => refused,
-            NotTaken::Failed(failure) => {
-                if failure.exit == Exit::Refused {
-                    attempts::note(&store, &id, actor, name, &failure.to_string());
-                }
-                return failure;
+    let store = held.raw().store().clone();
+    let id = held.raw().id().clone();
+    let actor = held.raw().actor();
+    let now = take(held).map_err(|why| match why {
+        NotTaken::Refused(refused) => {
+            store.log(&format!("{id} {name} refused: {refused}"));
+            attempts::refused(&store, &id, actor, name, &refused.refusal);
+            refusal(program, name, &refused)
+        }
+        NotTaken::Failed(failure) => {
+            if failure.exit == Exit::Refused {
+                attempts::note(&store, &id, actor, name, &failure.to_string());
             }
-        };
-        store.log(&format!("{id} {name} refused: {refused}"));
-        attempts::refused(&store, &id, actor, name, &refused.refusal);
-        let own = || (program.refused)(&refused.held, &name.replace('-', "_"));
-        let help = match &*refused.refusal {
-            Refusal::Actor { .. } if actor == Actor::Person => format!(
-                "nothing was changed: only the agent takes it, from the client’s shell; tell it to run:\n    {} {name} {id}",
-                info.program
-            ),
-            Refusal::Actor { .. } => format!(
-                "nothing was changed; a person decides it:{}",
-                info.command(&format!("{name} {id}"))
-            ),
-            _ => own().unwrap_or_else(|| messages::unchanged(refused.held.raw())),
-        };
-        Failure::plain(
-            Exit::Refused,
-            "claudex::verb",
-            format!("loop {id}: {refused}"),
-            &help,
-        )
+            failure
+        }
     })?;
-    store.log(&format!(
-        "{id} {name} by {actor}: now {}",
-        messages::phase(now.raw()).name
-    ));
+    let phase = messages::phase(now.raw()).name;
+    store.log(&format!("{id} {name} by {actor}: now {phase}"));
     messages::clear(now.raw());
-    (program.entered)(&now, settings).map_err(|problem| {
+    let entered = program.extension.entered(&now, settings);
+    entered.map_err(|error| {
+        let resume = words::lines(&[format!("{} resume {id}", program.info.program)]);
         Failure::plain(
             Exit::Internal,
             "claudex::verb::entered",
-            format!("loop {id}: {name} was done, and what follows from it was not: {problem}"),
-            &format!(
-                "make room or the folder writable, then:\n    {} resume {id}",
-                info.program
-            ),
+            format!("loop {id} is in phase {phase} after {name}, but its work failed: {error}"),
+            &format!("free disk space or make the folder writable, then:{resume}"),
         )
     })?;
     Ok(now)
+}
+
+/// Returns the error of a refused transition, with what to do instead.
+fn refusal<M: App>(program: &Program<M>, name: &str, refused: &Refused<M::Any>) -> Failure {
+    let info = program.info;
+    let raw = refused.held.raw();
+    let id = raw.id();
+    let transition = name.replace('-', "_");
+    let edge = M::TABLE.edges_at(&transition, raw.phase()).next();
+    let call = edge.map_or_else(
+        || format!("{name} {id}"),
+        |edge| words::call(id.as_str(), &edge),
+    );
+    let own = || program.extension.refusal_help(&refused.held, &transition);
+    let (message, help) = match &*refused.refusal {
+        Refusal::Actor { .. } if raw.actor() == Actor::Person => (
+            format!("loop {id}: only the agent may run ‘{name}’"),
+            format!(
+                "nothing was changed; tell the agent to run:{}",
+                words::lines(&[format!("{} {call}", info.program)])
+            ),
+        ),
+        Refusal::Actor { .. } => (
+            format!("loop {id}: an agent may not run ‘{name}’"),
+            format!(
+                "nothing was changed; ask the user to:{}",
+                info.command(&call)
+            ),
+        ),
+        Refusal::Undeclared { phase, .. } => (
+            format!("loop {id}: cannot {name} in phase {phase}"),
+            own().unwrap_or_else(|| messages::unchanged(raw)),
+        ),
+        _ => (
+            format!("loop {id}: {refused}"),
+            own().unwrap_or_else(|| messages::unchanged(raw)),
+        ),
+    };
+    Failure::plain(Exit::Refused, "claudex::verb", message, &help)
 }

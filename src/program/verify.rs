@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
-use super::assembled::{App, Program};
+use super::app::{App, Program};
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::{loops, messages, out, review};

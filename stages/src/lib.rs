@@ -41,44 +41,72 @@ pub mod summary;
 mod take_up;
 pub mod variables;
 
-use claudex_loop::program::Program;
-use claudex_loop::program::start::StartFields;
+use claudex_loop::Timestamp;
+use claudex_loop::program::exit::Failure;
+use claudex_loop::program::settings::Settings;
+use claudex_loop::program::start::{StartFields, StartRequest};
+use claudex_loop::program::{Extension, NextAction, Program, Variables};
+use typestate::Verb;
 
 pub use typestate::{AnyLoop, Phase};
 
 /// Creates the program: the commands of the machine file, and those of the pipeline.
 pub fn program() -> Program<typestate::Stages> {
-    let program = typestate::program(stops::Stages)
-        .taking(answers::taking)
-        .arguments(anew::arguments)
-        .start(|request| {
-            anew::before_start(&request)?;
-            let open = state::first_open(request.store.root(), 1, false);
-            let open = serde_json::to_value(open).unwrap_or_default();
-            Ok(StartFields {
-                fields: vec![
-                    ("open", open),
-                    ("stage_status", Value::from("in_progress")),
-                    ("created", Value::from(format!("{:.0}", request.now))),
-                ],
-                ..StartFields::default()
-            })
+    commands::add(typestate::program(stops::Stages)).extend(stops::Stages)
+}
+
+impl Extension<typestate::Stages> for stops::Stages {
+    fn arguments(&self, command: clap::Command) -> clap::Command {
+        anew::arguments(command)
+    }
+
+    fn start(&self, request: StartRequest<'_>) -> Result<StartFields, Failure> {
+        anew::before_start(&request)?;
+        let open = state::first_open(request.store.root(), 1, false);
+        let open = serde_json::to_value(open).unwrap_or_default();
+        Ok(StartFields {
+            fields: vec![
+                ("open", open),
+                ("stage_status", Value::from("in_progress")),
+                ("created", Value::from(format!("{:.0}", request.now))),
+            ],
+            ..StartFields::default()
         })
-        .status(summary::of)
-        .caveats(|held, _| summary::caveats(held))
-        .next_action(summary::next_action)
-        .status_line(summary::status_line)
-        .refused(summary::refused)
-        .context(|held, _, _| {
-            let text = instruction::text_of(held);
-            std::iter::once(("instruction".to_owned(), text.into())).collect()
-        })
-        .entered(|held, _| {
-            let pipeline = state::Pipeline(held.raw());
-            let written = notes::write(pipeline, held.phase().is_terminal());
-            written
-                .map(|()| Vec::new())
-                .map_err(|error| format!("cannot write the digest of earlier rounds: {error}"))
-        });
-    commands::add(program)
+    }
+
+    fn before_take(&self, held: &mut AnyLoop, verb: &Verb) -> Result<(), Failure> {
+        answers::taking(held, verb)
+    }
+
+    fn status(&self, held: &AnyLoop) -> Vec<(&'static str, String)> {
+        summary::of(held)
+    }
+
+    fn caveats(&self, held: &AnyLoop, _: &Settings) -> Vec<String> {
+        summary::caveats(held)
+    }
+
+    fn status_line(&self, held: &AnyLoop) -> Option<String> {
+        Some(summary::status_line(held))
+    }
+
+    fn next_action(&self, held: &AnyLoop) -> Option<NextAction> {
+        summary::next_action(held)
+    }
+
+    fn refusal_help(&self, held: &AnyLoop, transition: &str) -> Option<String> {
+        summary::refused(held, transition)
+    }
+
+    fn context(&self, held: &AnyLoop, _: &Settings, _: Timestamp) -> Variables {
+        let text = instruction::text_of(held);
+        std::iter::once(("instruction".to_owned(), text.into())).collect()
+    }
+
+    fn entered(&self, held: &AnyLoop, _: &Settings) -> Result<Vec<String>, String> {
+        let pipeline = state::Pipeline(held.raw());
+        notes::write(pipeline, held.phase().is_terminal())
+            .map(|()| Vec::new())
+            .map_err(|error| format!("cannot write the digest of earlier rounds: {error}"))
+    }
 }

@@ -29,19 +29,35 @@ pub mod stops;
 pub mod summary;
 pub mod work;
 
-use claudex_loop::program::Program;
+use claudex_loop::Timestamp;
+use claudex_loop::program::settings::Settings;
+use claudex_loop::program::{Extension, NextAction, Program, Variables};
 
 pub use typestate::{AnyLoop, Loop, OnStop, Phase};
 
 /// Returns the program.
 pub fn program() -> Program<typestate::Taskie> {
-    let program = typestate::program(stops::Taskie)
-        .context(context::of)
-        .entered(entered::entered)
-        .caveats(summary::of)
-        .next_action(summary::next_action);
-    commands::add(program)
+    commands::add(typestate::program(stops::Taskie))
         .takes_up("continue-plan")
         .begins_with("new-plan")
         .command(demo::command, demo::demo)
+        .extend(stops::Taskie)
+}
+
+impl Extension<typestate::Taskie> for stops::Taskie {
+    fn context(&self, held: &AnyLoop, settings: &Settings, now: Timestamp) -> Variables {
+        context::of(held, settings, now)
+    }
+
+    fn entered(&self, held: &AnyLoop, settings: &Settings) -> Result<Vec<String>, String> {
+        entered::entered(held, settings)
+    }
+
+    fn caveats(&self, held: &AnyLoop, settings: &Settings) -> Vec<String> {
+        summary::of(held, settings)
+    }
+
+    fn next_action(&self, held: &AnyLoop) -> Option<NextAction> {
+        summary::next_action(held)
+    }
 }

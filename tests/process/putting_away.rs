@@ -76,7 +76,10 @@ fn loop_of_the_bash_plugin_is_imported_with_what_it_has() {
 
     let named = "a user takes it up with the command import and its path";
     project.run(&["status"]).exits(0).says(named);
-    has(&project.fire().approved(), named);
+    has(
+        &project.fire().approved(),
+        "To continue it:\n    claudex-loop import ",
+    );
     let start = project.run(&["start", "plan", "y"]).exits(1);
     has(&start.err, "is already active");
     has(&start.err, "claudex-loop import FILE");
@@ -188,7 +191,7 @@ fn rollback_and_its_kin_are_not_the_agents() {
     let id = project.start(&[]);
     for command in [&["rollback", "--yes"][..], &["resume"], &["adopt"]] {
         let ran = project.run_in_session("s1", command).exits(1);
-        has(&ran.err, "a person’s decision");
+        has(&ran.err, "an agent may not run ‘");
         has(&ran.err, &format!("/claudex:{}", command[0]));
     }
     assert_eq!(project.changes(&id), ["start"]);

@@ -34,9 +34,12 @@ fn read(ran: &Ran) -> Said {
         person: text("/systemMessage").unwrap_or_default(),
         agent: text("/hookSpecificOutput/additionalContext").unwrap_or_default(),
     };
-    // One line; commands stand below it.
-    let mut commands = said.person.lines().skip(1);
-    assert!(commands.all(|line| line.starts_with("    ")), "{said:?}");
+    // Each note is one line, with commands below it.
+    let mut lines = said.person.lines();
+    assert!(
+        lines.all(|line| line.starts_with("    ") || line.starts_with("claudex: ")),
+        "{said:?}"
+    );
     assert!(
         said.person.chars().count() < 500 && said.agent.chars().count() < 9_000,
         "{said:?}"
@@ -70,7 +73,7 @@ fn another_plugin_on_our_state_folder_is_named_with_what_switches_it_off() {
     let (first, rest) = said.split_at(rival.len());
     assert_eq!(first, rival);
     assert!(
-        rest.starts_with(&format!("; loop {id} of this session")),
+        rest.starts_with(&format!("\nclaudex: loop {id} of this session")),
         "{said}"
     );
     assert_eq!(begin(&project, "s1", "compact").person, "");
@@ -111,14 +114,14 @@ fn a_session_that_is_taken_up_again_hears_of_its_loop() {
         assert_eq!(
             said.person,
             format!(
-                "claudex: loop {id} of this session is in phase reviewing and waits for the review of round 1. To take it up:\n    \
+                "claudex: loop {id} of this session is in phase reviewing and waits for the review of round 1. To continue it:\n    \
                  /claudex:resume {id}\n    claudex-loop resume {id}"
             )
         );
         assert_eq!(
             said.agent,
             format!(
-                "claudex: loop {id} of this session is in phase reviewing and waits for the review of round 1. To go on, the person types \
+                "claudex: loop {id} of this session is in phase reviewing and waits for the review of round 1. To continue it, the user types \
                  /claudex:resume {id}, which also permits its commands; if they ask for it in words: run the review:\n    claudex-loop review {id}"
             )
         );
@@ -297,7 +300,7 @@ fn a_loop_of_nobodys_is_announced_before_it_takes_the_first_turn() {
         let said = begin(&project, "s1", source);
         assert!(
             said.person.starts_with(&format!(
-                "claudex: loop {id} (phase drafting) belongs to no session yet: the first turn that ends here takes it up."
+                "claudex: loop {id} (phase drafting) belongs to no session yet: the first turn that ends here takes it."
             )),
             "{said:?}"
         );
@@ -316,7 +319,7 @@ fn a_loop_of_the_session_that_was_put_aside_is_told_with_the_way_back() {
     project.run(&["sweep"]).exits(0).says(&id);
     let said = begin(&project, "s1", "resume");
     assert!(
-        said.person.contains("was put aside")
+        said.person.contains("was archived because it was idle")
             && said.person.contains(&format!("/claudex:resume {id}")),
         "{said:?}"
     );

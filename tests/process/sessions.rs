@@ -128,7 +128,7 @@ fn a_person_adopts_a_loop_for_whichever_session_comes_next() {
         &project.state_path(&id),
         std::time::Duration::from_secs(16 * 60),
     );
-    project.answers(&["adopt", &id], 0, "belongs to nobody now");
+    project.answers(&["adopt", &id], 0, "belongs to no session now");
     assert_eq!(project.field(&id, "session_id"), "unknown");
     project.plan("# Plan\n");
     project.fire_as("fresh").blocked();
@@ -195,12 +195,12 @@ fn a_person_who_resumes_in_a_terminal_is_told_whose_stops_drive_the_loop() {
         .run(&["resume", &id, "--adopt", "--yes"])
         .exits(0)
         .says("goes on in phase reviewing, round 1 of 3.")
-        .says("belongs to nobody now");
+        .says("belongs to no session now");
     assert_eq!(project.field(&id, "session_id"), "unknown");
     project
         .run(&["resume", &id])
         .exits(0)
-        .says("It belongs to nobody: the next session that ends a turn");
+        .says("It belongs to no session: the next one that ends a turn");
     project.fire_as("fresh").blocked();
     assert_eq!(project.field(&id, "session_id"), "fresh");
     assert_eq!(project.fire_as("s1").approved(), "");
@@ -217,7 +217,7 @@ fn a_person_who_resumes_in_a_terminal_is_told_whose_stops_drive_the_loop() {
         "s2",
         &["resume", &id, "--adopt"],
         1,
-        "is a person’s decision",
+        "an agent may not run ‘",
     );
     assert_eq!(project.state(&id), before);
 }
@@ -311,7 +311,7 @@ fn what_is_a_persons_decision_is_refused_to_an_agent() {
         &["rollback", "--yes"],
         &["resume"],
     ] {
-        project.answers_in("s1", command, 1, "is a person’s decision");
+        project.answers_in("s1", command, 1, "an agent may not run ‘");
     }
     assert_eq!(files(), before);
 }

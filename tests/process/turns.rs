@@ -12,7 +12,7 @@ fn look_after_interruption_leaves_the_loop_as_it_is() {
         assert_eq!(
             project.fire().approved(),
             format!(
-                "claudex: loop {id} stays as it is, since the turn before was interrupted. Your next prompt goes on with it"
+                "claudex: loop {id} stays as it is, because the turn before was interrupted. Your next prompt continues it"
             )
         );
     }
@@ -38,10 +38,7 @@ fn paused_loop_is_driven_by_no_stop_until_resumed() {
     }
     assert_eq!(project.changes(&id), before);
     let status = project.run(&["status"]).exits(0);
-    assert!(
-        status.out.contains("the person, who paused it"),
-        "{status:?}"
-    );
+    assert!(status.out.contains("the user, who paused it"), "{status:?}");
 
     project.run(&["resume"]).exits(0).says("no longer paused");
     let reason = project.fire().blocked();

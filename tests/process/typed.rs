@@ -41,7 +41,7 @@ fn a_ticket_stands_for_the_person_once_and_for_its_own_command() {
     project.fire_as("old").blocked();
 
     project.type_line("s1", &format!("/claudex:adopt {id}"));
-    project.answers_in("s1", &["adopt", &id], 1, "is a person’s decision");
+    project.answers_in("s1", &["adopt", &id], 1, "an agent may not run ‘adopt’");
     project
         .run_in_session("s1", &["resume", "--from-prompt"])
         .exits(2);

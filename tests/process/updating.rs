@@ -103,7 +103,7 @@ fn the_plugins_folder_can_move_at_any_point_of_a_loop() {
     }
     update(&mut current);
     let over = stop(&project, &current).approved();
-    assert!(over.contains("is over: done"), "{over}");
+    assert!(over.contains("is done"), "{over}");
     assert_eq!(project.field(&id, "phase"), "done");
 
     // Nothing that lasts, and nothing that was said, names a folder of the plugin's.

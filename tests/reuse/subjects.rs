@@ -46,6 +46,9 @@ to   = "done"
 const MAIN: &str = r##"#![deny(warnings)]
 use std::process::ExitCode;
 
+use claudex_loop::Timestamp;
+use claudex_loop::program::settings::Settings;
+use claudex_loop::program::{Extension, Variables};
 use claudex_loop::review::Subject;
 
 claudex_loop::machine!(ledger);
@@ -67,13 +70,15 @@ impl OnStop for Ledger {
     }
 }
 
+impl Extension<ledger::Ledger> for Ledger {
+    fn context(&self, held: &AnyLoop, _: &Settings, _: Timestamp) -> Variables {
+        let rule = format!("Round {}: sums have two digits.", held.raw().count("round"));
+        [("rule".to_owned(), rule.into())].into_iter().collect()
+    }
+}
+
 fn main() -> ExitCode {
-    ledger::program(Ledger)
-        .context(|held, _, _| {
-            let rule = format!("Round {}: sums have two digits.", held.raw().count("round"));
-            [("rule".to_owned(), rule.into())].into_iter().collect()
-        })
-        .main()
+    ledger::program(Ledger).extend(Ledger).main()
 }
 "##;
 

@@ -4,11 +4,11 @@ use serde_json::Value as Json;
 
 use super::past::Past;
 use crate::machine::Table;
+use crate::program::app::App;
 use crate::program::arguments::Journal;
-use crate::program::assembled::App;
 use crate::program::exit::{Exit, Failure};
 use crate::program::settings::MAX_ROUNDS;
-use crate::program::{attempts, loops, out, words};
+use crate::program::{attempts, change_text, loops, out};
 use crate::store::{ChangeEntry, Entry, FieldValue, NoteEntry};
 use crate::text;
 
@@ -64,7 +64,7 @@ pub(in crate::program) fn journal<M: App>(
 
 /// `revise by the hook in reviewing, now round 2 of 3, for run r1-…: high=1 medium=1 low=1`
 pub(super) fn of_change(table: &'static Table, past: &Past, change: &ChangeEntry) -> String {
-    let way = words::way(change);
+    let way = change_text::phases(change);
     let field = |name: &str| change.field(name);
     let count = |name| field(name).and_then(FieldValue::as_count);
     // A change that advances or begins a round says which.
@@ -94,7 +94,7 @@ pub(super) fn of_change(table: &'static Table, past: &Past, change: &ChangeEntry
     format!(
         "{} by {}{way}{round}{about}",
         text::one_line(&change.what, 80),
-        words::maker(table, change)
+        change_text::maker(table, change)
     )
 }
 

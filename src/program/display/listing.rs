@@ -8,9 +8,9 @@ use serde::Serialize;
 
 use crate::machine::Table;
 use crate::machine::table::FieldKind;
-use crate::program::assembled::App;
+use crate::program::app::App;
 use crate::program::exit::{Exit, Failure};
-use crate::program::{Tone, locate, loops, out, rounds, vanished, words};
+use crate::program::{Tone, durations, locate, loops, out, rounds, vanished};
 use crate::review::findings::Counts;
 use crate::review::findings_json;
 use crate::store::{ChangeEntry, Entry, FieldValue, Listed, Store};
@@ -137,7 +137,7 @@ impl Row {
                 format!("{}/{}/{}", found.high, found.medium, found.low)
             }));
         }
-        cells.push(words::age(self.age_seconds));
+        cells.push(durations::age(self.age_seconds));
         cells
     }
 

@@ -7,8 +7,8 @@ mod report;
 mod status;
 mod statusline;
 
+use super::app::{App, Program};
 use super::arguments::Target;
-use super::assembled::{App, Program};
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::settings::Settings;

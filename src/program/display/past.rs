@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::machine::Table;
+use crate::program::change_text::purpose;
 use crate::program::info::ProgramInfo;
 use crate::program::rounds;
-use crate::program::words::purpose;
 use crate::review::findings::Counts;
 use crate::review::runs::{self, Run, RunOutcome};
 use crate::store::{ChangeEntry, Entry, LoopId, Store};

@@ -13,10 +13,10 @@ use super::status::{self, Shown};
 use crate::machine::LoopHandle;
 use crate::machine::Raw;
 use crate::machine::table::PhaseInfo;
+use crate::program::app::{App, Program};
 use crate::program::arguments::{Report as Arguments, ReportFormat};
-use crate::program::assembled::{App, Program};
 use crate::program::exit::{Exit, Failure};
-use crate::program::{out, words};
+use crate::program::{change_text, out};
 use crate::review::finding_history::{self, Round, Standing};
 use crate::review::findings::{Counts, Finding, Severity};
 use crate::review::findings_json::FindingsJson;
@@ -175,7 +175,7 @@ fn path(raw: &Raw, past: &Past, now: Timestamp) -> Vec<Step> {
             begin: between(start(past), change.at),
             seconds: 0,
             what: text::one_line(&change.what, 80),
-            by: words::maker(raw.table(), change),
+            by: change_text::maker(raw.table(), change),
             from: change.from.as_deref().map(|from| text::one_line(from, 80)),
             to: text::one_line(to, 80),
             why: past.why(raw.table(), change),

@@ -11,8 +11,8 @@ use crate::machine::LoopHandle;
 use crate::machine::table::{Constant, FieldKind};
 use crate::machine::{Actor, Raw};
 use crate::message::short;
+use crate::program::app::{App, Program};
 use crate::program::arguments::Look;
-use crate::program::assembled::{App, Program};
 use crate::program::caller::{Caller, UNKNOWN};
 use crate::program::exit::{Exit, Failure};
 use crate::program::info::ProgramInfo;
@@ -22,7 +22,9 @@ use crate::program::reviewers::{self, Preferred};
 use crate::program::rounds::{self, RoundLine};
 use crate::program::settings::{MAX_ROUNDS, Settings};
 use crate::program::stop::LET_END;
-use crate::program::{Tone, chosen, incompatible, locate, loops, out, words};
+use crate::program::{
+    Tone, change_text, durations, incompatible, locate, loops, out, session_loops,
+};
 use crate::review::runs::RunOutcome;
 use crate::store::{ChangeEntry, Entry, Listed, LoopId, Store};
 use crate::text;
@@ -98,7 +100,7 @@ impl Change {
         Self {
             what: text::one_line(&change.what, 80),
             by: text::one_line(&change.by, 80),
-            maker: words::maker(raw.table(), change),
+            maker: change_text::maker(raw.table(), change),
             at: change.at,
             from: change.from.clone(),
             to: change.to.clone(),
@@ -124,7 +126,7 @@ impl Change {
             self.what,
             self.maker,
             self.at,
-            words::ago(self.at, now)
+            durations::ago(self.at, now)
         )
     }
 }
@@ -135,7 +137,7 @@ fn last_stop(raw: &Raw, past: &Past, now: Timestamp) -> Option<String> {
     let by_hook = |change: &&ChangeEntry| {
         change.by == Actor::Hook.to_string()
             && change.what != "bind"
-            && !words::is_driven(raw.table(), change)
+            && !change_text::is_driven(raw.table(), change)
     };
     let stop = past.entries.iter().filter_map(Entry::change).rfind(by_hook);
     let is_change =
@@ -153,7 +155,7 @@ fn last_stop(raw: &Raw, past: &Past, now: Timestamp) -> Option<String> {
         let why = text::one_line(why, LINE);
         return Some(format!(
             "let the turn end at {at}, {}: {why}",
-            words::ago(at, now)
+            durations::ago(at, now)
         ));
     }
 
@@ -185,7 +187,7 @@ pub(super) fn shown<M: App>(
         let value = short(raw.value(field.name), LONGEST);
         (field.name.to_owned(), value)
     });
-    let mut notes = (program.caveats)(held, settings);
+    let mut notes = program.extension.caveats(held, settings);
     notes.extend(rounds::caveats(raw, &past.entries));
     let last = past.runs.last();
     if let Some(cause) = last
@@ -213,7 +215,7 @@ pub(super) fn shown<M: App>(
         doc: phase.doc,
         terminal: phase.terminal,
         session: shown(held_fields.session),
-        driven: chosen::driven(info, &raw.text(held_fields.session), active)
+        driven: session_loops::driven(info, &raw.text(held_fields.session), active)
             .filter(|_| !phase.terminal)
             .map(LoopId::to_string),
         started: held_fields.started.map(shown),
@@ -223,7 +225,9 @@ pub(super) fn shown<M: App>(
             .map(|change| Change::new(raw, &past, change)),
         last_stop: last_stop(raw, &past, now),
         fields: fields.collect(),
-        shows: (program.shows)(held)
+        shows: program
+            .extension
+            .status(held)
             .into_iter()
             .map(|(name, value)| (name.to_owned(), text::one_line(&value, LONGEST).into()))
             .collect(),
@@ -231,7 +235,7 @@ pub(super) fn shown<M: App>(
         notes,
         waits_for,
         next,
-        ways_on: messages::ways(info, raw),
+        ways_on: messages::ways(raw),
         state: raw.store().path_of(raw.id()).to_string(),
     }
 }
@@ -242,7 +246,7 @@ fn is_of_another_session(raw: &Raw) -> bool {
     let is_owned = ![UNKNOWN, ""].contains(&owner.as_str());
     let caller = Caller::from_env().session;
     is_owned
-        && !messages::is_nobodys(raw.table(), raw.phase())
+        && !messages::is_for_any_session(raw.table(), raw.phase())
         && caller.is_some_and(|session| session != owner)
 }
 
@@ -314,7 +318,7 @@ fn print(info: &ProgramInfo, shown: &Shown, now: Timestamp) {
     for (name, value) in &fields {
         say(name, value);
     }
-    say("elapsed", &words::elapsed(shown.elapsed_seconds));
+    say("elapsed", &durations::elapsed(shown.elapsed_seconds));
     if let Some(last) = &shown.last_change {
         say("last", &last.line(now));
     }
@@ -461,7 +465,7 @@ pub(in crate::program) fn status<M: App>(
     let id = loops::asked(info, &look.target, &["status"])?;
     let mut all = Vec::new();
     let mut problems = Vec::new();
-    let active = match chosen::has_many(info) {
+    let active = match session_loops::has_many(info) {
         true => locate::active_loops(info.state, &loops::here()?),
         false => Vec::new(),
     };

@@ -8,10 +8,10 @@ use jiff::Timestamp;
 use super::listing::Row;
 use crate::hooks::input::{self, INPUT_TIMEOUT, Input};
 use crate::machine::Actor;
-use crate::program::assembled::{App, Program};
+use crate::program::app::{App, Program};
 use crate::program::exit::Exit;
-use crate::program::stop::{Surroundings, stores_of};
-use crate::program::{chosen, out, words};
+use crate::program::surroundings::Surroundings;
+use crate::program::{durations, out, session_loops};
 use crate::text;
 
 /// Prints the line, or nothing where the session has no loop.
@@ -30,13 +30,13 @@ fn line<M: App>(
 ) -> Option<String> {
     let session = input.session_id.as_deref()?;
     let mut own = Vec::new();
-    for store in stores_of(M::INFO, input, surroundings) {
+    for store in surroundings.stores(M::INFO, input) {
         let listed = store.list_active().into_iter();
         let listed =
             listed.filter(|one| one.session.as_deref() == Some(session) && one.problem.is_none());
         own.extend(listed.map(|one| (store.clone(), one)));
     }
-    chosen::order(M::INFO, session, &mut own);
+    session_loops::order(M::INFO, session, &mut own);
     let (store, listed) = own.into_iter().next()?;
     let row = Row::of(M::TABLE, &store, &listed, false, Timestamp::now());
     let round = row.round.map(|round| match row.max_rounds {
@@ -49,17 +49,15 @@ fn line<M: App>(
         true => found.to_string(),
         false => format!("round {of} found {found}"),
     });
-    let own_place = program.status_line.and_then(|place| {
-        let held = M::open(&store.to_look(), &listed.id, Actor::Person).ok()?;
-        Some(place(&held))
-    });
+    let held = M::open(&store.to_look(), &listed.id, Actor::Person).ok();
+    let own_place = held.and_then(|held| program.extension.status_line(&held));
     let round = round.filter(|_| own_place.is_none());
     let parts = [
         own_place.or(Some(row.phase)),
         round,
         running,
         findings,
-        Some(words::age(row.age_seconds)),
+        Some(durations::age(row.age_seconds)),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     Some(text::one_line(&parts.join(", "), 200))

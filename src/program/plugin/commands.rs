@@ -11,8 +11,8 @@ use crate::behaviours::verify::is_used;
 use crate::machine::Actor;
 use crate::machine::table::{Constant, Table};
 use crate::message::{Message, MessageError, Render as _};
-use crate::program::arguments;
-use crate::program::assembled::{App, Program};
+use crate::program::app::{App, Program};
+use crate::program::command_line;
 use crate::text;
 
 /// A slash command, ready to be written.
@@ -81,7 +81,7 @@ pub(super) fn all<M: App>(
     plugin: &str,
     info: &PluginInfo,
 ) -> Result<Vec<Written>, MessageError> {
-    let whole = arguments::command(program);
+    let whole = command_line::command(program);
     let commands = info.commands.iter();
     commands
         .map(|command| written::<M>(&whole, plugin, info, command))

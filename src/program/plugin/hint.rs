@@ -2,7 +2,7 @@
 
 use clap::{Arg, Command};
 
-use crate::program::assembled::App;
+use crate::program::app::App;
 use crate::program::start;
 
 /// `[id]`, by the name of the field that holds it.

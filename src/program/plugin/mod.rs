@@ -14,8 +14,8 @@ use camino::Utf8PathBuf;
 use clap::Subcommand;
 use serde_json::json;
 
-use super::arguments;
-use super::assembled::{App, Program};
+use super::app::{App, Program};
+use super::command_line;
 use super::dispatch::PROTOCOL;
 use super::exit::{Exit, Failure};
 use super::out;
@@ -136,7 +136,7 @@ pub(super) fn variable(program: &str, what: &str) -> String {
 /// Returns the rules for the tool calls that a loop asks its agent for, such as `Bash(taskie next:*)`.
 pub(super) fn permission_rules<M: App>(program: &Program<M>) -> Vec<String> {
     let permits = M::PLUGIN.map_or(&[][..], |info| info.permits);
-    let mut rules = commands::loop_rules::<M>(&arguments::command(program), permits, None);
+    let mut rules = commands::loop_rules::<M>(&command_line::command(program), permits, None);
     rules.push(commands::bash_rule::<M>("status"));
     rules
 }

@@ -3,7 +3,7 @@
 use clap::ArgMatches;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
-use claudex_loop::program::{consent, locate, loops, out, start};
+use claudex_loop::program::{adopt, consent, locate, out, start};
 use claudex_loop::store::{IdForm, LoopId, StartError, StoreError};
 use claudex_loop::{Actor, Beginning, Store};
 
@@ -11,8 +11,8 @@ use super::limits::MOST;
 use super::look::{self, Plan};
 use super::{Call, shown, take_up};
 use crate::context::{self, stored};
-use crate::next::Step;
 use crate::entered;
+use crate::next::Step;
 use crate::typestate::{Mode, Start};
 
 /// Most characters of an id that is made of a description.
@@ -207,5 +207,5 @@ fn take_over(call: &Call, plan: &Plan) -> Result<(), Failure> {
         ));
     }
     let held = call.open(call.actor)?;
-    loops::adopt_held(held.raw()).map(drop)
+    adopt::adopt_held(held.raw()).map(drop)
 }

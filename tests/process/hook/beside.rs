@@ -22,7 +22,7 @@ fn a_whole_loop_goes_through_turns_that_are_held_on_and_on() {
         held_on(&project).blocked();
     }
     assert_eq!(project.field(&id, "phase"), "summarizing");
-    assert!(held_on(&project).approved().contains("is over: done"));
+    assert!(held_on(&project).approved().contains("is done"));
     for _ in 0..10 {
         assert_eq!(held_on(&project).approved(), "");
     }

@@ -65,7 +65,7 @@ fn a_command_reviews_the_report_until_it_finds_nothing() {
     .unwrap();
     review(&yard, &id, 0);
     let said = yard.approves();
-    has(&said, "is over: aborted");
+    has(&said, "is aborted");
     has(&said, "by rolled_back");
 }
 
@@ -99,7 +99,7 @@ fn the_built_in_reviewer_reads_it_three_times_and_then_the_train_is_put_away() {
         }
     }
     let said = yard.approves();
-    has(&said, "is over: aborted");
+    has(&said, "is aborted");
     has(&said, "by improve");
 }
 
@@ -122,6 +122,6 @@ fn a_reviewer_that_fails_twice_ends_the_train() {
     assert!(yard.blocks().contains("release-train review"));
     review(&yard, &id, 5);
     let said = yard.approves();
-    has(&said, "is over: aborted");
+    has(&said, "is aborted");
     has(&said, "by put_away");
 }

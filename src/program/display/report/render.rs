@@ -5,8 +5,8 @@ use minijinja::{AutoEscape, Environment};
 
 use super::Report;
 use crate::message::{Message, MessageError, Render as _};
+use crate::program::durations;
 use crate::program::exit::{Exit, Failure};
-use crate::program::words;
 
 const PAGE: Message = Message {
     name: "report/page.html",
@@ -18,7 +18,7 @@ const STYLE: &str = include_str!("page.css");
 pub(super) fn html(report: &Report) -> Result<String, Failure> {
     let with = |environment: &mut Environment<'static>| {
         environment.set_auto_escape_callback(|_| AutoEscape::Html);
-        environment.add_filter("elapsed", words::elapsed);
+        environment.add_filter("elapsed", durations::elapsed);
         environment.add_global("style", Value::from_safe_string(STYLE.to_owned()));
         Ok(())
     };

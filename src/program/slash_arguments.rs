@@ -58,7 +58,7 @@ pub(super) fn taken(info: &ProgramInfo, command: &str, caller: &Caller) -> Resul
             "no arguments of this command are stored for this session".to_owned(),
             &format!(
                 "type the slash command itself (it keeps them for ten minutes), or give the arguments here instead of --from-prompt. \
-                 Where that is what was typed, the client runs no hook of this plugin: {} doctor says why",
+                 If it was typed, the client does not run this plugin's hooks: {} doctor says why",
                 info.program
             ),
         )

@@ -1,0 +1,115 @@
+//! The command line of a machine's program.
+
+use clap::Subcommand;
+
+use super::app::{App, Program};
+use super::arguments::{Command, Report};
+use super::help::{Group, grouped};
+use super::{color, session_loops, start};
+use crate::behaviours::verify;
+use crate::machine::{Actor, Table};
+
+/// The last lines of `--help`.
+const EXIT_CODES: &str = "\
+Exit codes: 0 complete, 1 refused, 2 usage, 3 fault, 5 no verdict, 130 signal";
+
+/// Reads the arguments of this process.
+pub(super) fn read<M: App>(program: &Program<M>) -> clap::error::Result<clap::ArgMatches> {
+    command(program).try_get_matches()
+}
+
+fn protocol() -> clap::Arg {
+    clap::Arg::new("protocol")
+        .long("protocol")
+        .value_name("N")
+        .num_args(0..=1)
+        .require_equals(true)
+        .default_missing_value("")
+        .help(
+            "Print the protocol of plugin and program, and exit; with N, continue if it is that one",
+        )
+}
+
+/// Returns the whole command line.
+pub(super) fn command<M: App>(program: &Program<M>) -> clap::Command {
+    let info = program.info;
+    let mut command = clap::Command::new(info.program)
+        .bin_name(info.program)
+        .version(M::VERSION)
+        .after_help(EXIT_CODES)
+        .arg_required_else_help(true)
+        .disable_help_subcommand(true)
+        .arg(protocol().hide(true))
+        .arg(color::flag())
+        .subcommand(start::command::<M>().hide(info.begin.is_some()));
+    for own in &program.commands {
+        command = command.subcommand((own.command)());
+    }
+    for own in &program.verbs {
+        let own = (own.command)();
+        command = command.subcommand(match own.get_name() {
+            "report" => Report::with_format(own),
+            _ => own,
+        });
+    }
+    let verbs = machine_verbs::<M>();
+    command = command.subcommands(
+        verbs
+            .get_subcommands()
+            .map(|verb| verb.clone().display_order(place(M::TABLE, verb.get_name()))),
+    );
+    // The program's own command replaces the one of that name that every program has.
+    let common = Command::augment_subcommands(clap::Command::new(info.program));
+    let common: Vec<_> = common
+        .get_subcommands()
+        .filter(|one| command.find_subcommand(one.get_name()).is_none() && is_offered::<M>(one))
+        .cloned()
+        .collect();
+    command = command.subcommands(common);
+    if M::TABLE.phases.iter().all(|phase| phase.review.is_none()) {
+        for about_reviews in ["review", "personas"] {
+            command = command.mut_subcommand(about_reviews, |one| one.hide(true));
+        }
+    }
+    let command = command.about(M::TABLE.doc).long_about(None);
+    grouped(program.extension.arguments(command))
+}
+
+/// Returns the verbs of the machine's transitions, but not those that the program writes itself.
+fn machine_verbs<M: App>() -> clap::Command {
+    let all = M::Verb::augment_subcommands(clap::Command::new(M::INFO.program));
+    let shown = all.get_subcommands().filter(|verb| !verb.is_hide_set());
+    clap::Command::new(M::INFO.program).subcommands(shown.cloned())
+}
+
+/// Returns whether a name is a verb of the machine.
+pub(super) fn is_machine_verb<M: App>(name: &str) -> bool {
+    machine_verbs::<M>().find_subcommand(name).is_some()
+}
+
+/// Returns whether a machine has a use for a command that every program has.
+fn is_offered<M: App>(command: &clap::Command) -> bool {
+    match command.get_name() {
+        "answer" => asks(M::TABLE),
+        "verify" => verify::is_used(M::TABLE),
+        "use" => session_loops::has_many(M::INFO),
+        _ => true,
+    }
+}
+
+/// Returns the place of a verb in the help, after what every program has. A verb that only the user takes is with the user's.
+fn place(table: &Table, verb: &str) -> usize {
+    let mut edges = table
+        .edges()
+        .filter(|edge| edge.transition.replace('_', "-") == verb);
+    let group = match edges.all(|edge| edge.by == [Actor::Person]) {
+        true => Group::Person,
+        false => Group::Loops,
+    };
+    group.place() + 1
+}
+
+/// Returns whether a phase of a machine asks the user.
+pub(super) fn asks(table: &Table) -> bool {
+    table.phases.iter().any(|phase| phase.question.is_some())
+}

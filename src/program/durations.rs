@@ -1,0 +1,66 @@
+//! Durations as people read them.
+
+use jiff::Timestamp;
+
+/// Returns how long ago a time was: `2m 3s ago`.
+pub(super) fn ago(then: Timestamp, now: Timestamp) -> String {
+    match u64::try_from(now.as_second() - then.as_second()) {
+        Ok(seconds) => format!("{} ago", elapsed(seconds)),
+        Err(_) => "in the future by this clock".to_owned(),
+    }
+}
+
+/// Returns a duration as `Ns`, `Nm Ns` or `Nh Nm`.
+pub fn elapsed(seconds: u64) -> String {
+    let minutes = seconds / 60 % 60;
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3600 => format!("{minutes}m {}s", seconds % 60),
+        _ => format!("{}h {minutes}m", seconds / 3600),
+    }
+}
+
+/// Returns an age in one unit, for a column: `5s`, `12m`, `3h`, `9d`.
+pub(super) fn age(seconds: u64) -> String {
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3_600 => format!("{}m", seconds / 60),
+        3_600..172_800 => format!("{}h", seconds / 3_600),
+        _ => format!("{}d", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elapsed_has_three_forms() {
+        assert_eq!(elapsed(0), "0s");
+        assert_eq!(elapsed(59), "59s");
+        assert_eq!(elapsed(60), "1m 0s");
+        assert_eq!(elapsed(3599), "59m 59s");
+        assert_eq!(elapsed(3600), "1h 0m");
+        assert_eq!(elapsed(90_061), "25h 1m");
+    }
+
+    #[test]
+    fn ages_have_one_unit() {
+        for (seconds, shown) in [
+            (0, "0s"),
+            (59, "59s"),
+            (60, "1m"),
+            (3_599, "59m"),
+            (3_600, "1h"),
+            (172_799, "47h"),
+            (172_800, "2d"),
+            (8_640_000, "100d"),
+        ] {
+            assert_eq!(age(seconds), shown);
+        }
+        let then: Timestamp = "2026-11-22T00:00:00Z".parse().unwrap();
+        let now: Timestamp = "2026-11-22T00:02:03Z".parse().unwrap();
+        assert_eq!(ago(then, now), "2m 3s ago");
+        assert_eq!(ago(now, then), "in the future by this clock");
+    }
+}

@@ -1,0 +1,167 @@
+//! The extension of a program: what a machine's crate adds to it in Rust.
+
+use camino::Utf8PathBuf;
+use clap::ArgMatches;
+use jiff::Timestamp;
+use serde_json::{Map, Value as Json};
+
+use super::app::App;
+use super::exit::{Exit, Failure};
+use super::info::ProgramInfo;
+use super::next_action::NextAction;
+use super::settings::Settings;
+use super::start::{StartFields, StartRequest};
+use super::surroundings::Surroundings;
+use crate::hooks::{HookOutput, Input};
+use crate::machine::fields::FieldError;
+use crate::machine::{Refusal, Refused};
+
+/// Variables of a template by their names.
+pub type Variables = Map<String, Json>;
+
+/// The parts of a program that its machine's crate writes in Rust. Each method has a default, which adds nothing.
+#[allow(unused_variables)]
+pub trait Extension<M: App> {
+    /// Changes the command line: adds flags to `start`, or limits an argument of a verb.
+    fn arguments(&self, command: clap::Command) -> clap::Command {
+        command
+    }
+
+    /// Returns the fields that a start sets from its own flags or from the project.
+    ///
+    /// # Errors
+    /// Returns an error if the loop must not start.
+    fn start(&self, request: StartRequest<'_>) -> Result<StartFields, Failure> {
+        Ok(StartFields::default())
+    }
+
+    /// Returns the variables that only this program's messages and prompts have. `context` of the machine file lists their names.
+    fn context(&self, held: &M::Any, settings: &Settings, now: Timestamp) -> Variables {
+        Variables::new()
+    }
+
+    /// Returns the findings files of other loops that a reviewer sees before this loop's own, the oldest first.
+    fn earlier_findings(&self, held: &M::Any) -> Vec<Utf8PathBuf> {
+        Vec::new()
+    }
+
+    /// Does the work of a phase that was just entered, such as writing a file. Returns sentences for the user if the loop is over.
+    ///
+    /// # Errors
+    /// Returns an error if the work failed. The transition stays.
+    fn entered(&self, held: &M::Any, settings: &Settings) -> Result<Vec<String>, String> {
+        Ok(Vec::new())
+    }
+
+    /// Does the work after a review with a verdict. Returns lines that are printed below the findings.
+    fn reviewed(&self, held: &M::Any) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Sets data of fields before a verb takes its transition, or refuses the verb. An answer to a question is a verb, too.
+    ///
+    /// # Errors
+    /// Returns an error if the verb is refused.
+    fn before_take(&self, held: &mut M::Any, verb: &M::Verb) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Handles the user's answers to questions that are not a phase's own. Returns `None` if they are for the phase.
+    fn answered(&self, input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
+        None
+    }
+
+    /// Returns the help of a refused transition, or of an `answer` if nothing is asked.
+    fn refusal_help(&self, held: &M::Any, transition: &str) -> Option<String> {
+        None
+    }
+
+    /// Returns the arguments of a start that replaces a user's verb, such as more rounds of a loop that is over.
+    fn start_instead(&self, held: &M::Any, verb: &M::Verb) -> Option<Vec<String>> {
+        None
+    }
+
+    /// Returns the caveats of a loop for `status` and `report`, each a sentence, the outcome first.
+    fn caveats(&self, held: &M::Any, settings: &Settings) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Returns the lines that only this program's `status` has, each with a name.
+    fn status(&self, held: &M::Any) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
+    /// Returns the place of a loop that `statusline` shows instead of its phase and round.
+    fn status_line(&self, held: &M::Any) -> Option<String> {
+        None
+    }
+
+    /// Returns what a loop waits for and what comes next, or `None` if the machine file says it.
+    fn next_action(&self, held: &M::Any) -> Option<NextAction> {
+        None
+    }
+}
+
+/// The extension of a program that is its machine file alone.
+#[derive(Debug)]
+pub(super) struct Plain;
+
+impl<M: App> Extension<M> for Plain {}
+
+/// Makes the arguments of a command. A hook never calls it, to save time at each stop.
+type MakeCommand = Box<dyn Fn() -> clap::Command>;
+
+/// A subcommand of the program's own.
+pub(super) struct OwnCommand {
+    pub(super) command: MakeCommand,
+    pub(super) run: RunCommand,
+}
+
+/// The function of a subcommand of the program's own.
+pub type RunCommand = fn(&'static ProgramInfo, &ArgMatches) -> Result<Exit, Failure>;
+
+/// A flag that replaces a command that every program has.
+pub(super) struct OwnFlag {
+    pub(super) command: &'static str,
+    pub(super) flag: &'static str,
+    pub(super) run: RunCommand,
+}
+
+/// A verb of the program's own.
+pub(super) struct OwnVerb<A> {
+    pub(super) command: MakeCommand,
+    pub(super) run: RunVerb<A>,
+}
+
+/// The name of the argument with the loop of a verb.
+pub(super) const LOOP: &str = "the loop";
+
+/// The function of a verb of the program's own: changes a loop by its arguments.
+pub type RunVerb<A> = fn(A, &ArgMatches) -> Result<A, NotTaken<A>>;
+
+/// The reason why a verb of the program's own changed nothing.
+#[derive(Debug)]
+pub enum NotTaken<A> {
+    /// A transition was refused.
+    Refused(Refused<A>),
+    /// Another failure.
+    Failed(Failure),
+}
+
+impl<A, L: Into<A>> From<Refused<L>> for NotTaken<A> {
+    fn from(refused: Refused<L>) -> Self {
+        Self::Refused(refused.map(Into::into))
+    }
+}
+
+impl<A> From<Failure> for NotTaken<A> {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+impl<A> From<FieldError> for NotTaken<A> {
+    fn from(error: FieldError) -> Self {
+        Self::Failed(Failure::new(Exit::Usage, Refusal::Field(error)))
+    }
+}

@@ -1,0 +1,47 @@
+//! The message that the agent got last in a loop's phase, for a session that does not have it.
+
+use jiff::Timestamp;
+
+use super::app::{App, Program};
+use super::caller::Caller;
+use super::settings::Settings;
+use super::{change_text, messages, out};
+use crate::behaviours::words;
+use crate::machine::{EdgeAt, LoopHandle, Raw};
+use crate::store::Entry;
+
+/// Renders the message again: that of the edge that led to the phase, or else that of the phase.
+pub(super) fn render<M: App>(program: &Program<M>, held: &M::Any) -> Option<String> {
+    let raw = held.raw();
+    // Without usable settings the message lacks the personas' names. The next stop says what is wrong with them.
+    let settings = Settings::load(program.info, raw.store().root())
+        .unwrap_or_else(|_| Settings::usual(program.info));
+    let own = program.words(held, &settings, Timestamp::now()).ok()?;
+    let message = entered_by(raw).and_then(|edge| edge.words(M::TABLE));
+    let message = message.or(M::TABLE.phases[raw.phase()].message);
+    words::render(raw, message, own).ok().flatten()
+}
+
+/// Prints the message in a session whose next stop will not give it again.
+pub(super) fn print<M: App>(program: &Program<M>, held: &M::Any) {
+    let behaviour = messages::phase(held.raw()).on_stop.as_ref();
+    let is_given_once = behaviour.is_some_and(|one| ["approve", "ask"].contains(&one.name));
+    if !is_given_once || Caller::from_env().session.is_none() {
+        return;
+    }
+    if let Some(text) = render(program, held) {
+        out::text(&format!("\n{text}\n"));
+    }
+}
+
+/// Returns the edge by which the loop last entered its phase from another one.
+fn entered_by(raw: &Raw) -> Option<EdgeAt> {
+    let journal = raw.journal().ok()?;
+    journal.iter().rev().find_map(|entry| {
+        let Entry::Change(change) = entry else {
+            return None;
+        };
+        let mut edges = change_text::edges_of(raw.table(), change).into_iter();
+        edges.find(|edge| edge.from != edge.to && edge.to == raw.phase())
+    })
+}

@@ -1,0 +1,180 @@
+//! The user's answer to the question of a phase, which takes a transition: the hook on AskUserQuestion, and the command `answer`.
+//!
+//! The hook makes the change the user's; the agent only puts the question. It ignores everything else than the session's own
+//! loop, the question of its phase, and the offered answers.
+
+use jiff::Timestamp;
+
+use super::app::{App, Program};
+use super::caller::Caller;
+use super::exit::{Exit, Failure};
+use super::extension::NotTaken;
+use super::session_loops::all_owned;
+use super::settings::Settings;
+use super::surroundings::Surroundings;
+use super::{loops, messages, verbs};
+use crate::behaviours::words;
+use crate::hooks::answers::{self, Answer};
+use crate::hooks::{HookOutput, Input};
+use crate::machine::LoopHandle;
+use crate::machine::{Actor, Refusal};
+use crate::store::{LoopId, Store};
+use crate::text;
+
+/// The error of an answer to a dialog that the agent altered.
+const ALTERED: &str = "the dialog had other options or descriptions than the question; ask the question again, exactly as given";
+
+/// Answers the hook: takes an answer to the question of one of the session's loops.
+pub(super) fn answer<M: App>(
+    program: &Program<M>,
+    input: &Input,
+    surroundings: &Surroundings,
+) -> HookOutput {
+    let info = program.info;
+    if surroundings.reviewer_child {
+        return HookOutput::default();
+    }
+    if let Some(output) = program.extension.answered(input, surroundings) {
+        return output;
+    }
+    let answers = answers::from_input(input);
+    let Some(session) = input.session_id.as_deref().filter(|_| !answers.is_empty()) else {
+        return HookOutput::default();
+    };
+    // Of several loops the one that asked is meant, not the one that a stop would drive.
+    let mut output = HookOutput::default();
+    for (store, id) in all_owned(info, input, surroundings, session) {
+        match take::<M>(program, &store, &id, &answers, &mut output) {
+            Ok(false) => {}
+            Ok(true) => break,
+            Err(problem) => {
+                let problem = text::note(&problem, 300);
+                store.log(&format!("{id} answer: {problem}"));
+                let line = info.line(&format!("the answer did not change loop {id}: {problem}"));
+                return HookOutput {
+                    agent: Some(line.clone()),
+                    more: None,
+                    person: Some(line),
+                };
+            }
+        }
+    }
+    output
+}
+
+/// Takes an answer that the user gives in a terminal.
+pub(super) fn by_hand<M: App>(
+    program: &Program<M>,
+    id: Option<&str>,
+    label: &str,
+) -> Result<Exit, Failure> {
+    let info = program.info;
+    let actor = Caller::from_env().actor(false);
+    loops::person_only(info, actor, "answer LABEL", id)?;
+    let (store, id) = loops::find(info, id)?;
+    let settings = loops::settings(info, store.root(), None)?;
+    let held = loops::open::<M>(&store, &id, actor)?;
+    program.prepare(&held, &settings, actor);
+    let unchanged = messages::unchanged(held.raw());
+    let refused = |why: String, help: Option<&str>| {
+        Failure::plain(
+            Exit::Refused,
+            "claudex::answer",
+            format!("loop {id}: {why}"),
+            help.unwrap_or(&unchanged),
+        )
+    };
+    let asked = program
+        .question(&held)
+        .map_err(|problem| refused(format!("cannot ask: {problem}"), None))?;
+    let Some(asked) = asked else {
+        let help = program.extension.refusal_help(&held, "answer");
+        return Err(refused("it asks nothing now".to_owned(), help.as_deref()));
+    };
+    let answer = asked
+        .answer(label, true)
+        .map_err(|problem| refused(problem, None))?;
+    let Some(answer) = answer else {
+        let label = text::one_line(&text::shown(label), 80);
+        let why = format!("“{label}” is no answer to: {}", asked.question);
+        let help = format!("nothing was changed; the options are {}", asked.labels());
+        return Err(refused(why, Some(&help)));
+    };
+    let verb = verbs::of_answer::<M>(&answer, &id).map_err(|problem| refused(problem, None))?;
+    let name = answer.transition.replace('_', "-");
+    let now = verbs::take(program, verb, held, &settings)?;
+    verbs::tell(program, &name, &now, &settings);
+    Ok(Exit::Complete)
+}
+
+/// Takes the first answer to the question of a loop. Returns whether there is one.
+fn take<M: App>(
+    program: &Program<M>,
+    store: &Store,
+    id: &LoopId,
+    answers: &[Answer],
+    output: &mut HookOutput,
+) -> Result<bool, String> {
+    let info = program.info;
+    let held = M::open(store, id, Actor::Person).map_err(|error| error.to_string())?;
+    let repairs = messages::repairs(held.raw());
+    if !repairs.is_empty() {
+        output.person = Some(info.line(&format!("loop {id}: {}", repairs.join("; "))));
+    }
+    // The next stop reports a question that cannot be asked.
+    let Some(asked) = program.question(&held).ok().flatten() else {
+        return Ok(false);
+    };
+    let mut ours = answers
+        .iter()
+        .filter(|answer| asked.is(&answer.header, &answer.question));
+    let chosen = ours.find_map(|answer| match asked.offers(&answer.options) {
+        true => asked.answer(&answer.text, answer.is_typed).transpose(),
+        false => Some(Err(ALTERED.to_owned())),
+    });
+    let Some(chosen) = chosen.transpose()? else {
+        return Ok(false);
+    };
+    let transition = chosen.transition;
+    let now = match program.run(verbs::of_answer::<M>(&chosen, id)?, held) {
+        Ok(now) => now,
+        // Another process was faster. The next stop says what it did.
+        Err(NotTaken::Refused(refused)) if matches!(*refused.refusal, Refusal::Stale { .. }) => {
+            return Ok(true);
+        }
+        Err(NotTaken::Refused(refused)) => return Err(refused.to_string()),
+        Err(NotTaken::Failed(failure)) => return Err(failure.to_string()),
+    };
+    let raw = now.raw();
+    let phase = messages::phase(raw);
+    let log = |line: &str| store.log(&format!("{id} {line}"));
+    log(&format!("{transition} by an answer: now {}", phase.name));
+    // The answer counts even if the settings cannot be used. The next stop reports that.
+    let settings = Settings::load(info, store.root()).unwrap_or_else(|_| Settings::usual(info));
+    if let Err(error) = program.extension.entered(&now, &settings) {
+        log(&format!("answer: {error}"));
+    }
+    messages::clear(raw);
+
+    // The next stop does not repeat the message of this phase.
+    let message = raw.taken().and_then(|edge| edge.words(raw.table()));
+    let rendered = program
+        .words(&now, &settings, Timestamp::now())
+        .and_then(|own| words::render(raw, message, own).map_err(|error| error.to_string()));
+    let message = rendered.unwrap_or_else(|problem| {
+        log(&format!("answer: {problem}"));
+        None
+    });
+    let next = match &message {
+        _ if phase.terminal => " It is over.",
+        None => " End your turn to go on.",
+        Some(_) => "",
+    };
+    output.agent = Some(info.line(&format!(
+        "the answer “{}” took loop {id} by {transition} to phase {}.{next}",
+        text::one_line(&chosen.label, 80),
+        phase.name,
+    )));
+    output.more = message.filter(|_| !phase.terminal);
+    Ok(true)
+}

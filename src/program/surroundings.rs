@@ -1,0 +1,68 @@
+//! The surroundings of a hook's call: the folders that it is about, and the time that it has.
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::info::ProgramInfo;
+use super::{locate, state_folders};
+use crate::hooks::Input;
+use crate::hooks::input::{self, INPUT_TIMEOUT};
+use crate::process::environment::GUARD;
+use crate::store::{Budget, Store};
+
+/// The environment of a hook.
+#[derive(Debug, Clone)]
+pub struct Surroundings {
+    /// The project's folder: CLAUDE_PROJECT_DIR.
+    pub project: Option<Utf8PathBuf>,
+    /// The working directory.
+    pub here: Option<Utf8PathBuf>,
+    /// Whether a reviewer of ours runs this hook.
+    pub reviewer_child: bool,
+    /// The time that is left.
+    pub budget: Budget,
+}
+
+impl Surroundings {
+    /// Reads the environment. The call's time begins here.
+    pub fn from_env() -> Self {
+        let budget = Budget::of_hook();
+        let project = std::env::var("CLAUDE_PROJECT_DIR").unwrap_or_default();
+        Self {
+            project: Some(project)
+                .filter(|path| !path.is_empty())
+                .map(Utf8PathBuf::from),
+            here: locate::here().ok(),
+            reviewer_child: std::env::var_os(GUARD).is_some(),
+            budget,
+        }
+    }
+
+    /// Reads the client's input from stdin, within the time that is left.
+    ///
+    /// # Errors
+    /// Returns an error if the input is not the JSON of a hook.
+    pub(super) fn read_input(&self) -> serde_json::Result<Input> {
+        self.budget.wait(INPUT_TIMEOUT, |timeout| {
+            input::read(std::io::stdin(), timeout)
+        })
+    }
+
+    /// Returns the folders that a call comes from, the project first.
+    pub(super) fn folders<'a>(&'a self, input: &'a Input) -> Vec<&'a Utf8Path> {
+        let cwd = input.cwd.as_deref().map(Utf8Path::new);
+        let folders = [self.project.as_deref(), cwd.or(self.here.as_deref())];
+        folders
+            .into_iter()
+            .flatten()
+            .filter(|path| path.is_absolute())
+            .collect()
+    }
+
+    /// Returns the state folders that a call is about, the nearest first.
+    pub(super) fn stores(&self, info: &ProgramInfo, input: &Input) -> Vec<Store> {
+        state_folders::stores(info.state, &self.folders(input))
+            .into_iter()
+            .map(|store| store.within(&self.budget))
+            .collect()
+    }
+}

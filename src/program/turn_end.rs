@@ -1,0 +1,133 @@
+//! The end of a turn: whether the stop drives the loop at all.
+
+use super::caller::UNKNOWN;
+use super::change_text;
+use super::info::ProgramInfo;
+use crate::hooks::input::Event;
+use crate::hooks::seen::SessionRecord as _;
+use crate::hooks::turns::{Turns, Wait};
+use crate::hooks::{Action, Decision, Input};
+use crate::machine::{Actor, Raw};
+use crate::store::{Entry, StateHome};
+
+/// The slash commands that only show a loop.
+const READ_ONLY_COMMANDS: [&str; 3] = ["status", "history", "doctor"];
+
+/// The meaning of a turn's end for its loop.
+#[derive(Default)]
+pub(super) struct TurnEnd {
+    /// The reason why the loop stays as it is, for the folder's log, or `None` if the stop drives the loop.
+    pub(super) stays: Option<&'static str>,
+    /// A sentence for the user.
+    pub(super) note: Option<String>,
+}
+
+impl TurnEnd {
+    fn stays(reason: &'static str, note: Option<String>) -> Self {
+        Self {
+            stays: Some(reason),
+            note,
+        }
+    }
+}
+
+/// Returns what the end of this turn means for a loop.
+pub(super) fn look(info: &ProgramInfo, input: &Input, raw: &Raw) -> TurnEnd {
+    let id = raw.id();
+    let tasks = awaited_tasks(info, input, raw);
+    let mut wait = Wait::GoesOn;
+    let turns = update(info, input, |turns| wait = turns.wait(&tasks)).unwrap_or_else(|error| {
+        raw.store()
+            .log(&format!("{id} cannot note the turn: {error}"));
+        Turns::default()
+    });
+    if raw.store().is_paused(id) {
+        let resume = info.command(&format!("resume {id}"));
+        let note = format!("loop {id} is paused. To continue it:{resume}");
+        return TurnEnd::stays("it is paused", Some(note));
+    }
+    if turns.looks_after_interruption() {
+        let note = format!(
+            "loop {id} stays as it is, because the turn before was interrupted. Your next prompt continues it"
+        );
+        let reason = "the turn only looked at it, after one that was interrupted";
+        return TurnEnd::stays(reason, Some(note));
+    }
+    match wait {
+        Wait::Waits => TurnEnd::stays("its review or a helper of the agent is running", None),
+        // The loop let the turn end, and another Stop hook held it. Our next reminder or retry is for a turn of the user's.
+        _ if input.stop_hook_active == Some(true) && has_let_turn_end(raw) => {
+            TurnEnd::stays("it let the turn end before, and another hook held it", None)
+        }
+        Wait::GivesUp => TurnEnd {
+            stays: None,
+            note: Some(format!(
+                "three stops have waited for the same background task, so loop {id} goes on while that runs"
+            )),
+        },
+        Wait::GoesOn => TurnEnd::default(),
+    }
+}
+
+/// Records that a prompt came.
+pub(super) fn record_prompt(info: &ProgramInfo, input: &Input) {
+    // UserPromptExpansion is about the same prompt as a UserPromptSubmit.
+    if input.event != Some(Event::UserPromptSubmit) || input.is_subagent() {
+        return;
+    }
+    let prompt = input.prompt.as_deref().unwrap_or_default();
+    let command = info
+        .plugin
+        .and_then(|plugin| prompt.strip_prefix(&format!("/{plugin}:")))
+        .and_then(|rest| rest.split_whitespace().next());
+    let only_looks = command.is_some_and(|command| READ_ONLY_COMMANDS.contains(&command));
+    let _ = update(info, input, |turns| turns.begin(only_looks));
+}
+
+/// Records a stop that a loop has answered.
+pub(super) fn record_stop(info: &ProgramInfo, input: &Input, decision: &Decision) {
+    let goes_on = decision.action != Action::Approve;
+    let _ = update(info, input, |turns| turns.end(goes_on));
+}
+
+/// Changes the record of the turns of the input's session, and returns it.
+fn update(
+    info: &ProgramInfo,
+    input: &Input,
+    change: impl FnOnce(&mut Turns),
+) -> std::io::Result<Turns> {
+    let home = StateHome::of_user(info.program);
+    let session = input.session_id.as_deref().unwrap_or(UNKNOWN);
+    let before = home.folder().and_then(|home| Turns::of(session, home));
+    let mut turns = before.unwrap_or_default();
+    change(&mut turns);
+    if let Some(home) = home.folder() {
+        turns.keep(session, home)?;
+    }
+    Ok(turns)
+}
+
+/// Returns the background tasks that the turn waits for. The client wakes the agent when one of them ends.
+///
+/// A shell counts if it runs the loop's review.
+fn awaited_tasks<'i>(info: &ProgramInfo, input: &'i Input, raw: &Raw) -> Vec<&'i str> {
+    let calls = [
+        format!("{} review", info.program),
+        format!("{}-runner.sh", raw.id()),
+    ];
+    input.awaited_tasks(|command| {
+        calls.iter().any(|call| command.contains(call)) && raw.store().is_running(raw.id())
+    })
+}
+
+/// Returns whether the newest journal entry is an edge by which the hook let the turn end. A review that has run since, or
+/// any other entry, is new.
+fn has_let_turn_end(raw: &Raw) -> bool {
+    let table = raw.table();
+    let journal = raw.recent().unwrap_or_default();
+    let Some(Entry::Change(change)) = journal.last() else {
+        return false;
+    };
+    let mut edges = change_text::edges_of(table, change).into_iter();
+    change.by == Actor::Hook.to_string() && edges.any(|edge| edge.lets_turn_end(table))
+}
