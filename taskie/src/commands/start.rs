@@ -3,7 +3,7 @@
 use clap::ArgMatches;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
-use claudex_loop::program::{adopt, consent, locate, out, start};
+use claudex_loop::program::{adopt, consent, locate, loops, out, start};
 use claudex_loop::store::{IdForm, LoopId, StartError, StoreError};
 use claudex_loop::{Actor, Beginning, Store};
 
