@@ -1,4 +1,4 @@
-//! `review --changes`: the work tree's changes, from the start of a loop over its review to its end, in a terminal.
+//! `review --changes`: a loop that reviews the work tree's changes, from its start to its summary, in a terminal.
 
 use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches as _};
 use claudex_loop::program::exit::{Exit, Failure};
@@ -9,11 +9,12 @@ use super::run::{self, Run};
 use super::start;
 use super::work::Work;
 
-/// The flag, and the argument for what of the topic stands behind the first word, which is where a loop would be named.
+/// The name of the flag.
 pub const CHANGES: &str = "changes";
+/// The argument with the topic's words after the first, which is in the place of a loop's id.
 const TOPIC: &str = "topic";
 
-/// Ends the help of the command.
+/// The exit codes at the end of the help.
 const EXIT_CODES: &str = "\
 Exit codes: 0 complete, 5 the reviewer could not run;
             with --changes also 4 findings are open, 6 another loop is active";
@@ -53,14 +54,14 @@ pub fn arguments(review: Command) -> Command {
         .after_help(EXIT_CODES)
 }
 
-/// Takes the work tree's changes through the loop.
+/// Runs the command if it has the flag.
 ///
 /// # Errors
-/// As [`run::run`]; and there is nothing to review, or git cannot read it.
+/// Returns an error as [`run::run`] does, and if there are no changes or git cannot read them.
 pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
     let text = |name: &str| matches.get_one::<String>(name).cloned();
     let words = ["id", TOPIC].map(|name| matches.get_many::<String>(name));
-    let words: Vec<&str> = words
+    let topic: Vec<&str> = words
         .into_iter()
         .flatten()
         .flatten()
@@ -75,10 +76,10 @@ pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Fai
         time: Time::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?,
         json: matches.get_flag("json"),
     };
-    run::drive(
-        info,
-        Work::Changes(loops::here()?, words.join(" "), text(start::BASE)),
-        &arguments,
-        matches,
-    )
+    let work = Work::Changes {
+        folder: loops::here()?,
+        topic: topic.join(" "),
+        base: text(start::BASE),
+    };
+    run::run_job(info, work, &arguments, matches)
 }

@@ -1,6 +1,6 @@
-//! The interview of `/claudex:plan`: the answers to our questions become part of the topic, once, while the plan is drafted.
+//! The interview of `/claudex:plan`: its answers become part of the topic, once, while the plan is drafted.
 //!
-//! The person's answer is what makes the change a person's; the agent's tools cannot take it.
+//! They come from the hook of the question tool, so the agent cannot make them up.
 
 use super::{AnyLoop, INFO, Phase};
 use claudex_loop::hooks::answers::{self, Answer};
@@ -13,11 +13,11 @@ use claudex_loop::store::{Change, Fields, LoopId, Store};
 use claudex_loop::text;
 use serde_json::Value;
 
-/// The headers by which our questions are known, in the order of the topic.
+/// The headers of the interview's questions, in the order of the topic.
 const HEADERS: [&str; 3] = ["Scope", "Constraints", "Worries"];
 
-/// Takes the answers of an interview into the topic of the session's own loop. `None` where this is no
-/// interview of ours, or there is no such loop.
+/// Adds the answers of an interview to the topic of the session's own loop. Returns `None` if the questions are not those of the
+/// interview, or the session has no loop.
 pub fn take(input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
     let parts = parts(&answers::from_input(input));
     let session = input.session_id.as_deref().filter(|_| !parts.is_empty())?;
@@ -27,7 +27,7 @@ pub fn take(input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
         store.log(&format!("{id} interview: {line}"));
         Some(HookOutput {
             agent: Some(
-                "claudex: the answers could not be kept in the topic; write them into the plan."
+                "claudex: the answers could not be added to the topic. Write them into the plan."
                     .to_owned(),
             ),
             more: None,
@@ -38,7 +38,7 @@ pub fn take(input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
     })
 }
 
-/// The answers to our questions, as `Scope: …`; the first of each header counts.
+/// Returns the answers to the interview's questions, as `Scope: …`. The first answer of each header counts.
 fn parts(answers: &[Answer]) -> Vec<String> {
     HEADERS
         .iter()
@@ -51,7 +51,7 @@ fn parts(answers: &[Answer]) -> Vec<String> {
         .collect()
 }
 
-/// Changes topic and `interview_used` in one journaled change.
+/// Sets the topic and `interview_used` in one change.
 fn record(store: &Store, id: &LoopId, parts: &[String]) -> Result<Option<HookOutput>, String> {
     let held = AnyLoop::open(store, id, Actor::Person).map_err(|error| error.to_string())?;
     let fields = held.fields();
@@ -65,7 +65,7 @@ fn record(store: &Store, id: &LoopId, parts: &[String]) -> Result<Option<HookOut
     let topic = format!("{}; {}", fields.topic, parts.join("; "));
     if topic.len() > LONGEST {
         return Err(format!(
-            "topic and answers are {} bytes long, and {LONGEST} are the most",
+            "topic and answers have {} bytes; the limit is {LONGEST}",
             topic.len()
         ));
     }
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_are_known_by_their_headers_and_stand_in_our_order() {
+    fn interview_answers_are_found_by_header_in_order() {
         let given = [
             answer("worries", "a; Scope: fake"),
             answer("Other", "x"),

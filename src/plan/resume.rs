@@ -1,241 +1,242 @@
-//! `run --resume`: which loop `run` goes on with, and the line that does it.
+//! `run --resume`: the loops that it can resume, and the command line that resumes one.
 
-use std::fmt::Display;
-
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use clap::ArgMatches;
 use claudex_loop::Actor;
 use claudex_loop::program::caller::{Caller, RUN, UNKNOWN};
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::{App as _, LoopArgs, NextAction};
 use claudex_loop::program::{locate, loops, shell};
-use claudex_loop::store::Entry;
+use claudex_loop::store::{Entry, LoopId, Store};
 use claudex_loop::text;
 use serde_json::{Map, Value as Json};
 
-use super::driver::JobError;
 use super::typestate::Plan;
-use super::{AnyLoop, INFO, Verb, reviews_changes};
+use super::{AnyLoop, INFO, Phase, Verb, reviews_changes};
 
-/// The flags that whoever goes on gives again, by argument.
-const AGAIN: [&str; 4] = ["reviewer", "drafter", "timeout", "idle_timeout"];
-/// The note of them, for whoever looks from another terminal.
-const GIVEN: &str = "given";
+/// The arguments that a resumed run needs again.
+const REPEATED: [&str; 4] = ["reviewer", "drafter", "timeout", "idle_timeout"];
+/// The journal's note of these flags, for someone who looks from another terminal.
+const FLAGS_NOTE: &str = "given";
 
-/// Flags that whoever goes on gives again, as they were given: the value, or `true` where a message cannot show it.
-pub type Given = Map<String, Json>;
+/// The flags that a resumed run needs again, by argument: the value, or `true` if a message cannot show it.
+pub type Flags = Map<String, Json>;
 
-/// Returns the flags that were given on a command line. A message has no quotes that a shell takes, so a value that needs some is
-/// left out.
-pub fn given(matches: &ArgMatches) -> Given {
-    let value = |name: &str| {
+/// Returns the flags of a command line. A value that a shell has to quote is left out, since messages have no such quotes.
+pub fn flags(matches: &ArgMatches) -> Flags {
+    let flag = |name: &str| {
         let raw = matches.try_get_raw(name).ok().flatten()?.next()?;
         let value = raw.to_str().filter(|value| shell::quoted(value) == *value);
         Some((name.to_owned(), value.map_or(Json::Bool(true), Json::from)))
     };
-    AGAIN.into_iter().filter_map(value).collect()
+    REPEATED.into_iter().filter_map(flag).collect()
 }
 
-/// Returns the flags that were given when `run` took the loop of this journal last.
-pub fn noted(journal: &[Entry]) -> Given {
-    (journal.iter().rev())
-        .find_map(|entry| entry.noted(GIVEN))
+/// Returns the flags that the journal notes last.
+pub fn noted_flags(journal: &[Entry]) -> Flags {
+    let mut entries = journal.iter().rev();
+    entries
+        .find_map(|entry| entry.noted(FLAGS_NOTE))
         .unwrap_or_default()
 }
 
-/// Notes the flags that are given now.
-pub fn note(held: &AnyLoop, given: &Given) {
+/// Notes the flags in the journal if they have changed.
+pub fn note_flags(held: &AnyLoop, flags: &Flags) {
     let raw = held.raw();
-    if *given != noted(&raw.journal().unwrap_or_default())
-        && let Err(error) = raw.store().note(raw.id(), GIVEN, given)
+    if *flags != noted_flags(&raw.journal().unwrap_or_default())
+        && let Err(error) = raw.store().note(raw.id(), FLAGS_NOTE, flags)
     {
-        // The line that goes on lacks them then.
         raw.store()
-            .log(&format!("{} could not note {GIVEN}: {error}", raw.id()));
+            .log(&format!("{} cannot note the flags: {error}", raw.id()));
     }
 }
 
-/// Returns the flag with its value as it is typed again, where a message can show it.
-pub fn typed(given: &Given, name: &str) -> Option<String> {
-    // A journal can be written by others.
-    let value = given
-        .get(name)?
-        .as_str()
-        .filter(|value| shell::quoted(value) == *value)?;
+/// Returns a flag as it is typed, if a message can show its value.
+pub fn typed_flag(flags: &Flags, name: &str) -> Option<String> {
+    let value = flags.get(name)?.as_str()?;
     Some(format!(" --{} {value}", name.replace('_', "-")))
 }
 
-/// Returns the line that goes on with a loop, and what has to be given besides.
-fn line(id: impl Display, given: &Given) -> String {
-    let (mut line, mut besides) = (format!("claudex-loop run --resume {id}"), String::new());
-    for name in AGAIN.into_iter().filter(|name| given.contains_key(*name)) {
-        match typed(given, name) {
+/// Returns the command line that resumes a loop, and below it the flags whose values it cannot show.
+fn command_line(id: &str, journal: &[Entry]) -> String {
+    let flags = noted_flags(journal);
+    let mut line = format!("claudex-loop run --resume {id}");
+    let mut hidden = String::new();
+    for name in REPEATED
+        .into_iter()
+        .filter(|name| flags.contains_key(*name))
+    {
+        match typed_flag(&flags, name) {
             Some(typed) => line += &typed,
-            None => besides += &format!("\nwith the same --{}", name.replace('_', "-")),
+            None => hidden += &format!("\nwith the same --{}", name.replace('_', "-")),
         }
     }
-    line + &besides
+    line + &hidden
 }
 
-/// Says how to go on with a loop of `run`, as it was gone on with before.
-pub fn go_on(held: &AnyLoop) -> String {
-    let given = noted(&held.raw().journal().unwrap_or_default());
-    format!("go on with it:\n    {}", line(held.id(), &given))
+/// Says how to resume a loop of `run`, also from another folder.
+pub fn help(held: &AnyLoop) -> String {
+    let raw = held.raw();
+    let root = raw.store().root();
+    let is_here = |here: Utf8PathBuf| locate::root(INFO.state, &here) == root;
+    let place = if locate::here().is_ok_and(is_here) {
+        String::new()
+    } else {
+        format!(", in {}", text::shown(root))
+    };
+    let line = command_line(raw.id().as_str(), &raw.journal().unwrap_or_default());
+    format!("to go on with it{place}:\n    {line}")
 }
 
-/// Opens the loop that `run` began and that is not over, and brings it back where it was put aside. A review of changes that no
-/// session has taken up is taken over: it was started in a terminal, and ends there.
+/// Returns the failure of a run that did not end its loop. The help resumes it.
+pub fn kept(held: &AnyLoop, exit: Exit, code: &str, problem: &str) -> Failure {
+    let problem = problem.trim_end_matches(['.', ' ']);
+    let id = held.id();
+    let message = format!("{problem}; loop {id} is kept, with the rounds that are finished");
+    Failure::plain(exit, code, message, &help(held))
+}
+
+/// Returns the phase that a loop has on disk.
+pub fn phase_on_disk(store: &Store, id: &LoopId) -> Option<Phase> {
+    let held = AnyLoop::open(store, id, Actor::Hook).ok()?;
+    Some(held.phase())
+}
+
+/// Opens a loop of `run` that is not over. An archived one is brought back. A review of changes that no session has taken up
+/// becomes one of `run`: it was started in a terminal, and ends there.
 ///
 /// # Errors
-/// There is no such loop, it is over, it is a session's, or its review is running.
-pub fn held(id: &str) -> Result<AnyLoop, Failure> {
+/// Returns an error if there is no such loop, it is over, a session drives it, or its review is running.
+pub fn open(id: &str) -> Result<AnyLoop, Failure> {
     let (store, id) = loops::find(INFO, Some(id))?;
-    let refused = |problem: String, help: String| {
-        let problem = format!("run does not go on with loop {id}: {problem}");
-        Err(Failure::plain(
-            Exit::Refused,
-            "claudex::run::resume",
-            problem,
-            &help,
-        ))
-    };
-    let is_a_sessions = |session: &str| {
-        let owner = match session {
-            UNKNOWN => {
-                "no session has taken it up yet, and the next one that ends a turn here does"
-                    .to_owned()
-            }
-            session => format!(
-                "it is session {}’s, whose stops drive it",
-                text::one_line(session, 80)
-            ),
-        };
-        let help = format!("where it is, and what comes next:\n    claudex-loop status {id}");
-        refused(owner, help)
-    };
-    if let Some(archived) = store.archived().into_iter().find(|one| one.id == id) {
+    let archived = store.archived().into_iter().find(|one| one.id == id);
+    if let Some(archived) = archived {
         match archived.session.as_deref() {
-            Some(RUN) => store
-                .unarchive(&id)
-                .map_err(|error| Failure::new(Exit::Refused, error))?,
-            session => return is_a_sessions(session.unwrap_or(UNKNOWN)),
-        };
-    }
-    let held = AnyLoop::open(&store, &id, Actor::Hook)
-        .map_err(|error| Failure::new(Exit::Refused, error))?;
-    let session = held.header().session;
-    if is_nobodys_review(&held) && !store.is_running(&id) {
-        let raw = held.raw();
-        let taken = store.set_session(raw.record(), RUN, "adopt", &Actor::Person.to_string());
-        taken.map_err(|error| Failure::new(Exit::Internal, error))?;
-        return AnyLoop::open(&store, &id, Actor::Hook)
-            .map_err(|error| Failure::new(Exit::Refused, error));
-    }
-    match held.phase() {
-        phase if phase.is_terminal() => refused(
-            format!("it is over ({phase})"),
-            format!("what happened:\n    claudex-loop journal {id}"),
-        ),
-        _ if session != RUN => is_a_sessions(&session),
-        _ if store.is_running(&id) => refused(
-            "its review is running in another process".to_owned(),
-            format!("follow it:\n    claudex-loop review {id} --follow"),
-        ),
-        _ if held.fields().failures > 0 && Caller::from_env().actor(false) == Actor::Person => {
-            tried_anew(&held)
+            Some(RUN) => store.unarchive(&id).map(drop).map_err(store_failure)?,
+            session => return Err(driven_by_session(&id, session.unwrap_or(UNKNOWN))),
         }
-        _ => Ok(held),
     }
+
+    let open_as = |actor| {
+        AnyLoop::open(&store, &id, actor).map_err(|error| Failure::new(Exit::Refused, error))
+    };
+    let held = open_as(Actor::Hook)?;
+    let session = held.header().session;
+    if held.phase().is_terminal() {
+        return Err(refused(
+            &id,
+            &format!("it is over ({})", held.phase()),
+            &format!("what happened:\n    claudex-loop journal {id}"),
+        ));
+    }
+    if session != RUN && !is_unowned_review(&held) {
+        return Err(driven_by_session(&id, &session));
+    }
+    if store.is_running(&id) {
+        return Err(refused(
+            &id,
+            "its review is running in another process",
+            &format!("follow it:\n    claudex-loop review {id} --follow"),
+        ));
+    }
+
+    if session != RUN {
+        store
+            .set_session(
+                held.raw().record(),
+                RUN,
+                "adopt",
+                &Actor::Person.to_string(),
+            )
+            .map_err(store_failure)?;
+    } else if held.fields().failures > 0 && Caller::from_env().actor(false) == Actor::Person {
+        // The reviewer gets all its attempts again, as after `resume`.
+        let verb = Verb::Resume(LoopArgs::default());
+        Plan::take(verb, open_as(Actor::Person)?)
+            .map(drop)
+            .map_err(|refused| {
+                let help = format!("claudex-loop journal {id}");
+                Failure::plain(
+                    Exit::Refused,
+                    "claudex::run::resume",
+                    refused.to_string(),
+                    &help,
+                )
+            })?;
+    } else {
+        return Ok(held);
+    }
+    open_as(Actor::Hook)
 }
 
-/// Lets a reviewer that failed be tried as often as before: a person has the loop go on.
-fn tried_anew(held: &AnyLoop) -> Result<AnyLoop, Failure> {
-    let (store, id) = (held.raw().store(), held.id());
-    let open =
-        |actor| AnyLoop::open(store, id, actor).map_err(|error| Failure::new(Exit::Refused, error));
-    let verb = Verb::Resume(LoopArgs::default());
-    let resumed = Plan::take(verb, open(Actor::Person)?).map_err(JobError::from);
-    resumed
-        .map_err(|error| Failure::new(Exit::Refused, error))
-        .and_then(|_| open(Actor::Hook))
+fn store_failure(error: impl miette::Diagnostic) -> Failure {
+    Failure::new(Exit::Refused, error)
+}
+
+fn refused(id: &LoopId, problem: &str, help: &str) -> Failure {
+    let message = format!("run does not go on with loop {id}: {problem}");
+    Failure::plain(Exit::Refused, "claudex::run::resume", message, help)
+}
+
+fn driven_by_session(id: &LoopId, session: &str) -> Failure {
+    let problem = if session == UNKNOWN {
+        "no session has taken it up yet, and the next one that ends a turn here does".to_owned()
+    } else {
+        format!("session {} drives it", text::one_line(session, 80))
+    };
+    let help = format!("to see where it is:\n    claudex-loop status {id}");
+    refused(id, &problem, &help)
 }
 
 /// Returns whether a loop reviews changes, is not over, and belongs to no session.
-fn is_nobodys_review(held: &AnyLoop) -> bool {
-    let is_nobodys = [UNKNOWN, ""].contains(&held.header().session.as_str());
-    is_nobodys && reviews_changes(held) && !held.phase().is_terminal()
+fn is_unowned_review(held: &AnyLoop) -> bool {
+    let is_unowned = [UNKNOWN, ""].contains(&held.header().session.as_str());
+    is_unowned && reviews_changes(held) && !held.phase().is_terminal()
 }
 
-/// Says what comes next in a loop of a terminal that is not being reviewed: one of `run`, whose drafter is at work or where nobody is,
-/// or a review of changes.
+/// Returns what comes next in a loop that is driven from a terminal and is not being reviewed.
 pub fn next_action(held: &AnyLoop) -> Option<NextAction> {
     let id = held.id();
     if held.phase().is_terminal() || held.raw().store().is_running(id) {
         return None;
     }
     if held.header().session == RUN {
-        let next = format!("where that was interrupted, {}", go_on(held));
+        let next = format!("if its run was interrupted, {}", help(held));
         return Some(NextAction::new("its run", next));
     }
-    let next = format!("have it reviewed and ended here:\n    claudex-loop run --resume {id}");
-    is_nobodys_review(held)
+    let next = format!("to have it reviewed here:\n    claudex-loop run --resume {id}");
+    is_unowned_review(held)
         .then(|| NextAction::new("its review, or a session that takes it up", next))
 }
 
-/// Refuses the verb by which sessions go on to a loop of `run`, which no session drives.
+/// Refuses `resume` for a loop of `run`, which no session drives.
 ///
 /// # Errors
-/// It is one.
-pub fn not_a_sessions(held: &mut AnyLoop, verb: &Verb) -> Result<(), Failure> {
+/// Returns an error if the verb is `resume` and the loop is one of `run`.
+pub fn refuse_session_resume(held: &mut AnyLoop, verb: &Verb) -> Result<(), Failure> {
     let id = held.id();
-    if !matches!(verb, Verb::Resume { .. })
-        || held.header().session != RUN
-        || held.phase().is_terminal()
-    {
+    let is_run = held.header().session == RUN && !held.phase().is_terminal();
+    if !is_run || !matches!(verb, Verb::Resume { .. }) {
         return Ok(());
     }
+    let adopt = INFO.command(&format!("adopt {id}"));
     Err(Failure::plain(
         Exit::Refused,
         "claudex::run::resume",
-        format!("loop {id} is one that `run` drives, and no session does"),
-        &format!(
-            "to {}\nto have a session take it over:{}",
-            go_on(held),
-            INFO.command(&format!("adopt {id}"))
-        ),
+        format!("loop {id} belongs to `run`; a session does not drive it"),
+        &format!("{}\nto have a session take it over:{adopt}", help(held)),
     ))
 }
 
-/// Says how to go on with a loop of `run` that another one is refused for, or to give it up.
+/// Says how to resume or cancel a loop of `run` because of which another one cannot start.
 pub fn in_the_way(id: &str) -> Option<String> {
     let active = locate::active_loops(INFO.state, &locate::here().ok()?);
     let (store, listed) = active
         .into_iter()
         .find(|(_, listed)| listed.id.as_str() == id)?;
-    (listed.session.as_deref() == Some(RUN)).then(|| {
-        let line = line(id, &noted(&store.journal(&listed.id).unwrap_or_default()));
+    let is_run = listed.session.as_deref() == Some(RUN);
+    is_run.then(|| {
+        let line = command_line(id, &store.journal(&listed.id).unwrap_or_default());
         format!("to go on with it:\n    {line}\nto give it up:\n    claudex-loop cancel {id}")
     })
-}
-
-/// Says why `run` came to no end with a loop that is kept in the project at `root`, and the line that goes on with it.
-pub fn kept(
-    exit: Exit,
-    code: &str,
-    why: &str,
-    id: &str,
-    given: &Given,
-    root: &Utf8Path,
-) -> Failure {
-    let is_here = |here: Utf8PathBuf| locate::root(INFO.state, &here) == root;
-    let place = match locate::here().is_ok_and(is_here) {
-        true => String::new(),
-        false => format!(", in {}", text::shown(root)),
-    };
-    Failure::plain(
-        exit,
-        code,
-        format!("{why}; loop {id} is kept, with the rounds that are finished"),
-        &format!("to go on with it{place}:\n    {}", line(id, given)),
-    )
 }

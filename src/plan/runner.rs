@@ -1,7 +1,7 @@
-//! The runner: a file beside the state that each round writes anew. The prompt beside it is the review's.
+//! The runner: a script beside the state file that runs the review of a round. Each round writes it again.
 //!
-//! It is what an agent has to run, where its shell does not find the program by its name. It holds no path of the plugin, whose folder changes with each
-//! update, and no text of the user's.
+//! An agent runs it if its shell does not find the program by its name. It contains no path of the plugin, whose folder changes
+//! with each update, and no text of the user.
 
 use std::{env, io};
 
@@ -24,40 +24,38 @@ const RUNNER: Message = Message {
     name: "runner.sh",
     text: include_str!("messages/runner.sh"),
 };
-/// Most loops that are looked through for findings, each the one that the other goes on from.
-const CHAIN: usize = 10;
+/// Upper limit of continued loops whose findings a reviewer is shown.
+const MAX_CONTINUED_LOOPS: usize = 10;
 
-/// `<id>-runner.sh`
+/// Returns the path of the runner, `<id>-runner.sh`.
 pub fn path(raw: &Raw) -> Utf8PathBuf {
     raw.store().sidecar(raw.id(), "-runner.sh")
 }
 
-/// Returns the line with which the agent runs the review: the program itself, which the plugin's commands permit, where the agent's shell
-/// finds it; else the runner, which works anywhere, but which the client asks its user about.
+/// Returns the line with which the agent runs the review: the program, which the plugin's commands permit, if the agent's shell
+/// finds it; else the runner, which works anywhere, but for which the client asks its user.
 ///
-/// A client puts the plugin's `bin/` on its agent's PATH, not on its hooks', and only where no shell would stumble over its path.
+/// A client puts the plugin's `bin/` on the PATH of its agent, not of its hooks, and only if a shell can read its path.
 pub fn line(raw: &Raw) -> String {
     let program = super::INFO.program;
     let is_on_path =
         || find_program(program, env::var_os("PATH").as_deref(), raw.store().root()).is_some();
     let plugin = || Some(Utf8PathBuf::from(env::var("CLAUDE_PLUGIN_ROOT").ok()?));
-    let is_brought_along = |plugin: &Utf8PathBuf| {
+    let is_in_plugin = |plugin: &Utf8PathBuf| {
         !plugin.as_str().contains(['"', '\'', '$', '`'])
             && plugin.join("bin").join(program).is_file()
     };
-    if Caller::from_env().inside
-        && (is_on_path() || plugin().as_ref().is_some_and(is_brought_along))
-    {
+    if Caller::from_env().inside && (is_on_path() || plugin().as_ref().is_some_and(is_in_plugin)) {
         format!("{program} review {}", raw.id())
     } else {
         format!("bash {}", quoted(path(raw).as_str()))
     }
 }
 
-/// Removes what a loop that is over needs no more: runner, prompt and lock. State, findings and journal stay.
+/// Removes the runner, prompt and lock of a loop that is over. State, findings and journal stay.
 ///
 /// # Errors
-/// A file cannot be removed.
+/// Returns an error if a file cannot be removed.
 pub fn clear(raw: &Raw) -> Result<(), StoreError> {
     raw.store()
         .clear(raw.id(), &["-runner.sh", "-prompt.txt", ".lock"])
@@ -75,10 +73,10 @@ struct RunnerFacts {
     binary: String,
 }
 
-/// Writes it for the round that a loop is in.
+/// Writes the runner for the round that a loop is in.
 ///
 /// # Errors
-/// It cannot be written.
+/// Returns an error if it cannot be written.
 pub fn write(held: &AnyLoop, personas: &Personas) -> Result<(), StoreError> {
     let (raw, fields) = (held.raw(), held.fields());
     let spec = raw.store().spec();
@@ -109,14 +107,14 @@ pub fn write(held: &AnyLoop, personas: &Personas) -> Result<(), StoreError> {
         .write_beside(raw.id(), "-runner.sh", script.as_bytes())
 }
 
-/// Returns the findings files of the loops that this one goes on from, oldest first.
+/// Returns the findings files of the loops that this one continues, oldest first.
 pub fn history(held: &AnyLoop) -> Vec<Utf8PathBuf> {
     let (raw, fields) = (held.raw(), held.fields());
     let store = raw.store();
     let mut loops: Vec<Vec<Utf8PathBuf>> = Vec::new();
     let mut before = fields.continues.clone();
-    // A chain that an edited file bends into a ring ends here too.
-    while loops.len() < CHAIN
+    // The limit also ends a circle.
+    while loops.len() < MAX_CONTINUED_LOOPS
         && let Ok(id) = LoopId::parse(&before, store.spec().ids)
         && let Ok(earlier) = AnyLoop::open(store, &id, Actor::Person)
     {

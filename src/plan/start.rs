@@ -1,5 +1,4 @@
-//! What a start of the plan loop puts into the fields: the plan's path and what lies there, the loop that it goes on from, the
-//! changes to review.
+//! `start`: the fields of a new loop. These are the plan's path and digest, the loop that it continues, or the changes to review.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Arg, ArgAction, Command};
@@ -7,21 +6,19 @@ use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::settings::{MOST_ROUNDS, positive};
 use claudex_loop::program::start::{StartFields, StartRequest};
 use claudex_loop::program::{locate, suggest};
-use claudex_loop::review::changes::{Changes, ChangesError};
+use claudex_loop::review::changes::ChangesError;
 use claudex_loop::review::worktree::WorktreeError;
 use claudex_loop::review::{Digest, copy};
 use claudex_loop::store::{LoopId, Store};
 use claudex_loop::text;
 use claudex_loop::{Actor, Timestamp};
-use derive_more::{Display, Error};
-use serde_json::Value;
 
 use super::{AnyLoop, INFO, Mode, changes};
 
-/// The plan's name.
+/// The default name of the plan's file.
 pub const PLAN: &str = "PLAN.md";
 
-/// The flags that are for plan mode alone, by field.
+/// The flags of plan mode, by field.
 const PLAN_ONLY: [(&str, &str); 5] = [
     ("from_draft", "--from-draft"),
     ("continues", "--continue"),
@@ -30,10 +27,10 @@ const PLAN_ONLY: [(&str, &str); 5] = [
     ("skip_interview", "--skip-interview"),
 ];
 
-/// The field of the base, which is for review mode alone, and its flag.
+/// The field of the base, and the flag of review mode that sets it.
 pub(super) const BASE: &str = "base";
 
-/// Names the flags of a start as people type them, and says how far `more` may go.
+/// Sets the names and limits of the flags of `start`, `review` and `more`.
 pub fn arguments(command: Command) -> Command {
     let of_count = |arg: Arg| {
         arg.value_parser(rounds)
@@ -80,7 +77,7 @@ pub fn arguments(command: Command) -> Command {
         })
 }
 
-/// Describes the flag that names the base.
+/// Adds the help of the flag that names the base.
 pub(super) fn base(arg: Arg) -> Arg {
     let help = "Compare with where the branch left REV [default: the branch with the fewest commits since]";
     arg.long(BASE).value_name("REV").help(help)
@@ -91,175 +88,82 @@ fn rounds(given: &str) -> Result<u64, String> {
         .ok_or_else(|| format!("it takes a positive integer up to {MOST_ROUNDS}"))
 }
 
-/// A start that was refused for what was asked.
-#[derive(Debug, Display, Error, miette::Diagnostic)]
-#[non_exhaustive]
-pub enum StartRefused {
-    /// A loop that cannot be gone on from.
-    #[display("cannot go on from `{given}`: {problem}")]
-    #[diagnostic(
-        code(claudex::start::continues),
-        help(
-            "{}",
-            suggest::help(
-                near.as_deref(),
-                "--continue takes a plan loop of this project that is over; `claudex-loop list` shows them"
-            )
-        )
-    )]
-    Continues {
-        /// What was given, on one line.
-        given: String,
-        /// The loop that was probably meant.
-        near: Option<String>,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// No topic.
-    #[display("Plan mode requires a topic")]
-    #[diagnostic(
-        code(claudex::start::topic),
-        help("say what the plan is about, after the flags: start plan move the queue to Postgres")
-    )]
-    NoTopic,
-    /// `--from-draft` without a draft.
-    #[display("--from-draft requires PLAN.md to exist, and {path} does not", path = text::shown(path))]
-    #[diagnostic(
-        code(claudex::start::draft),
-        help("write the draft first, or leave --from-draft out")
-    )]
-    NoDraft {
-        /// Where it should be.
-        path: Utf8PathBuf,
-    },
-    /// A flag of the other mode.
-    #[display("{flag} only applies to {mode} mode")]
-    #[diagnostic(code(claudex::start::mode), help("leave it out, or start {mode} mode"))]
-    OtherMode {
-        /// The flag.
-        flag: &'static str,
-        /// The mode that has it.
-        mode: Mode,
-    },
-    /// Nothing to review, or nothing that can be read.
-    #[display("{_0}")]
-    #[diagnostic(transparent)]
-    Changes(ChangesError),
-    /// The system refused.
-    #[display("could not read {path}: {source}", path = text::shown(path), source = text::shown(source.to_string()))]
-    #[diagnostic(code(claudex::start::io))]
-    Io {
-        /// What.
-        path: Utf8PathBuf,
-        /// What the system says.
-        source: std::io::Error,
-    },
-}
-
-impl StartRefused {
-    fn exit(&self) -> Exit {
-        match self {
-            Self::Io { .. }
-            | Self::Changes(ChangesError::Worktree(
-                WorktreeError::Io { .. } | WorktreeError::Answer { .. },
-            )) => Exit::Internal,
-            _ => Exit::Usage,
-        }
-    }
-}
-
-impl From<StartRefused> for Failure {
-    fn from(refused: StartRefused) -> Self {
-        Failure::new(refused.exit(), refused)
-    }
-}
-
 /// Returns the fields of a loop that starts.
 ///
 /// # Errors
-/// See [`StartRefused`].
+/// Returns an error if the arguments do not fit the mode, or if the files that they name cannot be used.
 pub fn fields(request: StartRequest<'_>) -> Result<StartFields, Failure> {
-    let fields = match request.mode.name.parse() {
-        Ok(Mode::Review) => of_review(&request),
-        _ => of_plan(&request),
-    };
-    fields.map_err(Failure::from)
+    match request.mode.name.parse() {
+        Ok(Mode::Review) => review_fields(&request),
+        _ => plan_fields(&request),
+    }
 }
 
-fn of_plan(request: &StartRequest<'_>) -> Result<StartFields, StartRefused> {
+fn plan_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
     if request.text(BASE).is_some() {
-        let (flag, mode) = ("--base", Mode::Review);
-        return Err(StartRefused::OtherMode { flag, mode });
+        return Err(wrong_mode("--base", Mode::Review));
     }
     let store = request.store;
-    let before = request
-        .text("continues")
-        .map(|given| over(store, given))
-        .transpose()?;
-    // Whoever goes on from a loop goes on with its plan.
-    let from_draft = request.flag("from_draft") || before.is_some();
-    let old_topic = before.as_ref().map(|before| before.fields().topic.clone());
-    let topic = match request.text("topic").unwrap_or_default().trim() {
-        "" => old_topic.as_deref().unwrap_or_default(),
-        topic => topic,
+    let continued = match request.text("continues") {
+        Some(given) => Some(open_continued(store, given)?),
+        None => None,
     };
-    if topic.is_empty() {
-        return Err(StartRefused::NoTopic);
-    }
-    // The plan lies where the start ran: a client that was opened in a subfolder may not write outside it.
-    let plan = match (&before, request.text("subject")) {
-        (Some(before), None) => before.raw().path("{subject}"),
+    let from_draft = request.flag("from_draft") || continued.is_some();
+    let topic = match request.text("topic").unwrap_or_default().trim() {
+        "" => continued
+            .as_ref()
+            .map(|continued| continued.fields().topic.clone())
+            .ok_or_else(no_topic)?,
+        topic => topic.to_owned(),
+    };
+
+    // The plan lies in the folder of the start: a client that was opened in a subfolder may not write outside it.
+    let path = match (&continued, request.text("subject")) {
+        (Some(continued), None) => continued.raw().path("{subject}"),
         (_, given) => request.here.join(given.unwrap_or(PLAN)),
     };
-    let plan = plan
-        .strip_prefix(store.root())
-        .map(Utf8Path::to_owned)
-        .unwrap_or(plan);
-    let path = store.root().join(&plan);
     let existing = match store.read(&path) {
         Ok(content) => Some(content),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-        Err(source) => return Err(StartRefused::Io { path, source }),
+        Err(error) => return Err(unreadable(&path, &error)),
     };
     if from_draft && existing.is_none() {
-        return Err(StartRefused::NoDraft { path });
+        return Err(no_draft(&path));
     }
-    // The plan that is there already counts as written only with --from-draft.
-    let subject_before = existing
+    // Without --from-draft the plan counts as written only once it differs from this.
+    let digest = existing
         .filter(|_| !from_draft)
-        .map(|content| Digest::of(&content));
-    let continues = before.as_ref().map(|before| before.id().to_string());
-    let text = |text: Option<String>| text.map_or(Value::Null, Value::from);
+        .map(|content| Digest::of(&content).to_string());
+
+    let subject = path.strip_prefix(store.root()).unwrap_or(&path);
     Ok(StartFields {
         fields: vec![
-            ("topic", Value::from(topic.to_owned())),
-            ("from_draft", Value::from(from_draft)),
-            ("subject", Value::from(plan.into_string())),
+            ("topic", topic.into()),
+            ("from_draft", from_draft.into()),
+            ("subject", subject.as_str().into()),
+            ("subject_before", digest.into()),
             (
-                "subject_before",
-                text(subject_before.map(|digest| digest.to_string())),
+                "continues",
+                continued.map(|continued| continued.id().to_string()).into(),
             ),
-            ("continues", text(continues)),
         ],
         ..StartFields::default()
     })
 }
 
-/// Returns the fields of a loop that is started to review the changes of the work tree.
-fn of_review(request: &StartRequest<'_>) -> Result<StartFields, StartRefused> {
+fn review_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
     for (field, flag) in PLAN_ONLY {
         if request.text(field).is_some() || request.flag(field) {
-            let mode = Mode::Plan;
-            return Err(StartRefused::OtherMode { flag, mode });
+            return Err(wrong_mode(flag, Mode::Plan));
         }
     }
     let topic = request.text("topic").unwrap_or_default();
-    let found = changes(request.store, topic, request.text(BASE), request.now)?;
+    let found = changes_to_review(request.store, topic, request.text(BASE), request.now)?;
     Ok(StartFields {
         fields: vec![
-            (BASE, found.base.map_or(Value::Null, Value::from)),
-            ("topic", Value::from(found.topic)),
-            ("subject", Value::from(found.subject.into_string())),
+            (BASE, found.base.into()),
+            ("topic", found.topic.into()),
+            ("subject", found.subject.into_string().into()),
         ],
         id: Some(found.id),
     })
@@ -267,34 +171,38 @@ fn of_review(request: &StartRequest<'_>) -> Result<StartFields, StartRefused> {
 
 /// The changes that a loop is started to review.
 pub struct ChangesFound {
-    /// What they are about.
+    /// The topic.
     pub topic: String,
     /// The id of the loop.
     pub id: LoopId,
-    /// Where their copy will lie.
+    /// The path of their copy.
     pub subject: Utf8PathBuf,
     /// The commit that they are compared with, if a base was named.
     pub base: Option<String>,
 }
 
-/// Returns the changes of the work tree as they are now, under this topic, else their title.
+/// Returns the changes of the work tree as they are now. Without a topic their title is the topic.
 ///
 /// # Errors
-/// There are none, or they cannot be read.
-pub fn changes(
+/// Returns an error if there are no changes, or if they cannot be read.
+pub fn changes_to_review(
     store: &Store,
     topic: &str,
     base: Option<&str>,
     now: Timestamp,
-) -> Result<ChangesFound, StartRefused> {
-    let found = copy::now(store, base).map_err(StartRefused::Changes)?;
-    let Changes { title, .. } = found;
-    let id = LoopId::new_stamp(now).map_err(|source| StartRefused::Io {
-        path: store.folder().to_owned(),
-        source,
+) -> Result<ChangesFound, Failure> {
+    let found = copy::now(store, base).map_err(|error| {
+        let exit = match error {
+            ChangesError::Worktree(WorktreeError::Io { .. } | WorktreeError::Answer { .. }) => {
+                Exit::Internal
+            }
+            _ => Exit::Usage,
+        };
+        Failure::new(exit, error)
     })?;
+    let id = LoopId::new_stamp(now).map_err(|error| unreadable(store.folder(), &error))?;
     let topic = match topic.trim() {
-        "" => title,
+        "" => found.title,
         topic => topic.to_owned(),
     };
     Ok(ChangesFound {
@@ -305,47 +213,85 @@ pub fn changes(
     })
 }
 
-/// Returns the loop that a new one goes on from: of this project, of plan mode, and over.
-fn over(store: &Store, given: &str) -> Result<AnyLoop, StartRefused> {
-    let refused = |problem: String| StartRefused::Continues {
-        given: text::one_line(given, 60),
-        near: None,
-        problem,
+/// Opens the loop that a new one continues: a plan loop of this project that is over.
+fn open_continued(store: &Store, given: &str) -> Result<AnyLoop, Failure> {
+    let refused = |problem: &str, near: Option<&str>| {
+        let known = "--continue takes a plan loop of this project that is over; `claudex-loop list` shows them";
+        let given = text::one_line(given, 60);
+        Failure::plain(
+            Exit::Usage,
+            "claudex::start::continues",
+            format!("cannot continue `{given}`: {problem}"),
+            &suggest::help(near, known),
+        )
     };
-    let unknown = |problem: String| StartRefused::Continues {
-        given: text::one_line(given, 60),
-        near: locate::near_id(INFO.state, store.root(), given),
-        problem,
+    let unknown = |problem: &str| {
+        let near = locate::near_id(INFO.state, store.root(), given);
+        refused(problem, near.as_deref())
     };
-    let id = LoopId::parse(given, INFO.state.ids)
-        .map_err(|_| unknown("it is not the id of a loop".to_owned()))?;
+    let id = LoopId::parse(given, INFO.state.ids).map_err(|_| unknown("not the id of a loop"))?;
     if store.archived().iter().any(|one| one.id == id) {
-        return Err(unknown(format!(
-            "it is not over: it is in the archive; to bring it back:\n    claudex-loop resume {id}"
-        )));
+        let problem =
+            format!("it is archived and not over; to bring it back:\n    claudex-loop resume {id}");
+        return Err(unknown(&problem));
     }
-    let archived = store.archived_store(id.as_str());
-    let store = if store.has_archived(&id) {
-        &archived
-    } else {
-        store
+    let store = match store.has_archived(&id) {
+        true => &store.archived_store(id.as_str()),
+        false => store,
     };
     if store.path_of(&id).symlink_metadata().is_err() {
-        return Err(unknown(format!(
-            "{} has no such loop",
-            text::shown(store.folder())
-        )));
+        let folder = text::shown(store.folder());
+        return Err(unknown(&format!("{folder} has no such loop")));
     }
-    let before =
-        AnyLoop::open(store, &id, Actor::Person).map_err(|error| refused(error.to_string()))?;
-    if super::reviews_changes(&before) {
-        return Err(refused("it reviewed changes, not a plan".to_owned()));
+    let continued = AnyLoop::open(store, &id, Actor::Person)
+        .map_err(|error| refused(&error.to_string(), None))?;
+    if super::reviews_changes(&continued) {
+        return Err(refused("it reviewed changes, not a plan", None));
     }
-    if !before.phase().is_terminal() {
-        return Err(refused(format!(
+    if !continued.phase().is_terminal() {
+        let problem = format!(
             "it is not over yet (phase {}); see `claudex-loop status`",
-            before.phase()
-        )));
+            continued.phase()
+        );
+        return Err(refused(&problem, None));
     }
-    Ok(before)
+    Ok(continued)
+}
+
+fn no_topic() -> Failure {
+    usage(
+        "claudex::start::topic",
+        "Plan mode requires a topic",
+        "say what the plan is about, after the flags: start plan move the queue to Postgres",
+    )
+}
+
+fn no_draft(path: &Utf8Path) -> Failure {
+    let path = text::shown(path);
+    usage(
+        "claudex::start::draft",
+        &format!("--from-draft requires PLAN.md to exist, and {path} does not"),
+        "write the draft first, or leave --from-draft out",
+    )
+}
+
+fn wrong_mode(flag: &str, mode: Mode) -> Failure {
+    usage(
+        "claudex::start::mode",
+        &format!("{flag} only applies to {mode} mode"),
+        &format!("leave it out, or start {mode} mode"),
+    )
+}
+
+fn usage(code: &str, message: &str, help: &str) -> Failure {
+    Failure::plain(Exit::Usage, code, message.to_owned(), help)
+}
+
+fn unreadable(path: &Utf8Path, error: &std::io::Error) -> Failure {
+    Failure::plain(
+        Exit::Internal,
+        "claudex::start::io",
+        format!("cannot read {}: {error}", text::shown(path)),
+        "check that the file is regular and that you may read it",
+    )
 }

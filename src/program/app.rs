@@ -202,6 +202,15 @@ impl<M: App> Program<M> {
         subject::tell(held.raw(), || (self.subjects)(held));
     }
 
+    /// Stops a loop, as the Stop hook does.
+    ///
+    /// # Errors
+    /// Returns an error if a transition is refused.
+    pub fn step(&self, held: M::Any, settings: &Settings) -> Stopped<M::Any> {
+        self.prepare(&held, settings, Actor::Hook);
+        (self.on_stop)(held)
+    }
+
     /// Takes a verb's transition, with the data that the program sets with it.
     pub(super) fn run(&self, verb: M::Verb, mut held: M::Any) -> Result<M::Any, NotTaken<M::Any>> {
         self.extension.before_take(&mut held, &verb)?;

@@ -1,4 +1,4 @@
-//! The patches that reviewers proposed, each tried against the work tree as it is now. Nothing is applied.
+//! The patches that reviewers proposed, each tried against the current work tree. Nothing is applied.
 
 use serde::Serialize;
 
@@ -8,38 +8,39 @@ use claudex_loop::review::findings::Finding;
 use claudex_loop::review::reports;
 use claudex_loop::review::worktree::{Snapshot, names};
 
-/// The longest line of a patch that is shown, in characters.
-const LINE: usize = 400;
-/// The most lines of a patch that are shown.
-const LINES: usize = 400;
+/// Upper limit of a line of a patch in the report, in characters.
+const MAX_LINE_CHARS: usize = 400;
+/// Upper limit of lines of a patch in the report.
+const MAX_LINES: usize = 400;
 
-/// A patch, tried.
+/// A patch that was tried.
 #[derive(Debug, Serialize)]
 pub(super) struct Fix {
-    /// From 1, over all rounds.
+    /// The number of the patch, from 1, over all rounds.
     pub(super) number: usize,
     pub(super) round: u64,
-    /// Which of the round's findings it belongs to.
+    /// The index of its finding among those of the round.
     pub(super) index: usize,
     pub(super) place: String,
     what: String,
-    /// Why it does not apply; None: it does.
+    /// The reason why it does not apply, or `None` if it does.
     pub(super) problem: Option<String>,
-    /// Whether what is shown is not the patch to the byte.
+    /// Whether the report does not show the patch byte for byte.
     altered: bool,
     fence: String,
     patch: String,
 }
 
-/// All patches of all rounds, tried.
+/// The patches of all rounds.
 #[derive(Debug, Default)]
 pub(super) struct Fixes {
     pub(super) all: Vec<Fix>,
-    /// The tree that they were tried against.
+    /// The id of the tree that they were tried against.
     pub(super) tree: String,
 }
 
 impl Fixes {
+    /// Tries all patches of these verdicts.
     pub(super) fn of(held: &AnyLoop, rounds: &[FindingsJson]) -> Self {
         let proposed: Vec<(&FindingsJson, usize, &Finding, &str)> = rounds
             .iter()
@@ -88,39 +89,39 @@ impl Fixes {
         }
     }
 
-    /// How many apply.
+    /// Returns how many apply.
     pub(super) fn applying(&self) -> usize {
         self.all.iter().filter(|fix| fix.problem.is_none()).count()
     }
 
-    /// The number of a finding's patch.
+    /// Returns the number of a finding's patch.
     pub(super) fn number(&self, round: u64, index: usize) -> Option<usize> {
         let of = |fix: &&Fix| fix.round == round && fix.index == index;
         self.all.iter().find(of).map(|fix| fix.number)
     }
 }
 
-/// A patch as it is shown: what is hidden in it spelled out, its lines and their number capped. The whole one is in the
-/// findings' JSON.
+/// Returns a patch as the report shows it: hidden characters spelled out, long lines and long patches cut. The findings' JSON has
+/// the whole patch.
 fn shown(patch: &str) -> String {
     let plain: String = patch.split_inclusive('\n').map(names::visible).collect();
     let plain = plain.replace("\r\n", "\n");
     let mut shown: Vec<String> = plain
         .lines()
-        .take(LINES)
-        .map(|line| match line.char_indices().nth(LINE) {
+        .take(MAX_LINES)
+        .map(|line| match line.char_indices().nth(MAX_LINE_CHARS) {
             Some((end, _)) => format!("{}... (cut here)", &line[..end]),
             None => line.to_owned(),
         })
         .collect();
-    let rest = plain.lines().count().saturating_sub(LINES);
+    let rest = plain.lines().count().saturating_sub(MAX_LINES);
     if rest > 0 {
         shown.push(format!("... ({rest} more lines are left out here)"));
     }
     shown.join("\n")
 }
 
-/// A fence that nothing in the text closes.
+/// Returns a fence that no line of the text closes.
 fn fence(text: &str) -> String {
     let longest = text
         .split(|c| c != '`')
@@ -135,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_patch_closes_its_fence_and_a_long_one_is_cut() {
+    fn patch_fence_stays_open_and_long_patch_is_cut() {
         assert_eq!(fence("+a\n"), "```");
         assert_eq!(fence("+````` x\n"), "``````");
         assert_eq!(

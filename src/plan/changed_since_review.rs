@@ -1,6 +1,7 @@
-//! Whether what was reviewed is still the same when the summary is made, and again when the loop is over.
+//! Changes of the plan or the work tree after the last review.
 //!
-//! The answer is a note in the journal, so that `status` says later what the summary said.
+//! They are looked for when the summary is made and when the loop is over, and noted in the journal, so that `status` has the
+//! same caveat as the summary.
 
 use std::time::{Duration, Instant};
 
@@ -14,19 +15,19 @@ use claudex_loop::review::worktree::CHANGED_SINCE_REVIEW;
 use claudex_loop::review::{Digest, copy};
 use claudex_loop::store::Entry;
 
-/// The note that something changed since its last review.
+/// The journal's note of a change since the last review.
 const CHANGED: &str = "changed-since-review";
-/// How long git may take to read the work tree: a stop waits for it.
+/// Time limit for git, since a stop waits for it.
 const GIT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Notes, when the summary is made, that something changed since its last review.
+/// Notes a change since the last review, when the summary is made.
 pub fn at_summary(held: &AnyLoop) {
     if has_changed(held) {
         note(held);
     }
 }
 
-/// Returns the sentence about a change that the summary does not mention, once the loop is over.
+/// Notes a change that the summary does not mention, and returns the sentence about it, once the loop is over.
 pub fn at_end(held: &AnyLoop) -> Option<String> {
     let journal = held.raw().journal().unwrap_or_default();
     if held.phase() != Phase::Done || noted(held, &journal).is_some() || !has_changed(held) {
@@ -36,7 +37,7 @@ pub fn at_end(held: &AnyLoop) -> Option<String> {
     Some(sentence(held))
 }
 
-/// Returns the sentence about a change since the last review, if the journal has a note of one.
+/// Returns the sentence about a change that the journal notes, unless a later review covers it.
 pub fn noted(held: &AnyLoop, journal: &[Entry]) -> Option<String> {
     let is_closing = matches!(held.phase(), Phase::Summarizing | Phase::Done);
     let changed = |entry: &Entry| entry.noted::<serde_json::Value>(CHANGED).is_some();
@@ -52,8 +53,8 @@ fn sentence(held: &AnyLoop) -> String {
     }
 }
 
-/// Returns whether the work tree has another tree id than the last review had before it, or whether a plan that counts as
-/// clean has another digest. What is not known has not changed.
+/// Returns whether the work tree, or a plan that counts as clean, differs from what the last review read. Returns `false` if
+/// that is unknown.
 fn has_changed(held: &AnyLoop) -> bool {
     let raw = held.raw();
     let runs = rounds::runs(raw);
@@ -78,8 +79,7 @@ fn last_verdict(runs: &[Run]) -> Option<&Run> {
 
 fn note(held: &AnyLoop) {
     let (store, id) = (held.raw().store(), held.id());
-    // The turn ends all the same; the log says why the sentence may be missing.
     if let Err(error) = store.note(id, CHANGED, &json!({})) {
-        store.log(&format!("{id} could not note {CHANGED}: {error}"));
+        store.log(&format!("{id} cannot note {CHANGED}: {error}"));
     }
 }

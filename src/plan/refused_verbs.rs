@@ -1,0 +1,62 @@
+//! The help of refused verbs: what the user or the agent can do instead.
+
+use super::typestate::DecisionSignal;
+use super::{AnyLoop, Phase, Verb, reviews_changes};
+
+/// Returns what to do instead of a transition that was refused, or `None` if there is nothing better than the refusal.
+pub fn help(held: &AnyLoop, transition: &str) -> Option<String> {
+    let fields = held.fields();
+    let is_marked = fields.decision_signal != DecisionSignal::None;
+    let phase = held.phase();
+    Some(match (transition, phase) {
+        ("more" | "resume" | "answer", phase) if phase.is_terminal() => {
+            format!("the loop is over ({phase}); {}", new_loop(held))
+        }
+        ("more", Phase::Summarizing) => format!(
+            "the loop was settled ({}) in its last round; to have the plan reviewed further, {}",
+            fields.decision_signal,
+            new_loop(held)
+        ),
+        ("mark_done", Phase::Reviewing) if is_marked => {
+            "the loop is already marked as done; end the turn, and the next stop prints the summary"
+                .to_owned()
+        }
+        ("more", Phase::Reviewing) if is_marked => {
+            "the loop is marked as done; the next stop prints the summary".to_owned()
+        }
+        ("more", phase) => format!(
+            "the loop is in phase {phase}, round {} of {}; it takes more rounds after its summary",
+            fields.round, fields.max_rounds
+        ),
+        _ => return None,
+    })
+}
+
+/// Returns the start that `more` becomes if the plan loop is over: a new loop, which continues it.
+pub fn start_instead(held: &AnyLoop, verb: &Verb) -> Option<Vec<String>> {
+    let Verb::More { rounds, .. } = verb else {
+        return None;
+    };
+    let is_finished = matches!(held.phase(), Phase::Done | Phase::Errored);
+    if !is_finished || reviews_changes(held) {
+        return None;
+    }
+    let id = held.id().to_string();
+    let rounds = rounds.to_string();
+    Some(
+        ["plan", "--continue", &id, "--rounds", &rounds]
+            .map(str::to_owned)
+            .into(),
+    )
+}
+
+/// Says how to start a new loop that continues one that is over.
+fn new_loop(held: &AnyLoop) -> String {
+    let (slash, terminal) = match reviews_changes(held) {
+        true => ("review".to_owned(), "review --changes"),
+        false => (format!("plan --continue {}", held.id()), "more"),
+    };
+    format!(
+        "start a new loop: /claudex:{slash} --rounds N, or in a terminal:\n    claudex-loop {terminal} --rounds N"
+    )
+}
