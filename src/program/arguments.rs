@@ -346,13 +346,11 @@ pub(super) struct Target {
 /// `config`
 #[derive(Debug, Subcommand)]
 pub(super) enum Config {
-    /// Print where the user's and the project's file are, and whether they are there
-    Path(Format),
-    /// Print every setting that holds here, with where it comes from
+    /// Print every setting that holds here, with its source
     Show(Format),
-    /// Check both files and the environment; exit 2 with every finding where something is wrong
+    /// Print the paths of both files; exit 2 with the first problem, if there is one
     Check,
-    /// Write the user's file, with every setting commented out, where there is none
+    /// Write the user's file with every setting commented out, if there is none
     Init,
 }
 

@@ -57,6 +57,11 @@ pub fn way(change: &ChangeEntry) -> String {
     }
 }
 
+/// Returns a time to the second: `2026-11-22T00:02:03Z`.
+pub fn time(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
 /// `2m 3s ago`.
 pub fn ago(then: Timestamp, now: Timestamp) -> String {
     match u64::try_from(now.as_second() - then.as_second()) {

@@ -57,7 +57,7 @@ pub(in crate::program) fn journal<M: App>(
             Entry::Change(change) => (change.at, of_change(M::TABLE, &past, change)),
             Entry::Note(note) => (note.at, of_note(&past, note)),
         };
-        out::line(&format!("{at}  {line}"));
+        out::line(&format!("{}  {line}", words::time(at)));
     }
     Ok(Exit::Complete)
 }
