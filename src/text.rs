@@ -33,7 +33,7 @@ pub fn pasteable(message: &str) -> String {
                 rest = after;
             }
             Some((words, after)) if !words.contains('\n') => {
-                safe.extend(["‘", &words.replace('"', "”"), "’"]);
+                safe.extend(["‘", &curl_quotes(words), "’"]);
                 rest = after;
             }
             _ => safe.push('‘'),
@@ -66,7 +66,7 @@ pub fn note(text: &str, limit: usize) -> String {
     let text = lines(text, limit);
     let quoted = text.lines().map(|line| match line.starts_with(COMMAND) {
         true => line.to_owned(),
-        false => line.replace('"', "”"),
+        false => curl_quotes(line),
     });
     quoted.collect::<Vec<_>>().join("\n")
 }
@@ -155,6 +155,6 @@ mod tests {
     fn substitutions_are_typographic_and_single_words_stay() {
         assert_eq!(pasteable("`a-b.c` and `x y`, `"), "`a-b.c` and ‘x y’, ‘");
         assert_eq!(pasteable("``; `a\nb` ``"), "‘’; ‘a\nb‘ ’‘");
-        assert_eq!(pasteable("'${HOME}' `say \"x\"`"), "‘$ {HOME}’ ‘say ”x”’");
+        assert_eq!(pasteable("'${HOME}' `say \"x\"`"), "‘$ {HOME}’ ‘say “x”’");
     }
 }

@@ -39,7 +39,26 @@ pub fn is_hidden(character: char) -> bool {
 /// assert_eq!(claudex_loop_engine::text::shown("/a\u{1b}[2J\nb"), r"/a\u{1b}[2J\nb");
 /// ```
 pub fn shown(name: impl AsRef<str>) -> String {
-    exact(name).replace('"', "”")
+    curl_quotes(&exact(name))
+}
+
+/// Returns the text with each straight double quote as an opening or a closing one, so that it ends no shell's quotes.
+///
+/// ```
+/// assert_eq!(claudex_loop_engine::text::curl_quotes(r#"say "a b" ("c")"#), "say “a b” (“c”)");
+/// ```
+pub fn curl_quotes(text: &str) -> String {
+    let mut before = ' ';
+    let curled = text.chars().map(|character| {
+        let opens = before.is_whitespace() || "([{‘'=".contains(before);
+        before = character;
+        match character {
+            '"' if opens => '“',
+            '"' => '”',
+            other => other,
+        }
+    });
+    curled.collect()
 }
 
 /// Returns a name or a path on one line, to be opened: visible characters as they are, hidden ones spelled out, so that names

@@ -22,6 +22,20 @@ pub fn is_installed(command: &ConfiguredCommand, root: &Utf8Path) -> bool {
     find_installed(&command.program, root).is_some()
 }
 
+/// Reads the names of the environment variables of a command or a reviewer.
+///
+/// # Errors
+/// Returns an error if one has a value.
+pub fn variable_names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let names = Vec::<String>::deserialize(deserializer)?;
+    if let Some(name) = names.iter().find(|name| name.contains('=')) {
+        let help = "give names alone; the values are taken from your environment";
+        let message = format!("`{name}` is not the name of a variable\n{help}");
+        return Err(D::Error::custom(message));
+    }
+    Ok(names)
+}
+
 /// Reads the program of a command or a reviewer: an absolute path, or a name that is looked up in PATH.
 ///
 /// # Errors

@@ -328,11 +328,9 @@ pub(super) struct Target {
 /// The subcommands of `config`.
 #[derive(Debug, Subcommand)]
 pub(super) enum Config {
-    /// Print the paths of the user's and the project's file, and whether they exist
-    Path(Format),
-    /// Print every setting with its source
+    /// Print every setting that holds here, with its source
     Show(Format),
-    /// Check both files and the environment; exit 2 on an error
+    /// Print the paths of both files; exit 2 with the first problem, if there is one
     Check,
     /// Write the user's file with every setting commented out, if there is none
     Init,

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use miette::Diagnostic;
 use serde::Serialize;
 
@@ -14,13 +14,12 @@ use super::app::{App, Program};
 use super::client_files::ClientFiles;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::plugin::variable;
 use super::settings::{Settings, user_path};
 use super::{Tone, locate, loops, out, reviewers};
 use crate::files::Folder;
 use crate::hooks::OLDEST_CLIENT;
 use crate::process::configured::is_installed;
-use crate::process::environment::{Environment, clean_path, find_program};
+use crate::process::environment::{Environment, clean_path, find_installed};
 use crate::process::limits::Limits;
 use crate::process::{Call, ProcessEnd, supervise};
 use crate::review::claude;
@@ -28,7 +27,7 @@ use crate::review::settings::ReviewerKind;
 use crate::store::{RunLock, StateHome};
 use crate::text;
 
-/// How long a program may take to say its version.
+/// How long a program may take to print its version.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest text of a check, in characters.
 const MAX_TEXT_CHARS: usize = 500;
@@ -36,14 +35,14 @@ const MAX_TEXT_CHARS: usize = 500;
 /// One check. Its fields are those of `--json`.
 #[derive(Debug, Serialize)]
 struct Check {
-    name: String,
+    name: &'static str,
     result: Verdict,
     found: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     help: Option<String>,
 }
 
-/// The result of a check.
+/// The verdict of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, derive_more::Display)]
 #[serde(rename_all = "lowercase")]
 #[display(rename_all = "lowercase")]
@@ -55,40 +54,23 @@ enum Verdict {
     Problem,
 }
 
-impl Check {
-    fn ok(name: &str, found: impl AsRef<str>) -> Self {
-        Self {
-            name: name.to_owned(),
-            result: Verdict::Ok,
-            found: text::lines(found.as_ref(), MAX_TEXT_CHARS),
-            help: None,
-        }
-    }
+/// The finding of a check: as it should be, or the verdict, what is missing, and the next step.
+type Finding<T> = Result<T, (Verdict, String, String)>;
+/// The result of a check.
+type Found = Finding<String>;
 
-    fn warning(name: &str, found: impl AsRef<str>, help: impl AsRef<str>) -> Self {
-        Self {
-            result: Verdict::Warning,
-            help: Some(text::lines(help.as_ref(), MAX_TEXT_CHARS)),
-            ..Self::ok(name, found)
-        }
-    }
+fn warning<T>(found: impl Into<String>, help: impl Into<String>) -> Finding<T> {
+    Err((Verdict::Warning, found.into(), help.into()))
+}
 
-    fn problem(name: &str, found: impl AsRef<str>, help: impl AsRef<str>) -> Self {
-        Self {
-            result: Verdict::Problem,
-            ..Self::warning(name, found, help)
-        }
-    }
+fn problem<T>(found: impl Into<String>, help: impl Into<String>) -> Finding<T> {
+    Err((Verdict::Problem, found.into(), help.into()))
+}
 
-    /// Returns a problem with the help of an error, or else with this one.
-    fn error(name: &str, error: &dyn Diagnostic, otherwise: &str) -> Self {
-        let help = error.help().map(|help| help.to_string());
-        Self::problem(
-            name,
-            error.to_string(),
-            help.as_deref().unwrap_or(otherwise),
-        )
-    }
+/// Returns an error as a problem, with this help if the error has none of its own.
+fn refused<T>(error: impl Diagnostic, help: &str) -> Finding<T> {
+    let own = error.help().map(|help| help.to_string());
+    problem(error.to_string(), own.unwrap_or(help.to_owned()))
 }
 
 /// Runs the checks. The exit code is 1 if one of them found a problem.
@@ -99,77 +81,87 @@ pub(super) fn doctor<M: App>(program: &Program<M>, json: bool) -> Result<Exit, F
     // The others open the folder and close it to other users.
     let state_home = check_state_home(info);
     let client_files = ClientFiles::read(&here, &root);
-    let protocol = super::dispatch::protocol::<M>();
-
-    let mut checks = vec![
-        check_program(info, &protocol, &root),
-        check_plugin(info, &protocol, &root),
-        check_client(&root),
-        check_hooks(info, &client_files),
-        check_other_plugins(info, &client_files),
-        check_state_folder(info, &here),
-        check_loops(info, &here),
-        state_home,
-        check_git(&root),
+    let version = format!("{} {}", info.program, super::dispatch::protocol::<M>());
+    let (configuration, settings) = match Settings::load(info, &root) {
+        Ok(settings) => (check_configuration(&settings), settings),
+        Err(error) => (refused(error, "fix or remove it"), Settings::usual(info)),
+    };
+    let mut found = vec![
+        ("program", check_program(info, &version, &root)),
+        ("client", check_client(&root)),
+        ("hooks", check_hooks(info, &client_files)),
+        ("other plugins", check_other_plugins(info, &client_files)),
+        ("state folder", check_state_folder(info, &here)),
+        ("loops", check_loops(info, &here)),
+        ("state home", state_home),
+        ("git", check_git(&root)),
+        ("configuration", configuration),
     ];
-    let (configuration, settings) = check_configuration(info, &root);
-    checks.push(configuration);
-    checks.extend(check_commands(info, &settings, &root));
+    found.extend(check_commands(&settings, &root).map(|command| ("run", command)));
     if M::TABLE.phases.iter().any(|phase| phase.review.is_some()) {
-        checks.extend(check_reviewers(&settings, &root));
+        found.push(("reviewer", check_reviewer(&settings, &root)));
     }
 
+    let checks: Vec<Check> = found.into_iter().map(Check::new).collect();
     match json {
         true => out::json(&checks),
         false => print(&checks),
     }
-    Ok(
-        match checks.iter().any(|check| check.result == Verdict::Problem) {
-            true => Exit::Refused,
-            false => Exit::Complete,
-        },
-    )
+    let problem = checks.iter().find(|check| check.result == Verdict::Problem);
+    Ok(problem.map_or(Exit::Complete, |_| Exit::Refused))
+}
+
+impl Check {
+    fn new((name, found): (&'static str, Found)) -> Self {
+        let (result, found, help) = match found {
+            Ok(found) => (Verdict::Ok, found, None),
+            Err((result, found, help)) => (result, found, Some(help)),
+        };
+        Self {
+            name,
+            result,
+            found: text::lines(&found, MAX_TEXT_CHARS),
+            help: help.map(|help| text::lines(&help, MAX_TEXT_CHARS)),
+        }
+    }
 }
 
 fn print(checks: &[Check]) {
     let width = checks.iter().map(|check| check.name.len()).max();
     let width = width.unwrap_or_default();
     for check in checks {
-        let sign = check.result.to_string();
+        let result = check.result.to_string();
         let tone = match check.result {
             Verdict::Ok => Tone::Good,
             Verdict::Warning => Tone::Warning,
             Verdict::Problem => Tone::Bad,
         };
-        let line = format!("{sign:<7}  {:<width$}  {}", check.name, check.found);
-        out::toned(&line, &sign, tone);
+        let line = format!("{result:<7}  {:<width$}  {}", check.name, check.found);
+        out::toned(&line, &result, tone);
         if let Some(help) = &check.help {
-            out::line(&format!("{:1$}  help: {help}", "", "problem".len()));
+            out::line(&format!("         help: {help}"));
         }
     }
-    let count = |result| checks.iter().filter(|check| check.result == result).count();
-    out::line(match (count(Verdict::Problem), count(Verdict::Warning)) {
-        (0, 0) => "Everything is as it should be.",
-        (0, _) => "Loops can run. Each warning says what is missing.",
-        _ => "Fix each problem first: until then no loop runs as it should.",
+    let has = |result| checks.iter().any(|check| check.result == result);
+    out::line(match (has(Verdict::Problem), has(Verdict::Warning)) {
+        (true, _) => "Fix each problem first: until then no loop runs as it should.",
+        (_, true) => "Loops can run. Each warning says what is missing.",
+        _ => "Everything is in order.",
     });
 }
 
-/// Runs a program with a few seconds of time and returns the first line that it prints.
+/// Runs a program and returns the first line that it prints.
 fn first_line(
     program: &Path,
     argument: &str,
     environment: Environment,
     root: &Utf8Path,
 ) -> Result<String, String> {
-    let shown = program.display();
-    let name = program
-        .to_str()
-        .ok_or_else(|| format!("{shown} is not UTF-8"))?;
     // The program does not run in the project, so the project's folders are taken off PATH here.
     let path = clean_path(&std::env::var_os("PATH").unwrap_or_default(), root);
+    let name = program.to_string_lossy();
     let call = Call {
-        program: name,
+        program: &name,
         arguments: &[argument.to_owned()],
         directory: Utf8Path::new("/"),
         stdin: b"",
@@ -180,124 +172,58 @@ fn first_line(
         },
     };
     let ended = supervise(&call, &mut |_| ControlFlow::Continue(()));
+    let printed = String::from_utf8_lossy(&ended.stdout);
+    let line = printed.lines().next().unwrap_or_default();
     match ended.how {
-        ProcessEnd::Exited(0) => {
-            let printed = String::from_utf8_lossy(&ended.stdout);
-            Ok(text::one_line(
-                printed.lines().next().unwrap_or_default(),
-                100,
-            ))
-        }
-        ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => Err(format!(
-            "{shown} {argument} did not end within {} s",
-            VERSION_TIMEOUT.as_secs()
-        )),
-        ProcessEnd::CouldNotStart(error) => Err(error.to_string()),
-        _ => Err(format!("{shown} {argument} failed")),
+        ProcessEnd::Exited(0) => Ok(text::one_line(line, 100)),
+        ProcessEnd::TimedOut { .. } => Err(format!("{name} {argument} did not end in time")),
+        _ => Err(format!("{name} {argument} failed")),
     }
 }
 
-/// Returns the files of our name on PATH: programs, and launchers of the plugin.
-fn on_path(info: &ProgramInfo, root: &Utf8Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
+/// Checks that the first program of our name on PATH is of this version: agents and users call it.
+fn check_program(info: &ProgramInfo, version: &str, root: &Utf8Path) -> Found {
+    let own = std::env::current_exe().unwrap_or_default();
+    let this = format!("{version}, {}", own.display());
     let path = clean_path(&std::env::var_os("PATH").unwrap_or_default(), root);
-    let is_program = |file: &PathBuf| {
-        let plugin = file.parent().and_then(Path::parent);
-        plugin.is_none_or(|plugin| !plugin.join(".claude-plugin").is_dir())
-    };
-    std::env::split_paths(&path)
-        .filter_map(|folder| find_program(info.program, Some(folder.as_os_str()), root))
-        .partition(is_program)
-}
-
-/// Checks that the first program of our name on PATH is of this version: agents and people call it.
-fn check_program(info: &ProgramInfo, protocol: &str, root: &Utf8Path) -> Check {
-    const NAME: &str = "program";
-    let inode = |file: &Path| file.metadata().map(|found| (found.dev(), found.ino())).ok();
-    let own = std::env::current_exe().ok();
-    let shown = own
-        .as_ref()
-        .map_or("?".into(), |own| own.display().to_string());
-    let this = format!("{} {protocol}, {shown}", info.program);
-
-    let (programs, launchers) = on_path(info, root);
-    let help =
-        "install this version (cargo install --path . in a clone), or put its folder first on PATH";
-    let Some(first) = programs.first() else {
-        return match launchers.is_empty() {
-            true => Check::warning(NAME, format!("{this}, is not on PATH"), help),
-            false => Check::ok(NAME, this),
-        };
-    };
-    let is_this = own
-        .as_deref()
-        .and_then(inode)
-        .is_some_and(|own| Some(own) == inode(first));
-    if is_this {
-        return Check::ok(NAME, this);
-    }
-    match first_line(first, "--protocol", Environment::default(), root) {
-        Ok(line) if line == format!("{} {protocol}", info.program) => Check::ok(NAME, this),
-        Ok(line) => {
-            let found = format!(
+    let files = std::env::split_paths(&path).map(|folder| folder.join(info.program));
+    // A plugin's launcher on PATH has started this program.
+    let is_launcher = |file: &Path| file.with_file_name("../.claude-plugin").is_dir();
+    let mut programs = files.filter(|file| file.is_file() && !is_launcher(file));
+    let found = match programs.next() {
+        None if std::env::var_os("CLAUDE_PLUGIN_ROOT").is_some() => return Ok(this),
+        None => format!("{this}, is not on PATH"),
+        Some(first) => {
+            let line = first_line(&first, "--protocol", Environment::default(), root);
+            let line = line.unwrap_or_else(|why| why);
+            if line == version {
+                return Ok(this);
+            }
+            format!(
                 "{this}, but the first on PATH is {}: {line}",
                 first.display()
-            );
-            Check::warning(NAME, found, help)
+            )
         }
-        Err(why) => Check::warning(NAME, format!("{this}, but on PATH: {why}"), help),
-    }
-}
-
-/// Checks that the plugin's launcher finds a program of this version.
-fn check_plugin(info: &ProgramInfo, protocol: &str, root: &Utf8Path) -> Check {
-    const NAME: &str = "plugin";
-    let of_client = std::env::var_os("CLAUDE_PLUGIN_ROOT").map(PathBuf::from);
-    let of_client = of_client
-        .map(|plugin| plugin.join("bin").join(info.program))
-        .filter(|file| file.is_absolute() && file.is_file());
-    let Some(launcher) = of_client.or_else(|| on_path(info, root).1.into_iter().next()) else {
-        return Check::ok(
-            NAME,
-            "not checked: its launcher is on PATH only inside Claude Code",
-        );
     };
-    let names = [
-        variable(info.program, "BIN"),
-        "CARGO_HOME".to_owned(),
-        "CLAUDE_PLUGIN_DATA".to_owned(),
-    ];
-    let shown = launcher.display();
-    let help = format!(
-        "install this version (cargo install --path . in a clone), or set {} to it",
-        names[0]
-    );
-    match first_line(&launcher, "--protocol", Environment::allowing(names), root) {
-        Ok(line) if line == format!("{} {protocol}", info.program) => {
-            Check::ok(NAME, format!("{shown} finds this version"))
-        }
-        Ok(line) => Check::problem(NAME, format!("{shown} finds another program: {line}"), help),
-        Err(_) => Check::problem(NAME, format!("{shown} finds no program"), help),
-    }
+    let help = "install this version (cargo install --path . in a clone), or put it first on PATH";
+    warning(found, help)
 }
 
 /// Checks that the client is not older than the oldest version that we test with.
-fn check_client(root: &Utf8Path) -> Check {
-    const NAME: &str = "client";
+fn check_client(root: &Utf8Path) -> Found {
     let this = std::env::var_os("CLAUDE_CODE_EXECPATH").map(PathBuf::from);
     let this = this.filter(|file| file.is_absolute() && file.is_file());
-    let path = std::env::var_os("PATH");
-    let Some(client) = this.or_else(|| find_program("claude", path.as_deref(), root)) else {
-        return Check::ok(NAME, "not checked: `claude` is not on PATH");
+    let Some(client) = this.or_else(|| find_installed("claude", root)) else {
+        return Ok("not checked: `claude` is not on PATH".to_owned());
     };
-    let oldest = OLDEST_CLIENT.map(|part| part.to_string()).join(".");
     let environment = Environment::allowing(claude::variables());
     match first_line(&client, "--version", environment, root) {
-        Err(why) => Check::warning(NAME, why, "install Claude Code again"),
         Ok(line) if parse_version(&line).is_some_and(|version| version < OLDEST_CLIENT) => {
-            let found = format!("{line} is older than {oldest}, the oldest version that is tested");
-            Check::warning(NAME, found, "run `claude update`")
+            let found = format!("{line} is older than the oldest version that is tested");
+            warning(found, "run `claude update`")
         }
-        Ok(line) => Check::ok(NAME, format!("{line}, {}", client.display())),
+        Ok(line) => Ok(format!("{line}, {}", client.display())),
+        Err(why) => warning(why, "install Claude Code again"),
     }
 }
 
@@ -309,277 +235,191 @@ fn parse_version(line: &str) -> Option<[u64; 3]> {
 }
 
 /// Checks that the client runs our Stop hook.
-fn check_hooks(info: &ProgramInfo, client: &ClientFiles) -> Check {
-    const NAME: &str = "hooks";
+fn check_hooks(info: &ProgramInfo, client: &ClientFiles) -> Found {
     if let Some((file, key)) = client.hooks_off() {
         let found = format!("{file} has `{key}`: the client does not run our hooks");
-        return Check::problem(NAME, found, format!("remove `{key}` from that file"));
+        return problem(found, format!("remove `{key}` from that file"));
     }
     if let Some(file) = client.invalid.first() {
         let found = format!("{file} is not JSON, so the client ignores it");
-        return Check::warning(NAME, found, "fix that file");
+        return warning(found, "fix that file");
     }
-    match client.our_hook(info) {
-        Some(place) => Check::ok(NAME, format!("our Stop hook is called by {place}")),
-        None if info.plugin.is_some() => Check::ok(
-            NAME,
-            "enabled; our plugin is not installed (--plugin-dir cannot be seen here)",
-        ),
-        None => Check::warning(
-            NAME,
-            format!("no Stop hook calls {}, so no loop is driven", info.program),
-            format!(
-                "add the output of this to .claude/settings.json:\n    {} hooks",
-                info.program
-            ),
-        ),
+    if let Some(place) = client.our_hook(info) {
+        return Ok(format!("our Stop hook is called by {place}"));
     }
+    if info.plugin.is_some() {
+        return Ok("enabled; our plugin is not installed".to_owned());
+    }
+    let program = info.program;
+    let found = format!("no Stop hook calls {program}, so no loop is driven");
+    let help = format!("add the output of this to .claude/settings.json:\n    {program} hooks");
+    warning(found, help)
 }
 
 /// Checks that no Stop hook of another plugin works on our state folder.
-fn check_other_plugins(info: &ProgramInfo, client: &ClientFiles) -> Check {
-    const NAME: &str = "other plugins";
-    match client.rival(info) {
-        Some(plugin) => Check::warning(
-            NAME,
-            format!(
-                "the Stop hook of {plugin} works on {} as ours does",
-                info.state.folder
-            ),
-            format!(
-                "keep one of the two; to switch that one off:\n    claude plugin disable {plugin}"
-            ),
-        ),
-        None => Check::ok(NAME, format!("none works on {}", info.state.folder)),
-    }
+fn check_other_plugins(info: &ProgramInfo, client: &ClientFiles) -> Found {
+    let folder = info.state.folder;
+    let Some(plugin) = client.rival(info) else {
+        return Ok(format!("none works on {folder}"));
+    };
+    let found = format!("the Stop hook of {plugin} also works on {folder}");
+    let help =
+        format!("keep one of the two. To disable that one:\n    claude plugin disable {plugin}");
+    warning(found, help)
 }
 
 /// Checks that files in the state folder can be replaced and locked.
-fn check_state_folder(info: &'static ProgramInfo, here: &Utf8Path) -> Check {
-    const NAME: &str = "state folder";
+fn check_state_folder(info: &'static ProgramInfo, here: &Utf8Path) -> Found {
     let store = locate::stores(info.state, &[here]).into_iter().next();
     let store = store.unwrap_or_else(|| locate::for_start(info.state, here));
     let folder = store.folder();
     if let Some(refusal) = store.refusal() {
-        return Check::error(NAME, &refusal, "look at what is there");
+        return refused(refusal, "look at what is there");
     }
     // If the folder does not exist, it will be on the file system of its nearest ancestor.
-    let existing = folder.ancestors().find(|folder| folder.is_dir());
+    let mut ancestors = folder.ancestors();
+    let existing = ancestors.find(|path| path.symlink_metadata().is_ok());
     let existing = existing.unwrap_or(here);
-    let mut missing = folder.ancestors().take_while(|folder| *folder != existing);
-    if let Some(file) = missing.find(|path| path.symlink_metadata().is_ok()) {
-        let found = format!("{file} is not a folder, so {folder} cannot be created");
-        return Check::problem(NAME, found, "move that file away");
+    if !existing.is_dir() {
+        let found = format!("{existing} is not a folder, so {folder} cannot be created");
+        return problem(found, "move that file away");
     }
     match try_folder(existing) {
-        Ok(()) if folder.is_dir() => Check::ok(NAME, folder),
-        Ok(()) => Check::ok(NAME, format!("{folder} (the first start creates it)")),
-        Err(why) => Check::problem(
-            NAME,
-            why,
+        Ok(()) if existing == folder => Ok(folder.to_string()),
+        Ok(()) => Ok(format!("{folder} (the first start creates it)")),
+        Err(error) => problem(
+            format!("cannot write to {existing}: {error}"),
             "make the project's folder writable, on a local file system",
         ),
     }
 }
 
 /// Replaces and locks a file in a temporary folder below this one.
-fn try_folder(folder: &Utf8Path) -> Result<(), String> {
-    let scratch = tempfile::Builder::new()
-        .prefix(".loop-doctor")
-        .tempdir_in(folder)
-        .map_err(|error| format!("cannot write to {folder}: {error}"))?;
-    let path = Utf8PathBuf::from_path_buf(scratch.path().to_owned())
-        .map_err(|path| format!("{} is not UTF-8", path.display()))?;
-    let scratch = Folder::open(&path).map_err(|error| format!("{path}: {error}"))?;
-    scratch
-        .replace("x.state", b"phase: drafting\n")
-        .map_err(|error| format!("cannot replace a file in {folder}: {error}"))?;
-    let lock = RunLock::try_take(&scratch).map_err(|error| error.to_string())?;
+fn try_folder(folder: &Utf8Path) -> std::io::Result<()> {
+    let mut scratch = tempfile::Builder::new();
+    let scratch = scratch.prefix(".loop-doctor").tempdir_in(folder)?;
+    let scratch = Folder::open(Utf8Path::from_path(scratch.path()).unwrap_or(folder))?;
+    scratch.replace("x.state", b"phase: drafting\n")?;
+    let lock = RunLock::try_take(&scratch).map_err(std::io::Error::other)?;
     match lock.map(|_lock| RunLock::is_held(&scratch)) {
         Some(true) => Ok(()),
-        _ => Err(format!("a lock does not exclude others in {folder}")),
+        _ => Err(std::io::Error::other("a lock does not exclude others")),
     }
 }
 
 /// Checks that each loop of the project can be read.
-fn check_loops(info: &'static ProgramInfo, here: &Utf8Path) -> Check {
-    const NAME: &str = "loops";
+fn check_loops(info: &'static ProgramInfo, here: &Utf8Path) -> Found {
     let loops = locate::loops(info.state, here);
-    let broken: Vec<_> = loops
-        .iter()
-        .filter_map(|(_, listed)| Some((listed, listed.problem.as_ref()?)))
-        .collect();
-    if let Some((listed, why)) = broken.first() {
-        let found = format!(
-            "{} of {} cannot be read, such as {}: {why}",
-            broken.len(),
-            loops.len(),
-            listed.path
-        );
-        let help = format!("to move all loops aside:\n    {} rollback", info.program);
-        return Check::warning(NAME, found, help);
-    }
-    let mut ours = loops
-        .iter()
-        .filter(|(_, listed)| listed.ours && !listed.terminal);
-    if let Some(error) = ours.find_map(|(store, listed)| store.journal(&listed.id).err()) {
-        return Check {
-            result: Verdict::Warning,
-            ..Check::error(NAME, &error, "look at its journal")
+    for (store, listed) in &loops {
+        let unreadable = match &listed.problem {
+            Some(why) => format!("{}: {why}", listed.path),
+            None if listed.terminal || !listed.ours => continue,
+            None => match store.journal(&listed.id) {
+                Ok(_) => continue,
+                Err(error) => error.to_string(),
+            },
         };
+        let rollback = format!("{} rollback", info.program);
+        return warning(
+            unreadable,
+            format!("move all loops to the archive:\n    {rollback}"),
+        );
     }
     let active = loops.iter().filter(|(_, listed)| !listed.terminal).count();
-    Check::ok(
-        NAME,
-        format!("{} in this project, {active} active", loops.len()),
-    )
+    Ok(format!("{} in this project, {active} active", loops.len()))
 }
 
 /// Checks that the user's own folder outside of every project is closed to others and can be written.
-fn check_state_home(info: &ProgramInfo) -> Check {
-    const NAME: &str = "state home";
+fn check_state_home(info: &ProgramInfo) -> Found {
     let home = StateHome::of_user(info.program);
-    let folder = match home.checked() {
-        Ok(folder) => folder,
-        Err(error) => return Check::error(NAME, &error, "set HOME to your home folder"),
-    };
-    // A folder that is not there yet is made in the nearest one above it.
+    let folder = home
+        .checked()
+        .or_else(|error| refused(error, "set HOME to your home folder"))?;
+    // A folder that does not exist will be created in its nearest ancestor.
     let mut ancestors = folder.ancestors();
-    let there = ancestors.find(|folder| folder.exists()).unwrap_or(folder);
-    if let Err(error) = tempfile::tempfile_in(there) {
-        return Check::problem(
-            NAME,
-            format!("cannot write to {folder}: {error}"),
-            "make that folder writable, or set XDG_STATE_HOME to one that is",
+    let existing = ancestors.find(|folder| folder.exists()).unwrap_or(folder);
+    let unwritable = |error| {
+        let help = "make that folder writable, or set XDG_STATE_HOME to one that is";
+        problem(format!("cannot write to {folder}: {error}"), help)
+    };
+    tempfile::tempfile_in(existing)
+        .map(drop)
+        .or_else(unwritable)?;
+    let help = "restore the key from a backup, or remove it";
+    home.check_key()
+        .map(drop)
+        .or_else(|error| refused(error, help))?;
+    if existing != folder {
+        return Ok(format!("{folder} (the first start creates it)"));
+    }
+    let mode = folder.metadata().map_or(0, |found| found.mode());
+    if mode & 0o077 != 0 {
+        return problem(
+            format!("{folder} is open to other users"),
+            "close it with `chmod 700`",
         );
     }
-    if let Err(error) = home.check_key() {
-        return Check::error(NAME, &error, "restore the key from a backup, or remove it");
-    }
-    if there != folder {
-        return Check::ok(NAME, format!("{folder} (the first start creates it)"));
-    }
-    match folder.metadata() {
-        Ok(found) if found.mode() & 0o077 != 0 => Check::problem(
-            NAME,
-            format!("{folder}: other users may look into it"),
-            "close it with `chmod 700`",
-        ),
-        _ => Check::ok(NAME, folder),
+    Ok(folder.to_string())
+}
+
+fn check_git(root: &Utf8Path) -> Found {
+    let help = "install git: it finds the top folder of a project";
+    match find_installed("git", root) {
+        Some(git) => first_line(&git, "--version", Environment::default(), root)
+            .or_else(|why| warning(why, help)),
+        None => warning("git is not on PATH outside of the project", help),
     }
 }
 
-fn check_git(root: &Utf8Path) -> Check {
-    const NAME: &str = "git";
-    let path = std::env::var_os("PATH");
-    let version = find_program("git", path.as_deref(), root)
-        .ok_or_else(|| "git is not on PATH outside of the project".to_owned())
-        .and_then(|git| first_line(&git, "--version", Environment::default(), root));
-    match version {
-        Ok(line) => Check::ok(NAME, line),
-        Err(why) => Check::warning(
-            NAME,
-            why,
-            "install git: it finds the top folder of a project",
-        ),
+fn check_configuration(settings: &Settings) -> Found {
+    if !settings.ignored.is_empty() {
+        let help = "remove it there; your own file may have it";
+        return warning(settings.ignored.join("\n"), help);
     }
-}
-
-/// Checks that the configuration can be read. Returns the defaults if it cannot.
-fn check_configuration(info: &'static ProgramInfo, root: &Utf8Path) -> (Check, Settings) {
-    const NAME: &str = "configuration";
-    match Settings::load(info, root) {
-        Ok(settings) => {
-            let found = format!(
-                "reviewer {}, {} personas",
-                settings.reviewer,
-                settings.personas.all().len()
-            );
-            let check = match settings.ignored.is_empty() {
-                true => Check::ok(NAME, found),
-                false => Check::warning(
-                    NAME,
-                    settings.ignored.join("\n"),
-                    "remove it there; your own file may have it",
-                ),
-            };
-            (check, settings)
-        }
-        Err(error) => {
-            let check = Check::error(NAME, &error, "fix or remove it");
-            (check, Settings::usual(info))
-        }
-    }
+    let personas = settings.personas.all().len();
+    let reviewer = &settings.reviewer;
+    Ok(format!("reviewer {reviewer}, {personas} personas"))
 }
 
 /// Checks that each command which a phase runs is configured and installed.
-fn check_commands(info: &ProgramInfo, settings: &Settings, root: &Utf8Path) -> Vec<Check> {
-    let behaviours = info
-        .table
-        .phases
-        .iter()
-        .filter_map(|phase| phase.on_stop.as_ref());
-    let names: BTreeSet<_> = behaviours
-        .filter(|behaviour| behaviour.name == "run")
-        .filter_map(|behaviour| behaviour.parameter("command"))
-        .collect();
+fn check_commands(settings: &Settings, root: &Utf8Path) -> impl Iterator<Item = Found> {
+    let phases = settings.info.table.phases.iter();
+    let behaviours = phases.filter_map(|phase| phase.on_stop.as_ref());
+    let runs = behaviours.filter(|behaviour| behaviour.name == "run");
+    let names: BTreeSet<_> = runs.filter_map(|run| run.parameter("command")).collect();
     let file = user_path().map_or_else(|_| "your configuration".to_owned(), Into::into);
-    let check = |name: &str| match settings.commands.get(name) {
-        Some(command) if is_installed(command, root) => {
-            Check::ok("run", format!("{name} runs {}", command.program))
-        }
-        Some(command) => Check::problem(
-            "run",
-            format!(
-                "{name}: {} is not on PATH outside of the project",
-                command.program
-            ),
-            format!("install it, or name another program in [commands.{name}] of {file}"),
-        ),
-        None => Check::problem(
-            "run",
-            format!("{name} is not configured, and a loop waits at that phase"),
-            format!("add [commands.{name}] with its program to {file}"),
-        ),
-    };
-    names.into_iter().map(check).collect()
+    names.into_iter().map(move |name| {
+        let found = match settings.commands.get(name) {
+            Some(command) if is_installed(command, root) => {
+                return Ok(format!("{name} runs {}", command.program));
+            }
+            Some(command) => format!("{name}: {} is not on PATH", command.program),
+            None => format!("{name} is not configured, and a loop waits for it"),
+        };
+        let help = format!("name an installed program in [commands.{name}] of {file}");
+        problem(found, help)
+    })
 }
 
-/// Checks the reviewer that a loop gets, and whether the programs of the others are installed.
-fn check_reviewers(settings: &Settings, root: &Utf8Path) -> Vec<Check> {
-    let chosen = reviewers::choose(None, None, settings, root);
-    let chosen_name = match &chosen {
-        Ok(chosen) => chosen.reviewer.name().to_owned(),
-        Err(_) => settings.reviewer.clone(),
-    };
+/// Checks the reviewer that a loop gets. Names the others that are installed.
+fn check_reviewer(settings: &Settings, root: &Utf8Path) -> Found {
     let variable = settings.info.variable("REVIEWER");
     let help = format!("set {variable} to another reviewer, such as lint");
-    let mut checks = vec![match chosen {
-        Ok(chosen) => Check::ok(
-            "reviewer",
-            format!("{} reviews unless told otherwise", chosen.shown),
-        ),
-        Err(error) => Check::error("reviewer", &error, &help),
-    }];
+    let chosen = reviewers::choose(None, None, settings, root);
+    let chosen = chosen.or_else(|error| refused(error, &help))?;
+    let mut installed = settings.info.own_reviewers();
     for (name, reviewer) in &settings.reviewers {
         let kind = reviewer.kind.to_string();
         let program = reviewer.program.as_deref().unwrap_or(&kind);
-        let name_of_check = format!("reviewer {name}");
-        let path = std::env::var_os("PATH");
-        checks.push(match find_program(program, path.as_deref(), root) {
-            _ if reviewer.kind == ReviewerKind::Lint => Check::ok(&name_of_check, "built in"),
-            Some(found) => Check::ok(&name_of_check, found.to_string_lossy()),
-            None if *name == chosen_name => Check::problem(
-                &name_of_check,
-                format!("`{program}` is not on PATH outside of the project"),
-                format!("install it, or {help}"),
-            ),
-            None => Check::ok(&name_of_check, format!("`{program}` is not installed")),
-        });
+        if reviewer.kind == ReviewerKind::Lint || find_installed(program, root).is_some() {
+            installed.push(name.clone());
+        } else if name == chosen.reviewer.name() {
+            let found = format!("{name}: `{program}` is not on PATH outside of the project");
+            return problem(found, format!("install it, or {help}"));
+        }
     }
-    let own = settings.info.own_reviewers().into_iter();
-    checks.extend(own.map(|name| Check::ok(&format!("reviewer {name}"), "built in")));
-    checks
+    let installed = installed.join(", ");
+    Ok(format!("{}; installed: {installed}", chosen.shown))
 }
 
 #[cfg(test)]

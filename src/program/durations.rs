@@ -2,6 +2,11 @@
 
 use jiff::Timestamp;
 
+/// Returns a time to the second: `2026-11-22T00:02:03Z`.
+pub(super) fn time(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
 /// Returns how long ago a time was: `2m 3s ago`.
 pub(super) fn ago(then: Timestamp, now: Timestamp) -> String {
     match u64::try_from(now.as_second() - then.as_second()) {

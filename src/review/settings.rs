@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::process::configured::program;
+use crate::process::configured::{program, variable_names};
 use crate::process::limits::Spelled;
 
 /// The program of a reviewer.
@@ -38,14 +38,12 @@ pub struct ReviewerSettings {
     /// The model that the program is asked for.
     pub model: Option<String>,
     /// Names of environment variables that its process gets in addition to the usual ones.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "variable_names")]
     pub environment: Vec<String>,
     /// The time of one review.
     pub timeout: Option<Spelled>,
     /// The time that it may be silent.
     pub idle_timeout: Option<Spelled>,
-    /// A setting of earlier builds, which is ignored.
-    pub sandbox: Option<String>,
 }
 
 impl ReviewerSettings {
@@ -54,6 +52,29 @@ impl ReviewerSettings {
         Self {
             kind,
             ..Self::default()
+        }
+    }
+
+    /// Returns the first setting that cannot be used: its key, the problem and the next step.
+    pub fn problem(&self) -> Option<(&'static str, String, &'static str)> {
+        match self.kind {
+            ReviewerKind::Command if self.program.is_none() => Some((
+                "kind",
+                "a reviewer of kind `command` needs a `program`".to_owned(),
+                "add program = \"/absolute/path\", or a name in PATH",
+            )),
+            ReviewerKind::Lint => {
+                let settings = [
+                    ("program", self.program.is_some()),
+                    ("arguments", !self.arguments.is_empty()),
+                    ("model", self.model.is_some()),
+                    ("environment", !self.environment.is_empty()),
+                ];
+                let (key, _) = settings.into_iter().find(|(_, is_set)| *is_set)?;
+                let message = format!("`{key}` has no effect on a reviewer of kind `lint`");
+                Some((key, message, "remove it: lint is built in"))
+            }
+            _ => None,
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::program::app::App;
 use crate::program::arguments::Journal;
 use crate::program::exit::{Exit, Failure};
 use crate::program::settings::MAX_ROUNDS;
-use crate::program::{attempts, change_text, loops, out};
+use crate::program::{attempts, change_text, durations, loops, out};
 use crate::store::{ChangeEntry, Entry, FieldValue, NoteEntry};
 use crate::text;
 
@@ -57,7 +57,7 @@ pub(in crate::program) fn journal<M: App>(
             Entry::Change(change) => (change.at, of_change(M::TABLE, &past, change)),
             Entry::Note(note) => (note.at, of_note(&past, note)),
         };
-        out::line(&format!("{at}  {line}"));
+        out::line(&format!("{}  {line}", durations::time(at)));
     }
     Ok(Exit::Complete)
 }

@@ -2,6 +2,7 @@
 
 mod history;
 mod listing;
+mod loop_facts;
 mod past;
 mod report;
 mod status;
@@ -12,7 +13,7 @@ use super::arguments::Target;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::settings::Settings;
-use super::{Tone, loops, out};
+use super::{loops, out};
 use crate::machine::Actor;
 use crate::machine::LoopHandle;
 use crate::text;
@@ -23,9 +24,6 @@ pub(super) use past::Past;
 pub(super) use report::report;
 pub(super) use status::status;
 pub(super) use statusline::statusline;
-
-/// The width of the labels of facts, in columns.
-const LABEL: usize = "waits for: ".len();
 
 /// Opens the loop that a command which looks is about, with the settings that hold there, the usual ones where those cannot be used, and
 /// what its journal says.
@@ -44,16 +42,6 @@ fn open<M: App>(
     let journal = held.raw().journal();
     let journal = journal.map_err(|error| Failure::new(Exit::Internal, error))?;
     Ok((held, settings, Past::of(&store, &id, journal)))
-}
-
-/// Prints a fact about a loop after its label.
-fn fact(label: &str, text: &str) {
-    let tone = match label {
-        "note" => Tone::Warning,
-        _ => Tone::Heading,
-    };
-    let label = format!("{:<1$}", format!("{label}:"), LABEL - 1);
-    out::toned(&format!("{label} {text}"), label.trim_end(), tone);
 }
 
 /// Prints who reviews in which round.

@@ -1,22 +1,25 @@
-//! `report`: everything about one loop on one page: its path, its rounds, what was found and what became of it, how the reviewed text
-//! changed, its journal. The facts are one struct, which `--format json` prints and the template reads. Nothing is written to disk.
+//! `report`: one loop on one page: timeline, rounds, findings with their history, changes of the reviewed text, journal.
+//!
+//! The facts are one struct, which `--format json` prints and the template reads. Nothing is written to disk.
 
 mod changes;
-mod render;
 
 use jiff::Timestamp;
+use minijinja::value::Value;
+use minijinja::{AutoEscape, Environment};
 use serde::Serialize;
 
 use super::history;
+use super::loop_facts::{self, Shown};
 use super::past::Past;
-use super::status::{self, Shown};
 use crate::machine::LoopHandle;
 use crate::machine::Raw;
 use crate::machine::table::PhaseInfo;
+use crate::message::{Message, Render as _};
 use crate::program::app::{App, Program};
 use crate::program::arguments::{Report as Arguments, ReportFormat};
 use crate::program::exit::{Exit, Failure};
-use crate::program::{change_text, out};
+use crate::program::{change_text, durations, out};
 use crate::review::finding_history::{self, Round, Standing};
 use crate::review::findings::{Counts, Finding, Severity};
 use crate::review::findings_json::FindingsJson;
@@ -24,10 +27,15 @@ use crate::review::runs::{Run, RunOutcome};
 use crate::store::Entry;
 use crate::text;
 
-/// Longest text of a finding, in characters.
-const FINDING: usize = 2000;
+/// The longest text of a finding, in characters.
+const MAX_FINDING_CHARS: usize = 2000;
+const PAGE: Message = Message {
+    name: "report/page.html",
+    text: include_str!("report/page.html"),
+};
+const STYLE: &str = include_str!("report/page.css");
 
-/// Holds what the page is made of. The names are documented in docs/status.md.
+/// The facts of a report. Their names are documented in docs/status.md.
 #[derive(Serialize)]
 struct Report {
     program: &'static str,
@@ -36,7 +44,7 @@ struct Report {
     about: String,
     #[serde(rename = "loop")]
     shown: Shown,
-    /// The phases that the loop was in, in the order in which it came there.
+    /// The phases that the loop was in, in order.
     phases: Vec<String>,
     path: Vec<Step>,
     runs: Vec<RunFacts>,
@@ -45,7 +53,7 @@ struct Report {
     journal: Vec<Event>,
 }
 
-/// A change of the loop, and how long it stayed where that led.
+/// A change of the loop, and the time until the next one.
 #[derive(Serialize)]
 struct Step {
     revision: u64,
@@ -70,7 +78,7 @@ struct RunFacts {
     persona: String,
     reviewer: String,
     begin: u64,
-    /// The number of seconds that it took; `None`: it is running, or was cut off.
+    /// The seconds that it took; `None` if it is running or was cut off.
     seconds: Option<u64>,
     /// `clean`, `findings`, `failed` or `unfinished`.
     outcome: &'static str,
@@ -78,7 +86,7 @@ struct RunFacts {
     counts: Option<Counts>,
 }
 
-/// A finding, as it was worded last, with what became of it.
+/// A finding in its last wording, with its history.
 #[derive(Serialize)]
 struct FindingFacts {
     id: String,
@@ -89,7 +97,7 @@ struct FindingFacts {
     recommendation: Option<String>,
     detail: Vec<String>,
     rounds: Vec<u64>,
-    /// `None` where each review starts clean: nothing is carried there.
+    /// `None` if each review starts clean, since nothing is carried there.
     standing: Option<Standing>,
     /// The standing in words.
     stands: Option<String>,
@@ -99,7 +107,7 @@ struct FindingFacts {
 #[derive(Serialize)]
 struct Event {
     at: Timestamp,
-    /// `None`: a note, which changed nothing.
+    /// `None` for a note, which changed nothing.
     revision: Option<u64>,
     text: String,
 }
@@ -126,7 +134,7 @@ pub(in crate::program) fn report<M: App>(
         about: super::listing::about(raw.table())
             .map(|field| text::one_line(&raw.text(field), 300))
             .unwrap_or_default(),
-        shown: status::shown(program, &held, &settings, &[], now),
+        shown: loop_facts::shown(program, &held, &settings, &[], now),
         phases,
         path,
         runs: past
@@ -144,9 +152,21 @@ pub(in crate::program) fn report<M: App>(
     };
     match format {
         ReportFormat::Json => out::json(&report),
-        ReportFormat::Html => out::text(&render::html(&report)?),
+        ReportFormat::Html => out::text(&html(&report)?),
     }
     Ok(Exit::Complete)
+}
+
+/// Renders the page. Every value is escaped, and the page's policy lets it load and run nothing.
+fn html(report: &Report) -> Result<String, Failure> {
+    let with = |environment: &mut Environment<'static>| {
+        environment.set_auto_escape_callback(|_| AutoEscape::Html);
+        environment.add_filter("elapsed", durations::elapsed);
+        environment.add_global("style", Value::from_safe_string(STYLE.to_owned()));
+        Ok(())
+    };
+    let page = PAGE.render_in(with, report);
+    page.map_err(|error| Failure::new(Exit::Internal, error))
 }
 
 /// Returns the seconds from one time to a later one.
@@ -189,7 +209,7 @@ fn path(raw: &Raw, past: &Past, now: Timestamp) -> Vec<Step> {
     steps
 }
 
-/// Returns the phase that a run reviewed, where this version of the machine has it.
+/// Returns the phase that a run reviewed, or `None` if this version of the machine does not have it.
 fn phase_of(raw: &Raw, past: &Past, run: &Run) -> Option<&'static PhaseInfo> {
     let mut changes = past.entries.iter().filter_map(Entry::change);
     let visit = changes.find(|change| Some(change.revision) == run.began.visit)?;
@@ -201,7 +221,7 @@ fn phase_name(raw: &Raw, past: &Past, run: &Run) -> String {
     phase_of(raw, past, run).map_or_else(String::new, |phase| phase.stored.to_owned())
 }
 
-/// Returns what a run found, where its file is as the journal noted it.
+/// Returns the findings of a run, or `None` if their file is not as the journal noted it.
 fn verdict(raw: &Raw, run: &Run) -> Option<FindingsJson> {
     let found = FindingsJson::of_run(raw.store(), raw.id(), run)
         .ok()
@@ -228,7 +248,7 @@ fn run_facts(raw: &Raw, past: &Past, run: &Run) -> RunFacts {
         outcome,
         came_to: match counts.filter(|_| outcome == "findings") {
             Some(counts) => counts.to_string(),
-            None => text::one_line(&past.outcome(run), FINDING),
+            None => text::one_line(&past.outcome(run), MAX_FINDING_CHARS),
         },
         counts,
     }
@@ -236,14 +256,14 @@ fn run_facts(raw: &Raw, past: &Past, run: &Run) -> RunFacts {
 
 /// Rounds whose findings have a history in common.
 struct Group {
-    /// The visit, where each starts clean.
+    /// The visit, if each starts clean.
     visit: Option<u64>,
     is_fresh: bool,
     phase: String,
     rounds: Vec<Round>,
 }
 
-/// Returns all findings, oldest first. Where each visit of a phase starts clean, its rounds have a history of their own.
+/// Returns all findings, oldest first. If each visit of a phase starts clean, its rounds have a history of their own.
 fn findings(raw: &Raw, past: &Past) -> Vec<FindingFacts> {
     let mut groups: Vec<Group> = Vec::new();
     for run in &past.runs {
@@ -280,7 +300,7 @@ fn findings(raw: &Raw, past: &Past) -> Vec<FindingFacts> {
 }
 
 fn of_group(group: &Group) -> Vec<FindingFacts> {
-    let line = |text: &String| text::one_line(text, FINDING);
+    let line = |text: &String| text::one_line(text, MAX_FINDING_CHARS);
     let facts = finding_history::standings(&group.rounds)
         .into_iter()
         .map(|one| {
@@ -311,7 +331,7 @@ fn of_group(group: &Group) -> Vec<FindingFacts> {
     facts.collect()
 }
 
-/// Returns where a finding is: `src/x.rs:12`, `src/x.rs`, `line 12`.
+/// Returns the place of a finding: `src/x.rs:12`, `src/x.rs`, `line 12`.
 fn place(finding: &Finding) -> Option<String> {
     let file = finding
         .file

@@ -11,8 +11,7 @@ use camino::Utf8Path;
 use serde::Serialize;
 use serde_json::Value;
 
-use self::environment::Environment;
-use self::layers::{Layers, defaults};
+use self::layers::{Layers, defaults, environment};
 use self::paths::{read_project, read_user};
 use self::values::Values;
 use crate::hooks::seen::{Seen, SessionRecord as _};
@@ -24,10 +23,9 @@ use crate::program::info::ProgramInfo;
 use crate::review::evidence::EvidencePolicy;
 use crate::store::StateHome;
 
-mod environment;
-mod file;
 #[cfg(all(any(test, fuzzing), feature = "plan"))]
 pub(crate) mod fuzzing;
+mod layer;
 mod layers;
 mod paths;
 mod values;
@@ -35,8 +33,7 @@ mod values;
 #[cfg(all(test, feature = "plan"))]
 mod tests;
 
-pub use environment::positive;
-pub use file::SettingsError;
+pub use layer::SettingsError;
 pub use paths::{project_path, user_path};
 
 /// A user's file with every table, as docs/configuration.md shows it.
@@ -57,10 +54,8 @@ const MOST_MINUTES: u64 = 10 * 366 * 24 * 60;
 pub struct Settings {
     /// The values.
     pub values: Values,
-    /// The merged tables that the values were read from.
-    table: Value,
-    /// The sources of the values that are not defaults, by key.
-    sources: BTreeMap<String, String>,
+    /// Each value with its source, by key.
+    rows: BTreeMap<String, Row>,
     /// The policy of the user's file alone, since an agent sets its own environment.
     evidence_in_file: EvidencePolicy,
     /// What the files have that is ignored: one line for each, with file and line.
@@ -78,7 +73,7 @@ impl Deref for Settings {
 }
 
 /// One setting, as `config show` prints it.
-#[derive(Debug, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Row {
     /// The key: `reviewers.codex.model`.
     pub key: String,
@@ -86,6 +81,9 @@ pub struct Row {
     pub value: Value,
     /// The source: `user /home/me/.config/claudex-loop/config.toml:12`.
     pub source: String,
+    /// The source with the column, for an error.
+    #[serde(skip)]
+    place: String,
 }
 
 impl Settings {
@@ -134,7 +132,7 @@ impl Settings {
         info: &'static ProgramInfo,
         user: Option<&Utf8Path>,
         root: Option<&Utf8Path>,
-        environment: &Seen,
+        variables: &Seen,
     ) -> Result<Self, SettingsError> {
         let defaults = defaults(info);
         let user = user.map(|path| Ok((path, read_user(path)?))).transpose()?;
@@ -143,8 +141,7 @@ impl Settings {
             .map(|root| read_project(info, root))
             .transpose()?
             .flatten();
-        let environment = Environment::read(info, environment)?;
-
+        let environment = environment(info, variables);
         let mut layers = Layers::new(info, &defaults);
         if let Some((path, Some(text))) = &user {
             layers.add_user(path, text)?;
@@ -216,45 +213,35 @@ impl Settings {
     /// Returns the rounds of a mode, or `None` if they are those of the machine's file.
     pub fn max_rounds(&self, mode: &str) -> Option<u64> {
         let rounds = self.rounds.get(mode).map(|rounds| rounds.0)?;
-        self.sources.get(&format!("rounds.{mode}")).map(|_| rounds)
+        self.is_set(&format!("rounds.{mode}")).then_some(rounds)
     }
 
     /// Returns the failures of a reviewer that end a loop, or `None` if they are those of the machine's file.
     pub fn max_failures(&self) -> Option<u64> {
         let failures = self.limits.max_failures.map(|failures| failures.0)?;
-        self.sources.get("limits.max-failures").map(|_| failures)
+        self.is_set("limits.max-failures").then_some(failures)
+    }
+
+    /// Returns whether a layer above the defaults has a value for this key.
+    fn is_set(&self, key: &str) -> bool {
+        let row = self.rows.get(key);
+        row.is_some_and(|row| !row.source.starts_with("default"))
     }
 
     /// Returns every setting with its source.
-    pub fn rows(&self) -> Vec<Row> {
-        let mut rows = Vec::new();
-        self.add_rows(&self.table, "", &mut rows);
-        rows
-    }
-
-    fn add_rows(&self, value: &Value, key: &str, rows: &mut Vec<Row>) {
-        if let Value::Object(fields) = value {
-            for (name, value) in fields {
-                let dot = if key.is_empty() { "" } else { "." };
-                self.add_rows(value, &format!("{key}{dot}{name}"), rows);
-            }
-            return;
-        }
-        let is_of_machine = key.starts_with("rounds.") || key == "limits.max-failures";
-        let source = match self.sources.get(key) {
-            Some(source) => source.clone(),
-            None if is_of_machine => format!("default ({})", self.info.table.file),
-            None => "default".to_owned(),
-        };
-        rows.push(Row {
-            key: key.to_owned(),
-            value: value.clone(),
-            source,
-        });
+    pub fn rows(&self) -> Vec<&Row> {
+        self.rows.values().collect()
     }
 }
 
 /// Returns what this process sees of the user's environment.
 pub(super) fn own_environment(info: &ProgramInfo) -> Seen {
     Seen::here(user_path().ok(), &info.variable(""))
+}
+
+/// Parses a number from 1 to `most`, in digits alone.
+pub fn positive(text: &str, most: u64) -> Option<u64> {
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = text.parse().ok().filter(|_| is_number)?;
+    (1..=most).contains(&number).then_some(number)
 }

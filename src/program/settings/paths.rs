@@ -63,16 +63,16 @@ pub(super) fn read_project(
 }
 
 fn if_there(read: io::Result<String>, path: &Utf8Path) -> Result<Option<String>, SettingsError> {
-    let error = match read {
-        Ok(text) => return Ok(Some(text)),
-        Err(error) => error,
+    let is_missing = |error: &io::Error| {
+        UntrustedError::of(error).is_some_and(|it| it.why == Distrust::NotAFolder)
+            || matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
     };
-    let no_folder = UntrustedError::of(&error).is_some_and(|it| it.why == Distrust::NotAFolder);
-    if no_folder || matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {
-        return Ok(None);
+    match read {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if is_missing(&error) => Ok(None),
+        Err(error) => Err(SettingsError {
+            message: format!("cannot read {}: {error}", text::exact(path)),
+            help: "put a TOML file there, or move it away".to_owned(),
+        }),
     }
-    Err(SettingsError {
-        message: format!("cannot read {}: {error}", text::shown(path)),
-        help: "put a TOML file there, or move it away: without it the defaults hold".to_owned(),
-    })
 }

@@ -167,7 +167,7 @@ fn project_file_sets_rounds_and_raises_limits() {
     assert_eq!(settings.limits.max_failures.unwrap().0, 4);
     assert_eq!(settings.ignored, Vec::<String>::new());
     assert_eq!(
-        settings.sources["rounds.plan"],
+        settings.rows["rounds.plan"].source,
         "project /p/.claude/claudex.toml:2"
     );
 }
@@ -182,10 +182,10 @@ fn project_file_cannot_lower_limits() {
     assert_eq!(
         settings.ignored,
         [
-            format!("{path}:2: ignored `limits.timeout`: it is less than yours"),
-            format!("{path}:3: ignored `limits.idle-timeout`: it is less than yours"),
-            format!("{path}:4: ignored `limits.max-failures`: it is less than yours"),
-            format!("{path}:5: ignored `limits.stale-minutes`: it is less than yours"),
+            format!("{path}:2:1: ignored `limits.timeout`: it is less than yours"),
+            format!("{path}:3:1: ignored `limits.idle-timeout`: it is less than yours"),
+            format!("{path}:4:1: ignored `limits.max-failures`: it is less than yours"),
+            format!("{path}:5:1: ignored `limits.stale-minutes`: it is less than yours"),
         ]
     );
     assert_eq!(settings.rows(), user(own).unwrap().rows());
@@ -212,7 +212,8 @@ fn project_file_ignores_everything_else() {
         assert_eq!(
             settings.ignored,
             [format!(
-                "/p/.claude/claudex.toml:1: ignored `{}`: a project's file may set only `rounds` and `limits`",
+                "/p/.claude/claudex.toml:1:{}: ignored `{}`: a project's file may set only `rounds` and `limits`",
+                1 + usize::from(text.starts_with('[')),
                 key.unwrap()
             )]
         );
@@ -247,7 +248,7 @@ fn program_table_replaces_what_holds_for_all() {
     assert_eq!(settings.limits.max_failures.unwrap().0, 7);
     assert_eq!(settings.limits.stale_minutes.0, 5);
     assert_eq!(
-        settings.sources["limits.max-failures"],
+        settings.rows["limits.max-failures"].source,
         format!("user {USER}:8")
     );
 }
@@ -263,16 +264,6 @@ fn start_values_are_those_that_a_layer_has() {
 }
 
 #[test]
-fn retired_sandbox_is_ignored_with_one_line() {
-    let settings = user("[reviewers.codex]\nsandbox = \"off\"\n").unwrap();
-    assert_eq!(
-        settings.ignored,
-        [format!(
-            "{USER}:2: ignored `sandbox`: it is retired; Codex and Claude run read-only"
-        )]
-    );
-}
-#[test]
 fn example_has_every_key() {
     // serde lists the keys of a type in its error about an unknown key.
     fn check_keys<T: serde::de::DeserializeOwned>() {
@@ -281,7 +272,7 @@ fn example_has_every_key() {
             Err(error) => error.message().to_owned(),
         };
         let keys = error.split('`').skip(3).step_by(2);
-        for key in keys.filter(|key| *key != "sandbox") {
+        for key in keys {
             let is_there = EXAMPLE.lines().any(|line| {
                 let line = line.trim_start_matches('[');
                 line.strip_prefix(key)
@@ -297,4 +288,17 @@ fn example_has_every_key() {
     check_keys::<values::PersonaTable>();
     check_keys::<values::CommandTable>();
     check_keys::<values::LimitSettings>();
+}
+
+#[test]
+fn misspelt_reviewer_of_the_environment_names_the_variable() {
+    let defaults = defaults(crate::plan::INFO);
+    let mut layers = Layers::new(crate::plan::INFO, &defaults);
+    let text = "reviewer = \"lnit\"\t# CLAUDEX_REVIEWER\n";
+    let error = layers.add_environment(text).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "CLAUDEX_REVIEWER: `lnit` is not a reviewer"
+    );
+    assert_eq!(error.help, "did you mean `lint`?");
 }

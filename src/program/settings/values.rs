@@ -1,12 +1,16 @@
 //! The settings as serde reads them from the merged tables of all layers.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, de::Error as _};
 
+use serde_json::Value;
+
 use super::{AUTO, MOST_MINUTES, MOST_ROUNDS};
+use crate::behaviours::verify;
 use crate::machine::persona::Focus;
-use crate::process::configured::{ConfiguredCommand, program};
+use crate::process::configured::{ConfiguredCommand, program, variable_names};
 use crate::process::limits::{Limits, Spelled};
 use crate::program::info::ProgramInfo;
 use crate::review::evidence::EvidencePolicy;
@@ -34,7 +38,7 @@ pub struct Values {
     #[serde(default, deserialize_with = "commands")]
     pub commands: BTreeMap<String, ConfiguredCommand>,
     /// The lines that a verification may run in a shell.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "visible_lines")]
     pub allow_commands: Vec<String>,
     /// Rounds of a mode by its name; a mode that is missing has those of machine.toml.
     #[serde(default)]
@@ -80,17 +84,20 @@ impl LimitSettings {
 
 /// A whole number from 1 to `MAX`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Deserialize)]
-#[serde(try_from = "i64")]
+#[serde(try_from = "Value")]
 pub struct Whole<const MAX: u64>(pub u64);
 
-impl<const MAX: u64> TryFrom<i64> for Whole<MAX> {
+impl<const MAX: u64> TryFrom<Value> for Whole<MAX> {
     type Error = String;
 
-    fn try_from(number: i64) -> Result<Self, String> {
-        let whole = u64::try_from(number).ok();
-        let whole = whole.filter(|whole| (1..=MAX).contains(whole)).map(Self);
-        whole.ok_or_else(|| {
-            format!("`{number}` is out of range\ngive a whole number from 1 to {MAX}")
+    fn try_from(value: Value) -> Result<Self, String> {
+        let number = value.as_u64().filter(|number| (1..=MAX).contains(number));
+        let number = number.map(Self);
+        number.ok_or_else(|| {
+            let found = value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned);
+            format!("expected a positive integer up to {MAX}, found `{found}`")
         })
     }
 }
@@ -129,24 +136,50 @@ pub(super) struct CommandTable {
     program: String,
     #[serde(default)]
     arguments: Vec<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "variable_names")]
     environment: Vec<String>,
-    timeout: Option<Spelled>,
+    #[serde(default = "usual_timeout", deserialize_with = "command_timeout")]
+    timeout: Duration,
+}
+
+fn usual_timeout() -> Duration {
+    ConfiguredCommand::USUAL_TIMEOUT
+}
+
+fn command_timeout<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    let Spelled(timeout) = Spelled::deserialize(deserializer)?;
+    if timeout > ConfiguredCommand::LONGEST_TIMEOUT {
+        let help = "give it less to do, or have the agent run what takes longer";
+        let message = format!("a command runs within a stop, for 9m at most\n{help}");
+        return Err(D::Error::custom(message));
+    }
+    Ok(timeout)
 }
 
 fn commands<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<String, ConfiguredCommand>, D::Error> {
     let tables = BTreeMap::<String, CommandTable>::deserialize(deserializer)?;
-    let commands = tables.into_iter().map(|(name, table)| {
-        let usual = ConfiguredCommand::USUAL_TIMEOUT;
-        let command = ConfiguredCommand {
-            program: table.program,
-            arguments: table.arguments,
-            environment: table.environment,
-            timeout: table.timeout.map_or(usual, |time| time.0),
-        };
-        (name, command)
-    });
-    Ok(commands.collect())
+    let command = |table: CommandTable| ConfiguredCommand {
+        program: table.program,
+        arguments: table.arguments,
+        environment: table.environment,
+        timeout: table.timeout,
+    };
+    let commands = tables.into_iter();
+    Ok(commands
+        .map(|(name, table)| (name, command(table)))
+        .collect())
+}
+
+fn visible_lines<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let lines = Vec::<String>::deserialize(deserializer)?;
+    for line in &lines {
+        if let Some(problem) = verify::line_problem(line) {
+            let help = "write one line of visible characters";
+            let message = format!("the command `{}` {problem}\n{help}", text::exact(line));
+            return Err(D::Error::custom(message));
+        }
+    }
+    Ok(lines)
 }

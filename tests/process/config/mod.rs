@@ -30,34 +30,27 @@ fn setting(project: &Project, key: &str) -> (Value, String) {
 // --- where it is -------------------------------------------------------------------------------------------------
 
 #[test]
-fn the_paths_are_said_whether_there_is_a_file_or_not() {
+fn check_prints_both_paths_and_creates_nothing() {
     let project = Project::new();
     let (user, own) = (project.user_file(), project.project_file());
+    let (user, own) = (user.display(), own.display());
     let before = tree(&project.home);
-    let ran = project.run(&["config", "path"]).exits(0);
+    let ran = project.run(&["config", "check"]).exits(0);
     assert_eq!(
         ran.out,
-        format!(
-            "user:    {} (not there)\nproject: {} (not there)\n",
-            user.display(),
-            own.display()
-        )
+        format!("user: {user}: not there\nproject: {own}: not there\n")
     );
-    assert_eq!(tree(&project.home), before, "a look makes nothing");
-    write(&own, "");
+    assert_eq!(tree(&project.home), before);
+    write(&project.project_file(), "");
     let project = project.configured("");
     let below = project.root.join("a/b");
     std::fs::create_dir_all(&below).unwrap();
-    let mut command = project.command(&["config", "path"]);
+    let mut command = project.command(&["config", "check"]);
     let ran = crate::support::Ran::of(command.current_dir(below).output().unwrap()).exits(0);
     assert_eq!(
         ran.out,
-        format!("user:    {}\nproject: {}\n", user.display(), own.display())
+        format!("user: {user}: valid\nproject: {own}: valid\n")
     );
-    let ran = project.run(&["config", "path", "--json"]).exits(0);
-    let paths: Value = serde_json::from_str(&ran.out).unwrap();
-    assert_eq!(paths["user"]["path"], user.to_str().unwrap());
-    assert_eq!(paths["project"]["exists"], true);
 }
 
 #[test]
@@ -68,14 +61,13 @@ fn a_relative_xdg_folder_is_ignored_and_a_home_that_is_none_is_an_error_with_a_r
         "x = 1",
     );
     let home = project.home.join(".config");
-    project.answers(&["config", "path"], 0, home.to_str().unwrap());
+    project.answers(&["config", "check"], 0, home.to_str().unwrap());
     project.run(&["config", "show"]).exits(0);
 
     let id = project.start(&[]);
     let project = project.with("HOME", "not/absolute");
     for arguments in [
-        &["config", "path"][..],
-        &["config", "show"],
+        &["config", "show"][..],
         &["config", "check"],
         &["review", &id],
         &["start", "plan", "x"],
@@ -197,7 +189,7 @@ fn a_value_of_the_environment_that_is_none_is_named() {
         project
             .run(arguments)
             .exits(2)
-            .says("CLAUDEX_MAX_FAILURES takes a positive integer up to 1000, and got `many`");
+            .says("CLAUDEX_MAX_FAILURES: expected a positive integer up to 1000, found `many`");
     }
 }
 
@@ -304,7 +296,7 @@ fn init_writes_a_file_that_changes_nothing_and_leaves_one_that_is_there() {
     );
     assert_eq!(shown(&project), before);
     std::fs::write(project.user_file(), "reviewer = \"lint\"\n").unwrap();
-    project.answers(&["config", "init"], 1, "it is left as it is");
+    project.answers(&["config", "init"], 1, "edit it, or move it away first");
     let kept = std::fs::read_to_string(project.user_file()).unwrap();
     assert_eq!(kept, "reviewer = \"lint\"\n");
 }

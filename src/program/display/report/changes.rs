@@ -1,4 +1,4 @@
-//! How what is reviewed changed, from verdict to verdict.
+//! The changes of the reviewed text from verdict to verdict.
 
 use diffy::DiffOptions;
 use serde::Serialize;
@@ -10,12 +10,12 @@ use crate::review::runs::Run;
 use crate::review::{Digest, subject};
 use crate::text;
 
-/// Most lines of a comparison.
-const LINES: usize = 1000;
-/// Most bytes of two texts that are compared: the time of a comparison grows with their product.
-const COMPARED: usize = 512 * 1024;
+/// The most lines of a comparison.
+const MAX_DIFF_LINES: usize = 1000;
+/// The most bytes of two texts that are compared: the time of a comparison grows with their product.
+const MAX_COMPARED_BYTES: usize = 512 * 1024;
 
-/// Holds what changed in the reviewed text from one verdict to the next, or since the last one.
+/// A change of the reviewed text from one verdict to the next, or since the last one.
 #[derive(Serialize)]
 pub(super) struct TextChange {
     subject: String,
@@ -23,15 +23,16 @@ pub(super) struct TextChange {
     to: String,
     added: usize,
     removed: usize,
-    /// Hunks of a unified diff; `None`: the texts are too long to be compared.
+    /// The hunks of a unified diff; `None` if the texts are too long to be compared.
     diff: Option<String>,
     /// The number of lines of the diff that are left out.
     cut: usize,
 }
 
-/// Returns how what is reviewed changed from verdict to verdict, and since the last one. A text is compared with the one before it of
-/// the same subject; what an earlier version of the engine did not keep is left out. Of a work tree's changes only those are kept that
-/// the last review read.
+/// Returns the changes of the reviewed text from verdict to verdict, and since the last one.
+///
+/// A text is compared with the one before it of the same subject. Of a work tree's changes, only those that the last
+/// review read are kept.
 pub(super) fn changes(raw: &Raw, past: &Past) -> Vec<TextChange> {
     let mut texts: Vec<(String, String, String)> = Vec::new();
     let mut changes = Vec::new();
@@ -99,14 +100,14 @@ impl TextChange {
                 _ => {}
             }
         }
-        self.cut = lines.len().saturating_sub(LINES);
+        self.cut = lines.len().saturating_sub(MAX_DIFF_LINES);
         self.diff = Some(lines[..lines.len() - self.cut].join("\n"));
     }
 }
 
 fn compare(subject: &str, (from, before): (&str, &str), (to, after): (&str, &str)) -> TextChange {
     let mut change = TextChange::new(subject, from, to);
-    if before.len() + after.len() <= COMPARED {
+    if before.len() + after.len() <= MAX_COMPARED_BYTES {
         let (before, after) = (text::plain(before), text::plain(after));
         let text = DiffOptions::new().create_patch(&before, &after).to_string();
         // The two lines before the first hunk name files, and there are none.
