@@ -8,7 +8,7 @@ use claudex_loop::text;
 use serde_json::json;
 
 use crate::contract::{
-    self, Decision, NextAction, Outcome, Reading, ResearchMethod, Stage, Status, Summary,
+    Decision, NextAction, Outcome, Reading, ResearchMethod, Stage, Status, Summary,
 };
 use crate::follows::{self, Circumstances, Step, follows};
 use crate::gates::{self, Gate};
@@ -45,7 +45,7 @@ pub fn report(held: AnyLoop, bytes: &[u8], name: &str) -> Taken {
     if reading.outcome != Outcome::Refused {
         return take_reading(held, &reading, bytes);
     }
-    let why = contract::report(&reading).lines();
+    let why = reading.findings.lenient_lines();
     let failure = refused(
         format!("{name} does not count:\n{}", why.join("\n")),
         "nothing was changed; have the coordinator write its summary again, or, if it has ended without one:\n    stages recover",
@@ -125,7 +125,7 @@ fn refused(message: String, help: &str) -> Failure {
 
 /// Takes a summary that counts, or the files beside one that cannot be read.
 fn take_reading(held: AnyLoop, reading: &Reading, bytes: &[u8]) -> Taken {
-    let details = contract::report(reading).lines();
+    let details = reading.findings.lenient_lines();
     let Outcome::Taken(summary) = &reading.outcome else {
         return take_files(held, "left a broken summary", details);
     };

@@ -96,7 +96,7 @@ fn a_file_of_questions_that_cannot_be_answered_blocks() {
             "Q-PO001",
             "Q-PO000",
             15,
-            "the question Q-PO000 is there twice: line 7 has it, too",
+            "the question Q-PO000 is there twice, first in line 7",
         ),
         (
             "- [ ] One\n",
@@ -237,8 +237,8 @@ fn technical_words_and_a_missing_decision_log_are_said() {
         "The API has an API key, `sql` and rapid capital.",
     );
     let said = [
-        (false, 9, "“API” says how it is built"),
-        (false, 9, "“sql” says how it is built"),
+        (false, 9, "“API” is a technical word"),
+        (false, 9, "“sql” is a technical word"),
     ];
     assert_eq!(found(&written(&text)), said);
     for (log, is) in [(None, "missing"), (Some(&b" \n"[..]), "empty")] {

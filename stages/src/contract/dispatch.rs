@@ -49,10 +49,10 @@ impl Dispatch {
         let digest = Digest::of(bytes);
         if self.counted.contains(&digest) {
             let message = "this summary has counted already";
-            found.error_at(Rule::TakenAlready, 0..0, message);
+            found.error_at(Rule::TakenAlready, 0, message);
         } else if self.before.as_ref() == Some(&digest) {
             let message = "the file is the same as when the stage was dispatched";
-            found.error_at(Rule::Stale, 0..0, message);
+            found.error_at(Rule::Stale, 0, message);
         }
     }
 

@@ -16,7 +16,7 @@ const CONTEXT: &str = "Context for Next Stage";
 pub(super) fn check_bytes(bytes: &[u8], found: &mut Found<'_>) -> bool {
     if bytes.len() > MAX_BYTES {
         let message = format!("the file has {} bytes", bytes.len());
-        found.error_at(Rule::TooLarge, 0..0, message);
+        found.error_at(Rule::TooLarge, 0, message);
         return false;
     }
     let Err(error) = std::str::from_utf8(bytes) else {
@@ -24,7 +24,7 @@ pub(super) fn check_bytes(bytes: &[u8], found: &mut Found<'_>) -> bool {
     };
     let has_mark = bytes.starts_with("\u{feff}".as_bytes());
     let at = error.valid_up_to() - if has_mark { 3 } else { 0 };
-    found.error_at(Rule::NotUtf8, at..at, "the file is not UTF-8 here");
+    found.error_at(Rule::NotUtf8, at, "the file is not UTF-8 here");
     false
 }
 
@@ -48,7 +48,7 @@ pub(super) fn split(text: &str, found: &mut Found<'_>) -> Option<(Range<usize>, 
         Some(_) => "no second line `---` closes the frontmatter",
         None => "the file does not begin with a line `---`",
     };
-    found.error_at(Rule::NoFrontmatter, 0..0, message);
+    found.error_at(Rule::NoFrontmatter, 0, message);
     None
 }
 
@@ -75,14 +75,13 @@ pub(super) fn context(text: &str, body: usize, found: &mut Found<'_>) -> Option<
         let mut similar = headings.iter();
         match similar.find(|(_, line, _)| title(line).eq_ignore_ascii_case(CONTEXT)) {
             Some((_, line, span)) => {
-                let at = body + span.start..body + span.start + line.len();
+                let at = body + span.start;
                 let message = format!("the heading {} is not the expected one", quoted(line));
                 found.error_at(Rule::NoContext, at, message);
             }
             None => {
-                let at = text.len()..text.len();
                 let message = "the section for the next stage is missing";
-                found.error_at(Rule::NoContext, at, message);
+                found.error_at(Rule::NoContext, text.len(), message);
             }
         }
         return None;

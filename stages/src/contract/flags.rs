@@ -184,7 +184,7 @@ fn join_items(name: &str, value: &Json, found: &mut Found<'_>) -> Json {
             text => text.to_string(),
         };
         let joined = format!("{key}: {text}");
-        let lenient = Lenient::Mended("read to the end of the line");
+        let lenient = Lenient::Corrected("read to the end of the line");
         let message = "text with `: ` is not in quotes";
         let path = format!("/flags/{name}/{at}");
         found.error_as(Rule::BadYaml, lenient, &path, message);

@@ -91,9 +91,15 @@ fn every_stage_and_status_of_schema_2_is_taken_up() {
 #[test]
 fn what_cannot_be_read_is_named_and_stays() {
     for (lines, named) in [
-        ("current_phase: DEEP_ANALYSIS\n", "“missing”"),
-        ("schema_version: 1\n", "“1”"),
-        ("schema_version: 2\ncurrent_stage: 8\n", "“8”"),
+        (
+            "current_phase: DEEP_ANALYSIS\n",
+            "missing field `schema_version`",
+        ),
+        ("schema_version: 1\n", "`schema_version` is 1"),
+        (
+            "schema_version: 2\ncurrent_stage: 8\n",
+            "`current_stage` is 8",
+        ),
         ("schema_version: 2\nstage_status: perhaps\n", "perhaps"),
         ("schema_version: 2\ncurrent_round: many\n", "many"),
         (
