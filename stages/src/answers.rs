@@ -6,7 +6,7 @@ use claudex_loop::program::App as _;
 use claudex_loop::program::exit::{Exit, Failure};
 use serde_json::Value as Json;
 
-use crate::state::{AskedOnce, Open, Pipeline, UserAnswer};
+use crate::state::{AnsweredQuestion, Open, Pipeline, UserAnswer};
 use crate::typestate::{AnyLoop, Phase, Stages, Verb};
 use crate::{questions, record};
 
@@ -14,7 +14,7 @@ use crate::{questions, record};
 ///
 /// # Errors
 /// Returns an error if the data cannot be written.
-pub fn taking(held: &mut AnyLoop, verb: &Verb) -> Result<(), Failure> {
+pub fn record_verb(held: &mut AnyLoop, verb: &Verb) -> Result<(), Failure> {
     write(held, verb).map_err(|error| Failure::new(Exit::Internal, Refusal::Field(error)))
 }
 
@@ -77,7 +77,7 @@ fn record_answer(held: &mut AnyLoop, answer: &str) -> Result<(), FieldError> {
         return Ok(());
     };
     let mut asked = held.fields().asked.clone();
-    asked.push(AskedOnce {
+    asked.push(AnsweredQuestion {
         round: pipeline.round(),
         stage: pipeline.stage().number(),
         digest: questions::digest(&question),

@@ -68,7 +68,7 @@ pub(crate) fn add(program: Program<Stages>) -> Program<Stages> {
         })
         .command(next_command, next)
         .command(validate_command, validate)
-        .verb(report_command, taken)
+        .verb(report_command, report_summary)
         .verb(recover_command, |held, _| report::recover(held))
 }
 
@@ -82,7 +82,7 @@ fn next(info: &'static ProgramInfo, given: &ArgMatches) -> Result<Exit, Failure>
         let help = "make room or the folder writable, then:\n    stages next";
         Failure::plain(Exit::Internal, "claudex::next::notes", message, help)
     })?;
-    let instruction = Instruction::of(&held).map_err(|problem| {
+    let instruction = Instruction::current(&held).map_err(|problem| {
         let message = format!("pipeline {id} has no instruction: {problem}");
         Failure::plain(
             Exit::Refused,
@@ -146,7 +146,7 @@ fn validate(info: &'static ProgramInfo, given: &ArgMatches) -> Result<Exit, Fail
     Ok(exit)
 }
 
-fn taken(held: AnyLoop, given: &ArgMatches) -> Result<AnyLoop, NotTaken<AnyLoop>> {
+fn report_summary(held: AnyLoop, given: &ArgMatches) -> Result<AnyLoop, NotTaken<AnyLoop>> {
     report::require_open(&held)?;
     let pipeline = Pipeline(held.raw());
     let expected = Pipeline::summary_file(pipeline.stage());

@@ -28,7 +28,7 @@ impl Instruction {
     ///
     /// # Errors
     /// Returns a sentence if its question cannot be asked.
-    pub fn of(held: &AnyLoop) -> Result<Self, String> {
+    pub fn current(held: &AnyLoop) -> Result<Self, String> {
         let pipeline = Pipeline(held.raw());
         match held.phase() {
             Phase::Dispatched if pipeline.is_reported_next() => Ok(reported(pipeline)),
@@ -43,7 +43,7 @@ impl Instruction {
 
 /// Returns the text of a pipeline's instruction, or the reason why there is none.
 pub fn text_of(held: &AnyLoop) -> String {
-    match Instruction::of(held) {
+    match Instruction::current(held) {
         Ok(instruction) => instruction.text,
         Err(problem) => {
             format!("The pipeline cannot continue: {problem}. Tell the user, and end your turn.\n")
@@ -167,7 +167,7 @@ fn recover(pipeline: Pipeline<'_>) -> Instruction {
 
 fn ask(held: &AnyLoop, phase: Phase) -> Result<Instruction, String> {
     let pipeline = Pipeline(held.raw());
-    let asked = questions::of(held)?.ok_or("the phase has no question")?;
+    let asked = questions::current(held)?.ok_or("the phase has no question")?;
     let calls = calls(&asked);
     let (first, more) = calls.split_first().ok_or("the question has no options")?;
     let answer = format!("stages answer {} LABEL", held.id());

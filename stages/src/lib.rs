@@ -17,7 +17,7 @@
 //! `contract` uses nothing of the pipeline.
 
 use serde_json::Value;
-use state::{AllAsked, AllCounted, Keys, List, Open, Scalar};
+use state::{AnsweredQuestions, CountedSummaries, Keys, List, Open, Scalar};
 
 claudex_loop::machine!(stages as typestate);
 
@@ -49,7 +49,7 @@ pub use typestate::{AnyLoop, Phase};
 /// Creates the program: the commands of the machine file, and those of the pipeline.
 pub fn program() -> Program<typestate::Stages> {
     let program = typestate::program(stops::Stages)
-        .taking(answers::taking)
+        .taking(answers::record_verb)
         .arguments(anew::arguments)
         .start(|request| {
             anew::before_start(&request)?;
@@ -64,7 +64,7 @@ pub fn program() -> Program<typestate::Stages> {
                 ..StartFields::default()
             })
         })
-        .status(summary::of)
+        .status(summary::status_lines)
         .caveats(|held, _| summary::caveats(held))
         .next_action(summary::next_action)
         .status_line(summary::status_line)

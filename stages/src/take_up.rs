@@ -50,7 +50,7 @@ enum StageStatus {
 }
 
 /// A document that can be taken up.
-struct TakenUp<'d> {
+struct ForeignDocument<'d> {
     /// The keys of the frontmatter.
     keys: Keys,
     /// The text below the frontmatter.
@@ -64,7 +64,7 @@ struct TakenUp<'d> {
 ///
 /// # Errors
 /// Returns a sentence if the document cannot be taken up.
-fn read(bytes: &[u8]) -> Result<TakenUp<'_>, String> {
+fn read(bytes: &[u8]) -> Result<ForeignDocument<'_>, String> {
     let document = std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
     let document = document.strip_prefix('\u{feff}').unwrap_or(document);
     let mut keys = contract::frontmatter(document).ok_or("its frontmatter cannot be read")?;
@@ -79,7 +79,7 @@ fn read(bytes: &[u8]) -> Result<TakenUp<'_>, String> {
     }
     let number = known.current_stage.unwrap_or(1);
     let unknown = || format!("its `current_stage` is {number}, expected 1 to 7");
-    let mut stage = Stage::of_number(number).ok_or_else(unknown)?;
+    let mut stage = Stage::from_number(number).ok_or_else(unknown)?;
 
     let status = known.stage_status.or(known.phase_status);
     let waits = known.waiting_for_user == Some(true) || status == Some(StageStatus::WaitingForUser);
@@ -87,7 +87,7 @@ fn read(bytes: &[u8]) -> Result<TakenUp<'_>, String> {
         _ if waits => ("waiting_for_user", "waiting"),
         Some(StageStatus::Failed) if stage != Stage::Retrospective => ("failed", "failed"),
         Some(StageStatus::Completed) => {
-            let next = Stage::of_number(number + 1);
+            let next = Stage::from_number(number + 1);
             stage = next.ok_or("the pipeline is over; there is nothing to continue")?;
             ("in_progress", "dispatched")
         }
@@ -107,7 +107,7 @@ fn read(bytes: &[u8]) -> Result<TakenUp<'_>, String> {
     ] {
         keys.insert(key.to_owned(), value);
     }
-    Ok(TakenUp {
+    Ok(ForeignDocument {
         keys,
         log: &document[contract::body_start(document)..],
         round,

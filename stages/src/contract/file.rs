@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, HeadingLevel, Parser, Tag};
 
-use super::finding::{Found, quoted};
+use super::finding::{Collector, quoted};
 use super::rule::Rule;
 
 /// The most bytes of a summary.
@@ -13,7 +13,7 @@ pub const MAX_BYTES: usize = 256 * 1024;
 const CONTEXT: &str = "Context for Next Stage";
 
 /// Checks that the bytes are a text of a summary's size.
-pub(super) fn check_bytes(bytes: &[u8], found: &mut Found<'_>) -> bool {
+pub(super) fn check_bytes(bytes: &[u8], found: &mut Collector<'_>) -> bool {
     if bytes.len() > MAX_BYTES {
         let message = format!("the file has {} bytes", bytes.len());
         found.error_at(Rule::TooLarge, 0, message);
@@ -29,7 +29,7 @@ pub(super) fn check_bytes(bytes: &[u8], found: &mut Found<'_>) -> bool {
 }
 
 /// Splits a text into the YAML and the body. A line `---` further down belongs to the body.
-pub(super) fn split(text: &str, found: &mut Found<'_>) -> Option<(Range<usize>, usize)> {
+pub(super) fn split(text: &str, found: &mut Collector<'_>) -> Option<(Range<usize>, usize)> {
     let mut open: Option<usize> = None;
     let mut end = 0;
     for line in text.split_inclusive('\n') {
@@ -53,7 +53,7 @@ pub(super) fn split(text: &str, found: &mut Found<'_>) -> Option<(Range<usize>, 
 }
 
 /// Returns the text below the heading for the next stage, up to the next heading of its level.
-pub(super) fn context(text: &str, body: usize, found: &mut Found<'_>) -> Option<String> {
+pub(super) fn context(text: &str, body: usize, found: &mut Collector<'_>) -> Option<String> {
     let markdown = &text[body..];
     let heading = |(event, span): (Event<'_>, Range<usize>)| match event {
         Event::Start(Tag::Heading { level, .. }) => {

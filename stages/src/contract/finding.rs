@@ -112,7 +112,7 @@ impl Findings {
 
 /// Collects the findings while a file is read.
 #[derive(Debug)]
-pub(super) struct Found<'t> {
+pub(super) struct Collector<'t> {
     /// The text of the file, without a byte order mark.
     text: &'t str,
     /// The frontmatter in the text.
@@ -126,7 +126,7 @@ pub(super) struct Found<'t> {
     pub(super) is_other: bool,
 }
 
-impl<'t> Found<'t> {
+impl<'t> Collector<'t> {
     pub(super) fn new(text: &'t str) -> Self {
         Self {
             text,

@@ -57,7 +57,7 @@ pub(crate) use yaml::{body_start, frontmatter};
 use camino::Utf8Path;
 use serde_json::{Map as JsonMap, Value as Json};
 
-use finding::Found;
+use finding::Collector;
 
 /// The circumstances of a summary. Rules without their circumstance are not checked.
 #[derive(Debug, Clone, Copy, Default)]
@@ -92,7 +92,7 @@ pub enum Outcome {
 pub fn read(bytes: &[u8], context: &Context<'_>) -> Reading {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_BYTES)]);
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let mut found = Found::new(text);
+    let mut found = Collector::new(text);
     if let Some(dispatch) = context.dispatch {
         dispatch.check_bytes(bytes, &mut found);
     }
@@ -113,7 +113,7 @@ pub fn read(bytes: &[u8], context: &Context<'_>) -> Reading {
 }
 
 /// Reads a text. Returns `None` if its stage or status is unknown.
-fn read_summary(text: &str, context: &Context<'_>, found: &mut Found<'_>) -> Option<Summary> {
+fn read_summary(text: &str, context: &Context<'_>, found: &mut Collector<'_>) -> Option<Summary> {
     let (yaml, body) = file::split(text, found)?;
     let next_context = file::context(text, body, found);
     let keys = yaml::read(text, yaml, found)?;

@@ -11,7 +11,7 @@ use serde_json::{Map as JsonMap, Value as Json};
 use serde_yaml::{Error, Mapping};
 
 use super::file;
-use super::finding::{Found, Severity, quoted};
+use super::finding::{Collector, Severity, quoted};
 use super::rule::{Lenient, Rule};
 
 /// The most brackets that are open at once. The library's time grows with their number.
@@ -23,7 +23,7 @@ const MAX_VALUE_LINES: usize = 20;
 
 /// Returns the frontmatter of a Markdown file, or `None` if it cannot be read.
 pub(crate) fn frontmatter(text: &str) -> Option<JsonMap<String, Json>> {
-    let mut found = Found::new(text);
+    let mut found = Collector::new(text);
     let (yaml, _) = file::split(text, &mut found)?;
     let source = &text[..yaml.end];
     if find_excess(&text[yaml]).is_some() {
@@ -37,12 +37,12 @@ pub(crate) fn frontmatter(text: &str) -> Option<JsonMap<String, Json>> {
 
 /// Returns the byte at which the text below the frontmatter starts, or 0 if there is none.
 pub(crate) fn body_start(text: &str) -> usize {
-    let parts = file::split(text, &mut Found::new(text));
+    let parts = file::split(text, &mut Collector::new(text));
     parts.map_or(0, |(_, body)| body)
 }
 
 /// Reads a frontmatter, with null for each placeholder. Returns `None` if it is not YAML with keys.
-pub(super) fn read(text: &str, yaml: Range<usize>, found: &mut Found<'_>) -> Option<Json> {
+pub(super) fn read(text: &str, yaml: Range<usize>, found: &mut Collector<'_>) -> Option<Json> {
     found.yaml = yaml.clone();
     // With the first fence, an error has the line in the file.
     let (fence, yaml) = (&text[..yaml.start], &text[yaml]);
@@ -122,7 +122,7 @@ fn find_tab(yaml: &str) -> Option<usize> {
 
 /// Replaces a no-break space by a space, and reports it, if it is in the indentation, beside the colon of a
 /// key or at the end of a line. Elsewhere it is text.
-fn replace_no_break_spaces(start: usize, yaml: &str, found: &mut Found<'_>) -> String {
+fn replace_no_break_spaces(start: usize, yaml: &str, found: &mut Collector<'_>) -> String {
     const SPACE: char = '\u{a0}';
     let mut replaced = String::with_capacity(yaml.len());
     for line in yaml.split_inclusive('\n') {
@@ -152,7 +152,7 @@ fn replace_no_break_spaces(start: usize, yaml: &str, found: &mut Found<'_>) -> S
 }
 
 /// Replaces values of the template: `{N}`, `"{path}"`, `null | "{reason}"`.
-fn remove_placeholders(start: usize, yaml: &str, found: &mut Found<'_>) -> String {
+fn remove_placeholders(start: usize, yaml: &str, found: &mut Collector<'_>) -> String {
     let mut cleaned = String::with_capacity(yaml.len());
     for line in yaml.split_inclusive('\n') {
         let value = match line.split_once(": ") {
@@ -179,7 +179,7 @@ fn remove_placeholders(start: usize, yaml: &str, found: &mut Found<'_>) -> Strin
 }
 
 /// Parses YAML. A value with an unquoted `: ` is read to the end of its line.
-fn parse(source: String, found: &mut Found<'_>) -> Option<Json> {
+fn parse(source: String, found: &mut Collector<'_>) -> Option<Json> {
     let mut yaml = source.clone();
     for _ in 0..=MAX_QUOTED_VALUES {
         let error = match serde_yaml::from_str(&yaml) {
@@ -205,7 +205,7 @@ fn parse(source: String, found: &mut Found<'_>) -> Option<Json> {
 }
 
 /// Reports a key that is there twice, which reading as JSON does not notice.
-fn find_duplicate(yaml: &str, found: &mut Found<'_>) {
+fn find_duplicate(yaml: &str, found: &mut Collector<'_>) {
     let Err(error) = serde_yaml::from_str::<Mapping>(yaml) else {
         return;
     };

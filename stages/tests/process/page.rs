@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::support::{Project, STATE};
 
 #[test]
-fn a_format_prints_the_page_and_takes_no_summary() {
+fn report_format_prints_page_and_takes_no_summary() {
     let project = Project::at(2);
     project.summary("completed", "");
     let before = project.read(STATE);
