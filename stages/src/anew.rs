@@ -16,7 +16,7 @@ use crate::typestate::Stages;
 /// Flag of `start` that moves aside what another program wrote.
 const ANEW: &str = "anew";
 /// Names in `requirements` that are moved.
-const MOVED: [&str; 2] = [".stage-summaries", ".requirements-state.local.md"];
+const MOVED_NAMES: [&str; 2] = [".stage-summaries", ".requirements-state.local.md"];
 
 /// Adds the flag to `start`.
 pub(crate) fn arguments(command: Command) -> Command {
@@ -66,7 +66,10 @@ fn move_aside(root: &Utf8Path) -> io::Result<Option<String>> {
     let Some(folder) = if_there(Folder::open(root)?.below("requirements"))? else {
         return Ok(None);
     };
-    let there: Vec<&str> = MOVED.into_iter().filter(|name| folder.has(name)).collect();
+    let there: Vec<&str> = MOVED_NAMES
+        .into_iter()
+        .filter(|name| folder.has(name))
+        .collect();
     if there.is_empty() {
         return Ok(None);
     }

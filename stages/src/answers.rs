@@ -2,18 +2,19 @@
 
 use claudex_loop::Refusal;
 use claudex_loop::machine::FieldError;
+use claudex_loop::program::App as _;
 use claudex_loop::program::exit::{Exit, Failure};
 use serde_json::Value as Json;
 
-use crate::state::{AskedOnce, Open, Pipeline, UserAnswer};
-use crate::typestate::{AnyLoop, Phase, Verb};
+use crate::state::{AnsweredQuestion, Open, Pipeline, UserAnswer};
+use crate::typestate::{AnyLoop, Phase, Stages, Verb};
 use crate::{questions, record};
 
 /// Writes the record and the dispatch before a verb's transition.
 ///
 /// # Errors
 /// Returns an error if the data cannot be written.
-pub fn taking(held: &mut AnyLoop, verb: &Verb) -> Result<(), Failure> {
+pub fn record_verb(held: &mut AnyLoop, verb: &Verb) -> Result<(), Failure> {
     write(held, verb).map_err(|error| Failure::new(Exit::Internal, Refusal::Field(error)))
 }
 
@@ -48,26 +49,23 @@ fn write(held: &mut AnyLoop, verb: &Verb) -> Result<(), FieldError> {
 
 /// Returns the decision of a verb as it is recorded, or `None` if it decides nothing.
 fn value(verb: &Verb) -> Option<String> {
-    let label = |answer: &Option<String>, default: &str| {
-        answer.clone().unwrap_or_else(|| default.to_owned())
-    };
     Some(match verb {
+        Verb::Pause { .. } | Verb::Cancel { .. } => return None,
         Verb::Choose { mode, .. } => mode.to_string(),
-        Verb::Tell { answer, .. } => answer.clone(),
-        Verb::GoOn { answer, .. } => label(answer, "proceed"),
-        Verb::GoBack { answer, action, .. } => label(answer, &action.to_string()),
-        Verb::GoAgain { answer, .. } => label(answer, "loop_questions"),
-        Verb::Retry { .. } => "retry".to_owned(),
-        Verb::UseFound { .. } => "use_what_is_there".to_owned(),
-        Verb::CheckAgain { .. } => "check_again".to_owned(),
-        Verb::Skip { .. } => "skip".to_owned(),
-        Verb::Accept { .. } | Verb::Further { .. } => "go_on".to_owned(),
-        Verb::Standard { .. } => "standard".to_owned(),
-        Verb::Force { .. } => "force".to_owned(),
-        Verb::OneMore { .. } => "one_more_round".to_owned(),
-        Verb::Another { .. } => "another_way".to_owned(),
-        // A pause decides nothing, and is asked again. The other verbs are those of `report`.
-        _ => return None,
+        Verb::Tell { answer, .. }
+        | Verb::GoOn {
+            answer: Some(answer),
+            ..
+        }
+        | Verb::GoBack {
+            answer: Some(answer),
+            ..
+        }
+        | Verb::GoAgain {
+            answer: Some(answer),
+            ..
+        } => answer.clone(),
+        verb => Stages::transition(verb).to_owned(),
     })
 }
 
@@ -79,7 +77,7 @@ fn record_answer(held: &mut AnyLoop, answer: &str) -> Result<(), FieldError> {
         return Ok(());
     };
     let mut asked = held.fields().asked.clone();
-    asked.push(AskedOnce {
+    asked.push(AnsweredQuestion {
         round: pipeline.round(),
         stage: pipeline.stage().number(),
         digest: questions::digest(&question),

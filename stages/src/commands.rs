@@ -6,11 +6,9 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::{Group, NotTaken, Program, incompatible, loops, out};
-use claudex_loop::{Actor, text};
-use serde::Serialize;
-use serde_json::Value as Json;
+use claudex_loop::{Actor, files, text};
 
-use crate::contract::Outcome;
+use crate::contract::{Context, Outcome};
 use crate::instruction::Instruction;
 use crate::state::Pipeline;
 use crate::typestate::{AnyLoop, Phase, Stages};
@@ -26,10 +24,6 @@ pub(crate) fn add(program: Program<Stages>) -> Program<Stages> {
     fn command(name: &'static str, group: Group, about: &'static str) -> Command {
         Command::new(name).about(about).display_order(group.place())
     }
-    let json = || {
-        let flag = Arg::new(JSON).long("json").action(ArgAction::SetTrue);
-        flag.help("As JSON")
-    };
     let file = || {
         let file = Arg::new(FILE).value_name("FILE");
         file.value_parser(value_parser!(Utf8PathBuf))
@@ -38,19 +32,19 @@ pub(crate) fn add(program: Program<Stages>) -> Program<Stages> {
         let about = "Print the next instruction; changes nothing";
         let id = Arg::new(ID).value_name("LOOP");
         let id = id.help("The pipeline [default: the active one]");
-        command("next", Group::Look, about).arg(id).arg(json())
+        let json = Arg::new(JSON).long("json").action(ArgAction::SetTrue);
+        let json = json.help("As JSON");
+        command("next", Group::Look, about).arg(id).arg(json)
     };
     let validate_command = move || {
         let about = "Check summaries against the contract; changes nothing";
         let files = file().num_args(1..).required(true);
-        command("validate", Group::Look, about)
-            .arg(files)
-            .arg(json())
+        command("validate", Group::Look, about).arg(files)
     };
     let report_command = move || {
         let about = "Take the summary of the open stage and print the next instruction";
         let file = file().help("The summary [default: that of the open stage]");
-        Command::new("report").about(about).arg(file).arg(json())
+        Command::new("report").about(about).arg(file)
     };
     let recover_command = || {
         let about = "Take what a coordinator left that ended without a report";
@@ -74,7 +68,7 @@ pub(crate) fn add(program: Program<Stages>) -> Program<Stages> {
         })
         .command(next_command, next)
         .command(validate_command, validate)
-        .verb(report_command, taken)
+        .verb(report_command, report_summary)
         .verb(recover_command, |held, _| report::recover(held))
 }
 
@@ -88,7 +82,7 @@ fn next(info: &'static ProgramInfo, given: &ArgMatches) -> Result<Exit, Failure>
         let help = "make room or the folder writable, then:\n    stages next";
         Failure::plain(Exit::Internal, "claudex::next::notes", message, help)
     })?;
-    let instruction = Instruction::of(&held).map_err(|problem| {
+    let instruction = Instruction::current(&held).map_err(|problem| {
         let message = format!("pipeline {id} has no instruction: {problem}");
         Failure::plain(
             Exit::Refused,
@@ -124,22 +118,35 @@ fn validate(info: &'static ProgramInfo, given: &ArgMatches) -> Result<Exit, Fail
         let is_open = path.canonicalize_utf8().ok()? == file.canonicalize_utf8().ok()?;
         is_open.then_some(dispatch)
     };
-    let files = given.get_many::<Utf8PathBuf>(FILE).into_iter().flatten();
-    let checked = contract::validate(files, &root, dispatch);
-    match given.get_flag(JSON) {
-        true => out::json(&checked),
-        false => checked
-            .iter()
-            .flat_map(contract::Validated::lines)
-            .for_each(|line| out::line(&line)),
+    let mut exit = Exit::Complete;
+    for path in given.get_many::<Utf8PathBuf>(FILE).into_iter().flatten() {
+        let name = text::shown(path);
+        let context = Context {
+            project: Some(&root),
+            dispatch: dispatch(path),
+        };
+        let (lines, is_valid) = match files::read(path) {
+            Ok(bytes) => {
+                let findings = contract::read(&bytes, &context).findings;
+                (findings.lines(path.as_str()), !findings.has_error())
+            }
+            Err(error) => {
+                let line = format!("{name}: {error}; name the file of a summary");
+                (vec![line], false)
+            }
+        };
+        if lines.is_empty() {
+            out::line(&format!("{name}: valid"));
+        }
+        lines.iter().for_each(|line| out::line(line));
+        if !is_valid {
+            exit = Exit::Refused;
+        }
     }
-    Ok(match checked.iter().all(|one| one.valid) {
-        true => Exit::Complete,
-        false => Exit::Refused,
-    })
+    Ok(exit)
 }
 
-fn taken(held: AnyLoop, given: &ArgMatches) -> Result<AnyLoop, NotTaken<AnyLoop>> {
+fn report_summary(held: AnyLoop, given: &ArgMatches) -> Result<AnyLoop, NotTaken<AnyLoop>> {
     report::require_open(&held)?;
     let pipeline = Pipeline(held.raw());
     let expected = Pipeline::summary_file(pipeline.stage());
@@ -160,26 +167,7 @@ fn taken(held: AnyLoop, given: &ArgMatches) -> Result<AnyLoop, NotTaken<AnyLoop>
         let why = format!("the summary of the open stage is {expected}");
         return report::refuse(held, not_read(&path, &why));
     }
-    let taken = report::report(held, &bytes, &text::shown(&path));
-    if !given.get_flag(JSON) {
-        return taken;
-    }
-    let now = taken.as_ref().ok();
-    let next = now.and_then(|now| Some(Instruction::of(now).ok()?.json));
-    out::json(&Reported {
-        report: contract::report(&reading),
-        next,
-    });
-    taken
-}
-
-/// The answer of `report` as JSON.
-#[derive(Serialize)]
-struct Reported<'r> {
-    #[serde(flatten)]
-    report: contract::Report<'r>,
-    /// The next instruction, or `None` if nothing was changed.
-    next: Option<Json>,
+    report::report(held, &bytes, &text::shown(&path))
 }
 
 /// Returns a path from the project's root.

@@ -10,12 +10,12 @@ use claudex_loop::program::{out, shell};
 use claudex_loop::text;
 
 /// The argument, and the default folder.
-const FOLDER: &str = "stages-demo";
+const DEFAULT_FOLDER: &str = "stages-demo";
 
 /// Returns the command line of the demo.
 pub(crate) fn command() -> clap::Command {
-    let folder = Arg::new(FOLDER)
-        .value_name("FOLDER")
+    let folder = Arg::new(DEFAULT_FOLDER)
+        .value_name("DEFAULT_FOLDER")
         .value_parser(value_parser!(Utf8PathBuf))
         .help("The folder that is made; it stays, to look at [default: stages-demo]");
     clap::Command::new("demo")
@@ -25,12 +25,12 @@ pub(crate) fn command() -> clap::Command {
 
 /// Runs the script in a new folder.
 pub(crate) fn demo(_: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let folder = matches.get_one::<Utf8PathBuf>(FOLDER);
-    let folder = folder.map_or(Utf8Path::new(FOLDER), Utf8PathBuf::as_path);
+    let folder = matches.get_one::<Utf8PathBuf>(DEFAULT_FOLDER);
+    let folder = folder.map_or(Utf8Path::new(DEFAULT_FOLDER), Utf8PathBuf::as_path);
     let made = std::fs::create_dir(folder).and_then(|()| folder.canonicalize_utf8());
     let root = made.map_err(|error| {
         let message = format!("{} cannot be made: {error}", text::shown(folder));
-        let help = "name another folder, which is not there yet:\n    stages demo FOLDER";
+        let help = "name another folder, which is not there yet:\n    stages demo DEFAULT_FOLDER";
         Failure::plain(Exit::Usage, "stages::demo", message, help)
     })?;
     let failed = |why: String| {

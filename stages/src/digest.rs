@@ -7,11 +7,11 @@ use crate::gates::REQUIRED_SECTIONS;
 use crate::kept::{Gap, Kept, cell, flags, gaps, mode, rounds};
 
 /// The most lines of a digest.
-pub const MOST_LINES: usize = 100;
+pub const MAX_LINES: usize = 100;
 /// The digest with the names of its parts.
 const TEMPLATE: &str = include_str!("../messages/digest.md");
 /// The lines of the template that are parts.
-const PARTS: usize = 4;
+const TEMPLATE_PARTS: usize = 4;
 
 /// A recorded decision of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,10 +44,10 @@ pub fn digest(kept: &Kept, before: u32, decisions: &[Recorded], generated_at: Ti
         [resolved, open].map(|gaps| gaps.into_iter().map(|(_, row)| row).collect::<Vec<_>>());
 
     let rest = lines.len() + resolved.len() + chosen.len() + open.len() + rows.len();
-    let total = TEMPLATE.lines().count() - PARTS + rest;
+    let total = TEMPLATE.lines().count() - TEMPLATE_PARTS + rest;
     // The last line is below a blank one.
-    let mut over = match total > MOST_LINES {
-        true => total + 2 - MOST_LINES,
+    let mut over = match total > MAX_LINES {
+        true => total + 2 - MAX_LINES,
         false => 0,
     };
     let mut left_out = Vec::new();

@@ -113,7 +113,7 @@ fn by_action(summary: &Summary, action: NextAction, around: &Circumstances) -> S
 
 /// Returns the action that an answer maps to.
 pub fn mapped(summary: &Summary, label: &str) -> Option<NextAction> {
-    summary.flags.next_action_map.as_ref()?.of(label)
+    summary.flags.next_action_map.as_ref()?.get(label)
 }
 
 fn is_shallow(summary: &Summary) -> bool {

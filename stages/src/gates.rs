@@ -1,7 +1,6 @@
-//! What has to be right before the pipeline goes on behind stages 3 and 5: the file of questions, and the document of requirements.
+//! The gates after stages 3 and 5: the checks of the file of questions and of the requirements document.
 //!
-//! A gate reads Markdown and says what is missing, each finding with its line. One that blocks is a question to the person; the others
-//! are said. It reads no file and moves nothing.
+//! A finding has its line. One that blocks becomes a question to the user; the others are told.
 
 mod questions;
 
@@ -15,7 +14,7 @@ use questions::{Question, questions};
 
 use crate::contract::{Flags, body_start, frontmatter};
 
-/// Sections that questions are asked about, and that the document of requirements has.
+/// The sections that need questions and that the requirements document needs.
 pub const REQUIRED_SECTIONS: [&str; 8] = [
     "Product Definition",
     "Target Users",
@@ -28,30 +27,30 @@ pub const REQUIRED_SECTIONS: [&str; 8] = [
 ];
 /// The sections of the requirements document that its gate does not ask for.
 const OPTIONAL_SECTIONS: [&str; 2] = ["Executive Summary", "Screen Inventory"];
-/// The words of how something is built, which requirements do without.
+/// The technical words, which requirements avoid.
 const TECHNICAL_WORDS: &str = "api apis backend codebase database databases docker endpoint endpoints \
     framework frontend graphql http json kubernetes microservice microservices middleware nosql sdk \
     sql webhook webhooks xml";
 /// The most bytes of a file that are read.
-const MOST_BYTES: usize = 256 * 1024;
-/// The most findings of a file: beyond that it is beyond help.
-const MOST_FINDINGS: usize = 100;
-/// How many boxes a question has at least.
-const LEAST_BOXES: usize = 3;
-/// Below this share of the calls that were expected, in per cent, it is said.
-const LEAST_COMPLETION: f64 = 60.0;
+const MAX_BYTES: usize = 256 * 1024;
+/// The most findings of a file.
+const MAX_FINDINGS: usize = 100;
+/// The fewest boxes of a question.
+const MIN_BOXES: usize = 3;
+/// The smallest share of the expected ThinkDeep calls without a finding, in per cent.
+const MIN_DEPTH_PERCENT: f64 = 60.0;
 
-/// What a gate found in the files that it reads.
+/// The result of a gate.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Gate {
-    /// What it found, by file and line.
+    /// The findings.
     pub findings: Vec<GateFinding>,
 }
 
 /// One finding of a gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct GateFinding {
-    /// Whether the pipeline waits for it.
+    /// Whether the pipeline may not continue.
     pub blocking: bool,
     /// The name of the file.
     pub file: String,
@@ -70,7 +69,7 @@ impl Gate {
     }
 }
 
-/// Looks at the file of questions that stage 3 wrote, and at its flags.
+/// Checks the file of questions and the flags of stage 3.
 pub fn after_questions(file: Option<&[u8]>, round: u32, flags: &Flags) -> Gate {
     let name = format!("QUESTIONS-{round:03}.md");
     let mut page = Page::new(&name, file);
@@ -79,16 +78,16 @@ pub fn after_questions(file: Option<&[u8]>, round: u32, flags: &Flags) -> Gate {
         page.check_questions(&questions(page.text));
     }
     if let Some((expected, share)) = flags.depth()
-        && share < LEAST_COMPLETION
+        && share < MIN_DEPTH_PERCENT
     {
-        let message = format!("{share:.0} % of the {expected} calls to think deeply were made");
-        let help = "look whether what they would have found is asked";
+        let message = format!("only {share:.0} % of the {expected} ThinkDeep calls were made");
+        let help = "check whether the questions cover what they would have found";
         page.say(0, message, help);
     }
     page.gate()
 }
 
-/// Looks at the document of requirements and at the decisions that stage 5 wrote, unless it decided NOT_READY.
+/// Checks the requirements document and the decision log of stage 5.
 pub fn after_validation(requirements: Option<&[u8]>, decisions: Option<&[u8]>) -> Gate {
     let mut page = Page::new("PRD.md", requirements);
     if page.findings.is_empty() {
@@ -107,8 +106,8 @@ pub fn after_validation(requirements: Option<&[u8]>, decisions: Option<&[u8]>) -
     gate
 }
 
-/// Returns how far each section of the document of requirements is, by its key in the state: COMPLETE with text, PLACEHOLDER with its
-/// heading alone, or MISSING.
+/// Returns the status of each section by its key in the state: COMPLETE with text, PLACEHOLDER with only a
+/// heading, or MISSING.
 pub fn sections(requirements: &[u8]) -> impl Iterator<Item = (String, &'static str)> {
     let outline = outline(&String::from_utf8_lossy(requirements));
     let all = REQUIRED_SECTIONS.into_iter().chain(OPTIONAL_SECTIONS);
@@ -137,13 +136,17 @@ impl<'t> Page<'t> {
             text: "",
             findings: Vec::new(),
         };
-        match bytes.map(|bytes| (bytes.len() <= MOST_BYTES, std::str::from_utf8(bytes))) {
+        match bytes.map(|bytes| (bytes.len() <= MAX_BYTES, std::str::from_utf8(bytes))) {
             None => page.block(0, format!("{name} is missing"), "write it"),
             Some((false, _)) => {
                 page.block(0, format!("{name} has more than 256 KiB"), "write less");
             }
             Some((_, Err(_))) => {
-                page.block(0, format!("{name} is not UTF-8"), "write it anew, as UTF-8");
+                page.block(
+                    0,
+                    format!("{name} is not UTF-8"),
+                    "write it again, as UTF-8",
+                );
             }
             Some((true, Ok(text))) => page.text = text.strip_prefix('\u{feff}').unwrap_or(text),
         }
@@ -189,7 +192,7 @@ impl<'t> Page<'t> {
             None => "the file has no frontmatter that can be read",
         };
         let help =
-            "begin the file with `---`, `round_number: 1` with the round’s number, and `---`";
+            "begin the file with `---`, `round_number: 1` with the number of the round, and `---`";
         self.block(0, message, help);
     }
 
@@ -201,36 +204,38 @@ impl<'t> Page<'t> {
         }
         let mut ids = HashMap::new();
         for question in questions {
-            if self.findings.len() >= MOST_FINDINGS {
+            if self.findings.len() >= MAX_FINDINGS {
                 break;
             }
-            let (at, id) = (question.heading.start, text::shown(&question.id));
+            let at = question.at;
+            let id = text::shown(&question.id);
             if let Some(first) = ids.insert(question.id.as_str(), at) {
                 let line = self.line(first);
-                let message = format!("the question {id} is there twice: line {line} has it, too");
+                let message = format!("the question {id} is there twice, first in line {line}");
                 self.block(at, message, "give this one an id of its own");
             }
-            if question.boxes < LEAST_BOXES {
+            if question.boxes < MIN_BOXES {
                 let boxes = question.boxes;
-                let message = format!("the question {id} has {boxes} of {LEAST_BOXES} boxes");
+                let message = format!("the question {id} has {boxes} of {MIN_BOXES} boxes");
                 let help = "write three answers or more, each as `- [ ] …`";
                 self.block(at, message, help);
             }
-            for box_at in question.broken.iter().take(MOST_FINDINGS) {
+            for box_at in question.broken.iter().take(MAX_FINDINGS) {
                 let message = format!("a box of the question {id} is broken");
-                let help = "write `- [ ] …`, or `- [x] …` where it is chosen";
+                let help = "write `- [ ] …`, or `- [x] …` if it is chosen";
                 self.block(*box_at, message, help);
             }
         }
         if !questions.iter().any(|question| question.is_critical) {
-            let help = "mark what has to be answered: `## Q-PREFIX001: title [CRITICAL]`";
+            let help =
+                "mark the questions that must be answered: `## Q-PREFIX001: title [CRITICAL]`";
             self.say(0, "no question is CRITICAL", help);
         }
         for section in REQUIRED_SECTIONS {
             let name = plain(section);
             let is_about = |question: &Question| has_words(&question.words, &name);
             if !questions.iter().any(is_about) {
-                let help = "ask about it, or see that nothing is open there";
+                let help = "ask about it, unless nothing is open there";
                 self.say(0, format!("no question is about {section}"), help);
             }
         }
@@ -266,9 +271,9 @@ impl<'t> Page<'t> {
                     .iter()
                     .position(|one| one.eq_ignore_ascii_case(word));
                 if let Some(index) = found {
-                    // Each word is named once.
+                    // Each word is reported once.
                     technical.remove(index);
-                    let message = format!("“{word}” says how it is built");
+                    let message = format!("“{word}” is a technical word");
                     self.say(span.start, message, "say what people can do with it");
                 }
             }
@@ -276,18 +281,18 @@ impl<'t> Page<'t> {
     }
 }
 
-/// A heading of a document, in its order.
+/// A heading of a document.
 struct Heading {
     at: usize,
     name: String,
-    /// Whether anything stands below it, before the next heading of its level.
+    /// Whether there is text before the next heading of its level.
     has_text: bool,
 }
 
-/// How far a section is.
+/// The status of a section.
 enum Section {
     Missing,
-    /// Its heading is here, and nothing below it.
+    /// The heading at this byte has no text below it.
     Empty(usize),
     Written,
 }

@@ -28,7 +28,7 @@ impl Instruction {
     ///
     /// # Errors
     /// Returns a sentence if its question cannot be asked.
-    pub fn of(held: &AnyLoop) -> Result<Self, String> {
+    pub fn current(held: &AnyLoop) -> Result<Self, String> {
         let pipeline = Pipeline(held.raw());
         match held.phase() {
             Phase::Dispatched if pipeline.is_reported_next() => Ok(reported(pipeline)),
@@ -43,7 +43,7 @@ impl Instruction {
 
 /// Returns the text of a pipeline's instruction, or the reason why there is none.
 pub fn text_of(held: &AnyLoop) -> String {
-    match Instruction::of(held) {
+    match Instruction::current(held) {
         Ok(instruction) => instruction.text,
         Err(problem) => {
             format!("The pipeline cannot continue: {problem}. Tell the user, and end your turn.\n")
@@ -82,42 +82,37 @@ fn dispatch(pipeline: Pipeline<'_>) -> Instruction {
         }
     };
     let task = task(pipeline);
-    let (number, file) = (stage.number().to_string(), Pipeline::summary_file(stage));
-    let text = fill(
-        include_str!("../messages/instructions/dispatch.md"),
-        &[
-            ("number", &number),
-            ("stage", &stage.to_string()),
-            ("round", &round.to_string()),
-            ("since", &since),
-            ("who", who),
-            ("notes", &notes(&tell, &open.details)),
-            ("summary", &file),
-            ("variables", &format!("{variables:#}")),
-            ("task", &task),
-        ],
-    );
-    let json = json!({
+    let values = [
+        ("since", since.as_str()),
+        ("who", who),
+        ("notes", &notes(&tell, &open.details)),
+        ("variables", &format!("{variables:#}")),
+        ("task", &task),
+    ];
+    let template = include_str!("../messages/instructions/dispatch.md");
+    let text = render(pipeline, template, &values);
+    let mut json = json!({
         "instruction": "dispatch",
         "stage": stage.number(),
         "stage_name": stage.to_string(),
         "round": round,
         "inline": is_inline,
         "dispatch_id": pipeline.dispatch_id(),
-        "summary_file": file,
+        "summary_file": Pipeline::summary_file(stage),
         "timeout_minutes": minutes(stage),
         "task": task,
         "variables": variables,
         "open_since": since,
     });
-    let json = with_tell(json, &tell);
+    if !tell.is_empty() {
+        json["tell"] = json!(tell);
+    }
     Instruction { json, text }
 }
 
 /// Returns what the open stage is for, what it reads and writes, and when it is done.
 fn task(pipeline: Pipeline<'_>) -> String {
-    let stage = pipeline.stage();
-    let template = match stage {
+    let template = match pipeline.stage() {
         Stage::Setup => include_str!("../messages/tasks/1-setup.md"),
         Stage::Research => include_str!("../messages/tasks/2-research.md"),
         Stage::AnalysisQuestions => include_str!("../messages/tasks/3-analysis-questions.md"),
@@ -134,35 +129,19 @@ fn task(pipeline: Pipeline<'_>) -> String {
             text::exact(draft)
         ),
     };
-    let round = pipeline.round();
-    fill(
-        template,
-        &[
-            ("summary", &Pipeline::summary_file(stage)),
-            ("round", &round.to_string()),
-            ("nnn", &format!("{round:03}")),
-            ("draft", &draft),
-        ],
-    )
+    let number = format!("{:03}", pipeline.round());
+    render(pipeline, template, &[("nnn", &number), ("draft", &draft)])
 }
 
 /// Returns the instruction to report a summary that is already there.
 fn reported(pipeline: Pipeline<'_>) -> Instruction {
-    let stage = pipeline.stage();
-    let file = Pipeline::summary_file(stage);
-    let text = fill(
-        include_str!("../messages/instructions/reported.md"),
-        &[
-            ("number", &stage.number().to_string()),
-            ("stage", &stage.to_string()),
-            ("summary", &file),
-        ],
-    );
+    let file = Pipeline::summary_file(pipeline.stage());
+    let template = include_str!("../messages/instructions/reported.md");
     Instruction {
-        text,
+        text: render(pipeline, template, &[]),
         json: json!({
             "instruction": "recover",
-            "stage": stage.number(),
+            "stage": pipeline.stage().number(),
             "found": [file],
             "missing": [],
             "run": format!("stages report {file}"),
@@ -171,22 +150,14 @@ fn reported(pipeline: Pipeline<'_>) -> Instruction {
 }
 
 fn recover(pipeline: Pipeline<'_>) -> Instruction {
-    let stage = pipeline.stage();
     let (found, missing) = pipeline.artifacts();
-    let text = fill(
-        include_str!("../messages/instructions/recover.md"),
-        &[
-            ("number", &stage.number().to_string()),
-            ("stage", &stage.to_string()),
-            ("found", &listed(&found)),
-            ("missing", &listed(&missing)),
-        ],
-    );
+    let template = include_str!("../messages/instructions/recover.md");
+    let lists = [("found", &*listed(&found)), ("missing", &*listed(&missing))];
     Instruction {
-        text,
+        text: render(pipeline, template, &lists),
         json: json!({
             "instruction": "recover",
-            "stage": stage.number(),
+            "stage": pipeline.stage().number(),
             "found": found,
             "missing": missing,
             "run": "stages recover",
@@ -196,7 +167,7 @@ fn recover(pipeline: Pipeline<'_>) -> Instruction {
 
 fn ask(held: &AnyLoop, phase: Phase) -> Result<Instruction, String> {
     let pipeline = Pipeline(held.raw());
-    let asked = questions::of(held)?.ok_or("the phase has no question")?;
+    let asked = questions::current(held)?.ok_or("the phase has no question")?;
     let calls = calls(&asked);
     let (first, more) = calls.split_first().ok_or("the question has no options")?;
     let answer = format!("stages answer {} LABEL", held.id());
@@ -214,6 +185,9 @@ fn ask(held: &AnyLoop, phase: Phase) -> Result<Instruction, String> {
         json["more"] = json!(more);
     }
     json["answer"] = json!(answer);
+    if !tell.is_empty() {
+        json["tell"] = json!(tell);
+    }
 
     let block = |call: &Json| format!("```json\n{:#}\n```\n", json!({ "questions": call }));
     let mut question = block(first);
@@ -221,15 +195,13 @@ fn ask(held: &AnyLoop, phase: Phase) -> Result<Instruction, String> {
         question += "\nIf the answer is \"More…\", ask this next:\n\n";
         question += &block(call);
     }
-    let text = fill(
-        include_str!("../messages/instructions/ask.md"),
-        &[
-            ("notes", &notes(&tell, &[])),
-            ("answer", &answer),
-            ("question", &question),
-        ],
-    );
-    let json = with_tell(json, &tell);
+    let values = [
+        ("notes", &*notes(&tell, &[])),
+        ("answer", &answer),
+        ("question", &question),
+    ];
+    let template = include_str!("../messages/instructions/ask.md");
+    let text = render(pipeline, template, &values);
     Ok(Instruction { json, text })
 }
 
@@ -248,22 +220,18 @@ fn calls(asked: &Asked) -> Vec<Json> {
 }
 
 fn stop(pipeline: Pipeline<'_>) -> Instruction {
-    let stage = pipeline.stage();
     let reason = pipeline.0.text("next_step");
     let resume = format!("stages resume {}", pipeline.0.id());
-    let text = fill(
-        include_str!("../messages/instructions/stop.md"),
-        &[
-            ("number", &stage.number().to_string()),
-            ("stage", &stage.to_string()),
-            ("resume", &resume),
-            ("reason", &reason),
-        ],
-    );
-    let number = stage.number();
+    let template = include_str!("../messages/instructions/stop.md");
+    let values = [("resume", resume.as_str()), ("reason", &reason)];
     Instruction {
-        text,
-        json: json!({ "instruction": "stop", "stage": number, "reason": reason, "resume": resume }),
+        text: render(pipeline, template, &values),
+        json: json!({
+            "instruction": "stop",
+            "stage": pipeline.stage().number(),
+            "reason": reason,
+            "resume": resume,
+        }),
     }
 }
 
@@ -279,13 +247,23 @@ fn done(pipeline: Pipeline<'_>) -> Instruction {
     }
 }
 
-/// Fills the placeholders of a template. A value is not searched for the placeholders before it.
-fn fill(template: &str, values: &[(&str, &str)]) -> String {
-    let replace = |text: String, (name, value): &(&str, &str)| {
+/// Fills the placeholders of a template: those of each pipeline, then these. A value is not searched for
+/// the placeholders before it.
+fn render(pipeline: Pipeline<'_>, template: &str, values: &[(&str, &str)]) -> String {
+    let stage = pipeline.stage();
+    let common = [
+        ("number", stage.number().to_string()),
+        ("stage", stage.to_string()),
+        ("round", pipeline.round().to_string()),
+        ("summary", Pipeline::summary_file(stage)),
+    ];
+    let common = common.iter().map(|(name, value)| (*name, value.as_str()));
+    let replace = |text: String, (name, value): (&str, &str)| {
         let placeholder = format!("{{{name}}}");
         text.replace(&placeholder, value)
     };
-    values.iter().fold(template.to_owned(), replace)
+    let all = common.chain(values.iter().copied());
+    all.fold(template.to_owned(), replace)
 }
 
 /// Returns the sentences for the user, and the findings in the last summary, as lines of an instruction.
@@ -299,14 +277,6 @@ fn notes(tell: &[String], details: &[String]) -> String {
         notes.extend(details.iter().map(|line| format!("- {line}\n")));
     }
     notes
-}
-
-/// Adds the sentences for the user, if there are any.
-fn with_tell(mut json: Json, tell: &[String]) -> Json {
-    if !tell.is_empty() {
-        json["tell"] = json!(tell);
-    }
-    json
 }
 
 fn listed(all: &[String]) -> String {

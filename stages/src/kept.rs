@@ -10,7 +10,7 @@ use crate::contract::{AnalysisMode, Flags, Stage, Summary};
 pub type Kept = BTreeMap<(u32, Stage), Summary>;
 
 /// The longest gap that is shown, in characters.
-const LONGEST_GAP: usize = 200;
+const MAX_GAP_CHARS: usize = 200;
 
 /// A gap in what is known, over the rounds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub(crate) fn gaps(kept: &Kept, before: u32) -> Vec<Gap> {
         };
         let named: Vec<String> = named
             .iter()
-            .map(|gap| text::one_line(gap, LONGEST_GAP))
+            .map(|gap| text::one_line(gap, MAX_GAP_CHARS))
             .collect();
         let mut still = BTreeMap::new();
         for gap in named.into_iter().filter(|gap| !gap.is_empty()) {
@@ -91,5 +91,5 @@ pub(crate) fn gaps(kept: &Kept, before: u32) -> Vec<Gap> {
 
 /// Returns a text as a cell of a table.
 pub(crate) fn cell(words: &str) -> String {
-    text::one_line(words, LONGEST_GAP).replace('|', "\\|")
+    text::one_line(words, MAX_GAP_CHARS).replace('|', "\\|")
 }

@@ -17,7 +17,7 @@
 //! `contract` uses nothing of the pipeline.
 
 use serde_json::Value;
-use state::{AllAsked, AllCounted, Keys, List, Open, Scalar};
+use state::{AnsweredQuestions, CountedSummaries, Keys, List, Open, Scalar};
 
 claudex_loop::machine!(stages as typestate);
 
@@ -75,11 +75,11 @@ impl Extension<typestate::Stages> for stops::Stages {
     }
 
     fn before_take(&self, held: &mut AnyLoop, verb: &Verb) -> Result<(), Failure> {
-        answers::taking(held, verb)
+        answers::record_verb(held, verb)
     }
 
     fn status(&self, held: &AnyLoop) -> Vec<(&'static str, String)> {
-        summary::of(held)
+        summary::status_lines(held)
     }
 
     fn caveats(&self, held: &AnyLoop, _: &Settings) -> Vec<String> {

@@ -21,7 +21,7 @@ const MAX_REASON_CHARS: usize = 300;
 ///
 /// # Errors
 /// Returns a sentence if it cannot be asked.
-pub fn of(held: &AnyLoop) -> Result<Option<Asked>, String> {
+pub fn current(held: &AnyLoop) -> Result<Option<Asked>, String> {
     let raw = held.raw();
     let own = match held.phase() {
         Phase::Asking => asking(raw)?,
@@ -114,7 +114,7 @@ pub fn digest(question: &Question) -> Digest {
     let parts: Vec<&str> = std::iter::once(question.question.as_str())
         .chain(labels)
         .collect();
-    Digest::of(parts.join("\0").as_bytes())
+    Digest::from_bytes(parts.join("\0").as_bytes())
 }
 
 /// Returns the question for the mode of a round.

@@ -9,7 +9,7 @@ use crate::contract::{Flags, Stage, Status, Summary};
 use crate::follows::Step;
 use crate::gates;
 use crate::questions;
-use crate::state::{AskedOnce, Keys, Pipeline};
+use crate::state::{AnsweredQuestion, Keys, Pipeline};
 use crate::typestate::{AnyLoop, Phase, Verb};
 
 /// Returns the time as the document writes it.
@@ -67,7 +67,7 @@ pub(crate) fn note_repeated(
     let round = Pipeline(held.raw()).round();
     let digest = questions::digest(question);
     let mut asked = held.fields().asked.clone();
-    let same = |one: &&mut AskedOnce| {
+    let same = |one: &&mut AnsweredQuestion| {
         (one.round, one.stage) == (round, summary.stage.number()) && one.digest == digest
     };
     if let Some(one) = asked.iter_mut().find(same) {

@@ -8,18 +8,18 @@ use claudex_loop::text;
 use serde_json::json;
 
 use crate::contract::{
-    self, Decision, NextAction, Outcome, Reading, ResearchMethod, Stage, Status, Summary,
+    Decision, NextAction, Outcome, Reading, ResearchMethod, Stage, Status, Summary,
 };
 use crate::follows::{self, Circumstances, Step, follows};
 use crate::gates::{self, Gate};
-use crate::state::{AllAsked, Counted, Keys, Open, Pipeline, UserAnswer};
+use crate::state::{AnsweredQuestions, CountedSummary, Keys, Open, Pipeline, UserAnswer};
 use crate::typestate::{AnyLoop, BackAction, Phase, Stages, Verb};
 use crate::{questions, record};
 
 /// The longest refusal that is kept, in characters.
 const MAX_DETAIL_CHARS: usize = 500;
 
-type Taken = Result<AnyLoop, NotTaken<AnyLoop>>;
+type ReportResult = Result<AnyLoop, NotTaken<AnyLoop>>;
 
 /// The step of a report, with what is recorded beside it.
 #[derive(Debug, Default)]
@@ -39,13 +39,13 @@ struct Report<'s> {
 ///
 /// # Errors
 /// Returns an error if the summary does not count, no stage is open, or the store refused.
-pub fn report(held: AnyLoop, bytes: &[u8], name: &str) -> Taken {
+pub fn report(held: AnyLoop, bytes: &[u8], name: &str) -> ReportResult {
     require_open(&held)?;
     let reading = Pipeline(held.raw()).reading(bytes);
     if reading.outcome != Outcome::Refused {
         return take_reading(held, &reading, bytes);
     }
-    let why = contract::report(&reading).lines();
+    let why = reading.findings.lenient_lines();
     let failure = refused(
         format!("{name} does not count:\n{}", why.join("\n")),
         "nothing was changed; have the coordinator write its summary again, or, if it has ended without one:\n    stages recover",
@@ -57,7 +57,7 @@ pub fn report(held: AnyLoop, bytes: &[u8], name: &str) -> Taken {
 ///
 /// # Errors
 /// Returns the failure if it is the first one.
-pub(crate) fn refuse(held: AnyLoop, failure: Failure) -> Taken {
+pub(crate) fn refuse(held: AnyLoop, failure: Failure) -> ReportResult {
     if held.phase() != Phase::Dispatched || !was_refused(Pipeline(held.raw())) {
         return Err(failure.into());
     }
@@ -88,7 +88,7 @@ fn was_refused(pipeline: Pipeline<'_>) -> bool {
 ///
 /// # Errors
 /// Returns an error if no stage is open or the store refused.
-pub fn recover(held: AnyLoop) -> Taken {
+pub fn recover(held: AnyLoop) -> ReportResult {
     if held.phase() == Phase::Recovering {
         return accept_files(held);
     }
@@ -124,8 +124,8 @@ fn refused(message: String, help: &str) -> Failure {
 }
 
 /// Takes a summary that counts, or the files beside one that cannot be read.
-fn take_reading(held: AnyLoop, reading: &Reading, bytes: &[u8]) -> Taken {
-    let details = contract::report(reading).lines();
+fn take_reading(held: AnyLoop, reading: &Reading, bytes: &[u8]) -> ReportResult {
+    let details = reading.findings.lenient_lines();
     let Outcome::Taken(summary) = &reading.outcome else {
         return take_files(held, "left a broken summary", details);
     };
@@ -157,7 +157,7 @@ fn take_reading(held: AnyLoop, reading: &Reading, bytes: &[u8]) -> Taken {
 }
 
 /// Asks the user about a stage without a summary.
-fn fail(held: AnyLoop, problem: &'static str, details: Vec<String>) -> Taken {
+fn fail(held: AnyLoop, problem: &'static str, details: Vec<String>) -> ReportResult {
     let report = Report {
         problem,
         details,
@@ -168,7 +168,7 @@ fn fail(held: AnyLoop, problem: &'static str, details: Vec<String>) -> Taken {
 
 /// Takes the files of a coordinator that left no summary, if they show that the stage was done. Stage 5 always
 /// asks: its summary may have said NOT_READY. Stage 7 never does.
-fn take_files(held: AnyLoop, problem: &'static str, details: Vec<String>) -> Taken {
+fn take_files(held: AnyLoop, problem: &'static str, details: Vec<String>) -> ReportResult {
     let pipeline = Pipeline(held.raw());
     let stage = pipeline.stage();
     let may_count = match stage {
@@ -203,7 +203,7 @@ fn take_files(held: AnyLoop, problem: &'static str, details: Vec<String>) -> Tak
 }
 
 /// Takes what the user accepted: the summary in its file, else the one that counted, else one for the new files.
-fn accept_files(held: AnyLoop) -> Taken {
+fn accept_files(held: AnyLoop) -> ReportResult {
     let pipeline = Pipeline(held.raw());
     let in_file = || {
         let bytes = pipeline.file(&Pipeline::summary_file(pipeline.stage()))?;
@@ -287,7 +287,7 @@ fn circumstances(pipeline: Pipeline<'_>, summary: &Summary, is_done: bool) -> Ci
     let gained_little = scores.is_some_and(|(score, last)| score - last < 1.9995);
 
     let decisions: Keys = pipeline.0.data("user_decisions");
-    let asked: AllAsked = pipeline.0.data("asked");
+    let asked: AnsweredQuestions = pipeline.0.data("asked");
     let question = flags.question_context.as_ref().map(questions::digest);
     let may_repeat = pipeline.0.count("repeats") < pipeline.0.count("answered");
     let recorded = asked.into_iter().find(|one| {
@@ -316,7 +316,7 @@ fn gap_lines(gate: &Gate) -> Vec<String> {
 }
 
 /// Records a report and takes its transition.
-fn go(mut held: AnyLoop, step: Step, report: Report<'_>) -> Taken {
+fn go(mut held: AnyLoop, step: Step, report: Report<'_>) -> ReportResult {
     let pipeline = Pipeline(held.raw());
     let (stage, round) = (pipeline.stage(), pipeline.round());
     let mut open = dispatch_after(pipeline, &step, report.summary);
@@ -327,7 +327,7 @@ fn go(mut held: AnyLoop, step: Step, report: Report<'_>) -> Taken {
             Failure::plain(Exit::Internal, "claudex::report::keep", message, help)
         })?;
         let mut counted = pipeline.counted();
-        counted.push(Counted {
+        counted.push(CountedSummary {
             round,
             stage: stage.number(),
             digest: digest.clone(),

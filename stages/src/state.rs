@@ -20,14 +20,14 @@ pub type Keys = serde_json::Map<String, Json>;
 /// Values in order.
 pub type List = Vec<Json>;
 /// The summaries that counted, oldest first.
-pub type AllCounted = Vec<Counted>;
+pub type CountedSummaries = Vec<CountedSummary>;
 /// The questions of coordinators that were answered, oldest first.
-pub type AllAsked = Vec<AskedOnce>;
+pub type AnsweredQuestions = Vec<AnsweredQuestion>;
 
 /// The folder of the summaries, from the project's root.
 pub const SUMMARIES: &str = "requirements/.stage-summaries";
 /// The folder of the kept summaries, in the folder of the loop.
-const KEPT: &str = "kept";
+const KEPT_FOLDER: &str = "kept";
 
 /// The open dispatch: the facts recorded at its begin, and its result so far.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -36,7 +36,7 @@ pub struct Open {
     /// The time of the dispatch; empty for the first one.
     pub since: String,
     /// The summaries and key artifacts that were there before.
-    pub before: Vec<FileThere>,
+    pub before: Vec<KnownFile>,
     /// The user's answer, for the stage that asked.
     pub answer: Option<UserAnswer>,
     /// Whether the stage comes back after an exit_cli pause.
@@ -57,7 +57,7 @@ pub struct Open {
 
 /// A file and the digest of its bytes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct FileThere {
+pub struct KnownFile {
     /// Its path from the project's root.
     pub file: String,
     /// The digest.
@@ -75,7 +75,7 @@ pub struct UserAnswer {
 
 /// A summary that counted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Counted {
+pub struct CountedSummary {
     /// The round.
     pub round: u32,
     /// The stage's number.
@@ -86,7 +86,7 @@ pub struct Counted {
 
 /// A question of a coordinator that was answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct AskedOnce {
+pub struct AnsweredQuestion {
     /// The round.
     pub round: u32,
     /// The stage's number.
@@ -106,7 +106,7 @@ pub struct Pipeline<'l>(pub &'l Raw);
 impl Pipeline<'_> {
     /// Returns the stage under way.
     pub fn stage(self) -> Stage {
-        Stage::of_number(self.0.count("stage")).unwrap_or(Stage::Setup)
+        Stage::from_number(self.0.count("stage")).unwrap_or(Stage::Setup)
     }
 
     /// Returns the round under way.
@@ -121,7 +121,7 @@ impl Pipeline<'_> {
     }
 
     /// Returns the summaries that counted.
-    pub fn counted(self) -> AllCounted {
+    pub fn counted(self) -> CountedSummaries {
         self.0.data("counted")
     }
 
@@ -152,8 +152,9 @@ impl Pipeline<'_> {
     pub fn is_new(self, path: &str) -> bool {
         let open = self.open();
         let before = open.before.iter().find(|noted| noted.file == path);
-        self.file(path)
-            .is_some_and(|bytes| before.is_none_or(|noted| noted.digest != Digest::of(&bytes)))
+        self.file(path).is_some_and(|bytes| {
+            before.is_none_or(|noted| noted.digest != Digest::from_bytes(&bytes))
+        })
     }
 
     /// Returns the key artifacts of the open stage: those that are new, and the others.
@@ -203,7 +204,7 @@ impl Pipeline<'_> {
     pub fn opened(self) -> Open {
         Open {
             since: format!("{:.0}", Timestamp::now()),
-            before: files_there(self.round(), |path| self.file(path)),
+            before: known_files(self.round(), |path| self.file(path)),
             ..Open::default()
         }
     }
@@ -231,9 +232,9 @@ impl Pipeline<'_> {
     /// # Errors
     /// Returns an error if the folder cannot be written.
     pub fn keep(self, bytes: &[u8]) -> std::io::Result<Digest> {
-        let digest = Digest::of(bytes);
+        let digest = Digest::from_bytes(bytes);
         let (store, id) = (self.0.store(), self.0.id());
-        let folder = store.open_folder()?.make(format!("{id}/{KEPT}"))?;
+        let folder = store.open_folder()?.make(format!("{id}/{KEPT_FOLDER}"))?;
         folder.replace(&format!("{}.md", digest.as_str()), bytes)?;
         Ok(digest)
     }
@@ -243,14 +244,14 @@ impl Pipeline<'_> {
         self.0
             .store()
             .loop_folder(self.0.id())
-            .join(KEPT)
+            .join(KEPT_FOLDER)
             .join(format!("{}.md", digest.as_str()))
     }
 
     /// Returns a kept summary, or `None` if its file is gone or has other bytes.
     pub fn kept_summary(self, digest: &Digest) -> Option<Summary> {
         let bytes = self.0.store().read(&self.kept_file(digest)).ok()?;
-        if Digest::of(&bytes) != *digest {
+        if Digest::from_bytes(&bytes) != *digest {
             return None;
         }
         match read(&bytes, &Context::default()).outcome {
@@ -268,7 +269,7 @@ impl Pipeline<'_> {
     pub fn kept(self) -> Kept {
         let mut kept = BTreeMap::new();
         for one in self.counted() {
-            let at = Stage::of_number(one.stage.into()).map(|stage| (one.round, stage));
+            let at = Stage::from_number(one.stage.into()).map(|stage| (one.round, stage));
             if let Some((at, summary)) = at.zip(self.kept_summary(&one.digest)) {
                 kept.insert(at, summary);
             }
@@ -279,7 +280,7 @@ impl Pipeline<'_> {
 
 /// Returns the files of a project that tell whether a stage was done: all summaries, and the key
 /// artifacts of this round and the next.
-pub fn files_there(round: u32, read: impl Fn(&str) -> Option<Vec<u8>>) -> Vec<FileThere> {
+pub fn known_files(round: u32, read: impl Fn(&str) -> Option<Vec<u8>>) -> Vec<KnownFile> {
     let next = round.saturating_add(1);
     let of_stage = |stage| {
         [
@@ -295,8 +296,8 @@ pub fn files_there(round: u32, read: impl Fn(&str) -> Option<Vec<u8>>) -> Vec<Fi
     paths.sort_unstable();
     paths.dedup();
     let there = paths.into_iter().filter_map(|file| {
-        let digest = Digest::of(&read(&file)?);
-        Some(FileThere { file, digest })
+        let digest = Digest::from_bytes(&read(&file)?);
+        Some(KnownFile { file, digest })
     });
     there.collect()
 }
@@ -305,7 +306,7 @@ pub fn files_there(round: u32, read: impl Fn(&str) -> Option<Vec<u8>>) -> Vec<Fi
 pub fn first_open(root: &Utf8Path, round: u32, re_entry: bool) -> Open {
     let read = |path: &str| claudex_loop::files::read(&root.join(path)).ok();
     Open {
-        before: files_there(round, read),
+        before: known_files(round, read),
         re_entry,
         ..Open::default()
     }

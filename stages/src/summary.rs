@@ -34,7 +34,7 @@ pub fn next_action(held: &AnyLoop) -> Option<NextAction> {
                 format!("when it is done, type /stages:resume, or run:\n    stages resume {id}");
             NextAction::new(format!("you: {reason}"), resume)
         }
-        _ => match questions::of(held) {
+        _ => match questions::current(held) {
             Ok(Some(asked)) => {
                 let labels = asked.options.iter().map(|one| one.label.as_str());
                 let labels: Vec<&str> = labels.collect();
@@ -50,7 +50,7 @@ pub fn next_action(held: &AnyLoop) -> Option<NextAction> {
 }
 
 /// Returns the lines of `status`.
-pub fn of(held: &AnyLoop) -> Vec<(&'static str, String)> {
+pub fn status_lines(held: &AnyLoop) -> Vec<(&'static str, String)> {
     let pipeline = Pipeline(held.raw());
     let mut scores = Vec::new();
     for ((round, stage), summary) in pipeline.kept() {

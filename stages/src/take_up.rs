@@ -10,6 +10,7 @@ use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::{locate, loops, out, start};
 use claudex_loop::store::{MAX_BYTES, Store};
 use claudex_loop::{Actor, Beginning, text};
+use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use crate::contract::{self, Stage};
@@ -24,14 +25,36 @@ const STATE: &str = "requirements/.requirements-state.local.md";
 const NOT_NULL: &str =
     "mcp_availability stages user_decisions prd_sections rounds error_log model_failures";
 
-/// A document of another program, as this program reads it.
-#[derive(Debug)]
-struct TakenUp<'d> {
+/// The keys of schema 2 that decide where the pipeline continues.
+#[derive(Deserialize)]
+struct Schema2 {
+    schema_version: u64,
+    current_stage: Option<u64>,
+    current_round: Option<u32>,
+    stage_status: Option<StageStatus>,
+    /// The key of schema 1, which the prose version also writes under schema 2.
+    phase_status: Option<StageStatus>,
+    waiting_for_user: Option<bool>,
+    next_step: Option<String>,
+}
+
+/// The values of `stage_status`.
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StageStatus {
+    Pending,
+    InProgress,
+    Completed,
+    Failed,
+    WaitingForUser,
+}
+
+/// A document that can be taken up.
+struct ForeignDocument<'d> {
     /// The keys of the frontmatter.
     keys: Keys,
     /// The text below the frontmatter.
     log: &'d str,
-    /// The round.
     round: u32,
     /// The phase in which the pipeline begins.
     phase: &'static str,
@@ -41,71 +64,50 @@ struct TakenUp<'d> {
 ///
 /// # Errors
 /// Returns a sentence if the document cannot be taken up.
-fn read(bytes: &[u8]) -> Result<TakenUp<'_>, String> {
+fn read(bytes: &[u8]) -> Result<ForeignDocument<'_>, String> {
     let document = std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
     let document = document.strip_prefix('\u{feff}').unwrap_or(document);
     let mut keys = contract::frontmatter(document).ok_or("its frontmatter cannot be read")?;
     if keys.contains_key("loop") {
         return Err("it is a document of this program; use `stages import`".to_owned());
     }
-    let get = |key: &str| keys.get(key).filter(|value| !value.is_null());
-    let unexpected = |key: &str, legal: &str| {
-        let found = match get(key) {
-            Some(Json::String(word)) => word.clone(),
-            Some(value) => value.to_string(),
-            None => "missing".to_owned(),
-        };
-        let found = text::one_line(&text::shown(&found), 60);
-        format!("its `{key}` is “{found}”; expected {legal}")
-    };
-    if get("schema_version").and_then(Json::as_u64) != Some(2) {
-        return Err(unexpected("schema_version", "2"));
+    let known: Schema2 = serde_json::from_value(Json::Object(keys.clone()))
+        .map_err(|error| text::one_line(&text::shown(error.to_string()), 200))?;
+    if known.schema_version != 2 {
+        let version = known.schema_version;
+        return Err(format!("its `schema_version` is {version}, expected 2"));
     }
-    let stage = get("current_stage").map_or(Some(1), Json::as_u64);
-    let stage = stage.and_then(Stage::of_number);
-    let mut stage = stage.ok_or_else(|| unexpected("current_stage", "1 to 7"))?;
-    let round = get("current_round").map_or(Some(1), Json::as_u64);
-    let round = round.and_then(|round| u32::try_from(round.max(1)).ok());
-    let round = round.ok_or_else(|| unexpected("current_round", "a number"))?;
+    let number = known.current_stage.unwrap_or(1);
+    let unknown = || format!("its `current_stage` is {number}, expected 1 to 7");
+    let mut stage = Stage::from_number(number).ok_or_else(unknown)?;
 
-    // The stages of the prose version also write the key of schema 1 under schema 2.
-    let status_key = match get("stage_status") {
-        Some(_) => "stage_status",
-        None => "phase_status",
-    };
-    let status = get(status_key).map_or(Some("pending"), Json::as_str);
-    let waits = get("waiting_for_user") == Some(&Json::Bool(true));
-    let (status, phase) = match status.unwrap_or_default() {
-        word if waits || word == "waiting_for_user" => ("waiting_for_user", "waiting"),
-        "failed" if stage != Stage::Retrospective => ("failed", "failed"),
-        "completed" => {
-            let next = Stage::of_number(u64::from(stage.number()) + 1);
+    let status = known.stage_status.or(known.phase_status);
+    let waits = known.waiting_for_user == Some(true) || status == Some(StageStatus::WaitingForUser);
+    let (status, phase) = match status {
+        _ if waits => ("waiting_for_user", "waiting"),
+        Some(StageStatus::Failed) if stage != Stage::Retrospective => ("failed", "failed"),
+        Some(StageStatus::Completed) => {
+            let next = Stage::from_number(number + 1);
             stage = next.ok_or("the pipeline is over; there is nothing to continue")?;
             ("in_progress", "dispatched")
         }
-        "pending" | "in_progress" | "failed" => ("in_progress", "dispatched"),
-        _ => {
-            let legal = "pending, in_progress, completed, failed or waiting_for_user";
-            return Err(unexpected(status_key, legal));
-        }
+        _ => ("in_progress", "dispatched"),
     };
-
-    let waits = phase == "waiting";
-    let has_reason = get("next_step").is_some();
     keys.retain(|key, value| !value.is_null() || NOT_NULL.split(' ').all(|name| name != key));
-    keys.insert("current_stage".to_owned(), json!(stage.number()));
-    keys.insert("stage_status".to_owned(), json!(status));
-    keys.insert("current_round".to_owned(), json!(round));
-    keys.insert("waiting_for_user".to_owned(), json!(waits));
-    keys.insert(
-        "pause_stage".to_owned(),
-        json!(waits.then_some(stage.number())),
-    );
-    if waits && !has_reason {
-        let reason = "The pipeline waited for you when it was taken up.";
-        keys.insert("next_step".to_owned(), json!(reason));
+    let round = known.current_round.unwrap_or(1).max(1);
+    let default = "The pipeline waited for you when it was taken up.".to_owned();
+    let reason = known.next_step.or(waits.then_some(default));
+    for (key, value) in [
+        ("current_stage", json!(stage.number())),
+        ("stage_status", json!(status)),
+        ("current_round", json!(round)),
+        ("waiting_for_user", json!(waits)),
+        ("pause_stage", json!(waits.then_some(stage.number()))),
+        ("next_step", json!(reason)),
+    ] {
+        keys.insert(key.to_owned(), value);
     }
-    Ok(TakenUp {
+    Ok(ForeignDocument {
         keys,
         log: &document[contract::body_start(document)..],
         round,

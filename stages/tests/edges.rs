@@ -8,11 +8,11 @@ use stages::typestate::Stages;
 const SOURCE: &str = include_str!("../machine.toml");
 
 #[test]
-fn every_edge_of_the_stages_is_taken() {
+fn every_edge_is_taken() {
     edges::take_every_edge::<Stages>(SOURCE);
 }
 
 #[test]
-fn compiled_guards_of_the_stages_hold_as_declared() {
+fn compiled_guards_hold_as_declared() {
     edges::compare_guards::<Stages>(SOURCE);
 }

@@ -46,7 +46,7 @@ fn with(text: &str, part: &str, other: &str) -> String {
 }
 
 #[test]
-fn what_is_right_passes_with_any_line_ends() {
+fn valid_files_pass_with_any_line_ends() {
     for text in [
         questions(),
         questions().replace('\n', "\r\n"),
@@ -65,7 +65,7 @@ fn what_is_right_passes_with_any_line_ends() {
 }
 
 #[test]
-fn a_file_of_questions_that_cannot_be_answered_blocks() {
+fn broken_questions_block() {
     let text = questions();
     for (part, other, line, message) in [
         (
@@ -96,7 +96,7 @@ fn a_file_of_questions_that_cannot_be_answered_blocks() {
             "Q-PO001",
             "Q-PO000",
             15,
-            "the question Q-PO000 is there twice: line 7 has it, too",
+            "the question Q-PO000 is there twice, first in line 7",
         ),
         (
             "- [ ] One\n",
@@ -159,7 +159,7 @@ fn a_file_of_questions_that_cannot_be_answered_blocks() {
 }
 
 #[test]
-fn what_questions_could_do_better_is_said() {
+fn weak_questions_are_reported_without_blocking() {
     let text = with(&questions(), "[CRITICAL]", "[MEDIUM]");
     assert_eq!(
         found(&asked(&text)),
@@ -201,7 +201,7 @@ fn what_questions_could_do_better_is_said() {
 }
 
 #[test]
-fn a_document_without_a_section_blocks() {
+fn requirements_without_section_block() {
     for section in REQUIRED_SECTIONS {
         let gone = requirements().replace(section, "Other");
         assert_eq!(
@@ -230,15 +230,15 @@ fn a_document_without_a_section_blocks() {
 }
 
 #[test]
-fn technical_words_and_a_missing_decision_log_are_said() {
+fn technical_words_and_missing_log_are_reported() {
     let text = with(
         &requirements(),
         "People can do it.",
         "The API has an API key, `sql` and rapid capital.",
     );
     let said = [
-        (false, 9, "“API” says how it is built"),
-        (false, 9, "“sql” says how it is built"),
+        (false, 9, "“API” is a technical word"),
+        (false, 9, "“sql” is a technical word"),
     ];
     assert_eq!(found(&written(&text)), said);
     for (log, is) in [(None, "missing"), (Some(&b" \n"[..]), "empty")] {
@@ -252,7 +252,7 @@ fn technical_words_and_a_missing_decision_log_are_said() {
 }
 
 #[test]
-fn what_a_gate_is_given_costs_no_more_than_its_size() {
+fn gate_time_is_linear_in_size() {
     let begun = std::time::Instant::now();
     for part in ["## Q-A: b\n", "- [] a\n", "[", "> ", "<!--"] {
         let begin = "---\nround_number: 1\n---\n## Q-A: b\n";

@@ -2,7 +2,7 @@
 
 use claudex_loop::Timestamp;
 use stages::contract::{AnalysisMode, Decision, Flags, NextAction, Stage, Status, Summary};
-use stages::digest::{MOST_LINES, Recorded, digest};
+use stages::digest::{MAX_LINES, Recorded, digest};
 use stages::kept::Kept;
 
 fn at() -> Timestamp {
@@ -10,7 +10,7 @@ fn at() -> Timestamp {
 }
 
 fn keep(kept: &mut Kept, number: u32, stage: u64, said: &str, flags: Flags) {
-    let stage = Stage::of_number(stage).unwrap();
+    let stage = Stage::from_number(stage).unwrap();
     let mut summary = Summary::new(stage, Status::Completed, said);
     summary.flags = flags;
     kept.insert((number, stage), summary);
@@ -48,7 +48,7 @@ fn not_ready(kept: &mut Kept, number: u32, gaps: &[&str], score: f64) {
 }
 
 #[test]
-fn a_digest_says_of_each_round_what_it_led_to() {
+fn digest_has_a_row_for_each_round() {
     let mut kept = Kept::new();
     not_ready(&mut kept, 1, &["Who pays | how", "Target Users"], 4.0);
     not_ready(&mut kept, 2, &["target users", "New one"], 5.0);
@@ -106,7 +106,7 @@ modes_used: [complete, rapid]
 }
 
 #[test]
-fn a_digest_that_is_too_long_loses_its_oldest_lines_in_order() {
+fn long_digest_omits_oldest_lines_first() {
     let build = |rounds: u32, decisions: u32, gaps: usize| {
         let mut kept = Kept::new();
         for number in 1..=rounds {
@@ -126,7 +126,7 @@ fn a_digest_that_is_too_long_loses_its_oldest_lines_in_order() {
     let lines = |text: &str| text.lines().count();
     let whole = build(9, 10, 4);
     assert!(
-        lines(&whole) <= MOST_LINES && !whole.contains("Left out"),
+        lines(&whole) <= MAX_LINES && !whole.contains("Left out"),
         "{whole}"
     );
     for (rounds, decisions, gaps, said) in [
@@ -145,11 +145,11 @@ fn a_digest_that_is_too_long_loses_its_oldest_lines_in_order() {
         ),
     ] {
         let text = build(rounds, decisions, gaps);
-        assert_eq!(lines(&text), MOST_LINES, "{text}");
+        assert_eq!(lines(&text), MAX_LINES, "{text}");
         assert_eq!(text.lines().last(), Some(said));
     }
     let all = build(120, 120, 120);
-    assert_eq!(lines(&all), MOST_LINES);
+    assert_eq!(lines(&all), MAX_LINES);
     assert!(
         all.contains("| 120 |") && all.contains("GAP-14400"),
         "{all}"

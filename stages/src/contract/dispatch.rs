@@ -4,7 +4,7 @@ use claudex_loop::text;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::finding::{Found, quoted};
+use super::finding::{Collector, quoted};
 use super::flags::Flags;
 use super::rule::Rule;
 use super::stage::Stage;
@@ -15,7 +15,7 @@ pub struct Digest(String);
 
 impl Digest {
     /// Computes the digest of bytes.
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn from_bytes(bytes: &[u8]) -> Self {
         let digest = Sha256::digest(bytes);
         Self(digest.iter().map(|byte| format!("{byte:02x}")).collect())
     }
@@ -45,19 +45,19 @@ pub struct Dispatch {
 
 impl Dispatch {
     /// Checks that the bytes are new.
-    pub(super) fn check_bytes(&self, bytes: &[u8], found: &mut Found<'_>) {
-        let digest = Digest::of(bytes);
+    pub(super) fn check_bytes(&self, bytes: &[u8], found: &mut Collector<'_>) {
+        let digest = Digest::from_bytes(bytes);
         if self.counted.contains(&digest) {
             let message = "this summary has counted already";
-            found.error_at(Rule::TakenAlready, 0..0, message);
+            found.error_at(Rule::TakenAlready, 0, message);
         } else if self.before.as_ref() == Some(&digest) {
             let message = "the file is the same as when the stage was dispatched";
-            found.error_at(Rule::Stale, 0..0, message);
+            found.error_at(Rule::Stale, 0, message);
         }
     }
 
     /// Checks that the stage, the dispatch and the round are the open ones.
-    pub(super) fn check(&self, stage: Option<Stage>, flags: &Flags, found: &mut Found<'_>) {
+    pub(super) fn check(&self, stage: Option<Stage>, flags: &Flags, found: &mut Collector<'_>) {
         if let Some(other) = stage.filter(|other| *other != self.stage) {
             let (number, open) = (other.number(), self.stage.number());
             let message = format!("the summary is of stage {number}, but stage {open} is open");

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, HeadingLevel, Parser, Tag};
 
-use super::finding::{Found, quoted};
+use super::finding::{Collector, quoted};
 use super::rule::Rule;
 
 /// The most bytes of a summary.
@@ -13,10 +13,10 @@ pub const MAX_BYTES: usize = 256 * 1024;
 const CONTEXT: &str = "Context for Next Stage";
 
 /// Checks that the bytes are a text of a summary's size.
-pub(super) fn check_bytes(bytes: &[u8], found: &mut Found<'_>) -> bool {
+pub(super) fn check_bytes(bytes: &[u8], found: &mut Collector<'_>) -> bool {
     if bytes.len() > MAX_BYTES {
         let message = format!("the file has {} bytes", bytes.len());
-        found.error_at(Rule::TooLarge, 0..0, message);
+        found.error_at(Rule::TooLarge, 0, message);
         return false;
     }
     let Err(error) = std::str::from_utf8(bytes) else {
@@ -24,12 +24,12 @@ pub(super) fn check_bytes(bytes: &[u8], found: &mut Found<'_>) -> bool {
     };
     let has_mark = bytes.starts_with("\u{feff}".as_bytes());
     let at = error.valid_up_to() - if has_mark { 3 } else { 0 };
-    found.error_at(Rule::NotUtf8, at..at, "the file is not UTF-8 here");
+    found.error_at(Rule::NotUtf8, at, "the file is not UTF-8 here");
     false
 }
 
 /// Splits a text into the YAML and the body. A line `---` further down belongs to the body.
-pub(super) fn split(text: &str, found: &mut Found<'_>) -> Option<(Range<usize>, usize)> {
+pub(super) fn split(text: &str, found: &mut Collector<'_>) -> Option<(Range<usize>, usize)> {
     let mut open: Option<usize> = None;
     let mut end = 0;
     for line in text.split_inclusive('\n') {
@@ -48,12 +48,12 @@ pub(super) fn split(text: &str, found: &mut Found<'_>) -> Option<(Range<usize>, 
         Some(_) => "no second line `---` closes the frontmatter",
         None => "the file does not begin with a line `---`",
     };
-    found.error_at(Rule::NoFrontmatter, 0..0, message);
+    found.error_at(Rule::NoFrontmatter, 0, message);
     None
 }
 
 /// Returns the text below the heading for the next stage, up to the next heading of its level.
-pub(super) fn context(text: &str, body: usize, found: &mut Found<'_>) -> Option<String> {
+pub(super) fn context(text: &str, body: usize, found: &mut Collector<'_>) -> Option<String> {
     let markdown = &text[body..];
     let heading = |(event, span): (Event<'_>, Range<usize>)| match event {
         Event::Start(Tag::Heading { level, .. }) => {
@@ -75,14 +75,13 @@ pub(super) fn context(text: &str, body: usize, found: &mut Found<'_>) -> Option<
         let mut similar = headings.iter();
         match similar.find(|(_, line, _)| title(line).eq_ignore_ascii_case(CONTEXT)) {
             Some((_, line, span)) => {
-                let at = body + span.start..body + span.start + line.len();
+                let at = body + span.start;
                 let message = format!("the heading {} is not the expected one", quoted(line));
                 found.error_at(Rule::NoContext, at, message);
             }
             None => {
-                let at = text.len()..text.len();
                 let message = "the section for the next stage is missing";
-                found.error_at(Rule::NoContext, at, message);
+                found.error_at(Rule::NoContext, text.len(), message);
             }
         }
         return None;

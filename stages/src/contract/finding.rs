@@ -5,7 +5,6 @@
 use std::ops::Range;
 
 use claudex_loop::text;
-use serde::Serialize;
 use strum::Display;
 
 use super::rule::{Lenient, Rule};
@@ -19,8 +18,7 @@ const MAX_MESSAGE_CHARS: usize = 500;
 const MAX_QUOTED_CHARS: usize = 60;
 
 /// The weight of a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Display, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Display)]
 #[strum(serialize_all = "lowercase")]
 pub enum Severity {
     /// The summary is invalid.
@@ -30,7 +28,7 @@ pub enum Severity {
 }
 
 /// A place in a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// The line, from 1.
     pub line: usize,
@@ -39,23 +37,19 @@ pub struct Place {
 }
 
 /// One finding.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The rule that is broken.
-    #[serde(rename = "code")]
     pub rule: Rule,
     /// The weight.
     pub severity: Severity,
     /// The first character.
     pub start: Place,
-    /// The place behind the last character.
-    pub end: Place,
     /// What is wrong.
     pub message: String,
     /// What to write instead.
     pub help: &'static str,
     /// The answer of a lenient reader.
-    #[serde(skip)]
     pub lenient: Lenient,
 }
 
@@ -99,11 +93,26 @@ impl Findings {
         }
         lines
     }
+
+    /// Returns a line of text for each finding, with the answer of a lenient reader.
+    pub fn lenient_lines(&self) -> Vec<String> {
+        let line = |one: &Finding| {
+            let Place { line, column } = one.start;
+            let (severity, done) = match one.lenient {
+                Lenient::Corrected(done) => (Severity::Warning, done),
+                Lenient::Crash => (Severity::Error, "a crash"),
+                Lenient::Refused => (Severity::Error, "refused"),
+            };
+            let (rule, message) = (one.rule, &one.message);
+            format!("{line}:{column}: {severity}[{rule}]: {message}: {done}")
+        };
+        self.list.iter().map(line).collect()
+    }
 }
 
 /// Collects the findings while a file is read.
 #[derive(Debug)]
-pub(super) struct Found<'t> {
+pub(super) struct Collector<'t> {
     /// The text of the file, without a byte order mark.
     text: &'t str,
     /// The frontmatter in the text.
@@ -117,7 +126,7 @@ pub(super) struct Found<'t> {
     pub(super) is_other: bool,
 }
 
-impl<'t> Found<'t> {
+impl<'t> Collector<'t> {
     pub(super) fn new(text: &'t str) -> Self {
         Self {
             text,
@@ -143,14 +152,14 @@ impl<'t> Found<'t> {
         message: impl AsRef<str>,
     ) {
         let at = match self.findings.list.len() {
-            MAX_FINDINGS => 0..0,
+            MAX_FINDINGS => 0,
             _ => find_place(self.text, self.yaml.clone(), path),
         };
         self.push(rule, lenient, Severity::Error, at, message.as_ref());
     }
 
-    /// Adds an error at bytes of the text.
-    pub(super) fn error_at(&mut self, rule: Rule, at: Range<usize>, message: impl AsRef<str>) {
+    /// Adds an error at a byte of the text.
+    pub(super) fn error_at(&mut self, rule: Rule, at: usize, message: impl AsRef<str>) {
         self.push(rule, rule.lenient(), Severity::Error, at, message.as_ref());
     }
 
@@ -165,7 +174,7 @@ impl<'t> Found<'t> {
         rule: Rule,
         lenient: Lenient,
         severity: Severity,
-        at: Range<usize>,
+        at: usize,
         message: &str,
     ) {
         self.is_crash |= lenient == Lenient::Crash;
@@ -175,7 +184,7 @@ impl<'t> Found<'t> {
             self.findings.more += 1;
             return;
         }
-        let start = place(self.text, at.start);
+        let start = place(self.text, at);
         // A placeholder is as good as missing, and that is said already.
         let is_placeholder =
             |one: &Finding| one.rule == Rule::Placeholder && one.start.line == start.line;
@@ -186,7 +195,6 @@ impl<'t> Found<'t> {
             rule,
             severity,
             start,
-            end: place(self.text, at.end),
             message: text::one_line(message, MAX_MESSAGE_CHARS),
             help: rule.help(),
             lenient,

@@ -6,7 +6,7 @@ use claudex_loop::text;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map as JsonMap, Value as Json, json};
 
-use super::finding::Found;
+use super::finding::Collector;
 use super::question::{ActionMap, Question};
 use super::rule::{Lenient, Rule};
 use super::words::{
@@ -121,7 +121,7 @@ flags! {
 
 impl Flags {
     /// Reads the flags that keep their rules, and reports the others.
-    pub(super) fn read(written: &JsonMap<String, Json>, found: &mut Found<'_>) -> Self {
+    pub(super) fn read(written: &JsonMap<String, Json>, found: &mut Collector<'_>) -> Self {
         let mut kept = JsonMap::new();
         for (name, value) in written {
             let value = &join_items(name, value, found);
@@ -154,7 +154,7 @@ impl Flags {
     pub(super) fn remove_stage_3(
         &mut self,
         written: &JsonMap<String, Json>,
-        found: &mut Found<'_>,
+        found: &mut Collector<'_>,
     ) {
         self.questions_count = None;
         self.thinkdeep_calls = None;
@@ -169,7 +169,7 @@ impl Flags {
 }
 
 /// Returns a list of text in which an item with an unquoted `: `, which YAML reads as a map, is text again.
-fn join_items(name: &str, value: &Json, found: &mut Found<'_>) -> Json {
+fn join_items(name: &str, value: &Json, found: &mut Collector<'_>) -> Json {
     let mut value = value.clone();
     if !TEXT_LISTS.contains(&name) {
         return value;
@@ -184,7 +184,7 @@ fn join_items(name: &str, value: &Json, found: &mut Found<'_>) -> Json {
             text => text.to_string(),
         };
         let joined = format!("{key}: {text}");
-        let lenient = Lenient::Mended("read to the end of the line");
+        let lenient = Lenient::Corrected("read to the end of the line");
         let message = "text with `: ` is not in quotes";
         let path = format!("/flags/{name}/{at}");
         found.error_as(Rule::BadYaml, lenient, &path, message);
@@ -194,7 +194,7 @@ fn join_items(name: &str, value: &Json, found: &mut Found<'_>) -> Json {
 }
 
 /// Checks one flag, and reports it, or the values in it that are wrong.
-fn is_right(name: &str, value: &Json, found: &mut Found<'_>) -> bool {
+fn is_right(name: &str, value: &Json, found: &mut Collector<'_>) -> bool {
     let Some(problem) = find_problem(name, value) else {
         return true;
     };
@@ -268,7 +268,7 @@ fn check_range(name: &str, value: &Json) -> Option<String> {
 }
 
 /// Reports a flag that is read by itself and has another type.
-pub(super) fn report_type(path: &str, value: &Json, expected: &str, found: &mut Found<'_>) {
+pub(super) fn report_type(path: &str, value: &Json, expected: &str, found: &mut Collector<'_>) {
     let (_, name) = path.rsplit_once('/').unwrap_or_default();
     let message = format!("`{name}` is {}, expected {expected}", kind(value));
     found.error(Rule::FlagType, path, message);

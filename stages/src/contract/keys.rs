@@ -3,19 +3,19 @@
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use serde_json::Value as Json;
 
-use super::finding::{Found, quoted};
+use super::finding::{Collector, quoted};
 use super::rule::Rule;
 use super::stage::Stage;
 use super::words::Status;
 use super::yaml::kind;
 
 /// Returns the stage that a summary names by its number, else by its name.
-pub(super) fn check_stage(keys: &Json, found: &mut Found<'_>) -> Option<Stage> {
+pub(super) fn check_stage(keys: &Json, found: &mut Collector<'_>) -> Option<Stage> {
     let number = require(keys, "stage_number", "a number", Json::is_number, found);
     let name = require_text(keys, "stage", found);
     let checkpoint = require_text(keys, "checkpoint", found);
 
-    let by_number = number.and_then(Json::as_u64).and_then(Stage::of_number);
+    let by_number = number.and_then(Json::as_u64).and_then(Stage::from_number);
     if let Some(number) = number
         && by_number.is_none()
     {
@@ -42,7 +42,7 @@ pub(super) fn check_stage(keys: &Json, found: &mut Found<'_>) -> Option<Stage> {
 }
 
 /// Returns the status if it is one of the three.
-pub(super) fn check_status(keys: &Json, found: &mut Found<'_>) -> Option<Status> {
+pub(super) fn check_status(keys: &Json, found: &mut Collector<'_>) -> Option<Status> {
     let word = require_text(keys, "status", found)?;
     let status = word.parse().ok();
     if status.is_none() {
@@ -56,7 +56,7 @@ pub(super) fn check_status(keys: &Json, found: &mut Found<'_>) -> Option<Status>
 pub(super) fn require_text<'k>(
     keys: &'k Json,
     key: &str,
-    found: &mut Found<'_>,
+    found: &mut Collector<'_>,
 ) -> Option<&'k str> {
     require(keys, key, "text", Json::is_string, found)?.as_str()
 }
@@ -67,7 +67,7 @@ pub(super) fn require<'k>(
     key: &str,
     expected: &str,
     is_type: impl Fn(&Json) -> bool,
-    found: &mut Found<'_>,
+    found: &mut Collector<'_>,
 ) -> Option<&'k Json> {
     let value = keys.get(key);
     if value.is_some_and(is_type) {
@@ -93,7 +93,7 @@ pub(super) fn require<'k>(
 pub(super) fn check_artifacts(
     keys: &Json,
     project: Option<&Utf8Path>,
-    found: &mut Found<'_>,
+    found: &mut Collector<'_>,
 ) -> Vec<Utf8PathBuf> {
     let items = require(
         keys,

@@ -1,8 +1,7 @@
 //! The Summary Contract: the rules of a coordinator's summary file, and what a lenient reader makes of a broken rule.
 //!
 //! [`read`] reports every broken rule as a [`Finding`], with its place and what to write instead,
-//! and gives a lenient reader an [`Outcome`]. A strict reader, [`validate`], takes a file without
-//! an error.
+//! and gives a lenient reader an [`Outcome`]. A strict reader takes a file without an error.
 //!
 //! A summary is YAML between two lines `---`, and Markdown with the section `## Context for Next Stage`:
 //!
@@ -26,7 +25,7 @@
 //! | `keys`, `flags`, `question` | the rules of one value |
 //! | `flow`, `dispatch` | the rules of more than one value |
 //! | `summary` | a summary, and its file |
-//! | `finding`, `validate` | findings, and how they are shown |
+//! | `finding` | findings, and how they are shown |
 
 mod dispatch;
 mod file;
@@ -38,7 +37,6 @@ mod question;
 mod rule;
 mod stage;
 mod summary;
-mod validate;
 mod words;
 mod yaml;
 
@@ -50,7 +48,6 @@ pub use question::{ActionMap, MAX_HEADER_CHARS, Question, QuestionOption};
 pub use rule::{Lenient, Rule};
 pub use stage::Stage;
 pub use summary::Summary;
-pub use validate::{Noted, Report, Validated, report, validate};
 pub use words::{
     AnalysisMode, Decision, Dimension, NextAction, PauseType, PrdMode, ResearchMethod, Status,
 };
@@ -60,7 +57,7 @@ pub(crate) use yaml::{body_start, frontmatter};
 use camino::Utf8Path;
 use serde_json::{Map as JsonMap, Value as Json};
 
-use finding::Found;
+use finding::Collector;
 
 /// The circumstances of a summary. Rules without their circumstance are not checked.
 #[derive(Debug, Clone, Copy, Default)]
@@ -95,7 +92,7 @@ pub enum Outcome {
 pub fn read(bytes: &[u8], context: &Context<'_>) -> Reading {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_BYTES)]);
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let mut found = Found::new(text);
+    let mut found = Collector::new(text);
     if let Some(dispatch) = context.dispatch {
         dispatch.check_bytes(bytes, &mut found);
     }
@@ -116,7 +113,7 @@ pub fn read(bytes: &[u8], context: &Context<'_>) -> Reading {
 }
 
 /// Reads a text. Returns `None` if its stage or status is unknown.
-fn read_summary(text: &str, context: &Context<'_>, found: &mut Found<'_>) -> Option<Summary> {
+fn read_summary(text: &str, context: &Context<'_>, found: &mut Collector<'_>) -> Option<Summary> {
     let (yaml, body) = file::split(text, found)?;
     let next_context = file::context(text, body, found);
     let keys = yaml::read(text, yaml, found)?;

@@ -6,7 +6,7 @@ use claudex_loop::text;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::finding::{Found, quoted};
+use super::finding::{Collector, quoted};
 use super::flags::report_type;
 use super::rule::{Lenient, Rule};
 use super::words::NextAction;
@@ -42,14 +42,14 @@ pub struct ActionMap(pub BTreeMap<String, Option<NextAction>>);
 
 impl ActionMap {
     /// Returns the next action of an answer.
-    pub fn of(&self, label: &str) -> Option<NextAction> {
+    pub fn get(&self, label: &str) -> Option<NextAction> {
         let mut entries = self.0.iter();
         let (_, action) = entries.find(|(name, _)| is_same_label(name, label))?;
         *action
     }
 
     /// Reads the entries with a known action, and reports the others.
-    pub(super) fn read(value: Option<&Json>, found: &mut Found<'_>) -> Option<Self> {
+    pub(super) fn read(value: Option<&Json>, found: &mut Collector<'_>) -> Option<Self> {
         const PATH: &str = "/flags/next_action_map";
         let value = value.filter(|value| !value.is_null())?;
         let Json::Object(entries) = value else {
@@ -80,7 +80,7 @@ pub(crate) fn is_same_label(one: &str, other: &str) -> bool {
 
 impl Question {
     /// Reads the question. A missing text is empty.
-    pub(super) fn read(value: Option<&Json>, found: &mut Found<'_>) -> Option<Self> {
+    pub(super) fn read(value: Option<&Json>, found: &mut Collector<'_>) -> Option<Self> {
         const PATH: &str = "/flags/question_context";
         let value = value.filter(|value| !value.is_null())?;
         if !value.is_object() {
@@ -117,7 +117,11 @@ impl Question {
 }
 
 /// Reads a text, which is empty if it is missing, and `None` if it has another type.
-fn read_text<'v>(value: Option<&'v Json>, path: &str, found: &mut Found<'_>) -> Option<&'v str> {
+fn read_text<'v>(
+    value: Option<&'v Json>,
+    path: &str,
+    found: &mut Collector<'_>,
+) -> Option<&'v str> {
     match value {
         None | Some(Json::Null) => Some(""),
         Some(Json::String(text)) => Some(text.trim()),
@@ -128,7 +132,7 @@ fn read_text<'v>(value: Option<&'v Json>, path: &str, found: &mut Found<'_>) -> 
     }
 }
 
-fn check_header(header: &str, path: &str, found: &mut Found<'_>) {
+fn check_header(header: &str, path: &str, found: &mut Collector<'_>) {
     let length = header.chars().count();
     let message = match length {
         0 => "the question has no header".to_owned(),
@@ -145,7 +149,11 @@ fn check_header(header: &str, path: &str, found: &mut Found<'_>) {
 }
 
 /// Reads the options that are complete and differ, and reports the others.
-fn read_options(value: Option<&Json>, path: &str, found: &mut Found<'_>) -> Vec<QuestionOption> {
+fn read_options(
+    value: Option<&Json>,
+    path: &str,
+    found: &mut Collector<'_>,
+) -> Vec<QuestionOption> {
     let items = match value {
         None | Some(Json::Null) => &[],
         Some(Json::Array(items)) => items.as_slice(),

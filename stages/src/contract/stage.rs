@@ -55,7 +55,7 @@ impl Stage {
     }
 
     /// Returns the stage of a number.
-    pub fn of_number(number: u64) -> Option<Self> {
+    pub fn from_number(number: u64) -> Option<Self> {
         u8::try_from(number).ok().and_then(Self::from_repr)
     }
 

@@ -1,7 +1,7 @@
 //! A summary as the pipeline uses it, and as it is written.
 
 use camino::Utf8PathBuf;
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use super::flags::Flags;
 use super::stage::Stage;
@@ -37,9 +37,9 @@ impl Summary {
         }
     }
 
-    /// Returns the frontmatter of the summary's file.
-    pub(super) fn frontmatter(&self) -> Json {
-        json!({
+    /// Returns the text of the summary's file.
+    pub fn to_text(&self) -> String {
+        let frontmatter = json!({
             "stage": self.stage.to_string(),
             "stage_number": self.stage.number(),
             "status": self.status,
@@ -47,12 +47,8 @@ impl Summary {
             "artifacts_written": self.artifacts,
             "summary": self.summary,
             "flags": self.flags,
-        })
-    }
-
-    /// Returns the text of the summary's file.
-    pub fn to_text(&self) -> String {
-        let yaml = serde_yaml::to_string(&self.frontmatter()).unwrap_or_default();
+        });
+        let yaml = serde_yaml::to_string(&frontmatter).unwrap_or_default();
         let context = self.context.as_deref().unwrap_or_default();
         let text = format!("---\n{yaml}---\n\n## Context for Next Stage\n{context}");
         text.trim_end().to_owned() + "\n"

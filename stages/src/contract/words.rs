@@ -76,7 +76,7 @@ impl AnalysisMode {
 
 impl Decision {
     /// Returns the decision for a score of 20.
-    pub fn of_score(score: f64) -> Self {
+    pub fn from_score(score: f64) -> Self {
         match score {
             _ if score >= 16.0 => Self::Ready,
             _ if score >= 12.0 => Self::Conditional,

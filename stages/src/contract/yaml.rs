@@ -11,7 +11,7 @@ use serde_json::{Map as JsonMap, Value as Json};
 use serde_yaml::{Error, Mapping};
 
 use super::file;
-use super::finding::{Found, Severity, quoted};
+use super::finding::{Collector, Severity, quoted};
 use super::rule::{Lenient, Rule};
 
 /// The most brackets that are open at once. The library's time grows with their number.
@@ -23,7 +23,7 @@ const MAX_VALUE_LINES: usize = 20;
 
 /// Returns the frontmatter of a Markdown file, or `None` if it cannot be read.
 pub(crate) fn frontmatter(text: &str) -> Option<JsonMap<String, Json>> {
-    let mut found = Found::new(text);
+    let mut found = Collector::new(text);
     let (yaml, _) = file::split(text, &mut found)?;
     let source = &text[..yaml.end];
     if find_excess(&text[yaml]).is_some() {
@@ -37,24 +37,24 @@ pub(crate) fn frontmatter(text: &str) -> Option<JsonMap<String, Json>> {
 
 /// Returns the byte at which the text below the frontmatter starts, or 0 if there is none.
 pub(crate) fn body_start(text: &str) -> usize {
-    let parts = file::split(text, &mut Found::new(text));
+    let parts = file::split(text, &mut Collector::new(text));
     parts.map_or(0, |(_, body)| body)
 }
 
 /// Reads a frontmatter, with null for each placeholder. Returns `None` if it is not YAML with keys.
-pub(super) fn read(text: &str, yaml: Range<usize>, found: &mut Found<'_>) -> Option<Json> {
+pub(super) fn read(text: &str, yaml: Range<usize>, found: &mut Collector<'_>) -> Option<Json> {
     found.yaml = yaml.clone();
     // With the first fence, an error has the line in the file.
     let (fence, yaml) = (&text[..yaml.start], &text[yaml]);
     if let Some((at, message)) = find_excess(yaml) {
         let at = fence.len() + at;
-        found.error_at(Rule::BadYaml, at..at, message);
+        found.error_at(Rule::BadYaml, at, message);
         return None;
     }
     if let Some(at) = find_tab(yaml) {
         let at = fence.len() + at;
         let message = "a tab is where YAML expects spaces";
-        found.error_at(Rule::BadYaml, at..at + 1, message);
+        found.error_at(Rule::BadYaml, at, message);
         return None;
     }
     let yaml = replace_no_break_spaces(fence.len(), yaml, found);
@@ -62,7 +62,7 @@ pub(super) fn read(text: &str, yaml: Range<usize>, found: &mut Found<'_>) -> Opt
     let keys = parse(source, found)?;
     if !keys.is_object() {
         let message = format!("the frontmatter is {}, expected keys", kind(&keys));
-        found.error_at(Rule::BadYaml, fence.len()..fence.len(), message);
+        found.error_at(Rule::BadYaml, fence.len(), message);
         return None;
     }
     Some(keys)
@@ -122,7 +122,7 @@ fn find_tab(yaml: &str) -> Option<usize> {
 
 /// Replaces a no-break space by a space, and reports it, if it is in the indentation, beside the colon of a
 /// key or at the end of a line. Elsewhere it is text.
-fn replace_no_break_spaces(start: usize, yaml: &str, found: &mut Found<'_>) -> String {
+fn replace_no_break_spaces(start: usize, yaml: &str, found: &mut Collector<'_>) -> String {
     const SPACE: char = '\u{a0}';
     let mut replaced = String::with_capacity(yaml.len());
     for line in yaml.split_inclusive('\n') {
@@ -143,16 +143,16 @@ fn replace_no_break_spaces(start: usize, yaml: &str, found: &mut Found<'_>) -> S
             // Two spaces have the length of the character, so the places of what follows stay.
             let at = start + replaced.len();
             replaced += "  ";
-            let lenient = Lenient::Mended("read as a space");
+            let lenient = Lenient::Corrected("read as a space");
             let message = "a no-break space is where YAML expects a space";
-            found.push(Rule::BadYaml, lenient, Severity::Error, at..at + 2, message);
+            found.push(Rule::BadYaml, lenient, Severity::Error, at, message);
         }
     }
     replaced
 }
 
 /// Replaces values of the template: `{N}`, `"{path}"`, `null | "{reason}"`.
-fn remove_placeholders(start: usize, yaml: &str, found: &mut Found<'_>) -> String {
+fn remove_placeholders(start: usize, yaml: &str, found: &mut Collector<'_>) -> String {
     let mut cleaned = String::with_capacity(yaml.len());
     for line in yaml.split_inclusive('\n') {
         let value = match line.split_once(": ") {
@@ -167,7 +167,7 @@ fn remove_placeholders(start: usize, yaml: &str, found: &mut Found<'_>) -> Strin
         if inside.is_some_and(is_name) {
             let at = start + cleaned.len() + line.find(value).unwrap_or_default();
             let message = format!("{} is a placeholder of the template", quoted(value));
-            found.error_at(Rule::Placeholder, at..at + value.len(), message);
+            found.error_at(Rule::Placeholder, at, message);
             // The place of what follows stays.
             let null = format!("{:1$}", "null", value.len());
             cleaned += &line.replacen(value, &null, 1);
@@ -179,7 +179,7 @@ fn remove_placeholders(start: usize, yaml: &str, found: &mut Found<'_>) -> Strin
 }
 
 /// Parses YAML. A value with an unquoted `: ` is read to the end of its line.
-fn parse(source: String, found: &mut Found<'_>) -> Option<Json> {
+fn parse(source: String, found: &mut Collector<'_>) -> Option<Json> {
     let mut yaml = source.clone();
     for _ in 0..=MAX_QUOTED_VALUES {
         let error = match serde_yaml::from_str(&yaml) {
@@ -192,24 +192,20 @@ fn parse(source: String, found: &mut Found<'_>) -> Option<Json> {
         let at = offset(&source, &error);
         let Some(quoted) = quote_value(&yaml, &error) else {
             let (at, message) = explain(&source, at, &error);
-            found.error_at(Rule::BadYaml, at..at, message);
+            found.error_at(Rule::BadYaml, at, message);
             return None;
         };
-        let lenient = Lenient::Mended("read to the end of the line");
+        let lenient = Lenient::Corrected("read to the end of the line");
         let message = "text with `: ` is not in quotes";
-        found.push(Rule::BadYaml, lenient, Severity::Error, at..at, message);
+        found.push(Rule::BadYaml, lenient, Severity::Error, at, message);
         yaml = quoted;
     }
-    found.error_at(
-        Rule::BadYaml,
-        0..0,
-        "many values with `: ` are not in quotes",
-    );
+    found.error_at(Rule::BadYaml, 0, "many values with `: ` are not in quotes");
     None
 }
 
 /// Reports a key that is there twice, which reading as JSON does not notice.
-fn find_duplicate(yaml: &str, found: &mut Found<'_>) {
+fn find_duplicate(yaml: &str, found: &mut Collector<'_>) {
     let Err(error) = serde_yaml::from_str::<Mapping>(yaml) else {
         return;
     };
@@ -231,7 +227,7 @@ fn find_duplicate(yaml: &str, found: &mut Found<'_>) {
     };
     let at = lines.filter(is_key).nth(1).unwrap_or(first);
     let message = format!("the key {} is there twice", quoted(key));
-    found.error_at(Rule::DuplicateKey, at..at + key.len(), message);
+    found.error_at(Rule::DuplicateKey, at, message);
 }
 
 /// Puts the value at an error in quotes, if it is text with a colon. It ends before the next line with the
@@ -314,30 +310,6 @@ fn explain(source: &str, at: usize, error: &Error) -> (usize, String) {
             format!("the character {} cannot be in YAML", c.escape_unicode()),
         );
     }
-    let mut start = 0;
-    let lines = error.location().map_or(0, |at| at.line());
-    for line in source.split_inclusive('\n').take(lines) {
-        let content = line.trim_start_matches([' ', '-']);
-        let key =
-            content.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || "_-:".contains(c));
-        let space = start + line.len()
-            - if content.starts_with('\t') {
-                content
-            } else {
-                key
-            }
-            .len();
-        start += line.len();
-        if content.starts_with('\t') {
-            return (space, "a tab is where YAML expects spaces".to_owned());
-        }
-        if key.starts_with('\u{a0}') {
-            return (
-                space,
-                "a no-break space is where YAML expects a space".to_owned(),
-            );
-        }
-    }
     let message = error.to_string();
     (
         at,
@@ -373,23 +345,23 @@ fn line_start(source: &str, line: usize) -> usize {
         .sum()
 }
 
-/// Returns the place of a value such as `/flags/round_number`, or of its key if the value is not on
-/// the key's line, else of the nearest key above it.
-pub(super) fn find_place(text: &str, yaml: Range<usize>, path: &str) -> Range<usize> {
-    let mut place = yaml.end..yaml.end + 3;
+/// Returns the byte of a value such as `/flags/round_number`, or of its key if the value is not on the
+/// key's line, else of the nearest key above it.
+pub(super) fn find_place(text: &str, yaml: Range<usize>, path: &str) -> usize {
+    let mut place = yaml.end;
     let mut block = yaml.start;
     for step in path.split('/').skip(1) {
         let Some((key, value)) = find_entry(text, block..yaml.end, step) else {
             break;
         };
         block = value.start;
-        place = if value.is_empty() { key } else { value };
+        place = if value.is_empty() { key } else { value.start };
     }
     place
 }
 
-/// Finds an entry of a block by its key, or an item by its number: the key and the rest of its line.
-fn find_entry(text: &str, block: Range<usize>, step: &str) -> Option<(Range<usize>, Range<usize>)> {
+/// Finds an entry of a block by its key, or an item by its number: its byte, and the rest of its line.
+fn find_entry(text: &str, block: Range<usize>, step: &str) -> Option<(usize, Range<usize>)> {
     let mut indent: Option<usize> = None;
     let mut items = 0_usize;
     let mut end = block.start;
@@ -421,7 +393,7 @@ fn find_entry(text: &str, block: Range<usize>, step: &str) -> Option<(Range<usiz
         if let Some(key) = key {
             let rest = content[key.len()..].trim_start_matches(':').trim_start();
             let value = start + content.len() - rest.len()..start + content.len();
-            return Some((start..start + key.len(), value));
+            return Some((start, value));
         }
     }
     None

@@ -1,130 +1,82 @@
 //! The questions of a file, each with its boxes.
 
-use std::ops::Range;
-
-use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
-
 use super::plain;
 use crate::contract::body_start;
 
-/// The longest heading that questions are looked for below, in bytes.
-const LONGEST_HEADING: usize = 200;
-/// What of an item is looked at for its box, in bytes.
-const LONGEST_BOX: usize = 80;
+/// The longest part of a heading that is compared, in bytes.
+const MAX_HEADING_BYTES: usize = 200;
 
-/// A question of the file: its heading, and what stands below it.
+/// A question of the file.
 pub(super) struct Question {
-    pub(super) heading: Range<usize>,
+    /// The byte of its heading.
+    pub(super) at: usize,
     pub(super) id: String,
     pub(super) is_critical: bool,
+    /// The number of boxes.
     pub(super) boxes: usize,
+    /// The bytes of the broken boxes.
     pub(super) broken: Vec<usize>,
-    /// The text of the block, and of the heading that it stands below.
+    /// The words of the question and of the heading above it.
     pub(super) words: String,
 }
 
-/// Reads the questions: each from its heading to the next one of its level.
+/// Reads the questions: each from its heading to the next one of its level. Code is skipped.
 pub(super) fn questions(text: &str) -> Vec<Question> {
-    let (mut questions, mut open, mut above) = (Vec::<Question>::new(), false, String::new());
-    let body = body_start(text);
-    let mut events = Parser::new_ext(&text[body..], Options::ENABLE_TASKLISTS).into_offset_iter();
-    while let Some((event, span)) = events.next() {
-        let span = span.start + body..span.end + body;
-        match event {
-            Event::Start(Tag::Heading { level, .. }) => {
-                let source = text[span.clone()].trim().trim_matches('#').trim();
-                open = if level <= HeadingLevel::H2 {
-                    false
-                } else {
-                    open
-                };
-                if level == HeadingLevel::H2 && source.starts_with("Q-") {
-                    let id = source
-                        .split([':', ' '])
-                        .next()
-                        .unwrap_or_default()
-                        .to_owned();
-                    questions.push(Question {
-                        heading: span.clone(),
-                        id,
-                        is_critical: source.contains("[CRITICAL]"),
-                        boxes: 0,
-                        broken: Vec::new(),
-                        words: format!("{above} {}", plain(source)),
-                    });
-                    open = true;
-                } else if level <= HeadingLevel::H2 {
-                    above = plain(&source[..source.floor_char_boundary(LONGEST_HEADING)]);
-                }
-                // What stands in it was read.
-                events
-                    .by_ref()
-                    .find(|(event, _)| matches!(event, Event::End(TagEnd::Heading(_))));
+    let mut questions: Vec<Question> = Vec::new();
+    let mut above = String::new();
+    let mut is_open = false;
+    let mut is_code = false;
+    let mut end = body_start(text);
+    for line in text[end..].split_inclusive('\n') {
+        let at = end;
+        end += line.len();
+        let is_fence = line.trim_start().starts_with("```");
+        is_code ^= is_fence;
+        if is_code || is_fence {
+            continue;
+        }
+        let heading = line.strip_prefix("# ").or(line.strip_prefix("## "));
+        if let Some(heading) = heading.map(str::trim) {
+            is_open = line.starts_with("## ") && heading.starts_with("Q-");
+            if !is_open {
+                above = plain(&heading[..heading.floor_char_boundary(MAX_HEADING_BYTES)]);
+                continue;
             }
-            Event::TaskListMarker(_) => {
-                if let Some(question) = questions.last_mut().filter(|_| open) {
-                    question.boxes += 1;
-                }
+            let id = heading.split([':', ' ']).next().unwrap_or_default();
+            questions.push(Question {
+                at,
+                id: id.to_owned(),
+                is_critical: heading.contains("[CRITICAL]"),
+                boxes: 0,
+                broken: Vec::new(),
+                words: format!("{above} {}", plain(heading)),
+            });
+        } else if let Some(question) = questions.last_mut().filter(|_| is_open) {
+            question.words += &format!(" {}", plain(line));
+            match is_whole_box(line) {
+                Some(true) => question.boxes += 1,
+                Some(false) => question
+                    .broken
+                    .push(at + line.len() - line.trim_start().len()),
+                None => {}
             }
-            Event::Start(Tag::Item | Tag::Paragraph) => {
-                let is_item = matches!(event, Event::Start(Tag::Item));
-                if let Some(question) = questions.last_mut().filter(|_| open) {
-                    question.broken.extend(broken_boxes(text, span, is_item));
-                }
-            }
-            Event::Text(part) => {
-                if let Some(question) = questions.last_mut().filter(|_| open) {
-                    question.words.push(' ');
-                    question.words.push_str(&plain(&part));
-                }
-            }
-            _ => {}
         }
     }
     questions
 }
 
-/// Returns where boxes are that no reader takes for one: `- []`, `- [y]`, `-[ ]`.
-fn broken_boxes(text: &str, span: Range<usize>, is_item: bool) -> Vec<usize> {
-    let mut broken = Vec::new();
-    let mut at = span.start;
-    let end = match is_item {
-        // Items in items are on one line.
-        true => text.floor_char_boundary(span.end.min(at + LONGEST_BOX)),
-        false => span.end,
+/// Returns whether the box of a line is whole, such as `- [ ] a`, or broken, such as `- []`, `- [y]` and `-[ ]`.
+/// Returns `None` if the line has no box.
+fn is_whole_box(line: &str) -> Option<bool> {
+    let item = line.trim_start().strip_prefix(['-', '*', '+'])?;
+    let label = item.trim_start_matches(' ').strip_prefix('[')?;
+    let Some((inside, behind)) = label.split_once(']') else {
+        return label.starts_with([' ', 'x']).then_some(false);
     };
-    for line in text[at..end].split_inclusive('\n') {
-        let rest = line.trim_start();
-        let marker = rest.starts_with(['-', '*', '+']);
-        let behind = if marker { &rest[1..] } else { rest };
-        let label = behind.trim_start_matches(' ');
-        // A paragraph that begins so was meant as an item.
-        let is_meant = if is_item {
-            marker
-        } else {
-            marker && behind.starts_with('[')
-        };
-        if is_meant && is_broken(label, is_item) {
-            broken.push(at + line.len() - rest.len());
-        }
-        if is_item {
-            break;
-        }
-        at += line.len();
+    // A link, or words in brackets, are no box.
+    if behind.starts_with(['(', '[', ':']) || inside.chars().count() > 3 {
+        return None;
     }
-    broken
-}
-
-/// Returns whether an item begins with something like a box that is none.
-fn is_broken(label: &str, is_item: bool) -> bool {
-    let Some((inside, behind)) = label
-        .strip_prefix('[')
-        .and_then(|label| label.split_once(']'))
-    else {
-        return label.starts_with("[ ") || label.starts_with("[x ");
-    };
-    let is_whole = is_item && matches!(inside, " " | "x" | "X") && behind.starts_with([' ', '\t']);
-    // A link, or words in brackets, are none.
-    let is_other = behind.starts_with(['(', '[', ':']) || inside.chars().count() > 3;
-    !is_whole && !is_other
+    let is_marked = matches!(inside, " " | "x" | "X") && behind.starts_with([' ', '\t']);
+    Some(is_marked && item.starts_with(' '))
 }

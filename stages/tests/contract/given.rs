@@ -58,7 +58,7 @@ pub(crate) fn completed(stage: Stage) -> String {
 }
 
 pub(crate) fn of(number: u64) -> String {
-    completed(Stage::of_number(number).unwrap())
+    completed(Stage::from_number(number).unwrap())
 }
 
 /// Returns the text with one part of it replaced, which has to be there once.
@@ -89,7 +89,7 @@ pub(crate) fn taken(text: &str) -> Summary {
 
 pub(crate) fn dispatch(stage: u64) -> Dispatch {
     Dispatch {
-        stage: Stage::of_number(stage).unwrap(),
+        stage: Stage::from_number(stage).unwrap(),
         round: 1,
         id: "d-1".to_owned(),
         before: None,

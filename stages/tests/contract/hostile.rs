@@ -9,7 +9,7 @@ use crate::given::{EXAMPLE, found, of, taken, with};
 use crate::holds::holds;
 
 #[test]
-fn marks_line_ends_and_what_is_not_ascii_are_fine() {
+fn bom_crlf_and_unicode_are_valid() {
     for text in [
         EXAMPLE.replace('\n', "\r\n"),
         format!("\u{feff}{EXAMPLE}"),
@@ -117,7 +117,7 @@ fn aliases_are_not_followed() {
 }
 
 #[test]
-fn many_findings_are_cut() {
+fn findings_are_limited() {
     let many: String = (0..1000).map(|_| "  - ../a\n").collect();
     let text = with(
         &of(1),
@@ -135,7 +135,7 @@ fn many_findings_are_cut() {
 }
 
 #[test]
-fn what_a_fuzzer_found_stays_found() {
+fn fuzzer_finds_stay_fixed() {
     let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz/corpus/stages_summary");
     let files: Vec<_> = std::fs::read_dir(corpus)
         .unwrap()

@@ -1,8 +1,6 @@
 //! What a lenient reader goes on with where a rule is broken.
 
-use stages::contract::{
-    Decision, NextAction, Outcome, PauseType, Rule, Stage, Status, Summary, report,
-};
+use stages::contract::{Decision, NextAction, Outcome, PauseType, Rule, Stage, Status, Summary};
 
 use crate::given::{ASKS, EXAMPLE, answer, dispatch, found, of, place, reading, taken, with};
 
@@ -24,7 +22,7 @@ fn mended_asks(rule: Rule, part: &str, other: &str) -> stages::contract::Flags {
 }
 
 #[test]
-fn the_filled_example_is_read_whole() {
+fn filled_example_is_read_completely() {
     let summary = taken(EXAMPLE);
     assert_eq!(
         (summary.stage, summary.status),
@@ -53,7 +51,7 @@ fn the_filled_example_is_read_whole() {
 }
 
 #[test]
-fn a_question_is_read_whole() {
+fn question_is_read_completely() {
     let flags = taken(ASKS).flags;
     assert_eq!(flags.pause_type, Some(PauseType::Interactive));
     let question = flags.question_context.unwrap();
@@ -64,13 +62,16 @@ fn a_question_is_read_whole() {
     assert_eq!(question.options[1].description, "It is longer");
     let map = flags.next_action_map.unwrap();
     // A mark for the recommended option is none of the label, in either place.
-    assert_eq!(map.of("The first (Recommended)"), Some(NextAction::Proceed));
-    assert_eq!(map.of("The first"), Some(NextAction::Proceed));
-    assert_eq!((map.of("The second"), map.of("Another")), (None, None));
+    assert_eq!(
+        map.get("The first (Recommended)"),
+        Some(NextAction::Proceed)
+    );
+    assert_eq!(map.get("The first"), Some(NextAction::Proceed));
+    assert_eq!((map.get("The second"), map.get("Another")), (None, None));
 }
 
 #[test]
-fn flags_that_are_not_known_are_kept() {
+fn unknown_flags_are_kept() {
     let text = with(
         &of(1),
         "round_number: 1\n",
@@ -82,7 +83,7 @@ fn flags_that_are_not_known_are_kept() {
 }
 
 #[test]
-fn the_stage_is_that_of_the_number_else_of_the_name_else_of_the_dispatch() {
+fn stage_follows_number_then_name_then_dispatch() {
     for (rule, part, other) in [
         (Rule::MissingField, "stage: analysis-questions\n", ""),
         (Rule::MissingField, "stage_number: 3\n", ""),
@@ -102,7 +103,7 @@ fn the_stage_is_that_of_the_number_else_of_the_name_else_of_the_dispatch() {
 }
 
 #[test]
-fn what_is_missing_or_wrong_is_empty() {
+fn missing_or_wrong_values_are_empty() {
     let empty = with(&of(1), "summary: Done\n", "");
     assert_eq!(mended(Rule::MissingField, &empty).summary, "");
     let wrong = with(&of(1), "flags:\n  round_number: 1\n", "flags: none\n");
@@ -134,7 +135,7 @@ fn what_is_missing_or_wrong_is_empty() {
 }
 
 #[test]
-fn a_rate_above_one_is_per_cent() {
+fn rate_above_one_is_per_cent() {
     for (written, read) in [("0.8", 0.8), ("1", 1.0), ("80", 0.8), ("100", 1.0)] {
         let text = with(
             &of(4),
@@ -146,7 +147,7 @@ fn a_rate_above_one_is_per_cent() {
 }
 
 #[test]
-fn a_pause_is_read_by_what_is_there() {
+fn broken_pause_is_read_by_its_content() {
     let unknown = mended_asks(
         Rule::UnknownPause,
         "pause_type: interactive",
@@ -191,7 +192,7 @@ fn a_pause_is_read_by_what_is_there() {
 }
 
 #[test]
-fn a_question_that_lacks_something_is_mended() {
+fn incomplete_question_is_corrected() {
     let reason = mended_asks(
         Rule::NoBlockReason,
         "  block_reason: \"Two sources disagree\"\n",
@@ -233,7 +234,7 @@ fn a_question_that_lacks_something_is_mended() {
 }
 
 #[test]
-fn a_header_is_cut_and_options_are_dropped() {
+fn long_header_is_cut_and_broken_options_dropped() {
     let header = |part: &str, other: &str| {
         mended_asks(Rule::HeaderLength, part, other)
             .question_context
@@ -256,7 +257,7 @@ fn a_header_is_cut_and_options_are_dropped() {
 }
 
 #[test]
-fn an_action_that_cannot_be_is_ignored() {
+fn impossible_action_is_ignored() {
     let first = |other: &str| with(ASKS, "\"The first\": proceed", other);
     let map = |rule, text: &str| mended(rule, text).flags.next_action_map.unwrap();
     assert_eq!(
@@ -264,11 +265,11 @@ fn an_action_that_cannot_be_is_ignored() {
             Rule::UnknownAction,
             &first("\"The first\": supplement_research")
         )
-        .of("The first"),
+        .get("The first"),
         None
     );
     assert_eq!(
-        map(Rule::ActionStage, &first("\"The first\": loop_questions")).of("The first"),
+        map(Rule::ActionStage, &first("\"The first\": loop_questions")).get("The first"),
         None
     );
     assert_eq!(
@@ -292,7 +293,7 @@ fn an_action_that_cannot_be_is_ignored() {
 }
 
 #[test]
-fn a_decision_is_the_worse_of_what_is_said() {
+fn decision_is_the_worse_of_word_and_score() {
     let decided = |rule, text: &str| mended(rule, text).flags.validation_decision.unwrap();
     let score = |other: &str| with(&of(5), "17.5", other);
     assert_eq!(
@@ -340,7 +341,7 @@ fn a_decision_is_the_worse_of_what_is_said() {
 }
 
 #[test]
-fn a_skipped_validation_is_conditional_without_a_score() {
+fn skipped_validation_is_conditional_without_score() {
     let mut skipped = dispatch(5);
     skipped.skip_validation = true;
     for (text, rules) in [
@@ -369,11 +370,11 @@ fn a_skipped_validation_is_conditional_without_a_score() {
 }
 
 #[test]
-fn what_is_not_of_the_dispatch_is_refused_before_all_else() {
+fn other_dispatch_is_refused_before_crash() {
     let mut noted = dispatch(2);
     let broken = with(&of(2), "completed", "complete");
     assert_eq!(answer(&broken, &noted).outcome, Outcome::Crash);
-    noted.before = Some(stages::contract::Digest::of(broken.as_bytes()));
+    noted.before = Some(stages::contract::Digest::from_bytes(broken.as_bytes()));
     assert_eq!(answer(&broken, &noted).outcome, Outcome::Refused);
     noted.round = 2;
     assert_eq!(answer(&of(2), &noted).outcome, Outcome::Refused);
@@ -384,7 +385,7 @@ fn what_is_not_of_the_dispatch_is_refused_before_all_else() {
 }
 
 #[test]
-fn a_new_summary_keeps_every_rule_and_reads_as_it_was_written() {
+fn written_summary_keeps_rules_and_reads_back() {
     for stage in Stage::all() {
         let mut summary = Summary::new(
             stage,
@@ -460,7 +461,7 @@ const FLAGS: [(&str, Option<&str>, &str); 13] = [
 ];
 
 #[test]
-fn flag_of_another_type_or_out_of_range_is_ignored() {
+fn wrong_flag_is_ignored() {
     let base = of(3).replace("  questions_count: 3\n", "");
     for (wrong, out, flags) in FLAGS {
         for flag in flags.split_whitespace() {
@@ -479,13 +480,13 @@ fn flag_of_another_type_or_out_of_range_is_ignored() {
 }
 
 #[test]
-fn unquoted_colon_is_read_to_the_line_end() {
+fn unquoted_colon_is_read_to_line_end() {
     let text = with(&of(1), "Done", "Compared: the second's cheaper: by far");
     let reading = reading(&text);
     let places: Vec<_> = reading.findings.list().iter().map(place).collect();
     assert_eq!(places, [(Rule::BadYaml, 7, 18)]);
     assert_eq!(
-        report(&reading).lines(),
+        reading.findings.lenient_lines(),
         ["7:18: warning[bad-yaml]: text with `: ` is not in quotes: read to the end of the line"]
     );
     assert_eq!(
@@ -527,7 +528,7 @@ fn colon_slips_of_models_are_text() {
         flags.gap_descriptions.unwrap(),
         ["Revenue: nobody pays", "Plain", "Users: who: all"]
     );
-    let lines = report(&reading(&text)).lines();
+    let lines = reading(&text).findings.lenient_lines();
     assert_eq!(
         lines,
         [

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use stages::contract::{Context, Outcome, Rule, read, report, validate};
+use stages::contract::{Context, Outcome, Rule, read};
 
 use crate::given::{EXAMPLE, of, place, reading, taken, with};
 
@@ -68,96 +68,33 @@ fn artifacts_are_files_of_the_project() {
 }
 
 #[test]
-fn files_are_validated_each_with_all_that_is_wrong() {
-    let (_folder, root) = project();
-    let file = |name: &str, text: &str| {
-        let path = root.join(name);
-        fs::write(&path, text).unwrap();
-        path
-    };
-    let good = file("good.md", EXAMPLE);
-    let bad = file(
-        "bad.md",
-        &with(&with(&of(1), "completed", "done"), "SETUP", "\"\\e[2J\""),
-    );
-    let absent = root.join("absent.md");
-    let validated = validate(
-        &[good.clone(), bad.clone(), absent.clone(), root.clone()],
-        &root,
-        |_| None,
-    );
-    let valid: Vec<bool> = validated.iter().map(|one| one.valid).collect();
-    assert_eq!(valid, [true, false, false, false]);
-    assert_eq!(validated[0].lines(), [format!("{good}: valid")]);
+fn strict_lines_name_every_broken_rule() {
+    let text = with(&with(&of(1), "completed", "done"), "SETUP", "\"\\e[2J\"");
+    let lines = reading(&text).findings.lines("bad.md");
     assert_eq!(
-        validated[1].lines(),
+        lines,
         [
-            format!(
-                "{bad}:4:9: error[unknown-status]: expected a status, found `done`; write `completed`, `needs-user-input` or `failed`"
-            ),
-            format!(
-                "{bad}:5:13: error[checkpoint-name]: expected `SETUP`, found `\\u{{1b}}[2J`; write the checkpoint of the stage"
-            ),
+            "bad.md:4:9: error[unknown-status]: expected a status, found `done`; write `completed`, `needs-user-input` or `failed`",
+            "bad.md:5:13: error[checkpoint-name]: expected `SETUP`, found `\\u{1b}[2J`; write the checkpoint of the stage",
         ]
-    );
-    assert!(
-        validated[2].lines()[0].starts_with(&format!("{absent}: ")),
-        "{:?}",
-        validated[2].lines()
-    );
-    let json = serde_json::to_value(&validated).unwrap();
-    assert_eq!(
-        json[0],
-        serde_json::json!({"file": good, "valid": true, "findings": []})
-    );
-    assert_eq!(
-        json[1]["findings"][0],
-        serde_json::json!({
-            "code": "unknown-status",
-            "severity": "error",
-            "start": {"line": 4, "column": 9},
-            "end": {"line": 4, "column": 13},
-            "message": "expected a status, found `done`",
-            "help": "write `completed`, `needs-user-input` or `failed`",
-        })
     );
 }
 
 #[test]
-fn a_report_says_what_was_taken_and_what_is_missing() {
+fn lenient_lines_name_the_corrections() {
     let text = with(
         &of(4),
         "round_number: 1\n",
-        "round_number: 1\n  completion_rate: 80\n  timeout: maybe\n",
+        "round_number: 1\n  timeout: maybe\n",
     );
-    let json = serde_json::to_value(report(&reading(&text))).unwrap();
-    assert_eq!(json["outcome"], "taken");
     assert_eq!(
-        json["summary"]["flags"],
-        serde_json::json!({"round_number": 1, "completion_rate": 0.8, "next_action": "proceed"})
-    );
-    assert_eq!(json["context"], "Nothing.");
-    let finding = &json["findings"][0];
-    assert_eq!(
-        [&finding["code"], &finding["severity"], &finding["done"]],
-        ["flag-type", "warning", "ignored"]
-    );
-    let reading = reading(&text);
-    let lines = report(&reading).lines();
-    assert_eq!(
-        lines,
+        reading(&text).findings.lenient_lines(),
         [
-            "11:12: warning[flag-type]: `timeout` has an invalid type: string ”maybe”, expected true or false: ignored"
+            "10:12: warning[flag-type]: `timeout` has an invalid type: string ”maybe”, expected true or false: ignored"
         ]
     );
-    let crash = crate::given::reading("");
     assert_eq!(
-        report(&crash).lines(),
+        reading("").findings.lenient_lines(),
         ["1:1: error[no-frontmatter]: the file does not begin with a line `---`: a crash"]
-    );
-    let json = serde_json::to_value(report(&crash)).unwrap();
-    assert_eq!(
-        (&json["outcome"], json.get("summary")),
-        (&"crash".into(), None)
     );
 }

@@ -29,7 +29,7 @@ fn labels(call: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn a_question_has_any_number_of_options() {
+fn question_has_any_number_of_options() {
     for (options, calls) in [(0, 1), (1, 1), (2, 1), (4, 1), (5, 2), (9, 3)] {
         let project = Project::at(2);
         project
@@ -66,7 +66,7 @@ fn a_question_has_any_number_of_options() {
 }
 
 #[test]
-fn a_text_of_the_persons_own_goes_to_the_stage() {
+fn typed_answer_reaches_the_stage() {
     let project = Project::at(2);
     project.report("needs-user-input", &question(2, "")).done();
     project.person(&["answer", "Neither: ask the users"]).done();
@@ -77,7 +77,7 @@ fn a_text_of_the_persons_own_goes_to_the_stage() {
 }
 
 #[test]
-fn an_answer_that_maps_completes_the_stage() {
+fn mapped_answer_completes_the_stage() {
     let map = "  next_action_map:\n    Way 1: proceed\n    Way 2: loop_questions\n";
     for (label, stage, instruction) in [
         ("Way 1", 5, "dispatch"),
@@ -104,7 +104,7 @@ fn an_answer_that_maps_completes_the_stage() {
 }
 
 #[test]
-fn an_answer_that_completes_stage_3_has_its_gate_look_first() {
+fn answer_that_completes_stage_3_passes_its_gate() {
     let project = Project::at(3);
     project.write("requirements/working/QUESTIONS-001.md", &questions(1));
     project
@@ -126,7 +126,7 @@ fn an_answer_that_completes_stage_3_has_its_gate_look_first() {
 }
 
 #[test]
-fn the_same_question_is_answered_from_the_record_once() {
+fn same_question_is_answered_from_record_once() {
     let project = Project::at(2);
     project.report("needs-user-input", &question(2, "")).done();
     project.person(&["answer", "Way 2"]).done();
@@ -150,7 +150,7 @@ fn the_same_question_is_answered_from_the_record_once() {
 }
 
 #[test]
-fn a_stage_that_failed_is_tried_again() {
+fn failed_stage_runs_again() {
     let project = Project::at(2);
     project.report("failed", "").done();
     let next = project.next();
@@ -175,7 +175,7 @@ fn a_stage_that_failed_is_tried_again() {
 }
 
 #[test]
-fn a_recovery_that_nothing_asks_for_changes_nothing() {
+fn recovery_without_open_stage_changes_nothing() {
     let project = Project::at(6);
     let refuses = |phase: &str| {
         let before = project.read(STATE);
@@ -191,7 +191,7 @@ fn a_recovery_that_nothing_asks_for_changes_nothing() {
 }
 
 #[test]
-fn a_coordinator_that_left_no_summary_is_recovered_by_what_it_wrote() {
+fn coordinator_without_summary_is_recovered_by_its_files() {
     let project = Project::at(2);
     project.agent(&["recover"]).done();
     assert_eq!(project.next()["questions"][0]["header"], "Crashed");
@@ -222,7 +222,7 @@ fn a_coordinator_that_left_no_summary_is_recovered_by_what_it_wrote() {
 }
 
 #[test]
-fn a_summary_that_cannot_be_read_is_a_crash() {
+fn unreadable_summary_asks_user() {
     let project = Project::at(6);
     let file = project.next()["summary_file"].as_str().unwrap().to_owned();
     project.write(&file, "no frontmatter\n");
@@ -237,7 +237,7 @@ fn a_summary_that_cannot_be_read_is_a_crash() {
 }
 
 #[test]
-fn a_gate_that_is_closed_asks() {
+fn closed_gate_asks_user() {
     let project = Project::at(5);
     project
         .report(
@@ -286,7 +286,7 @@ fn a_gate_that_is_closed_asks() {
 }
 
 #[test]
-fn too_little_thought_is_asked_about_once() {
+fn shallow_questions_ask_user_once() {
     let project = Project::at(3);
     project.write("requirements/working/QUESTIONS-001.md", &questions(1));
     let shallow =
@@ -305,7 +305,7 @@ fn too_little_thought_is_asked_about_once() {
 }
 
 #[test]
-fn stage_4_that_does_not_say_where_to_asks() {
+fn stage_4_without_next_action_asks() {
     let project = Project::at(4);
     project
         .report("completed", "  completion_rate: 0.5\n")
@@ -320,7 +320,7 @@ fn stage_4_that_does_not_say_where_to_asks() {
 }
 
 #[test]
-fn a_stop_says_an_open_instruction_again_and_not_for_ever() {
+fn stop_repeats_open_instruction_at_most_twice() {
     let project = Project::at(2);
     let (decision, said) = project.stop(&json!({}));
     assert_eq!(decision, "block");
@@ -334,7 +334,7 @@ fn a_stop_says_an_open_instruction_again_and_not_for_ever() {
 }
 
 #[test]
-fn status_says_what_is_awaited_and_a_second_answer_what_was_decided() {
+fn status_names_wait_and_second_answer_is_refused() {
     let project = Project::at(5);
     project.complete(
         5,
@@ -359,7 +359,7 @@ fn status_says_what_is_awaited_and_a_second_answer_what_was_decided() {
 }
 
 #[test]
-fn what_the_person_chooses_in_the_dialog_counts_as_it_is() {
+fn choice_in_dialog_counts() {
     let project = Project::at(2);
     project.report("needs-user-input", &question(9, "")).done();
     let next = project.next();
@@ -378,7 +378,7 @@ fn what_the_person_chooses_in_the_dialog_counts_as_it_is() {
 }
 
 #[test]
-fn hand_edit_moves_nothing_and_look_leaves_it() {
+fn hand_edit_changes_nothing_and_stays() {
     let project = Project::at(3);
     let (next, before) = (project.next(), project.read(STATE));
     for (from, to) in [

@@ -3,7 +3,7 @@
 use crate::support::Project;
 
 #[test]
-fn the_demo_meets_everything_and_is_done() {
+fn demo_runs_to_the_end() {
     let project = Project::empty();
     let said = project.person(&["demo"]).done();
     for part in [

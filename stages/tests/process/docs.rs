@@ -44,7 +44,7 @@ fn run(command: &str) -> Said {
 }
 
 #[test]
-fn every_command_of_the_document_runs() {
+fn documented_commands_run() {
     let all = commands(&read("docs/stages.md"), &["stages "], false);
     assert!(all.len() >= 15, "{all:#?}");
     for command in all {
@@ -54,6 +54,6 @@ fn every_command_of_the_document_runs() {
 }
 
 #[test]
-fn the_plugin_is_installed_by_the_name_that_the_marketplace_has() {
+fn plugin_has_its_marketplace_name() {
     check_marketplace("stages");
 }

@@ -251,7 +251,7 @@ pub(crate) fn questions(round: u64) -> String {
 
 /// Returns a summary with these flags, each a line.
 pub(crate) fn summary(stage: u64, status: &str, flags: &str) -> String {
-    let known = stages::contract::Stage::of_number(stage).unwrap();
+    let known = stages::contract::Stage::from_number(stage).unwrap();
     format!(
         "---\nstage: {known}\nstage_number: {stage}\nstatus: {status}\ncheckpoint: {}\nartifacts_written: []\nsummary: It was done\nflags:\n{flags}---\n\n## Context for Next Stage\nStage {stage} says so.\n",
         known.checkpoint()

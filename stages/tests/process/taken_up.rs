@@ -35,7 +35,7 @@ fn taken(lines: &str) -> Project {
 }
 
 #[test]
-fn every_stage_and_status_of_schema_2_is_taken_up() {
+fn every_stage_and_status_is_taken_up() {
     let lines = |stage: u64, status: &str| {
         let key = if stage == 6 {
             "phase_status"
@@ -89,11 +89,17 @@ fn every_stage_and_status_of_schema_2_is_taken_up() {
 }
 
 #[test]
-fn what_cannot_be_read_is_named_and_stays() {
+fn unreadable_document_is_named_and_stays() {
     for (lines, named) in [
-        ("current_phase: DEEP_ANALYSIS\n", "“missing”"),
-        ("schema_version: 1\n", "“1”"),
-        ("schema_version: 2\ncurrent_stage: 8\n", "“8”"),
+        (
+            "current_phase: DEEP_ANALYSIS\n",
+            "missing field `schema_version`",
+        ),
+        ("schema_version: 1\n", "`schema_version` is 1"),
+        (
+            "schema_version: 2\ncurrent_stage: 8\n",
+            "`current_stage` is 8",
+        ),
         ("schema_version: 2\nstage_status: perhaps\n", "perhaps"),
         ("schema_version: 2\ncurrent_round: many\n", "many"),
         (
@@ -118,7 +124,7 @@ fn what_cannot_be_read_is_named_and_stays() {
 }
 
 #[test]
-fn a_summary_that_was_there_before_is_stale() {
+fn earlier_summary_is_stale() {
     let project = Project::empty();
     let file = "requirements/.stage-summaries/stage-1-summary.md";
     project.write(file, &summary(1, "completed", "  analysis_mode: rapid\n"));
@@ -134,7 +140,7 @@ fn a_summary_that_was_there_before_is_stale() {
 }
 
 #[test]
-fn start_anew_moves_what_another_program_wrote_aside() {
+fn start_anew_moves_foreign_files_aside() {
     let summary_file = "requirements/.stage-summaries/stage-1-summary.md";
     let foreign = || {
         let project = Project::empty();

@@ -9,7 +9,7 @@ use stages::contract::Stage;
 use crate::support::{Project, SESSION, STATE};
 
 #[test]
-fn a_pipeline_goes_through_all_stages() {
+fn pipeline_goes_through_all_stages() {
     let project = Project::new();
     for stage in 1..=7 {
         let next = project.next();
@@ -22,7 +22,7 @@ fn a_pipeline_goes_through_all_stages() {
             Some(5),
             Some(10),
         ];
-        let name = Stage::of_number(stage).unwrap().to_string();
+        let name = Stage::from_number(stage).unwrap().to_string();
         // What is new with each pipeline or comes from elsewhere is that of the instruction itself.
         let expected = json!({
             "instruction": "dispatch", "stage": stage, "stage_name": name, "round": 1, "inline": stage == 1,
@@ -102,7 +102,7 @@ fn rapid_round_has_no_panel() {
 }
 
 #[test]
-fn a_slash_command_takes_names_of_several_words() {
+fn slash_command_takes_names_of_several_words() {
     let project = Project::empty();
     let prompt = "/stages:start --product-name Word counter --draft-file my notes.md";
     project.hook("prompt", &json!({
@@ -116,7 +116,7 @@ fn a_slash_command_takes_names_of_several_words() {
 }
 
 #[test]
-fn asked_again_it_is_the_same_instruction_and_nothing_moves() {
+fn instruction_stays_the_same_if_asked_again() {
     let project = Project::at(3);
     let (next, before) = (project.next(), project.read(STATE));
     assert!(
@@ -135,29 +135,7 @@ fn asked_again_it_is_the_same_instruction_and_nothing_moves() {
 }
 
 #[test]
-fn a_report_says_as_json_what_was_read_and_what_is_next() {
-    let project = Project::at(2);
-    let path = project.summary("completed", "  gaps_found: many\n");
-    let report = || project.agent(&["report", &path, "--json"]);
-    let json = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
-    let taken = json(&report().done());
-    assert_eq!(
-        (&taken["outcome"], &taken["findings"][0]["code"]),
-        (&json!("taken"), &json!("flag-type")),
-        "{taken}"
-    );
-    assert_eq!(taken["next"], project.next());
-    project.write(
-        "requirements/.stage-summaries/stage-3-summary.md",
-        &project.read(&path),
-    );
-    let refused = project.agent(&["report", "--json"]).refused();
-    has(&refused, "\"outcome\": \"refused\"");
-    has(&refused, "\"next\": null");
-}
-
-#[test]
-fn validate_prints_a_line_for_each_broken_rule() {
+fn validate_prints_line_for_each_broken_rule() {
     let project = Project::at(2);
     let path = project.summary("done", "");
     let said = project.agent(&["validate", &path]).refused();
@@ -167,7 +145,7 @@ fn validate_prints_a_line_for_each_broken_rule() {
 }
 
 #[test]
-fn a_dispatch_that_is_open_for_twice_its_time_is_overdue() {
+fn dispatch_open_for_twice_its_time_is_overdue() {
     let project = Project::at(2);
     let text = |key: &str| project.next()[key].as_str().unwrap().to_owned();
     let dispatch = text("dispatch_id");
@@ -193,7 +171,7 @@ fn a_dispatch_that_is_open_for_twice_its_time_is_overdue() {
 }
 
 #[test]
-fn a_pause_lets_turns_end_until_the_person_resumes() {
+fn exit_pause_lets_turns_end_until_resume() {
     let project = Project::at(4);
     project
         .report(
@@ -230,7 +208,7 @@ const NOT_READY: &str =
     "  validation_decision: NOT_READY\n  validation_score: 0\n  weak_dimensions: [target_users]\n";
 
 #[test]
-fn requirements_that_are_not_ready_go_another_round() {
+fn not_ready_begins_another_round() {
     let project = Project::at(5);
     project.complete(5, NOT_READY);
     let next = project.next();
@@ -274,7 +252,7 @@ fn requirements_that_are_not_ready_go_another_round() {
 }
 
 #[test]
-fn research_is_told_the_gaps() {
+fn research_gets_the_gaps() {
     let project = Project::at(4);
     project.complete(
         4,
@@ -288,7 +266,7 @@ fn research_is_told_the_gaps() {
 }
 
 #[test]
-fn the_circuit_breaks_before_a_round_too_many() {
+fn circuit_breaks_before_round_above_limit() {
     let project = Project::empty();
     project.agent(&["start", "--max-rounds", "1"]).done();
     for stage in 1..=3 {
@@ -312,7 +290,7 @@ fn document_on_other_file_system_is_written() {
 }
 
 #[test]
-fn what_is_done_in_part_is_said_and_the_flags_decide() {
+fn partial_stage_is_told_and_flags_decide() {
     let project = Project::at(4);
     let flags = "  timeout: true\n  partial: true\n  completed_steps: [answers read]\n  next_action: proceed\n";
     project.report("completed", flags).done();
@@ -327,7 +305,7 @@ fn what_is_done_in_part_is_said_and_the_flags_decide() {
 }
 
 #[test]
-fn later_rounds_have_a_digest_and_the_fifth_a_warning() {
+fn later_rounds_have_digest_and_fifth_a_warning() {
     let project = Project::at(4);
     let digest = "requirements/.stage-summaries/rounds-digest.md";
     for round in 2..=5 {
@@ -351,7 +329,7 @@ fn later_rounds_have_a_digest_and_the_fifth_a_warning() {
 }
 
 #[test]
-fn user_who_resumes_a_wait_takes_it_into_their_session() {
+fn resume_binds_wait_to_the_session() {
     let project = Project::at(2);
     let flags = "  pause_type: exit_cli\n  block_reason: Write the agenda\n";
     project.report("needs-user-input", flags).done();
