@@ -112,7 +112,8 @@ pub fn counted_on_import(directory: &Directory, next_phase: &str, current: u64) 
 pub fn taken_up(held: &AnyLoop) -> Result<(), String> {
     let raw = held.raw();
     let journal = raw.journal().map_err(|error| error.to_string())?;
-    let is_import = matches!(journal.first(), Some(Entry::Change(change)) if change.what == "import");
+    let is_import =
+        matches!(journal.first(), Some(Entry::Change(change)) if change.what == "import");
     let is_noted = |entry: &Entry| entry.noted::<Json>(FOUND).is_some();
     if !is_import || journal.iter().any(is_noted) {
         return Ok(());
@@ -141,7 +142,9 @@ pub fn taken_up(held: &AnyLoop) -> Result<(), String> {
             .map_or(Ok(()), |newest| set(raw, "review_file", newest))?;
     }
     let files: Vec<String> = reviews.iter().map(ToString::to_string).collect();
-    let noted = raw.store().note(raw.id(), FOUND, &json!({ "files": files }));
+    let noted = raw
+        .store()
+        .note(raw.id(), FOUND, &json!({ "files": files }));
     noted.map_err(|error| error.to_string())
 }
 

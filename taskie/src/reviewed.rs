@@ -23,8 +23,14 @@ pub fn plan(directory: &Directory) -> String {
 /// Returns whether the plan or a task is not what passed its review. A task that was added since then is no change.
 pub fn is_changed(raw: &Raw, directory: &Directory) -> bool {
     let now = digests(directory);
-    let now: Vec<(&str, &str)> = now.split(' ').filter_map(|one| one.split_once(':')).collect();
+    let now: Vec<(&str, &str)> = now
+        .split(' ')
+        .filter_map(|one| one.split_once(':'))
+        .collect();
     let reviewed = raw.text("reviewed");
     let mut reviewed = reviewed.split(' ').filter_map(|one| one.split_once(':'));
-    reviewed.any(|(name, digest)| now.iter().any(|(known, now)| *known == name && *now != digest))
+    reviewed.any(|(name, digest)| {
+        now.iter()
+            .any(|(known, now)| *known == name && *now != digest)
+    })
 }

@@ -194,7 +194,9 @@ fn asked(journal: &[Entry]) -> BTreeSet<Name> {
         let is_asked = ["fail", "pass"].contains(&change.what.as_str());
         is_asked.then(|| Name::parse(&format!("{of}-review-{number}.md")))?
     };
-    let found = journal.iter().filter_map(|entry| entry.noted::<Json>(FOUND));
+    let found = journal
+        .iter()
+        .filter_map(|entry| entry.noted::<Json>(FOUND));
     let found = found.flat_map(|note| names(&note["files"]));
     journal.iter().filter_map(of_change).chain(found).collect()
 }
@@ -216,7 +218,9 @@ pub fn known(journal: &[Entry]) -> BTreeSet<Name> {
 
 fn names(files: &Json) -> Vec<Name> {
     let files = files.as_array().into_iter().flatten();
-    files.filter_map(|file| Name::parse(file.as_str()?)).collect()
+    files
+        .filter_map(|file| Name::parse(file.as_str()?))
+        .collect()
 }
 
 /// Returns whether the user added a task since tasks.md was written, in whole seconds as the journal has them.

@@ -52,17 +52,23 @@ pub fn next_action(held: &AnyLoop) -> Option<NextAction> {
         Phase::PlanReview | Phase::TasksReview | Phase::CodeReview | Phase::AllCodeReview
     );
     let waits_for = match held.phase() {
-        _ if is_review && raw.count("max_reviews") == 0 => "the end of the turn: this plan has no reviews",
-        _ if is_review && ended < most => return is_outdated(raw).then(|| {
-            NextAction::new(
-                "another review: what was reviewed changed after it passed",
-                format!("run the review again:\n    taskie review {id}"),
-            )
-        }),
+        _ if is_review && raw.count("max_reviews") == 0 => {
+            "the end of the turn: this plan has no reviews"
+        }
+        _ if is_review && ended < most => {
+            return is_outdated(raw).then(|| {
+                NextAction::new(
+                    "another review: what was reviewed changed after it passed",
+                    format!("run the review again:\n    taskie review {id}"),
+                )
+            });
+        }
         _ if is_review => {
             return Some(NextAction::new(
                 format!("you: all {most} reviews of this cycle are used up"),
-                format!("more reviews, or go on with the findings that are open:\n    /taskie:more N {id}\n    taskie more N {id}\n    taskie accept {id}"),
+                format!(
+                    "more reviews, or go on with the findings that are open:\n    /taskie:more N {id}\n    taskie more N {id}\n    taskie accept {id}"
+                ),
             ));
         }
         Phase::NewPlan => "plan.md",
@@ -77,7 +83,10 @@ pub fn next_action(held: &AnyLoop) -> Option<NextAction> {
     };
     let directory = stops::directory(raw).unwrap_or_default();
     let next = next(&state(held), &directory);
-    let mut step = format!("{} ({})\n    /taskie:continue-plan {id}", next.step, next.row);
+    let mut step = format!(
+        "{} ({})\n    /taskie:continue-plan {id}",
+        next.step, next.row
+    );
     if matches!(held.phase(), Phase::CompleteTask | Phase::CompleteTaskTdd) {
         step.extend(not_run(raw, &directory).map(|line| format!("\n{line}")));
     }

@@ -60,10 +60,7 @@ pub fn look(held: &AnyLoop, directory: &Directory) -> Result<Work, Missing> {
     };
     match held.phase() {
         Phase::NewPlan if directory.has_complete_plan() => Ok(Work::Plan),
-        Phase::NewPlan => missing(
-            true,
-            "plan.md must have a heading ## Overview, or 50 lines",
-        ),
+        Phase::NewPlan => missing(true, "plan.md must have a heading ## Overview, or 50 lines"),
         Phase::CreateTasks => match counted(directory) {
             Some(_) if reviewed::is_changed(raw, directory) => Ok(Work::Changed),
             Some(counted) => Ok(Work::Tasks(counted)),
@@ -116,10 +113,7 @@ fn task(held: &AnyLoop, directory: &Directory) -> Result<Work, Missing> {
 /// changed: the review then names the problem.
 fn has_code(raw: &Raw) -> bool {
     let read = round::read(raw, &CODE_REVIEW_REVIEW);
-    !matches!(
-        read,
-        Err(RoundError::Changes(ChangesError::Nothing { .. }))
-    )
+    !matches!(read, Err(RoundError::Changes(ChangesError::Nothing { .. })))
 }
 
 fn answer(held: &AnyLoop, directory: &Directory) -> Result<Work, Missing> {

@@ -72,7 +72,10 @@ fn limited(
     };
     if sum > MOST {
         return Err(call.usage(
-            format!("a cycle has at most {MOST} reviews, and {} {count} asks for {sum}", call.name),
+            format!(
+                "a cycle has at most {MOST} reviews, and {} {count} asks for {sum}",
+                call.name
+            ),
             "nothing was changed; give a smaller number",
         ));
     }

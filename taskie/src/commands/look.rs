@@ -85,7 +85,9 @@ impl Plan {
             [only] => Some(only.clone()),
             _ => None,
         };
-        let id = match named.or_else(only) {
+        // A name that was given and is no plan's must not stand for another plan.
+        let is_named = first.is_some() && !call.from_prompt;
+        let id = match named.or_else(|| only().filter(|_| !is_named)) {
             Some(id) if is_plan(&id) => id,
             _ => {
                 return Err(found.err().unwrap_or_else(|| {
@@ -175,7 +177,7 @@ pub(super) fn tell(plan: &Plan, next: &Next, target: Option<&str>) {
     let asked = asked(plan, next);
     if !asked.is_empty() {
         out::line(&format!(
-            "A person goes on with:\n    {}",
+            "To continue, the user runs one of:\n    {}",
             asked.join("\n    ")
         ));
     }
@@ -227,10 +229,10 @@ pub(super) fn check(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<
         });
         out::json(&json!({ "plan": plan.id.as_str(), "violations": all.collect::<Vec<_>>() }));
     } else if broken.is_empty() {
-        out::line(&format!("Plan {} breaks no rule.", plan.id));
+        out::line(&format!("The files of plan {} are in order.", plan.id));
     } else {
         out::line(&format!(
-            "Plan {} breaks its rules, in {}:",
+            "Plan {} has problems in {}:",
             plan.id,
             shown(
                 plan.root

@@ -80,16 +80,8 @@ pub(crate) fn add(program: Program<typestate::Taskie>) -> Program<typestate::Tas
             work::continue_task,
         ),
         ("add-task", "Add a task", limits::add_task),
-        (
-            "next",
-            "Show the next step of a plan, and why",
-            look::next,
-        ),
-        (
-            "check",
-            "Check the files of a plan",
-            look::check,
-        ),
+        ("next", "Show the next step of a plan, and why", look::next),
+        ("check", "Check the files of a plan", look::check),
     ];
     let rules = || {
         Command::new("ground-rules")
@@ -333,19 +325,21 @@ impl Call {
     /// Does what entering a phase asks for.
     fn entered(&self, now: &AnyLoop) -> Result<(), Failure> {
         let settings = loops::settings(self.info, now.raw().store().root(), None)?;
-        entered::entered(now, &settings).map(drop).map_err(|problem| {
-            let what = format!(
-                "plan {}: what follows from {} was not done: {problem}",
-                now.id(),
-                self.name
-            );
-            Failure::plain(
-                Exit::Internal,
-                "claudex::taskie::entered",
-                what,
-                "make room or the folder writable",
-            )
-        })
+        entered::entered(now, &settings)
+            .map(drop)
+            .map_err(|problem| {
+                let what = format!(
+                    "plan {}: what follows from {} was not done: {problem}",
+                    now.id(),
+                    self.name
+                );
+                Failure::plain(
+                    Exit::Internal,
+                    "claudex::taskie::entered",
+                    what,
+                    "make room or the folder writable",
+                )
+            })
     }
 
     fn refused(&self, message: String, help: &str) -> Failure {

@@ -11,8 +11,8 @@ use super::limits::MOST;
 use super::look::{self, Plan};
 use super::{Call, shown, take_up};
 use crate::context::{self, stored};
-use crate::next::Step;
 use crate::entered;
+use crate::next::Step;
 use crate::typestate::{Mode, Start};
 
 /// Most characters of an id that is made of a description.
@@ -195,8 +195,12 @@ fn take_over(call: &Call, plan: &Plan) -> Result<(), Failure> {
     let (Some(held), Some(session)) = (&plan.held, &call.caller.session) else {
         return Ok(());
     };
-    let owner = held.raw().text("session_id");
-    if owner == *session || call.actor != Actor::Person {
+    if held.raw().text("session_id") == *session {
+        // Of several plans of this session, its stops drive the one that was touched last.
+        let _ = held.raw().store().touch(&plan.id);
+        return Ok(());
+    }
+    if call.actor != Actor::Person {
         return Ok(());
     }
     let again = format!("adopt {}", plan.id);

@@ -110,6 +110,10 @@ fn from_files(files: &Directory) -> Result<Map<String, Json>, String> {
     }
     let found = next(&State::None, files);
     let (word, phase, task) = match found.step {
+        Step::NewPlan => (Some("new-plan"), "new-plan", None),
+        Step::EndTurn(Kind::Plan) => (Some("plan-review"), "new-plan", None),
+        Step::PostReview(Kind::Plan) => (Some("post-plan-review"), "plan-review", None),
+        Step::CreateTasks => (Some("create-tasks"), "plan-review", None),
         Step::ContinueTask { task, .. } => (Some("complete-task"), "continue-task", task),
         Step::CodeReview(task) => (Some("code-review"), "complete-task", Some(task)),
         Step::CompleteTask { .. } => (Some("complete-task"), "code-review", None),

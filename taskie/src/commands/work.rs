@@ -160,7 +160,7 @@ pub(super) fn continue_task(
     mark(&call, &held)?;
     match crate::context::task(&held) {
         0 => out::line(&format!(
-            "Plan {}: no task is under way; ask the person which one it is.",
+            "Plan {}: no task is under way; ask the user which one to continue.",
             held.id()
         )),
         task => out::line(&format!("Plan {}: go on with task {task}.", held.id())),

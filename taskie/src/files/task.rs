@@ -237,7 +237,9 @@ fn subtask(heading: &str, task: u64) -> Option<(u64, &str)> {
     let (number, title) = rest.split_at(end.unwrap_or(rest.len()));
     let (of, number) = number.trim_end_matches('.').split_once('.')?;
     let is_own = parse_number(of)? == task;
-    let title = title.trim_start_matches([':', ' ', '-', '–', '—']).trim_end();
+    let title = title
+        .trim_start_matches([':', ' ', '-', '–', '—'])
+        .trim_end();
     is_own.then_some((parse_number(number)?, title))
 }
 
@@ -264,7 +266,7 @@ fn sections(text: &str) -> Vec<Section> {
             Event::Start(Tag::Heading { .. }) if depth == 0 => {
                 heading = Some(Section {
                     line: Some(lines.at(at.start)),
-                            heading: String::new(),
+                    heading: String::new(),
                     fields: Vec::new(),
                 });
             }
@@ -341,7 +343,13 @@ fn sections(text: &str) -> Vec<Section> {
                     field.end_line();
                 }
             }
-            Event::End(TagEnd::CodeBlock) => in_fence = false,
+            Event::End(TagEnd::CodeBlock) => {
+                in_fence = false;
+                if let Some(field) = &mut field {
+                    field.since.clear();
+                    field.has_line_command = true;
+                }
+            }
             _ => {}
         }
     }

@@ -196,7 +196,10 @@ fn must_run_commands_are_spans_and_fences_only() {
             &["make", "make check"],
         ),
         ("`make` must print `0 failing`", &["make"]),
-        ("\n  - `make`: no `FAIL`\n  - `make check`", &["make", "make check"]),
+        (
+            "\n  - `make`: no `FAIL`\n  - `make check`",
+            &["make", "make check"],
+        ),
         (
             "\n  ```sh\n  # all\n  make\n  $ make check\n  ```\n  It prints `ok`.",
             &["make", "make check"],

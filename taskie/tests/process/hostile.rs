@@ -38,7 +38,7 @@ fn windows_lines_and_byte_order_marks_are_nothing_to_mend() {
     }
     assert_eq!(
         project.person(&["check", ID]).done(),
-        "Plan billing breaks no rule.\n"
+        "The files of plan billing are in order.\n"
     );
     let state = std::fs::read_to_string(project.dir(ID).join("state.json")).unwrap();
     let good = project.state(ID);
