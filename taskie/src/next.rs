@@ -7,7 +7,7 @@ use crate::files::name::{Group, Name};
 use crate::files::task::Status as SubtaskStatus;
 use crate::files::tasks::Status;
 
-/// Holds what the state says, as far as the table reads it.
+/// The state, as far as the table reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
     /// There is no state.json, or one that is no JSON object and has no journal.
@@ -25,7 +25,7 @@ pub enum State {
     },
 }
 
-/// Names one of the four kinds of reviews.
+/// The four kinds of reviews.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Of the plan.
@@ -64,7 +64,7 @@ impl Kind {
     }
 }
 
-/// Says what is to be done next.
+/// The next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// Deal with the newest review of this kind.
@@ -91,7 +91,7 @@ pub enum Step {
     },
     /// Have this task's code reviewed.
     CodeReview(u64),
-    /// Ask the person.
+    /// Ask the user.
     Ask,
     /// Nothing: it is finished.
     Finished,
@@ -296,7 +296,7 @@ fn of_review(kind: Kind, phase: &str, task: Option<u64>, files: &Directory) -> N
     }
 }
 
-/// Says from the files alone where a plan is that has no state.
+/// Returns the next step of a plan that has no state, by its files.
 fn from_files(files: &Directory) -> Next {
     let found = |step, why: String| Next::new("C26", step, format!("there is no state, and {why}"));
     if files.tasks.is_none() && files.plan.is_some() {
@@ -388,7 +388,9 @@ fn from_plan(files: &Directory) -> Next {
         Name::Review(Group::Plan, number) => Some(number),
         _ => None,
     });
-    let newest = reviews.max().map(|number| Name::Review(Group::Plan, number));
+    let newest = reviews
+        .max()
+        .map(|number| Name::Review(Group::Plan, number));
     let verdict = newest.and_then(|name| files.verdicts.get(&name));
     let (step, why) = match verdict {
         Some(true) => (Step::CreateTasks, "plan.md passed its review"),
@@ -410,11 +412,7 @@ impl fmt::Display for Step {
         };
         match self {
             Self::PostReview(kind) => {
-                write!(
-                    f,
-                    "post-{}: answer the newest review",
-                    kind.word()
-                )
+                write!(f, "post-{}: answer the newest review", kind.word())
             }
             Self::EndTurn(kind) => write!(f, "end the turn: {} comes next", kind.word()),
             Self::NewPlan => write!(f, "new-plan: write or finish plan.md"),

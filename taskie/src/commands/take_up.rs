@@ -145,7 +145,7 @@ fn newest_code_review(files: &Directory) -> Option<u64> {
     reviews.max().map(|(_, task)| task)
 }
 
-/// Takes a plan's directory up, as a person decides.
+/// Takes a plan's directory up, as the user decides.
 pub(super) fn take_up(
     call: &Call,
     root: &Utf8Path,

@@ -131,6 +131,6 @@ fn links_and_pipes_are_nobodys_plan() {
     std::fs::remove_file(project.dir(ID).join("task-1.md")).unwrap();
     std::os::unix::fs::symlink("/etc/hostname", project.dir(ID).join("task-1.md")).unwrap();
     let said = project.blocks();
-    assert!(said.contains("task-1.md: it is no regular file"), "{said}");
+    assert!(said.contains("task-1.md: not a regular file"), "{said}");
     to_the_end(&project);
 }

@@ -265,7 +265,10 @@ fn of_several_plans_a_command_names_one() {
     let said = project.slash("continue-plan", "one-2").done();
     has(&said, "Plan one-2");
     // It is this session's now, and the newest, until another one is continued.
-    has(&project.slash("continue-plan", "three").done(), "Plan three");
+    has(
+        &project.slash("continue-plan", "three").done(),
+        "Plan three",
+    );
     project.write("three", "plan.md", "## Overview\n");
     project.blocks();
     project.review(None).done();

@@ -10,10 +10,10 @@ use crate::seed::in_review;
 use crate::support::{ID, Project, Said, task_file};
 
 /// Types a slash command in another session.
-fn other_session(project: &Project, command: &str, words: &str) -> Said {
+fn other_session(project: &Project, prompt_id: &str, command: &str, words: &str) -> Said {
     let input = json!({
         "session_id": "other", "hook_event_name": "UserPromptSubmit", "cwd": project.root,
-        "prompt": format!("/taskie:{command} {words}"), "prompt_id": format!("other {command}"),
+        "prompt": format!("/taskie:{command} {words}"), "prompt_id": prompt_id,
     });
     let hook = project.folder.hook("prompt", input.to_string().as_bytes());
     Said(hook.unwrap()).done();
@@ -64,11 +64,11 @@ fn at_task() -> Project {
 #[test]
 fn continued_plan_belongs_to_new_session() {
     let project = planned(4);
-    let said = other_session(&project, "continue-plan", ID).refused();
+    let said = other_session(&project, "1", "continue-plan", ID).refused();
     has(&said, "session kit-session may be at work on loop billing");
     has(&said, "taskie adopt billing");
     age(&project.root.join(".taskie"));
-    let said = other_session(&project, "continue-plan", ID).done();
+    let said = other_session(&project, "2", "continue-plan", ID).done();
     has(&said, "Loop billing belongs to this session now.");
     let stop = json!({ "session_id": "other", "hook_event_name": "Stop", "cwd": project.root });
     let stop = project.folder.hook("stop", stop.to_string().as_bytes());
@@ -147,7 +147,10 @@ fn must_run_command_that_is_not_allowed_is_named() {
 fn more_reviews_are_granted_by_slash_command() {
     let besides = json!({ "max_reviews": 2, "phase_iteration": 2, "consecutive_clean": 0 });
     let project = in_review("plan-review", true, &besides);
-    has(&project.slash("continue-plan", ID).done(), "belongs to this session now");
+    has(
+        &project.slash("continue-plan", ID).done(),
+        "belongs to this session now",
+    );
     let said = project.slash("more", &format!("2 {ID}")).done();
     has(&said, "review 3 of at most 4");
 }
@@ -261,7 +264,13 @@ fn plan_in_worktree_leaves_others_alone() {
     assert!(made.status.success(), "{made:?}");
     let mut start = project.folder.command(&["new-plan", "another"]);
     assert!(start.current_dir(&other).status().unwrap().success());
-    assert_eq!(crate::support::names(&other.join(".taskie/plans")), ["another"]);
+    assert_eq!(
+        crate::support::names(&other.join(".taskie/plans")),
+        ["another"]
+    );
     has(&project.blocks(), "taskie review billing");
-    assert_eq!(crate::support::names(&project.root.join(".taskie/plans")), [ID]);
+    assert_eq!(
+        crate::support::names(&project.root.join(".taskie/plans")),
+        [ID]
+    );
 }
