@@ -4,12 +4,12 @@
 # Usage, in an empty folder: TASKIE=path/of/taskie sh demo.sh
 set -eu
 : "${TASKIE:=taskie}"
-unset CLAUDECODE CLAUDE_CODE_SESSION_ID XDG_CONFIG_HOME XDG_STATE_HOME
-# The home of the demo; yours stays as it is.
-export HOME="$PWD/home" LC_ALL=C
+unset CLAUDECODE CLAUDE_CODE_SESSION_ID
+# The configuration and the state of the demo; yours stay as they are.
+export XDG_CONFIG_HOME="$PWD/home/config" XDG_STATE_HOME="$PWD/home/state" LC_ALL=C
 id=count-words plan=.taskie/plans/count-words prompts=0
-mkdir -p home/.config/claudex-loop words
-cat > home/.config/claudex-loop/config.toml <<'END'
+mkdir -p home/config/claudex-loop words
+cat > home/config/claudex-loop/config.toml <<'END'
 reviewer = "lint"
 allow_commands = ["sh tests/count.sh", "sh tests/top.sh"]
 END

@@ -48,8 +48,9 @@ pub(crate) fn demo(_: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit
         return Err(failed(status.to_string()));
     }
     out::line(&format!(
-        "\nTo look at it:\n    cd {}/words\n    git log --oneline\n    ls .taskie/plans/count-words\n    HOME=../home taskie status count-words",
+        "\nTo look at it:\n    cd {}/words\n    git log --oneline\n    ls .taskie/plans/count-words\n    XDG_STATE_HOME={state} taskie status count-words",
         shell::quoted(root.as_str()),
+        state = shell::quoted(root.join("home/state").as_str()),
     ));
     Ok(Exit::Complete)
 }

@@ -7,7 +7,7 @@ use crate::files::name::{Group, Name};
 use crate::files::task::Status as SubtaskStatus;
 use crate::files::tasks::Status;
 
-/// Holds what the state says, as far as the table reads it.
+/// The state, as far as the table reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
     /// There is no state.json, or one that is no JSON object and has no journal.
@@ -25,7 +25,7 @@ pub enum State {
     },
 }
 
-/// Names one of the four kinds of reviews.
+/// The four kinds of reviews.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Of the plan.
@@ -64,7 +64,7 @@ impl Kind {
     }
 }
 
-/// Says what is to be done next.
+/// The next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// Deal with the newest review of this kind.
@@ -91,7 +91,7 @@ pub enum Step {
     },
     /// Have this task's code reviewed.
     CodeReview(u64),
-    /// Ask the person.
+    /// Ask the user.
     Ask,
     /// Nothing: it is finished.
     Finished,
@@ -296,9 +296,12 @@ fn of_review(kind: Kind, phase: &str, task: Option<u64>, files: &Directory) -> N
     }
 }
 
-/// Says from the files alone where a plan is that has no state.
+/// Returns the next step of a plan that has no state, by its files.
 fn from_files(files: &Directory) -> Next {
     let found = |step, why: String| Next::new("C26", step, format!("there is no state, and {why}"));
+    if files.tasks.is_none() && files.plan.is_some() {
+        return from_plan(files);
+    }
     let rows = || files.table().into_iter().flat_map(|tasks| &tasks.rows);
     let begun = |task: u64| {
         files.task(task).is_some_and(|file| {
@@ -362,12 +365,43 @@ fn from_files(files: &Directory) -> Next {
             Step::PostReview(Kind::Code),
             format!("the newest review, {name}, says FAIL"),
         ),
-        None => Next::new(
-            "C26",
-            Step::Ask,
-            "there is no state, and the files do not say how far the plan is",
-        ),
+        None => match rows().filter(|row| row.is_active()).map(|row| row.id).min() {
+            Some(task) if rows().all(|row| row.status != Status::Done) => found(
+                Step::CompleteTask {
+                    task: Some(task),
+                    tdd: false,
+                },
+                "no task is begun".to_owned(),
+            ),
+            _ => Next::new(
+                "C26",
+                Step::Ask,
+                "there is no state, and the files do not say how far the plan is",
+            ),
+        },
     }
+}
+
+/// Returns the next step of a plan that has no state and no tasks yet.
+fn from_plan(files: &Directory) -> Next {
+    let reviews = files.names().filter_map(|name| match name {
+        Name::Review(Group::Plan, number) => Some(number),
+        _ => None,
+    });
+    let newest = reviews
+        .max()
+        .map(|number| Name::Review(Group::Plan, number));
+    let verdict = newest.and_then(|name| files.verdicts.get(&name));
+    let (step, why) = match verdict {
+        Some(true) => (Step::CreateTasks, "plan.md passed its review"),
+        Some(false) => (
+            Step::PostReview(Kind::Plan),
+            "the newest review of plan.md says FAIL",
+        ),
+        None if files.has_complete_plan() => (Step::EndTurn(Kind::Plan), "plan.md is complete"),
+        None => (Step::NewPlan, "plan.md is not complete yet"),
+    };
+    Next::new("C26", step, format!("there is no state, and {why}"))
 }
 
 impl fmt::Display for Step {
@@ -378,17 +412,16 @@ impl fmt::Display for Step {
         };
         match self {
             Self::PostReview(kind) => {
-                write!(
-                    f,
-                    "post-{}: deal with the newest review and write its answer",
-                    kind.word()
-                )
+                write!(f, "post-{}: answer the newest review", kind.word())
             }
             Self::EndTurn(kind) => write!(f, "end the turn: {} comes next", kind.word()),
-            Self::NewPlan => write!(f, "new-plan: write plan.md, or go on with what is there"),
+            Self::NewPlan => write!(f, "new-plan: write or finish plan.md"),
             Self::CreateTasks => write!(f, "create-tasks: write tasks.md and a file for each task"),
             Self::CompleteTask { task: None, .. } => {
-                write!(f, "ask: no task is pending; a person adds or drops one")
+                write!(
+                    f,
+                    "end the turn if the last task is done; otherwise ask the user to add or drop one"
+                )
             }
             Self::CompleteTask {
                 task: Some(task),
@@ -421,10 +454,10 @@ impl fmt::Display for Step {
                 )
             }
             Self::CodeReview(task) => write!(f, "code-review: have task {task} reviewed"),
-            Self::Ask => write!(f, "ask the person"),
-            Self::Finished => write!(f, "nothing: it is over"),
-            Self::Refuse => write!(f, "nothing: mend next_phase in state.json"),
-            Self::Restore => write!(f, "have a person take the journal’s last state"),
+            Self::Ask => write!(f, "ask the user"),
+            Self::Finished => write!(f, "nothing: the plan is finished"),
+            Self::Refuse => write!(f, "nothing: fix next_phase in state.json"),
+            Self::Restore => write!(f, "ask the user to restore the last state from the journal"),
         }
     }
 }

@@ -4,36 +4,37 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::files::name::{Group, Name};
+use crate::files::tasks::{Status, Tasks};
 use crate::files::{Directory, Kind, Problem};
 
-/// Holds what the rules need besides the directory.
+/// What the rules need besides the directory.
 #[derive(Debug, Clone, Default)]
 pub struct Context {
-    /// Where the coding stands; `None`: nobody codes.
+    /// The counts of the tasks, or `None` if no task is under way.
     pub coding: Option<Coding>,
     /// The reviews that the agent has to answer; `None` if all of them.
     pub asked: Option<BTreeSet<Name>>,
 }
 
-/// Holds what the state says of the tasks.
+/// The tasks as the state counts them.
 #[derive(Debug, Clone, Copy)]
 pub struct Coding {
     /// The number of active tasks.
     pub total: u64,
     /// The number of tasks that passed their review.
     pub done: u64,
-    /// The task under review; `None`: one is being done.
+    /// The task under review, or `None` while one is being done.
     pub current: Option<u64>,
-    /// Whether a person added a task since tasks.md was written: its row may still be to come.
+    /// Whether the user added a task since tasks.md was written, whose row may be missing.
     pub added: bool,
 }
 
-/// Breaks a rule.
+/// A violation of a rule.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Violation {
     /// The rule's number.
     pub rule: u8,
-    /// Says what breaks it.
+    /// The file and what is wrong with it.
     pub problem: Problem,
 }
 
@@ -46,170 +47,129 @@ impl fmt::Display for Violation {
 /// Returns everything in a directory that breaks a rule, rule by rule.
 pub fn violations(directory: &Directory, context: &Context) -> Vec<Violation> {
     let mut found = Vec::new();
-    let mut broken = |rule: u8, problem: Problem| found.push(Violation { rule, problem });
-    let wrong = |file: &str, what: String| Problem {
-        file: claudex_loop::text::shown(file),
-        line: None,
-        what,
-    };
     match &directory.plan {
-        None => broken(1, wrong("plan.md", "it is missing; write it".to_owned())),
-        Some(Err(problems)) => problems
-            .iter()
-            .cloned()
-            .for_each(|problem| broken(1, problem)),
+        None => found.push(broken(1, "plan.md", "it is missing; write it")),
+        Some(Err(problems)) => found.extend(all(1, problems)),
         Some(Ok(_)) => {}
     }
-    for (entry, found) in &directory.entries {
-        match found.kind {
-            Kind::Folder => broken(
+    for (entry, what) in &directory.entries {
+        found.extend(match what.kind {
+            Kind::Folder => Some(broken(
                 3,
-                wrong(
-                    entry,
-                    "it is a folder; move it out of the plan’s directory".to_owned(),
-                ),
-            ),
-            Kind::Other => broken(
+                entry,
+                "it is a folder; move it out of the plan’s directory",
+            )),
+            Kind::Other => Some(broken(2, entry, "not a regular file; remove it")),
+            Kind::File if Name::parse(entry).is_none() => Some(broken(
                 2,
-                wrong(entry, "it is no regular file; remove it".to_owned()),
-            ),
-            Kind::File if Name::parse(entry).is_none() => broken(
-                2,
-                wrong(
-                    entry,
-                    "a plan has no file of this name; move it out of the plan’s directory"
-                        .to_owned(),
-                ),
-            ),
-            Kind::File => {}
-        }
+                entry,
+                "a plan has no file of this name; move it out of the plan’s directory",
+            )),
+            Kind::File => None,
+        });
     }
-    for name in directory.names() {
-        match name {
-            Name::Review(group, _) => {
-                if let Some(document) = group
-                    .document()
-                    .filter(|document| !directory.has(*document))
-                {
-                    broken(
-                        4,
-                        wrong(
-                            &name.to_string(),
-                            format!(
-                                "{document}, which it reviews, is missing; write that, or remove the review"
-                            ),
-                        ),
-                    );
-                }
-            }
-            Name::PostReview(group, number) => {
-                let review = Name::Review(group, number);
-                if !directory.has(review) {
-                    broken(
-                        5,
-                        wrong(
-                            &name.to_string(),
-                            format!(
-                                "{review}, which it answers, is missing; name it after the review that it answers"
-                            ),
-                        ),
-                    );
-                }
-            }
-            _ => {}
-        }
-    }
+    found.extend(
+        directory
+            .names()
+            .filter_map(|name| of_name(directory, name)),
+    );
     for review in unanswered(directory, context.asked.as_ref()) {
         if let Name::Review(group, number) = review {
             let answer = Name::PostReview(group, number);
-            broken(
-                6,
-                wrong(
-                    &review.to_string(),
-                    format!("a newer review is there, and this one has no answer; write {answer}"),
-                ),
-            );
-        }
-    }
-    for file in directory
-        .names()
-        .filter(|name| matches!(name, Name::Task(_)))
-    {
-        if !directory.has(Name::Tasks) {
-            broken(
-                7,
-                wrong(
-                    &file.to_string(),
-                    "tasks.md is missing; write it, with a row for each task".to_owned(),
-                ),
-            );
+            let what =
+                format!("a newer review is there, and this one has no answer; write {answer}");
+            found.push(broken(6, review, what));
         }
     }
     let tasks = directory.table();
     for row in tasks.iter().flat_map(|tasks| tasks.active()) {
         let file = Name::Task(row.id);
         if !directory.has(file) {
-            broken(
-                7,
-                wrong(
-                    "tasks.md",
-                    format!(
-                        "task {} is {}, and {file} is missing; write it",
-                        row.id,
-                        row.status.word()
-                    ),
-                ),
+            let status = row.status.word();
+            let what = format!(
+                "task {} is {status}, and {file} is missing; write it",
+                row.id
             );
+            found.push(broken(7, Name::Tasks, what));
         }
     }
     if let Some(Err(problems)) = &directory.tasks {
-        problems
-            .iter()
-            .cloned()
-            .for_each(|problem| broken(8, problem));
+        found.extend(all(8, problems));
     }
-    for problem in directory
-        .task_files
-        .values()
-        .filter_map(|file| file.as_ref().err())
-        .flatten()
-    {
-        broken(9, problem.clone());
-    }
+    let task_files = directory.task_files.values();
+    let unread = task_files.filter_map(|file| file.as_ref().err());
+    found.extend(unread.flat_map(|problems| all(9, problems)));
     if let (Some(coding), Some(tasks)) = (context.coding, tasks) {
-        let (active, done) = (tasks.active().count() as u64, tasks.done().count() as u64);
-        if active != coding.total && !(coding.added && active < coding.total) {
-            broken(
-                10,
-                wrong(
-                    "tasks.md",
-                    format!(
-                        "{active} tasks are pending or done, and the plan has {}; put the table back, a person adds and drops tasks",
-                        coding.total
-                    ),
-                ),
-            );
-        }
-        let is_current_done = match coding.current {
-            Some(current) => tasks
-                .row(current)
-                .is_some_and(|row| row.status == crate::files::tasks::Status::Done),
-            None => true,
-        };
-        if done != coding.done && !(is_current_done && done == coding.done + 1) {
-            broken(
-                10,
-                wrong(
-                    "tasks.md",
-                    format!(
-                        "{done} tasks are done, and {} have passed their review; a task is done once it has its own turn",
-                        coding.done
-                    ),
-                ),
-            );
-        }
+        found.extend(miscounted(coding, tasks));
     }
     found.sort_by_key(|violation| violation.rule);
+    found
+}
+
+fn broken(rule: u8, file: impl fmt::Display, what: impl Into<String>) -> Violation {
+    let problem = Problem {
+        file: claudex_loop::text::shown(file.to_string()),
+        line: None,
+        what: what.into(),
+    };
+    Violation { rule, problem }
+}
+
+fn all(rule: u8, problems: &[Problem]) -> impl Iterator<Item = Violation> {
+    let problems = problems.iter().cloned();
+    problems.map(move |problem| Violation { rule, problem })
+}
+
+/// Returns what a file needs beside it.
+fn of_name(directory: &Directory, name: Name) -> Option<Violation> {
+    let missing = |needed: Name| !directory.has(needed);
+    match name {
+        Name::Review(group, _) => {
+            let document = group.document().filter(|document| missing(*document))?;
+            let what = format!(
+                "{document}, which it reviews, is missing; write that, or remove the review"
+            );
+            Some(broken(4, name, what))
+        }
+        Name::PostReview(group, number) if missing(Name::Review(group, number)) => {
+            let review = Name::Review(group, number);
+            let what = format!(
+                "{review}, which it answers, is missing; name it after the review that it answers"
+            );
+            Some(broken(5, name, what))
+        }
+        Name::Task(_) if missing(Name::Tasks) => Some(broken(
+            7,
+            name,
+            "tasks.md is missing; write it, with a row for each task",
+        )),
+        _ => None,
+    }
+}
+
+/// Returns the differences between the table and the counts of the state.
+fn miscounted(coding: Coding, tasks: &Tasks) -> Vec<Violation> {
+    let mut found = Vec::new();
+    let active = tasks.active().count() as u64;
+    if active != coding.total && !(coding.added && active < coding.total) {
+        let what = format!(
+            "{active} tasks are pending or done, and the plan has {}; put the table back: the user adds and drops tasks",
+            coding.total
+        );
+        found.push(broken(10, Name::Tasks, what));
+    }
+    let is_current_done = coding.current.is_none_or(|current| {
+        let row = tasks.row(current);
+        row.is_some_and(|row| row.status == Status::Done)
+    });
+    let done = tasks.done().count() as u64;
+    if done != coding.done && !(is_current_done && done == coding.done + 1) {
+        let what = format!(
+            "{done} tasks are done, and {} have passed their review; a task is done once it has its own turn",
+            coding.done
+        );
+        found.push(broken(10, Name::Tasks, what));
+    }
     found
 }
 

@@ -302,3 +302,30 @@ fn c26_reads_the_files() {
     row(&none, &reviewed("Fine.\n"), "C26", Step::Ask);
     row(&none, &[], "C26", Step::Ask);
 }
+
+#[test]
+fn c26_goes_by_plan_alone_or_pending_tasks() {
+    let none = State::None;
+    let plan = ("plan.md", "## Overview\n");
+    let reviewed = |said| [plan, ("plan-review-1.md", said)];
+    row(&none, &[("plan.md", "# Plan\n")], "C26", Step::NewPlan);
+    row(&none, &[plan], "C26", Step::EndTurn(Kind::Plan));
+    let pass = reviewed("VERDICT: PASS\n");
+    row(&none, &pass, "C26", Step::CreateTasks);
+    let fail = reviewed("VERDICT: FAIL\n");
+    row(&none, &fail, "C26", Step::PostReview(Kind::Plan));
+
+    let first = Step::CompleteTask {
+        task: Some(1),
+        tdd: false,
+    };
+    let tasks = table(&[(1, "pending"), (2, "pending")]);
+    let (one, two) = (task(1, &["pending"]), task(2, &["pending"]));
+    let pending = [
+        plan,
+        ("tasks.md", &*tasks),
+        ("task-1.md", &one),
+        ("task-2.md", &two),
+    ];
+    row(&none, &pending, "C26", first);
+}

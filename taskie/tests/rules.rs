@@ -239,7 +239,7 @@ fn s10_the_table_agrees_with_the_state_while_coding() {
     assert_eq!(
         coding(&half, 3, 1, None),
         [
-            "S10 tasks.md: 2 tasks are pending or done, and the plan has 3; put the table back, a person adds and drops tasks"
+            "S10 tasks.md: 2 tasks are pending or done, and the plan has 3; put the table back: the user adds and drops tasks"
         ]
     );
 }

@@ -44,7 +44,7 @@ pub enum Repair {
     },
     /// Fields had been edited by hand that the machine opens to that.
     EditTaken {
-        /// The fields with their new values, such as `max_rounds: 5`.
+        /// The fields with their new and old values, such as `max_rounds: 5 (was 3)`.
         fields: Vec<String>,
     },
     /// The document had been changed by hand.
@@ -164,7 +164,11 @@ impl Store {
                 let record = Record::new(self.spec(), id, &newest, document);
                 return self.log_repairs(id, record, repairs);
             }
-            let shown = |(field, value): (&String, &Json)| format!("{field}: {}", value.to_plain());
+            let shown = |(field, value): (&String, &Json)| {
+                let old = newest.field(field).map(|old| old.to_plain().into_owned());
+                let old = old.map(|old| format!(" (was {old})")).unwrap_or_default();
+                format!("{field}: {}{old}", value.to_plain())
+            };
             let fields = difference.taken.iter().map(shown).collect();
             let change = Change {
                 edits: difference.taken,

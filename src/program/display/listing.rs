@@ -12,8 +12,9 @@ use crate::program::app::App;
 use crate::program::exit::{Exit, Failure};
 use crate::program::{Tone, durations, locate, loops, out, rounds, vanished};
 use crate::review::findings::Counts;
-use crate::review::findings_json;
-use crate::store::{ChangeEntry, Entry, FieldValue, Listed, Store};
+use crate::review::runs::{self, Run};
+use crate::review::{ReviewSpec, findings_json};
+use crate::store::{ChangeEntry, Entry, FieldValue, Listed, LoopId, Store};
 use crate::text;
 
 /// Limits the loops that are over and shown to people: about a screen.
@@ -56,6 +57,16 @@ fn began(store: &Store, listed: &Listed) -> Option<(Timestamp, ChangeEntry)> {
     })
 }
 
+/// Returns the round of the newest review with a verdict, and its findings, for a machine whose findings files count on their own.
+fn newest_findings(store: &Store, id: &LoopId) -> Option<(u64, Counts)> {
+    let journal = store.journal(id).ok()?;
+    let runs = runs::read(&journal);
+    let has_verdict = |run: &&Run| run.ended.as_ref().is_some_and(|how| how.digest().is_some());
+    let run = runs.iter().rfind(has_verdict)?;
+    let counts = rounds::counts_of_run(store, id, run)?;
+    Some((run.began.round, counts))
+}
+
 impl Row {
     pub(super) fn of(
         machine: &Table,
@@ -74,14 +85,17 @@ impl Row {
         let count = |name: &str| field(name).and_then(FieldValue::as_count);
         let spec = machine.phases.iter().find_map(|phase| phase.review);
         let round = spec.and_then(|spec| count(spec.round));
-        let found = (1..=round.unwrap_or_default().min(1000))
-            .rev()
-            .find_map(|round| {
-                let file = store
-                    .read(&findings_json::findings_path(store, &listed.id, round))
-                    .ok()?;
-                Some((round, rounds::counts_of(&file)?))
-            });
+        let found = match spec.is_some_and(ReviewSpec::is_numbered) {
+            true => newest_findings(store, &listed.id),
+            false => (1..=round.unwrap_or_default().min(1000))
+                .rev()
+                .find_map(|round| {
+                    let file = store
+                        .read(&findings_json::findings_path(store, &listed.id, round))
+                        .ok()?;
+                    Some((round, rounds::counts_of(&file)?))
+                }),
+        };
         let modified = listed
             .modified
             .duration_since(SystemTime::UNIX_EPOCH)

@@ -63,7 +63,7 @@ pub(super) fn advance(info: &'static ProgramInfo, matches: &ArgMatches) -> Resul
     if !broken.is_empty() {
         let all: Vec<String> = broken.iter().map(|one| format!("- {one}")).collect();
         return Err(refused(format!(
-            "its directory breaks the rules:\n{}",
+            "its files have problems:\n{}",
             all.join("\n")
         )));
     }
@@ -92,8 +92,8 @@ fn instead(now: Phase, target: &str, id: &str) -> String {
         .map(stored);
     let from: Vec<&str> = from.collect();
     let legal = match from.is_empty() {
-        true => format!("no advance leads to {target}: reviews or a person do"),
-        false => format!("an advance to {target} is legal from {}", from.join(", ")),
+        true => format!("only a review or the user leads to {target}"),
+        false => format!("an agent may advance to {target} from {}", from.join(", ")),
     };
     let here = match context::target(now) {
         Some(next) => {

@@ -1,4 +1,4 @@
-//! `next` and `check`: they look at a plan and move nothing.
+//! `next` and `check`, which change nothing.
 
 use camino::Utf8PathBuf;
 use clap::ArgMatches;
@@ -12,9 +12,10 @@ use serde_json::json;
 use super::{Call, JSON, shown};
 use crate::context::{self, stored};
 use crate::files::Directory;
-use crate::next::{Next, State, Step, next as next_of};
+use crate::files::tasks::Tasks;
+use crate::next::{Kind, Next, State, Step, next as next_of};
 use crate::rules::{self, Context};
-use crate::{AnyLoop, stops, summary};
+use crate::{AnyLoop, Phase, stops, summary};
 
 /// A plan that is looked at.
 pub(super) struct Plan {
@@ -85,7 +86,9 @@ impl Plan {
             [only] => Some(only.clone()),
             _ => None,
         };
-        let id = match named.or_else(only) {
+        // A name that was given and is no plan's must not stand for another plan.
+        let is_named = first.is_some() && !call.from_prompt;
+        let id = match named.or_else(|| only().filter(|_| !is_named)) {
             Some(id) if is_plan(&id) => id,
             _ => {
                 return Err(found.err().unwrap_or_else(|| {
@@ -175,13 +178,13 @@ pub(super) fn tell(plan: &Plan, next: &Next, target: Option<&str>) {
     let asked = asked(plan, next);
     if !asked.is_empty() {
         out::line(&format!(
-            "A person goes on with:\n    {}",
+            "To continue, the user runs one of:\n    {}",
             asked.join("\n    ")
         ));
     }
 }
 
-/// Returns the commands by which a person goes on from a question, or from the end.
+/// Returns the commands with which the user continues from a question, or from the end.
 fn asked(plan: &Plan, next: &Next) -> Vec<String> {
     let id = &plan.id;
     let all = |commands: &[&str]| {
@@ -190,19 +193,34 @@ fn asked(plan: &Plan, next: &Next) -> Vec<String> {
             .map(|command| format!("taskie {command} {id}"))
             .collect()
     };
+    let is_standalone = plan
+        .held
+        .as_ref()
+        .is_some_and(|held| held.phase() == Phase::Standalone);
     match (&next.step, plan.held.is_some()) {
         (Step::Restore, _) => all(&["resume"]),
         (Step::Refuse, _) => Vec::new(),
         (Step::Finished, _) => vec!["taskie new-plan DESCRIPTION".to_owned()],
         (_, false) => all(&["continue-plan"]),
-        (Step::Ask, _) if next.row == "C23" => all(&["create-tasks", "complete-task", "next-task"]),
+        // The plan alone is there: it may be good enough without a review.
+        (Step::EndTurn(Kind::Plan), true) if next.row == "C26" => {
+            vec![format!("taskie pause {id} && taskie create-tasks {id}")]
+        }
         (Step::Ask, _) if next.row == "C17" => {
             vec![
                 format!("taskie add-task {id}"),
                 format!("taskie drop-task K {id}"),
             ]
         }
-        (Step::Ask, _) => all(&["next-task", "pause"]),
+        (Step::Ask, true) => {
+            let is_pending = plan.directory.table().and_then(Tasks::next).is_some();
+            all(match (is_standalone, is_pending) {
+                (true, true) => &["create-tasks", "complete-task", "next-task"],
+                (true, false) => &["create-tasks"],
+                (false, true) => &["next-task", "pause"],
+                (false, false) => &["pause"],
+            })
+        }
         (Step::CompleteTask { task: None, .. }, _) => {
             vec![
                 format!("taskie add-task {id}"),
@@ -227,10 +245,10 @@ pub(super) fn check(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<
         });
         out::json(&json!({ "plan": plan.id.as_str(), "violations": all.collect::<Vec<_>>() }));
     } else if broken.is_empty() {
-        out::line(&format!("Plan {} breaks no rule.", plan.id));
+        out::line(&format!("The files of plan {} are in order.", plan.id));
     } else {
         out::line(&format!(
-            "Plan {} breaks its rules, in {}:",
+            "Plan {} has problems in {}:",
             plan.id,
             shown(
                 plan.root

@@ -304,7 +304,7 @@ impl Call {
         Ok(held)
     }
 
-    /// Takes a person's transition, and says why where it is refused.
+    /// Takes a transition of the user's, or returns why it is refused.
     fn take(&self, held: AnyLoop, verb: Verb) -> Result<AnyLoop, Failure> {
         let (store, id) = (held.raw().store().clone(), held.raw().id().clone());
         let now = Taskie::take(verb, held).map_err(|refused| {

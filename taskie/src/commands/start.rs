@@ -195,8 +195,12 @@ fn take_over(call: &Call, plan: &Plan) -> Result<(), Failure> {
     let (Some(held), Some(session)) = (&plan.held, &call.caller.session) else {
         return Ok(());
     };
-    let owner = held.raw().text("session_id");
-    if owner == *session || call.actor != Actor::Person {
+    if held.raw().text("session_id") == *session {
+        // Of several plans of this session, its stops drive the one that was touched last.
+        let _ = held.raw().store().touch(&plan.id);
+        return Ok(());
+    }
+    if call.actor != Actor::Person {
         return Ok(());
     }
     let again = format!("adopt {}", plan.id);

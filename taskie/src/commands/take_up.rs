@@ -110,6 +110,10 @@ fn from_files(files: &Directory) -> Result<Map<String, Json>, String> {
     }
     let found = next(&State::None, files);
     let (word, phase, task) = match found.step {
+        Step::NewPlan => (Some("new-plan"), "new-plan", None),
+        Step::EndTurn(Kind::Plan) => (Some("plan-review"), "new-plan", None),
+        Step::PostReview(Kind::Plan) => (Some("post-plan-review"), "plan-review", None),
+        Step::CreateTasks => (Some("create-tasks"), "plan-review", None),
         Step::ContinueTask { task, .. } => (Some("complete-task"), "continue-task", task),
         Step::CodeReview(task) => (Some("code-review"), "complete-task", Some(task)),
         Step::CompleteTask { .. } => (Some("complete-task"), "code-review", None),
@@ -141,7 +145,7 @@ fn newest_code_review(files: &Directory) -> Option<u64> {
     reviews.max().map(|(_, task)| task)
 }
 
-/// Takes a plan's directory up, as a person decides.
+/// Takes a plan's directory up, as the user decides.
 pub(super) fn take_up(
     call: &Call,
     root: &Utf8Path,

@@ -160,7 +160,7 @@ pub(super) fn continue_task(
     mark(&call, &held)?;
     match crate::context::task(&held) {
         0 => out::line(&format!(
-            "Plan {}: no task is under way; ask the person which one it is.",
+            "Plan {}: no task is under way; ask the user which one to continue.",
             held.id()
         )),
         task => out::line(&format!("Plan {}: go on with task {task}.", held.id())),
@@ -198,7 +198,7 @@ pub(super) fn review(info: &'static ProgramInfo, matches: &ArgMatches) -> Result
     }
     outside(&call, &held, |id| {
         format!(
-            "Plan {id}: run this with the longest timeout that the tool takes (600000 ms), and tell the person what was found:\n\n    taskie {} {id}",
+            "Plan {id}: run this with a timeout of 600000 ms, then tell the user the findings:\n\n    taskie {} {id}",
             call.name
         )
     })
@@ -212,9 +212,7 @@ pub(super) fn post_review(
     let call = Call::of(info, matches)?;
     let held = call.open(call.actor)?;
     outside(&call, &held, |id| {
-        format!(
-            "Plan {id}: deal with the newest review of that kind, and write its answer beside it."
-        )
+        format!("Plan {id}: answer the newest review of that kind in the file beside it.")
     })
 }
 

@@ -343,7 +343,13 @@ fn sections(text: &str) -> Vec<Section> {
                     field.end_line();
                 }
             }
-            Event::End(TagEnd::CodeBlock) => in_fence = false,
+            Event::End(TagEnd::CodeBlock) => {
+                in_fence = false;
+                if let Some(field) = &mut field {
+                    field.since.clear();
+                    field.has_line_command = true;
+                }
+            }
             _ => {}
         }
     }

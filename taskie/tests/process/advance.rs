@@ -15,8 +15,8 @@ fn started() -> Project {
 fn an_advance_needs_the_work_and_says_what_is_missing() {
     let project = started();
     let said = project.agent(&["advance", "plan-review"]).refused();
-    has(&said, "plan.md is not complete");
-    has(&said, "legal from new-plan, post-plan-review");
+    has(&said, "plan.md must have a heading ## Overview");
+    has(&said, "from new-plan, post-plan-review");
     project.write(ID, "plan.md", "## Overview\n");
     project.write(ID, "notes.md", "Mine.\n");
     let said = project.agent(&["advance", "plan-review"]).refused();

@@ -38,7 +38,7 @@ fn windows_lines_and_byte_order_marks_are_nothing_to_mend() {
     }
     assert_eq!(
         project.person(&["check", ID]).done(),
-        "Plan billing breaks no rule.\n"
+        "The files of plan billing are in order.\n"
     );
     let state = std::fs::read_to_string(project.dir(ID).join("state.json")).unwrap();
     let good = project.state(ID);
@@ -131,6 +131,6 @@ fn links_and_pipes_are_nobodys_plan() {
     std::fs::remove_file(project.dir(ID).join("task-1.md")).unwrap();
     std::os::unix::fs::symlink("/etc/hostname", project.dir(ID).join("task-1.md")).unwrap();
     let said = project.blocks();
-    assert!(said.contains("task-1.md: it is no regular file"), "{said}");
+    assert!(said.contains("task-1.md: not a regular file"), "{said}");
     to_the_end(&project);
 }

@@ -9,6 +9,7 @@ mod documents;
 mod hostile;
 mod outcomes;
 mod people;
+mod real_use;
 mod seed;
 mod seventeen;
 mod sly;

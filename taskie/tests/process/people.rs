@@ -23,7 +23,7 @@ fn a_row_that_is_done_before_its_subtasks_is_still_under_way() {
     let said = project.blocks();
     has(&said, "do task 2");
     let said = project.agent(&["advance", "code-review"]).refused();
-    has(&said, "all of its subtasks are completed");
+    has(&said, "complete all subtasks of a task");
     project.write(ID, "task-2.md", &crate::support::task_file(2, "completed"));
     project.agent(&["advance", "code-review"]).done();
     assert_eq!(project.state(ID)["current_task"], 2);
@@ -108,7 +108,7 @@ fn a_review_by_hand_takes_the_next_number_and_is_nobodys_to_answer() {
     );
     assert_eq!(
         project.person(&["check", ID]).done(),
-        "Plan billing breaks no rule.\n"
+        "The files of plan billing are in order.\n"
     );
     project.reviewer("exit 1\n");
     let said = project.person(&["plan-review", ID]);
@@ -167,7 +167,7 @@ fn tasks_come_and_go_by_a_person_alone() {
     has(&said, "S10");
     project.tasks(ID, 4, 1);
     let said = project.person(&["check", ID]).done();
-    assert_eq!(said, "Plan billing breaks no rule.\n");
+    assert_eq!(said, "The files of plan billing are in order.\n");
     for task in ["1", "3", "9"] {
         project.person(&["drop-task", task, ID]).refused();
     }
@@ -212,36 +212,32 @@ fn next_and_check_look_as_json_too() {
 }
 
 #[test]
-fn status_shows_tasks_reviews_and_what_is_next_on_one_screen() {
-    let project = standalone();
+fn status_fits_one_screen_without_forged_reviews() {
+    let project = Project::new();
+    project.write(ID, "plan.md", "## Overview\n");
+    project.tasks(ID, 3, 1);
     project.write(ID, "plan-review-1.md", "VERDICT: FAIL\n");
-    project.write(ID, "plan-post-review-1.md", "Mended.\n");
+    project.write(ID, "plan-post-review-1.md", "Fixed.\n");
     project.write(ID, "plan-review-2.md", "VERDICT: PASS\n");
-    project.person(&["complete-task", ID]).done();
+    for task in 1..=40 {
+        let review = format!("task-{task}-code-review-1.md");
+        project.write(ID, &review, "VERDICT: PASS\n");
+    }
+    project.write(ID, "state.json", "{\"next_phase\": \"complete-task\"}");
+    project.person(&["continue-plan", ID]).done();
+    project.write(ID, "plan-review-3.md", "VERDICT: PASS\n");
     let shown = project.person(&["status", ID]).done();
     for part in [
         "1 of 3 tasks are done",
         "0 of 1 subtasks of task 2",
-        "reviews of plan: 1 FAIL, 2 PASS",
+        "reviews of plan: 1 FAIL, 2 PASS\n",
+        "reviews of task-1-code: 1 PASS; task-2-code: 1 PASS; ",
         "waits for: a task to be done",
         "complete-task: do task 2 with all of its subtasks (C20)\n    /taskie:continue-plan billing",
     ] {
         assert!(shown.contains(part), "{part}\n{shown}");
     }
-    assert!(shown.lines().count() <= 40, "{shown}");
-    for task in 1..=40 {
-        project.write(
-            ID,
-            &format!("task-{task}-code-review-1.md"),
-            "VERDICT: PASS\n",
-        );
-    }
-    let shown = project.person(&["status", ID]).done();
-    has(
-        &shown,
-        "reviews of task-1-code: 1 PASS; task-2-code: 1 PASS; ",
-    );
-    assert!(shown.lines().count() <= 40, "{shown}");
+    assert!(shown.lines().count() <= 42, "{shown}");
     let json: serde_json::Value =
         serde_json::from_str(&project.person(&["status", ID, "--json"]).done()).unwrap();
     assert!(json.to_string().contains("1 of 3 tasks are done"), "{json}");
@@ -268,6 +264,11 @@ fn of_several_plans_a_command_names_one() {
     has(&said, "Plan three");
     let said = project.slash("continue-plan", "one-2").done();
     has(&said, "Plan one-2");
+    // It is this session's now, and the newest, until another one is continued.
+    has(
+        &project.slash("continue-plan", "three").done(),
+        "Plan three",
+    );
     project.write("three", "plan.md", "## Overview\n");
     project.blocks();
     project.review(None).done();
@@ -280,7 +281,7 @@ fn the_ground_rules_stand_in_one_place() {
     let said = project.agent(&["ground-rules"]).done();
     assert_eq!(said, include_str!("../../messages/ground-rules.md"));
     let commands = crate::support::names(std::path::Path::new("messages/commands"));
-    assert_eq!(commands.len(), 17);
+    assert_eq!(commands.len(), 18);
     for command in commands {
         let text = std::fs::read_to_string(format!("messages/commands/{command}")).unwrap();
         let name = command.strip_suffix(".md").unwrap();

@@ -56,8 +56,7 @@ fn in_standalone() {
         ("next-task", left("next-task")),
         ("next-task-tdd", left("next-task-tdd")),
         ("continue-task", at("continue-task")),
-        // The table is nobody's to count here.
-        ("add-task", vec![]),
+        ("add-task", vec![("current_task", json!(4))]),
     ];
     all.extend(REVIEWS.map(|review| (review, at(review))));
     are_all(all.iter().map(|(command, _)| *command));
@@ -107,6 +106,8 @@ fn are_all<'a>(commands: impl Iterator<Item = &'a str>) {
     let files: BTreeSet<&str> = files
         .iter()
         .filter_map(|file| file.strip_suffix(".md"))
+        // It is tried where the reviews are used up.
+        .filter(|command| *command != "more")
         .collect();
     assert_eq!(commands.collect::<BTreeSet<_>>(), files);
 }

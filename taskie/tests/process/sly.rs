@@ -141,7 +141,7 @@ fn number_above_limit_is_refused_when_it_arrives() {
     );
     let before = project.state(ID);
     let said = project.person(&["max-reviews", large, ID]).refused();
-    assert!(said.contains("`max_reviews`"), "{said}");
+    assert!(said.contains("at most 99 reviews"), "{said}");
     assert_eq!(project.state(ID), before);
     project.person(&["cancel", ID]).done();
 }

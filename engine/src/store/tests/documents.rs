@@ -42,7 +42,7 @@ fn edit_of_an_open_field_becomes_a_change_of_the_user() {
     let opened = store.open(held.id()).unwrap();
     assert_eq!(opened.record.count("round"), Some(5));
     assert_eq!(opened.record.revision(), 2);
-    let fields = vec!["round: 5".to_owned()];
+    let fields = vec!["round: 5 (was 1)".to_owned()];
     assert_eq!(opened.repairs, [Repair::EditTaken { fields }]);
     let journal = store.journal(held.id()).unwrap();
     let last = journal.last().unwrap().change().unwrap();

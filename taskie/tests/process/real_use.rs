@@ -1,0 +1,276 @@
+//! What goes wrong in real use: sessions that die, agents that cut corners, reviews that are cut off.
+
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use claudex_testkit::has;
+use serde_json::json;
+
+use crate::seed::in_review;
+use crate::support::{ID, Project, Said, task_file};
+
+/// Types a slash command in another session.
+fn other_session(project: &Project, prompt_id: &str, command: &str, words: &str) -> Said {
+    let input = json!({
+        "session_id": "other", "hook_event_name": "UserPromptSubmit", "cwd": project.root,
+        "prompt": format!("/taskie:{command} {words}"), "prompt_id": prompt_id,
+    });
+    let hook = project.folder.hook("prompt", input.to_string().as_bytes());
+    Said(hook.unwrap()).done();
+    let arguments = [command, "--from-prompt"];
+    Said(project.folder.agent_of("other", &arguments).unwrap())
+}
+
+/// Makes everything below a folder a day old.
+fn age(folder: &Path) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            age(&path);
+        }
+        let file = std::fs::File::open(&path).unwrap();
+        let then = SystemTime::now() - Duration::from_secs(24 * 3600);
+        file.set_modified(then).unwrap();
+    }
+}
+
+fn next_phase(project: &Project) -> String {
+    project.state(ID)["next_phase"].as_str().unwrap().to_owned()
+}
+
+/// Returns a project in the review of the plan, whose cycle has at most so many reviews.
+fn planned(max_reviews: u64) -> Project {
+    let project = Project::new();
+    let words = format!("max_reviews={max_reviews} {ID}");
+    project.slash("new-plan", &words).done();
+    project.write(ID, "plan.md", "## Overview\n");
+    project
+}
+
+/// Returns a project at its first task, in which a PASS is enough.
+fn at_task() -> Project {
+    let project = planned(1);
+    project.blocks();
+    project.review(None).done();
+    project.ends();
+    project.tasks(ID, 2, 0);
+    project.blocks();
+    project.review(None).done();
+    project.ends();
+    assert_eq!(next_phase(&project), "complete-task");
+    project
+}
+
+#[test]
+fn continued_plan_belongs_to_new_session() {
+    let project = planned(4);
+    let said = other_session(&project, "1", "continue-plan", ID).refused();
+    has(&said, "session kit-session may be at work on loop billing");
+    has(&said, "taskie adopt billing");
+    age(&project.root.join(".taskie"));
+    let said = other_session(&project, "2", "continue-plan", ID).done();
+    has(&said, "Loop billing belongs to this session now.");
+    let stop = json!({ "session_id": "other", "hook_event_name": "Stop", "cwd": project.root });
+    let stop = project.folder.hook("stop", stop.to_string().as_bytes());
+    has(&stop.unwrap().out, "taskie review billing");
+}
+
+#[test]
+fn pass_beyond_limit_changes_nothing() {
+    let besides = json!({ "max_reviews": 2, "phase_iteration": 2, "consecutive_clean": 1 });
+    let project = in_review("plan-review", true, &besides);
+    let before = project.state(ID);
+    project.review(None).done();
+    project.ends();
+    assert_eq!(project.state(ID), before);
+}
+
+#[test]
+fn plan_without_reviews_skips_in_same_stop() {
+    let project = planned(0);
+    let said = project.ends();
+    has(&said, "create-tasks");
+    let now = project.state(ID);
+    assert_eq!(
+        (&now["next_phase"], &now["phase"], &now["phase_iteration"]),
+        (&json!("create-tasks"), &json!("plan-review"), &json!(0))
+    );
+}
+
+#[test]
+fn list_counts_findings_of_newest_review() {
+    let project = planned(4);
+    project.blocks();
+    project.review(Some("High")).done();
+    has(&project.person(&["list"]).done(), "1/0/0");
+}
+
+#[test]
+fn each_review_has_its_own_prompt() {
+    for (review, looks_for) in [
+        ("plan-review", "Scope creep"),
+        ("tasks-review", "Testability"),
+        ("code-review", "Shortcuts"),
+        ("all-code-review", "Dead code"),
+    ] {
+        let project = in_review(review, true, &json!({}));
+        project.review(None).done();
+        has(&project.prompt(), looks_for);
+    }
+}
+
+#[test]
+fn task_without_code_is_not_done() {
+    let project = at_task();
+    project.tasks(ID, 2, 1);
+    std::fs::remove_file(project.root.join("part-1.txt")).unwrap();
+    has(
+        &project.blocks(),
+        "no file of the project has changed since it began",
+    );
+    project.ends();
+    assert_eq!(next_phase(&project), "complete-task");
+}
+
+#[test]
+fn must_run_command_that_is_not_allowed_is_named() {
+    let project = planned(0);
+    project.ends();
+    project.tasks(ID, 1, 0);
+    has(&project.ends(), "does not list them: ‘test -e README.md’");
+    project.tasks(ID, 1, 1);
+    has(&project.ends(), "does not list them: ‘test -e README.md’");
+    assert_eq!(next_phase(&project), "complete");
+}
+
+#[test]
+fn more_reviews_are_granted_by_slash_command() {
+    let besides = json!({ "max_reviews": 2, "phase_iteration": 2, "consecutive_clean": 0 });
+    let project = in_review("plan-review", true, &besides);
+    has(
+        &project.slash("continue-plan", ID).done(),
+        "belongs to this session now",
+    );
+    let said = project.slash("more", &format!("2 {ID}")).done();
+    has(&said, "review 3 of at most 4");
+}
+
+#[test]
+fn changed_work_after_pass_is_reviewed_again() {
+    let project = at_task();
+    project.tasks(ID, 2, 1);
+    project.blocks();
+    for file in ["part-1.txt", ".taskie/plans/billing/task-1.md"] {
+        project.review(None).done();
+        let path = project.root.join(file);
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(path, text + "\nAnd more.\n").unwrap();
+        let (_, said) = project.stop();
+        has(&said, "taskie review billing");
+        assert_eq!(next_phase(&project), "code-review", "{file}");
+    }
+    project.review(None).done();
+    project.ends();
+    assert_eq!(project.state(ID)["current_task"], 1);
+    assert_eq!(next_phase(&project), "complete-task");
+}
+
+#[test]
+fn task_changed_after_its_pass_is_reviewed_again() {
+    let project = at_task();
+    project.tasks(ID, 2, 1);
+    let task = task_file(1, "completed").replace("test -e README.md", "true");
+    project.write(ID, "task-1.md", &task);
+    has(&project.blocks(), "changed after it passed its review");
+    assert_eq!(next_phase(&project), "tasks-review");
+    project.review(None).done();
+    project.ends();
+    has(&project.blocks(), "taskie review billing");
+    assert_eq!(next_phase(&project), "code-review");
+}
+
+#[test]
+fn code_committed_while_planning_is_reviewed() {
+    let project = planned(1);
+    project.commit("early", "early.txt", "Too early.\n");
+    project.blocks();
+    project.review(None).done();
+    project.ends();
+    project.tasks(ID, 1, 0);
+    project.blocks();
+    project.review(None).done();
+    project.ends();
+    project.tasks(ID, 1, 1);
+    for _ in ["code-review", "all-code-review"] {
+        project.blocks();
+        project.review(None).done();
+        has(&project.prompt(), "+Too early.");
+        assert!(!project.prompt().contains("+++ b/.taskie/"));
+        project.ends();
+    }
+    assert_eq!(next_phase(&project), "complete");
+}
+
+#[test]
+fn edited_limit_counts_from_next_cycle() {
+    let project = planned(4);
+    project.blocks();
+    let file = project.dir(ID).join("state.json");
+    let state = std::fs::read_to_string(&file).unwrap();
+    let edited = state.replace("\"max_reviews\": 4", "\"max_reviews\": 1");
+    std::fs::write(file, edited).unwrap();
+    has(&project.blocks(), "taskie review billing");
+    let journal = project.person(&["status", ID]).done();
+    has(&journal, "0 of at most 4 reviews");
+    project.review(None).done();
+    project.blocks();
+    assert_eq!(next_phase(&project), "post-plan-review");
+}
+
+#[test]
+fn review_that_was_cut_off_needs_no_answer() {
+    let project = planned(4);
+    project.blocks();
+    project.write(ID, "plan-review-1.md", "VERDICT: PASS\n");
+    project.review(None).done();
+    has(&project.blocks(), "plan-post-review-2.md");
+    let said = project.person(&["status", ID]).done();
+    has(&said, "reviews of plan: 2 PASS\n");
+}
+
+#[test]
+fn plan_moved_in_with_older_time_counts() {
+    let project = planned(4);
+    project.age(ID);
+    has(&project.blocks(), "taskie review billing");
+}
+
+#[test]
+fn unknown_plan_name_is_refused() {
+    let project = planned(4);
+    for command in ["next", "check"] {
+        for name in ["biling", "no plan", "x!"] {
+            project.person(&[command, name]).refused();
+        }
+    }
+}
+
+#[test]
+fn plan_in_worktree_leaves_others_alone() {
+    let project = planned(4);
+    let other = project.root.join("../tree");
+    let tree = ["worktree", "add", "--quiet", other.to_str().unwrap()];
+    let made = project.folder.tool("git").args(tree).output().unwrap();
+    assert!(made.status.success(), "{made:?}");
+    let mut start = project.folder.command(&["new-plan", "another"]);
+    assert!(start.current_dir(&other).status().unwrap().success());
+    assert_eq!(
+        crate::support::names(&other.join(".taskie/plans")),
+        ["another"]
+    );
+    has(&project.blocks(), "taskie review billing");
+    assert_eq!(
+        crate::support::names(&project.root.join(".taskie/plans")),
+        [ID]
+    );
+}
