@@ -34,8 +34,8 @@ pub fn of_plan_loop(held: &AnyLoop, settings: &Settings) -> Vec<String> {
     caveats
 }
 
-/// Returns a sentence for each round whose material findings no later review has covered: the text is the one that the last
-/// review saw, or no later round had the same persona.
+/// Returns a sentence for each round whose material findings no later review has covered: the text
+/// is the one that the last review saw, or no later round had the same persona.
 fn unanswered(held: &AnyLoop, runs: &[Run], personas: &Personas, is_rejected: bool) -> Vec<String> {
     let has_verdict = |run: &&Run| run.ended.as_ref().is_some_and(|how| how.digest().is_some());
     let verdicts: Vec<&Run> = runs.iter().filter(has_verdict).collect();

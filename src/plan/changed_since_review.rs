@@ -1,7 +1,7 @@
 //! Changes of the plan or the work tree after the last review.
 //!
-//! They are looked for when the summary is made and when the loop is over, and noted in the journal, so that `status` has the
-//! same caveat as the summary.
+//! They are looked for when the summary is made and when the loop is over, and noted in the
+//! journal, so that `status` has the same caveat as the summary.
 
 use std::time::{Duration, Instant};
 
@@ -27,7 +27,8 @@ pub fn at_summary(held: &AnyLoop) {
     }
 }
 
-/// Notes a change that the summary does not mention, and returns the sentence about it, once the loop is over.
+/// Notes a change that the summary does not mention, and returns the sentence about it, once the
+/// loop is over.
 pub fn at_end(held: &AnyLoop) -> Option<String> {
     let journal = held.raw().journal().unwrap_or_default();
     if held.phase() != Phase::Done || noted(held, &journal).is_some() || !has_changed(held) {
@@ -53,8 +54,8 @@ fn sentence(held: &AnyLoop) -> String {
     }
 }
 
-/// Returns whether the work tree, or a plan that counts as clean, differs from what the last review read. Returns `false` if
-/// that is unknown.
+/// Returns whether the work tree, or a plan that counts as clean, differs from what the last review
+/// read. Returns `false` if that is unknown.
 fn has_changed(held: &AnyLoop) -> bool {
     let raw = held.raw();
     let runs = rounds::runs(raw);

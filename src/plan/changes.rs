@@ -1,4 +1,5 @@
-//! `review --changes`: a loop that reviews the work tree's changes, from its start to its summary, in a terminal.
+//! `review --changes`: a loop that reviews the work tree's changes, from its start to its summary,
+//! in a terminal.
 
 use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches as _};
 use claudex_loop::program::exit::{Exit, Failure};
@@ -39,6 +40,7 @@ pub fn arguments(review: Command) -> Command {
             Arg::new("rounds")
                 .long("rounds")
                 .value_name("N")
+                .value_parser(start::parse_rounds)
                 .requires(CHANGES)
                 .allow_hyphen_values(true)
                 .help("How many rounds at most [default: 1, or CLAUDEX_MAX_REVIEW_ROUNDS]"),
@@ -70,7 +72,7 @@ pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Fai
     let arguments = Run {
         plan: None,
         resume: None,
-        rounds: text("rounds"),
+        rounds: matches.get_one("rounds").copied(),
         reviewer: text("reviewer"),
         drafter: None,
         time: Time::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?,

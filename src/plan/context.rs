@@ -142,7 +142,8 @@ fn ended(held: &AnyLoop, personas: &Personas) -> String {
     }
 }
 
-/// Returns the labels of the personas that had no round up to this one, but would have one in the rounds after it.
+/// Returns the labels of the personas that had no round up to this one, but would have one in the
+/// rounds after it.
 fn missing_personas(personas: &Personas, round: u64, max_rounds: u64) -> Vec<&str> {
     let labels = || personas.all().iter().map(|persona| persona.label.as_str());
     let count = |rounds| usize::try_from(rounds).unwrap_or(usize::MAX);
@@ -154,7 +155,8 @@ fn missing_personas(personas: &Personas, round: u64, max_rounds: u64) -> Vec<&st
         .collect()
 }
 
-/// Returns the gravest findings of the round before, for a user who sees only the first lines of a block.
+/// Returns the gravest findings of the round before, for a user who sees only the first lines of a
+/// block.
 fn top_findings(raw: &Raw, round: u64) -> Vec<String> {
     let runs = rounds::runs(raw);
     let verdict = runs
@@ -175,7 +177,8 @@ fn top_findings(raw: &Raw, round: u64) -> Vec<String> {
         .collect()
 }
 
-/// Returns the high findings that no later round reviewed again, each with its round and the file that has it in full.
+/// Returns the high findings that no later round reviewed again, each with its round and the file
+/// that has it in full.
 fn high_findings_left(raw: &Raw) -> Vec<String> {
     let history = rounds::spec(raw).and_then(|spec| evidence::history(raw, spec).ok());
     let mut left = finding_history::standings(&history.unwrap_or_default());
@@ -195,7 +198,8 @@ fn high_findings_left(raw: &Raw) -> Vec<String> {
     lines
 }
 
-/// Returns text as one plain line that ends no quotes, neither those of a message nor those of a shell.
+/// Returns text as one plain line that ends no quotes, neither those of a message nor those of a
+/// shell.
 fn pasteable(line: &str, max_chars: usize) -> String {
     text::pasteable(&text::one_line(line, max_chars)).replace('"', "”")
 }

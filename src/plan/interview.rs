@@ -1,4 +1,5 @@
-//! The interview of `/claudex:plan`: its answers become part of the topic, once, while the plan is drafted.
+//! The interview of `/claudex:plan`: its answers become part of the topic, once, while the plan is
+//! drafted.
 //!
 //! They come from the hook of the question tool, so the agent cannot make them up.
 
@@ -16,8 +17,8 @@ use serde_json::Value;
 /// The headers of the interview's questions, in the order of the topic.
 const HEADERS: [&str; 3] = ["Scope", "Constraints", "Worries"];
 
-/// Adds the answers of an interview to the topic of the session's own loop. Returns `None` if the questions are not those of the
-/// interview, or the session has no loop.
+/// Adds the answers of an interview to the topic of the session's own loop. Returns `None` if the
+/// questions are not those of the interview, or the session has no loop.
 pub fn take(input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
     let parts = parts(&answers::from_input(input));
     let session = input.session_id.as_deref().filter(|_| !parts.is_empty())?;
@@ -38,7 +39,8 @@ pub fn take(input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
     })
 }
 
-/// Returns the answers to the interview's questions, as `Scope: …`. The first answer of each header counts.
+/// Returns the answers to the interview's questions, as `Scope: …`. The first answer of each header
+/// counts.
 fn parts(answers: &[Answer]) -> Vec<String> {
     HEADERS
         .iter()

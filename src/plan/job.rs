@@ -1,7 +1,7 @@
 //! A loop outside Claude Code, from its start to its summary.
 //!
-//! The job stands in for the client: it has each round reviewed, has a drafter revise the plan, and then lets the program
-//! stop the loop, as a hook does.
+//! The job stands in for the client: it has each round reviewed, has a drafter revise the plan, and
+//! then lets the program stop the loop, as a hook does.
 
 use claudex_loop::behaviours::ask::Asked;
 use claudex_loop::behaviours::{Attempt, Step, settle, words};
@@ -55,8 +55,8 @@ impl Job<'_> {
     /// Takes a loop to its end, or as far as it goes without its user.
     ///
     /// # Errors
-    /// Returns an error if the loop cannot start, is changed by another process, or cannot go on. A loop that has started is
-    /// kept, and the error says how to resume it.
+    /// Returns an error if the loop cannot start, is changed by another process, or cannot go on. A
+    /// loop that has started is kept, and the error says how to resume it.
     pub fn run(&self, work: Work, progress: &mut Progress) -> Result<Outcome, Failure> {
         let is_resumed = matches!(work, Work::Kept(_));
         let started = work.begin(self)?;
@@ -226,8 +226,8 @@ struct JobStops {
 }
 
 impl OnStop for JobStops {
-    /// Decides as the machine file says, except that without a drafter a clean round goes on to the next persona, until each
-    /// has reviewed the plan.
+    /// Decides as the machine file says, except that without a drafter a clean round goes on to the
+    /// next persona, until each has reviewed the plan.
     fn reviewing(&self, held: Loop<Reviewing>) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {
         let fields = held.fields();
         let has_next_persona = fields.round < fields.max_rounds.min(self.personas);
@@ -248,7 +248,8 @@ impl OnStop for JobStops {
     }
 }
 
-/// Returns the failure of a job that was interrupted, by a signal or because another process ended its loop.
+/// Returns the failure of a job that was interrupted, by a signal or because another process ended
+/// its loop.
 fn interrupted(held: &AnyLoop) -> Failure {
     ended_elsewhere(held).unwrap_or_else(|| {
         resume::kept(

@@ -25,7 +25,8 @@ enum Machines {
         /// Machine files; - is stdin
         #[arg(required = true, value_name = "FILE")]
         files: Vec<Utf8PathBuf>,
-        /// Print the findings as a JSON array: file, line, column, end_line, end_column, code, message, help
+        /// Print the findings as a JSON array: file, line, column, end_line, end_column, code,
+        /// message, help
         #[arg(long)]
         json: bool,
     },
@@ -70,7 +71,8 @@ pub fn run(_: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failur
     }
 }
 
-/// Checks each file. Exits with 0 if all are machines, 1 if one has findings, 2 if one cannot be read.
+/// Checks each file. Exits with 0 if all are machines, 1 if one has findings, 2 if one cannot be
+/// read.
 fn check(files: &[Utf8PathBuf], json: bool) -> Exit {
     let mut exit = Exit::Complete;
     let mut findings = Vec::new();
@@ -126,7 +128,8 @@ fn summary(file: &Utf8Path, machine: &Machine) -> String {
     )
 }
 
-/// A finding in a machine file, for other programs. Lines and columns count from 1, columns in characters.
+/// A finding in a machine file, for other programs. Lines and columns count from 1, columns in
+/// characters.
 #[derive(Debug, Serialize)]
 struct Finding {
     file: String,

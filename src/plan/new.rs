@@ -1,4 +1,4 @@
-//! `new`: a crate with a machine of its own, as small as one can be that does something.
+//! `new`: a crate with a small machine of its own.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -10,7 +10,7 @@ use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::{Group, out};
 use claudex_loop::text;
 
-/// The files, with what is filled in.
+/// The files of the crate, with placeholders.
 const FILES: [(&str, &str); 5] = [
     ("Cargo.toml", include_str!("new/Cargo.toml.in")),
     ("build.rs", include_str!("new/build.rs.in")),
@@ -18,15 +18,15 @@ const FILES: [(&str, &str); 5] = [
     ("messages/writing.md", include_str!("new/writing.md.in")),
     ("src/main.rs", include_str!("new/main.rs.in")),
 ];
-/// The clone that the program was built in. A release has none: it does not know the machine that it was built on.
+/// The clone that the program was built in, or `None` in a release.
 const CLONE: Option<&str> = match option_env!("CLAUDEX_RELEASE") {
     Some(_) => None,
     None => Some(env!("CARGO_MANIFEST_DIR")),
 };
-/// The longest name, in bytes: that of a machine.
-const LONGEST: usize = 64;
-/// What a module, a crate beside ours, or the type of a machine cannot be called.
-const TAKEN: &str = "abstract alloc any-loop as async await become box break claudex-build claudex-loop const continue core crate do done \
+/// Upper limit of a name, which is that of a machine.
+const MAX_NAME_BYTES: usize = 64;
+/// Names that a module, a crate or the type of a machine cannot have.
+const RESERVED_NAMES: &str = "abstract alloc any-loop as async await become box break claudex-build claudex-loop const continue core crate do done \
                      dyn else enum extern false fields fields-in final finish fn for from from-raw gen if impl in in-phase into iterator \
                      let loop macro match mod mode mode-iter move mut on-stop option override phase phase-iter priv proc-macro pub ref \
                      remind result return self start static std string struct super test trait transition transition-iter true try \
@@ -49,17 +49,18 @@ pub fn command() -> Command {
     )
 }
 
-/// Writes the crate.
+/// Runs the subcommand.
 ///
 /// # Errors
-/// The name cannot be a crate's, there is something of that name already, or the files cannot be written.
+/// Returns an error if the name is not one of a crate, or if the files exist already or cannot be
+/// written.
 pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
     let New { name } = New::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?;
-    if let Some(wrong) = wrong_with(&name) {
+    if let Some(problem) = problem_with(&name) {
         return Err(Failure::plain(
             Exit::Usage,
             "claudex::new::name",
-            format!("“{}” {wrong}", text::one_line(&text::shown(&name), 80)),
+            format!("`{}` {problem}", text::one_line(&text::shown(&name), 80)),
             &format!(
                 "name it after what it does:\n    {} new release-train",
                 info.program
@@ -72,12 +73,12 @@ pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Fai
     write(folder, clone).map_err(|error| {
         let (why, help) = match error.kind() {
             io::ErrorKind::AlreadyExists => (
-                format!("{folder} is there already, and nothing is written over"),
-                "take another name, or go to another folder",
+                format!("{folder} is there already; nothing was written"),
+                "choose another name, or go to another folder",
             ),
             _ => (
-                format!("{folder} cannot be written: {error}"),
-                "make room, or go to a folder that you can write to",
+                format!("cannot write {folder}: {error}"),
+                "go to a folder that you can write to",
             ),
         };
         Failure::plain(Exit::Refused, "claudex::new", why, help)
@@ -96,30 +97,31 @@ pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Fai
     Ok(Exit::Complete)
 }
 
-/// Returns what keeps a name from being that of a crate and, with `_` for `-`, of a machine.
-fn wrong_with(name: &str) -> Option<&'static str> {
+/// Returns why a name cannot be that of a crate and, with `_` for `-`, of a machine.
+fn problem_with(name: &str) -> Option<&'static str> {
     let is_part = |part: &str| {
         let usual = |one: char| one.is_ascii_lowercase() || one.is_ascii_digit();
         !part.is_empty() && part.chars().all(usual)
     };
     let is_name = name.starts_with(|first: char| first.is_ascii_lowercase())
         && name.split(['-', '_']).all(is_part)
-        && name.len() <= LONGEST;
+        && name.len() <= MAX_NAME_BYTES;
     match is_name {
         false => Some(
-            "is no name for a crate here: a to z first, then also 0 to 9, with single - or _ between, 64 at most",
+            "is not a valid name: it begins with a to z, and has a to z, 0 to 9 and single - or _, at most 64 in all",
         ),
-        true if TAKEN
+        true if RESERVED_NAMES
             .split(' ')
-            .any(|taken| taken == name.replace('_', "-")) =>
+            .any(|reserved| reserved == name.replace('_', "-")) =>
         {
-            Some("means something else in Rust, in cargo or in the machine")
+            Some("is reserved in Rust, in cargo or in the machine")
         }
         true => None,
     }
 }
 
-/// Writes the files into a folder that is made for them; with what they depend on from a clone, or from the registry.
+/// Writes the files into a new folder. They depend on the crates of the clone, or on those of the
+/// registry.
 fn write(folder: &Utf8Path, clone: Option<&str>) -> io::Result<()> {
     fs::create_dir(folder)?;
     let below = |of: &str| {

@@ -1,4 +1,5 @@
-//! The progress of a job: a status line on a terminal, plain lines elsewhere. With `--json` the lines go to stderr.
+//! The progress of a job: a status line on a terminal, plain lines elsewhere. With `--json` the
+//! lines go to stderr.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::ops::ControlFlow;

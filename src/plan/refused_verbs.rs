@@ -3,7 +3,8 @@
 use super::typestate::DecisionSignal;
 use super::{AnyLoop, Phase, Verb, reviews_changes};
 
-/// Returns what to do instead of a transition that was refused, or `None` if there is nothing better than the refusal.
+/// Returns what to do instead of a transition that was refused, or `None` if there is nothing
+/// better than the refusal.
 pub fn help(held: &AnyLoop, transition: &str) -> Option<String> {
     let fields = held.fields();
     let is_marked = fields.decision_signal != DecisionSignal::None;

@@ -1,7 +1,7 @@
 //! The files that a review of changes leaves in the project: the report, and the proposed patches.
 //!
-//! Each patch is tried against the work tree as it is when the report is written, in an index of our own. Nothing is applied.
-//! Both files are written after each verdict.
+//! Each patch is tried against the work tree as it is when the report is written, in an index of
+//! our own. Nothing is applied. Both files are written after each verdict.
 
 mod fixes;
 
@@ -31,8 +31,8 @@ const FIXES: Message = Message {
     text: include_str!("messages/fixes.md"),
 };
 
-/// Writes the report after a review of changes. Returns the lines that name its files, or the line that says why it could not
-/// be written. The review counts in any case.
+/// Writes the report after a review of changes. Returns the lines that name its files, or the line
+/// that says why it could not be written. The review counts in any case.
 pub fn after_review(held: &AnyLoop) -> Vec<String> {
     if !super::reviews_changes(held) {
         return Vec::new();
@@ -71,7 +71,8 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
     Ok(lines)
 }
 
-/// Returns the paths of the report and of the proposed patches, from the project's root, if the files exist.
+/// Returns the paths of the report and of the proposed patches, from the project's root, if the
+/// files exist.
 pub fn existing_files(held: &AnyLoop) -> (Option<Utf8PathBuf>, Option<Utf8PathBuf>) {
     let folder = Folder::open(held.raw().store().root())
         .and_then(|root| root.below(FOLDER))
@@ -169,7 +170,8 @@ fn proposed_fixes(held: &AnyLoop, fixes: &Fixes) -> Json {
     })
 }
 
-/// Returns the last verdict of each round, oldest first, from files that are as the journal noted them.
+/// Returns the last verdict of each round, oldest first, from files that are as the journal noted
+/// them.
 fn verdicts(held: &AnyLoop) -> Vec<FindingsJson> {
     let store = held.raw().store();
     let mut verdicts: Vec<FindingsJson> = Vec::new();

@@ -19,10 +19,12 @@ const REPEATED: [&str; 4] = ["reviewer", "drafter", "timeout", "idle_timeout"];
 /// The journal's note of these flags, for someone who looks from another terminal.
 const FLAGS_NOTE: &str = "given";
 
-/// The flags that a resumed run needs again, by argument: the value, or `true` if a message cannot show it.
+/// The flags that a resumed run needs again, by argument: the value, or `true` if a message cannot
+/// show it.
 pub type Flags = Map<String, Json>;
 
-/// Returns the flags of a command line. A value that a shell has to quote is left out, since messages have no such quotes.
+/// Returns the flags of a command line. A value that a shell has to quote is left out, since
+/// messages have no such quotes.
 pub fn flags(matches: &ArgMatches) -> Flags {
     let flag = |name: &str| {
         let raw = matches.try_get_raw(name).ok().flatten()?.next()?;
@@ -57,7 +59,8 @@ pub fn typed_flag(flags: &Flags, name: &str) -> Option<String> {
     Some(format!(" --{} {value}", name.replace('_', "-")))
 }
 
-/// Returns the command line that resumes a loop, and below it the flags whose values it cannot show.
+/// Returns the command line that resumes a loop, and below it the flags whose values it cannot
+/// show.
 fn command_line(id: &str, journal: &[Entry]) -> String {
     let flags = noted_flags(journal);
     let mut line = format!("claudex-loop run --resume {id}");
@@ -102,11 +105,12 @@ pub fn phase_on_disk(store: &Store, id: &LoopId) -> Option<Phase> {
     Some(held.phase())
 }
 
-/// Opens a loop of `run` that is not over. An archived one is brought back. A review of changes that no session has taken up
-/// becomes one of `run`: it was started in a terminal, and ends there.
+/// Opens a loop of `run` that is not over. An archived one is brought back. A review of changes
+/// that no session has taken up becomes one of `run`: it was started in a terminal, and ends there.
 ///
 /// # Errors
-/// Returns an error if there is no such loop, it is over, a session drives it, or its review is running.
+/// Returns an error if there is no such loop, it is over, a session drives it, or its review is
+/// running.
 pub fn open(id: &str) -> Result<AnyLoop, Failure> {
     let (store, id) = loops::find(INFO, Some(id))?;
     let archived = store.archived().into_iter().find(|one| one.id == id);

@@ -7,14 +7,13 @@ use claudex_loop::files::folder_of;
 use claudex_loop::program::caller::Caller;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
-use claudex_loop::program::settings::{MOST_ROUNDS, positive};
-use claudex_loop::program::{Time, locate, loops, out, reviewers};
+use claudex_loop::program::{Time, locate, loops, out, review, reviewers};
 use claudex_loop::text;
 
 use super::job::Job;
 use super::outcome::{Ending, Outcome};
 use super::progress::Progress;
-use super::start::PLAN;
+use super::start::{PLAN, parse_rounds};
 use super::work::{self, Work};
 use super::{INFO, resume};
 
@@ -28,9 +27,10 @@ pub struct Run {
     #[arg(long, value_name = "LOOP", conflicts_with_all = ["plan", "rounds"])]
     pub resume: Option<String>,
     /// How many rounds at most [default: 3, or CLAUDEX_MAX_PLAN_ROUNDS]
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub rounds: Option<String>,
-    /// Who reviews: codex, claude, lint (built in), one of your configuration, auto [default: CLAUDEX_REVIEWER, else auto]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = parse_rounds)]
+    pub rounds: Option<u64>,
+    /// Who reviews: codex, claude, lint (built in), one of your configuration, auto [default:
+    /// CLAUDEX_REVIEWER, else auto]
     #[arg(long, value_name = "NAME")]
     pub reviewer: Option<String>,
     /// A command that revises the plan between rounds; it gets the findings on stdin
@@ -60,7 +60,8 @@ pub fn command() -> Command {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Returns an error if the arguments are wrong, another loop is active, or the reviewer gave no verdict.
+/// Returns an error if the arguments are wrong, another loop is active, or the reviewer gave no
+/// verdict.
 pub fn run(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
     let arguments = Run::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?;
     let work = match (&arguments.resume, &arguments.plan) {
@@ -89,17 +90,12 @@ pub fn run_job(
     if named.is_some_and(|named| named != settings.reviewer)
         && Caller::from_env().actor(false) == Actor::Agent
     {
-        return Err(Failure::plain(
-            Exit::Refused,
-            "claudex::run::reviewer_choice",
-            "who reviews is the user’s choice, and this call comes from an agent".to_owned(),
-            "leave --reviewer out; the user chooses in a terminal, or by reviewer in the configuration",
-        ));
+        return Err(review::persons_choice("claudex-loop run"));
     }
     let reviewer = reviewers::choose(named, None, &settings, &root)
         .map_err(|error| Failure::new(Exit::Usage, error))?;
     let job = Job {
-        rounds: arguments.rounds.as_deref().map(parse_rounds).transpose()?,
+        rounds: arguments.rounds,
         drafter: arguments.drafter.as_deref(),
         limits: arguments.time.limits(reviewer.limits)?,
         settings: &settings,
@@ -149,22 +145,8 @@ fn reviewer_failed(outcome: &Outcome) -> Failure {
     Failure::plain(Exit::Reviewer, "claudex::run::reviewer", message, help)
 }
 
-fn parse_rounds(given: &str) -> Result<u64, Failure> {
-    positive(given, MOST_ROUNDS).ok_or_else(|| {
-        Failure::plain(
-            Exit::Usage,
-            "claudex::start::rounds",
-            format!(
-                "--rounds takes a positive integer up to {MOST_ROUNDS}, and got `{}`",
-                text::one_line(given, 40)
-            ),
-            "for example: --rounds 3",
-        )
-    })
-}
-
-/// Returns the path of a plan without symlinks. Below the project's root none is followed; elsewhere the user chose the
-/// folder.
+/// Returns the path of a plan without symlinks. Below the project's root none is followed;
+/// elsewhere the user chose the folder.
 fn plan_path(here: &Utf8Path, given: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
     let path = here.join(given);
     let found = folder_of(&[&locate::root(INFO.state, here)], &path)

@@ -1,7 +1,8 @@
-//! The runner: a script beside the state file that runs the review of a round. Each round writes it again.
+//! The runner: a script beside the state file that runs the review of a round. Each round writes it
+//! again.
 //!
-//! An agent runs it if its shell does not find the program by its name. It contains no path of the plugin, whose folder changes
-//! with each update, and no text of the user.
+//! An agent runs it if its shell does not find the program by its name. It contains no path of the
+//! plugin, whose folder changes with each update, and no text of the user.
 
 use std::{env, io};
 
@@ -32,10 +33,12 @@ pub fn path(raw: &Raw) -> Utf8PathBuf {
     raw.store().sidecar(raw.id(), "-runner.sh")
 }
 
-/// Returns the line with which the agent runs the review: the program, which the plugin's commands permit, if the agent's shell
-/// finds it; else the runner, which works anywhere, but for which the client asks its user.
+/// Returns the line with which the agent runs the review: the program, which the plugin's commands
+/// permit, if the agent's shell finds it; else the runner, which works anywhere, but for which the
+/// client asks its user.
 ///
-/// A client puts the plugin's `bin/` on the PATH of its agent, not of its hooks, and only if a shell can read its path.
+/// A client puts the plugin's `bin/` on the PATH of its agent, not of its hooks, and only if a
+/// shell can read its path.
 pub fn line(raw: &Raw) -> String {
     let program = super::INFO.program;
     let is_on_path =

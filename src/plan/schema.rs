@@ -1,7 +1,8 @@
 //! `machine schema`: the JSON Schema of machine.toml, for editors.
 //!
-//! The schema is what serde asks for when it reads the model, so it cannot differ from it. A [`Probe`] stands in the
-//! place of a file. It follows a path of [`Step`]s, answers with the keys on it, and stops at its end with an [`Asked`].
+//! The schema is what serde asks for when it reads the model, so it cannot differ from it. A
+//! [`Probe`] stands in the place of a file. It follows a path of [`Step`]s, answers with the keys
+//! on it, and stops at its end with an [`Asked`].
 
 use std::fmt;
 
@@ -99,7 +100,8 @@ fn table(path: &[Step], keys: &[&'static str]) -> Value {
     schema
 }
 
-/// Returns the keys that a table must have: gives it each key that is found missing, until it is complete.
+/// Returns the keys that a table must have: gives it each key that is found missing, until it is
+/// complete.
 fn required(path: &[Step]) -> Vec<&'static str> {
     let mut given: Vec<(&'static str, &'static str)> = Vec::new();
     loop {

@@ -1,4 +1,5 @@
-//! `start`: the fields of a new loop. These are the plan's path and digest, the loop that it continues, or the changes to review.
+//! `start`: the fields of a new loop. These are the plan's path and digest, the loop that it
+//! continues, or the changes to review.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Arg, ArgAction, Command};
@@ -33,7 +34,7 @@ pub(super) const BASE: &str = "base";
 /// Sets the names and limits of the flags of `start`, `review` and `more`.
 pub fn arguments(command: Command) -> Command {
     let of_count = |arg: Arg| {
-        arg.value_parser(rounds)
+        arg.value_parser(parse_rounds)
             .value_name("N")
             .allow_hyphen_values(true)
     };
@@ -83,7 +84,11 @@ pub(super) fn base(arg: Arg) -> Arg {
     arg.long(BASE).value_name("REV").help(help)
 }
 
-fn rounds(given: &str) -> Result<u64, String> {
+/// Parses the value of `--rounds`.
+///
+/// # Errors
+/// Returns an error if it is not a positive integer, or too large.
+pub fn parse_rounds(given: &str) -> Result<u64, String> {
     positive(given, MOST_ROUNDS)
         .ok_or_else(|| format!("it takes a positive integer up to {MOST_ROUNDS}"))
 }
@@ -91,7 +96,8 @@ fn rounds(given: &str) -> Result<u64, String> {
 /// Returns the fields of a loop that starts.
 ///
 /// # Errors
-/// Returns an error if the arguments do not fit the mode, or if the files that they name cannot be used.
+/// Returns an error if the arguments do not fit the mode, or if the files that they name cannot be
+/// used.
 pub fn fields(request: StartRequest<'_>) -> Result<StartFields, Failure> {
     match request.mode.name.parse() {
         Ok(Mode::Review) => review_fields(&request),
@@ -117,7 +123,8 @@ fn plan_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
         topic => topic.to_owned(),
     };
 
-    // The plan lies in the folder of the start: a client that was opened in a subfolder may not write outside it.
+    // The plan lies in the folder of the start: a client that was opened in a subfolder may not
+    // write outside it.
     let path = match (&continued, request.text("subject")) {
         (Some(continued), None) => continued.raw().path("{subject}"),
         (_, given) => request.here.join(given.unwrap_or(PLAN)),

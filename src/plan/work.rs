@@ -1,4 +1,5 @@
-//! The work of a job: a plan, the changes of the work tree, or a loop that was kept. The first two start a loop.
+//! The work of a job: a plan, the changes of the work tree, or a loop that was kept. The first two
+//! start a loop.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use claudex_loop::files::{MAX_BYTES, folder_of};

@@ -121,7 +121,8 @@ fn not_the_agents(info: &ProgramInfo, store: &Store, id: &LoopId, named: &str) -
     persons_choice(&format!("{} review {id}", info.program))
 }
 
-fn persons_choice(review: &str) -> Failure {
+/// Returns the refusal of a reviewer that an agent chose. `review` is the command line without the choice.
+pub fn persons_choice(review: &str) -> Failure {
     Failure::plain(
         Exit::Refused,
         "claudex::review::reviewer",

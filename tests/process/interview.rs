@@ -129,7 +129,7 @@ fn what_is_too_long_is_left_out_and_said() {
     assert_eq!(project.field(&id, "topic"), "Move the queue");
     assert_eq!(project.field(&id, "interview_used"), "false");
     let note = told["systemMessage"].as_str().unwrap();
-    assert!(note.contains("65536 are the most"), "{note}");
+    assert!(note.contains("the limit is 65536"), "{note}");
     // A shorter one is still taken.
     answer(
         &project,

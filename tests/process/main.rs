@@ -16,6 +16,7 @@ mod looking;
 mod machine;
 mod one_text;
 mod ownership;
+mod plan_messages;
 mod programs;
 mod putting_away;
 mod reporting;

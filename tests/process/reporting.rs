@@ -222,7 +222,7 @@ fn how_a_loop_came_out_stands_at_the_top_of_its_report_and_in_its_status() {
     let (project, id) = Project::reviewing(&["--rounds", "2"]);
     project.review(&id, "fake-clean").exits(0);
     project.fire().blocked();
-    let outcome = "Ended after 1 of 2 rounds; Security and data-integrity has not looked.";
+    let outcome = "Ended after 1 of 2 rounds. Not reviewed by: Security and data-integrity.";
     project
         .run(&["status"])
         .exits(0)

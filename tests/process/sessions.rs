@@ -325,7 +325,7 @@ fn an_agent_may_mark_done_and_cancel() {
     project
         .run_in_session("s1", &["mark-done", &id])
         .exits(1)
-        .says("marked done already: end the turn");
+        .says("already marked as done; end the turn");
     project.run_in_session("s1", &["cancel", &id]).exits(0);
     assert_eq!(project.field(&id, "phase"), "cancelled");
 }

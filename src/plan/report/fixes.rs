@@ -1,4 +1,5 @@
-//! The patches that reviewers proposed, each tried against the current work tree. Nothing is applied.
+//! The patches that reviewers proposed, each tried against the current work tree. Nothing is
+//! applied.
 
 use serde::Serialize;
 
@@ -101,8 +102,8 @@ impl Fixes {
     }
 }
 
-/// Returns a patch as the report shows it: hidden characters spelled out, long lines and long patches cut. The findings' JSON has
-/// the whole patch.
+/// Returns a patch as the report shows it: hidden characters spelled out, long lines and long
+/// patches cut. The findings' JSON has the whole patch.
 fn shown(patch: &str) -> String {
     let plain: String = patch.split_inclusive('\n').map(names::visible).collect();
     let plain = plain.replace("\r\n", "\n");

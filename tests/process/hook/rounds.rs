@@ -96,12 +96,9 @@ fn mark_done_sets_the_signal_alone_and_the_next_stop_sums_up() {
 
     let summary = project.fire().blocked();
     assert!(summary.contains("plan loop complete"));
-    let line = "\n\nEnded after 1 of 3 rounds; Security and data-integrity and Ops and SRE have not looked.\n";
+    let line = "\n\nEnded after 1 of 3 rounds. Not reviewed by: Security and data-integrity, Ops and SRE. \
+                To have them review it: `/claudex:more 2`\n";
     has(&summary, line);
-    has(
-        &summary,
-        "For more rounds (in a new loop once this turn has ended), type:\n\n    /claudex:more 2\n",
-    );
     assert!(
         !summary.contains("**Note:**"),
         "nothing to admit: {summary}"
@@ -404,9 +401,7 @@ fn a_last_round_without_a_review_says_of_its_findings_that_they_are_not_there() 
     let summary = project.fire().blocked();
     assert!(!project.findings(&id, 1).exists());
     assert!(
-        summary.contains(
-            "\nThe final round was left without a review that counts (findings would be in `"
-        ),
+        summary.contains("\nThe final round has no review that counts (its findings would be in `"),
         "it says of the file that it is not there: {summary}"
     );
     assert!(!summary.contains("\n\n\n"), "{summary}");

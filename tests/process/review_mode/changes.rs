@@ -109,7 +109,7 @@ fn a_review_of_a_session_is_left_to_it() {
     project
         .run(&["run", "--resume", &id])
         .exits(1)
-        .says("it is session s1’s, whose stops drive it");
+        .says("session s1 drives it");
     assert_eq!(project.changes(&id), before);
 }
 

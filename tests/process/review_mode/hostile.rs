@@ -20,14 +20,11 @@ fn a_folder_of_reports_that_is_none_is_refused_and_the_review_counts() {
             std::fs::write(&reviews, "mine\n").unwrap();
         }
         let id = start(&project, &[]);
-        let why = if link {
-            "is a symbolic link"
-        } else {
-            "is not a folder"
-        };
+        let why = if link { "symlink" } else { "folder" };
         project
             .review(&id, "lint")
             .exits(0)
+            .says("no report was written: ")
             .says(why)
             .says("The review counts all the same.");
         assert!(tree(&elsewhere).is_empty());
@@ -224,7 +221,7 @@ fn what_a_patch_hides_is_spelled_out_where_it_is_shown() {
         .says("(1 of 1 would apply)");
     let fixes = read(&project, &format!("reviews/proposed-fixes-{id}.md"));
     has(&fixes, "+if (a /*<U+202E> x */) {<U+001B>[8m\n");
-    has(&fixes, "Not shown to the byte");
+    has(&fixes, "This is not the exact patch");
     has(&fixes, &format!("claudex/{id}/findings-round-<N>.json`"));
     assert!(twin(&project, &id, 1).to_string().contains("\u{202e}"));
 }

@@ -17,7 +17,7 @@ fn the_whole_way_from_start_to_summary_touches_nothing_of_the_project() {
         .says("Claudex review mode initialized.")
         .says("Max rounds: 1")
         .says("Topic: uncommitted changes of main")
-        .says("end your turn");
+        .says("End your turn");
     let id = id_of(&started);
     assert_eq!(project.field(&id, "mode"), "review");
     assert_eq!(project.field(&id, "phase"), "reviewing");
@@ -223,7 +223,7 @@ fn each_round_has_the_next_persona() {
         "{block}"
     );
     has(&block, "**Previous round:** high=2 medium=0 low=0");
-    has(&block, "change no file");
+    has(&block, "Change no file");
     assert!(!block.contains("Changelog"), "{block}");
     project
         .review(&id, "lint")
