@@ -142,7 +142,7 @@ fn none_active(info: &ProgramInfo, from: &Utf8Path) -> String {
     }
     match (archived(info.state, from).first(), info.plugin) {
         (Some((_, archived)), _) => format!(
-            "loop {} is archived; {}",
+            "loop {} is in the archive; {}",
             archived.id,
             incompatible::bring_back(info, archived.id.as_str())
         ),

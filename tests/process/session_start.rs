@@ -194,7 +194,7 @@ fn an_agent_that_lost_a_blocks_text_to_compaction_gets_it_again() {
     let said = begin(&project, "s1", "resume");
     assert!(
         said.person
-            .ends_with("Where it is:\n    /claudex:status\n    claudex-loop status"),
+            .ends_with("To see where it is:\n    /claudex:status\n    claudex-loop status"),
         "{said:?}"
     );
     assert!(
