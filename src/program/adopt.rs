@@ -50,7 +50,9 @@ fn take_over(store: &Store, id: &LoopId, actor: Actor) -> Result<(), Failure> {
 /// # Errors
 /// Returns an error if the loop is over or cannot be changed.
 pub fn adopt_held(raw: &Raw) -> Result<Exit, Failure> {
-    let (store, id, actor) = (raw.store(), raw.id(), raw.actor());
+    let store = raw.store();
+    let id = raw.id();
+    let actor = raw.actor();
     if messages::phase(raw).terminal {
         return Err(loops::over("claudex::adopt", raw));
     }

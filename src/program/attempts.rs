@@ -1,6 +1,6 @@
-//! What was tried on a loop and refused: how it gets into the loop's journal, and how the journal is told of it.
+//! Refused attempts to change a loop, as notes in its journal.
 //!
-//! Only a no is noted, not a race that was lost and not a full disk; the store keeps the number of notes within bounds.
+//! Only refusals are noted, not lost races or full disks. The store limits the number of notes.
 
 use crate::machine::{Actor, Refusal};
 use crate::store::{LoopId, NoteEntry, REFUSED, REPAIRED, Store, UNEXPLAINED};
@@ -13,7 +13,7 @@ pub fn refused(store: &Store, id: &LoopId, by: Actor, tried: &str, refusal: &Ref
     }
 }
 
-/// Notes that something else was refused: a helper that would go past the transitions, a person's command.
+/// Notes another refusal: a shell helper that would skip a transition, or a user's command from an agent.
 pub fn note(store: &Store, id: &LoopId, by: Actor, tried: &str, why: &str) {
     let data = [("by", &*by.to_string()), ("tried", tried), ("why", why)];
     store.note_attempt(id, REFUSED, &data);

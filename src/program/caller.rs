@@ -1,16 +1,16 @@
-//! Who calls: inside which session of a client, and whether a person stands behind the call.
+//! The caller of a command: its session, and whether it is the user or an agent.
 //!
-//! Claude Code sets CLAUDECODE and CLAUDE_CODE_SESSION_ID in the commands that its agent runs. A call without
-//! either is a person's; a call with one of them is the agent's, unless a person's own command left a ticket for it. This
-//! keeps an agent from deciding by mistake; an agent that clears its environment on purpose is not stopped here.
+//! Claude Code sets CLAUDECODE and CLAUDE_CODE_SESSION_ID in the commands that its agent runs. A call with one of them is the
+//! agent's, unless the user's slash command left a ticket for it. This keeps an agent from deciding by mistake. An agent that
+//! clears its environment on purpose is not stopped here.
 
 use crate::machine::Actor;
 
-/// Set in every process that the client starts.
+/// The variable in every process that the client starts.
 const INSIDE: &str = "CLAUDECODE";
-/// The session's id there.
+/// The variable with the session's id.
 const SESSION: &str = "CLAUDE_CODE_SESSION_ID";
-/// What a loop's session is while no session has taken the loop.
+/// The session of a loop that no session has taken.
 pub const UNKNOWN: &str = "unknown";
 /// The session of a loop that a command of the program drives from its start to its end. No client has such a session, so no
 /// hook takes the loop over.
@@ -26,7 +26,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// What the environment says.
+    /// Reads the environment.
     pub fn from_env() -> Self {
         let set = |name| {
             std::env::var(name)
@@ -40,7 +40,7 @@ impl Caller {
         }
     }
 
-    /// Who that makes the caller; `ticket`: a person's own command stands behind the call.
+    /// Returns the actor. `ticket`: a slash command of the user's made the call.
     pub fn actor(&self, ticket: bool) -> Actor {
         if self.inside && !ticket {
             Actor::Agent

@@ -14,7 +14,7 @@ use crate::machine::Actor;
 use crate::machine::LoopHandle as _;
 use crate::store::{LoopId, StateHome};
 
-/// The variable with the client's process id. The plugin's hooks set it for clients that do not.
+/// The variable with the client's process id. The plugin's hooks set it if the client does not.
 const CLIENT: &str = "CLAUDE_PID";
 
 /// Returns the user's folder of the program, the input's session, and its client's process id.
@@ -63,7 +63,7 @@ pub(super) fn follow<M: App>(
         }
         adopted.is_ok()
     });
-    // What is known of the session goes along. Without it the next stop finds out anew.
+    // The records of the session follow, too. Without them the next stop makes new ones.
     let _ = Chosen::of(&before, &home).map(|chosen| chosen.keep(&session, &home));
     let _ = Seen::of(&before, &home).map(|seen| seen.keep(&session, &home));
     followed.into_iter().map(|(_, id)| id).collect()

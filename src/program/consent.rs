@@ -1,4 +1,4 @@
-//! Asking the person on their terminal before a command does what another session, or they, may regret.
+//! Questions in the terminal before a command that the user or another session may regret.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::time::SystemTime;

@@ -20,7 +20,7 @@ use crate::machine::{Refusal, Refused};
 pub type Variables = Map<String, Json>;
 
 /// The parts of a program that its machine's crate writes in Rust. Each method has a default, which adds nothing.
-#[allow(unused_variables)]
+#[expect(unused_variables, reason = "the defaults ignore their arguments")]
 pub trait Extension<M: App> {
     /// Changes the command line: adds flags to `start`, or limits an argument of a verb.
     fn arguments(&self, command: clap::Command) -> clap::Command {

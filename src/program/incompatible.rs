@@ -1,4 +1,4 @@
-//! The ways out for a loop that cannot be opened: the messages, and the verb by which a user gives it up.
+//! Loops that cannot be opened: the messages, and the verb by which a user gives one up.
 
 use camino::Utf8Path;
 
@@ -17,7 +17,7 @@ pub(super) fn ends_loops(table: &Table, transition: &str) -> bool {
     edges.all(|edge| table.phases[edge.to].terminal)
 }
 
-/// Whether a transition ends loops wherever they are.
+/// Returns whether a transition ends loops in every phase.
 pub fn ends_anywhere(table: &Table, transition: &str) -> bool {
     let edges = || table.edges().filter(|edge| edge.transition == transition);
     let going_on = |&phase: &usize| !table.phases[phase].terminal;
@@ -27,7 +27,7 @@ pub fn ends_anywhere(table: &Table, transition: &str) -> bool {
             .all(|phase| edges().any(|edge| edge.from == phase))
 }
 
-/// The verb by which a person gives a loop up, as it is typed in a terminal; None where the machine has none.
+/// Returns the command line by which the user gives a loop up, or `None` if the machine has none.
 pub(super) fn way_out(info: &ProgramInfo, id: &str) -> Option<String> {
     let mut edges = info.table.edges();
     let edge = edges.find(|edge| edge.is_verb() && ends_anywhere(info.table, edge.transition))?;
@@ -35,8 +35,11 @@ pub(super) fn way_out(info: &ProgramInfo, id: &str) -> Option<String> {
 }
 
 /// Returns the note about a document without a journal: a copy, or one of another program, such as the bash plugin.
-pub(super) fn foreign_document(info: &ProgramInfo, path: &Utf8Path) -> String {
-    let import = || format!("import {}", shell::quoted(path.as_str()));
+///
+/// The command has the path below `root`, because a note cannot have the quotes that another path may need.
+pub(super) fn foreign_document(info: &ProgramInfo, root: &Utf8Path, path: &Utf8Path) -> String {
+    let short = path.strip_prefix(root).unwrap_or(path);
+    let import = || format!("import {}", shell::quoted(short.as_str()));
     let words = info.take_up.map_or_else(import, str::to_owned);
     format!(
         "{} was not started here, so no stop drives it. To continue it:{}",
@@ -97,7 +100,7 @@ pub fn take_over(info: &ProgramInfo, id: &str) -> String {
     )
 }
 
-/// Returns the same for a loop that is in the way of a start: it is taken over, or every loop is archived.
+/// Returns the help for a start that a loop blocks: take the loop over, or archive every loop.
 pub fn in_the_way(info: &ProgramInfo, id: &str) -> String {
     format!(
         "{}\nor archive every loop of the project:{}",
@@ -106,7 +109,7 @@ pub fn in_the_way(info: &ProgramInfo, id: &str) -> String {
     )
 }
 
-/// A loop that could not be opened, as a failure of a command.
+/// Returns the error of a command for a loop that could not be opened.
 pub fn failure(info: &ProgramInfo, error: OpenError) -> Failure {
     let help = open_help(info, &error);
     let refused = |code, help: &str| Failure::plain(Exit::Refused, code, error.to_string(), help);
@@ -123,7 +126,7 @@ pub fn failure(info: &ProgramInfo, error: OpenError) -> Failure {
     }
 }
 
-/// The same in one line, below the loop's path where the error does not begin with it.
+/// Returns the error of a loop that could not be opened in one line, with its path and help.
 pub fn line(info: &ProgramInfo, path: &Utf8Path, error: &OpenError) -> String {
     let said = error.to_string();
     let path = text::shown(path);

@@ -18,25 +18,25 @@ use crate::machine::{Actor, Raw, Table};
 use crate::store::{Listed, LoopId, Store};
 use crate::text;
 
-/// The folder that a call is made from.
+/// Returns the working directory.
 ///
 /// # Errors
-/// It is gone, or its path is not UTF-8.
+/// Returns an error if it does not exist any more, or if its path is not UTF-8.
 pub fn here() -> Result<Utf8PathBuf, Failure> {
     locate::here().map_err(|error| {
         Failure::plain(
             Exit::Internal,
             "claudex::here",
             error.to_string(),
-            "go to a folder that exists, and whose path is UTF-8",
+            "change to a folder that exists and has a UTF-8 path",
         )
     })
 }
 
-/// Refuses to go on where a state folder above the working directory is there and not used: what it holds is not known then.
+/// Checks that every state folder above the working directory can be used.
 ///
 /// # Errors
-/// There is one, or the working directory is gone.
+/// Returns an error if one cannot be used, because its loops are unknown then.
 pub fn all_usable(info: &ProgramInfo) -> Result<(), Failure> {
     let stores = locate::stores(info.state, &[&here()?]);
     match stores.iter().find_map(Store::refusal) {
@@ -45,30 +45,22 @@ pub fn all_usable(info: &ProgramInfo) -> Result<(), Failure> {
     }
 }
 
-/// The loop that a call is about: by id, or the active one.
+/// Finds the loop with an id, or the active one.
 ///
 /// # Errors
-/// There is no such loop.
+/// Returns an error if there is no such loop.
 pub fn find(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Failure> {
     let here = here()?;
-    let found = match id {
+    match id {
         Some(id) => locate::by_id(info, &here, id),
         None => locate::active(info, &here),
-    };
-    found.map_err(|error| {
-        let exit = if matches!(error, locate::NotFound::BadId { .. }) {
-            Exit::Usage
-        } else {
-            Exit::Refused
-        };
-        Failure::new(exit, error)
-    })
+    }
 }
 
-/// The loop that a look is about: by id, or the active one, or the newest that is over.
+/// Finds the loop with an id, or the active one, or the one that finished last.
 ///
 /// # Errors
-/// There is no such loop, or more than one is active.
+/// Returns an error if there is no such loop, or if more than one is active.
 pub fn find_to_look(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Failure> {
     let newest = |failure: Failure| {
         let here = here()?;
@@ -82,11 +74,11 @@ pub fn find_to_look(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, Loop
     find(info, id).or_else(newest)
 }
 
-/// The loop that a person means who names none: the active one of their session, of several the one that its stops drive, else an archived one of theirs, else
-/// the one that is active.
+/// Finds the loop that the caller means without an id: the one that the stops of the session drive, or an archived one of the
+/// session, or the only active one.
 ///
 /// # Errors
-/// There is no such loop.
+/// Returns an error if there is no such loop.
 pub fn find_for(info: &ProgramInfo, caller: &Caller) -> Result<(Store, LoopId), Failure> {
     let here = here()?;
     if let Some(session) = caller.session.as_deref() {
@@ -106,10 +98,10 @@ pub fn find_for(info: &ProgramInfo, caller: &Caller) -> Result<(Store, LoopId), 
     find(info, None)
 }
 
-/// Finds the loop of a call: by the id that it names, else the one that the caller means.
+/// Finds the loop with an id, or the one that the caller means ([`find_for`]).
 ///
 /// # Errors
-/// There is no such loop.
+/// Returns an error if there is no such loop.
 pub(super) fn find_called(
     info: &ProgramInfo,
     id: Option<&str>,
@@ -185,12 +177,12 @@ pub fn tell_repairs(info: &ProgramInfo, raw: &Raw) {
     }
 }
 
-/// Opens a loop for a change, and tells what was put right.
+/// Opens a loop for a change, and prints what was repaired.
 pub(super) fn open<M: App>(store: &Store, id: &LoopId, actor: Actor) -> Result<M::Any, Failure> {
     opened::<M>(M::open(store, id, actor))
 }
 
-/// A loop that was opened, with what was put right told.
+/// Checks a loop that was opened for a change, and prints what was repaired.
 pub(super) fn opened<M: App>(opened: Result<M::Any, OpenError>) -> Result<M::Any, Failure> {
     let held = opened.map_err(|error| incompatible::failure(M::INFO, error))?;
     tell_repairs(M::INFO, held.raw());
@@ -198,8 +190,7 @@ pub(super) fn opened<M: App>(opened: Result<M::Any, OpenError>) -> Result<M::Any
     Ok(held)
 }
 
-/// Returns whether this transition gives up a loop that could not be opened: its phase or a field is not one of this version of
-/// the machine, and the transition ends loops in any phase.
+/// Returns whether a transition gives up a loop that this version of the machine cannot open. It must end loops in any phase.
 pub fn can_be_given_up<T>(opened: &Result<T, OpenError>, table: &Table, transition: &str) -> bool {
     matches!(
         opened,
@@ -210,7 +201,7 @@ pub fn can_be_given_up<T>(opened: &Result<T, OpenError>, table: &Table, transiti
 /// Archives a loop that this version of the machine cannot open.
 ///
 /// # Errors
-/// A review or a command of it is running, or the files cannot be moved.
+/// Returns an error if its review or command is running, or if the files cannot be moved.
 pub fn give_up(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
     store
         .archive(id)
@@ -222,8 +213,7 @@ pub fn give_up(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
     Ok(Exit::Complete)
 }
 
-/// Returns what a command was given: an id typed here, or what its prompt hook stored, whether `--adopt` was typed there, and who
-/// stands behind it.
+/// Returns the id that was typed here or after the slash command, whether `--adopt` was typed there, and the actor.
 pub(super) fn named(
     info: &ProgramInfo,
     target: &Target,
@@ -241,9 +231,8 @@ pub(super) fn named(
     Ok((id, flags.contains(&"--adopt"), caller.actor(true)))
 }
 
-/// Returns the id that a look is about: typed here, or after one of these slash commands. A look needs no person behind it, so
-/// that nothing was stored means that nothing was typed.
-pub(super) fn asked(
+/// Returns the id that was typed here or after one of these slash commands, which only show a loop.
+pub(super) fn id_to_show(
     info: &ProgramInfo,
     target: &Target,
     commands: &[&str],
@@ -282,13 +271,13 @@ pub(super) fn settings_here(info: &'static ProgramInfo) -> Result<Settings, Fail
     settings(info, &locate::root(info.state, &here()?), None)
 }
 
-/// Returns the error of a command for a loop that is over.
+/// Returns the error about a loop that is over.
 pub(super) fn over(code: &'static str, raw: &Raw) -> Failure {
     let why = format!("loop {} is over", raw.id());
     Failure::plain(Exit::Refused, code, why, &messages::unchanged(raw))
 }
 
-/// What is wrong with a loop that cannot be opened, with what to do about it.
+/// Returns an error with its help in one sentence.
 pub(super) fn with_help(error: &dyn Diagnostic) -> String {
     match error.help() {
         Some(help) => format!("{error}; {help}"),

@@ -167,6 +167,18 @@ fn possible(raw: &Raw) -> Vec<String> {
     ways.map(|way| way.command).collect()
 }
 
+/// Adds notes before a line for the user.
+pub(super) fn with_notes(
+    info: &ProgramInfo,
+    notes: &[String],
+    line: Option<String>,
+) -> Option<String> {
+    let prefix = info.line("");
+    let line = line.map(|line| line.strip_prefix(&prefix).unwrap_or(&line).to_owned());
+    let notes: Vec<String> = notes.iter().cloned().chain(line).collect();
+    (!notes.is_empty()).then(|| info.line(&notes.join("; ")))
+}
+
 /// Returns what opening a loop repaired, each a sentence.
 pub(super) fn repairs(raw: &Raw) -> Vec<String> {
     raw.repairs().iter().map(ToString::to_string).collect()

@@ -1,4 +1,4 @@
-//! `pause`: the user holds a loop, so that no stop drives it until `resume`.
+//! `pause`: the user pauses a loop, so that no stop drives it until `resume`.
 
 use super::app::{App, Program};
 use super::arguments::Target;
@@ -8,7 +8,7 @@ use super::{loops, messages, out};
 use crate::machine::LoopHandle as _;
 use crate::store::{LoopId, Store};
 
-/// Holds a loop.
+/// Pauses a loop.
 pub(super) fn pause<M: App>(program: &Program<M>, target: &Target) -> Result<Exit, Failure> {
     let info = program.info;
     let (id, _, actor) = loops::named(info, target, "pause")?;
@@ -20,13 +20,13 @@ pub(super) fn pause<M: App>(program: &Program<M>, target: &Target) -> Result<Exi
     }
     set(&store, &id, true)?;
     out::line(&format!(
-        "Loop {id} is paused: no stop drives it. To go on with it:{}",
+        "Loop {id} is paused: no stop drives it. To continue it:{}",
         info.command(&format!("resume {id}"))
     ));
     Ok(Exit::Complete)
 }
 
-/// Holds a loop, or lets it go. Returns whether that changed anything.
+/// Pauses a loop, or ends its pause. Returns whether that changed anything.
 pub(super) fn set(store: &Store, id: &LoopId, paused: bool) -> Result<bool, Failure> {
     let is_new = store
         .pause(id, paused)

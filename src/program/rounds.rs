@@ -1,4 +1,4 @@
-//! What a loop's rounds have come to: who found what, how long it took, and what has to be admitted.
+//! A loop's rounds: findings, duration, reviewers and caveats.
 
 use std::fmt;
 
@@ -20,16 +20,16 @@ use crate::review::{ReviewSpec, evidence, findings_json};
 use crate::store::{ChangeEntry, Entry, LoopId, Store};
 use crate::text;
 
-/// A round, as the table shows it.
+/// A row of the table of rounds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RoundLine {
-    /// From 1.
+    /// The number, from 1.
     pub round: u64,
     /// The persona's label.
     pub persona: String,
-    /// The findings; None: there is no findings file.
+    /// The findings, or `None` if there is no findings file.
     pub counts: Option<Counts>,
-    /// The findings file, where the files count on their own.
+    /// The findings file, if these files have their own numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
 }
@@ -55,7 +55,7 @@ pub fn spec(raw: &Raw) -> Option<&'static ReviewSpec> {
         .or_else(|| phases.iter().find_map(|phase| phase.review))
 }
 
-/// Names what is reviewed in a loop's phase: its round, as `round 2`; where its findings files count on their own, the phase.
+/// Names the round of a loop, as `round 2`, or its phase if findings files have their own numbers.
 pub fn named(raw: &Raw, spec: &ReviewSpec) -> String {
     match spec.is_numbered() {
         true => format!("phase {}", raw.table().phases[raw.phase()].stored),
@@ -63,7 +63,7 @@ pub fn named(raw: &Raw, spec: &ReviewSpec) -> String {
     }
 }
 
-/// The same with the last round where the machine has such a field, as `round 2 of 3`.
+/// Names the round with the last one, as `round 2 of 3`, if the machine has that field.
 pub fn of_most(raw: &Raw, spec: &ReviewSpec) -> String {
     let named = named(raw, spec);
     match raw
@@ -76,14 +76,15 @@ pub fn of_most(raw: &Raw, spec: &ReviewSpec) -> String {
     }
 }
 
-/// Returns the table's lines, one for each round that was begun; where findings files count on their own, one for each of these.
+/// Returns the rows of the table, one for each round, or one for each findings file if these have their own numbers.
 ///
-/// A round that was reviewed has the persona of its run; the configuration may have changed since.
+/// A reviewed round has the persona of its run, because the configuration may have changed.
 pub fn rounds(raw: &Raw, personas: &Personas) -> Vec<RoundLine> {
     let Some(spec) = spec(raw) else {
         return Vec::new();
     };
-    let (store, runs) = (raw.store(), runs(raw));
+    let store = raw.store();
+    let runs = runs(raw);
     if spec.is_numbered() {
         let of = |run: &Run| {
             let path = &run.findings.as_ref()?.path;
@@ -116,8 +117,7 @@ pub fn rounds(raw: &Raw, personas: &Personas) -> Vec<RoundLine> {
     (1..=raw.count(spec.round).min(1000)).map(of).collect()
 }
 
-/// Returns how the findings of all rounds stand, in words; `None` where nothing was found, and where all of it is new: the table
-/// has the same numbers.
+/// Returns what became of the findings of all rounds, or `None` if all are new, because the table has the same numbers.
 pub fn across(raw: &Raw) -> Option<String> {
     let rounds = evidence::history(raw, spec(raw)?).ok()?;
     let standings = finding_history::standings(&rounds);
@@ -127,50 +127,25 @@ pub fn across(raw: &Raw) -> Option<String> {
     (!first).then(|| Tally::of(&standings).to_string())
 }
 
-/// Most rounds that a table shows, and most numbers in a list of rounds.
-const SHOWN: usize = 40;
-
-/// The table of a message. Of a great many rounds the middle is left out: a message that the client would cut loses what
-/// stands below the table, such as how to cancel the loop.
+/// Renders the table.
 pub fn table(lines: &[RoundLine]) -> String {
-    let mut rows: Vec<String> = lines.iter().map(ToString::to_string).collect();
-    if rows.len() > SHOWN {
-        let (first, last) = (SHOWN / 2, rows.len() - SHOWN / 2);
-        let note = format!(
-            "- (rounds {} to {last} are left out here; `status` shows them)",
-            first + 1
-        );
-        rows.splice(first..last, [note]);
-    }
+    let rows: Vec<String> = lines.iter().map(ToString::to_string).collect();
     rows.join("\n")
 }
 
-/// `1, 2, 5`; of a great many, how many and between which.
-fn listed(rounds: &[u64]) -> String {
-    match rounds {
-        [first, .., last] if rounds.len() > SHOWN => {
-            format!("{} rounds between {first} and {last}", rounds.len())
-        }
-        _ => {
-            let numbers: Vec<String> = rounds.iter().map(ToString::to_string).collect();
-            format!("round {}", numbers.join(", "))
-        }
-    }
-}
-
-/// Counts what a run found, by its findings file.
+/// Counts the findings of a run.
 pub fn counts_of_run(store: &Store, id: &LoopId, run: &Run) -> Option<Counts> {
     if let Some(RunOutcome::Clean { .. }) = run.ended {
         return Some(Counts::default());
     }
     let bytes = store.read(&run.findings_path(store, id)).ok()?;
     let text = String::from_utf8_lossy(&bytes);
-    // The last line of a file of its own is for people.
+    // A numbered findings file ends in a line for the user.
     let end = text.rfind("\nVERDICT: ").filter(|_| run.findings.is_some());
     counts_of(text[..end.unwrap_or(text.len())].as_bytes())
 }
 
-/// Counts what a findings file has; None: it cannot be read as one.
+/// Counts the findings of a file, or returns `None` if it is not a findings file.
 pub fn counts_of(bytes: &[u8]) -> Option<Counts> {
     match answer::read(std::str::from_utf8(bytes).ok()?).ok()? {
         Verdict::Clean => Some(Counts::default()),
@@ -178,7 +153,7 @@ pub fn counts_of(bytes: &[u8]) -> Option<Counts> {
     }
 }
 
-/// Returns the seconds since the loop's start: until now, or, where it is over, until its last change.
+/// Returns the seconds from the loop's start until now, or until its last change if it is over.
 pub fn seconds(raw: &Raw, now: Timestamp) -> u64 {
     let journal = raw.journal().unwrap_or_default();
     let mut changes = journal.iter().filter_map(|entry| match entry {
@@ -212,8 +187,8 @@ pub(super) fn record(change: &ChangeEntry) -> Option<EvidenceRecord> {
     EvidenceRecord::deserialize(change.evidence.as_ref()?).ok()
 }
 
-/// Returns the evidence by which open findings were rejected, by transition, oldest first. Who brings a loop back to the reviews that it
-/// had left has it go on with them: nothing is rejected there any more.
+/// Returns the evidence by which open findings were rejected, by transition, oldest first. A loop that returns to the reviews
+/// drops its rejections.
 pub fn rejections(journal: &[Entry]) -> Vec<(&str, EvidenceRecord)> {
     let mut standing: Vec<(&ChangeEntry, EvidenceRecord)> = Vec::new();
     for change in journal.iter().filter_map(Entry::change) {
@@ -227,7 +202,7 @@ pub fn rejections(journal: &[Entry]) -> Vec<(&str, EvidenceRecord)> {
         .collect()
 }
 
-/// Returns what has to be admitted of any loop's reviews, each a sentence.
+/// Returns the caveats of a loop's reviews, each a sentence.
 pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
     let records = records(journal);
     let mut admitted = Vec::new();
@@ -242,13 +217,16 @@ pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
     }
     let waived: Vec<_> = records.iter().filter(|(_, record)| record.waived).collect();
     if !waived.is_empty() {
-        let mut rounds: Vec<u64> = waived.iter().map(|(_, record)| record.round).collect();
+        let mut rounds: Vec<String> = waived
+            .iter()
+            .map(|(_, record)| record.round.to_string())
+            .collect();
         rounds.dedup();
         let info = super::info::ProgramInfo::of(raw.table());
         admitted.push(format!(
-            "Not reviewed ({}=optional): {}.",
+            "Not reviewed ({}=optional): round {}.",
             info.variable("EVIDENCE"),
-            listed(&rounds)
+            rounds.join(", ")
         ));
     }
     let history = spec(raw).and_then(|spec| evidence::history(raw, spec).ok());
@@ -285,7 +263,7 @@ pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
     admitted
 }
 
-/// Names who gave the verdicts of a loop, each once, in the order of their runs.
+/// Names the reviewers that gave verdicts, each once, in the order of their runs.
 pub fn reviewers(raw: &Raw) -> String {
     let mut names: Vec<String> = Vec::new();
     for run in runs(raw) {
@@ -324,32 +302,5 @@ mod tests {
             line.to_string(),
             "- Round 2 (Ops and SRE review): no findings file"
         );
-    }
-
-    #[test]
-    fn a_table_of_a_great_many_rounds_stays_short() {
-        let lines = |count| -> Vec<RoundLine> {
-            let line = |round| RoundLine {
-                round,
-                persona: "Security and data-integrity review".to_owned(),
-                counts: None,
-                file: None,
-            };
-            (1..=count).map(line).collect()
-        };
-        assert_eq!(table(&lines(40)).lines().count(), 40);
-        let long = table(&lines(1000));
-        assert_eq!(long.lines().count(), 41);
-        assert!(long.len() < 4000, "{}", long.len());
-        let rows: Vec<&str> = long.lines().collect();
-        assert!(rows[19].starts_with("- Round 20 (") && rows[21].starts_with("- Round 981 ("));
-        assert_eq!(
-            rows[20],
-            "- (rounds 21 to 980 are left out here; `status` shows them)"
-        );
-        assert!(rows[40].starts_with("- Round 1000 ("));
-        assert_eq!(listed(&[1, 2, 5]), "round 1, 2, 5");
-        let many: Vec<u64> = (1..=1000).collect();
-        assert_eq!(listed(&many), "1000 rounds between 1 and 1000");
     }
 }

@@ -73,23 +73,25 @@ pub(super) fn locate(info: &ProgramInfo, stores: &[Store], session: Option<&str>
 
 /// Returns why a loop that is not over cannot be driven, or `None` if it belongs to another project.
 fn problem(info: &ProgramInfo, store: &Store, listed: &Listed) -> Option<String> {
-    let problem = listed.problem.as_deref()?;
-    if !listed.left_alone {
-        let path = text::shown(&listed.path);
-        return Some(match problem.starts_with(&path) {
-            true => problem.to_owned(),
-            false => format!("{path} cannot be used as a loop: {problem}"),
-        });
+    let problem = text::one_line(listed.problem.as_deref()?, MAX_PROBLEM_CHARS);
+    if listed.left_alone {
+        let help = incompatible::take_over(info, listed.id.as_str());
+        let is_here = store.is_for(listed.root.as_deref());
+        return is_here.then(|| format!("{problem}; {help}"));
     }
-    if !store.is_for(listed.root.as_deref()) {
-        return None;
+    let is_document = listed.phase.is_some();
+    if is_document && !store.has_journal(&listed.id) {
+        return Some(incompatible::foreign_document(
+            info,
+            store.root(),
+            &listed.path,
+        ));
     }
-    if !store.has_journal(&listed.id) {
-        return Some(incompatible::foreign_document(info, &listed.path));
-    }
-    let problem = text::one_line(problem, MAX_PROBLEM_CHARS);
-    let help = incompatible::take_over(info, listed.id.as_str());
-    Some(format!("{problem}; {help}"))
+    let path = text::shown(&listed.path);
+    Some(match problem.starts_with(&path) {
+        true => problem,
+        false => format!("{path} cannot be used as a loop: {problem}"),
+    })
 }
 
 /// Returns the archived loop of a session that is not over.

@@ -61,9 +61,7 @@ pub(super) fn answer<M: App>(
     }
     let stores = surroundings.stores(info, input);
     let mut output = describe_loop(program, input, &stores, source);
-    let notes = notes.iter().map(|note| info.line(note));
-    let lines: Vec<String> = notes.chain(output.person.take()).collect();
-    output.person = Some(lines.join("\n")).filter(|lines| !lines.is_empty());
+    output.person = messages::with_notes(info, &notes, output.person);
     output
 }
 

@@ -1,7 +1,7 @@
-//! What a person typed after a slash command, as the arguments that it means.
+//! The arguments that the user typed after a slash command.
 //!
-//! The prompt hook kept it byte for byte. No shell splits it here: flags stand first and end at white space, and what follows
-//! is one argument, whatever is in it. A command that takes nothing but flags has a flag's value end at the next flag.
+//! The prompt hook keeps them byte for byte. No shell splits them: flags come first and end at white space, and the rest is one
+//! argument. If a command takes only flags, a flag's value ends at the next flag.
 
 use clap::{Arg, ArgAction, Command};
 
@@ -11,10 +11,10 @@ use super::info::ProgramInfo;
 use crate::hooks::prompt;
 use crate::store::{LoopId, StateHome};
 
-/// The hidden flag that has a command take what was typed.
+/// The hidden flag by which a command takes what was typed.
 pub(super) const FROM_PROMPT: &str = "from_prompt";
 
-/// Returns that flag.
+/// Returns the flag.
 pub(super) fn flag() -> Arg {
     Arg::new(FROM_PROMPT)
         .long("from-prompt")
@@ -23,10 +23,10 @@ pub(super) fn flag() -> Arg {
         .help("Take what the command's prompt hook stored")
 }
 
-/// Takes what was typed after a slash command of this session; `None`: nothing was stored. Once taken it is gone.
+/// Takes and removes what was typed after a slash command of this session, or returns `None` if nothing was kept.
 ///
 /// # Errors
-/// The record cannot be read.
+/// Returns an error if the record cannot be read.
 pub(super) fn take(
     info: &ProgramInfo,
     command: &str,
@@ -41,15 +41,15 @@ pub(super) fn take(
             Exit::Internal,
             "claudex::prompt::io",
             format!("cannot read the command that was typed: {error}"),
-            &format!("see whether you may write in {home}, and whether its disk is full"),
+            &format!("make {home} writable, and free disk space"),
         )
     })
 }
 
-/// Takes what was typed after a slash command that needs a person behind it.
+/// Takes and removes what was typed after a slash command of the user's.
 ///
 /// # Errors
-/// Nothing was stored, or the record cannot be read.
+/// Returns an error if nothing was kept, or if the record cannot be read.
 pub(super) fn taken(info: &ProgramInfo, command: &str, caller: &Caller) -> Result<String, Failure> {
     take(info, command, caller)?.ok_or_else(|| {
         Failure::plain(

@@ -19,7 +19,7 @@ use crate::behaviours::{Step, words};
 use crate::hooks::{Action, Decision, Input};
 use crate::machine::{Actor, EdgeAt, LoopHandle, Raw, Refusal};
 use crate::review::runs;
-use crate::store::{HOOK_TIMEOUT, LoopId, Store, StoreError};
+use crate::store::{HOOK_TIMEOUT, LoopId, Store};
 use crate::text;
 
 /// The beginning of the log line about a stop that changed nothing. `status` shows that line.
@@ -74,7 +74,10 @@ fn decide<M: App>(program: &Program<M>, input: &Input, surroundings: &Surroundin
         (Located::Note(note), _) => approve(info, &note),
         (Located::Nothing, _) => Decision::approve(None),
     };
-    with_notes(info, decision, &vanished)
+    Decision {
+        note: messages::with_notes(info, &vanished, decision.note),
+        ..decision
+    }
 }
 
 /// A stop of one loop.
@@ -130,7 +133,8 @@ impl<M: App> Stop<'_, M> {
         let session = self.input.session_id.as_deref();
         let held = match session.filter(|session| is_unowned && *session != UNKNOWN) {
             Some(session) => {
-                self.bind(held.raw(), session)
+                self.store
+                    .set_session(held.raw().record(), session, "bind", "hook")
                     .map_err(|error| error.to_string())?;
                 open()?
             }
@@ -140,12 +144,6 @@ impl<M: App> Stop<'_, M> {
             self.log(&format!("touch: {error}"));
         }
         Ok(held)
-    }
-
-    fn bind(&self, raw: &Raw, session: &str) -> Result<(), StoreError> {
-        self.store
-            .set_session(raw.record(), session, "bind", "hook")
-            .map(drop)
     }
 
     /// Loads the settings, and keeps what the hook saw of the environment for commands inside the session.
@@ -314,7 +312,10 @@ impl<M: App> Stop<'_, M> {
     }
 
     fn with_notes(&self, decision: Decision, notes: &[String]) -> Decision {
-        with_notes(self.program.info, decision, notes)
+        Decision {
+            note: messages::with_notes(self.program.info, notes, decision.note),
+            ..decision
+        }
     }
 
     fn log(&self, line: &str) {
@@ -337,16 +338,4 @@ fn timeout_note(info: &ProgramInfo, store: &Store) -> String {
         text::shown(store.folder()),
         info.program
     )
-}
-
-/// Adds a line with these notes before the note of a decision.
-fn with_notes(info: &ProgramInfo, mut decision: Decision, notes: &[String]) -> Decision {
-    if !notes.is_empty() {
-        let mut line = info.line(&notes.join("; "));
-        if let Some(note) = decision.note {
-            line += &format!("\n{note}");
-        }
-        decision.note = Some(line);
-    }
-    decision
 }

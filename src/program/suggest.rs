@@ -1,17 +1,14 @@
-//! What a mistyped word most likely was: the near name, the loop whose id begins so.
-//!
-//! One place for every "did you mean"; what the words are for is not known here.
+//! Suggestions for mistyped words: the nearest name, or the loop whose id begins or ends so.
 
-/// How many characters of an id have to be right before one is named for them.
-const BEGINNING: usize = 4;
+/// The fewest characters of an id that suggest one.
+const MIN_ID_CHARS: usize = 4;
 
-/// Longer words are not names that someone mistyped, and comparing them takes time.
-const LONGEST: usize = 64;
+/// The longest word that is compared, in bytes.
+const MAX_WORD_BYTES: usize = 64;
 
-/// The known word that is nearest to the given one, where one is near enough to be meant. Case does not count, nor whether
-/// a word is joined by hyphens or underscores.
+/// Returns the known word that was probably meant, or `None` if none is near enough. Case and `-` or `_` do not matter.
 pub fn word<'k>(given: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
-    if given.len() > LONGEST {
+    if given.len() > MAX_WORD_BYTES {
         return None;
     }
     let plain = |text: &str| text.to_lowercase().replace('_', "-");
@@ -22,17 +19,17 @@ pub fn word<'k>(given: &str, known: impl IntoIterator<Item = &'k str>) -> Option
     let most = (length / 3).clamp(1, 3);
     known
         .into_iter()
-        .filter(|known| *known != exact && known.len() <= LONGEST)
+        .filter(|known| *known != exact && known.len() <= MAX_WORD_BYTES)
         .map(|known| (strsim::damerau_levenshtein(&given, &plain(known)), known))
         .filter(|(distance, known)| *distance <= most && *distance < known.chars().count())
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, known)| known)
 }
 
-/// The one id that begins or ends with what was given, else the nearest one. None where several would do.
+/// Returns the only id that begins or ends with a text, or else the nearest one, or `None` if several fit.
 pub fn id<'k>(given: &str, known: impl IntoIterator<Item = &'k str> + Clone) -> Option<&'k str> {
     let given = given.trim().to_lowercase();
-    if given.chars().count() >= BEGINNING {
+    if given.chars().count() >= MIN_ID_CHARS {
         let mut same = known
             .clone()
             .into_iter()
@@ -46,7 +43,7 @@ pub fn id<'k>(given: &str, known: impl IntoIterator<Item = &'k str> + Clone) -> 
     word(&given, known)
 }
 
-/// The help of an error: what was probably meant, then what holds in any case.
+/// Returns the help of an error: the suggestion, then the rest.
 pub fn help(near: Option<&str>, otherwise: &str) -> String {
     match near {
         Some(near) => format!("did you mean `{near}`? {otherwise}"),

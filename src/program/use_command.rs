@@ -12,63 +12,29 @@ use crate::machine::LoopHandle as _;
 use crate::store::StateHome;
 use crate::text;
 
-/// Says which loops a call could choose: those of its session and of nobody's, from a terminal all that are under way.
-fn there_are(info: &ProgramInfo, caller: &Caller) -> Result<String, Failure> {
-    let mut active = locate::active_loops(info.state, &loops::here()?);
-    active.retain(|(_, listed)| match &caller.session {
-        Some(session) => is_unowned(listed) || listed.session.as_ref() == Some(session),
-        None => true,
-    });
-    let program = info.program;
-    if active.is_empty() {
-        return Ok(format!(
-            "there is none to choose; those that there are:\n    {program} list"
-        ));
-    }
-    let lines: Vec<String> = active
-        .iter()
-        .map(|(_, listed)| format!("{program} use {}", listed.id))
-        .collect();
-    Ok(format!("name one:{}", words::lines(&lines)))
-}
-
-/// Has the stops of a session drive a loop: of this session, or, from a terminal, of the one that has the loop.
+/// Makes the stops of a session drive a loop: of this session, or, from a terminal, of the session that has the loop.
 pub(super) fn choose<M: App>(id: Option<&str>) -> Result<Exit, Failure> {
     let info = M::INFO;
     let caller = Caller::from_env();
     let refused = |exit, why: String, help: &str| Failure::plain(exit, "claudex::use", why, help);
     let Some(id) = id else {
-        let why = "which loop is to be driven?".to_owned();
-        return Err(refused(Exit::Usage, why, &there_are(info, &caller)?));
+        let why = "no loop was given".to_owned();
+        return Err(refused(Exit::Usage, why, &list_choices(info, &caller)?));
     };
-    let found = locate::by_id(info, &loops::here()?, id).map_err(|error| {
-        let exit = match error {
-            locate::NotFound::BadId { .. } => Exit::Usage,
-            _ => Exit::Refused,
-        };
-        (exit, error.to_string())
-    });
-    let (store, id) = match found {
-        Ok(found) => found,
-        Err((exit, why)) => return Err(refused(exit, why, &there_are(info, &caller)?)),
-    };
+    let (store, id) = loops::find(info, Some(id))?;
     let held = loops::open::<M>(&store, &id, caller.actor(false))?;
     let raw = held.raw();
+    if messages::phase(raw).terminal {
+        return Err(loops::over("claudex::use", raw));
+    }
     let owner = raw.text(info.state.fields.session);
-    let is_unowned = [UNKNOWN, ""].contains(&owner.as_str());
     let session = match &caller.session {
-        _ if messages::phase(raw).terminal => {
-            let why = format!("loop {id} is over");
-            return Err(refused(Exit::Refused, why, &there_are(info, &caller)?));
-        }
         Some(session) => session.clone(),
-        None if is_unowned => {
-            let help = "nothing has to be chosen: the first session that ends a turn here takes it";
-            return Err(refused(
-                Exit::Refused,
-                format!("loop {id} belongs to no session yet"),
-                help,
-            ));
+        None if [UNKNOWN, ""].contains(&owner.as_str()) => {
+            let why = format!("loop {id} belongs to no session yet");
+            let help =
+                "there is nothing to choose: the first session that ends a turn here takes it";
+            return Err(refused(Exit::Refused, why, help));
         }
         None => owner,
     };
@@ -97,4 +63,25 @@ pub(super) fn choose<M: App>(id: Option<&str>) -> Result<Exit, Failure> {
         }
     ));
     Ok(Exit::Complete)
+}
+
+/// Lists the loops that a call can choose: those of its session and those without one, or all from a terminal.
+fn list_choices(info: &ProgramInfo, caller: &Caller) -> Result<String, Failure> {
+    let mut active = locate::active_loops(info.state, &loops::here()?);
+    active.retain(|(_, listed)| match &caller.session {
+        Some(session) => is_unowned(listed) || listed.session.as_ref() == Some(session),
+        None => true,
+    });
+    let program = info.program;
+    let commands: Vec<String> = active
+        .iter()
+        .map(|(_, listed)| format!("{program} use {}", listed.id))
+        .collect();
+    Ok(match commands.is_empty() {
+        true => format!(
+            "no loop is active; to see all:{}",
+            words::lines(&[format!("{program} list")])
+        ),
+        false => format!("choose one:{}", words::lines(&commands)),
+    })
 }

@@ -12,7 +12,7 @@ pub(super) fn name(info: &ProgramInfo, folders: &[&Utf8Path]) -> Vec<String> {
     vanished(info, folders).iter().map(sentence).collect()
 }
 
-/// Returns the same for a hook, which names each folder once.
+/// Returns a sentence for each folder that this hook has not named yet.
 pub(super) fn name_once(info: &ProgramInfo, folders: &[&Utf8Path], hook: &str) -> Vec<String> {
     let mut vanished = vanished(info, folders);
     vanished.retain(|store| store.note_vanished(hook));

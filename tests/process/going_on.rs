@@ -180,7 +180,7 @@ fn the_slash_command_takes_a_number_of_rounds_and_an_id_in_either_order() {
         .exits(2)
         .says("claudex::prompt::none")
         // Which is also what a client says whose hooks are switched off.
-        .says("the client runs no hook of this plugin: claudex-loop doctor says why");
+        .says("the client does not run this plugin’s hooks: claudex-loop doctor says why");
     assert_eq!(project.field(&id, "max_rounds"), "1");
 }
 
@@ -191,8 +191,11 @@ fn more_is_not_the_agents_and_the_refusal_says_whom_to_ask() {
     let ran = project
         .run_in_session("s1", &["more", "--rounds", "1"])
         .exits(1);
-    has(&ran.err, "not for agent");
-    has(&ran.err, "/claudex:more");
+    let refusal = format!(
+        "claudex::verb\n\n  × loop {id}: an agent may not run ‘more’\n  help: nothing was changed; ask the user to:\n            \
+         /claudex:more {id} --rounds <rounds>\n            claudex-loop more {id} --rounds <rounds>\n"
+    );
+    assert_eq!(ran.err, refusal);
     assert_eq!(project.state(&id), before);
 }
 

@@ -60,8 +60,10 @@ fn what_is_over_is_not_told_at_each_stop_whoever_wrote_it() {
     assert_eq!(std::fs::read_to_string(&old).unwrap(), text);
     std::fs::write(&old, text.replace("done", "reviewing")).unwrap();
     let note = project.fire().approved();
+    let path = old.display().to_string().replace('\'', "’");
     let told = format!(
-        "claudex: {old} was not started here, so no stop drives it. To continue it:\n    claudex-loop import {old}"
+        "claudex: {path} was not started here, so no stop drives it. To continue it:\n    \
+         claudex-loop import .claude/claudex/20250101-000000-abcdef.state"
     );
     assert_eq!(note, told);
 }

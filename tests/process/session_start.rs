@@ -34,12 +34,9 @@ fn read(ran: &Ran) -> Said {
         person: text("/systemMessage").unwrap_or_default(),
         agent: text("/hookSpecificOutput/additionalContext").unwrap_or_default(),
     };
-    // Each note is one line, with commands below it.
-    let mut lines = said.person.lines();
-    assert!(
-        lines.all(|line| line.starts_with("    ") || line.starts_with("claudex: ")),
-        "{said:?}"
-    );
+    // One line; commands stand below it.
+    let mut commands = said.person.lines().skip(1);
+    assert!(commands.all(|line| line.starts_with("    ")), "{said:?}");
     assert!(
         said.person.chars().count() < 500 && said.agent.chars().count() < 9_000,
         "{said:?}"
@@ -73,7 +70,7 @@ fn another_plugin_on_our_state_folder_is_named_with_what_switches_it_off() {
     let (first, rest) = said.split_at(rival.len());
     assert_eq!(first, rival);
     assert!(
-        rest.starts_with(&format!("\nclaudex: loop {id} of this session")),
+        rest.starts_with(&format!("; loop {id} of this session")),
         "{said}"
     );
     assert_eq!(begin(&project, "s1", "compact").person, "");
@@ -156,7 +153,7 @@ fn an_agent_that_lost_a_blocks_text_to_compaction_gets_it_again() {
     assert_eq!(
         said.agent,
         format!(
-            "claudex: this session drives loop {id}, which is in phase drafting and waits for the agent, to write PLAN.md. Go on with \
+            "claudex: this session drives loop {id}, which is in phase drafting and waits for the agent, to write PLAN.md. Continue \
              it: write PLAN.md, then end the turn"
         )
     );
@@ -167,7 +164,7 @@ fn an_agent_that_lost_a_blocks_text_to_compaction_gets_it_again() {
     let (line, text) = said.agent.split_once("\n\n").unwrap();
     assert!(
         line.ends_with(&format!(
-            "Go on with it: run the review:\n    claudex-loop review {id}"
+            "Continue it: run the review:\n    claudex-loop review {id}"
         )),
         "{line}"
     );
@@ -197,7 +194,7 @@ fn an_agent_that_lost_a_blocks_text_to_compaction_gets_it_again() {
     let said = begin(&project, "s1", "resume");
     assert!(
         said.person
-            .ends_with("Where it is:\n    /claudex:status\n    claudex-loop status"),
+            .ends_with("To see where it is:\n    /claudex:status\n    claudex-loop status"),
         "{said:?}"
     );
     assert!(
@@ -245,9 +242,12 @@ fn a_loop_of_another_session_is_told_by_how_long_it_has_been_still() {
             && said.person.ends_with(&adopt),
         "{said:?}"
     );
-    assert!(
-        said.agent.ends_with("do nothing about it unasked"),
-        "{said:?}"
+    assert_eq!(
+        said.agent,
+        format!(
+            "{}\nThe user decides about it: do nothing unless asked",
+            said.person
+        )
     );
     // A compaction may have given the session a new id.
     assert_eq!(begin(&project, "s2", "compact"), said);
@@ -298,15 +298,19 @@ fn a_loop_of_nobodys_is_announced_before_it_takes_the_first_turn() {
     let id = project.start(&[]);
     for source in ["startup", "resume", "clear"] {
         let said = begin(&project, "s1", source);
-        assert!(
-            said.person.starts_with(&format!(
-                "claudex: loop {id} (phase drafting) belongs to no session yet: the first turn that ends here takes it."
-            )),
-            "{said:?}"
+        assert_eq!(
+            said.person,
+            format!(
+                "claudex: loop {id} (phase drafting) belongs to no session yet: the first turn that ends here takes it. \
+                 To see where it is:\n    /claudex:status\n    claudex-loop status"
+            )
         );
-        assert!(
-            said.agent.ends_with("do nothing about it unasked"),
-            "{said:?}"
+        assert_eq!(
+            said.agent,
+            format!(
+                "{}\nThe user decides about it: do nothing unless asked",
+                said.person
+            )
         );
     }
     assert_eq!(project.changes(&id), ["start"], "it is no stop");

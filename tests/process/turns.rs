@@ -29,11 +29,11 @@ fn paused_loop_is_driven_by_no_stop_until_resumed() {
     project.run(&["pause"]).exits(0).says("is paused");
     let before = project.changes(&id);
     for _ in 0..2 {
-        let note = project.fire().approved();
-        assert!(
-            note.starts_with(&format!("claudex: loop {id} is paused. To go on with it:"))
-                && note.contains(&format!("/claudex:resume {id}")),
-            "{note}"
+        assert_eq!(
+            project.fire().approved(),
+            format!(
+                "claudex: loop {id} is paused. To continue it:\n    /claudex:resume {id}\n    claudex-loop resume {id}"
+            )
         );
     }
     assert_eq!(project.changes(&id), before);
@@ -77,7 +77,7 @@ fn cancel_without_id_names_a_loop_not_started_here() {
     assert!(
         refused
             .err
-            .contains(&format!("loop {id} is there, but it is not yours"))
+            .contains(&format!("loop {id} exists, but it is not yours"))
             && refused.err.contains(&format!("claudex-loop adopt {id}")),
         "{refused:?}"
     );

@@ -18,7 +18,7 @@ pub(in crate::program) fn journal<M: App>(
 ) -> Result<Exit, Failure> {
     let info = M::INFO;
     let json = look.format.json;
-    let Some(id) = loops::asked(info, &look.target, &["history", "journal"])? else {
+    let Some(id) = loops::id_to_show(info, &look.target, &["history", "journal"])? else {
         let listed = super::list::<M>(json)?;
         if !json && !super::listing::is_empty::<M>()? {
             out::line("");

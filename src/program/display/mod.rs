@@ -33,7 +33,7 @@ fn open<M: App>(
     command: &str,
 ) -> Result<(M::Any, Settings, Past), Failure> {
     let info = program.info;
-    let id = loops::asked(info, target, &[command])?;
+    let id = loops::id_to_show(info, target, &[command])?;
     let (store, id) = loops::find_to_look(info, id.as_deref())?;
     let store = store.to_look();
     let held = loops::open::<M>(&store, &id, Actor::Person)?;

@@ -150,7 +150,7 @@ pub(in crate::program) fn status<M: App>(
 ) -> Result<Exit, Failure> {
     let info = program.info;
     let now = Timestamp::now();
-    let id = loops::asked(info, &look.target, &["status"])?;
+    let id = loops::id_to_show(info, &look.target, &["status"])?;
     let mut all = Vec::new();
     let mut problems = Vec::new();
     let active = match session_loops::has_many(info) {
