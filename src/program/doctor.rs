@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use camino::Utf8Path;
 use miette::Diagnostic;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::assembled::{App, Program};
 use super::client_files::ClientFiles;
@@ -32,43 +32,23 @@ const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest text of a check, in characters.
 const MAX_TEXT_CHARS: usize = 500;
 
-/// One check. Its fields are those of `--json`.
-#[derive(Debug, Serialize)]
-struct Check {
-    name: &'static str,
-    result: Verdict,
-    found: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    help: Option<String>,
-}
-
-/// The verdict of a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, derive_more::Display)]
-#[serde(rename_all = "lowercase")]
-#[display(rename_all = "lowercase")]
-enum Verdict {
-    Ok,
-    /// Loops run, but something is missing.
-    Warning,
-    /// No loop runs as it should.
-    Problem,
-}
-
-/// The finding of a check: as it should be, or the verdict, what is missing, and the next step.
-type Finding<T> = Result<T, (Verdict, String, String)>;
+/// A finding that is not as it should be: how bad it is, the finding, and the next step.
+type Fault = (Tone, String, String);
 /// The result of a check.
-type Found = Finding<String>;
+type Found = Result<String, Fault>;
 
-fn warning<T>(found: impl Into<String>, help: impl Into<String>) -> Finding<T> {
-    Err((Verdict::Warning, found.into(), help.into()))
+/// Returns a fault with which loops run all the same.
+fn warning<T>(found: impl Into<String>, help: impl Into<String>) -> Result<T, Fault> {
+    Err((Tone::Warning, found.into(), help.into()))
 }
 
-fn problem<T>(found: impl Into<String>, help: impl Into<String>) -> Finding<T> {
-    Err((Verdict::Problem, found.into(), help.into()))
+/// Returns a fault with which no loop runs as it should.
+fn problem<T>(found: impl Into<String>, help: impl Into<String>) -> Result<T, Fault> {
+    Err((Tone::Bad, found.into(), help.into()))
 }
 
 /// Returns an error as a problem, with this help if the error has none of its own.
-fn refused<T>(error: impl Diagnostic, help: &str) -> Finding<T> {
+fn refused<T>(error: impl Diagnostic, help: &str) -> Result<T, Fault> {
     let own = error.help().map(|help| help.to_string());
     problem(error.to_string(), own.unwrap_or(help.to_owned()))
 }
@@ -86,7 +66,7 @@ pub(super) fn doctor<M: App>(program: &Program<M>, json: bool) -> Result<Exit, F
         Ok(settings) => (check_configuration(&settings), settings),
         Err(error) => (refused(error, "fix or remove it"), Settings::usual(info)),
     };
-    let mut found = vec![
+    let mut found: Vec<(&str, Found)> = vec![
         ("program", check_program(info, &version, &root)),
         ("client", check_client(&root)),
         ("hooks", check_hooks(info, &client_files)),
@@ -102,52 +82,65 @@ pub(super) fn doctor<M: App>(program: &Program<M>, json: bool) -> Result<Exit, F
         found.push(("reviewer", check_reviewer(&settings, &root)));
     }
 
-    let checks: Vec<Check> = found.into_iter().map(Check::new).collect();
     match json {
-        true => out::json(&checks),
-        false => print(&checks),
+        true => out::json(&found.iter().map(to_json).collect::<Vec<_>>()),
+        false => found.iter().for_each(print),
     }
-    let problem = checks.iter().find(|check| check.result == Verdict::Problem);
-    Ok(problem.map_or(Exit::Complete, |_| Exit::Refused))
+    let worst = |tone| {
+        found
+            .iter()
+            .any(|(_, found)| matches!(found, Err((one, ..)) if *one == tone))
+    };
+    let (exit, conclusion) = match (worst(Tone::Bad), worst(Tone::Warning)) {
+        (true, _) => (
+            Exit::Refused,
+            "Fix each problem first: until then no loop runs as it should.",
+        ),
+        (_, true) => (
+            Exit::Complete,
+            "Loops can run. Each warning says what is missing.",
+        ),
+        _ => (Exit::Complete, "Everything is in order."),
+    };
+    if !json {
+        out::line(conclusion);
+    }
+    Ok(exit)
 }
 
-impl Check {
-    fn new((name, found): (&'static str, Found)) -> Self {
-        let (result, found, help) = match found {
-            Ok(found) => (Verdict::Ok, found, None),
-            Err((result, found, help)) => (result, found, Some(help)),
-        };
-        Self {
-            name,
-            result,
-            found: text::lines(&found, MAX_TEXT_CHARS),
-            help: help.map(|help| text::lines(&help, MAX_TEXT_CHARS)),
+/// Returns the word for the result of a check.
+fn verdict(found: &Found) -> &'static str {
+    match found {
+        Ok(_) => "ok",
+        Err((Tone::Bad, ..)) => "problem",
+        Err(_) => "warning",
+    }
+}
+
+fn to_json((name, found): &(&str, Found)) -> Value {
+    let result = verdict(found);
+    match found {
+        Ok(found) => json!({ "name": name, "result": result, "found": found }),
+        Err((_, found, help)) => {
+            json!({ "name": name, "result": result, "found": found, "help": help })
         }
     }
 }
 
-fn print(checks: &[Check]) {
-    let width = checks.iter().map(|check| check.name.len()).max();
-    let width = width.unwrap_or_default();
-    for check in checks {
-        let result = check.result.to_string();
-        let tone = match check.result {
-            Verdict::Ok => Tone::Good,
-            Verdict::Warning => Tone::Warning,
-            Verdict::Problem => Tone::Bad,
-        };
-        let line = format!("{result:<7}  {:<width$}  {}", check.name, check.found);
-        out::toned(&line, &result, tone);
-        if let Some(help) = &check.help {
-            out::line(&format!("         help: {help}"));
-        }
+fn print((name, found): &(&str, Found)) {
+    let result = verdict(found);
+    let (tone, found, help) = match found {
+        Ok(found) => (Tone::Good, found, None),
+        Err((tone, found, help)) => (*tone, found, Some(help)),
+    };
+    let found = text::lines(found, MAX_TEXT_CHARS);
+    out::toned(&format!("{result:<7}  {name:<13}  {found}"), result, tone);
+    if let Some(help) = help {
+        out::line(&format!(
+            "         help: {}",
+            text::lines(help, MAX_TEXT_CHARS)
+        ));
     }
-    let has = |result| checks.iter().any(|check| check.result == result);
-    out::line(match (has(Verdict::Problem), has(Verdict::Warning)) {
-        (true, _) => "Fix each problem first: until then no loop runs as it should.",
-        (_, true) => "Loops can run. Each warning says what is missing.",
-        _ => "Everything is in order.",
-    });
 }
 
 /// Runs a program and returns the first line that it prints.
@@ -280,10 +273,6 @@ fn check_state_folder(info: &'static ProgramInfo, here: &Utf8Path) -> Found {
     let mut ancestors = folder.ancestors();
     let existing = ancestors.find(|path| path.symlink_metadata().is_ok());
     let existing = existing.unwrap_or(here);
-    if !existing.is_dir() {
-        let found = format!("{existing} is not a folder, so {folder} cannot be created");
-        return problem(found, "move that file away");
-    }
     match try_folder(existing) {
         Ok(()) if existing == folder => Ok(folder.to_string()),
         Ok(()) => Ok(format!("{folder} (the first start creates it)")),
@@ -310,18 +299,20 @@ fn try_folder(folder: &Utf8Path) -> std::io::Result<()> {
 /// Checks that each loop of the project can be read.
 fn check_loops(info: &'static ProgramInfo, here: &Utf8Path) -> Found {
     let loops = locate::loops(info.state, here);
-    for (store, listed) in &loops {
-        let unreadable = match &listed.problem {
-            Some(why) => format!("{}: {why}", listed.path),
-            None if listed.terminal || !listed.ours => continue,
-            None => match store.journal(&listed.id) {
-                Ok(_) => continue,
-                Err(error) => error.to_string(),
-            },
-        };
+    let broken = loops
+        .iter()
+        .find_map(|(store, listed)| match &listed.problem {
+            Some(why) => Some(format!("{}: {why}", listed.path)),
+            None if listed.terminal || !listed.ours => None,
+            None => store
+                .journal(&listed.id)
+                .err()
+                .map(|error| error.to_string()),
+        });
+    if let Some(broken) = broken {
         let rollback = format!("{} rollback", info.program);
         return warning(
-            unreadable,
+            broken,
             format!("move all loops to the archive:\n    {rollback}"),
         );
     }

@@ -20,7 +20,7 @@ pub(super) fn pause<M: App>(program: &Program<M>, target: &Target) -> Result<Exi
     }
     set(&store, &id, true)?;
     out::line(&format!(
-        "Loop {id} is paused: no stop drives it. To go on with it:{}",
+        "Loop {id} is paused: no stop drives it. To resume it:{}",
         info.command(&format!("resume {id}"))
     ));
     Ok(Exit::Complete)
