@@ -146,7 +146,7 @@ fn a_report_says_what_was_taken_and_what_is_missing() {
     assert_eq!(
         lines,
         [
-            "11:12: warning[flag-type]: `timeout` has an invalid type: string ”maybe”, expected true or false: ignored"
+            "11:12: warning[flag-type]: `timeout` has an invalid type: string “maybe”, expected true or false: ignored"
         ]
     );
     let crash = crate::given::reading("");
