@@ -18,7 +18,7 @@ fn evened(project: &Project, id: &str, text: &str) -> String {
         .replace(project.home.to_str().unwrap(), "/home")
         .replace(id, "LOOP");
     let is_time = |word: &str| {
-        let is_part = |one: char| one.is_ascii_digit() || "-:.TZ".contains(one);
+        let is_part = |one: char| one.is_ascii_digit() || "-:TZ".contains(one);
         word.len() >= 8 && word.chars().all(is_part)
     };
     let is_run = |word: &str| word.starts_with("r1-") || word.starts_with("r2-");

@@ -67,7 +67,7 @@ pub(super) fn of_change(table: &'static Table, past: &Past, change: &ChangeEntry
     let way = words::way(change);
     let field = |name: &str| change.field(name);
     let count = |name| field(name).and_then(FieldValue::as_count);
-    // A change that advances or begins a round says which.
+    // A change that begins a round names it.
     let spec = table.phases.iter().find_map(|phase| phase.review);
     let round = match spec.map(|spec| (count(spec.round), count(MAX_ROUNDS))) {
         Some((Some(round), Some(most))) if begins_round(table, change) => {
