@@ -3,7 +3,7 @@
 //! They are only read. Measured on 2.1.330 (docs/clients.md). A file that is missing or unreadable
 //! counts as empty: the client reports those itself.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
@@ -17,7 +17,7 @@ const MANAGED: [&str; 2] = [
     "/Library/Application Support/ClaudeCode",
 ];
 
-/// What the client's files say.
+/// The client's settings and plugins.
 #[derive(Debug, Default)]
 pub(super) struct ClientFiles {
     /// The settings files with their contents. Later files win.
@@ -116,27 +116,8 @@ impl Plugin {
 
     /// Returns the commands of its Stop hooks.
     fn stop_commands(&self) -> Vec<String> {
-        let manifest = json(&self.root.join(".claude-plugin/plugin.json")).unwrap_or_default();
-        let mut commands = Vec::new();
-        let mut add_file = |path: &str| {
-            let file = self.root.join(path.trim_start_matches("./"));
-            commands.extend(stop_commands(&json(&file).unwrap_or_default()));
-        };
-        add_file("hooks/hooks.json");
-        let declared = match manifest.get("hooks") {
-            Some(Value::Array(several)) => several.as_slice(),
-            Some(one) => std::slice::from_ref(one),
-            None => &[],
-        };
-        declared
-            .iter()
-            .filter_map(Value::as_str)
-            .for_each(&mut add_file);
-        for inline in declared.iter().filter(|one| one.is_object()) {
-            commands.extend(stop_commands(inline));
-            commands.extend(stop_commands(&serde_json::json!({ "hooks": inline })));
-        }
-        commands
+        let hooks = json(&self.root.join("hooks/hooks.json")).unwrap_or_default();
+        stop_commands(&hooks)
     }
 }
 
@@ -156,22 +137,10 @@ fn settings_files(config: Option<&Utf8Path>, here: &Utf8Path, root: &Utf8Path) -
                 .map(|folder| folder.join(".claude").join(name)),
         );
     }
-    for folder in MANAGED.map(Utf8Path::new) {
-        files.push(folder.join("managed-settings.json"));
-        let further = folder.join("managed-settings.d").read_dir_utf8();
-        let further = further.into_iter().flatten().flatten();
-        let mut further: Vec<_> = further.map(|entry| entry.into_path()).collect();
-        further.retain(|path| path.extension() == Some("json"));
-        further.sort();
-        files.extend(further);
-    }
+    files.extend(MANAGED.map(|folder| Utf8Path::new(folder).join("managed-settings.json")));
     // The project may be the home folder itself.
-    let mut seen = Vec::new();
-    files.retain(|file| {
-        let is_new = !seen.contains(file);
-        seen.push(file.clone());
-        is_new
-    });
+    let mut seen = BTreeSet::new();
+    files.retain(|file| seen.insert(file.clone()));
     files
 }
 
@@ -184,35 +153,18 @@ fn plugins(folder: &Utf8Path, settings: &[(Utf8PathBuf, Value)]) -> Vec<Plugin> 
         enabled.extend(switches.filter_map(|(key, on)| Some((key.as_str(), on.as_bool()?))));
     }
     let installed = json(&folder.join("installed_plugins.json")).unwrap_or_default();
-    let markets = json(&folder.join("known_marketplaces.json")).unwrap_or_default();
     let enabled = enabled.into_iter().filter(|(_, is_on)| *is_on);
     enabled
         .filter_map(|(key, _)| {
             let copies = installed.get("plugins")?.get(key)?.as_array()?;
             let path = |copy: &Value| Some(copy.get("installPath")?.as_str()?.into());
-            let root = in_place(&markets, key).or_else(|| copies.iter().find_map(path))?;
+            let root = copies.iter().find_map(path)?;
             Some(Plugin {
                 key: key.to_owned(),
                 root,
             })
         })
         .collect()
-}
-
-/// Returns the folder of a plugin whose marketplace is a folder: the client reads it there, and not in
-/// its copy.
-fn in_place(markets: &Value, key: &str) -> Option<Utf8PathBuf> {
-    let (name, market) = key.rsplit_once('@')?;
-    let market = markets.get(market)?;
-    if market.pointer("/source/source")?.as_str()? != "directory" {
-        return None;
-    }
-    let root = Utf8Path::new(market.get("installLocation")?.as_str()?);
-    let listed = json(&root.join(".claude-plugin/marketplace.json"))?;
-    let mut plugins = listed.get("plugins")?.as_array()?.iter();
-    let plugin = plugins.find(|plugin| plugin.get("name").and_then(Value::as_str) == Some(name))?;
-    let source = plugin.get("source")?.as_str()?.strip_prefix("./")?;
-    Some(root.join(source)).filter(|folder| folder.is_dir())
 }
 
 /// Returns the commands of the Stop hooks that a file declares, with their arguments.

@@ -70,7 +70,7 @@ fn init(info: &ProgramInfo) -> Result<Exit, Failure> {
         let message = format!("cannot create {shown}: {error}");
         return Err(Failure::plain(exit, "claudex::config::init", message, help));
     }
-    out::exact(&format!("Wrote {shown}, with every setting commented out"));
+    out::exact(&format!("Wrote {shown} with every setting commented out"));
     Ok(Exit::Complete)
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use camino::Utf8Path;
 use miette::Diagnostic;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::app::{App, Program};
 use super::client_files::ClientFiles;
@@ -23,7 +23,6 @@ use crate::process::environment::{Environment, clean_path, find_installed};
 use crate::process::limits::Limits;
 use crate::process::{Call, ProcessEnd, supervise};
 use crate::review::claude;
-use crate::review::settings::ReviewerKind;
 use crate::store::{RunLock, StateHome};
 use crate::text;
 
@@ -32,43 +31,23 @@ const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest text of a check, in characters.
 const MAX_TEXT_CHARS: usize = 500;
 
-/// One check. Its fields are those of `--json`.
-#[derive(Debug, Serialize)]
-struct Check {
-    name: &'static str,
-    result: Verdict,
-    found: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    help: Option<String>,
-}
-
-/// The verdict of a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, derive_more::Display)]
-#[serde(rename_all = "lowercase")]
-#[display(rename_all = "lowercase")]
-enum Verdict {
-    Ok,
-    /// Loops run, but something is missing.
-    Warning,
-    /// No loop runs as it should.
-    Problem,
-}
-
-/// The finding of a check: as it should be, or the verdict, what is missing, and the next step.
-type Finding<T> = Result<T, (Verdict, String, String)>;
+/// A finding that is not as it should be: how bad it is, the finding, and the next step.
+type Fault = (Tone, String, String);
 /// The result of a check.
-type Found = Finding<String>;
+type Found = Result<String, Fault>;
 
-fn warning<T>(found: impl Into<String>, help: impl Into<String>) -> Finding<T> {
-    Err((Verdict::Warning, found.into(), help.into()))
+/// Returns a fault with which loops run all the same.
+fn warning<T>(found: impl Into<String>, help: impl Into<String>) -> Result<T, Fault> {
+    Err((Tone::Warning, found.into(), help.into()))
 }
 
-fn problem<T>(found: impl Into<String>, help: impl Into<String>) -> Finding<T> {
-    Err((Verdict::Problem, found.into(), help.into()))
+/// Returns a fault with which no loop runs as it should.
+fn problem<T>(found: impl Into<String>, help: impl Into<String>) -> Result<T, Fault> {
+    Err((Tone::Bad, found.into(), help.into()))
 }
 
 /// Returns an error as a problem, with this help if the error has none of its own.
-fn refused<T>(error: impl Diagnostic, help: &str) -> Finding<T> {
+fn refused<T>(error: impl Diagnostic, help: &str) -> Result<T, Fault> {
     let own = error.help().map(|help| help.to_string());
     problem(error.to_string(), own.unwrap_or(help.to_owned()))
 }
@@ -86,7 +65,7 @@ pub(super) fn doctor<M: App>(program: &Program<M>, json: bool) -> Result<Exit, F
         Ok(settings) => (check_configuration(&settings), settings),
         Err(error) => (refused(error, "fix or remove it"), Settings::usual(info)),
     };
-    let mut found = vec![
+    let mut found: Vec<(&str, Found)> = vec![
         ("program", check_program(info, &version, &root)),
         ("client", check_client(&root)),
         ("hooks", check_hooks(info, &client_files)),
@@ -102,52 +81,54 @@ pub(super) fn doctor<M: App>(program: &Program<M>, json: bool) -> Result<Exit, F
         found.push(("reviewer", check_reviewer(&settings, &root)));
     }
 
-    let checks: Vec<Check> = found.into_iter().map(Check::new).collect();
-    match json {
-        true => out::json(&checks),
-        false => print(&checks),
+    let is_broken = found.iter().any(|(_, found)| verdict(found) == "problem");
+    let (exit, conclusion) = match is_broken {
+        true => (
+            Exit::Refused,
+            "Fix each problem first: until then no loop runs as it should.",
+        ),
+        false => (Exit::Complete, "Loops can run."),
+    };
+    if json {
+        out::json(&found.iter().map(to_json).collect::<Vec<_>>());
+    } else {
+        found.iter().for_each(print);
+        out::line(conclusion);
     }
-    let problem = checks.iter().find(|check| check.result == Verdict::Problem);
-    Ok(problem.map_or(Exit::Complete, |_| Exit::Refused))
+    Ok(exit)
 }
 
-impl Check {
-    fn new((name, found): (&'static str, Found)) -> Self {
-        let (result, found, help) = match found {
-            Ok(found) => (Verdict::Ok, found, None),
-            Err((result, found, help)) => (result, found, Some(help)),
-        };
-        Self {
-            name,
-            result,
-            found: text::lines(&found, MAX_TEXT_CHARS),
-            help: help.map(|help| text::lines(&help, MAX_TEXT_CHARS)),
-        }
+/// Returns the word for the result of a check.
+fn verdict(found: &Found) -> &'static str {
+    match found {
+        Ok(_) => "ok",
+        Err((Tone::Bad, ..)) => "problem",
+        Err(_) => "warning",
     }
 }
 
-fn print(checks: &[Check]) {
-    let width = checks.iter().map(|check| check.name.len()).max();
-    let width = width.unwrap_or_default();
-    for check in checks {
-        let result = check.result.to_string();
-        let tone = match check.result {
-            Verdict::Ok => Tone::Good,
-            Verdict::Warning => Tone::Warning,
-            Verdict::Problem => Tone::Bad,
-        };
-        let line = format!("{result:<7}  {:<width$}  {}", check.name, check.found);
-        out::toned(&line, &result, tone);
-        if let Some(help) = &check.help {
-            out::line(&format!("         help: {help}"));
+fn to_json((name, found): &(&str, Found)) -> Value {
+    let mut check = json!({ "name": name, "result": verdict(found) });
+    match found {
+        Ok(found) => check["found"] = json!(found),
+        Err((_, found, help)) => {
+            check["found"] = json!(found);
+            check["help"] = json!(help);
         }
     }
-    let has = |result| checks.iter().any(|check| check.result == result);
-    out::line(match (has(Verdict::Problem), has(Verdict::Warning)) {
-        (true, _) => "Fix each problem first: until then no loop runs as it should.",
-        (_, true) => "Loops can run. Each warning says what is missing.",
-        _ => "Everything is in order.",
-    });
+    check
+}
+
+fn print((name, found): &(&str, Found)) {
+    let result = verdict(found);
+    let tone = found.as_ref().err().map_or(Tone::Good, |fault| fault.0);
+    let (Ok(text) | Err((_, text, _))) = found;
+    let text = text::lines(text, MAX_TEXT_CHARS);
+    out::toned(&format!("{result:<7}  {name:<13}  {text}"), result, tone);
+    if let Err((_, _, help)) = found {
+        let help = text::lines(help, MAX_TEXT_CHARS);
+        out::line(&format!("         help: {help}"));
+    }
 }
 
 /// Runs a program and returns the first line that it prints.
@@ -160,16 +141,17 @@ fn first_line(
     // The program does not run in the project, so the project's folders are taken off PATH here.
     let path = clean_path(&std::env::var_os("PATH").unwrap_or_default(), root);
     let name = program.to_string_lossy();
+    let limits = Limits {
+        timeout: VERSION_TIMEOUT,
+        idle: VERSION_TIMEOUT,
+    };
     let call = Call {
         program: &name,
         arguments: &[argument.to_owned()],
         directory: Utf8Path::new("/"),
         stdin: b"",
         environment: &environment.setting("PATH", path.to_string_lossy()),
-        limits: Limits {
-            timeout: VERSION_TIMEOUT,
-            idle: VERSION_TIMEOUT,
-        },
+        limits,
     };
     let ended = supervise(&call, &mut |_| ControlFlow::Continue(()));
     let printed = String::from_utf8_lossy(&ended.stdout);
@@ -190,23 +172,23 @@ fn check_program(info: &ProgramInfo, version: &str, root: &Utf8Path) -> Found {
     // A plugin's launcher on PATH has started this program.
     let is_launcher = |file: &Path| file.with_file_name("../.claude-plugin").is_dir();
     let mut programs = files.filter(|file| file.is_file() && !is_launcher(file));
-    let found = match programs.next() {
-        None if std::env::var_os("CLAUDE_PLUGIN_ROOT").is_some() => return Ok(this),
-        None => format!("{this}, is not on PATH"),
-        Some(first) => {
-            let line = first_line(&first, "--protocol", Environment::default(), root);
-            let line = line.unwrap_or_else(|why| why);
-            if line == version {
-                return Ok(this);
-            }
-            format!(
-                "{this}, but the first on PATH is {}: {line}",
-                first.display()
-            )
-        }
-    };
     let help = "install this version (cargo install --path . in a clone), or put it first on PATH";
-    warning(found, help)
+    let Some(first) = programs.next() else {
+        return match std::env::var_os("CLAUDE_PLUGIN_ROOT") {
+            Some(_) => Ok(this),
+            None => warning(format!("{this}, is not on PATH"), help),
+        };
+    };
+    let line = first_line(&first, "--protocol", Environment::default(), root);
+    let line = line.unwrap_or_else(|why| why);
+    if line == version {
+        return Ok(this);
+    }
+    let first = first.display();
+    warning(
+        format!("{this}, but the first on PATH is {first}: {line}"),
+        help,
+    )
 }
 
 /// Checks that the client is not older than the oldest version that we test with.
@@ -280,10 +262,6 @@ fn check_state_folder(info: &'static ProgramInfo, here: &Utf8Path) -> Found {
     let mut ancestors = folder.ancestors();
     let existing = ancestors.find(|path| path.symlink_metadata().is_ok());
     let existing = existing.unwrap_or(here);
-    if !existing.is_dir() {
-        let found = format!("{existing} is not a folder, so {folder} cannot be created");
-        return problem(found, "move that file away");
-    }
     match try_folder(existing) {
         Ok(()) if existing == folder => Ok(folder.to_string()),
         Ok(()) => Ok(format!("{folder} (the first start creates it)")),
@@ -310,20 +288,20 @@ fn try_folder(folder: &Utf8Path) -> std::io::Result<()> {
 /// Checks that each loop of the project can be read.
 fn check_loops(info: &'static ProgramInfo, here: &Utf8Path) -> Found {
     let loops = locate::loops(info.state, here);
-    for (store, listed) in &loops {
-        let unreadable = match &listed.problem {
-            Some(why) => format!("{}: {why}", listed.path),
-            None if listed.terminal || !listed.ours => continue,
-            None => match store.journal(&listed.id) {
-                Ok(_) => continue,
-                Err(error) => error.to_string(),
-            },
-        };
-        let rollback = format!("{} rollback", info.program);
-        return warning(
-            unreadable,
-            format!("move all loops to the archive:\n    {rollback}"),
+    let broken = loops.iter().find_map(|(store, listed)| {
+        let is_read = listed.ours && !listed.terminal;
+        let error = || is_read.then(|| store.journal(&listed.id).err()).flatten();
+        let problem = listed.problem.clone();
+        problem
+            .or_else(|| Some(error()?.to_string()))
+            .map(|why| format!("{}: {why}", listed.path))
+    });
+    if let Some(broken) = broken {
+        let help = format!(
+            "move all loops to the archive:\n    {} rollback",
+            info.program
         );
+        return warning(broken, help);
     }
     let active = loops.iter().filter(|(_, listed)| !listed.terminal).count();
     Ok(format!("{} in this project, {active} active", loops.len()))
@@ -342,24 +320,21 @@ fn check_state_home(info: &ProgramInfo) -> Found {
         let help = "make that folder writable, or set XDG_STATE_HOME to one that is";
         problem(format!("cannot write to {folder}: {error}"), help)
     };
-    tempfile::tempfile_in(existing)
-        .map(drop)
-        .or_else(unwritable)?;
-    let help = "restore the key from a backup, or remove it";
-    home.check_key()
-        .map(drop)
-        .or_else(|error| refused(error, help))?;
+    let written = tempfile::tempfile_in(existing).map(drop);
+    written.or_else(unwritable)?;
+    let key = home.check_key().map(drop);
+    key.or_else(|error| refused(error, "restore the key from a backup, or remove it"))?;
     if existing != folder {
         return Ok(format!("{folder} (the first start creates it)"));
     }
     let mode = folder.metadata().map_or(0, |found| found.mode());
-    if mode & 0o077 != 0 {
-        return problem(
+    match mode & 0o077 {
+        0 => Ok(folder.to_string()),
+        _ => problem(
             format!("{folder} is open to other users"),
             "close it with `chmod 700`",
-        );
+        ),
     }
-    Ok(folder.to_string())
 }
 
 fn check_git(root: &Utf8Path) -> Found {
@@ -407,19 +382,16 @@ fn check_reviewer(settings: &Settings, root: &Utf8Path) -> Found {
     let help = format!("set {variable} to another reviewer, such as lint");
     let chosen = reviewers::choose(None, None, settings, root);
     let chosen = chosen.or_else(|error| refused(error, &help))?;
-    let mut installed = settings.info.own_reviewers();
-    for (name, reviewer) in &settings.reviewers {
-        let kind = reviewer.kind.to_string();
-        let program = reviewer.program.as_deref().unwrap_or(&kind);
-        if reviewer.kind == ReviewerKind::Lint || find_installed(program, root).is_some() {
-            installed.push(name.clone());
-        } else if name == chosen.reviewer.name() {
-            let found = format!("{name}: `{program}` is not on PATH outside of the project");
-            return problem(found, format!("install it, or {help}"));
-        }
+    let is_installed = |name: &&String| reviewers::is_installed(&settings.reviewers[*name], root);
+    let (installed, missing): (Vec<_>, Vec<_>) = settings.reviewers.keys().partition(is_installed);
+    let name = chosen.reviewer.name();
+    if missing.iter().any(|missing| *missing == name) {
+        let found = format!("the program of {name} is not on PATH outside of the project");
+        return problem(found, format!("install it, or {help}"));
     }
-    let installed = installed.join(", ");
-    Ok(format!("{}; installed: {installed}", chosen.shown))
+    let mut names = settings.info.own_reviewers();
+    names.extend(installed.into_iter().cloned());
+    Ok(format!("{}; installed: {}", chosen.shown, names.join(", ")))
 }
 
 #[cfg(test)]

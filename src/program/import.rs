@@ -1,5 +1,6 @@
-//! `import FILE`: a user takes up a state document that the program did not write, at the phase that it names. It keeps its id, its
-//! start time and, if it lies in the state folder, the findings beside it.
+//! `import FILE`: continues a state document that the program did not write, at its phase.
+//!
+//! The loop keeps its id, its start time and, if the document is in the state folder, the findings beside it.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
@@ -9,13 +10,12 @@ use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 use super::settings::Settings;
 use super::{locate, loops, messages, out, start};
-use crate::machine::Beginning;
-use crate::machine::LoopHandle;
 use crate::machine::import::ImportError;
+use crate::machine::{Beginning, LoopHandle};
 use crate::store::{IdForm, LoopId, MAX_BYTES, Store};
 use crate::{files, text};
 
-/// Takes up the document.
+/// Imports the document.
 pub(super) fn import<M: App>(
     program: &Program<M>,
     file: &Utf8Path,
@@ -26,7 +26,7 @@ pub(super) fn import<M: App>(
     let actor = caller.actor(false);
     loops::person_only(info, actor, "import", None)?;
     let refused = |why: String, help: &str| {
-        let message = format!("{} cannot be taken up: {why}", text::shown(file));
+        let message = format!("cannot import {}: {why}", text::shown(file));
         Failure::plain(Exit::Refused, "claudex::import", message, help)
     };
     let unread =
@@ -42,7 +42,7 @@ pub(super) fn import<M: App>(
             let document = M::TABLE.state.parse(&bytes).ok();
             let field = |name| document?.text(name);
             let own = field(M::TABLE.state.fields.id).unwrap_or_else(|| named.to_owned());
-            // Of the copy of a loop that is here, another one is made.
+            // The copy of a loop that exists becomes a new loop.
             let is_free = |id: &LoopId| {
                 let there = store.path_of(id);
                 there == path || there.symlink_metadata().is_err() && !store.has_journal(id)
@@ -69,7 +69,7 @@ pub(super) fn import<M: App>(
     let held = held.map_err(|error| match error {
         ImportError::Start(error) => start::refused(info, error),
         error => {
-            let help = format!("mend it and try again; a document has {MAX_BYTES} bytes at most");
+            let help = format!("fix it and try again; a document has {MAX_BYTES} bytes at most");
             refused(error.to_string(), &help)
         }
     })?;
@@ -83,7 +83,7 @@ pub(super) fn import<M: App>(
         store.log(&format!("{} import: {error}", raw.id()));
     }
     out::line(&format!(
-        "Loop {} was taken up in phase {}. Its state: {}",
+        "Loop {} continues in phase {}. Its state: {}",
         raw.id(),
         messages::phase(raw).name,
         text::exact(store.path_of(raw.id()))

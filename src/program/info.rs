@@ -1,28 +1,28 @@
-//! Who speaks to people: what a program's lines begin with, and what is typed to call it.
+//! A program's names: in its messages, in a terminal, and as slash commands.
 
 use crate::machine::Table;
 use crate::review::reviewer::Reviewer;
 use crate::store::StateSpec;
 use crate::text::COMMAND;
 
-/// The name of a program in its own messages.
+/// The names and parts of a program.
 #[derive(Debug, Clone, Copy)]
 pub struct ProgramInfo {
-    /// What its lines to people begin with.
+    /// The name at the beginning of its notes.
     pub name: &'static str,
-    /// What is typed in a terminal.
+    /// The command in a terminal.
     pub program: &'static str,
-    /// The plugin whose slash commands call it, where there is one.
+    /// The plugin whose slash commands call it, or `None` if there is none.
     pub plugin: Option<&'static str>,
-    /// Where its loops lie.
+    /// The place and form of its loops' documents.
     pub state: &'static StateSpec,
     /// Its machine.
     pub table: &'static Table,
-    /// The reviewers that it has besides those of every program: each made anew for a review.
+    /// Constructors of its own reviewers, in addition to those of every program.
     pub reviewers: &'static [fn() -> Box<dyn Reviewer>],
-    /// The command of its own by which a person takes up a document of another program; `None`: `import` and the document's path.
+    /// Its own command that imports a document of another program; `None`: `import` and the document's path.
     pub take_up: Option<&'static str>,
-    /// The command of its own, here and in its plugin, by which a loop begins; `None`: `start`.
+    /// Its own command that starts a loop, also in its plugin; `None`: `start`.
     pub begin: Option<&'static str>,
 }
 
@@ -64,25 +64,25 @@ impl ProgramInfo {
         format!("{}_{name}", self.name.replace('-', "_").to_uppercase())
     }
 
-    /// Makes a line for a person: `release-train: …`.
+    /// Returns a note for the user: `release-train: …`.
     pub fn line(&self, text: &str) -> String {
         format!("{}: {text}", self.name)
     }
 
-    /// Returns how a command is called, in a client with the plugin and in a terminal: each on a line of its own, where nothing
-    /// runs it that pastes the message. It stands at the end of a sentence.
+    /// Returns a command for the end of a sentence, as a slash command and for a terminal. Each is on a line of its own, so
+    /// that nobody who pastes the sentence into a shell's quotes runs it.
     pub fn command(&self, words: &str) -> String {
         self.named_command(words, words)
     }
 
-    /// Returns the same for a command that has another name as a slash command.
+    /// Returns a command that has another name as a slash command, as [`Self::command`] does.
     pub fn named_command(&self, slash: &str, words: &str) -> String {
         let program = self.program;
         let typed = self.slash(slash).map(|typed| format!("\n{COMMAND}{typed}"));
         format!("{}\n{COMMAND}{program} {words}", typed.unwrap_or_default())
     }
 
-    /// Returns how a loop is started in this mode.
+    /// Returns the command that starts a loop in this mode.
     pub(super) fn start(&self, mode: &str) -> String {
         if let Some(own) = self.begin {
             let slash = self
@@ -100,7 +100,7 @@ impl ProgramInfo {
         }
     }
 
-    /// Returns how a command is typed in a client, where the plugin has it as a slash command.
+    /// Returns the slash command, or `None` if the plugin does not have it.
     pub fn slash(&self, words: &str) -> Option<String> {
         let name = words.split(' ').next().unwrap_or(words);
         let plugin = self.plugin.filter(|_| self.table.slash.contains(&name))?;

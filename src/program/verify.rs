@@ -1,4 +1,4 @@
-//! `verify`: runs the commands that verify the work, as far as the user's configuration allows them.
+//! `verify`: runs the commands that verify the work and that the user's configuration allows.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;

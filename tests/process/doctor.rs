@@ -1,7 +1,7 @@
 //! `doctor`: each check with its help, and nothing left behind.
 
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 

@@ -15,6 +15,7 @@ mod locating;
 mod looking;
 mod machine;
 mod one_text;
+mod outputs;
 mod ownership;
 mod plan_messages;
 mod programs;

@@ -88,7 +88,7 @@ fn loop_of_the_bash_plugin_is_imported_with_what_it_has() {
     project
         .run(&["import", path.to_str().unwrap()])
         .exits(0)
-        .says(&format!("Loop {id} was taken up in phase reviewing."));
+        .says(&format!("Loop {id} continues in phase reviewing."));
     assert_eq!(project.field(id, "started_at"), "2026-04-26T10:10:10Z");
     assert_eq!(project.field(id, "started_at_epoch"), "1777198210");
     assert_eq!(
@@ -139,7 +139,7 @@ fn rollback_without_a_terminal_asks_for_a_yes_beforehand_and_changes_nothing() {
         .exits(1)
         .says("no terminal to ask on");
     has(&ran.err, "claudex-loop rollback --yes");
-    has(&ran.err, "1 loop (it is not over)");
+    has(&ran.err, "1 loop, 1 of them active");
     project.run_with_stdin(&["rollback"], b"y\n").exits(1);
     assert_eq!(tree(&project.folder()), before);
     // The script of the plugin is the consent, and the person's slash command too.
@@ -158,8 +158,8 @@ fn rollback_asks_on_a_terminal_and_only_a_yes_is_one() {
         let screen = project.on_terminal(80, &["rollback"], typed);
         assert_eq!(screen.code, 1, "{screen:#?}");
         screen.shows("[y/N]");
-        screen.shows(&format!("{id}, not over"));
-        screen.shows("2 loops (1 of them is not over)");
+        screen.shows(&id);
+        screen.shows("2 loops, 1 of them active.");
         screen.shows("Nothing was changed.");
         assert!(project.state_path(&id).exists(), "{typed:?}");
     }

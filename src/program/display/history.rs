@@ -1,4 +1,4 @@
-//! `journal`: what happened to a loop, one line an event.
+//! `journal`: the entries of a loop's journal, one line each.
 
 use serde_json::Value as Json;
 
@@ -12,7 +12,7 @@ use crate::program::{attempts, change_text, durations, loops, out};
 use crate::store::{ChangeEntry, Entry, FieldValue, NoteEntry};
 use crate::text;
 
-/// Prints what happened to a loop; without an id, which loops there are.
+/// Prints the journal of a loop, or the list of loops if none is named.
 pub(in crate::program) fn journal<M: App>(
     Journal { look, verify }: &Journal,
 ) -> Result<Exit, Failure> {
@@ -30,23 +30,23 @@ pub(in crate::program) fn journal<M: App>(
         return Ok(listed);
     };
     let (store, id) = loops::find(info, Some(&id))?;
-    let store = if store.has_archived(&id) {
-        store.archived_store(id.as_str())
-    } else {
-        store
+    let store = match store.has_archived(&id) {
+        true => store.archived_store(id.as_str()),
+        false => store,
     };
-    if *verify {
-        let entries = store.journal(&id);
-        let entries = entries.map_err(|error| Failure::new(Exit::Refused, error))?;
-        out::line(&format!(
-            "Loop {id}: {} entries, each with your seal",
-            entries.len()
-        ));
-        return Ok(Exit::Complete);
-    }
+    let exit = if *verify {
+        Exit::Refused
+    } else {
+        Exit::Internal
+    };
     let entries = store
         .journal(&id)
-        .map_err(|error| Failure::new(Exit::Internal, error))?;
+        .map_err(|error| Failure::new(exit, error))?;
+    if *verify {
+        let count = entries.len();
+        out::line(&format!("Loop {id}: {count} entries, each with your seal"));
+        return Ok(Exit::Complete);
+    }
     if json {
         out::json_lines(&entries);
         return Ok(Exit::Complete);
@@ -67,7 +67,7 @@ pub(super) fn of_change(table: &'static Table, past: &Past, change: &ChangeEntry
     let way = change_text::phases(change);
     let field = |name: &str| change.field(name);
     let count = |name| field(name).and_then(FieldValue::as_count);
-    // A change that advances or begins a round says which.
+    // A change that begins a round names it.
     let spec = table.phases.iter().find_map(|phase| phase.review);
     let round = match spec.map(|spec| (count(spec.round), count(MAX_ROUNDS))) {
         Some((Some(round), Some(most))) if begins_round(table, change) => {

@@ -1,5 +1,5 @@
-//! `list`: every loop of the project, one row each. Reads journals, repairs nothing. The names of its JSON are documented in
-//! docs/status.md.
+//! `list`: the loops of the project, one row each. It reads journals and repairs nothing. The names of its JSON are
+//! documented in docs/status.md.
 
 use std::time::SystemTime;
 
@@ -17,12 +17,12 @@ use crate::review::{ReviewSpec, findings_json};
 use crate::store::{ChangeEntry, Entry, FieldValue, Listed, LoopId, Store};
 use crate::text;
 
-/// Limits the loops that are over and shown to people: about a screen.
-const MOST_OVER: usize = 20;
-
+/// The most loops that are over and listed without `--json`: about a screen.
+const MAX_OVER: usize = 20;
 /// The longest text of the last column, in characters. JSON has more.
-const ABOUT_CHARS: usize = 60;
+const MAX_ABOUT_CHARS: usize = 60;
 
+/// A loop, as `list --json` prints it.
 #[derive(Debug, Serialize)]
 pub(super) struct Row {
     id: String,
@@ -43,7 +43,7 @@ pub(super) struct Row {
     state: String,
 }
 
-/// Returns when a loop was started, and its newest change. The whole journal is read only where that does not say it.
+/// Returns the start of a loop and its newest change. The whole journal is read only if that change does not have the start.
 fn began(store: &Store, listed: &Listed) -> Option<(Timestamp, ChangeEntry)> {
     let newest = listed.newest.as_ref().and_then(|last| {
         let started = last.field(store.spec().fields.started?)?.to_plain();
@@ -130,59 +130,52 @@ impl Row {
         }
     }
 
-    fn cells(&self, machine: &Table) -> Vec<String> {
-        let dash = || "-".to_owned();
-        let mut cells = vec![self.id.clone()];
-        if machine.modes.len() > 1 {
-            cells.push(self.mode.clone().unwrap_or_else(dash));
-        }
-        cells.push(match (self.archived, self.running) {
-            (true, _) => "archived".to_owned(),
-            (false, true) => format!("{}*", self.phase),
-            (false, false) => self.phase.clone(),
-        });
-        if machine.phases.iter().any(|phase| phase.review.is_some()) {
-            cells.push(match (self.round, self.max_rounds) {
-                (Some(round), Some(most)) => format!("{round}/{most}"),
-                (Some(round), None) => round.to_string(),
-                _ => dash(),
-            });
-            cells.push(self.findings.map_or_else(dash, |found| {
-                format!("{}/{}/{}", found.high, found.medium, found.low)
-            }));
-        }
-        cells.push(durations::age(self.age_seconds));
-        cells
-    }
-
-    /// Returns what stands in the last column: what is wrong, else what the loop is about.
+    /// Returns the last column: the problem, else the subject.
     fn last(&self) -> String {
         match &self.problem {
             Some(problem) => format!("! {problem}"),
-            None => text::one_line(self.about.as_deref().unwrap_or_default(), ABOUT_CHARS),
+            None => text::one_line(self.about.as_deref().unwrap_or_default(), MAX_ABOUT_CHARS),
         }
     }
 }
 
-/// Returns the head of the table.
-fn head(machine: &Table) -> (Vec<String>, String) {
-    let mut head = vec!["LOOP"];
+/// A column of the table: its heading and the cell of a row.
+type Column = (String, fn(&Row) -> String);
+
+/// Returns the columns that a machine has.
+fn columns(machine: &Table) -> Vec<Column> {
+    let mut columns: Vec<Column> = vec![("LOOP".to_owned(), |row| row.id.clone())];
     if machine.modes.len() > 1 {
-        head.push("MODE");
+        let mode = |row: &Row| row.mode.clone().unwrap_or("-".to_owned());
+        columns.push(("MODE".to_owned(), mode));
     }
-    head.push("PHASE");
+    columns.push(("PHASE".to_owned(), |row| {
+        match (row.archived, row.running) {
+            (true, _) => "archived".to_owned(),
+            (false, true) => format!("{}*", row.phase),
+            (false, false) => row.phase.clone(),
+        }
+    }));
     if machine.phases.iter().any(|phase| phase.review.is_some()) {
-        head.extend(["ROUND", "H/M/L"]);
+        columns.push(("ROUND".to_owned(), |row| {
+            match (row.round, row.max_rounds) {
+                (Some(round), Some(most)) => format!("{round}/{most}"),
+                (Some(round), None) => round.to_string(),
+                _ => "-".to_owned(),
+            }
+        }));
+        columns.push(("H/M/L".to_owned(), |row| match row.findings {
+            Some(found) => format!("{}/{}/{}", found.high, found.medium, found.low),
+            None => "-".to_owned(),
+        }));
     }
-    head.push("AGE");
-    let title = about(machine)
-        .unwrap_or_default()
-        .replace('_', " ")
-        .to_uppercase();
-    (head.into_iter().map(str::to_owned).collect(), title)
+    columns.push(("AGE".to_owned(), |row| durations::age(row.age_seconds)));
+    let about = about(machine).unwrap_or_default().replace('_', " ");
+    columns.push((about.to_uppercase(), Row::last));
+    columns
 }
 
-/// Returns the field that says what a loop is about: the first text that a start takes.
+/// Returns the field with the subject of a loop: the first text that a start takes.
 pub(super) fn about(machine: &Table) -> Option<&'static str> {
     let mut fields = machine.fields.iter();
     let found = fields.find(|field| field.at_start && field.kind == FieldKind::Text)?;
@@ -217,23 +210,19 @@ fn rows<M: App>(over: usize) -> Result<(Vec<Row>, usize), Failure> {
     ))
 }
 
-/// Returns the lines of a table. The first row is the head.
-fn lines(rows: &[(Vec<String>, String)]) -> Vec<String> {
-    let width = |column: usize| {
-        let cells = rows.iter().map(|(cells, _)| cells[column].chars().count());
-        cells.max().unwrap_or(0)
-    };
-    let columns = rows.first().map_or(0, |(cells, _)| cells.len());
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    rows.iter()
-        .map(|(cells, last)| {
-            let mut line = String::new();
-            for (cell, width) in cells.iter().zip(&widths) {
-                line.push_str(&format!("{cell:<width$}  "));
-            }
-            line.push_str(last);
-            line.trim_end().to_owned()
-        })
+/// Returns the lines of a table, with columns as wide as their cells. The first row is the heading.
+fn lines(rows: &[Vec<String>]) -> Vec<String> {
+    let mut lines = vec![String::new(); rows.len()];
+    for column in 0..rows.first().map_or(0, Vec::len) {
+        let width = rows.iter().map(|row| row[column].chars().count()).max();
+        let width = width.unwrap_or_default();
+        for (line, row) in lines.iter_mut().zip(rows) {
+            *line += &format!("{:<width$}  ", row[column]);
+        }
+    }
+    lines
+        .iter()
+        .map(|line| line.trim_end().to_owned())
         .collect()
 }
 
@@ -242,12 +231,12 @@ pub(super) fn is_empty<M: App>() -> Result<bool, Failure> {
     rows::<M>(1).map(|(rows, _)| rows.is_empty())
 }
 
-/// Prints the loops of this project: all of them as JSON, for people those that are not over and the newest others.
+/// Prints the loops of this project: as JSON all of them, else the active ones and the newest others.
 pub(in crate::program) fn list<M: App>(json: bool) -> Result<Exit, Failure> {
     for line in vanished::name(M::INFO, &[&loops::here()?]) {
         out::note(&M::INFO.line(&line));
     }
-    let (rows, more) = rows::<M>(if json { usize::MAX } else { MOST_OVER })?;
+    let (rows, more) = rows::<M>(if json { usize::MAX } else { MAX_OVER })?;
     if json {
         out::json(&rows);
         return Ok(Exit::Complete);
@@ -256,31 +245,31 @@ pub(in crate::program) fn list<M: App>(json: bool) -> Result<Exit, Failure> {
         out::line("There are no loops in this project.");
         return Ok(Exit::Complete);
     }
-    let rows_of_text: Vec<_> = std::iter::once(head(M::TABLE))
-        .chain(rows.iter().map(|row| (row.cells(M::TABLE), row.last())))
+    let columns = columns(M::TABLE);
+    let heading = columns.iter().map(|(heading, _)| heading.clone()).collect();
+    let cells = |row: &Row| columns.iter().map(|(_, cell)| cell(row)).collect();
+    let table: Vec<Vec<String>> = std::iter::once(heading)
+        .chain(rows.iter().map(cells))
         .collect();
-    for (at, line) in lines(&rows_of_text).iter().enumerate() {
-        match at {
+    for (index, line) in lines(&table).iter().enumerate() {
+        match index {
             0 => out::toned(line, line, Tone::Heading),
             _ => out::toned(line, "  ! ", Tone::Bad),
         }
     }
     let mut legend = Vec::new();
+    let program = M::INFO.program;
     if more > 0 {
-        let program = M::INFO.program;
-        let older = match more {
-            1 => "1 older loop is not shown".to_owned(),
-            _ => format!("{more} older loops are not shown"),
-        };
-        legend.push(format!("{older}; all of them:\n    {program} list --json"));
+        legend.push(format!(
+            "older loops: {more}. To list them too:\n    {program} list --json"
+        ));
     }
     if rows.iter().any(|row| row.running) {
-        legend.push("*: a review or a command is running.".to_owned());
+        legend.push("*: a review or a command is running".to_owned());
     }
     if rows.iter().any(|row| row.archived) {
-        let program = M::INFO.program;
         legend.push(format!(
-            "archived: this brings it back:\n    {program} resume LOOP"
+            "To restore an archived loop:\n    {program} resume LOOP"
         ));
     }
     if !legend.is_empty() {
@@ -296,11 +285,10 @@ mod tests {
 
     #[test]
     fn columns_are_as_wide_as_their_cells() {
-        let row =
-            |cells: [&str; 2], last: &str| (cells.map(str::to_owned).to_vec(), last.to_owned());
+        let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
         let rows = [
-            row(["LOOP", "AGE"], "TOPIC"),
-            row(["20261122-005333-0a1b2c", "2h"], "Move the queue"),
+            row(["LOOP", "AGE", "TOPIC"]),
+            row(["20261122-005333-0a1b2c", "2h", "Move the queue"]),
         ];
         assert_eq!(
             lines(&rows),

@@ -1,4 +1,4 @@
-//! Looking at loops of any machine: status, list, journal, report, personas, the status line. Nothing here changes one, but for what opening repairs.
+//! The commands that show loops: status, list, journal, report, personas and the status line.
 
 mod history;
 mod listing;
@@ -25,8 +25,8 @@ pub(super) use report::report;
 pub(super) use status::status;
 pub(super) use statusline::statusline;
 
-/// Opens the loop that a command which looks is about, with the settings that hold there, the usual ones where those cannot be used, and
-/// what its journal says.
+/// Opens the loop that a command shows, with its settings and its journal. Settings that cannot be used are replaced by the
+/// defaults.
 fn open<M: App>(
     program: &Program<M>,
     target: &Target,
@@ -44,7 +44,7 @@ fn open<M: App>(
     Ok((held, settings, Past::of(&store, &id, journal)))
 }
 
-/// Prints who reviews in which round.
+/// Prints the persona of each round.
 pub(super) fn personas(info: &'static ProgramInfo) -> Result<Exit, Failure> {
     let settings = loops::settings_here(info)?;
     let all = settings.personas.all();

@@ -1,4 +1,4 @@
-//! What a loop's journal says, in words: a change with its reason, a run with its outcome.
+//! A loop's journal in words: changes with their reasons, runs with their outcomes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,20 +12,20 @@ use crate::review::runs::{self, Run, RunOutcome};
 use crate::store::{ChangeEntry, Entry, LoopId, Store};
 use crate::text;
 
-/// Longest reason that is shown, in characters.
-const REASON: usize = 300;
+/// The longest reason that is shown, in characters.
+const MAX_REASON_CHARS: usize = 300;
 
-/// What the words about one loop are made from: its journal, with the runs and findings that it speaks of.
+/// A loop's journal, with the runs and findings that it names.
 #[derive(Debug)]
 pub(in crate::program) struct Past {
     pub(in crate::program) entries: Arc<Vec<Entry>>,
     pub(in crate::program) runs: Vec<Run>,
-    /// Counts what each run found, by its id.
+    /// The findings of each run, by its id.
     counts: BTreeMap<String, Counts>,
 }
 
 impl Past {
-    /// What stands behind a journal.
+    /// Reads the runs and findings of a journal.
     pub(in crate::program) fn of(store: &Store, id: &LoopId, entries: Arc<Vec<Entry>>) -> Self {
         let runs = runs::read(&entries);
         let counts = runs
@@ -42,16 +42,16 @@ impl Past {
         }
     }
 
-    /// The last change that someone decided on. That a session took the loop is none: the stop that does it decides next.
+    /// Returns the last change but for `bind`, after which the same stop decides.
     pub(in crate::program) fn last_decision(&self) -> Option<&ChangeEntry> {
         let mut changes = self.entries.iter().rev().filter_map(Entry::change);
         changes.find(|change| change.what != "bind")
     }
 
-    /// Why a change was made: what its run came to, what was argued, else what the transition is for.
+    /// Returns the reason of a change: the outcome of its run, the argument, else the purpose of the transition.
     pub(in crate::program) fn why(&self, table: &'static Table, change: &ChangeEntry) -> String {
         let mut reasons = Vec::new();
-        // What a command came to, the transition's purpose says.
+        // The transition's purpose names the outcome of a command.
         if let Some(run) = change.run.as_ref().filter(|run| !run.starts_with("c-")) {
             let came_to = self
                 .runs
@@ -74,7 +74,7 @@ impl Past {
             if let Some(why) = &record.rejecting {
                 reasons.push(format!(
                     "rejecting what is open: {}",
-                    text::one_line(why, REASON)
+                    text::one_line(why, MAX_REASON_CHARS)
                 ));
             }
         }
@@ -87,7 +87,7 @@ impl Past {
         reasons.join("; ")
     }
 
-    /// What a run came to.
+    /// Returns the outcome of a run in words.
     pub(in crate::program) fn outcome(&self, run: &Run) -> String {
         match &run.ended {
             None => "not ended, or cut off".to_owned(),

@@ -27,8 +27,6 @@ use crate::review::runs::{Run, RunOutcome};
 use crate::store::Entry;
 use crate::text;
 
-/// The longest text of a finding, in characters.
-const MAX_FINDING_CHARS: usize = 2000;
 const PAGE: Message = Message {
     name: "report/page.html",
     text: include_str!("report/page.html"),
@@ -194,10 +192,10 @@ fn path(raw: &Raw, past: &Past, now: Timestamp) -> Vec<Step> {
             at: change.at,
             begin: between(start(past), change.at),
             seconds: 0,
-            what: text::one_line(&change.what, 80),
+            what: change.what.clone(),
             by: change_text::maker(raw.table(), change),
-            from: change.from.as_deref().map(|from| text::one_line(from, 80)),
-            to: text::one_line(to, 80),
+            from: change.from.clone(),
+            to: to.clone(),
             why: past.why(raw.table(), change),
         });
     }
@@ -223,9 +221,8 @@ fn phase_name(raw: &Raw, past: &Past, run: &Run) -> String {
 
 /// Returns the findings of a run, or `None` if their file is not as the journal noted it.
 fn verdict(raw: &Raw, run: &Run) -> Option<FindingsJson> {
-    let found = FindingsJson::of_run(raw.store(), raw.id(), run)
-        .ok()
-        .flatten();
+    let found = FindingsJson::of_run(raw.store(), raw.id(), run);
+    let found = found.ok().flatten();
     found.filter(|json| json.run == run.began.run)
 }
 
@@ -238,17 +235,17 @@ fn run_facts(raw: &Raw, past: &Past, run: &Run) -> RunFacts {
         None => "unfinished",
     };
     RunFacts {
-        run: text::one_line(&run.began.run, 100),
+        run: run.began.run.clone(),
         phase: phase_name(raw, past, run),
         round: run.began.round,
-        persona: text::one_line(&run.began.persona, 100),
-        reviewer: text::one_line(&run.began.reviewer, 100),
+        persona: run.began.persona.clone(),
+        reviewer: run.began.reviewer.clone(),
         begin: between(start(past), run.begin),
         seconds: run.end.map(|end| between(run.begin, end)),
         outcome,
         came_to: match counts.filter(|_| outcome == "findings") {
             Some(counts) => counts.to_string(),
-            None => text::one_line(&past.outcome(run), MAX_FINDING_CHARS),
+            None => past.outcome(run),
         },
         counts,
     }
@@ -300,43 +297,31 @@ fn findings(raw: &Raw, past: &Past) -> Vec<FindingFacts> {
 }
 
 fn of_group(group: &Group) -> Vec<FindingFacts> {
-    let line = |text: &String| text::one_line(text, MAX_FINDING_CHARS);
-    let facts = finding_history::standings(&group.rounds)
-        .into_iter()
-        .map(|one| {
-            let mut all = group
-                .rounds
-                .iter()
-                .rev()
-                .flat_map(|round| &round.findings.0);
-            let latest = all.find(|finding| finding.id.as_ref() == Some(&one.id));
-            let standing = Some(one.standing).filter(|_| !group.is_fresh);
-            FindingFacts {
-                id: text::one_line(&one.id, 20),
-                phase: group.phase.clone(),
-                severity: one.severity,
-                what: line(&one.what),
-                place: latest.and_then(place),
-                recommendation: latest
-                    .and_then(|finding| finding.recommendation.as_ref())
-                    .map(line),
-                detail: latest.map_or_else(Vec::new, |finding| {
-                    finding.detail.iter().take(10).map(line).collect()
-                }),
-                rounds: one.rounds,
-                standing,
-                stands: standing.map(|standing| standing.to_string()),
-            }
-        });
+    let standings = finding_history::standings(&group.rounds).into_iter();
+    let facts = standings.map(|one| {
+        let rounds = group.rounds.iter().rev();
+        let mut all = rounds.flat_map(|round| &round.findings.0);
+        let latest = all.find(|finding| finding.id.as_ref() == Some(&one.id));
+        let standing = Some(one.standing).filter(|_| !group.is_fresh);
+        FindingFacts {
+            id: one.id,
+            phase: group.phase.clone(),
+            severity: one.severity,
+            what: one.what,
+            place: latest.and_then(place),
+            recommendation: latest.and_then(|finding| finding.recommendation.clone()),
+            detail: latest.map_or_else(Vec::new, |finding| finding.detail.clone()),
+            rounds: one.rounds,
+            standing,
+            stands: standing.map(|standing| standing.to_string()),
+        }
+    });
     facts.collect()
 }
 
 /// Returns the place of a finding: `src/x.rs:12`, `src/x.rs`, `line 12`.
 fn place(finding: &Finding) -> Option<String> {
-    let file = finding
-        .file
-        .as_deref()
-        .map(|file| text::one_line(file, 300));
+    let file = finding.file.clone();
     match (file, finding.line) {
         (Some(file), Some(line)) => Some(format!("{file}:{line}")),
         (None, Some(line)) => Some(format!("line {line}")),

@@ -1,5 +1,5 @@
-//! `statusline`: where the loop of a session is, on one line, for the client's status line. It repairs nothing and fails nobody: a
-//! status line is asked for many times a minute.
+//! `statusline`: the loop of a session on one line, for the client's status line. It repairs nothing and never fails,
+//! because the client calls it many times a minute.
 
 use std::io::stdin;
 
@@ -14,7 +14,7 @@ use crate::program::surroundings::Surroundings;
 use crate::program::{durations, out, session_loops};
 use crate::text;
 
-/// Prints the line, or nothing where the session has no loop.
+/// Prints the line, or nothing if the session has no loop.
 pub(in crate::program) fn statusline<M: App>(program: &Program<M>) -> Exit {
     let input = input::read(stdin(), INPUT_TIMEOUT).unwrap_or_default();
     if let Some(line) = line(program, &input, &Surroundings::from_env()) {

@@ -1,7 +1,7 @@
-//! The slash commands: what their menu says, what they may do without asking, and what the agent is told.
+//! The slash commands: their description, their permissions, and their text for the agent.
 //!
-//! A command may call the program as it says itself, and, where the loop can go on after it, do what the loop will ask for: write
-//! the files that a stop waits for, see where it is, have it reviewed, and take the agent's own transitions.
+//! A command may call the program. If the loop can go on after it, the command may also do what the loop will ask for:
+//! write the files that a stop waits for, run `status` and reviews, and take the agent's own transitions.
 
 use serde::Serialize;
 use serde_json::json;
@@ -44,22 +44,23 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-/// Names what a command may do besides what it is for.
+/// The further permissions of a command.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Further {
-    /// Nothing: the loop does not go on after it.
+    /// None: the loop does not go on after it.
     Nothing,
     /// What the loop asks for, since it may go on after it.
     Loop,
-    /// And see where the loop is.
+    /// What the loop asks for, and `status`.
     LoopAndStatus,
 }
 
-/// What the engine knows of a command.
+/// The engine's knowledge of a command.
 struct Known {
-    /// What is called.
+    /// The arguments of the program.
     call: String,
-    /// Whether it needs a person, whose arguments come from the prompt hook.
-    of_person: bool,
+    /// Whether only the user may run it. The prompt hook keeps its arguments.
+    by_user: bool,
     further: Further,
     description: &'static str,
     arguments: String,
@@ -82,10 +83,8 @@ pub(super) fn all<M: App>(
     info: &PluginInfo,
 ) -> Result<Vec<Written>, MessageError> {
     let whole = command_line::command(program);
-    let commands = info.commands.iter();
-    commands
-        .map(|command| written::<M>(&whole, plugin, info, command))
-        .collect()
+    let written = |command| written::<M>(&whole, plugin, info, command);
+    info.commands.iter().map(written).collect()
 }
 
 fn written<M: App>(
@@ -95,33 +94,27 @@ fn written<M: App>(
     command: &CommandInfo,
 ) -> Result<Written, MessageError> {
     let known = known::<M>(whole, command);
-    let table = M::TABLE;
     let arguments = command.arguments.unwrap_or(&known.arguments);
-    let description = if command.doc.is_empty() {
-        known.description
-    } else {
-        command.doc
+    let description = match command.doc {
+        "" => known.description,
+        doc => doc,
     };
     let description = text::one_line(description.trim_end_matches('.'), 300);
-    let ticket = if known.of_person {
-        " --from-prompt"
-    } else {
-        ""
-    };
+    let ticket = if known.by_user { " --from-prompt" } else { "" };
     let call = format!("{}{ticket}", known.call);
     let head = Head {
         description: &description,
         argument_hint: arguments,
-        allowed_tools: allowed::<M>(whole, info, command, &call, &known.further),
-        // What permits more than to look is a person's to give.
-        disable_model_invocation: known.of_person || !matches!(known.further, Further::Nothing),
+        allowed_tools: allowed::<M>(whole, info, command, &call, known.further),
+        // Only the user may grant more than a look.
+        disable_model_invocation: known.by_user || known.further != Further::Nothing,
     };
     // A few texts and a flag: nothing that could fail to be written.
     let head = serde_yaml::to_string(&head).unwrap_or_default();
     let body = match command.text {
         Some(text) => text.text.to_owned(),
         None => known.body.render(&json!({
-            "program": M::INFO.program, "plugin": plugin, "call": call, "reviews": reviews(table),
+            "program": M::INFO.program, "plugin": plugin, "call": call, "reviews": reviews(M::TABLE),
         }))?,
     };
     Ok(Written {
@@ -135,44 +128,31 @@ fn written<M: App>(
 }
 
 fn known<M: App>(whole: &clap::Command, command: &CommandInfo) -> Known {
-    let table = M::TABLE;
-    let of_person = |call: String, further, description, arguments, body| Known {
-        call,
-        of_person: true,
-        further,
-        description,
-        arguments,
-        body,
-    };
     match command.does {
-        Does::Start(mode) => {
-            let call = if table.modes.len() > 1 {
-                format!("start {mode}")
-            } else {
-                "start".to_owned()
-            };
-            of_person(
-                call,
-                Further::LoopAndStatus,
-                "Start a loop",
-                hint::start::<M>(whole, mode),
-                body!("start.md"),
-            )
-        }
+        Does::Start(mode) => Known {
+            call: match M::TABLE.modes.len() > 1 {
+                true => format!("start {mode}"),
+                false => "start".to_owned(),
+            },
+            by_user: true,
+            further: Further::LoopAndStatus,
+            description: "Start a loop",
+            arguments: hint::start::<M>(whole, mode),
+            body: body!("start.md"),
+        },
         Does::Take(transition) => {
-            let (further, body) = if ends(table, transition) {
-                (Further::Nothing, body!("ends.md"))
-            } else {
-                (Further::LoopAndStatus, body!("goes-on.md"))
+            let (further, body) = match ends(M::TABLE, transition) {
+                true => (Further::Nothing, body!("ends.md")),
+                false => (Further::LoopAndStatus, body!("goes-on.md")),
             };
-            let arguments = hint::verb::<M>(whole, command.name);
-            of_person(
-                command.name.to_owned(),
+            Known {
+                call: command.name.to_owned(),
+                by_user: true,
                 further,
-                "Take a step of the loop",
-                arguments,
+                description: "Take a step of the loop",
+                arguments: hint::verb::<M>(whole, command.name),
                 body,
-            )
+            }
         }
         Does::Own => own::<M>(command.name),
     }
@@ -180,68 +160,57 @@ fn known<M: App>(whole: &clap::Command, command: &CommandInfo) -> Known {
 
 /// The engine's own commands.
 fn own<M: App>(name: &str) -> Known {
-    let (call, of_person, further, description, body) = match name {
+    let (call, further, body, description) = match name {
         "history" => (
             "journal",
-            true,
             Further::Loop,
-            "Show what happened to a loop, change by change; without an id, list the loops",
             body!("history.md"),
+            "Show what happened to a loop, change by change; without an id, list the loops",
         ),
         "resume" => (
             "resume",
-            true,
             Further::LoopAndStatus,
-            "Let a waiting or archived loop go on, its counters begun anew",
             body!("goes-on.md"),
+            "Let a waiting or archived loop go on, its counters begun anew",
         ),
         "pause" => (
             "pause",
-            true,
             Further::Nothing,
-            "Hold a loop: no stop drives it until it is resumed",
             body!("ends.md"),
+            "Hold a loop: no stop drives it until it is resumed",
         ),
         "adopt" => (
             "adopt",
-            true,
             Further::LoopAndStatus,
-            "Take over a loop of another session, after a crash",
             body!("goes-on.md"),
+            "Take over a loop of another session, after a crash",
         ),
         "rollback" => (
             "rollback",
-            true,
             Further::Nothing,
-            "Move every file of every loop of this project aside, but the log",
             body!("rollback.md"),
+            "Move every file of every loop of this project aside, but the log",
         ),
         "doctor" => (
             "doctor",
-            false,
             Further::Nothing,
-            "Check what the loop needs, from the program to the state folder",
             body!("doctor.md"),
+            "Check what the loop needs, from the program to the state folder",
         ),
         _ => (
             "status",
-            false,
             Further::Loop,
-            "Show the loops of this project: where each is, and what comes next",
             body!("status.md"),
+            "Show the loops of this project: where each is, and what comes next",
         ),
     };
-    let takes_id = matches!(name, "history" | "resume" | "pause" | "adopt");
+    let takes_id = !["rollback", "doctor", "status"].contains(&call);
     Known {
         call: call.to_owned(),
-        of_person,
+        by_user: takes_id || call == "rollback",
         further,
         description,
-        arguments: if takes_id {
-            hint::id::<M>()
-        } else {
-            String::new()
-        },
+        arguments: takes_id.then(hint::id::<M>).unwrap_or_default(),
         body,
     }
 }
@@ -252,10 +221,10 @@ fn allowed<M: App>(
     info: &PluginInfo,
     command: &CommandInfo,
     call: &str,
-    further: &Further,
+    further: Further,
 ) -> String {
     let own = bash_rule::<M>(call);
-    if let Further::Nothing = further {
+    if further == Further::Nothing {
         return own;
     }
     let mode = match command.does {
@@ -266,7 +235,7 @@ fn allowed<M: App>(
     if !rules.contains(&own) {
         rules.push(own);
     }
-    if let Further::LoopAndStatus = further {
+    if further == Further::LoopAndStatus {
         rules.push(bash_rule::<M>("status"));
     }
     rules.join(", ")
@@ -290,14 +259,14 @@ pub(super) fn loop_rules<M: App>(
         rules.push(bash_rule::<M>("review"));
     }
     if is_used(table) {
-        // It runs what the user allows, and nothing else.
+        // It runs only what the user allows.
         rules.push(bash_rule::<M>("verify"));
     }
     let by_agent = table.edges().filter(|edge| edge.by.contains(&Actor::Agent));
     for edge in by_agent.filter(|edge| !ends(table, edge.transition)) {
         let name = edge.transition.replace('_', "-");
         let rule = bash_rule::<M>(&name);
-        // What only the program's own verbs take is nothing to type.
+        // A transition without a verb of its own cannot be typed.
         if whole.find_subcommand(&name).is_some() && !rules.contains(&rule) {
             rules.push(rule);
         }
@@ -305,19 +274,19 @@ pub(super) fn loop_rules<M: App>(
     rules
 }
 
-/// Returns whether a transition ends the loop, wherever it is taken.
+/// Returns whether a transition ends the loop in every phase.
 fn ends(table: &Table, transition: &str) -> bool {
     let mut edges = table.edges().filter(|edge| edge.transition == transition);
     edges.all(|edge| table.phases[edge.to].terminal)
 }
 
-/// Returns whether a reviewer looks at something in some phase.
+/// Returns whether a phase reviews.
 fn reviews(table: &Table) -> bool {
     let mut behaviours = table.phases.iter().filter_map(|phase| phase.on_stop);
     behaviours.any(|behaviour| behaviour.name == "review")
 }
 
-/// The rules for the files that stops wait for, in the phases that a mode leads to, or in all.
+/// Returns the rules for the files that stops wait for, in the phases that a mode leads to, or in all.
 fn files_to_write(table: &Table, mode: Option<&str>) -> Vec<String> {
     let mode = mode.and_then(|name| table.modes.iter().find(|mode| mode.name == name));
     let mut reached: Vec<usize> = match mode {
@@ -346,8 +315,8 @@ fn files_to_write(table: &Table, mode: Option<&str>) -> Vec<String> {
     rules
 }
 
-/// Fills in the fields of a path as they are at the start. `None`: they are not known, or the path would be a pattern that permits
-/// more than a file.
+/// Fills in the fields of a path with their start values. Returns `None` if they are not known, or if the path would be a
+/// pattern that permits more than a file.
 fn filled(table: &Table, initial: &[(&str, Constant)], path: &str) -> Option<String> {
     let mut filled = String::new();
     let mut rest = path;

@@ -1,8 +1,7 @@
-//! The plugin of a client that calls this program: hooks, launcher, slash commands, written from what the machine declares.
+//! The plugin of a client that calls this program: hooks, launcher and slash commands, rendered from the machine.
 //!
-//! `[plugin]` of a machine file gives the name; the rest follows from the machine and the program's name. What a command tells
-//! the agent is Markdown of the machine's own, or one of the short texts in `commands/`. Launcher and shims are the templates
-//! beside this file.
+//! `[plugin]` of a machine file gives the name. The rest follows from the machine and the program's name. The text of a
+//! command is Markdown of the machine's own, or one of the short texts in `commands/`.
 
 mod commands;
 mod hint;
@@ -31,7 +30,7 @@ const STOP_HOOK: Message = Message {
     name: "stop-hook.sh",
     text: include_str!("stop-hook.sh"),
 };
-/// The other hooks, which say nothing where something is wrong.
+/// The other hooks, which are silent if something is wrong.
 const QUIET_HOOK: Message = Message {
     name: "quiet-hook.sh",
     text: include_str!("quiet-hook.sh"),
@@ -41,6 +40,30 @@ const README: Message = Message {
     text: include_str!("README.md"),
 };
 const HOOKS: &str = include_str!("hooks.json");
+/// The verbs of the quiet hooks, and what their files say about them.
+const QUIET_HOOKS: [(&str, &str); 5] = [
+    (
+        "prompt",
+        "UserPromptSubmit and UserPromptExpansion: the program keeps the raw arguments of the plugin's commands for this\n\
+         # session, so that no shell ever sees them.",
+    ),
+    (
+        "answer",
+        "PostToolUse of AskUserQuestion: the program takes the answers to the loop's own questions.",
+    ),
+    (
+        "pre-compact",
+        "PreCompact: the program keeps which session is compacted, so that a loop follows it to a new id.",
+    ),
+    (
+        "pre-tool-use",
+        "PreToolUse: the program allows the calls that the loop asks for, and refuses edits of its state.",
+    ),
+    (
+        "session-start",
+        "SessionStart: the program says in one line where a loop of this project waits, and how it is taken up.",
+    ),
+];
 
 /// A program's plugin, as its machine declares it. `claudex-build` writes it.
 #[derive(Debug, Clone, Copy)]
@@ -66,19 +89,19 @@ pub struct PluginInfo {
 /// A slash command.
 #[derive(Debug, Clone, Copy)]
 pub struct CommandInfo {
-    /// Its name, as it is typed.
+    /// The name, as it is typed.
     pub name: &'static str,
-    /// What it does.
+    /// The effect.
     pub does: Does,
-    /// What the menu says of it; empty for the engine's own.
+    /// The description in the menu; empty for the engine's own.
     pub doc: &'static str,
-    /// What the menu says of its arguments; `None`: what the command line takes.
+    /// The arguments in the menu; `None`: those of the command line.
     pub arguments: Option<&'static str>,
-    /// What the agent is told; `None`: the engine's own text.
+    /// The text for the agent; `None`: the engine's own.
     pub text: Option<Message>,
 }
 
-/// Names what a slash command does.
+/// The effect of a slash command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Does {
     /// It starts a loop in this mode.
@@ -89,7 +112,7 @@ pub enum Does {
     Own,
 }
 
-/// `plugin`
+/// The commands of `plugin`.
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Write the plugin's folder: hooks, launcher, slash commands
@@ -103,7 +126,7 @@ pub(super) enum Command {
 /// Runs a plugin command.
 ///
 /// # Errors
-/// The machine names no plugin, the folder has files in the way that are not ours, or it cannot be written.
+/// Returns an error if the machine names no plugin, the folder has other files in the way, or it cannot be written.
 pub(super) fn run<M: App>(program: &Program<M>, command: &Command) -> Result<Exit, Failure> {
     let Command::Write { dir } = command;
     let (Some(name), Some(info)) = (M::TABLE.plugin, M::PLUGIN) else {
@@ -111,7 +134,7 @@ pub(super) fn run<M: App>(program: &Program<M>, command: &Command) -> Result<Exi
             Exit::Refused,
             "claudex::plugin::none",
             format!("{} names no plugin, so none can be written", M::TABLE.file),
-            "add [plugin] with a name to it, and build the program anew",
+            "add [plugin] with a name to it, and build the program again",
         ));
     };
     let files = files(program, name, &info).map_err(|error| Failure::new(Exit::Internal, error))?;
@@ -162,60 +185,22 @@ fn files<M: App>(
             })).collect::<Vec<_>>(),
         })
     };
-    let quiet = |about, verb| QUIET_HOOK.render(&facts(about, verb));
+    let whole = facts("", "");
     let mut files = Files::from([
         (
             ".claude-plugin/plugin.json".to_owned(),
             manifest::<M>(name, info),
         ),
-        ("README.md".to_owned(), README.render(&facts("", ""))?),
+        ("README.md".to_owned(), README.render(&whole)?),
         ("SPEC.md".to_owned(), info.spec.to_owned()),
-        (
-            format!("bin/{}", its_name),
-            LAUNCHER.render(&facts("", ""))?,
-        ),
+        (format!("bin/{its_name}"), LAUNCHER.render(&whole)?),
         ("hooks/hooks.json".to_owned(), HOOKS.to_owned()),
-        (
-            "hooks/stop-hook.sh".to_owned(),
-            STOP_HOOK.render(&facts("", ""))?,
-        ),
-        (
-            "hooks/prompt-hook.sh".to_owned(),
-            quiet(
-                "UserPromptSubmit and UserPromptExpansion: the program keeps the raw arguments of the plugin's commands for this\n\
-                 # session, so that no shell ever sees them.",
-                "prompt",
-            )?,
-        ),
-        (
-            "hooks/answer-hook.sh".to_owned(),
-            quiet(
-                "PostToolUse of AskUserQuestion: the program takes the answers to the loop's own questions.",
-                "answer",
-            )?,
-        ),
-        (
-            "hooks/pre-compact-hook.sh".to_owned(),
-            quiet(
-                "PreCompact: the program keeps which session is compacted, so that a loop follows it to a new id.",
-                "pre-compact",
-            )?,
-        ),
-        (
-            "hooks/pre-tool-use-hook.sh".to_owned(),
-            quiet(
-                "PreToolUse: the program allows the calls that the loop asks for, and refuses edits of its state.",
-                "pre-tool-use",
-            )?,
-        ),
-        (
-            "hooks/session-start-hook.sh".to_owned(),
-            quiet(
-                "SessionStart: the program says in one line where a loop of this project waits, and how it is taken up.",
-                "session-start",
-            )?,
-        ),
+        ("hooks/stop-hook.sh".to_owned(), STOP_HOOK.render(&whole)?),
     ]);
+    for (verb, about) in QUIET_HOOKS {
+        let hook = QUIET_HOOK.render(&facts(about, verb))?;
+        files.insert(format!("hooks/{verb}-hook.sh"), hook);
+    }
     files.extend(commands.into_iter().map(|one| (one.path, one.text)));
     let own = info.files.iter();
     files.extend(own.map(|file| (file.name.to_owned(), file.text.to_owned())));
@@ -229,17 +214,16 @@ fn manifest<M: App>(name: &str, info: &PluginInfo) -> String {
     let mut manifest = json!({
         "name": name, "version": M::VERSION, "description": text::one_line(description.trim(), 500),
     });
-    let authors: Vec<&str> = info
-        .authors
-        .split(':')
-        .filter(|author| !author.is_empty())
-        .collect();
+    let authors = info.authors.replace(':', ", ");
     if !authors.is_empty() {
-        manifest["author"] = json!({ "name": authors.join(", ") });
+        manifest["author"] = json!({ "name": authors });
     }
-    let homepage = Some(info.homepage).filter(|homepage| !homepage.is_empty());
+    let homepage = match info.homepage {
+        "" => info.repository,
+        homepage => homepage,
+    };
     for (key, value) in [
-        ("homepage", homepage.unwrap_or(info.repository)),
+        ("homepage", homepage),
         ("repository", info.repository),
         ("license", info.license),
     ] {

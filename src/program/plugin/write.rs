@@ -1,7 +1,7 @@
-//! Writing a plugin's folder so that no file of a person is lost.
+//! Writes a plugin's folder and loses no file of the user's.
 //!
-//! `.claude-plugin/files.sha256` lists what a write made, in the form of `sha256sum`. A file that is in the way is replaced only
-//! where it still is what that list says; one that the plugin no longer has is removed on the same condition. All else stays.
+//! `.claude-plugin/files.sha256` lists the files of a write, in the form of `sha256sum`. A file in the way is replaced only
+//! if it still has the digest in that list. A file that the plugin no longer has is removed on the same condition.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,13 +14,13 @@ use crate::files::{self, Folder, if_there};
 use crate::program::exit::{Exit, Failure};
 use crate::text;
 
-/// The list of what was written, with the digest of each.
+/// The list of the written files, with their digests.
 const LIST: &str = ".claude-plugin/files.sha256";
 
 /// Digests by path.
 type Digests = BTreeMap<String, String>;
 
-/// Writes the files into a folder, which is made, and their list beside them.
+/// Writes the files and their list into a folder, which is created if necessary.
 pub(super) fn write(dir: &Utf8Path, files: &Files) -> Result<(), Failure> {
     let failed = |error: io::Error| {
         Failure::plain(
@@ -83,12 +83,12 @@ pub(super) fn write(dir: &Utf8Path, files: &Files) -> Result<(), Failure> {
     put(&folder, LIST, &lines.collect::<String>()).map_err(failed)
 }
 
-/// A path's folder and its name.
+/// Splits a path into its folder and its name.
 fn place(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-/// Writes a file whole. What begins as a script is a program.
+/// Writes a file atomically. A script is made executable.
 fn put(folder: &Folder, path: &str, text: &str) -> io::Result<()> {
     let (below, name) = place(path);
     let mode = if text.starts_with("#!") { 0o755 } else { 0o644 };
@@ -100,7 +100,7 @@ fn put(folder: &Folder, path: &str, text: &str) -> io::Result<()> {
     below.sync()
 }
 
-/// Reads a file, where it is there.
+/// Reads a file, or returns `None` if it does not exist.
 fn read(folder: &Folder, path: &str) -> io::Result<Option<Vec<u8>>> {
     let (below, name) = place(path);
     let read = folder
@@ -113,7 +113,7 @@ fn digest_at(folder: &Folder, path: &str) -> io::Result<Option<String>> {
     Ok(read(folder, path)?.map(sha256))
 }
 
-/// Reads a list. `None`: it is none of ours.
+/// Parses a list, or returns `None` if it is not one of ours.
 fn parsed(bytes: &[u8]) -> Option<Digests> {
     let text = std::str::from_utf8(bytes).ok()?;
     let line = |line: &str| {

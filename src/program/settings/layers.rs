@@ -11,12 +11,11 @@ use toml::de::{DeTable, DeValue, Deserializer};
 
 use super::layer::{Layer, SOURCE, merge_tables};
 use super::values::Values;
-use super::{AUTO, MAX_FAILURES, MAX_ROUNDS, Row, Settings, SettingsError};
+use super::{AUTO, MAX_FAILURES, MAX_ROUNDS, Settings, SettingsError};
 use crate::hooks::seen::Seen;
 use crate::machine::table::{Constant, ModeInfo, Table};
 use crate::program::info::ProgramInfo;
 use crate::program::suggest;
-use crate::review::evidence::EvidencePolicy;
 use crate::review::personas::Personas;
 use crate::text;
 
@@ -38,12 +37,9 @@ const PROJECT_KEYS: [&str; 2] = ["rounds", "limits"];
 
 /// Some layers, merged.
 pub(super) struct Layers<'t> {
-    info: &'static ProgramInfo,
     table: DeTable<'t>,
-    values: Values,
-    evidence_in_file: EvidencePolicy,
-    rows: BTreeMap<String, Row>,
-    ignored: Vec<String>,
+    /// The settings of these layers.
+    pub(super) settings: Settings,
 }
 
 /// Returns the layer of the defaults: ours, and those of the machine's file.
@@ -120,15 +116,17 @@ impl<'t> Layers<'t> {
     pub(super) fn new(info: &'static ProgramInfo, defaults: &'t str) -> Self {
         let layer = Layer::parse("default", None, defaults).expect("the defaults are TOML");
         let values = values_of(&layer.table).expect("the defaults are settings");
-        let mut rows = BTreeMap::new();
-        layer.add_rows(&layer.table, "", &mut rows);
-        Self {
-            info,
+        let mut settings = Settings {
             evidence_in_file: values.evidence,
             values,
-            table: layer.table,
-            rows,
+            rows: BTreeMap::new(),
             ignored: Vec::new(),
+            info,
+        };
+        layer.add_rows(&layer.table, "", &mut settings.rows);
+        Self {
+            table: layer.table,
+            settings,
         }
     }
 
@@ -142,12 +140,12 @@ impl<'t> Layers<'t> {
         let mut table = std::mem::take(&mut layer.table);
         layer.check_keys(&table, &USER_KEYS)?;
         let mut programs = layer.take_table(&mut table, "programs")?;
-        let own = layer.take_table(&mut programs, self.info.program)?;
+        let own = layer.take_table(&mut programs, self.settings.info.program)?;
         layer.check_keys(&own, &PROGRAM_KEYS)?;
         merge_tables(&mut table, own);
         layer.table = table;
         self.merge(&layer)?;
-        self.evidence_in_file = self.values.evidence;
+        self.settings.evidence_in_file = self.settings.evidence;
         Ok(())
     }
 
@@ -165,7 +163,7 @@ impl<'t> Layers<'t> {
         if let Some(first) = others.first() {
             let place = layer.place(first.span().start);
             let list = text::one_line(&suggest::list(&names), 200);
-            self.ignored.push(format!(
+            self.settings.ignored.push(format!(
                 "{place}: ignored {list}: a project's file may set only `rounds` and `limits`"
             ));
         }
@@ -174,7 +172,7 @@ impl<'t> Layers<'t> {
         }
 
         let (_, values) = self.with(&layer)?;
-        let own = &self.values.limits;
+        let own = &self.settings.values.limits;
         let new = &values.limits;
         let limits = [
             ("timeout", new.timeout < own.timeout),
@@ -188,7 +186,7 @@ impl<'t> Layers<'t> {
             let key = format!("limits.{name}");
             let place = rows.get(&key).map_or("", |row| row.place.as_str());
             let line = format!("{place}: ignored `{key}`: it is less than yours");
-            self.ignored.push(line);
+            self.settings.ignored.push(line);
             let table = layer.table.get_mut("limits").map(Spanned::get_mut);
             if let Some(DeValue::Table(limits)) = table {
                 limits.remove(name);
@@ -202,28 +200,24 @@ impl<'t> Layers<'t> {
         self.merge(&Layer::parse("environment", None, text)?)
     }
 
-    /// Returns the settings that hold.
-    pub(super) fn finish(self) -> Settings {
-        Settings {
-            values: self.values,
-            rows: self.rows,
-            evidence_in_file: self.evidence_in_file,
-            ignored: self.ignored,
-            info: self.info,
-        }
-    }
-
     fn merge(&mut self, layer: &Layer<'t>) -> Result<(), SettingsError> {
         let (table, values) = self.with(layer)?;
         self.table = table;
-        self.values = values;
-        layer.add_rows(&layer.table, "", &mut self.rows);
+        self.settings.values = values;
+        layer.add_rows(&layer.table, "", &mut self.settings.rows);
         self.check_reviewers()
     }
 
     /// Returns the table and the values with a layer, which is the one at fault if they do not fit.
     fn with(&self, layer: &Layer<'t>) -> Result<(DeTable<'t>, Values), SettingsError> {
-        let modes: Vec<&str> = self.info.table.modes.iter().map(|mode| mode.name).collect();
+        let modes: Vec<&str> = self
+            .settings
+            .info
+            .table
+            .modes
+            .iter()
+            .map(|mode| mode.name)
+            .collect();
         let rounds = layer.take_table(&mut layer.table.clone(), "rounds")?;
         layer.check_keys(&rounds, &modes)?;
         let mut table = self.table.clone();
@@ -234,13 +228,13 @@ impl<'t> Layers<'t> {
 
     /// Checks that the reviewer's name means one, and that no reviewer has a setting without an effect.
     fn check_reviewers(&self) -> Result<(), SettingsError> {
-        let values = &self.values;
+        let values = &self.settings.values;
         let error = |key: &str, message: &str, help: &str| {
-            let rows = self.rows.range(key.to_owned()..);
+            let rows = self.settings.rows.range(key.to_owned()..);
             let place = rows.map(|(_, row)| row.place.as_str()).next();
             Err(SettingsError::new(place.unwrap_or_default(), message, help))
         };
-        let known = values.reviewer_names(self.info);
+        let known = values.reviewer_names(self.settings.info);
         if !known.contains(&values.reviewer) {
             let message = format!("`{}` is not a reviewer", values.reviewer);
             let known: Vec<&str> = known.iter().map(String::as_str).collect();

@@ -38,15 +38,15 @@ pub use paths::{project_path, user_path};
 
 /// A user's file with every table, as docs/configuration.md shows it.
 pub const EXAMPLE: &str = include_str!("example.toml");
-/// The reviewer's name that means "whichever is installed".
+/// The reviewer's name that means any installed reviewer.
 const AUTO: &str = "auto";
 /// The field whose start value `rounds.MODE` is.
 pub(super) const MAX_ROUNDS: &str = "max_rounds";
 /// The field whose start value `limits.max-failures` is.
 pub(super) const MAX_FAILURES: &str = "max_failures";
-/// More rounds than anyone reads.
+/// The most rounds of a mode.
 pub const MOST_ROUNDS: u64 = 1000;
-/// More minutes than any loop lives: ten years.
+/// The most minutes of a limit: ten years.
 const MOST_MINUTES: u64 = 10 * 366 * 24 * 60;
 
 /// The settings that hold, with the source of each.
@@ -58,7 +58,7 @@ pub struct Settings {
     rows: BTreeMap<String, Row>,
     /// The policy of the user's file alone, since an agent sets its own environment.
     evidence_in_file: EvidencePolicy,
-    /// What the files have that is ignored: one line for each, with file and line.
+    /// One line about each setting that is ignored, with its place.
     pub ignored: Vec<String>,
     /// The program.
     pub info: &'static ProgramInfo,
@@ -89,13 +89,13 @@ pub struct Row {
 impl Settings {
     /// Returns the defaults.
     pub fn usual(info: &'static ProgramInfo) -> Self {
-        Layers::new(info, &defaults(info)).finish()
+        Layers::new(info, &defaults(info)).settings
     }
 
     /// Reads the settings that hold in a project, in the environment of this process.
     ///
     /// # Errors
-    /// Returns the first problem of a file or a variable.
+    /// Returns an error for the first problem of a file or a variable.
     pub fn load(info: &'static ProgramInfo, root: &Utf8Path) -> Result<Self, SettingsError> {
         let outside = Caller {
             inside: false,
@@ -108,49 +108,35 @@ impl Settings {
     /// the session of the command's loop, else of the command's own. An agent's own environment chooses nothing.
     ///
     /// # Errors
-    /// Returns the first problem of a file or a variable.
+    /// Returns an error for the first problem of a file or a variable.
     pub fn for_call(
         info: &'static ProgramInfo,
         root: &Utf8Path,
         caller: &Caller,
         session: Option<&str>,
     ) -> Result<Self, SettingsError> {
-        let environment = match Self::seen(info, caller, session) {
+        let seen = match Self::seen(info, caller, session) {
             Some(seen) => seen,
             None if caller.inside => Seen::default(),
             None => own_environment(info),
         };
-        let user = match &environment.configuration {
-            Some(path) => path.clone(),
-            None => user_path()?,
-        };
-        Self::load_layers(info, Some(&user), Some(root), &environment)
-    }
-
-    /// Reads the settings of these layers: the user's file, the file of the project with this root, the environment.
-    pub(super) fn load_layers(
-        info: &'static ProgramInfo,
-        user: Option<&Utf8Path>,
-        root: Option<&Utf8Path>,
-        variables: &Seen,
-    ) -> Result<Self, SettingsError> {
+        let user = seen.configuration.clone();
+        let user = user.map_or_else(user_path, Ok)?;
+        let user_text = read_user(&user)?;
+        let project = project_path(info, root);
+        let project_text = read_project(info, root)?;
         let defaults = defaults(info);
-        let user = user.map(|path| Ok((path, read_user(path)?))).transpose()?;
-        let project = root.map(|root| project_path(info, root));
-        let project_text = root
-            .map(|root| read_project(info, root))
-            .transpose()?
-            .flatten();
-        let environment = environment(info, variables);
+        let variables = environment(info, &seen);
+
         let mut layers = Layers::new(info, &defaults);
-        if let Some((path, Some(text))) = &user {
-            layers.add_user(path, text)?;
+        if let Some(text) = &user_text {
+            layers.add_user(&user, text)?;
         }
-        if let (Some(path), Some(text)) = (&project, &project_text) {
-            layers.add_project(path, text)?;
+        if let Some(text) = &project_text {
+            layers.add_project(&project, text)?;
         }
-        layers.add_environment(&environment)?;
-        Ok(layers.finish())
+        layers.add_environment(&variables)?;
+        Ok(layers.settings)
     }
 
     /// Returns what the hooks saw of the session that a command is made in, or `None` outside a client and before the
@@ -212,14 +198,20 @@ impl Settings {
 
     /// Returns the rounds of a mode, or `None` if they are those of the machine's file.
     pub fn max_rounds(&self, mode: &str) -> Option<u64> {
-        let rounds = self.rounds.get(mode).map(|rounds| rounds.0)?;
-        self.is_set(&format!("rounds.{mode}")).then_some(rounds)
+        let key = format!("rounds.{mode}");
+        self.rounds
+            .get(mode)
+            .filter(|_| self.is_set(&key))
+            .map(|rounds| rounds.0)
     }
 
     /// Returns the failures of a reviewer that end a loop, or `None` if they are those of the machine's file.
     pub fn max_failures(&self) -> Option<u64> {
-        let failures = self.limits.max_failures.map(|failures| failures.0)?;
-        self.is_set("limits.max-failures").then_some(failures)
+        let failures = self
+            .limits
+            .max_failures
+            .filter(|_| self.is_set("limits.max-failures"));
+        failures.map(|failures| failures.0)
     }
 
     /// Returns whether a layer above the defaults has a value for this key.

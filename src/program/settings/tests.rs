@@ -16,7 +16,7 @@ fn user(text: &str) -> Result<Settings, SettingsError> {
     let defaults = defaults(crate::plan::INFO);
     let mut layers = Layers::new(crate::plan::INFO, &defaults);
     layers.add_user(USER.into(), text)?;
-    Ok(layers.finish())
+    Ok(layers.settings)
 }
 
 /// The user's file and over it the project's.
@@ -25,7 +25,7 @@ fn both(of_user: &str, of_project: &str) -> Result<Settings, SettingsError> {
     let mut layers = Layers::new(crate::plan::INFO, &defaults);
     layers.add_user(USER.into(), of_user)?;
     layers.add_project("/p/.claude/claudex.toml".into(), of_project)?;
-    Ok(layers.finish())
+    Ok(layers.settings)
 }
 
 /// Message and help of the problem of a user's file.

@@ -97,7 +97,7 @@ fn status_list_and_journal_are_for_people_and_for_programs() {
         "version:   1.0".to_owned(),
         format!("    release-train approve {id}"),
         format!("    release-train abort {id} --why <why>"),
-        "ways on:   approve (a person’s), roll-back (a person’s), resume (a person’s), abort"
+        "ways on:   approve (user only), roll-back (user only), resume (user only), abort"
             .to_owned(),
     ] {
         assert!(shown.lines().any(|shown| shown == line), "{line}\n{shown}");

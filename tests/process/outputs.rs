@@ -1,0 +1,125 @@
+//! The whole outputs of the commands that look at a loop, so that a bad sentence is visible in a diff.
+
+use crate::support::Project;
+
+/// Returns a loop in its second round, and its id.
+fn second_round() -> (Project, String) {
+    let (project, id) = Project::reviewing(&["--rounds", "2"]);
+    project.review(&id, "fake-findings").exits(0);
+    project.plan("# Plan\n\nMove the queue in two steps.\n");
+    project.fire().blocked();
+    (project, id)
+}
+
+/// Replaces what differs from run to run: paths, ids, times and durations.
+fn evened(project: &Project, id: &str, text: &str) -> String {
+    let text = text
+        .replace(project.root.to_str().unwrap(), "/project")
+        .replace(project.home.to_str().unwrap(), "/home")
+        .replace(id, "LOOP");
+    let is_time = |word: &str| {
+        let is_part = |one: char| one.is_ascii_digit() || "-:TZ".contains(one);
+        word.len() >= 8 && word.chars().all(is_part)
+    };
+    let is_run = |word: &str| word.starts_with("r1-") || word.starts_with("r2-");
+    let is_seconds = |word: &str| {
+        let number = word.strip_suffix('s');
+        number.is_some_and(|number| number.parse::<u32>().is_ok())
+    };
+    let mut evened = String::new();
+    for part in text.split_inclusive([' ', '\n', '<', '>', '"']) {
+        let word = part.trim_end_matches([' ', '\n', ':', ',', '<', '>', '"']);
+        let rest = &part[word.len()..];
+        evened += match word {
+            word if is_time(word) => "TIME",
+            word if is_run(word) => "RUN",
+            word if is_seconds(word) => "0s",
+            word => word,
+        };
+        evened += rest;
+    }
+    evened
+}
+
+#[track_caller]
+fn output(project: &Project, id: &str, arguments: &[&str]) -> String {
+    let ran = project.run(arguments).exits(0);
+    evened(project, id, &format!("{}{}", ran.out, ran.err))
+}
+
+#[test]
+fn status_of_second_round_is_whole() {
+    let (project, id) = second_round();
+    insta::assert_snapshot!("status", output(&project, &id, &["status"]));
+}
+
+#[test]
+fn list_and_journal_are_whole() {
+    let (project, id) = second_round();
+    // The columns are as wide as their cells.
+    let list = output(&project, &id, &["list"]);
+    let rows = list
+        .lines()
+        .map(|row| row.split_whitespace().collect::<Vec<_>>());
+    let rows: Vec<String> = rows.map(|row| row.join(" ")).collect();
+    insta::assert_snapshot!("list", rows.join("\n"));
+    insta::assert_snapshot!("journal", output(&project, &id, &["journal", &id]));
+}
+
+#[test]
+fn status_line_is_whole() {
+    let (project, id) = second_round();
+    let input = serde_json::json!({ "session_id": "s1", "cwd": project.root });
+    let ran = project.run_with_stdin(&["statusline"], input.to_string().as_bytes());
+    let line = evened(&project, &id, &ran.exits(0).out);
+    insta::assert_snapshot!(line, @"claudex: reviewing, round 2 of 2, round 1 found high=1 medium=1 low=1, 0s");
+}
+
+#[test]
+fn report_is_whole() {
+    let (project, id) = second_round();
+    let page = output(&project, &id, &["report", &id]);
+    let (_, page) = page.split_once("<body>").unwrap();
+    // The lengths of the bars are seconds.
+    let mut parts = page.split("<meter ");
+    let mut evened = parts.next().unwrap().to_owned();
+    for part in parts {
+        let (_, rest) = part.split_once('>').unwrap();
+        evened += &format!("<meter>{rest}");
+    }
+    insta::assert_snapshot!("report", evened);
+}
+
+#[test]
+fn commands_without_a_loop_are_whole() {
+    let project = Project::new();
+    let outputs = [
+        &["status"][..],
+        &["list"],
+        &["journal"],
+        &["personas"],
+        &["config", "check"],
+        &["rollback", "--yes"],
+    ];
+    let outputs = outputs.map(|arguments| {
+        let output = output(&project, "none", arguments);
+        format!("$ claudex-loop {}\n{output}", arguments.join(" "))
+    });
+    insta::assert_snapshot!("without_a_loop", outputs.join("\n"));
+}
+
+#[test]
+fn ends_of_a_loop_are_whole() {
+    let (project, id) = second_round();
+    let outputs = [
+        &["pause", &id][..],
+        &["resume", &id],
+        &["rollback", "--yes"],
+    ];
+    let outputs = outputs.map(|arguments| {
+        let output = output(&project, &id, arguments);
+        let shown = arguments.join(" ").replace(&id, "LOOP");
+        format!("$ claudex-loop {shown}\n{output}")
+    });
+    insta::assert_snapshot!("ends", outputs.join("\n"));
+}
