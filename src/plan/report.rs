@@ -20,9 +20,9 @@ use claudex_loop::message::{Message, MessageError, Render as _};
 use claudex_loop::program::rounds;
 use claudex_loop::review::findings::{Finding, Severity};
 use claudex_loop::review::findings_json::FindingsJson;
-use claudex_loop::review::reports::{self, FOLDER};
 use claudex_loop::review::runs::{Run, RunOutcome};
 use claudex_loop::review::worktree::CHANGED_DURING_REVIEW;
+use claudex_loop::review::worktree::own_files::{REPORTS, fixes_path, report_path};
 use claudex_loop::text;
 
 const REPORT: Message = Message {
@@ -167,7 +167,8 @@ pub fn after_review(held: &AnyLoop) -> Vec<String> {
 /// See [`ReportError`]; a file that could not be written is as it was.
 pub fn write(held: &AnyLoop) -> Result<Written, ReportError> {
     let folder = folder(held.raw().store().root())?;
-    let (report, fixes) = (reports::report(held.id()), reports::fixes(held.id()));
+    let report = report_path(held.id());
+    let fixes = fixes_path(held.id());
     let rounds = verdicts(held);
     let proposed = Fixes::of(held, &rounds);
     let put = |path: &Utf8Path, text: &str| {
@@ -228,16 +229,13 @@ pub fn write(held: &AnyLoop) -> Result<Written, ReportError> {
 /// The reports of a loop that are there, from the project's root: for who sums up.
 pub fn there(held: &AnyLoop) -> (Option<Utf8PathBuf>, Option<Utf8PathBuf>) {
     let folder = Folder::open(held.raw().store().root())
-        .and_then(|root| root.below(FOLDER))
+        .and_then(|root| root.below(REPORTS))
         .ok();
     let is = |path: Utf8PathBuf| {
         let found = folder.as_ref()?.look(path.file_name()?).ok()??;
         found.is_file().then_some(path)
     };
-    (
-        is(reports::report(held.id())),
-        is(reports::fixes(held.id())),
-    )
+    (is(report_path(held.id())), is(fixes_path(held.id())))
 }
 
 /// Removes what a crash left of a report. What is younger than this may be somebody's who is writing.
@@ -254,8 +252,8 @@ fn remove_temporary(folder: &Folder) {
 
 /// Opens the folder of the reports, and makes it where it is not there.
 fn folder(root: &Utf8Path) -> Result<Folder, ReportError> {
-    let folder = root.join(FOLDER);
-    let made = Folder::open(root).and_then(|root| root.make(FOLDER));
+    let folder = root.join(REPORTS);
+    let made = Folder::open(root).and_then(|root| root.make(REPORTS));
     made.map_err(
         |source| match UntrustedError::of(&source).map(|found| found.why) {
             Some(Distrust::Symlink) => ReportError::Link { folder },

@@ -7,9 +7,9 @@ use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::settings::{MOST_ROUNDS, positive};
 use claudex_loop::program::start::{StartFields, StartRequest};
 use claudex_loop::program::{locate, suggest};
-use claudex_loop::review::changes::{Changes, ChangesError};
+use claudex_loop::review::Digest;
+use claudex_loop::review::changes::{self as work_changes, Changes, ChangesError};
 use claudex_loop::review::worktree::WorktreeError;
-use claudex_loop::review::{Digest, copy};
 use claudex_loop::store::{LoopId, Store};
 use claudex_loop::text;
 use claudex_loop::{Actor, Timestamp};
@@ -287,7 +287,7 @@ pub fn changes(
     base: Option<&str>,
     now: Timestamp,
 ) -> Result<ChangesFound, StartRefused> {
-    let found = copy::now(store, base).map_err(StartRefused::Changes)?;
+    let found = work_changes::now(store, base).map_err(StartRefused::Changes)?;
     let Changes { title, .. } = found;
     let id = LoopId::new_stamp(now).map_err(|source| StartRefused::Io {
         path: store.folder().to_owned(),
@@ -300,7 +300,7 @@ pub fn changes(
     Ok(ChangesFound {
         base: found.base.commit.filter(|_| base.is_some()),
         topic,
-        subject: copy::copy_of(store, &id),
+        subject: work_changes::copy_path(store, &id),
         id,
     })
 }

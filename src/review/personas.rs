@@ -2,7 +2,7 @@
 //! one's round on, the last one stays.
 
 use crate::machine::persona::{Focus, PersonaInfo};
-use crate::review::ReviewSpec;
+use crate::machine::table::ReviewSpec;
 
 /// Says who reviews where a machine declares nobody.
 const USUAL: &str = include_str!("personas/usual.md");

@@ -5,8 +5,7 @@ use serde::Serialize;
 use super::super::AnyLoop;
 use super::{FindingsJson, place, prose};
 use claudex_loop::review::findings::Finding;
-use claudex_loop::review::reports;
-use claudex_loop::review::worktree::{Snapshot, names};
+use claudex_loop::review::worktree::{OwnFiles, Snapshot, file_name};
 
 /// The longest line of a patch that is shown, in characters.
 const LINE: usize = 400;
@@ -58,7 +57,7 @@ impl Fixes {
             return Self::default();
         }
         let store = held.raw().store();
-        let snapshot = Snapshot::take(store.root(), reports::ours(store, store.root()));
+        let snapshot = Snapshot::take(store.root(), OwnFiles::in_store(store, store.root()));
         let all = proposed
             .into_iter()
             .enumerate()
@@ -103,7 +102,10 @@ impl Fixes {
 /// A patch as it is shown: what is hidden in it spelled out, its lines and their number capped. The whole one is in the
 /// findings' JSON.
 fn shown(patch: &str) -> String {
-    let plain: String = patch.split_inclusive('\n').map(names::visible).collect();
+    let plain: String = patch
+        .split_inclusive('\n')
+        .map(file_name::visible)
+        .collect();
     let plain = plain.replace("\r\n", "\n");
     let mut shown: Vec<String> = plain
         .lines()

@@ -1,7 +1,7 @@
 //! One item of a Markdown answer: its place, what is wrong, what to do, and the lines below it.
 
 use crate::review::findings::{Finding, Severity};
-use crate::review::findings_file::{MAX_DETAIL_CHARS, MAX_DETAIL_LINES, MAX_FINDING_CHARS};
+use crate::review::findings::{MAX_DETAIL_CHARS, MAX_DETAIL_LINES, MAX_FINDING_CHARS};
 use crate::text;
 
 /// The lines of an item without its bullet.

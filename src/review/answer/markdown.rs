@@ -11,8 +11,8 @@ use super::severity::{
     stated_severity,
 };
 use super::{Unreadable, Verdict, item, with_findings};
+use crate::review::findings::CLEAN_LINE;
 use crate::review::findings::{Finding, Severity};
-use crate::review::findings_file::CLEAN_LINE;
 use crate::text;
 
 /// The level of a line that is a heading without `#`, such as `**High:**`.

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::super::client::{of_status, text_of};
+use super::super::client::{cause_of_status, text_of};
 use super::super::reviewer::{Cause, CauseKind};
 
 /// Sentences, by how they begin, and what they mean.
@@ -56,7 +56,7 @@ fn by_status(said: &str) -> Option<CauseKind> {
     let rest = WITH_STATUS
         .iter()
         .find_map(|begin| said.strip_prefix(begin))?;
-    of_status(rest.get(..3)?.parse().ok()?)
+    cause_of_status(rest.get(..3)?.parse().ok()?)
 }
 
 /// Returns the service's error, where the sentence is its whole JSON.
