@@ -317,7 +317,7 @@ fn is_file(raw: &Raw, template: &str) -> io::Result<bool> {
     let (folder, name) = match if_there(raw.folder_of(template)) {
         Ok(Some(found)) => found,
         Ok(None) => return Ok(false),
-        // A file is where a folder is to be: what is waited for cannot be below it yet.
+        // A file has the path of a folder, so the awaited file cannot be below it yet.
         Err(error) if is_no_folder(&error) => return Ok(false),
         Err(error) => return Err(error),
     };

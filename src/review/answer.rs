@@ -274,7 +274,7 @@ fn read_finding(number: usize, entry: &Entry) -> Result<Finding, Unreadable> {
     let severity =
         severity::severity_words(&severity).and_then(|found| found.severities.first().copied());
     Ok(Finding {
-        // Whether there is such a finding is seen where the rounds are followed.
+        // An unknown id is dropped when the finding gets its own.
         id: line_of(&entry.id, MAX_ID_CHARS),
         recommendation: line_of(&entry.recommendation, MAX_FINDING_CHARS),
         file: line_of(&entry.file, MAX_FILE_CHARS),

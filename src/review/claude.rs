@@ -92,7 +92,7 @@ impl Reviewer for Claude {
     }
 }
 
-/// Returns the variables that it gets where the configuration names no more.
+/// Returns the variables that it gets. The configuration may add more.
 pub fn variables() -> Vec<String> {
     COMMON_VARIABLES
         .into_iter()
@@ -218,7 +218,7 @@ fn answer_of(result: &Value) -> Outcome {
     }
 }
 
-/// Returns what the name of an error of the service means, where it means one thing.
+/// Returns the cause that the name of an error of the service means, if it is clear.
 fn of_error(name: &str) -> Option<CauseKind> {
     match name {
         "authentication_failed"

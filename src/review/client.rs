@@ -40,9 +40,9 @@ pub(super) const COMMON_VARIABLES: [&str; 17] = [
 /// The longest text, path or command in a line of progress, in characters.
 const MAX_SHOWN_CHARS: usize = 160;
 
-/// Question that sends an unreadable answer back.
+/// The question that sends an unreadable answer back.
 const REPAIR: &str = include_str!("client/repair.md");
-/// How long the answer to [`REPAIR`] may take.
+/// The time limit of the answer to [`REPAIR`].
 const REPAIR_TIMEOUT: Duration = Duration::from_secs(120);
 /// Largest answer that is sent back, in bytes.
 const MAX_REPAIR_BYTES: usize = 256 * 1024;

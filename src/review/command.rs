@@ -1,6 +1,5 @@
-//! The reviewer `command`: any program of the person's own configuration. The prompt is its stdin, its stdout is the answer.
-//!
-//! What it may be is the configuration's; a repository never chooses it.
+//! The reviewer `command`: any program of the user's configuration. Its stdin is the prompt, its stdout the answer. A repository
+//! never chooses it.
 
 use super::client::{Client, Events, Retries};
 use super::reviewer::{self, Cause, CauseKind, Outcome, Request, Reviewer};
@@ -59,7 +58,8 @@ fn repeats(ended: &ProcessOutput, prompt: &str) -> bool {
     // In lines of its own: within one it is quoted.
     !prompt.is_empty()
         && stdout.match_indices(prompt).any(|(at, found)| {
-            let (before, after) = (&stdout[..at], &stdout[at + found.len()..]);
+            let before = &stdout[..at];
+            let after = &stdout[at + found.len()..];
             (before.is_empty() || before.ends_with('\n'))
                 && (after.is_empty() || after.starts_with(['\n', '\r']))
         })

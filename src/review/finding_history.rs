@@ -188,7 +188,8 @@ impl Known<'_> {
     /// Returns whether both are about one line: the one with the same text if that is still there, else the one with the same
     /// number.
     fn is_at_place(&self, other: &Finding, lines: &[&str]) -> bool {
-        let (finding, text) = (self.finding, self.finding.line_text.as_deref());
+        let finding = self.finding;
+        let text = finding.line_text.as_deref();
         let is_same_line = match text.filter(|text| lines.contains(text)) {
             Some(text) => other.line_text.as_deref() == Some(text),
             None => finding.line == other.line,

@@ -12,7 +12,7 @@ use crate::files::MAX_BYTES;
 use crate::machine::Raw;
 use crate::text;
 
-/// How often a follower looks for new lines.
+/// The time between two looks of a follower for new lines.
 const FOLLOW_INTERVAL: Duration = Duration::from_millis(100);
 /// The most bytes of lines that a run writes: a reviewer that floods its stderr fills no disk and no client.
 const MAX_LINES_BYTES: usize = 1024 * 1024;
@@ -105,7 +105,7 @@ pub fn watch(raw: &Raw, lines: usize, listener: &mut Listener<'_>) -> Result<boo
     Ok(is_running)
 }
 
-/// Returns where the last `lines` lines of a file begin.
+/// Returns the position at which the last `lines` lines of a file begin.
 fn last_lines(file: &mut impl BufRead, lines: usize) -> u64 {
     let mut begins = VecDeque::from([0]);
     let mut at = 0;

@@ -49,8 +49,8 @@ pub struct Request<'a> {
     pub output: Option<(&'a Folder, &'a str)>,
 }
 
-/// What a run did besides its answer. A review that ran has not necessarily read: a reviewer whose client reports what it opens,
-/// and that opened nothing of a subject that was not in the prompt, has given no verdict.
+/// The trace of a run. A review that ran has not necessarily read: if a client reports what it opens, and opened nothing of a
+/// subject that was not in the prompt, there is no verdict.
 #[derive(Debug, Default)]
 pub struct Trace {
     /// The paths, search patterns and commands that the client reported, or `None` if it reports none.

@@ -33,7 +33,7 @@ use crate::text;
 pub use crate::review::progress::{Listener, RoundEvent, watch};
 pub use crate::review::round_error::RoundError;
 
-/// How long our own interrupt may arrive after the reviewer's. A client that the user interrupts ends all of its processes.
+/// The time for which our own interrupt may arrive after the reviewer's. A client that the user interrupts ends all its processes.
 const INTERRUPT_GRACE: Duration = Duration::from_millis(500);
 
 /// The file with the prompt of the newest run, for people, after the loop's id.

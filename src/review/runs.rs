@@ -246,7 +246,7 @@ pub fn is_parked(raw: &Raw) -> bool {
     })
 }
 
-/// Notes that a run began.
+/// Adds the begin of a run to the journal.
 ///
 /// # Errors
 /// Returns an error if the journal cannot be written.
@@ -254,7 +254,7 @@ pub(crate) fn began(store: &Store, id: &LoopId, began: &RunBegin) -> Result<(), 
     store.note(id, BEGAN, began)
 }
 
-/// Notes how a run ended.
+/// Adds the end of a run to the journal.
 ///
 /// # Errors
 /// Returns an error if the journal cannot be written.

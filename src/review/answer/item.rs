@@ -120,7 +120,8 @@ fn split_recommendation(body: &str) -> (&str, Option<&str>) {
             _ => {}
         }
         if depth == 0 {
-            let (what, recommendation) = (inner[..index].trim_end(), inner[index + 1..].trim());
+            let what = inner[..index].trim_end();
+            let recommendation = inner[index + 1..].trim();
             // A call such as `retry()` is part of the text.
             let apart = inner[..index].ends_with(char::is_whitespace);
             return match what.is_empty() || recommendation.is_empty() || !apart {

@@ -63,7 +63,8 @@ pub(super) fn severity_words(text: &str) -> Option<SeverityWords> {
     if text.len() > MAX_WORDS_BYTES {
         return None;
     }
-    let (mut severities, mut announced) = (Vec::new(), None);
+    let mut severities = Vec::new();
+    let mut announced = None;
     let phrases = |text: String, (phrase, word): &(&str, &str)| text.replace(phrase, word);
     for word in PHRASES.iter().fold(words(text), phrases).split_whitespace() {
         match severity_of(word) {

@@ -138,7 +138,7 @@ mod tests {
     use super::is_generated;
 
     #[test]
-    fn what_programs_write_is_known_by_its_name() {
+    fn generated_files_are_known_by_their_path() {
         for path in [
             "Cargo.lock",
             "a/yarn.lock",

@@ -15,7 +15,7 @@ use crate::review::digest::Digest;
 const MAX_FILE_BYTES: u64 = 1024 * 1024;
 /// The bytes that are read of all files together.
 const MAX_TOTAL_BYTES: u64 = 64 * 1024 * 1024;
-/// How deep folders are followed.
+/// The depth to which folders are followed.
 const MAX_DEPTH: usize = 64;
 /// Folders of version control systems, which are passed over.
 const VERSION_CONTROL: [&str; 4] = [".git", ".hg", ".svn", ".jj"];

@@ -37,14 +37,14 @@ pub struct Snapshot {
     tree: String,
     untracked: BTreeSet<Vec<u8>>,
     passed_over: BTreeMap<Vec<u8>, PassedOver>,
-    // Index and objects; gone with the snapshot.
+    // The index and the objects are removed with the snapshot.
     _scratch: Scratch,
 }
 
 /// A file that is there, changed or untracked, and not in the tree as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PassedOver {
-    /// Why.
+    /// The reason.
     pub why: Why,
     /// Its length in bytes.
     pub bytes: u64,
@@ -52,7 +52,7 @@ pub struct PassedOver {
     modified: (i64, i64),
 }
 
-/// Why a file is passed over.
+/// The reason for which a file is passed over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display)]
 pub enum Why {
     /// It is too large, or came after too much.
@@ -61,7 +61,7 @@ pub enum Why {
     /// The system refuses to open it.
     #[display("cannot be read")]
     Unreadable,
-    /// A pipe, a socket or a device stands where a tracked file was.
+    /// A pipe, a socket or a device has replaced a tracked file.
     #[display("no file any more")]
     NoFile,
     /// A git repository of its own that is no submodule of this one.
@@ -73,15 +73,15 @@ impl Snapshot {
     /// Takes one of the work tree whose top is `root`.
     ///
     /// # Errors
-    /// There is no such work tree, git refuses or is missing, or there is too much to read.
+    /// Returns an error if there is no such work tree, git refuses or is missing, or there is too much to read.
     pub fn take(root: &Utf8Path, own_files: OwnFiles) -> Result<Self, WorktreeError> {
         Self::take_until(root, own_files, None)
     }
 
-    /// Takes one for someone who waits: what git has not done by `until` fails, also what is asked of the snapshot later.
+    /// Takes one with a deadline: commands of git that are not done by `until` fail, also later ones.
     ///
     /// # Errors
-    /// As [`take`](Self::take), and where the time is over.
+    /// Returns the errors of [`take`](Self::take), and an error if the time is over.
     pub fn take_until(
         root: &Utf8Path,
         own_files: OwnFiles,
@@ -149,7 +149,7 @@ impl Snapshot {
         &self.own_files
     }
 
-    /// git with the snapshot's index and objects.
+    /// Returns git with the snapshot's index and objects.
     pub(crate) fn git(&self) -> &Git {
         &self.git
     }
